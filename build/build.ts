@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { compile } from "./compile.ts";
+import { runInEmptyRoot } from "./empty-root.ts";
+import { linkStatic } from "./link-static.ts";
+import { type Target, targetNamed } from "./targets.ts";
+import { findToolchain } from "./toolchain.ts";
+import { verify } from "./verify.ts";
+
+type BuildInput = { readonly entry: string; readonly outfile: string; readonly target: Target };
+
+const project = resolve(import.meta.dirname, "..");
+const sources = ["glue.c", "before-bun.c"].map((name) => join(import.meta.dirname, name));
+const say = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+try {
+  build(readOptions(process.argv.slice(2)));
+} catch (error) {
+  process.stderr.write(`build: ${error instanceof Error ? explain(error) : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+/** toolchain there? -> compile -> link -> verify -> move into place: what is at `outfile` has always passed. */
+function build({ entry, outfile, target }: BuildInput): void {
+  findToolchain(target);
+  const folder = mkdtempSync(join(tmpdir(), "ebb-build-"));
+  const temporary = `${outfile}.${process.pid}.new`;
+  mkdirSync(dirname(outfile), { recursive: true });
+  try {
+    const compiled = join(folder, "ebb");
+    timed("compile", () => compile({ entry, outfile: compiled, target, lockfile: join(project, "package-lock.json") }));
+    const input = readFileSync(compiled);
+    const linked = timed("link", () => linkStatic({ bytes: input, name: "compiled ebb", sources, target }));
+    timed("verify", () => verify({ input, output: linked.bytes, patches: linked.patches, target }));
+    writeFileSync(temporary, linked.bytes, { mode: 0o755 });
+    const { how, stdout } = timed("run", () => runInEmptyRoot(temporary, ["--version"], target));
+    refuseBareBun(stdout);
+    say(`  --version runs ${how}: ${stdout.trim()}`);
+    renameSync(temporary, outfile);
+    summarise(outfile, linked.bytes, linked.patches.length);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    rmSync(temporary, { force: true });
+  }
+}
+
+function readOptions(argv: string[]): BuildInput {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      target: { type: "string", default: process.arch },
+      entry: { type: "string", default: join(project, "src", "main.ts") },
+      outfile: { type: "string", default: join(project, "dist", "ebb") },
+    },
+  });
+  return { entry: resolve(values.entry), outfile: resolve(values.outfile), target: targetNamed(values.target) };
+}
+
+/** An executable that does not find the program inside it becomes the `bun` command, whose --version this is. */
+function refuseBareBun(stdout: string): void {
+  if (stdout.trim() !== process.versions.bun) return;
+  throw new Error(`--version printed Bun's own version, ${stdout.trim()}: the compiled program was lost in the link`);
+}
+
+function timed<Result>(step: string, work: () => Result): Result {
+  const start = performance.now();
+  const result = work();
+  say(`${step.padEnd(8)} ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  return result;
+}
+
+function summarise(outfile: string, bytes: Uint8Array, relocations: number): void {
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  say(
+    `${basename(outfile).padEnd(8)} ${(bytes.length / 1e6).toFixed(1)} MB, statically linked, ${relocations} relocations applied`,
+  );
+  say(`sha256   ${digest}  ${outfile}`);
+}
+
+/** A plain Error, or one of an option, says what is wrong; any other is a bug, whose place matters. */
+function explain(error: Error): string {
+  const isExpected =
+    error.constructor === Error || ("code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"));
+  return isExpected ? error.message : (error.stack ?? error.message);
+}

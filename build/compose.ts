@@ -1,0 +1,86 @@
+import {
+  alignUp,
+  type Elf,
+  fileOffset,
+  type Segment,
+  segmentOf,
+  segmentsOf,
+  segmentType,
+  writeSegments,
+} from "./elf.ts";
+import type { Patch } from "./relocate.ts";
+import type { ThreadBlock } from "./thread-local.ts";
+
+export type Parts = {
+  readonly image: Elf;
+  readonly runtime: Elf;
+  readonly patches: readonly Patch[];
+  /** Where the executable's thread-local image goes, and the address that the runtime reserved for the block. */
+  readonly block: ThreadBlock;
+  readonly blockAddress: number;
+  readonly pageSize: number;
+};
+
+/** Bytes that go to an offset of the new file. */
+type Piece = { readonly bytes: Uint8Array; readonly to: number };
+type Layout = { readonly segments: readonly Segment[]; readonly pieces: readonly Piece[]; readonly size: number };
+
+/** The static executable: the image with its relocations applied, the runtime behind it, new program headers. */
+export function compose(parts: Parts): Uint8Array {
+  const { segments, pieces, size } = layOut(parts);
+  const output = new Uint8Array(size);
+  for (const { bytes, to } of pieces) output.set(bytes, to);
+  writeSegments(output, parts.image, segments);
+  const elf = { ...parts.image, bytes: output, segments };
+  for (const { at, bytes } of parts.patches) output.set(bytes, fileOffset(elf, at, bytes.length));
+  copyThreadImage(elf, parts);
+  return output;
+}
+
+/** Of the image only what is loaded is kept: section headers and symbol tables behind it are not. */
+function layOut({ image, runtime, patches, pageSize }: Parts): Layout {
+  const loads = segmentsOf(image, segmentType.load);
+  const kept = Math.max(...loads.map((load) => load.offset + load.fileSize));
+  const pieces: Piece[] = [{ bytes: image.bytes.subarray(0, kept), to: 0 }];
+  let end = kept;
+  const place = (from: Elf, load: Segment, fileSize: number): Segment => {
+    const offset = alignUp(end, pageSize) + (load.address % pageSize);
+    pieces.push({ bytes: from.bytes.subarray(load.offset, load.offset + load.fileSize), to: offset });
+    end = offset + fileSize;
+    return { ...load, offset, fileSize };
+  };
+  const imageLoads = loads.map((load) =>
+    isPatchedPastFile(load, patches) ? place(image, load, load.memorySize) : load,
+  );
+  const runtimeLoads = segmentsOf(runtime, segmentType.load).map((load) => place(runtime, load, load.fileSize));
+  const allLoads = [...imageLoads, ...runtimeLoads].toSorted((one, other) => one.address - other.address);
+  return { segments: [...allLoads, ...otherSegments(image, runtime, runtimeLoads)], pieces, size: end };
+}
+
+/** A relocation may change memory that is zero at first and has no place in the file yet (a copy into .bss). */
+function isPatchedPastFile(load: Segment, patches: readonly Patch[]): boolean {
+  const fileEnd = load.address + load.fileSize;
+  const memoryEnd = load.address + load.memorySize;
+  return patches.some(
+    ({ at, bytes }) => bytes.length > 0 && at + bytes.length > fileEnd && at < memoryEnd && at >= load.address,
+  );
+}
+
+/** The merged thread-local image, and what the image says about its stack (musl takes the threads' stack size from it). */
+function otherSegments(image: Elf, runtime: Elf, runtimeLoads: readonly Segment[]): Segment[] {
+  const thread = segmentOf(runtime, segmentType.thread);
+  const holder = runtimeLoads.find(
+    (load) => thread && thread.address >= load.address && thread.address < load.address + load.memorySize,
+  );
+  const merged = thread && holder ? [{ ...thread, offset: holder.offset + thread.address - holder.address }] : [];
+  return [...merged, ...segmentsOf(image, segmentType.frames), ...segmentsOf(image, segmentType.stack)];
+}
+
+/** Done last: relocations may have changed the image's initial thread-local values. */
+function copyThreadImage(output: Elf, { image, block, blockAddress }: Parts): void {
+  const thread = segmentOf(image, segmentType.thread);
+  if (thread === undefined || thread.fileSize === 0) return;
+  const from = fileOffset(output, thread.address, thread.fileSize);
+  const to = fileOffset(output, blockAddress + block.lead, thread.fileSize);
+  output.bytes.copyWithin(to, from, from + thread.fileSize);
+}

@@ -1,0 +1,142 @@
+import { type Elf, hex, loadAt, memoryAt, segmentOf, segmentType, view, word } from "./elf.ts";
+import { type ElfSymbol, readName, readSymbol, symbolSize } from "./elf-symbols.ts";
+
+export type Relocation = {
+  /** The address of what the relocation changes. */
+  readonly at: number;
+  /** The number that the architecture gives it. */
+  readonly type: number;
+  readonly symbol: ElfSymbol | undefined;
+  readonly addend: number;
+};
+
+export type AddressRange = { readonly address: number; readonly size: number };
+
+/** What a dynamic loader would do for an executable, read from its dynamic table. */
+export type DynamicTable = {
+  readonly needed: readonly string[];
+  readonly init: number | undefined;
+  readonly fini: number | undefined;
+  readonly initArray: AddressRange;
+  readonly finiArray: AddressRange;
+  readonly relocations: readonly Relocation[];
+};
+
+/** Tag numbers of elf.h (System V gABI, chapter 5, "Dynamic Section"). */
+const tag = {
+  null: 0,
+  needed: 1,
+  jumpSize: 2,
+  strings: 5,
+  symbols: 6,
+  rela: 7,
+  relaSize: 8,
+  relaEntry: 9,
+  stringsSize: 10,
+  symbolEntry: 11,
+  init: 12,
+  fini: 13,
+  rel: 17,
+  jumpType: 20,
+  jump: 23,
+  initArray: 25,
+  finiArray: 26,
+  initArraySize: 27,
+  finiArraySize: 28,
+  preinitArray: 32,
+  relr: 36,
+} as const;
+
+const relaSize = 24;
+
+type Tags = { readonly needed: readonly number[]; readonly values: ReadonlyMap<number, number> };
+
+/** Reads the dynamic table with its relocations; what it cannot represent is refused, never skipped. */
+export function readDynamic(elf: Elf): DynamicTable {
+  const tags = readTags(elf);
+  refuseUnsupported(elf, tags.values);
+  const strings = range(elf, tags.values, tag.strings, tag.stringsSize);
+  const names = memoryAt(elf, strings.address, strings.size);
+  return {
+    needed: tags.needed.map((offset) => readName(names, offset, elf.name)),
+    init: tags.values.get(tag.init),
+    fini: tags.values.get(tag.fini),
+    initArray: range(elf, tags.values, tag.initArray, tag.initArraySize),
+    finiArray: range(elf, tags.values, tag.finiArray, tag.finiArraySize),
+    relocations: readAllRelocations(elf, tags.values, names),
+  };
+}
+
+function readTags(elf: Elf): Tags {
+  const segment = segmentOf(elf, segmentType.dynamic);
+  if (segment === undefined)
+    throw new Error(`${elf.name}: has no dynamic table; it seems to be linked statically already`);
+  const table = view(elf.bytes, segment.offset, segment.fileSize, elf.name, "dynamic table");
+  const needed: number[] = [];
+  const values = new Map<number, number>();
+  for (let at = 0; at + 16 <= table.byteLength; at += 16) {
+    const key = word(table, at);
+    if (key === tag.null) return { needed, values };
+    if (key === tag.needed) needed.push(word(table, at + 8));
+    else values.set(key, word(table, at + 8));
+  }
+  throw new Error(`${elf.name}: truncated or malformed: the dynamic table has no end mark`);
+}
+
+function refuseUnsupported(elf: Elf, values: ReadonlyMap<number, number>): void {
+  const expected: readonly (readonly [number, number | undefined, string])[] = [
+    [tag.rel, undefined, "relocations without addend (DT_REL)"],
+    [tag.relr, undefined, "packed relocations (DT_RELR)"],
+    [tag.preinitArray, undefined, "a pre-initialisation array (DT_PREINIT_ARRAY)"],
+    [tag.relaEntry, relaSize, "an odd size of relocations (DT_RELAENT)"],
+    [tag.symbolEntry, symbolSize, "an odd size of symbols (DT_SYMENT)"],
+    [tag.jumpType, tag.rela, "PLT relocations without addend (DT_PLTREL)"],
+  ];
+  for (const [key, allowed, what] of expected) {
+    const value = values.get(key);
+    if (value !== undefined && value !== allowed)
+      throw new Error(
+        `${elf.name}: uses ${what}, value ${hex(value)}; the static link does not know how to apply that`,
+      );
+  }
+}
+
+/** A table that two tags describe: where it is, and its size in bytes; empty where the tags are missing. */
+function range(elf: Elf, values: ReadonlyMap<number, number>, addressTag: number, sizeTag: number): AddressRange {
+  const found = { address: values.get(addressTag) ?? 0, size: values.get(sizeTag) ?? 0 };
+  if (found.size === 0) return found;
+  const { address, fileSize } = loadAt(elf, found.address, found.size);
+  if (found.address + found.size <= address + fileSize) return found;
+  throw new Error(
+    `${elf.name}: malformed: the table of ${found.size} bytes at ${hex(found.address)} is not in the file`,
+  );
+}
+
+function readAllRelocations(elf: Elf, values: ReadonlyMap<number, number>, names: Uint8Array): Relocation[] {
+  const symbols = values.get(tag.symbols) ?? 0;
+  const tables = [range(elf, values, tag.rela, tag.relaSize), range(elf, values, tag.jump, tag.jumpSize)];
+  return tables.flatMap((table) => readRelocations(elf, table, symbols, names));
+}
+
+function readRelocations(elf: Elf, table: AddressRange, symbols: number, names: Uint8Array): Relocation[] {
+  if (table.size === 0) return [];
+  if (table.size % relaSize !== 0)
+    throw new Error(`${elf.name}: malformed: a relocation table of ${table.size} bytes is no multiple of ${relaSize}`);
+  const bytes = memoryAt(elf, table.address, table.size);
+  const entries = view(bytes, 0, table.size, elf.name, "relocation table");
+  return Array.from({ length: table.size / relaSize }, (_, index) => {
+    const at = index * relaSize;
+    const symbol = entries.getUint32(at + 12, true);
+    return {
+      at: word(entries, at),
+      type: entries.getUint32(at + 8, true),
+      symbol: symbol === 0 ? undefined : dynamicSymbol(elf, symbols + symbol * symbolSize, names),
+      addend: Number(entries.getBigInt64(at + 16, true)),
+    };
+  });
+}
+
+function dynamicSymbol(elf: Elf, address: number, names: Uint8Array): ElfSymbol {
+  const bytes = memoryAt(elf, address, symbolSize);
+  return readSymbol(view(bytes, 0, symbolSize, elf.name, "dynamic symbol"), 0, names, elf.name);
+}

@@ -1,0 +1,47 @@
+// Plain JavaScript, so that the bootstrap can import it with Node.js alone, before anything is installed.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+
+const triplets = { x64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" };
+const debianNames = { x64: "amd64", arm64: "arm64" };
+
+/**
+ * The Debian packages that the static link for an architecture ("x64", "arm64") needs on this machine. `check` is
+ * one way to see that a package is there: a program that runs, a file that gcc finds, or a file that exists.
+ */
+export function packagesFor(arch) {
+  const triplet = triplets[arch];
+  const musl = triplet.replace("-gnu", "-musl");
+  const compiler = arch === process.arch ? "g++" : `g++-${triplet.replace("_", "-")}`;
+  return [
+    { name: arch === process.arch ? "binutils" : compiler, check: { program: `${triplet}-ld` } },
+    { name: compiler, check: { gcc: `${triplet}-gcc`, finds: "libstdc++.a" } },
+    ...(arch === process.arch ? [{ name: "musl-dev", check: { file: `/usr/lib/${musl}/libc.a` } }] : []),
+  ];
+}
+
+/** The names of those packages that are missing. */
+export function missingPackages(arch) {
+  const missing = packagesFor(arch).filter(({ check }) => !isThere(check));
+  return [...new Set(missing.map(({ name }) => name))];
+}
+
+/** The command that installs all that an architecture needs. */
+export function installCommand(arch) {
+  const names = [...new Set(packagesFor(arch).map(({ name }) => name))];
+  const install = `apt-get install -y --no-install-recommends ${names.join(" ")}`;
+  return arch === process.arch ? install : `${install} && ${unpackMusl(debianNames[arch], arch)}`;
+}
+
+/** musl-dev of another architecture would replace files of the host's when installed: it is only unpacked. */
+function unpackMusl(debian, arch) {
+  const fetch = `dpkg --add-architecture ${debian} && apt-get update && apt-get download musl-dev:${debian}`;
+  return `${fetch} && dpkg -x musl-dev_*_${debian}.deb "\${XDG_CACHE_HOME:-$HOME/.cache}/ebb/musl-${arch}"`;
+}
+
+function isThere(check) {
+  if (check.file) return existsSync(check.file);
+  if (check.program) return spawnSync(check.program, ["--version"]).error === undefined;
+  const { stdout } = spawnSync(check.gcc, [`-print-file-name=${check.finds}`], { encoding: "utf8" });
+  return (stdout ?? "").startsWith("/");
+}

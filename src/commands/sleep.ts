@@ -1,0 +1,27 @@
+import type { Command, Invocation } from "../command.ts";
+import { readOperandCall } from "../core/call.ts";
+import { parseDuration } from "../core/duration.ts";
+import { EXIT, Failure } from "../core/exit.ts";
+import { isStop } from "../core/signal.ts";
+import { deadline } from "../system/timer.ts";
+
+/** `ebb sleep DURATION`: for preStop hooks of images that have no sleep. A stop signal ends it, with 128+n. */
+export const command: Command = { usage: "sleep DURATION", options: {}, main };
+
+async function main({ args, env, signals }: Invocation): Promise<number> {
+	const { operands } = readOperandCall(command.options, args, env);
+	const [given = "", ...more] = operands;
+	const ms = parseDuration(given);
+	if (ms === undefined || more.length > 0) {
+		throw new Failure(
+			EXIT.usage,
+			`sleep: expected one duration such as 5s, got ${JSON.stringify(operands.join(" "))}`,
+		);
+	}
+	const { promise, resolve } = Promise.withResolvers<number>();
+	signals.subscribe((signal) => {
+		if (isStop(signal)) resolve(128 + signal);
+	});
+	deadline(ms, () => resolve(EXIT.ok));
+	return promise;
+}

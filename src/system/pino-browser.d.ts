@@ -1,0 +1,3 @@
+declare module "pino/browser.js" {
+	export { default } from "pino";
+}

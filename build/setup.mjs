@@ -21,6 +21,10 @@ if (missing.length > 0) {
 
 function run(command, args) {
   console.log(`setup: ${command} ${args.join(" ")}`);
-  const { status } = spawnSync(command, args, { cwd: root, stdio: "inherit", env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+  const { status } = spawnSync(command, args, {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+  });
   if (status !== 0) process.exit(status ?? 1);
 }

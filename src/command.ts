@@ -4,25 +4,25 @@ import type { Signals } from "./system/signals.ts";
 
 /** How a command was called. */
 export interface Invocation {
-	/** What follows the command's name. */
-	readonly args: readonly string[];
-	/** Where `args` starts in the argv that ebb was given. */
-	readonly argvIndex: number;
-	readonly env: Environment;
-	readonly inherited: Inherited | undefined;
-	readonly signals: Signals;
+  /** What follows the command's name. */
+  readonly args: readonly string[];
+  /** Where `args` starts in the argv that ebb was given. */
+  readonly argvIndex: number;
+  readonly env: Environment;
+  readonly inherited: Inherited | undefined;
+  readonly signals: Signals;
 }
 
 /** A subcommand: its help, its options, and its story, which resolves to the exit code. */
 export interface Command {
-	/** What follows `ebb` on the usage line. */
-	readonly usage: string;
-	readonly options: Options;
-	main(invocation: Invocation): Promise<number>;
+  /** What follows `ebb` on the usage line. */
+  readonly usage: string;
+  readonly options: Options;
+  main(invocation: Invocation): Promise<number>;
 }
 
 /** A line of the table of commands. */
 export interface CommandEntry {
-	readonly summary: string;
-	readonly load: () => Promise<{ readonly command: Command }>;
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly command: Command }>;
 }

@@ -10,61 +10,54 @@ import { listen } from "./system/signals.ts";
 const inherited = readInherited();
 const signals = listen(inherited);
 signals.subscribe((signal) => {
-	if (isStop(signal)) process.exit(128 + signal);
+  if (isStop(signal)) process.exit(128 + signal);
 });
 
 process.exit(await main(process.argv.slice(2)).catch(report));
 
 async function main(args: readonly string[]): Promise<number> {
-	const [first = "--help"] = args;
-	if (first === "--help" || first === "-h" || first === "help")
-		return showHelp(args[1]);
-	if (first === "--version" || first === "-V") return showVersion();
-	const isNamed = Object.hasOwn(commands, first);
-	const command = await load(isNamed ? first : "run");
-	const rest = isNamed ? args.slice(1) : args;
-	if (isNamed && (rest[0] === "--help" || rest[0] === "-h"))
-		return showHelp(first);
-	const invocation: Invocation = {
-		args: rest,
-		argvIndex: 1 + args.length - rest.length,
-		env: process.env,
-		inherited,
-		signals,
-	};
-	return command.main(invocation);
+  const [first = "--help"] = args;
+  if (first === "--help" || first === "-h" || first === "help") return showHelp(args[1]);
+  if (first === "--version" || first === "-V") return showVersion();
+  const isNamed = Object.hasOwn(commands, first);
+  const command = await load(isNamed ? first : "run");
+  const rest = isNamed ? args.slice(1) : args;
+  if (isNamed && (rest[0] === "--help" || rest[0] === "-h")) return showHelp(first);
+  const invocation: Invocation = {
+    args: rest,
+    argvIndex: 1 + args.length - rest.length,
+    env: process.env,
+    inherited,
+    signals,
+  };
+  return command.main(invocation);
 }
 
 async function load(name: string): Promise<Command> {
-	const entry = commands[name];
-	if (entry === undefined)
-		throw new Failure(
-			EXIT.usage,
-			`${name}: no such command; ebb --help lists them`,
-		);
-	return (await entry.load()).command;
+  const entry = commands[name];
+  if (entry === undefined) throw new Failure(EXIT.usage, `${name}: no such command; ebb --help lists them`);
+  return (await entry.load()).command;
 }
 
 async function showHelp(name: string | undefined): Promise<number> {
-	const { describeCommand, overview } = await import("./core/help.ts");
-	if (name === undefined) writeOutput(overview(commands));
-	else writeOutput(describeCommand(name, await load(name)));
-	return EXIT.ok;
+  const { describeCommand, overview } = await import("./core/help.ts");
+  if (name === undefined) writeOutput(overview(commands));
+  else writeOutput(describeCommand(name, await load(name)));
+  return EXIT.ok;
 }
 
 async function showVersion(): Promise<number> {
-	const { version } = await import("../package.json");
-	writeOutput(`ebb ${version}\n`);
-	return EXIT.ok;
+  const { version } = await import("../package.json");
+  writeOutput(`ebb ${version}\n`);
+  return EXIT.ok;
 }
 
 function report(error: unknown): number {
-	if (error instanceof Failure) {
-		writeError(`${error.message.replaceAll(/^/gm, "ebb: ")}\n`);
-		return error.exitCode;
-	}
-	const detail =
-		error instanceof Error ? (error.stack ?? error.message) : String(error);
-	writeError(`ebb: this is a bug in ebb, please report it: ${detail}\n`);
-	return EXIT.bug;
+  if (error instanceof Failure) {
+    writeError(`${error.message.replaceAll(/^/gm, "ebb: ")}\n`);
+    return error.exitCode;
+  }
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  writeError(`ebb: this is a bug in ebb, please report it: ${detail}\n`);
+  return EXIT.bug;
 }

@@ -9,39 +9,26 @@ import { writeError, writeOutput } from "../system/output.ts";
 export const command: Command = { usage: "config [flags]", options, main };
 
 async function main({ args, env }: Invocation): Promise<number> {
-	const call = readOperandCall(options, args, env);
-	expectNoOperands(call, command.usage);
-	for (const name of unknownVariables(options, env))
-		writeError(`ebb: warning: ${name} sets nothing: no such option\n`);
-	const rows = Object.entries(options)
-		.filter(([key]) => key !== "json")
-		.map(([key, { flag, initially }]) => {
-			const origin = call.origins[key as keyof typeof options];
-			const texts = call.texts[key as keyof typeof options];
-			const value =
-				origin === "default" && initially !== undefined
-					? `(${initially})`
-					: texts.join(" ");
-			return { flag, value: value === "" ? "(unset)" : value, origin, texts };
-		});
-	if (call.values.json) {
-		const entries = rows.map(({ flag, texts, origin }) => [
-			flag,
-			{ values: texts, origin },
-		]);
-		writeOutput(`${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
-		return EXIT.ok;
-	}
-	const width = (of: (row: (typeof rows)[number]) => string) =>
-		Math.max(...rows.map((row) => of(row).length)) + 2;
-	const [flagWidth, valueWidth] = [
-		width(({ flag }) => flag),
-		width(({ value }) => value),
-	];
-	for (const { flag, value, origin } of rows) {
-		writeOutput(
-			`${flag.padEnd(flagWidth)}${value.padEnd(valueWidth)}${origin}\n`,
-		);
-	}
-	return EXIT.ok;
+  const call = readOperandCall(options, args, env);
+  expectNoOperands(call, command.usage);
+  for (const name of unknownVariables(options, env)) writeError(`ebb: warning: ${name} sets nothing: no such option\n`);
+  const rows = Object.entries(options)
+    .filter(([key]) => key !== "json")
+    .map(([key, { flag, initially }]) => {
+      const origin = call.origins[key as keyof typeof options];
+      const texts = call.texts[key as keyof typeof options];
+      const value = origin === "default" && initially !== undefined ? `(${initially})` : texts.join(" ");
+      return { flag, value: value === "" ? "(unset)" : value, origin, texts };
+    });
+  if (call.values.json) {
+    const entries = rows.map(({ flag, texts, origin }) => [flag, { values: texts, origin }]);
+    writeOutput(`${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
+    return EXIT.ok;
+  }
+  const width = (of: (row: (typeof rows)[number]) => string) => Math.max(...rows.map((row) => of(row).length)) + 2;
+  const [flagWidth, valueWidth] = [width(({ flag }) => flag), width(({ value }) => value)];
+  for (const { flag, value, origin } of rows) {
+    writeOutput(`${flag.padEnd(flagWidth)}${value.padEnd(valueWidth)}${origin}\n`);
+  }
+  return EXIT.ok;
 }

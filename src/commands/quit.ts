@@ -7,45 +7,41 @@ import { quitAll } from "../system/quit.ts";
 import { findSidecars } from "../system/sidecars.ts";
 
 const options = pickOptions(
-	"sidecar",
-	"admin",
-	"ready",
-	"quit",
-	"header",
-	"quitTimeout",
-	"podAnnotations",
-	"logLevel",
-	"logFormat",
-	"quiet",
+  "sidecar",
+  "admin",
+  "ready",
+  "quit",
+  "header",
+  "quitTimeout",
+  "podAnnotations",
+  "logLevel",
+  "logFormat",
+  "quiet",
 );
 
 /** `ebb quit`: tells this pod's sidecars to quit. 0 when each took it and is gone, 69 otherwise. */
 export const command: Command = { usage: "quit [flags]", options, main };
 
 async function main({ args, env }: Invocation): Promise<number> {
-	const call = readOperandCall(options, args, env);
-	expectNoOperands(call, command.usage);
-	const settings = call.values;
-	const log = createLog(settings, env);
-	const once = {
-		env,
-		forMs: 0,
-		signal: AbortSignal.timeout(settings.quitTimeout),
-		log,
-	};
-	const sidecars = await findSidecars(settings, once);
-	for (const { name } of sidecars.filter(({ isNative }) => isNative)) {
-		log.info(
-			{ sidecar: name },
-			"a native sidecar ends by itself after the app; a quit would only restart it",
-		);
-	}
-	const reports = await quitAll(sidecars, {
-		timeoutMs: settings.quitTimeout,
-		headers: settings.header,
-		wereReady: true,
-	});
-	for (const { ok, ...report } of reports)
-		log[ok ? "info" : "error"](report, "quit");
-	return reports.every(({ ok }) => ok) ? EXIT.ok : EXIT.unavailable;
+  const call = readOperandCall(options, args, env);
+  expectNoOperands(call, command.usage);
+  const settings = call.values;
+  const log = createLog(settings, env);
+  const once = {
+    env,
+    forMs: 0,
+    signal: AbortSignal.timeout(settings.quitTimeout),
+    log,
+  };
+  const sidecars = await findSidecars(settings, once);
+  for (const { name } of sidecars.filter(({ isNative }) => isNative)) {
+    log.info({ sidecar: name }, "a native sidecar ends by itself after the app; a quit would only restart it");
+  }
+  const reports = await quitAll(sidecars, {
+    timeoutMs: settings.quitTimeout,
+    headers: settings.header,
+    wereReady: true,
+  });
+  for (const { ok, ...report } of reports) log[ok ? "info" : "error"](report, "quit");
+  return reports.every(({ ok }) => ok) ? EXIT.ok : EXIT.unavailable;
 }

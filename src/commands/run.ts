@@ -4,22 +4,8 @@ import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
 import { pickOptions } from "../core/options.ts";
 import type { Sidecar } from "../core/sidecar.ts";
 import { SIG, type SignalNumber, signalName } from "../core/signal.ts";
-import {
-	type Action,
-	begin,
-	type Deadline,
-	type Event,
-	type Policy,
-	step,
-} from "../core/supervision.ts";
-import {
-	becomeSubreaper,
-	type CommandLine,
-	kill,
-	reap,
-	spawn,
-	takeTerminalBack,
-} from "../system/child.ts";
+import { type Action, begin, type Deadline, type Event, type Policy, step } from "../core/supervision.ts";
+import { becomeSubreaper, type CommandLine, kill, reap, spawn, takeTerminalBack } from "../system/child.ts";
 import { createLog, type Log } from "../system/log.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
 import { onChildEnd, type Signals } from "../system/signals.ts";
@@ -27,286 +13,259 @@ import { deadline, keepAlive } from "../system/timer.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
 
 const options = pickOptions(
-	"sidecar",
-	"admin",
-	"ready",
-	"quit",
-	"header",
-	"waitTimeout",
-	"onWaitTimeout",
-	"noWait",
-	"quitOn",
-	"restartPolicy",
-	"quitTimeout",
-	"grace",
-	"podGrace",
-	"podAnnotations",
-	"detect",
-	"signal",
-	"group",
-	"expectExit",
-	"logLevel",
-	"logFormat",
-	"quiet",
-	"terminationLog",
+  "sidecar",
+  "admin",
+  "ready",
+  "quit",
+  "header",
+  "waitTimeout",
+  "onWaitTimeout",
+  "noWait",
+  "quitOn",
+  "restartPolicy",
+  "quitTimeout",
+  "grace",
+  "podGrace",
+  "podAnnotations",
+  "detect",
+  "signal",
+  "group",
+  "expectExit",
+  "logLevel",
+  "logFormat",
+  "quiet",
+  "terminationLog",
 );
 
 /** `ebb run`: wait -> start -> forward, reap -> quit -> exit code. Each decision is core/supervision.ts's. */
 export const command: Command = {
-	usage: "[run] [flags] -- CMD ARG...",
-	options,
-	main,
+  usage: "[run] [flags] -- CMD ARG...",
+  options,
+  main,
 };
 
 type RunSettings = Call<typeof options>["values"];
 
 /** What the actions of one run share. */
 interface Run {
-	readonly env: Invocation["env"];
-	readonly inherited: Invocation["inherited"];
-	readonly settings: RunSettings;
-	readonly command: CommandLine;
-	readonly log: Log;
-	readonly queue: Queue<Event>;
-	readonly stopWaiting: AbortController;
-	readonly deadlines: Map<Deadline, () => void>;
-	/** What must be done before ebb exits, and holds up nothing else. */
-	readonly chores: Promise<unknown>[];
-	/** performance.now() at the start of each phase, for the summary. */
-	readonly since: { readonly wait: number; run?: number; quit?: number };
-	wait?: Wait;
-	isReady: boolean;
-	pid?: number;
-	exit?: ChildExit;
-	quitting?: Promise<typeof import("../system/quit.ts")>;
+  readonly env: Invocation["env"];
+  readonly inherited: Invocation["inherited"];
+  readonly settings: RunSettings;
+  readonly command: CommandLine;
+  readonly log: Log;
+  readonly queue: Queue<Event>;
+  readonly stopWaiting: AbortController;
+  readonly deadlines: Map<Deadline, () => void>;
+  /** What must be done before ebb exits, and holds up nothing else. */
+  readonly chores: Promise<unknown>[];
+  /** performance.now() at the start of each phase, for the summary. */
+  readonly since: { readonly wait: number; run?: number; quit?: number };
+  wait?: Wait;
+  isReady: boolean;
+  pid?: number;
+  exit?: ChildExit;
+  quitting?: Promise<typeof import("../system/quit.ts")>;
 }
 
 async function main(invocation: Invocation): Promise<number> {
-	const run = prepare(invocation);
-	const policy = policyOf(run.settings);
-	const letGo = keepAlive();
-	listenForEvents(run, invocation.signals);
-	let [state, actions] = begin(policy);
-	for (;;) {
-		for (const action of actions) perform(run, action);
-		if (state.phase === "over") break;
-		[state, actions] = step(state, await run.queue.next(), policy);
-	}
-	letGo();
-	await Promise.all(run.chores);
-	return state.exitCode;
+  const run = prepare(invocation);
+  const policy = policyOf(run.settings);
+  const letGo = keepAlive();
+  listenForEvents(run, invocation.signals);
+  let [state, actions] = begin(policy);
+  for (;;) {
+    for (const action of actions) perform(run, action);
+    if (state.phase === "over") break;
+    [state, actions] = step(state, await run.queue.next(), policy);
+  }
+  letGo();
+  await Promise.all(run.chores);
+  return state.exitCode;
 }
 
 function prepare({ args, argvIndex, env, inherited }: Invocation): Run {
-	const call = readCommandCall(options, args, env);
-	if (call.command.length === 0)
-		throw new Failure(
-			EXIT.usage,
-			`run: expected a command; usage: ebb ${command.usage}`,
-		);
-	return {
-		env,
-		inherited,
-		settings: call.values,
-		command: { words: call.command, argvIndex: argvIndex + call.commandAt },
-		log: createLog(call.values, env),
-		queue: createQueue(),
-		stopWaiting: new AbortController(),
-		deadlines: new Map(),
-		chores: [],
-		since: { wait: performance.now() },
-		isReady: false,
-	};
+  const call = readCommandCall(options, args, env);
+  if (call.command.length === 0) throw new Failure(EXIT.usage, `run: expected a command; usage: ebb ${command.usage}`);
+  return {
+    env,
+    inherited,
+    settings: call.values,
+    command: { words: call.command, argvIndex: argvIndex + call.commandAt },
+    log: createLog(call.values, env),
+    queue: createQueue(),
+    stopWaiting: new AbortController(),
+    deadlines: new Map(),
+    chores: [],
+    since: { wait: performance.now() },
+    isReady: false,
+  };
 }
 
 function policyOf(settings: RunSettings): Policy {
-	return {
-		quitOn: settings.quitOn,
-		restartPolicy: settings.restartPolicy,
-		waitMs: settings.noWait ? undefined : settings.waitTimeout,
-		onWaitTimeout: settings.onWaitTimeout,
-		waitFailureCode: EXIT.unavailable,
-		graceMs: graceOf(settings),
-		rewrite: new Map(settings.signal),
-		expectedCodes: settings.expectExit,
-	};
+  return {
+    quitOn: settings.quitOn,
+    restartPolicy: settings.restartPolicy,
+    waitMs: settings.noWait ? undefined : settings.waitTimeout,
+    onWaitTimeout: settings.onWaitTimeout,
+    waitFailureCode: EXIT.unavailable,
+    graceMs: graceOf(settings),
+    rewrite: new Map(settings.signal),
+    expectedCodes: settings.expectExit,
+  };
 }
 
 /** SIGKILL must leave a second of the pod's grace period for the quits: the kubelet kills ebb at its end. */
 function graceOf({ grace, podGrace }: RunSettings): number | undefined {
-	if (grace === undefined || podGrace === undefined) return grace;
-	return Math.min(grace, Math.max(0, podGrace - 1000));
+  if (grace === undefined || podGrace === undefined) return grace;
+  return Math.min(grace, Math.max(0, podGrace - 1000));
 }
 
 function listenForEvents(run: Run, signals: Signals): void {
-	signals.subscribe((signal) => {
-		run.log.debug({ signal: signalName(signal) }, "signal");
-		run.queue.push({ kind: "signal", signal });
-	});
-	onChildEnd(() => {
-		for (const { pid, exit } of reap()) {
-			if (pid === run.pid) run.exit = exit;
-			run.queue.push({ kind: "reaped", pid, exit });
-		}
-	});
-	if (process.pid !== 1) becomeSubreaper();
+  signals.subscribe((signal) => {
+    run.log.debug({ signal: signalName(signal) }, "signal");
+    run.queue.push({ kind: "signal", signal });
+  });
+  onChildEnd(() => {
+    for (const { pid, exit } of reap()) {
+      if (pid === run.pid) run.exit = exit;
+      run.queue.push({ kind: "reaped", pid, exit });
+    }
+  });
+  if (process.pid !== 1) becomeSubreaper();
 }
 
 function perform(run: Run, action: Action): void {
-	switch (action.kind) {
-		case "wait":
-			return wait(run);
-		case "stop-waiting":
-			return run.stopWaiting.abort();
-		case "give-up-waiting":
-			return giveUpWaiting(run, action.start);
-		case "start":
-			return start(run);
-		case "forward":
-			return forward(run, action.signal);
-		case "kill-group":
-			run.log.warn(
-				{ grace: run.settings.grace },
-				"out of grace: SIGKILL to the command's process group",
-			);
-			return kill(-(run.pid as number), SIG.KILL);
-		case "arm":
-			run.deadlines.set(
-				action.deadline,
-				deadline(action.ms, () =>
-					run.queue.push({ kind: "deadline", of: action.deadline }),
-				),
-			);
-			return;
-		case "disarm":
-			return run.deadlines.get(action.deadline)?.();
-		case "stay":
-			return run.log.info(
-				{ reason: action.reason },
-				"the sidecars are not quit",
-			);
-		case "quit":
-			run.chores.push(quit(run));
-			return;
-		case "exit":
-			return summarize(run, action.code);
-	}
+  switch (action.kind) {
+    case "wait":
+      return wait(run);
+    case "stop-waiting":
+      return run.stopWaiting.abort();
+    case "give-up-waiting":
+      return giveUpWaiting(run, action.start);
+    case "start":
+      return start(run);
+    case "forward":
+      return forward(run, action.signal);
+    case "kill-group":
+      run.log.warn({ grace: run.settings.grace }, "out of grace: SIGKILL to the command's process group");
+      return kill(-(run.pid as number), SIG.KILL);
+    case "arm":
+      run.deadlines.set(
+        action.deadline,
+        deadline(action.ms, () => run.queue.push({ kind: "deadline", of: action.deadline })),
+      );
+      return;
+    case "disarm":
+      return run.deadlines.get(action.deadline)?.();
+    case "stay":
+      return run.log.info({ reason: action.reason }, "the sidecars are not quit");
+    case "quit":
+      run.chores.push(quit(run));
+      return;
+    case "exit":
+      return summarize(run, action.code);
+  }
 }
 
 function wait(run: Run): void {
-	const { settings, env, log, queue } = run;
-	run.wait = startWait({
-		settings,
-		targets: [],
-		lookMs: settings.detect,
-		env,
-		log,
-		signal: run.stopWaiting.signal,
-	});
-	run.wait.done.then(
-		() => {
-			run.isReady = true;
-			queue.push({ kind: "ready" });
-		},
-		(error: unknown) => {
-			if (run.stopWaiting.signal.aborted) return;
-			log.error(
-				{ error: error instanceof Error ? error.stack : String(error) },
-				"a bug in ebb: the wait failed",
-			);
-			queue.push({ kind: "wait-failed", exitCode: EXIT.bug });
-		},
-	);
+  const { settings, env, log, queue } = run;
+  run.wait = startWait({
+    settings,
+    targets: [],
+    lookMs: settings.detect,
+    env,
+    log,
+    signal: run.stopWaiting.signal,
+  });
+  run.wait.done.then(
+    () => {
+      run.isReady = true;
+      queue.push({ kind: "ready" });
+    },
+    (error: unknown) => {
+      if (run.stopWaiting.signal.aborted) return;
+      log.error({ error: error instanceof Error ? error.stack : String(error) }, "a bug in ebb: the wait failed");
+      queue.push({ kind: "wait-failed", exitCode: EXIT.bug });
+    },
+  );
 }
 
 function giveUpWaiting(run: Run, isStarting: boolean): void {
-	const reason = run.wait?.failure() ?? "";
-	if (isStarting) run.log.warn({ reason }, "starting all the same");
-	else fail(run, reason);
+  const reason = run.wait?.failure() ?? "";
+  if (isStarting) run.log.warn({ reason }, "starting all the same");
+  else fail(run, reason);
 }
 
 function start(run: Run): void {
-	run.since.run = performance.now();
-	try {
-		run.pid = spawn(run.command, run.inherited);
-		run.queue.push({ kind: "started", pid: run.pid });
-		run.log.info({ pid: run.pid, command: run.command.words[0] }, "started");
-	} catch (error) {
-		if (!(error instanceof Failure)) throw error;
-		run.queue.push({ kind: "start-failed", exitCode: error.exitCode });
-		fail(run, error.message);
-	}
-	run.quitting = import("../system/quit.ts"); // while the child runs, so that its end need not wait for it
+  run.since.run = performance.now();
+  try {
+    run.pid = spawn(run.command, run.inherited);
+    run.queue.push({ kind: "started", pid: run.pid });
+    run.log.info({ pid: run.pid, command: run.command.words[0] }, "started");
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    run.queue.push({ kind: "start-failed", exitCode: error.exitCode });
+    fail(run, error.message);
+  }
+  run.quitting = import("../system/quit.ts"); // while the child runs, so that its end need not wait for it
 }
 
 /** Says why ebb failed, also where `kubectl describe pod` shows it. */
 function fail(run: Run, reason: string): void {
-	run.log.error({}, reason);
-	const write = async () =>
-		(await import("../system/termination-log.ts")).writeTerminationLog(
-			run.settings.terminationLog,
-			reason,
-		);
-	run.chores.push(write());
+  run.log.error({}, reason);
+  const write = async () =>
+    (await import("../system/termination-log.ts")).writeTerminationLog(run.settings.terminationLog, reason);
+  run.chores.push(write());
 }
 
 function forward(run: Run, signal: SignalNumber): void {
-	const pid = run.pid as number;
-	run.log.debug({ signal: signalName(signal), pid }, "forwarded");
-	kill(run.settings.group ? -pid : pid, signal);
+  const pid = run.pid as number;
+  run.log.debug({ signal: signalName(signal), pid }, "forwarded");
+  kill(run.settings.group ? -pid : pid, signal);
 }
 
 async function quit(run: Run): Promise<void> {
-	run.since.quit = performance.now();
-	if (run.pid !== undefined) takeTerminalBack();
-	const { quitAll } = await (run.quitting ?? import("../system/quit.ts"));
-	const { settings, log } = run;
-	const reports = await quitAll(await knownSidecars(run), {
-		timeoutMs: settings.quitTimeout,
-		headers: settings.header,
-		wereReady: run.isReady,
-	});
-	for (const { ok, ...report } of reports)
-		log[ok ? "info" : "warn"](report, "quit");
-	run.queue.push({ kind: "quit-done" });
+  run.since.quit = performance.now();
+  if (run.pid !== undefined) takeTerminalBack();
+  const { quitAll } = await (run.quitting ?? import("../system/quit.ts"));
+  const { settings, log } = run;
+  const reports = await quitAll(await knownSidecars(run), {
+    timeoutMs: settings.quitTimeout,
+    headers: settings.header,
+    wereReady: run.isReady,
+  });
+  for (const { ok, ...report } of reports) log[ok ? "info" : "warn"](report, "quit");
+  run.queue.push({ kind: "quit-done" });
 }
 
 /** Those that the wait found; where it did not come to that, those that are there now. */
-async function knownSidecars({
-	wait,
-	settings,
-	env,
-	log,
-}: Run): Promise<readonly Sidecar[]> {
-	const found = wait?.sidecars();
-	if (found !== undefined) return found;
-	const { findSidecars } = await import("../system/sidecars.ts");
-	return findSidecars(settings, {
-		env,
-		forMs: 0,
-		signal: AbortSignal.timeout(settings.quitTimeout),
-		log,
-	});
+async function knownSidecars({ wait, settings, env, log }: Run): Promise<readonly Sidecar[]> {
+  const found = wait?.sidecars();
+  if (found !== undefined) return found;
+  const { findSidecars } = await import("../system/sidecars.ts");
+  return findSidecars(settings, {
+    env,
+    forMs: 0,
+    signal: AbortSignal.timeout(settings.quitTimeout),
+    log,
+  });
 }
 
 /** One line at the end: how long each phase took, and how it ended. */
 function summarize({ since, exit, log }: Run, exitCode: number): void {
-	const now = performance.now();
-	const leave = since.quit ?? now;
-	const ms = (from: number | undefined, to: number) =>
-		from === undefined ? undefined : Math.round((to - from) * 10) / 10;
-	const signal =
-		exit !== undefined && "signal" in exit
-			? signalName(exit.signal)
-			: undefined;
-	log.info(
-		{
-			waitedMs: ms(since.wait, since.run ?? leave),
-			ranMs: ms(since.run, leave),
-			quitMs: ms(since.quit, now),
-			...(signal === undefined ? {} : { signal }),
-			exitCode,
-		},
-		"done",
-	);
+  const now = performance.now();
+  const leave = since.quit ?? now;
+  const ms = (from: number | undefined, to: number) =>
+    from === undefined ? undefined : Math.round((to - from) * 10) / 10;
+  const signal = exit !== undefined && "signal" in exit ? signalName(exit.signal) : undefined;
+  log.info(
+    {
+      waitedMs: ms(since.wait, since.run ?? leave),
+      ranMs: ms(since.run, leave),
+      quitMs: ms(since.quit, now),
+      ...(signal === undefined ? {} : { signal }),
+      exitCode,
+    },
+    "done",
+  );
 }

@@ -9,19 +9,16 @@ import { deadline } from "../system/timer.ts";
 export const command: Command = { usage: "sleep DURATION", options: {}, main };
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
-	const { operands } = readOperandCall(command.options, args, env);
-	const [given = "", ...more] = operands;
-	const ms = parseDuration(given);
-	if (ms === undefined || more.length > 0) {
-		throw new Failure(
-			EXIT.usage,
-			`sleep: expected one duration such as 5s, got ${JSON.stringify(operands.join(" "))}`,
-		);
-	}
-	const { promise, resolve } = Promise.withResolvers<number>();
-	signals.subscribe((signal) => {
-		if (isStop(signal)) resolve(128 + signal);
-	});
-	deadline(ms, () => resolve(EXIT.ok));
-	return promise;
+  const { operands } = readOperandCall(command.options, args, env);
+  const [given = "", ...more] = operands;
+  const ms = parseDuration(given);
+  if (ms === undefined || more.length > 0) {
+    throw new Failure(EXIT.usage, `sleep: expected one duration such as 5s, got ${JSON.stringify(operands.join(" "))}`);
+  }
+  const { promise, resolve } = Promise.withResolvers<number>();
+  signals.subscribe((signal) => {
+    if (isStop(signal)) resolve(128 + signal);
+  });
+  deadline(ms, () => resolve(EXIT.ok));
+  return promise;
 }

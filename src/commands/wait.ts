@@ -11,100 +11,81 @@ import { deadline } from "../system/timer.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
 
 const options = pickOptions(
-	"sidecar",
-	"admin",
-	"ready",
-	"quit",
-	"waitTimeout",
-	"onWaitTimeout",
-	"podAnnotations",
-	"detect",
-	"logLevel",
-	"logFormat",
-	"quiet",
-	"terminationLog",
+  "sidecar",
+  "admin",
+  "ready",
+  "quit",
+  "waitTimeout",
+  "onWaitTimeout",
+  "podAnnotations",
+  "detect",
+  "logLevel",
+  "logFormat",
+  "quiet",
+  "terminationLog",
 );
 
 /** `ebb wait`: blocks until sidecars and targets are ready; a command then takes this process's place. */
 export const command: Command = {
-	usage: "wait [flags] [TARGET...] [-- CMD ARG...]",
-	options,
-	main,
+  usage: "wait [flags] [TARGET...] [-- CMD ARG...]",
+  options,
+  main,
 };
 
-async function main({
-	args,
-	argvIndex,
-	env,
-	inherited,
-	signals,
-}: Invocation): Promise<number> {
-	const call = readOperandCall(options, args, env);
-	const settings = call.values;
-	const targets = call.operands.map(parseTarget);
-	const log = createLog(settings, env);
-	const stop = new AbortController();
-	// where targets are named, a sidecar that is not there yet is not waited for
-	const lookMs = targets.length > 0 ? 0 : settings.detect;
-	const wait = startWait({
-		settings,
-		targets,
-		lookMs,
-		env,
-		log,
-		signal: stop.signal,
-	});
-	const outcome = await firstOf(wait, settings, signals);
-	stop.abort();
-	if (outcome === "out of time") {
-		if (settings.onWaitTimeout === "fail")
-			throw new Failure(EXIT.unavailable, wait.failure());
-		log.warn({ reason: wait.failure() }, "going on all the same");
-	}
-	if (typeof outcome === "number") return 128 + outcome;
-	if (call.command.length === 0) return EXIT.ok;
-	holdSignals();
-	const late = await lateStop(signals);
-	if (late !== undefined) return 128 + late;
-	return exec(
-		{ words: call.command, argvIndex: argvIndex + call.commandAt },
-		inherited,
-	);
+async function main({ args, argvIndex, env, inherited, signals }: Invocation): Promise<number> {
+  const call = readOperandCall(options, args, env);
+  const settings = call.values;
+  const targets = call.operands.map(parseTarget);
+  const log = createLog(settings, env);
+  const stop = new AbortController();
+  // where targets are named, a sidecar that is not there yet is not waited for
+  const lookMs = targets.length > 0 ? 0 : settings.detect;
+  const wait = startWait({
+    settings,
+    targets,
+    lookMs,
+    env,
+    log,
+    signal: stop.signal,
+  });
+  const outcome = await firstOf(wait, settings, signals);
+  stop.abort();
+  if (outcome === "out of time") {
+    if (settings.onWaitTimeout === "fail") throw new Failure(EXIT.unavailable, wait.failure());
+    log.warn({ reason: wait.failure() }, "going on all the same");
+  }
+  if (typeof outcome === "number") return 128 + outcome;
+  if (call.command.length === 0) return EXIT.ok;
+  holdSignals();
+  const late = await lateStop(signals);
+  if (late !== undefined) return 128 + late;
+  return exec({ words: call.command, argvIndex: argvIndex + call.commandAt }, inherited);
 }
 
 function parseTarget(text: string): Probe {
-	const probe = parseProbe(text);
-	if (probe !== undefined) return probe;
-	const expected =
-		"http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path";
-	throw new Failure(
-		EXIT.usage,
-		`wait: expected a target (${expected}), got ${JSON.stringify(text)}`,
-	);
+  const probe = parseProbe(text);
+  if (probe !== undefined) return probe;
+  const expected = "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path";
+  throw new Failure(EXIT.usage, `wait: expected a target (${expected}), got ${JSON.stringify(text)}`);
 }
 
 /** What comes first: ready, the end of the time, or a stop signal (its number). */
-function firstOf(
-	wait: Wait,
-	{ waitTimeout }: Settings<"waitTimeout">,
-	signals: Signals,
-): Promise<string | number> {
-	const { promise, resolve, reject } = Promise.withResolvers<string | number>();
-	wait.done.then(() => resolve("ready"), reject);
-	if (waitTimeout !== Number.POSITIVE_INFINITY)
-		deadline(waitTimeout, () => resolve("out of time"));
-	signals.subscribe((signal) => {
-		if (isStop(signal)) resolve(signal);
-	});
-	return promise;
+function firstOf(wait: Wait, { waitTimeout }: Settings<"waitTimeout">, signals: Signals): Promise<string | number> {
+  const { promise, resolve, reject } = Promise.withResolvers<string | number>();
+  wait.done.then(() => resolve("ready"), reject);
+  if (waitTimeout !== Number.POSITIVE_INFINITY) deadline(waitTimeout, () => resolve("out of time"));
+  signals.subscribe((signal) => {
+    if (isStop(signal)) resolve(signal);
+  });
+  return promise;
 }
 
 /** A stop signal that was caught before signals were held, and would be lost with this process's image. */
 async function lateStop(signals: Signals): Promise<number | undefined> {
-	let stop: number | undefined;
-	signals.subscribe((signal) => {
-		if (isStop(signal)) stop ??= signal;
-	});
-	await Bun.sleep(0);
-	return stop;
+  let stop: number | undefined;
+  signals.subscribe((signal) => {
+    if (isStop(signal)) stop ??= signal;
+  });
+  await Bun.sleep(0);
+  return stop;
 }

@@ -1,68 +1,65 @@
 /** Where a connection goes. */
 export type Address =
-	| { readonly kind: "tcp"; readonly host: string; readonly port: number }
-	| { readonly kind: "unix"; readonly path: string };
+  | { readonly kind: "tcp"; readonly host: string; readonly port: number }
+  | { readonly kind: "unix"; readonly path: string };
 
 /** Where one HTTP request goes: the address, and what its first lines say. */
 export interface HttpTarget {
-	readonly address: Address;
-	readonly isSecure: boolean;
-	/** The Host header. */
-	readonly authority: string;
-	/** Path and query. */
-	readonly path: string;
+  readonly address: Address;
+  readonly isSecure: boolean;
+  /** The Host header. */
+  readonly authority: string;
+  /** Path and query. */
+  readonly path: string;
 }
 
 /** `http://host:port/path`, `https://...`, or `unix:/file.sock` (its path is then `/`); undefined for anything else. */
 export function parseHttpTarget(text: string): HttpTarget | undefined {
-	const unix = parseUnix(text);
-	if (unix !== undefined)
-		return {
-			address: unix,
-			isSecure: false,
-			authority: "localhost",
-			path: "/",
-		};
-	if (!/^https?:\/\/[^/]/i.test(text)) return undefined;
-	try {
-		const url = new URL(text);
-		if (url.port === "0") return undefined;
-		const isSecure = url.protocol === "https:";
-		const port = Number(url.port || (isSecure ? 443 : 80));
-		const address: Address = {
-			kind: "tcp",
-			host: url.hostname.replace(/^\[|\]$/g, ""),
-			port,
-		};
-		return {
-			address,
-			isSecure,
-			authority: url.host,
-			path: url.pathname + url.search,
-		};
-	} catch {
-		return undefined; // not a URL: the caller says what it expected
-	}
+  const unix = parseUnix(text);
+  if (unix !== undefined)
+    return {
+      address: unix,
+      isSecure: false,
+      authority: "localhost",
+      path: "/",
+    };
+  if (!/^https?:\/\/[^/]/i.test(text)) return undefined;
+  try {
+    const url = new URL(text);
+    if (url.port === "0") return undefined;
+    const isSecure = url.protocol === "https:";
+    const port = Number(url.port || (isSecure ? 443 : 80));
+    const address: Address = {
+      kind: "tcp",
+      host: url.hostname.replace(/^\[|\]$/g, ""),
+      port,
+    };
+    return {
+      address,
+      isSecure,
+      authority: url.host,
+      path: url.pathname + url.search,
+    };
+  } catch {
+    return undefined; // not a URL: the caller says what it expected
+  }
 }
 
 /** The same server, asked for another path; a base such as `http://h:1/prefix/` keeps its prefix. */
 export function at(base: HttpTarget, path: string): HttpTarget {
-	return { ...base, path: base.path.replace(/\/+$/, "") + path };
+  return { ...base, path: base.path.replace(/\/+$/, "") + path };
 }
 
 /** `unix:/file.sock` or `unix:///file.sock`. */
-export function parseUnix(
-	text: string,
-): Extract<Address, { kind: "unix" }> | undefined {
-	const path = /^unix:(?:\/\/)?(\/.+)$/.exec(text)?.[1];
-	return path === undefined ? undefined : { kind: "unix", path };
+export function parseUnix(text: string): Extract<Address, { kind: "unix" }> | undefined {
+  const path = /^unix:(?:\/\/)?(\/.+)$/.exec(text)?.[1];
+  return path === undefined ? undefined : { kind: "unix", path };
 }
 
 /** `http://localhost:15020/quitquitquit`, `unix:/admin.sock/quitquitquit`: for logs and messages. */
 export function describeTarget(target: HttpTarget): string {
-	if (target.address.kind === "unix")
-		return `unix:${target.address.path} ${target.path}`;
-	return `http${target.isSecure ? "s" : ""}://${target.authority}${target.path}`;
+  if (target.address.kind === "unix") return `unix:${target.address.path} ${target.path}`;
+  return `http${target.isSecure ? "s" : ""}://${target.authority}${target.path}`;
 }
 
 /**
@@ -70,5 +67,5 @@ export function describeTarget(target: HttpTarget): string {
  * admin listens on ::1 alone (istio#34358), and `scratch` images may have no /etc/hosts.
  */
 export function loopbacks(host: string): readonly string[] {
-	return host === "localhost" ? ["127.0.0.1", "::1"] : [host];
+  return host === "localhost" ? ["127.0.0.1", "::1"] : [host];
 }

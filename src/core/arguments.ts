@@ -1,76 +1,60 @@
 import type { Options } from "./option.ts";
 
 export interface Arguments {
-	readonly flags: ReadonlyMap<string, readonly string[]>;
-	/** Operands among the flags; only where flags and operands may mix. */
-	readonly operands: readonly string[];
-	/** How many arguments that took, `--` included: what follows is the child's command line. */
-	readonly length: number;
-	readonly problems: readonly string[];
+  readonly flags: ReadonlyMap<string, readonly string[]>;
+  /** Operands among the flags; only where flags and operands may mix. */
+  readonly operands: readonly string[];
+  /** How many arguments that took, `--` included: what follows is the child's command line. */
+  readonly length: number;
+  readonly problems: readonly string[];
 }
 
 /**
  * Reads flags (`--name value`, `--name=value`, `--switch`) up to `--`, or to the first operand unless they may mix. Our own, because
  * node:util's parseArgs cannot stop at the first operand, and loading it costs each pod's start 1.1 ms (measured).
  */
-export function parseArguments(
-	args: readonly string[],
-	options: Options,
-	mayMix = false,
-): Arguments {
-	const byFlag = new Map(
-		Object.values(options).map((option) => [option.flag, option]),
-	);
-	const flags = new Map<string, string[]>();
-	const problems: string[] = [];
-	const operands: string[] = [];
-	let at = 0;
-	while (at < args.length) {
-		const arg = args[at] as string;
-		if (arg === "--") return { flags, operands, length: at + 1, problems };
-		const isOperand = !arg.startsWith("-") || arg === "-";
-		if (isOperand && !mayMix) break;
-		at += 1;
-		if (isOperand) {
-			operands.push(arg);
-			continue;
-		}
-		const [, dashes, name, , inline] = /^(--?)([^=]*)(=([\s\S]*))?$/.exec(
-			arg,
-		) as RegExpExecArray;
-		const option = dashes === "--" ? byFlag.get(name as string) : undefined;
-		if (option === undefined) {
-			problems.push(
-				`unknown flag ${dashes}${name}${suggestion(name as string, [...byFlag.keys()])}`,
-			);
-			continue;
-		}
-		const isSwitch = option.value === undefined;
-		const value = inline ?? (isSwitch ? "true" : args[at]);
-		if (inline === undefined && !isSwitch) at += 1;
-		if (value === undefined)
-			problems.push(`--${name}: expected a value (${option.value})`);
-		else flags.set(option.flag, [...(flags.get(option.flag) ?? []), value]);
-	}
-	return { flags, operands, length: at, problems };
+export function parseArguments(args: readonly string[], options: Options, mayMix = false): Arguments {
+  const byFlag = new Map(Object.values(options).map((option) => [option.flag, option]));
+  const flags = new Map<string, string[]>();
+  const problems: string[] = [];
+  const operands: string[] = [];
+  let at = 0;
+  while (at < args.length) {
+    const arg = args[at] as string;
+    if (arg === "--") return { flags, operands, length: at + 1, problems };
+    const isOperand = !arg.startsWith("-") || arg === "-";
+    if (isOperand && !mayMix) break;
+    at += 1;
+    if (isOperand) {
+      operands.push(arg);
+      continue;
+    }
+    const [, dashes, name, , inline] = /^(--?)([^=]*)(=([\s\S]*))?$/.exec(arg) as RegExpExecArray;
+    const option = dashes === "--" ? byFlag.get(name as string) : undefined;
+    if (option === undefined) {
+      problems.push(`unknown flag ${dashes}${name}${suggestion(name as string, [...byFlag.keys()])}`);
+      continue;
+    }
+    const isSwitch = option.value === undefined;
+    const value = inline ?? (isSwitch ? "true" : args[at]);
+    if (inline === undefined && !isSwitch) at += 1;
+    if (value === undefined) problems.push(`--${name}: expected a value (${option.value})`);
+    else flags.set(option.flag, [...(flags.get(option.flag) ?? []), value]);
+  }
+  return { flags, operands, length: at, problems };
 }
 
 /** `; did you mean --quit?` for the nearest known flag, if one is near. */
 function suggestion(name: string, known: readonly string[]): string {
-	const near =
-		known.find((flag) => flag.startsWith(name) && name.length >= 3) ??
-		known.find((flag) => isNear(flag, name));
-	return near === undefined ? "" : `; did you mean --${near}?`;
+  const near =
+    known.find((flag) => flag.startsWith(name) && name.length >= 3) ?? known.find((flag) => isNear(flag, name));
+  return near === undefined ? "" : `; did you mean --${near}?`;
 }
 
 /** Whether one character more, less, or other tells the two apart. */
 function isNear(a: string, b: string): boolean {
-	let start = 0;
-	while (start < a.length && a[start] === b[start]) start += 1;
-	const [restA, restB] = [a.slice(start), b.slice(start)];
-	return (
-		restA.slice(1) === restB ||
-		restA === restB.slice(1) ||
-		restA.slice(1) === restB.slice(1)
-	);
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start += 1;
+  const [restA, restB] = [a.slice(start), b.slice(start)];
+  return restA.slice(1) === restB || restA === restB.slice(1) || restA.slice(1) === restB.slice(1);
 }

@@ -1,72 +1,44 @@
 import { parseArguments } from "./arguments.ts";
 import { EXIT, Failure } from "./exit.ts";
-import {
-	type Environment,
-	type Options,
-	type Resolved,
-	resolve,
-} from "./option.ts";
+import { type Environment, type Options, type Resolved, resolve } from "./option.ts";
 
 export interface Call<O extends Options> extends Resolved<O> {
-	/** What is not a flag and stands before `--`. */
-	readonly operands: readonly string[];
-	/** The child's command line, and how many arguments come before it. */
-	readonly command: readonly string[];
-	readonly commandAt: number;
+  /** What is not a flag and stands before `--`. */
+  readonly operands: readonly string[];
+  /** The child's command line, and how many arguments come before it. */
+  readonly command: readonly string[];
+  readonly commandAt: number;
 }
 
 /**
  * `[flags] [--] CMD ARG...`: the first word that is no flag starts the command line.
  * @throws Failure 64 that names everything that is wrong
  */
-export function readCommandCall<O extends Options>(
-	options: O,
-	args: readonly string[],
-	env: Environment,
-): Call<O> {
-	return readCall(options, args, env, false);
+export function readCommandCall<O extends Options>(options: O, args: readonly string[], env: Environment): Call<O> {
+  return readCall(options, args, env, false);
 }
 
 /**
  * `[flags] [OPERAND...] [-- CMD ARG...]`, flags and operands in any order.
  * @throws Failure 64 that names everything that is wrong
  */
-export function readOperandCall<O extends Options>(
-	options: O,
-	args: readonly string[],
-	env: Environment,
-): Call<O> {
-	return readCall(options, args, env, true);
+export function readOperandCall<O extends Options>(options: O, args: readonly string[], env: Environment): Call<O> {
+  return readCall(options, args, env, true);
 }
 
-function readCall<O extends Options>(
-	options: O,
-	args: readonly string[],
-	env: Environment,
-	mayMix: boolean,
-): Call<O> {
-	const { flags, operands, length, problems } = parseArguments(
-		args,
-		options,
-		mayMix,
-	);
-	return {
-		...resolve(options, flags, env, problems),
-		operands,
-		command: args.slice(length),
-		commandAt: length,
-	};
+function readCall<O extends Options>(options: O, args: readonly string[], env: Environment, mayMix: boolean): Call<O> {
+  const { flags, operands, length, problems } = parseArguments(args, options, mayMix);
+  return {
+    ...resolve(options, flags, env, problems),
+    operands,
+    command: args.slice(length),
+    commandAt: length,
+  };
 }
 
 /** @throws Failure 64 for operands where the command takes none */
-export function expectNoOperands(
-	{ operands, command }: Call<Options>,
-	usage: string,
-): void {
-	const [unexpected] = [...operands, ...command];
-	if (unexpected !== undefined)
-		throw new Failure(
-			EXIT.usage,
-			`${unexpected}: unexpected argument; usage: ebb ${usage}`,
-		);
+export function expectNoOperands({ operands, command }: Call<Options>, usage: string): void {
+  const [unexpected] = [...operands, ...command];
+  if (unexpected !== undefined)
+    throw new Failure(EXIT.usage, `${unexpected}: unexpected argument; usage: ebb ${usage}`);
 }

@@ -1,13 +1,13 @@
 const unitMs: Readonly<Record<string, number>> = {
-	ns: 1e-6,
-	us: 1e-3,
-	µs: 1e-3,
-	μs: 1e-3,
-	ms: 1,
-	s: 1000,
-	m: 60_000,
-	h: 3_600_000,
-	d: 86_400_000,
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
 };
 
 const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)/y;
@@ -17,24 +17,24 @@ const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)/y;
  * number of seconds; undefined when the text is neither. Never negative.
  */
 export function parseDuration(text: string): number | undefined {
-	if (/^(\d+\.?\d*|\.\d+)$/.test(text)) return Number(text) * 1000;
-	let total = 0;
-	part.lastIndex = 0;
-	while (part.lastIndex < text.length) {
-		const match = part.exec(text);
-		if (match === null) return undefined;
-		total += Number(match[1]) * (unitMs[match[2] as string] as number);
-	}
-	return text === "" ? undefined : total;
+  if (/^(\d+\.?\d*|\.\d+)$/.test(text)) return Number(text) * 1000;
+  let total = 0;
+  part.lastIndex = 0;
+  while (part.lastIndex < text.length) {
+    const match = part.exec(text);
+    if (match === null) return undefined;
+    total += Number(match[1]) * (unitMs[match[2] as string] as number);
+  }
+  return text === "" ? undefined : total;
 }
 
 /** A duration for people: `350ms`, `2.1s`, `1m30s`, `2h5m`. */
 export function formatDuration(ms: number): string {
-	if (ms < 1000) return `${Math.round(ms)}ms`;
-	if (ms < 60_000) return `${Number((ms / 1000).toFixed(1))}s`;
-	const seconds = Math.round(ms / 1000);
-	const hours = Math.floor(seconds / 3600);
-	const minutes = Math.floor((seconds % 3600) / 60);
-	const rest = seconds % 60;
-	return `${hours > 0 ? `${hours}h` : ""}${minutes > 0 ? `${minutes}m` : ""}${rest > 0 ? `${rest}s` : ""}`;
+  if (ms < 1000) return `${Math.round(ms)}ms`;
+  if (ms < 60_000) return `${Number((ms / 1000).toFixed(1))}s`;
+  const seconds = Math.round(ms / 1000);
+  const hours = Math.floor(seconds / 3600);
+  const minutes = Math.floor((seconds % 3600) / 60);
+  const rest = seconds % 60;
+  return `${hours > 0 ? `${hours}h` : ""}${minutes > 0 ? `${minutes}m` : ""}${rest > 0 ? `${rest}s` : ""}`;
 }

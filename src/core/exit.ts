@@ -2,50 +2,42 @@ import type { SignalNumber } from "./signal.ts";
 
 /** ebb's own exit codes: sysexits(3) for ebb itself, the shell's 126 and 127 for a command that could not start. */
 export const EXIT = {
-	ok: 0,
-	usage: 64,
-	unavailable: 69,
-	bug: 70,
-	system: 71,
-	notExecutable: 126,
-	notFound: 127,
+  ok: 0,
+  usage: 64,
+  unavailable: 69,
+  bug: 70,
+  system: 71,
+  notExecutable: 126,
+  notFound: 127,
 } as const;
 
 /** What each of ebb's own codes means: the README's table and `--help` are made from it. */
-export const exitMeanings: readonly (readonly [
-	code: string,
-	meaning: string,
-])[] = [
-	["0-255", "the child's own exit code, unchanged"],
-	["128+n", "the child, or the wait before it, was ended by signal n"],
-	["127", "the command was not found"],
-	["126", "the command was found but cannot be executed"],
-	["64", "usage: an unknown flag or command, or a bad value"],
-	["69", "not ready, or not done, in time"],
-	["70", "a bug in ebb"],
-	["71", "the system refused (no memory, no processes left, ...)"],
+export const exitMeanings: readonly (readonly [code: string, meaning: string])[] = [
+  ["0-255", "the child's own exit code, unchanged"],
+  ["128+n", "the child, or the wait before it, was ended by signal n"],
+  ["127", "the command was not found"],
+  ["126", "the command was found but cannot be executed"],
+  ["64", "usage: an unknown flag or command, or a bad value"],
+  ["69", "not ready, or not done, in time"],
+  ["70", "a bug in ebb"],
+  ["71", "the system refused (no memory, no processes left, ...)"],
 ];
 
 /** An expected failure: its message is for the user, its code for the caller's `podFailurePolicy`. */
 export class Failure extends Error {
-	readonly exitCode: number;
+  readonly exitCode: number;
 
-	constructor(exitCode: number, message: string, options?: ErrorOptions) {
-		super(message, options);
-		this.exitCode = exitCode;
-	}
+  constructor(exitCode: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
 }
 
 /** How a child ended. Kept as it is until the last line, so that a signal never turns into a number too early. */
-export type ChildExit =
-	| { readonly code: number }
-	| { readonly signal: SignalNumber };
+export type ChildExit = { readonly code: number } | { readonly signal: SignalNumber };
 
 /** The exit code that stands for a child's end: its own, or 128 + the signal; 0 for those in `expected` (as `tini -e`). */
-export function exitCodeOf(
-	exit: ChildExit,
-	expected: readonly number[] = [],
-): number {
-	const code = "code" in exit ? exit.code : 128 + exit.signal;
-	return expected.includes(code) ? 0 : code;
+export function exitCodeOf(exit: ChildExit, expected: readonly number[] = []): number {
+  const code = "code" in exit ? exit.code : 128 + exit.signal;
+  return expected.includes(code) ? 0 : code;
 }

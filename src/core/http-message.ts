@@ -3,142 +3,114 @@ import type { HttpTarget } from "./address.ts";
 export type Header = readonly [name: string, value: string];
 
 export interface HttpRequest {
-	readonly method: string;
-	readonly target: HttpTarget;
-	readonly headers: readonly Header[];
+  readonly method: string;
+  readonly target: HttpTarget;
+  readonly headers: readonly Header[];
 }
 
 export interface HttpAnswer {
-	readonly status: number;
-	/** Names in lower case. */
-	readonly headers: ReadonlyMap<string, string>;
-	readonly body: string;
-	/** Whether the connection can carry another request. */
-	readonly isReusable: boolean;
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+  /** Whether the connection can carry another request. */
+  readonly isReusable: boolean;
 }
 
 export type Parsed =
-	| { readonly kind: "partial" }
-	| { readonly kind: "answer"; readonly answer: HttpAnswer }
-	| { readonly kind: "garbage"; readonly reason: string };
+  | { readonly kind: "partial" }
+  | { readonly kind: "answer"; readonly answer: HttpAnswer }
+  | { readonly kind: "garbage"; readonly reason: string };
 
 /** The bytes of a request without a body (RFC 9112). Envoy wants HTTP/1.1 and a Host. */
-export function encodeRequest({
-	method,
-	target,
-	headers,
-}: HttpRequest): string {
-	const lines = [
-		`${method} ${target.path} HTTP/1.1`,
-		`Host: ${target.authority}`,
-		"User-Agent: ebb",
-		...(method === "GET" || method === "HEAD" ? [] : ["Content-Length: 0"]),
-		...headers.map(([name, value]) => `${name}: ${value}`),
-	];
-	return `${lines.join("\r\n")}\r\n\r\n`;
+export function encodeRequest({ method, target, headers }: HttpRequest): string {
+  const lines = [
+    `${method} ${target.path} HTTP/1.1`,
+    `Host: ${target.authority}`,
+    "User-Agent: ebb",
+    ...(method === "GET" || method === "HEAD" ? [] : ["Content-Length: 0"]),
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
 /** Reads an HTTP/1.x answer (RFC 9112) from all bytes that came so far, as latin1 text; `isEnd`: no more will come. */
 export function parseAnswer(text: string, isEnd: boolean): Parsed {
-	const partial: Parsed = isEnd
-		? garbage("the connection was closed before the answer was complete")
-		: { kind: "partial" };
-	if (!"HTTP/1.".startsWith(text.slice(0, 7)))
-		return garbage(`not HTTP: ${excerpt(text)}`);
-	const headEnd = text.indexOf("\r\n\r\n");
-	if (headEnd < 0) return partial;
-	const [statusLine = "", ...lines] = text.slice(0, headEnd).split("\r\n");
-	const match = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: .*)?$/.exec(statusLine);
-	if (match === null) return garbage(`not HTTP: ${excerpt(statusLine)}`);
-	const status = Number(match[2]);
-	const rest = text.slice(headEnd + 4);
-	if (status < 200) return parseAnswer(rest, isEnd);
-	const headers = new Map(lines.map(parseHeader));
-	const isKeptAlive =
-		match[1] === "1" && !/\bclose\b/i.test(headers.get("connection") ?? "");
-	const body = parseBody(status, headers, rest, isEnd);
-	if (body.kind === "partial") return partial;
-	if (body.kind === "garbage") return body;
-	return {
-		kind: "answer",
-		answer: {
-			status,
-			headers,
-			body: body.text,
-			isReusable: isKeptAlive && !body.untilEnd,
-		},
-	};
+  const partial: Parsed = isEnd
+    ? garbage("the connection was closed before the answer was complete")
+    : { kind: "partial" };
+  if (!"HTTP/1.".startsWith(text.slice(0, 7))) return garbage(`not HTTP: ${excerpt(text)}`);
+  const headEnd = text.indexOf("\r\n\r\n");
+  if (headEnd < 0) return partial;
+  const [statusLine = "", ...lines] = text.slice(0, headEnd).split("\r\n");
+  const match = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: .*)?$/.exec(statusLine);
+  if (match === null) return garbage(`not HTTP: ${excerpt(statusLine)}`);
+  const status = Number(match[2]);
+  const rest = text.slice(headEnd + 4);
+  if (status < 200) return parseAnswer(rest, isEnd);
+  const headers = new Map(lines.map(parseHeader));
+  const isKeptAlive = match[1] === "1" && !/\bclose\b/i.test(headers.get("connection") ?? "");
+  const body = parseBody(status, headers, rest, isEnd);
+  if (body.kind === "partial") return partial;
+  if (body.kind === "garbage") return body;
+  return {
+    kind: "answer",
+    answer: {
+      status,
+      headers,
+      body: body.text,
+      isReusable: isKeptAlive && !body.untilEnd,
+    },
+  };
 }
 
 type Body =
-	| { readonly kind: "body"; readonly text: string; readonly untilEnd: boolean }
-	| Exclude<Parsed, { kind: "answer" }>;
+  | { readonly kind: "body"; readonly text: string; readonly untilEnd: boolean }
+  | Exclude<Parsed, { kind: "answer" }>;
 
 function parseHeader(line: string): Header {
-	const colon = line.indexOf(":");
-	return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+  const colon = line.indexOf(":");
+  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
 }
 
-function parseBody(
-	status: number,
-	headers: ReadonlyMap<string, string>,
-	rest: string,
-	isEnd: boolean,
-): Body {
-	if (status === 204 || status === 304)
-		return { kind: "body", text: "", untilEnd: false };
-	if (/\bchunked$/i.test(headers.get("transfer-encoding") ?? ""))
-		return parseChunks(rest);
-	const length = headers.get("content-length");
-	if (length === undefined)
-		return isEnd
-			? { kind: "body", text: rest, untilEnd: true }
-			: { kind: "partial" };
-	if (!/^\d+$/.test(length))
-		return garbage(`not HTTP: content-length ${excerpt(length)}`);
-	if (rest.length < Number(length)) return { kind: "partial" };
-	return { kind: "body", text: rest.slice(0, Number(length)), untilEnd: false };
+function parseBody(status: number, headers: ReadonlyMap<string, string>, rest: string, isEnd: boolean): Body {
+  if (status === 204 || status === 304) return { kind: "body", text: "", untilEnd: false };
+  if (/\bchunked$/i.test(headers.get("transfer-encoding") ?? "")) return parseChunks(rest);
+  const length = headers.get("content-length");
+  if (length === undefined) return isEnd ? { kind: "body", text: rest, untilEnd: true } : { kind: "partial" };
+  if (!/^\d+$/.test(length)) return garbage(`not HTTP: content-length ${excerpt(length)}`);
+  if (rest.length < Number(length)) return { kind: "partial" };
+  return { kind: "body", text: rest.slice(0, Number(length)), untilEnd: false };
 }
 
 function parseChunks(rest: string): Body {
-	let text = "";
-	let position = 0;
-	for (;;) {
-		const lineEnd = rest.indexOf("\r\n", position);
-		if (lineEnd < 0) return { kind: "partial" };
-		const size = /^([0-9a-f]{1,8})\s*(?:;.*)?$/i.exec(
-			rest.slice(position, lineEnd),
-		)?.[1];
-		if (size === undefined)
-			return garbage(
-				`not HTTP: chunk size ${excerpt(rest.slice(position, lineEnd))}`,
-			);
-		const start = lineEnd + 2;
-		const end = start + Number.parseInt(size, 16);
-		if (end === start) {
-			// the last chunk: trailers, if any, end with an empty line
-			const isComplete =
-				rest.startsWith("\r\n", start) || rest.includes("\r\n\r\n", start);
-			return isComplete
-				? { kind: "body", text, untilEnd: false }
-				: { kind: "partial" };
-		}
-		if (rest.length < end + 2) return { kind: "partial" };
-		if (!rest.startsWith("\r\n", end))
-			return garbage("not HTTP: a chunk that is longer than it says");
-		text += rest.slice(start, end);
-		position = end + 2;
-	}
+  let text = "";
+  let position = 0;
+  for (;;) {
+    const lineEnd = rest.indexOf("\r\n", position);
+    if (lineEnd < 0) return { kind: "partial" };
+    const size = /^([0-9a-f]{1,8})\s*(?:;.*)?$/i.exec(rest.slice(position, lineEnd))?.[1];
+    if (size === undefined) return garbage(`not HTTP: chunk size ${excerpt(rest.slice(position, lineEnd))}`);
+    const start = lineEnd + 2;
+    const end = start + Number.parseInt(size, 16);
+    if (end === start) {
+      // the last chunk: trailers, if any, end with an empty line
+      const isComplete = rest.startsWith("\r\n", start) || rest.includes("\r\n\r\n", start);
+      return isComplete ? { kind: "body", text, untilEnd: false } : { kind: "partial" };
+    }
+    if (rest.length < end + 2) return { kind: "partial" };
+    if (!rest.startsWith("\r\n", end)) return garbage("not HTTP: a chunk that is longer than it says");
+    text += rest.slice(start, end);
+    position = end + 2;
+  }
 }
 
 function garbage(reason: string): Extract<Parsed, { kind: "garbage" }> {
-	return { kind: "garbage", reason };
+  return { kind: "garbage", reason };
 }
 
 /** The first printable characters of what somebody else sent, on one line. */
 export function excerpt(text: string, length = 60): string {
-	const line = text.trim().replace(/[^\x20-\x7e]+/g, " ");
-	return JSON.stringify(
-		line.length > length ? `${line.slice(0, length)}...` : line,
-	);
+  const line = text.trim().replace(/[^\x20-\x7e]+/g, " ");
+  return JSON.stringify(line.length > length ? `${line.slice(0, length)}...` : line);
 }

@@ -1,301 +1,254 @@
 import * as z from "zod/mini";
 import { parseHttpTarget } from "./address.ts";
 import { parseDuration } from "./duration.ts";
-import {
-	list,
-	oneOf,
-	option,
-	optional,
-	splitBy,
-	text,
-	type Values,
-	type Variable,
-} from "./option.ts";
+import { list, oneOf, option, optional, splitBy, text, type Values, type Variable } from "./option.ts";
 import { parseProbe } from "./probe.ts";
-import {
-	parseHeader,
-	parseQuit,
-	type SidecarName,
-	sidecarNames,
-} from "./sidecar.ts";
+import { parseHeader, parseQuit, type SidecarName, sidecarNames } from "./sidecar.ts";
 import { parseSignal, type SignalNumber } from "./signal.ts";
 
 const duration = text(parseDuration, "a duration such as 30s, 1m30s or 500ms");
-const positive = text(
-	(value) => parseDuration(value) || undefined,
-	"a duration above 0, such as 5s",
-);
+const positive = text((value) => parseDuration(value) || undefined, "a duration above 0, such as 5s");
 const limit = text(parseLimit, "a duration such as 5m (0: for ever)");
 const boolean = text(parseBoolean, "true or false");
 const url = "a URL such as http://localhost:15000/path";
 
 /** Another tool's switch, which says `value` when it is true; a word that is neither true nor false is refused. */
 function whenTrue(name: string, value: string): Variable {
-	return { name, read: (given) => (isTrue(given) ? [value] : []) };
+  return { name, read: (given) => (isTrue(given) ? [value] : []) };
 }
 
 /** Another tool's variable whose mere presence says `value`. */
 function whenSet(name: string, value: string): Variable {
-	return { name, read: () => [value] };
+  return { name, read: () => [value] };
 }
 
 function isTrue(given: string): boolean {
-	const value = parseBoolean(given);
-	if (value === undefined) throw new Error("expected true or false");
-	return value;
+  const value = parseBoolean(given);
+  if (value === undefined) throw new Error("expected true or false");
+  return value;
 }
 
 /** As Go's strconv.ParseBool, which the other tools use. */
 function parseBoolean(given: string): boolean | undefined {
-	if (/^(true|1|t)$/i.test(given)) return true;
-	return /^(false|0|f)$/i.test(given) ? false : undefined;
+  if (/^(true|1|t)$/i.test(given)) return true;
+  return /^(false|0|f)$/i.test(given) ? false : undefined;
 }
 
 /** Every option that a command in the pod can have. The contract's table, in its order. */
 export const options = {
-	sidecar: option({
-		flag: "sidecar",
-		value: "NAME[,NAME]",
-		initial: "auto",
-		schema: text(parseSidecars, `auto, none, or of ${sidecarNames.join(", ")}`),
-		help: "which sidecars to wait for and to quit; auto: look for them",
-	}),
-	admin: optional({
-		flag: "admin",
-		value: "URL",
-		initially: "by sidecar",
-		schema: text(parseHttpTarget, `${url} or unix:/path.sock`),
-		also: [{ name: "ENVOY_ADMIN_API" }],
-		help: "where the sidecar's admin interface is; readiness is then asked there",
-	}),
-	ready: list({
-		flag: "ready",
-		value: "URL",
-		initially: "by sidecar",
-		schema: text(
-			parseProbe,
-			"http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path",
-		),
-		help: "something more that must be ready",
-	}),
-	quit: list({
-		flag: "quit",
-		value: "[METHOD ]URL",
-		initially: "by sidecar",
-		schema: text(
-			parseQuit,
-			`${url}, with a method before it if it is not POST`,
-		),
-		also: [
-			{
-				name: "ISTIO_QUIT_API",
-				read: (base) => [`${base.replace(/\/+$/, "")}/quitquitquit`],
-			},
-			{ name: "ENVOY_KILL_API" },
-			{ name: "GENERIC_QUIT_ENDPOINTS", read: (urls) => splitBy(urls, ",") },
-			{ name: "CSQL_PROXY_QUIT_URLS", read: (urls) => splitBy(urls, " ") },
-		],
-		help: "what to request at the end, instead of the sidecar's own quit",
-	}),
-	header: list({
-		flag: "header",
-		value: "'NAME: VALUE'",
-		separator: "\n",
-		schema: text(parseHeader, "a header such as 'dapr-api-token: abc'"),
-		help: "a header for the quit requests",
-	}),
-	waitTimeout: option({
-		flag: "wait-timeout",
-		value: "D",
-		initial: "5m",
-		schema: limit,
-		also: [
-			{ name: "QUIT_WITHOUT_ENVOY_TIMEOUT" },
-			{ name: "WAIT_FOR_ENVOY_TIMEOUT" },
-		],
-		help: "how long to wait until all are ready; 0: for ever",
-	}),
-	onWaitTimeout: option({
-		flag: "on-wait-timeout",
-		value: "fail|start",
-		initial: "fail",
-		schema: oneOf(["fail", "start"]),
-		also: [
-			whenSet("QUIT_WITHOUT_ENVOY_TIMEOUT", "fail"),
-			whenSet("WAIT_FOR_ENVOY_TIMEOUT", "start"),
-		],
-		help: "then: exit 69, or start the command all the same",
-	}),
-	noWait: option({
-		flag: "no-wait",
-		initial: "false",
-		schema: boolean,
-		also: [{ name: "START_WITHOUT_ENVOY" }],
-		help: "start at once; the sidecars are still quit at the end",
-	}),
-	quitOn: option({
-		flag: "quit-on",
-		value: "always|success|never",
-		initial: "always",
-		schema: oneOf(["always", "success", "never"]),
-		also: [
-			whenTrue("NEVER_KILL_ISTIO", "never"),
-			whenTrue("NEVER_KILL_ENVOY", "never"),
-			whenTrue("NEVER_KILL_ISTIO_ON_FAILURE", "success"),
-			whenTrue("ALWAYS_KILL_ENVOY", "always"),
-		],
-		help: "after which exit codes the sidecars are quit",
-	}),
-	restartPolicy: optional({
-		flag: "restart-policy",
-		value: "Always|OnFailure|Never",
-		schema: oneOf(["Always", "OnFailure", "Never"]),
-		help: "the pod's: no quit when the kubelet will start this container again",
-	}),
-	quitTimeout: option({
-		flag: "quit-timeout",
-		value: "D",
-		initial: "5s",
-		schema: positive,
-		also: [{ name: "QUIT_REQUEST_TIMEOUT" }],
-		help: "for each sidecar: until it has answered and is gone",
-	}),
-	grace: optional({
-		flag: "grace",
-		value: "D",
-		schema: duration,
-		help: "this long after a stop signal was forwarded: SIGKILL to the command's process group",
-	}),
-	podGrace: optional({
-		flag: "pod-grace",
-		value: "D",
-		schema: positive,
-		help: "the pod's terminationGracePeriodSeconds: --grace never plans past it",
-	}),
-	podAnnotations: option({
-		flag: "pod-annotations",
-		value: "PATH",
-		initial: "/etc/podinfo/annotations",
-		schema: z.string(),
-		help: "the downward-API file where auto reads the pod's annotations",
-	}),
-	detect: option({
-		flag: "detect",
-		value: "D",
-		initial: "3s",
-		schema: duration,
-		help: "how long auto looks before it decides that there is no sidecar",
-	}),
-	signal: list({
-		flag: "signal",
-		value: "FROM:TO",
-		schema: text(
-			parseRewrite,
-			"two signals such as TERM:QUIT (TO 0: not forwarded)",
-		),
-		help: "rewrite a signal before it is forwarded",
-	}),
-	group: option({
-		flag: "group",
-		initial: "false",
-		schema: boolean,
-		help: "forward signals to the command's whole process group",
-	}),
-	expectExit: option({
-		flag: "expect-exit",
-		value: "CODE[,CODE]",
-		initial: "",
-		initially: "none",
-		schema: text(parseCodes, "exit codes from 0 to 255, such as 143"),
-		help: "exit codes of the command to report as 0",
-	}),
-	logLevel: option({
-		flag: "log-level",
-		value: "debug|info|warn|error",
-		initial: "info",
-		schema: oneOf(["debug", "info", "warn", "error"]),
-		also: [
-			{
-				name: "SCUTTLE_LOGGING",
-				read: (given) => [isTrue(given) ? "info" : "error"],
-			},
-		],
-		help: "info: each phase; debug: each attempt",
-	}),
-	logFormat: option({
-		flag: "log-format",
-		value: "auto|json|text",
-		initial: "auto",
-		schema: oneOf(["auto", "json", "text"]),
-		help: "auto: text at a terminal, JSON otherwise",
-	}),
-	quiet: option({
-		flag: "quiet",
-		initial: "false",
-		schema: boolean,
-		help: "errors only",
-	}),
-	terminationLog: optional({
-		flag: "termination-log",
-		value: "PATH",
-		initially: "/dev/termination-log if it exists",
-		schema: z.string(),
-		help: "where ebb writes, in one line, why it failed",
-	}),
-	json: option({
-		flag: "json",
-		initial: "false",
-		schema: boolean,
-		help: "print JSON",
-	}),
+  sidecar: option({
+    flag: "sidecar",
+    value: "NAME[,NAME]",
+    initial: "auto",
+    schema: text(parseSidecars, `auto, none, or of ${sidecarNames.join(", ")}`),
+    help: "which sidecars to wait for and to quit; auto: look for them",
+  }),
+  admin: optional({
+    flag: "admin",
+    value: "URL",
+    initially: "by sidecar",
+    schema: text(parseHttpTarget, `${url} or unix:/path.sock`),
+    also: [{ name: "ENVOY_ADMIN_API" }],
+    help: "where the sidecar's admin interface is; readiness is then asked there",
+  }),
+  ready: list({
+    flag: "ready",
+    value: "URL",
+    initially: "by sidecar",
+    schema: text(parseProbe, "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path"),
+    help: "something more that must be ready",
+  }),
+  quit: list({
+    flag: "quit",
+    value: "[METHOD ]URL",
+    initially: "by sidecar",
+    schema: text(parseQuit, `${url}, with a method before it if it is not POST`),
+    also: [
+      {
+        name: "ISTIO_QUIT_API",
+        read: (base) => [`${base.replace(/\/+$/, "")}/quitquitquit`],
+      },
+      { name: "ENVOY_KILL_API" },
+      { name: "GENERIC_QUIT_ENDPOINTS", read: (urls) => splitBy(urls, ",") },
+      { name: "CSQL_PROXY_QUIT_URLS", read: (urls) => splitBy(urls, " ") },
+    ],
+    help: "what to request at the end, instead of the sidecar's own quit",
+  }),
+  header: list({
+    flag: "header",
+    value: "'NAME: VALUE'",
+    separator: "\n",
+    schema: text(parseHeader, "a header such as 'dapr-api-token: abc'"),
+    help: "a header for the quit requests",
+  }),
+  waitTimeout: option({
+    flag: "wait-timeout",
+    value: "D",
+    initial: "5m",
+    schema: limit,
+    also: [{ name: "QUIT_WITHOUT_ENVOY_TIMEOUT" }, { name: "WAIT_FOR_ENVOY_TIMEOUT" }],
+    help: "how long to wait until all are ready; 0: for ever",
+  }),
+  onWaitTimeout: option({
+    flag: "on-wait-timeout",
+    value: "fail|start",
+    initial: "fail",
+    schema: oneOf(["fail", "start"]),
+    also: [whenSet("QUIT_WITHOUT_ENVOY_TIMEOUT", "fail"), whenSet("WAIT_FOR_ENVOY_TIMEOUT", "start")],
+    help: "then: exit 69, or start the command all the same",
+  }),
+  noWait: option({
+    flag: "no-wait",
+    initial: "false",
+    schema: boolean,
+    also: [{ name: "START_WITHOUT_ENVOY" }],
+    help: "start at once; the sidecars are still quit at the end",
+  }),
+  quitOn: option({
+    flag: "quit-on",
+    value: "always|success|never",
+    initial: "always",
+    schema: oneOf(["always", "success", "never"]),
+    also: [
+      whenTrue("NEVER_KILL_ISTIO", "never"),
+      whenTrue("NEVER_KILL_ENVOY", "never"),
+      whenTrue("NEVER_KILL_ISTIO_ON_FAILURE", "success"),
+      whenTrue("ALWAYS_KILL_ENVOY", "always"),
+    ],
+    help: "after which exit codes the sidecars are quit",
+  }),
+  restartPolicy: optional({
+    flag: "restart-policy",
+    value: "Always|OnFailure|Never",
+    schema: oneOf(["Always", "OnFailure", "Never"]),
+    help: "the pod's: no quit when the kubelet will start this container again",
+  }),
+  quitTimeout: option({
+    flag: "quit-timeout",
+    value: "D",
+    initial: "5s",
+    schema: positive,
+    also: [{ name: "QUIT_REQUEST_TIMEOUT" }],
+    help: "for each sidecar: until it has answered and is gone",
+  }),
+  grace: optional({
+    flag: "grace",
+    value: "D",
+    schema: duration,
+    help: "this long after a stop signal was forwarded: SIGKILL to the command's process group",
+  }),
+  podGrace: optional({
+    flag: "pod-grace",
+    value: "D",
+    schema: positive,
+    help: "the pod's terminationGracePeriodSeconds: --grace never plans past it",
+  }),
+  podAnnotations: option({
+    flag: "pod-annotations",
+    value: "PATH",
+    initial: "/etc/podinfo/annotations",
+    schema: z.string(),
+    help: "the downward-API file where auto reads the pod's annotations",
+  }),
+  detect: option({
+    flag: "detect",
+    value: "D",
+    initial: "3s",
+    schema: duration,
+    help: "how long auto looks before it decides that there is no sidecar",
+  }),
+  signal: list({
+    flag: "signal",
+    value: "FROM:TO",
+    schema: text(parseRewrite, "two signals such as TERM:QUIT (TO 0: not forwarded)"),
+    help: "rewrite a signal before it is forwarded",
+  }),
+  group: option({
+    flag: "group",
+    initial: "false",
+    schema: boolean,
+    help: "forward signals to the command's whole process group",
+  }),
+  expectExit: option({
+    flag: "expect-exit",
+    value: "CODE[,CODE]",
+    initial: "",
+    initially: "none",
+    schema: text(parseCodes, "exit codes from 0 to 255, such as 143"),
+    help: "exit codes of the command to report as 0",
+  }),
+  logLevel: option({
+    flag: "log-level",
+    value: "debug|info|warn|error",
+    initial: "info",
+    schema: oneOf(["debug", "info", "warn", "error"]),
+    also: [
+      {
+        name: "SCUTTLE_LOGGING",
+        read: (given) => [isTrue(given) ? "info" : "error"],
+      },
+    ],
+    help: "info: each phase; debug: each attempt",
+  }),
+  logFormat: option({
+    flag: "log-format",
+    value: "auto|json|text",
+    initial: "auto",
+    schema: oneOf(["auto", "json", "text"]),
+    help: "auto: text at a terminal, JSON otherwise",
+  }),
+  quiet: option({
+    flag: "quiet",
+    initial: "false",
+    schema: boolean,
+    help: "errors only",
+  }),
+  terminationLog: optional({
+    flag: "termination-log",
+    value: "PATH",
+    initially: "/dev/termination-log if it exists",
+    schema: z.string(),
+    help: "where ebb writes, in one line, why it failed",
+  }),
+  json: option({
+    flag: "json",
+    initial: "false",
+    schema: boolean,
+    help: "print JSON",
+  }),
 } as const;
 
 export type OptionName = keyof typeof options;
 
 /** Some of the options, resolved. */
-export type Settings<K extends OptionName = OptionName> = Pick<
-	Values<typeof options>,
-	K
->;
+export type Settings<K extends OptionName = OptionName> = Pick<Values<typeof options>, K>;
 
 /** The options with these names, in the table's order. */
-export function pickOptions<K extends OptionName>(
-	...names: readonly K[]
-): Pick<typeof options, K> {
-	const picked = Object.entries(options).filter(([name]) =>
-		names.includes(name as K),
-	);
-	return Object.fromEntries(picked) as Pick<typeof options, K>;
+export function pickOptions<K extends OptionName>(...names: readonly K[]): Pick<typeof options, K> {
+  const picked = Object.entries(options).filter(([name]) => names.includes(name as K));
+  return Object.fromEntries(picked) as Pick<typeof options, K>;
 }
 
-function parseSidecars(
-	given: string,
-): "auto" | readonly SidecarName[] | undefined {
-	if (given === "auto") return "auto";
-	const names = splitBy(given, ",");
-	if (names.length === 1 && names[0] === "none") return [];
-	const known = sidecarNames.filter((name) => names.includes(name));
-	return names.length > 0 && known.length === new Set(names).size
-		? known
-		: undefined;
+function parseSidecars(given: string): "auto" | readonly SidecarName[] | undefined {
+  if (given === "auto") return "auto";
+  const names = splitBy(given, ",");
+  if (names.length === 1 && names[0] === "none") return [];
+  const known = sidecarNames.filter((name) => names.includes(name));
+  return names.length > 0 && known.length === new Set(names).size ? known : undefined;
 }
 
 function parseLimit(given: string): number | undefined {
-	const ms = parseDuration(given);
-	return ms === 0 ? Number.POSITIVE_INFINITY : ms;
+  const ms = parseDuration(given);
+  return ms === 0 ? Number.POSITIVE_INFINITY : ms;
 }
 
-function parseRewrite(
-	given: string,
-): readonly [from: SignalNumber, to: SignalNumber] | undefined {
-	const [, from = "", to = ""] = /^([^:]+):([^:]+)$/.exec(given) ?? [];
-	const [old, next] = [parseSignal(from), to === "0" ? 0 : parseSignal(to)];
-	return old === undefined || next === undefined ? undefined : [old, next];
+function parseRewrite(given: string): readonly [from: SignalNumber, to: SignalNumber] | undefined {
+  const [, from = "", to = ""] = /^([^:]+):([^:]+)$/.exec(given) ?? [];
+  const [old, next] = [parseSignal(from), to === "0" ? 0 : parseSignal(to)];
+  return old === undefined || next === undefined ? undefined : [old, next];
 }
 
 function parseCodes(given: string): readonly number[] | undefined {
-	const codes = splitBy(given, ",");
-	return codes.every((code) => /^\d{1,3}$/.test(code) && Number(code) < 256)
-		? codes.map(Number)
-		: undefined;
+  const codes = splitBy(given, ",");
+  return codes.every((code) => /^\d{1,3}$/.test(code) && Number(code) < 256) ? codes.map(Number) : undefined;
 }

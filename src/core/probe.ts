@@ -1,67 +1,57 @@
-import {
-	type Address,
-	describeTarget,
-	type HttpTarget,
-	parseHttpTarget,
-	parseUnix,
-} from "./address.ts";
+import { type Address, describeTarget, type HttpTarget, parseHttpTarget, parseUnix } from "./address.ts";
 import { excerpt, type HttpAnswer } from "./http-message.ts";
 
 /** Something that can be ready or not. */
 export type Probe =
-	| { readonly kind: "http"; readonly target: HttpTarget }
-	| { readonly kind: "connect"; readonly address: Address }
-	| { readonly kind: "file"; readonly path: string };
+  | { readonly kind: "http"; readonly target: HttpTarget }
+  | { readonly kind: "connect"; readonly address: Address }
+  | { readonly kind: "file"; readonly path: string };
 
-export type Verdict =
-	| { readonly ready: true }
-	| { readonly ready: false; readonly reason: string };
+export type Verdict = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
 /** `http(s)://host:port/path`, `tcp://host:port`, `unix:/socket` or `file:/path`; undefined for anything else. */
 export function parseProbe(text: string): Probe | undefined {
-	const unix = parseUnix(text);
-	if (unix !== undefined) return { kind: "connect", address: unix };
-	const path = /^file:(?:\/\/)?(\/.*)$/.exec(text)?.[1];
-	if (path !== undefined) return { kind: "file", path };
-	const [, host, port] =
-		/^tcp:\/\/(\[[0-9a-f:.]+\]|[^:/[\]]+):(\d{1,5})\/?$/i.exec(text) ?? [];
-	if (host !== undefined && Number(port) > 0 && Number(port) < 65536) {
-		return {
-			kind: "connect",
-			address: {
-				kind: "tcp",
-				host: host.replace(/^\[|\]$/g, ""),
-				port: Number(port),
-			},
-		};
-	}
-	const target = parseHttpTarget(text);
-	return target === undefined ? undefined : { kind: "http", target };
+  const unix = parseUnix(text);
+  if (unix !== undefined) return { kind: "connect", address: unix };
+  const path = /^file:(?:\/\/)?(\/.*)$/.exec(text)?.[1];
+  if (path !== undefined) return { kind: "file", path };
+  const [, host, port] = /^tcp:\/\/(\[[0-9a-f:.]+\]|[^:/[\]]+):(\d{1,5})\/?$/i.exec(text) ?? [];
+  if (host !== undefined && Number(port) > 0 && Number(port) < 65536) {
+    return {
+      kind: "connect",
+      address: {
+        kind: "tcp",
+        host: host.replace(/^\[|\]$/g, ""),
+        port: Number(port),
+      },
+    };
+  }
+  const target = parseHttpTarget(text);
+  return target === undefined ? undefined : { kind: "http", target };
 }
 
 export function describeProbe(probe: Probe): string {
-	if (probe.kind === "http") return describeTarget(probe.target);
-	if (probe.kind === "file") return `file:${probe.path}`;
-	const { address } = probe;
-	if (address.kind === "unix") return `unix:${address.path}`;
-	return `tcp://${address.host.includes(":") ? `[${address.host}]` : address.host}:${address.port}`;
+  if (probe.kind === "http") return describeTarget(probe.target);
+  if (probe.kind === "file") return `file:${probe.path}`;
+  const { address } = probe;
+  if (address.kind === "unix") return `unix:${address.path}`;
+  return `tcp://${address.host.includes(":") ? `[${address.host}]` : address.host}:${address.port}`;
 }
 
 /** Whether an answer says ready: 2xx does, anything else does not, and says why not. */
 export function judge(answer: HttpAnswer): Verdict {
-	const { status, headers, body } = answer;
-	if (status >= 200 && status < 300) return { ready: true };
-	if (status >= 300 && status < 400) {
-		return {
-			ready: false,
-			reason: `HTTP ${status}, a redirect to ${excerpt(headers.get("location") ?? "")}`,
-		};
-	}
-	return {
-		ready: false,
-		reason:
-			body.trim() === "" ? `HTTP ${status}` : `HTTP ${status} ${excerpt(body)}`,
-	};
+  const { status, headers, body } = answer;
+  if (status >= 200 && status < 300) return { ready: true };
+  if (status >= 300 && status < 400) {
+    return {
+      ready: false,
+      reason: `HTTP ${status}, a redirect to ${excerpt(headers.get("location") ?? "")}`,
+    };
+  }
+  return {
+    ready: false,
+    reason: body.trim() === "" ? `HTTP ${status}` : `HTTP ${status} ${excerpt(body)}`,
+  };
 }
 
 /**
@@ -69,6 +59,6 @@ export function judge(answer: HttpAnswer): Verdict {
  * the first 10 s, 25 ms in the first minute, 250 ms after. One less each time: asking takes time too.
  */
 export function pollPeriodMs(waitedMs: number): number {
-	if (waitedMs < 10_000) return 8;
-	return waitedMs < 60_000 ? 23 : 245;
+  if (waitedMs < 10_000) return 8;
+  return waitedMs < 60_000 ? 23 : 245;
 }

@@ -1,15 +1,10 @@
-import {
-	at,
-	describeTarget,
-	type HttpTarget,
-	parseHttpTarget,
-} from "./address.ts";
+import { at, describeTarget, type HttpTarget, parseHttpTarget } from "./address.ts";
 import type { Header, HttpAnswer } from "./http-message.ts";
 import { type Probe, parseProbe } from "./probe.ts";
 
 export interface QuitRequest {
-	readonly method: string;
-	readonly target: HttpTarget;
+  readonly method: string;
+  readonly target: HttpTarget;
 }
 
 /** The pod's annotations, as the downward API gives them. */
@@ -17,77 +12,75 @@ export type Annotations = ReadonlyMap<string, string>;
 
 /** A sidecar that ebb knows, as data. Ports are on the pod's loopback. */
 export interface SidecarKind {
-	/** The base of its admin interface; `--admin` replaces it. */
-	readonly admin: string;
-	/** Its own readiness endpoint. */
-	readonly ready: string;
-	/** Where readiness is asked when `--admin` says where the admin interface is. */
-	readonly readyPath: string;
-	readonly quit: string;
-	/** Where quit is sent when `--admin` is given; undefined: `quit` stays. */
-	readonly quitPath: string | undefined;
-	/** Any of these listening means that it is here. */
-	readonly ports: readonly number[];
-	/** The annotation that its injector leaves on the pod. */
-	readonly annotation: string | undefined;
-	readonly isNative: (annotations: Annotations) => boolean;
-	/** What a refusal means, by HTTP status, and what to change. */
-	readonly refusals: Readonly<Record<number, string>>;
+  /** The base of its admin interface; `--admin` replaces it. */
+  readonly admin: string;
+  /** Its own readiness endpoint. */
+  readonly ready: string;
+  /** Where readiness is asked when `--admin` says where the admin interface is. */
+  readonly readyPath: string;
+  readonly quit: string;
+  /** Where quit is sent when `--admin` is given; undefined: `quit` stays. */
+  readonly quitPath: string | undefined;
+  /** Any of these listening means that it is here. */
+  readonly ports: readonly number[];
+  /** The annotation that its injector leaves on the pod. */
+  readonly annotation: string | undefined;
+  readonly isNative: (annotations: Annotations) => boolean;
+  /** What a refusal means, by HTTP status, and what to change. */
+  readonly refusals: Readonly<Record<number, string>>;
 }
 
 export const sidecarKinds = {
-	/** pilot-agent and Envoy: istio pilot/cmd/pilot-agent/status/server.go, app/wait.go. Its quit skips the drain (istio#55424). */
-	istio: {
-		admin: "http://localhost:15000",
-		ready: "http://localhost:15021/healthz/ready",
-		readyPath: "/ready",
-		quit: "http://localhost:15020/quitquitquit",
-		quitPath: undefined,
-		ports: [15021, 15020, 15000],
-		annotation: "sidecar.istio.io/status",
-		isNative: isIstioNative,
-		refusals: {
-			403: "pilot-agent takes quits from the pod's own loopback only; use http://localhost:15020/quitquitquit",
-			404: "no such path: pilot-agent has /quitquitquit since Istio 1.3; is this pilot-agent's status port (15020)?",
-			405: "pilot-agent takes POST only; use --quit 'POST http://localhost:15020/quitquitquit'",
-		},
-	},
-	/** A plain Envoy: its admin interface (envoyproxy.io, operations/admin). 9901 is the usual port. */
-	envoy: {
-		admin: "http://localhost:9901",
-		ready: "http://localhost:9901/ready",
-		readyPath: "/ready",
-		quit: "http://localhost:9901/quitquitquit",
-		quitPath: "/quitquitquit",
-		ports: [9901],
-		annotation: undefined,
-		isNative: () => false,
-		refusals: {
-			403: "Envoy's admin interface does not allow this path (admin.allow_paths); allow /quitquitquit",
-			404: "no such path: is this Envoy's admin interface? --admin says where it is",
-			405: "Envoy takes POST only; use --quit 'POST URL'",
-		},
-	},
-	/** linkerd2-proxy: linkerd/app/admin/src/server.rs. The shutdown endpoint is off by default since edge-24.6.2. */
-	linkerd: {
-		admin: "http://localhost:4191",
-		ready: "http://localhost:4191/ready",
-		readyPath: "/ready",
-		quit: "http://localhost:4191/shutdown",
-		quitPath: "/shutdown",
-		ports: [4191],
-		annotation: "linkerd.io/proxy-version",
-		isNative: (annotations) =>
-			annotations.get("config.linkerd.io/proxy-enable-native-sidecar") ===
-				"true" ||
-			annotations.get("config.beta.linkerd.io/proxy-enable-native-sidecar") ===
-				"true",
-		refusals: {
-			403: "linkerd-proxy takes shutdowns from the pod's own loopback only; use http://localhost:4191/shutdown",
-			404: 'its shutdown endpoint is off: set proxy.enableShutdownEndpoint=true in Linkerd\'s Helm values, or annotate the pod with config.linkerd.io/proxy-enable-shutdown-endpoint: "true"',
-			405: "linkerd-proxy takes POST only; use --quit 'POST http://localhost:4191/shutdown'",
-		},
-	},
+  /** pilot-agent and Envoy: istio pilot/cmd/pilot-agent/status/server.go, app/wait.go. Its quit skips the drain (istio#55424). */
+  istio: {
+    admin: "http://localhost:15000",
+    ready: "http://localhost:15021/healthz/ready",
+    readyPath: "/ready",
+    quit: "http://localhost:15020/quitquitquit",
+    quitPath: undefined,
+    ports: [15021, 15020, 15000],
+    annotation: "sidecar.istio.io/status",
+    isNative: isIstioNative,
+    refusals: {
+      403: "pilot-agent takes quits from the pod's own loopback only; use http://localhost:15020/quitquitquit",
+      404: "no such path: pilot-agent has /quitquitquit since Istio 1.3; is this pilot-agent's status port (15020)?",
+      405: "pilot-agent takes POST only; use --quit 'POST http://localhost:15020/quitquitquit'",
+    },
+  },
+  /** A plain Envoy: its admin interface (envoyproxy.io, operations/admin). 9901 is the usual port. */
+  envoy: {
+    admin: "http://localhost:9901",
+    ready: "http://localhost:9901/ready",
+    readyPath: "/ready",
+    quit: "http://localhost:9901/quitquitquit",
+    quitPath: "/quitquitquit",
+    ports: [9901],
+    annotation: undefined,
+    isNative: () => false,
+    refusals: {
+      403: "Envoy's admin interface does not allow this path (admin.allow_paths); allow /quitquitquit",
+      404: "no such path: is this Envoy's admin interface? --admin says where it is",
+      405: "Envoy takes POST only; use --quit 'POST URL'",
+    },
+  },
+  /** linkerd2-proxy: linkerd/app/admin/src/server.rs. The shutdown endpoint is off by default since edge-24.6.2. */
+  linkerd: {
+    admin: "http://localhost:4191",
+    ready: "http://localhost:4191/ready",
+    readyPath: "/ready",
+    quit: "http://localhost:4191/shutdown",
+    quitPath: "/shutdown",
+    ports: [4191],
+    annotation: "linkerd.io/proxy-version",
+    isNative: (annotations) =>
+      annotations.get("config.linkerd.io/proxy-enable-native-sidecar") === "true" ||
+      annotations.get("config.beta.linkerd.io/proxy-enable-native-sidecar") === "true",
+    refusals: {
+      403: "linkerd-proxy takes shutdowns from the pod's own loopback only; use http://localhost:4191/shutdown",
+      404: 'its shutdown endpoint is off: set proxy.enableShutdownEndpoint=true in Linkerd\'s Helm values, or annotate the pod with config.linkerd.io/proxy-enable-shutdown-endpoint: "true"',
+      405: "linkerd-proxy takes POST only; use --quit 'POST http://localhost:4191/shutdown'",
+    },
+  },
 } as const satisfies Readonly<Record<string, SidecarKind>>;
 
 export type SidecarName = keyof typeof sidecarKinds;
@@ -96,117 +89,91 @@ export const sidecarNames = Object.keys(sidecarKinds) as readonly SidecarName[];
 
 /** Istio's injector lists what it added: istio-proxy under initContainers, and not under containers, is a native sidecar. */
 function isIstioNative(annotations: Annotations): boolean {
-	try {
-		const status = JSON.parse(
-			annotations.get("sidecar.istio.io/status") ?? "null",
-		) as Record<string, unknown> | null;
-		const has = (field: string) =>
-			Array.isArray(status?.[field]) && status[field].includes("istio-proxy");
-		return has("initContainers") && !has("containers");
-	} catch {
-		return false; // not JSON: older injectors; they know no native sidecars
-	}
+  try {
+    const status = JSON.parse(annotations.get("sidecar.istio.io/status") ?? "null") as Record<string, unknown> | null;
+    const has = (field: string) => Array.isArray(status?.[field]) && status[field].includes("istio-proxy");
+    return has("initContainers") && !has("containers");
+  } catch {
+    return false; // not JSON: older injectors; they know no native sidecars
+  }
 }
 
 /** A sidecar of this pod, or what the user said of one with URLs alone. */
 export interface Sidecar {
-	readonly name: SidecarName | "custom";
-	/** A native sidecar ends by itself after the app; a quit would only restart it. */
-	readonly isNative: boolean;
-	readonly ready: readonly Probe[];
-	readonly quits: readonly QuitRequest[];
+  readonly name: SidecarName | "custom";
+  /** A native sidecar ends by itself after the app; a quit would only restart it. */
+  readonly isNative: boolean;
+  readonly ready: readonly Probe[];
+  readonly quits: readonly QuitRequest[];
 }
 
 export interface FoundSidecar {
-	readonly name: SidecarName;
-	readonly isNative: boolean;
+  readonly name: SidecarName;
+  readonly isNative: boolean;
 }
 
 /** What the user said of the sidecars with `--admin`, `--ready` and `--quit`. */
 export interface SidecarUrls {
-	readonly admin: HttpTarget | undefined;
-	readonly ready: readonly Probe[];
-	readonly quit: readonly QuitRequest[];
+  readonly admin: HttpTarget | undefined;
+  readonly ready: readonly Probe[];
+  readonly quit: readonly QuitRequest[];
 }
 
 /** The sidecars to wait for and to quit. Given quits replace a sidecar's own; given probes are asked besides its own. */
-export function planSidecars(
-	found: readonly FoundSidecar[],
-	urls: SidecarUrls,
-): readonly Sidecar[] {
-	const known = found.map(({ name, isNative }): Sidecar => {
-		const kind: SidecarKind = sidecarKinds[name];
-		const quits =
-			urls.quit.length > 0 || isNative ? [] : [ownQuit(kind, urls.admin)];
-		return { name, isNative, ready: [ownProbe(kind, urls.admin)], quits };
-	});
-	if (urls.ready.length === 0 && urls.quit.length === 0) return known;
-	const [only] = known;
-	const areAllNative =
-		known.length > 0 && known.every(({ isNative }) => isNative);
-	const quits = areAllNative ? [] : urls.quit;
-	if (known.length === 1 && only !== undefined) {
-		return [
-			{
-				...only,
-				ready: [...only.ready, ...urls.ready],
-				quits: [...only.quits, ...quits],
-			},
-		];
-	}
-	return [
-		...known,
-		{ name: "custom", isNative: false, ready: urls.ready, quits },
-	];
+export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls): readonly Sidecar[] {
+  const known = found.map(({ name, isNative }): Sidecar => {
+    const kind: SidecarKind = sidecarKinds[name];
+    const quits = urls.quit.length > 0 || isNative ? [] : [ownQuit(kind, urls.admin)];
+    return { name, isNative, ready: [ownProbe(kind, urls.admin)], quits };
+  });
+  if (urls.ready.length === 0 && urls.quit.length === 0) return known;
+  const [only] = known;
+  const areAllNative = known.length > 0 && known.every(({ isNative }) => isNative);
+  const quits = areAllNative ? [] : urls.quit;
+  if (known.length === 1 && only !== undefined) {
+    return [
+      {
+        ...only,
+        ready: [...only.ready, ...urls.ready],
+        quits: [...only.quits, ...quits],
+      },
+    ];
+  }
+  return [...known, { name: "custom", isNative: false, ready: urls.ready, quits }];
 }
 
 function ownProbe(kind: SidecarKind, admin: HttpTarget | undefined): Probe {
-	if (admin === undefined) return parseProbe(kind.ready) as Probe;
-	return { kind: "http", target: at(admin, kind.readyPath) };
+  if (admin === undefined) return parseProbe(kind.ready) as Probe;
+  return { kind: "http", target: at(admin, kind.readyPath) };
 }
 
-function ownQuit(
-	kind: SidecarKind,
-	admin: HttpTarget | undefined,
-): QuitRequest {
-	const base = kind.quitPath === undefined ? undefined : admin;
-	const target =
-		base === undefined
-			? parseHttpTarget(kind.quit)
-			: at(base, kind.quitPath as string);
-	return { method: "POST", target: target as HttpTarget };
+function ownQuit(kind: SidecarKind, admin: HttpTarget | undefined): QuitRequest {
+  const base = kind.quitPath === undefined ? undefined : admin;
+  const target = base === undefined ? parseHttpTarget(kind.quit) : at(base, kind.quitPath as string);
+  return { method: "POST", target: target as HttpTarget };
 }
 
 /** `URL` or `METHOD URL`; undefined for anything else. POST where no method is given. */
 export function parseQuit(text: string): QuitRequest | undefined {
-	const [, method = "POST", url = ""] =
-		/^(?:([A-Za-z]+)\s+)?(\S+)$/.exec(text) ?? [];
-	const target = parseHttpTarget(url);
-	return target === undefined
-		? undefined
-		: { method: method.toUpperCase(), target };
+  const [, method = "POST", url = ""] = /^(?:([A-Za-z]+)\s+)?(\S+)$/.exec(text) ?? [];
+  const target = parseHttpTarget(url);
+  return target === undefined ? undefined : { method: method.toUpperCase(), target };
 }
 
 export function describeQuit({ method, target }: QuitRequest): string {
-	return `${method} ${describeTarget(target)}`;
+  return `${method} ${describeTarget(target)}`;
 }
 
 /** `Name: value`; undefined for anything else (RFC 9110, field names and values). */
 export function parseHeader(text: string): Header | undefined {
-	const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*)$/.exec(text);
-	return match === null ? undefined : [match[1] as string, match[2] as string];
+  const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*)$/.exec(text);
+  return match === null ? undefined : [match[1] as string, match[2] as string];
 }
 
 /** What a sidecar's answer to a quit means: undefined when it will go. */
-export function quitRefusal(
-	name: Sidecar["name"],
-	answer: HttpAnswer,
-): string | undefined {
-	if (answer.status >= 200 && answer.status < 300) return undefined;
-	const kind: SidecarKind | undefined =
-		name === "custom" ? undefined : sidecarKinds[name];
-	const meaning = kind?.refusals[answer.status];
-	return meaning === undefined
-		? `HTTP ${answer.status}`
-		: `HTTP ${answer.status}: ${meaning}`;
+export function quitRefusal(name: Sidecar["name"], answer: HttpAnswer): string | undefined {
+  if (answer.status >= 200 && answer.status < 300) return undefined;
+  const kind: SidecarKind | undefined = name === "custom" ? undefined : sidecarKinds[name];
+  const meaning = kind?.refusals[answer.status];
+  return meaning === undefined ? `HTTP ${answer.status}` : `HTTP ${answer.status}: ${meaning}`;
 }

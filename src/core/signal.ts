@@ -1,71 +1,61 @@
 /** Linux signal numbers, the same on x86-64 and arm64 (signal(7)). */
 const numbers = {
-	HUP: 1,
-	INT: 2,
-	QUIT: 3,
-	ILL: 4,
-	TRAP: 5,
-	ABRT: 6,
-	BUS: 7,
-	FPE: 8,
-	KILL: 9,
-	USR1: 10,
-	SEGV: 11,
-	USR2: 12,
-	PIPE: 13,
-	ALRM: 14,
-	TERM: 15,
-	STKFLT: 16,
-	CHLD: 17,
-	CONT: 18,
-	STOP: 19,
-	TSTP: 20,
-	TTIN: 21,
-	TTOU: 22,
-	URG: 23,
-	XCPU: 24,
-	XFSZ: 25,
-	VTALRM: 26,
-	PROF: 27,
-	WINCH: 28,
-	IO: 29,
-	PWR: 30,
-	SYS: 31,
+  HUP: 1,
+  INT: 2,
+  QUIT: 3,
+  ILL: 4,
+  TRAP: 5,
+  ABRT: 6,
+  BUS: 7,
+  FPE: 8,
+  KILL: 9,
+  USR1: 10,
+  SEGV: 11,
+  USR2: 12,
+  PIPE: 13,
+  ALRM: 14,
+  TERM: 15,
+  STKFLT: 16,
+  CHLD: 17,
+  CONT: 18,
+  STOP: 19,
+  TSTP: 20,
+  TTIN: 21,
+  TTOU: 22,
+  URG: 23,
+  XCPU: 24,
+  XFSZ: 25,
+  VTALRM: 26,
+  PROF: 27,
+  WINCH: 28,
+  IO: 29,
+  PWR: 30,
+  SYS: 31,
 } as const;
 
 export type SignalNumber = number;
 
 export const SIG = numbers;
 
-const names = new Map<number, string>(
-	Object.entries(numbers).map(([name, number]) => [number, `SIG${name}`]),
-);
+const names = new Map<number, string>(Object.entries(numbers).map(([name, number]) => [number, `SIG${name}`]));
 
 /** `SIGTERM` for 15; a number without a name stays a number (`signal 40`). */
 export function signalName(signal: SignalNumber): string {
-	return names.get(signal) ?? `signal ${signal}`;
+  return names.get(signal) ?? `signal ${signal}`;
 }
 
 /** The number of `SIGTERM`, `TERM`, `term` or `15` (1 to 64); undefined for anything else. */
 export function parseSignal(text: string): SignalNumber | undefined {
-	if (/^\d+$/.test(text))
-		return Number(text) >= 1 && Number(text) <= 64 ? Number(text) : undefined;
-	const name = text.toUpperCase().replace(/^SIG/, "");
-	return Object.hasOwn(numbers, name)
-		? numbers[name as keyof typeof numbers]
-		: undefined;
+  if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= 64 ? Number(text) : undefined;
+  const name = text.toUpperCase().replace(/^SIG/, "");
+  return Object.hasOwn(numbers, name) ? numbers[name as keyof typeof numbers] : undefined;
 }
 
-const stops: ReadonlySet<number> = new Set([
-	SIG.HUP,
-	SIG.INT,
-	SIG.QUIT,
-	SIG.TERM,
-]);
+const stops: ReadonlySet<number> = new Set([SIG.HUP, SIG.INT, SIG.QUIT, SIG.TERM]);
 
 /** Whether the sender wants the container to end: what a kubelet, a terminal and an init system send for it. */
 export function isStop(signal: SignalNumber): boolean {
-	return stops.has(signal);
+  return stops.has(signal);
 }
 
 /**
@@ -73,22 +63,22 @@ export function isStop(signal: SignalNumber): boolean {
  * (ILL TRAP ABRT BUS FPE SEGV SYS), TTIN and TTOU (about our own terminal) and PWR (JavaScriptCore stops threads with it).
  */
 export const forwarded: readonly SignalNumber[] = [
-	SIG.HUP,
-	SIG.INT,
-	SIG.QUIT,
-	SIG.USR1,
-	SIG.USR2,
-	SIG.PIPE,
-	SIG.ALRM,
-	SIG.TERM,
-	SIG.STKFLT,
-	SIG.CONT,
-	SIG.TSTP,
-	SIG.URG,
-	SIG.XCPU,
-	SIG.XFSZ,
-	SIG.VTALRM,
-	SIG.PROF,
-	SIG.WINCH,
-	SIG.IO,
+  SIG.HUP,
+  SIG.INT,
+  SIG.QUIT,
+  SIG.USR1,
+  SIG.USR2,
+  SIG.PIPE,
+  SIG.ALRM,
+  SIG.TERM,
+  SIG.STKFLT,
+  SIG.CONT,
+  SIG.TSTP,
+  SIG.URG,
+  SIG.XCPU,
+  SIG.XFSZ,
+  SIG.VTALRM,
+  SIG.PROF,
+  SIG.WINCH,
+  SIG.IO,
 ];

@@ -4,205 +4,162 @@ import { isStop, type SignalNumber } from "./signal.ts";
 
 /** The life of one child, as a pure state machine: waiting -> starting -> running -> leaving -> over. */
 export type State =
-	| { readonly phase: "waiting"; readonly held: readonly SignalNumber[] }
-	| { readonly phase: "starting"; readonly held: readonly SignalNumber[] }
-	| {
-			readonly phase: "running";
-			readonly pid: number;
-			readonly grace: "unset" | "armed" | "spent";
-	  }
-	| { readonly phase: "leaving"; readonly exitCode: number }
-	| { readonly phase: "over"; readonly exitCode: number };
+  | { readonly phase: "waiting"; readonly held: readonly SignalNumber[] }
+  | { readonly phase: "starting"; readonly held: readonly SignalNumber[] }
+  | {
+      readonly phase: "running";
+      readonly pid: number;
+      readonly grace: "unset" | "armed" | "spent";
+    }
+  | { readonly phase: "leaving"; readonly exitCode: number }
+  | { readonly phase: "over"; readonly exitCode: number };
 
 /** A deadline is an event with a name, so that a stale one can be told apart. */
 export type Deadline = "wait" | "grace";
 
 export type Event =
-	| { readonly kind: "ready" }
-	| { readonly kind: "wait-failed"; readonly exitCode: number }
-	| { readonly kind: "started"; readonly pid: number }
-	| { readonly kind: "start-failed"; readonly exitCode: number }
-	| { readonly kind: "signal"; readonly signal: SignalNumber }
-	| { readonly kind: "reaped"; readonly pid: number; readonly exit: ChildExit }
-	| { readonly kind: "deadline"; readonly of: Deadline }
-	| { readonly kind: "quit-done" };
+  | { readonly kind: "ready" }
+  | { readonly kind: "wait-failed"; readonly exitCode: number }
+  | { readonly kind: "started"; readonly pid: number }
+  | { readonly kind: "start-failed"; readonly exitCode: number }
+  | { readonly kind: "signal"; readonly signal: SignalNumber }
+  | { readonly kind: "reaped"; readonly pid: number; readonly exit: ChildExit }
+  | { readonly kind: "deadline"; readonly of: Deadline }
+  | { readonly kind: "quit-done" };
 
 export type Action =
-	| { readonly kind: "wait" }
-	| { readonly kind: "stop-waiting" }
-	| { readonly kind: "give-up-waiting"; readonly start: boolean }
-	| { readonly kind: "start" }
-	| { readonly kind: "forward"; readonly signal: SignalNumber }
-	| { readonly kind: "kill-group" }
-	| { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
-	| { readonly kind: "disarm"; readonly deadline: Deadline }
-	| { readonly kind: "quit" }
-	| { readonly kind: "stay"; readonly reason: string }
-	| { readonly kind: "exit"; readonly code: number };
+  | { readonly kind: "wait" }
+  | { readonly kind: "stop-waiting" }
+  | { readonly kind: "give-up-waiting"; readonly start: boolean }
+  | { readonly kind: "start" }
+  | { readonly kind: "forward"; readonly signal: SignalNumber }
+  | { readonly kind: "kill-group" }
+  | { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
+  | { readonly kind: "disarm"; readonly deadline: Deadline }
+  | { readonly kind: "quit" }
+  | { readonly kind: "stay"; readonly reason: string }
+  | { readonly kind: "exit"; readonly code: number };
 
 export interface Policy extends QuitPolicy {
-	/** Milliseconds; undefined: start without waiting; Infinity: wait for ever. */
-	readonly waitMs: number | undefined;
-	readonly onWaitTimeout: "fail" | "start";
-	/** The code of a wait that ran out of time. */
-	readonly waitFailureCode: number;
-	/** Milliseconds from a stop signal to SIGKILL; undefined: never. */
-	readonly graceMs: number | undefined;
-	/** Signals rewritten before they are forwarded; to 0: not forwarded at all. */
-	readonly rewrite: ReadonlyMap<SignalNumber, SignalNumber>;
-	readonly expectedCodes: readonly number[];
+  /** Milliseconds; undefined: start without waiting; Infinity: wait for ever. */
+  readonly waitMs: number | undefined;
+  readonly onWaitTimeout: "fail" | "start";
+  /** The code of a wait that ran out of time. */
+  readonly waitFailureCode: number;
+  /** Milliseconds from a stop signal to SIGKILL; undefined: never. */
+  readonly graceMs: number | undefined;
+  /** Signals rewritten before they are forwarded; to 0: not forwarded at all. */
+  readonly rewrite: ReadonlyMap<SignalNumber, SignalNumber>;
+  readonly expectedCodes: readonly number[];
 }
 
 export type Step = readonly [State, readonly Action[]];
 
 /** The first state and what to do in it. */
 export function begin(policy: Policy): Step {
-	if (policy.waitMs === undefined)
-		return [{ phase: "starting", held: [] }, [{ kind: "start" }]];
-	const arm: readonly Action[] =
-		policy.waitMs === Number.POSITIVE_INFINITY
-			? []
-			: [{ kind: "arm", deadline: "wait", ms: policy.waitMs }];
-	return [{ phase: "waiting", held: [] }, [...arm, { kind: "wait" }]];
+  if (policy.waitMs === undefined) return [{ phase: "starting", held: [] }, [{ kind: "start" }]];
+  const arm: readonly Action[] =
+    policy.waitMs === Number.POSITIVE_INFINITY ? [] : [{ kind: "arm", deadline: "wait", ms: policy.waitMs }];
+  return [{ phase: "waiting", held: [] }, [...arm, { kind: "wait" }]];
 }
 
 /** What happens next. An event that does not belong to the phase changes nothing. */
 export function step(state: State, event: Event, policy: Policy): Step {
-	switch (state.phase) {
-		case "waiting":
-			return waiting(state, event, policy);
-		case "starting":
-			return starting(state, event, policy);
-		case "running":
-			return running(state, event, policy);
-		case "leaving":
-			return event.kind === "quit-done" ? over(state.exitCode) : [state, []];
-		case "over":
-			return [state, []];
-	}
+  switch (state.phase) {
+    case "waiting":
+      return waiting(state, event, policy);
+    case "starting":
+      return starting(state, event, policy);
+    case "running":
+      return running(state, event, policy);
+    case "leaving":
+      return event.kind === "quit-done" ? over(state.exitCode) : [state, []];
+    case "over":
+      return [state, []];
+  }
 }
 
 type In<P extends State["phase"]> = Extract<State, { phase: P }>;
 
 function waiting(state: In<"waiting">, event: Event, policy: Policy): Step {
-	const disarm: Action = { kind: "disarm", deadline: "wait" };
-	const stopWaiting: Action = { kind: "stop-waiting" };
-	switch (event.kind) {
-		case "ready":
-			return [
-				{ phase: "starting", held: state.held },
-				[disarm, { kind: "start" }],
-			];
-		case "wait-failed":
-			return leave(event.exitCode, policy, [disarm, stopWaiting]);
-		case "deadline":
-			return event.of === "wait" ? outOfTime(state, policy) : [state, []];
-		case "signal":
-			if (isStop(event.signal))
-				return leave(128 + event.signal, policy, [disarm, stopWaiting]);
-			return [hold(state, event.signal), []];
-		default:
-			return [state, []];
-	}
+  const disarm: Action = { kind: "disarm", deadline: "wait" };
+  const stopWaiting: Action = { kind: "stop-waiting" };
+  switch (event.kind) {
+    case "ready":
+      return [{ phase: "starting", held: state.held }, [disarm, { kind: "start" }]];
+    case "wait-failed":
+      return leave(event.exitCode, policy, [disarm, stopWaiting]);
+    case "deadline":
+      return event.of === "wait" ? outOfTime(state, policy) : [state, []];
+    case "signal":
+      if (isStop(event.signal)) return leave(128 + event.signal, policy, [disarm, stopWaiting]);
+      return [hold(state, event.signal), []];
+    default:
+      return [state, []];
+  }
 }
 
 function outOfTime(state: In<"waiting">, policy: Policy): Step {
-	const start = policy.onWaitTimeout === "start";
-	const giveUp: readonly Action[] = [
-		{ kind: "stop-waiting" },
-		{ kind: "give-up-waiting", start },
-	];
-	if (start)
-		return [
-			{ phase: "starting", held: state.held },
-			[...giveUp, { kind: "start" }],
-		];
-	return leave(policy.waitFailureCode, policy, giveUp);
+  const start = policy.onWaitTimeout === "start";
+  const giveUp: readonly Action[] = [{ kind: "stop-waiting" }, { kind: "give-up-waiting", start }];
+  if (start) return [{ phase: "starting", held: state.held }, [...giveUp, { kind: "start" }]];
+  return leave(policy.waitFailureCode, policy, giveUp);
 }
 
 function starting(state: In<"starting">, event: Event, policy: Policy): Step {
-	switch (event.kind) {
-		case "started":
-			return state.held.reduce<Step>(
-				([next, actions], signal) => {
-					const [after, more] = step(next, { kind: "signal", signal }, policy);
-					return [after, [...actions, ...more]];
-				},
-				[{ phase: "running", pid: event.pid, grace: "unset" }, []],
-			);
-		case "start-failed":
-			return leave(event.exitCode, policy, []);
-		case "signal":
-			return [hold(state, event.signal), []];
-		default:
-			return [state, []];
-	}
+  switch (event.kind) {
+    case "started":
+      return state.held.reduce<Step>(
+        ([next, actions], signal) => {
+          const [after, more] = step(next, { kind: "signal", signal }, policy);
+          return [after, [...actions, ...more]];
+        },
+        [{ phase: "running", pid: event.pid, grace: "unset" }, []],
+      );
+    case "start-failed":
+      return leave(event.exitCode, policy, []);
+    case "signal":
+      return [hold(state, event.signal), []];
+    default:
+      return [state, []];
+  }
 }
 
-function hold<S extends In<"waiting"> | In<"starting">>(
-	state: S,
-	signal: SignalNumber,
-): S {
-	return state.held.includes(signal)
-		? state
-		: { ...state, held: [...state.held, signal] };
+function hold<S extends In<"waiting"> | In<"starting">>(state: S, signal: SignalNumber): S {
+  return state.held.includes(signal) ? state : { ...state, held: [...state.held, signal] };
 }
 
 function running(state: In<"running">, event: Event, policy: Policy): Step {
-	switch (event.kind) {
-		case "signal":
-			return pass(state, event.signal, policy);
-		case "reaped": {
-			if (event.pid !== state.pid) return [state, []];
-			const disarm: readonly Action[] =
-				state.grace === "armed" ? [{ kind: "disarm", deadline: "grace" }] : [];
-			return leave(
-				exitCodeOf(event.exit, policy.expectedCodes),
-				policy,
-				disarm,
-			);
-		}
-		case "deadline":
-			if (event.of !== "grace" || state.grace !== "armed") return [state, []];
-			return [{ ...state, grace: "spent" }, [{ kind: "kill-group" }]];
-		default:
-			return [state, []];
-	}
+  switch (event.kind) {
+    case "signal":
+      return pass(state, event.signal, policy);
+    case "reaped": {
+      if (event.pid !== state.pid) return [state, []];
+      const disarm: readonly Action[] = state.grace === "armed" ? [{ kind: "disarm", deadline: "grace" }] : [];
+      return leave(exitCodeOf(event.exit, policy.expectedCodes), policy, disarm);
+    }
+    case "deadline":
+      if (event.of !== "grace" || state.grace !== "armed") return [state, []];
+      return [{ ...state, grace: "spent" }, [{ kind: "kill-group" }]];
+    default:
+      return [state, []];
+  }
 }
 
-function pass(
-	state: In<"running">,
-	signal: SignalNumber,
-	policy: Policy,
-): Step {
-	const sent = policy.rewrite.get(signal) ?? signal;
-	const forward: readonly Action[] =
-		sent === 0 ? [] : [{ kind: "forward", signal: sent }];
-	if (
-		!isStop(signal) ||
-		sent === 0 ||
-		policy.graceMs === undefined ||
-		state.grace !== "unset"
-	)
-		return [state, forward];
-	return [
-		{ ...state, grace: "armed" },
-		[...forward, { kind: "arm", deadline: "grace", ms: policy.graceMs }],
-	];
+function pass(state: In<"running">, signal: SignalNumber, policy: Policy): Step {
+  const sent = policy.rewrite.get(signal) ?? signal;
+  const forward: readonly Action[] = sent === 0 ? [] : [{ kind: "forward", signal: sent }];
+  if (!isStop(signal) || sent === 0 || policy.graceMs === undefined || state.grace !== "unset") return [state, forward];
+  return [{ ...state, grace: "armed" }, [...forward, { kind: "arm", deadline: "grace", ms: policy.graceMs }]];
 }
 
-function leave(
-	exitCode: number,
-	policy: Policy,
-	before: readonly Action[],
-): Step {
-	const reason = reasonToStay(exitCode, policy);
-	if (reason === undefined)
-		return [{ phase: "leaving", exitCode }, [...before, { kind: "quit" }]];
-	const [state, exit] = over(exitCode);
-	return [state, [...before, { kind: "stay", reason }, ...exit]];
+function leave(exitCode: number, policy: Policy, before: readonly Action[]): Step {
+  const reason = reasonToStay(exitCode, policy);
+  if (reason === undefined) return [{ phase: "leaving", exitCode }, [...before, { kind: "quit" }]];
+  const [state, exit] = over(exitCode);
+  return [state, [...before, { kind: "stay", reason }, ...exit]];
 }
 
 function over(exitCode: number): Step {
-	return [{ phase: "over", exitCode }, [{ kind: "exit", code: exitCode }]];
+  return [{ phase: "over", exitCode }, [{ kind: "exit", code: exitCode }]];
 }

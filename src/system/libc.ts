@@ -4,96 +4,93 @@ import { dlopen, type Pointer, ptr, read, toArrayBuffer } from "bun:ffi";
 // functions that build/glue.c lists, and only those.
 
 const posix = {
-	__errno_location: { args: [], returns: "ptr" },
-	_exit: { args: ["i32"], returns: "void" },
-	execvpe: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
-	fcntl: { args: ["i32", "i32", "i32"], returns: "i32" },
-	getpgrp: { args: [], returns: "i32" },
-	isatty: { args: ["i32"], returns: "i32" },
-	posix_spawnattr_init: { args: ["ptr"], returns: "i32" },
-	posix_spawnattr_setflags: { args: ["ptr", "i16"], returns: "i32" },
-	posix_spawnattr_setpgroup: { args: ["ptr", "i32"], returns: "i32" },
-	posix_spawnattr_setsigdefault: { args: ["ptr", "ptr"], returns: "i32" },
-	posix_spawnattr_setsigmask: { args: ["ptr", "ptr"], returns: "i32" },
-	posix_spawnp: {
-		args: ["ptr", "ptr", "ptr", "ptr", "ptr", "ptr"],
-		returns: "i32",
-	},
-	prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },
-	signal: { args: ["i32", "u64"], returns: "ptr" },
-	sigprocmask: { args: ["i32", "ptr", "ptr"], returns: "i32" },
-	tcgetpgrp: { args: ["i32"], returns: "i32" },
-	tcsetpgrp: { args: ["i32", "i32"], returns: "i32" },
-	waitpid: { args: ["i32", "ptr", "i32"], returns: "i32" },
-	write: { args: ["i32", "ptr", "u64"], returns: "i64" },
+  __errno_location: { args: [], returns: "ptr" },
+  _exit: { args: ["i32"], returns: "void" },
+  execvpe: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
+  fcntl: { args: ["i32", "i32", "i32"], returns: "i32" },
+  getpgrp: { args: [], returns: "i32" },
+  isatty: { args: ["i32"], returns: "i32" },
+  posix_spawnattr_init: { args: ["ptr"], returns: "i32" },
+  posix_spawnattr_setflags: { args: ["ptr", "i16"], returns: "i32" },
+  posix_spawnattr_setpgroup: { args: ["ptr", "i32"], returns: "i32" },
+  posix_spawnattr_setsigdefault: { args: ["ptr", "ptr"], returns: "i32" },
+  posix_spawnattr_setsigmask: { args: ["ptr", "ptr"], returns: "i32" },
+  posix_spawnp: {
+    args: ["ptr", "ptr", "ptr", "ptr", "ptr", "ptr"],
+    returns: "i32",
+  },
+  prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },
+  signal: { args: ["i32", "u64"], returns: "ptr" },
+  sigprocmask: { args: ["i32", "ptr", "ptr"], returns: "i32" },
+  tcgetpgrp: { args: ["i32"], returns: "i32" },
+  tcsetpgrp: { args: ["i32", "i32"], returns: "i32" },
+  waitpid: { args: ["i32", "ptr", "i32"], returns: "i32" },
+  write: { args: ["i32", "ptr", "u64"], returns: "i64" },
 } as const;
 
 export const libc = dlopen("libc.so.6", posix).symbols;
 
 /** The errno of the last call. Read it before anything else runs. */
 export function errno(): number {
-	return read.i32(libc.__errno_location() as Pointer, 0);
+  return read.i32(libc.__errno_location() as Pointer, 0);
 }
 
 /** errno values of Linux (asm-generic/errno-base.h, errno.h), the same on x86-64 and arm64. */
 export const ERRNO = {
-	ENOENT: 2,
-	EINTR: 4,
-	ENOEXEC: 8,
-	EAGAIN: 11,
-	EACCES: 13,
-	ENOTDIR: 20,
-	EISDIR: 21,
+  ENOENT: 2,
+  EINTR: 4,
+  ENOEXEC: 8,
+  EAGAIN: 11,
+  EACCES: 13,
+  ENOTDIR: 20,
+  EISDIR: 21,
 } as const;
 
 const messages: Readonly<Record<number, string>> = {
-	1: "operation not permitted",
-	2: "no such file or directory",
-	5: "input/output error",
-	7: "argument list too long",
-	8: "exec format error",
-	11: "resource temporarily unavailable",
-	12: "out of memory",
-	13: "permission denied",
-	20: "not a directory",
-	21: "is a directory",
-	23: "too many open files in system",
-	24: "too many open files",
-	26: "text file busy",
-	36: "file name too long",
-	40: "too many levels of symbolic links",
+  1: "operation not permitted",
+  2: "no such file or directory",
+  5: "input/output error",
+  7: "argument list too long",
+  8: "exec format error",
+  11: "resource temporarily unavailable",
+  12: "out of memory",
+  13: "permission denied",
+  20: "not a directory",
+  21: "is a directory",
+  23: "too many open files in system",
+  24: "too many open files",
+  26: "text file busy",
+  36: "file name too long",
+  40: "too many levels of symbolic links",
 };
 
 /** strerror(3) in short, for the errors that starting a command can meet. */
 export function errorText(number: number): string {
-	return messages[number] ?? `errno ${number}`;
+  return messages[number] ?? `errno ${number}`;
 }
 
 /** A C string, and a NULL-terminated array of them. Keep the result in a variable while C reads it. */
 export function cString(text: string): Uint8Array {
-	return new TextEncoder().encode(`${text}\0`);
+  return new TextEncoder().encode(`${text}\0`);
 }
 
 export interface CStrings {
-	readonly address: Pointer;
-	/** Keeps the memory alive. */
-	readonly memory: readonly unknown[];
+  readonly address: Pointer;
+  /** Keeps the memory alive. */
+  readonly memory: readonly unknown[];
 }
 
 export function cStrings(texts: readonly string[]): CStrings {
-	const strings = texts.map(cString);
-	const array = new BigUint64Array([
-		...strings.map((bytes) => BigInt(ptr(bytes))),
-		0n,
-	]);
-	return { address: ptr(array), memory: [array, ...strings] };
+  const strings = texts.map(cString);
+  const array = new BigUint64Array([...strings.map((bytes) => BigInt(ptr(bytes))), 0n]);
+  return { address: ptr(array), memory: [array, ...strings] };
 }
 
 /** A sigset_t (128 bytes, bit n-1 for signal n, in glibc and musl alike) of these bits. */
 export function signalSet(bits: bigint): BigUint64Array {
-	const set = new BigUint64Array(16);
-	set[0] = bits;
-	return set;
+  const set = new BigUint64Array(16);
+  set[0] = bits;
+  return set;
 }
 
 export { type Pointer, ptr, read, toArrayBuffer };

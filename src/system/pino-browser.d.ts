@@ -1,3 +1,3 @@
 declare module "pino/browser.js" {
-	export { default } from "pino";
+  export { default } from "pino";
 }

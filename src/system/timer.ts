@@ -2,17 +2,17 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 /** Calls once after `ms`, also where that is longer than a timer can be (24.8 days); returns what cancels it. */
 export function deadline(ms: number, call: () => void): () => void {
-	let timer: Timer;
-	const arm = (left: number): void => {
-		const next = Math.min(left, LONGEST_MS);
-		timer = setTimeout(() => (left > next ? arm(left - next) : call()), next);
-	};
-	arm(ms);
-	return () => clearTimeout(timer);
+  let timer: Timer;
+  const arm = (left: number): void => {
+    const next = Math.min(left, LONGEST_MS);
+    timer = setTimeout(() => (left > next ? arm(left - next) : call()), next);
+  };
+  arm(ms);
+  return () => clearTimeout(timer);
 }
 
 /** Keeps the process running while it waits for signals alone, which do not; returns what lets it go. */
 export function keepAlive(): () => void {
-	const timer = setInterval(() => undefined, LONGEST_MS);
-	return () => clearInterval(timer);
+  const timer = setInterval(() => undefined, LONGEST_MS);
+  return () => clearInterval(timer);
 }

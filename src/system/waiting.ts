@@ -8,70 +8,58 @@ import { whenReady } from "./ready.ts";
 import { findSidecars, type SidecarSettings } from "./sidecars.ts";
 
 export interface WaitOptions {
-	readonly settings: SidecarSettings & Settings<"waitTimeout">;
-	/** More to wait for than the sidecars. */
-	readonly targets: readonly Probe[];
-	/** How long `auto` looks. */
-	readonly lookMs: number;
-	readonly env: Environment;
-	readonly log: Log;
-	readonly signal: AbortSignal;
+  readonly settings: SidecarSettings & Settings<"waitTimeout">;
+  /** More to wait for than the sidecars. */
+  readonly targets: readonly Probe[];
+  /** How long `auto` looks. */
+  readonly lookMs: number;
+  readonly env: Environment;
+  readonly log: Log;
+  readonly signal: AbortSignal;
 }
 
 /** A wait for the sidecars and targets that is under way. */
 export interface Wait {
-	/** Resolves when all are ready; rejects with the signal's reason when it is aborted. */
-	readonly done: Promise<void>;
-	/** The sidecars, once they are found. */
-	readonly sidecars: () => readonly Sidecar[] | undefined;
-	/** One sentence: what has not been ready within the time, and why. */
-	readonly failure: () => string;
+  /** Resolves when all are ready; rejects with the signal's reason when it is aborted. */
+  readonly done: Promise<void>;
+  /** The sidecars, once they are found. */
+  readonly sidecars: () => readonly Sidecar[] | undefined;
+  /** One sentence: what has not been ready within the time, and why. */
+  readonly failure: () => string;
 }
 
 export function startWait(options: WaitOptions): Wait {
-	const reasons = new Map<string, string>();
-	let sidecars: readonly Sidecar[] | undefined;
-	const wait = async (): Promise<void> => {
-		const { settings, env, log, signal, lookMs } = options;
-		sidecars = await findSidecars(settings, {
-			env,
-			forMs: lookMs,
-			signal,
-			log,
-		});
-		const probes = [
-			...sidecars.flatMap(({ ready }) => ready),
-			...options.targets,
-		];
-		await Promise.all(probes.map((probe) => waitFor(probe, reasons, options)));
-	};
-	const failure = () => {
-		const limit = `not ready within ${formatDuration(options.settings.waitTimeout)}`;
-		const why = [...reasons]
-			.map(([target, reason]) => `${target}: ${reason}`)
-			.join("; ");
-		return why === "" ? limit : `${limit}: ${why}`;
-	};
-	return { done: wait(), sidecars: () => sidecars, failure };
+  const reasons = new Map<string, string>();
+  let sidecars: readonly Sidecar[] | undefined;
+  const wait = async (): Promise<void> => {
+    const { settings, env, log, signal, lookMs } = options;
+    sidecars = await findSidecars(settings, {
+      env,
+      forMs: lookMs,
+      signal,
+      log,
+    });
+    const probes = [...sidecars.flatMap(({ ready }) => ready), ...options.targets];
+    await Promise.all(probes.map((probe) => waitFor(probe, reasons, options)));
+  };
+  const failure = () => {
+    const limit = `not ready within ${formatDuration(options.settings.waitTimeout)}`;
+    const why = [...reasons].map(([target, reason]) => `${target}: ${reason}`).join("; ");
+    return why === "" ? limit : `${limit}: ${why}`;
+  };
+  return { done: wait(), sidecars: () => sidecars, failure };
 }
 
 /** Logs each reason once at info, every attempt at debug. */
-async function waitFor(
-	probe: Probe,
-	reasons: Map<string, string>,
-	{ log, signal }: WaitOptions,
-): Promise<void> {
-	const target = describeProbe(probe);
-	const start = performance.now();
-	await whenReady(probe, signal, (reason) => {
-		log.debug({ target, reason }, "attempt");
-		if (reasons.get(target) === reason) return;
-		reasons.set(target, reason);
-		log.info({ target, reason }, "not ready");
-	});
-	reasons.delete(target);
-	log.info(
-		{ target, waitedMs: Math.round((performance.now() - start) * 10) / 10 },
-		"ready",
-	);
+async function waitFor(probe: Probe, reasons: Map<string, string>, { log, signal }: WaitOptions): Promise<void> {
+  const target = describeProbe(probe);
+  const start = performance.now();
+  await whenReady(probe, signal, (reason) => {
+    log.debug({ target, reason }, "attempt");
+    if (reasons.get(target) === reason) return;
+    reasons.set(target, reason);
+    log.info({ target, reason }, "not ready");
+  });
+  reasons.delete(target);
+  log.info({ target, waitedMs: Math.round((performance.now() - start) * 10) / 10 }, "ready");
 }

@@ -5,7 +5,7 @@ import { missingPackages } from "./packages.mjs";
 
 const root = new URL("..", import.meta.url).pathname;
 
-if (!existsSync(`${root}/node_modules/.bin/bun`)) run("npm", ["ci", "--no-audit", "--no-fund"]);
+if (!existsSync(`${root}/node_modules/.bin/bun`)) run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
 
 const missing = missingPackages(process.arch);
 if (missing.length > 0) {

@@ -1,0 +1,178 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const project = resolve(import.meta.dirname, "..");
+
+/** The executable under test: the built one, unless EBB names another. */
+export const ebbPath = resolve(process.env.EBB ?? join(project, "dist", "ebb"));
+
+/** A folder that goes with the test: `using folder = temporaryFolder()`. */
+export function temporaryFolder(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), "ebb-test-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+let child: string | undefined;
+
+/** test/fixtures/child.c, compiled once: the application that runs under ebb. */
+export function childPath(): string {
+  if (child !== undefined) return child;
+  const path = join(mkdtempSync(join(tmpdir(), "ebb-child-")), "child");
+  process.on("exit", () => rmSync(join(path, ".."), { recursive: true, force: true }));
+  const source = join(import.meta.dirname, "fixtures", "child.c");
+  const { status, stderr } = spawnSync("gcc", ["-O1", "-static", "-o", path, source], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`gcc ${source}: ${stderr}`);
+  child = path;
+  return path;
+}
+
+/** One line of ebb's log. */
+export interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+export interface Ended {
+  /** As a shell has it: 128+n when signal n ended ebb itself. */
+  readonly code: number;
+  /** The signal that ended ebb itself. */
+  readonly signal: string | number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The JSON lines of stderr. */
+  readonly log: readonly LogLine[];
+}
+
+export interface StartOptions {
+  /** Replaces the environment, but for PATH. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** What to run instead of ebb, with ebb's path and arguments after it: `unshare --pid --fork`. */
+  readonly through?: readonly string[];
+}
+
+export interface Started extends AsyncDisposable {
+  readonly pid: number;
+  kill(signal: NodeJS.Signals | number): void;
+  stdout(): string;
+  stderr(): string;
+  readonly ended: Promise<Ended>;
+}
+
+/** Starts ebb. `await using` it: it is killed, with its process group, where the test ends first. */
+export function startEbb(args: readonly string[], options: StartOptions = {}): Started {
+  const env = { PATH: process.env.PATH ?? "", ...options.env };
+  const { cwd = project, through = [] } = options;
+  const ebb = Bun.spawn([...through, ebbPath, ...args], { env, cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const stdout = collect(ebb.stdout);
+  const stderr = collect(ebb.stderr);
+  const end = async (): Promise<Ended> => {
+    const code = await ebb.exited;
+    await Promise.all([stdout.done, stderr.done]);
+    return { code, signal: ebb.signalCode, stdout: stdout.text(), stderr: stderr.text(), log: logOf(stderr.text()) };
+  };
+  const ended = end();
+  return {
+    pid: ebb.pid,
+    kill: (signal) => ebb.kill(signal),
+    stdout: stdout.text,
+    stderr: stderr.text,
+    ended,
+    async [Symbol.asyncDispose]() {
+      ebb.kill("SIGKILL");
+      await ebb.exited;
+    },
+  };
+}
+
+/** Runs ebb to its end. */
+export async function ebb(args: readonly string[], options: StartOptions = {}): Promise<Ended> {
+  await using started = startEbb(args, options);
+  return await started.ended;
+}
+
+function collect(stream: ReadableStream<Uint8Array>): { readonly done: Promise<void>; readonly text: () => string } {
+  let text = "";
+  const decoder = new TextDecoder();
+  const read = async (): Promise<void> => {
+    for await (const chunk of stream) text += decoder.decode(chunk, { stream: true });
+  };
+  return { done: read(), text: () => text };
+}
+
+function logOf(stderr: string): readonly LogLine[] {
+  return stderr
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as LogLine);
+}
+
+/** Resolves with the first value that is neither undefined, null nor false. @throws Error after `withinMs`, naming `what` */
+export async function until<T>(
+  what: string,
+  ask: () => T | undefined | null | false | Promise<T | undefined | null | false>,
+  withinMs = 10_000,
+): Promise<T> {
+  const end = performance.now() + withinMs;
+  for (;;) {
+    const value = await ask();
+    if (value !== undefined && value !== null && value !== false) return value;
+    if (performance.now() > end) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await Bun.sleep(2);
+  }
+}
+
+export interface FakeSidecar extends AsyncDisposable {
+  readonly port: number;
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  /** `METHOD /path` of each request so far, but for GETs of /ready. */
+  readonly requests: readonly string[];
+  /** How often /ready was asked. */
+  readonly probes: () => number;
+  isReady: boolean;
+}
+
+export interface FakeSidecarOptions {
+  readonly host?: string;
+  readonly isReady?: boolean;
+  /** Answers a quit in its own way; without it 200, and the server goes. */
+  readonly onQuit?: (request: IncomingMessage, response: ServerResponse) => void;
+}
+
+/** An HTTP server with Envoy's admin paths /ready and /quitquitquit, for what a real Envoy cannot be made to do. */
+export async function fakeSidecar(options: FakeSidecarOptions = {}): Promise<FakeSidecar> {
+  const requests: string[] = [];
+  let probes = 0;
+  const server = createServer((request, response) => {
+    if (request.url === "/ready") {
+      probes += 1;
+      response.writeHead(sidecar.isReady ? 200 : 503).end(sidecar.isReady ? "LIVE\n" : "PRE_INITIALIZING\n");
+      return;
+    }
+    requests.push(`${request.method} ${request.url}`);
+    if (options.onQuit !== undefined) return options.onQuit(request, response);
+    response.end("OK\n");
+    server.close();
+    server.closeIdleConnections();
+  });
+  await new Promise<void>((listening) => server.listen(0, options.host ?? "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  const sidecar: FakeSidecar = {
+    port,
+    url: `http://${options.host === "::1" ? "[::1]" : "127.0.0.1"}:${port}`,
+    requests,
+    probes: () => probes,
+    isReady: options.isReady ?? true,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+  return sidecar;
+}

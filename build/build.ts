@@ -13,7 +13,8 @@ import { verify } from "./verify.ts";
 type BuildInput = { readonly entry: string; readonly outfile: string; readonly target: Target };
 
 const project = resolve(import.meta.dirname, "..");
-const sources = ["glue.c", "before-bun.c"].map((name) => join(import.meta.dirname, name));
+const native = ["before-bun.c", "child.c", "signals.c"].map((name) => join("src", "native", name));
+const sources = [join("build", "glue.c"), ...native].map((path) => join(project, path));
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };

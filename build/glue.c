@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,27 +83,31 @@ static void run_image_finalisers(void) {
 __attribute__((section(".init_array.ebb_image"), used)) static const procedure image_init = run_image_initialisers;
 __attribute__((section(".fini_array.ebb_image"), used)) static const procedure image_fini = run_image_finalisers;
 
-/* ---- dlopen for bun:ffi: the functions of libc that ebb calls (src/system/libc.ts), by name ---- */
+/* ---- dlopen for bun:ffi: the functions of libc that ebb calls (src/system/libc.ts, native.ts), by name ---- */
 
-/* What the process was started with: before-bun.c. Weak, so that other executables can be linked without it. */
-void *ebb_inherited(void) __attribute__((weak));
+/* src/native/. Weak, so that other executables can be linked without it. */
+void ebb_argv(void) __attribute__((weak));
+void ebb_exec(void) __attribute__((weak));
+void ebb_listen(void) __attribute__((weak));
+void ebb_next_signal(void) __attribute__((weak));
+void ebb_spawn(void) __attribute__((weak));
 
 #define FUNCTIONS(ENTRY) \
   ENTRY(__errno_location) \
   ENTRY(_exit) \
-  ENTRY(ebb_inherited) \
-  ENTRY(execvpe) \
-  ENTRY(fcntl) \
+  ENTRY(close) \
+  ENTRY(ebb_argv) \
+  ENTRY(ebb_exec) \
+  ENTRY(ebb_listen) \
+  ENTRY(ebb_next_signal) \
+  ENTRY(ebb_spawn) \
   ENTRY(getpgrp) \
+  ENTRY(getsid) \
   ENTRY(isatty) \
-  ENTRY(posix_spawnattr_init) \
-  ENTRY(posix_spawnattr_setflags) \
-  ENTRY(posix_spawnattr_setpgroup) \
-  ENTRY(posix_spawnattr_setsigdefault) \
-  ENTRY(posix_spawnattr_setsigmask) \
-  ENTRY(posix_spawnp) \
+  ENTRY(kill) \
+  ENTRY(open) \
   ENTRY(prctl) \
-  ENTRY(signal) \
+  ENTRY(read) \
   ENTRY(sigprocmask) \
   ENTRY(tcgetpgrp) \
   ENTRY(tcsetpgrp) \

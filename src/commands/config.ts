@@ -17,8 +17,7 @@ async function main({ args, env }: Invocation): Promise<number> {
     .map(([key, { flag, initially }]) => {
       const origin = call.origins[key as keyof typeof options];
       const texts = call.texts[key as keyof typeof options];
-      const value = origin === "default" && initially !== undefined ? `(${initially})` : texts.join(" ");
-      return { flag, value: value === "" ? "(unset)" : value, origin, texts };
+      return { flag, value: texts.join(" ") || `(${initially || "unset"})`, origin, texts };
     });
   if (call.values.json) {
     const entries = rows.map(({ flag, texts, origin }) => [flag, { values: texts, origin }]);

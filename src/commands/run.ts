@@ -5,10 +5,20 @@ import { pickOptions } from "../core/options.ts";
 import type { Sidecar } from "../core/sidecar.ts";
 import { SIG, type SignalNumber, signalName } from "../core/signal.ts";
 import { type Action, begin, type Deadline, type Event, type Policy, step } from "../core/supervision.ts";
-import { becomeSubreaper, type CommandLine, kill, reap, spawn, takeTerminalBack } from "../system/child.ts";
+import {
+  becomeSubreaper,
+  type Child,
+  type CommandLine,
+  goOn,
+  kill,
+  reap,
+  spawn,
+  stopWith,
+  takeTerminalBack,
+} from "../system/child.ts";
 import { createLog, type Log } from "../system/log.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
-import { onChildEnd, type Signals } from "../system/signals.ts";
+import type { Signals } from "../system/signals.ts";
 import { deadline, keepAlive } from "../system/timer.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
 
@@ -49,7 +59,6 @@ type RunSettings = Call<typeof options>["values"];
 /** What the actions of one run share. */
 interface Run {
   readonly env: Invocation["env"];
-  readonly inherited: Invocation["inherited"];
   readonly settings: RunSettings;
   readonly command: CommandLine;
   readonly log: Log;
@@ -62,7 +71,7 @@ interface Run {
   readonly since: { readonly wait: number; run?: number; quit?: number };
   wait?: Wait;
   isReady: boolean;
-  pid?: number;
+  child?: Child;
   exit?: ChildExit;
   quitting?: Promise<typeof import("../system/quit.ts")>;
 }
@@ -83,12 +92,11 @@ async function main(invocation: Invocation): Promise<number> {
   return state.exitCode;
 }
 
-function prepare({ args, argvIndex, env, inherited }: Invocation): Run {
+function prepare({ args, argvIndex, env }: Invocation): Run {
   const call = readCommandCall(options, args, env);
   if (call.command.length === 0) throw new Failure(EXIT.usage, `run: expected a command; usage: ebb ${command.usage}`);
   return {
     env,
-    inherited,
     settings: call.values,
     command: { words: call.command, argvIndex: argvIndex + call.commandAt },
     log: createLog(call.values, env),
@@ -125,10 +133,12 @@ function listenForEvents(run: Run, signals: Signals): void {
     run.log.debug({ signal: signalName(signal) }, "signal");
     run.queue.push({ kind: "signal", signal });
   });
-  onChildEnd(() => {
+  signals.onChildChange(() => {
     for (const { pid, exit } of reap()) {
-      if (pid === run.pid) run.exit = exit;
-      run.queue.push({ kind: "reaped", pid, exit });
+      const isChild = pid === run.child?.pid;
+      if (exit !== undefined) run.queue.push({ kind: "reaped", pid, exit });
+      if (isChild && exit !== undefined) run.exit = exit;
+      if (isChild && exit === undefined) stopWith(run.child as Child);
     }
   });
   if (process.pid !== 1) becomeSubreaper();
@@ -148,7 +158,7 @@ function perform(run: Run, action: Action): void {
       return forward(run, action.signal);
     case "kill-group":
       run.log.warn({ grace: run.settings.grace }, "out of grace: SIGKILL to the command's process group");
-      return kill(-(run.pid as number), SIG.KILL);
+      return send(run, -(run.child as Child).pid, SIG.KILL);
     case "arm":
       run.deadlines.set(
         action.deadline,
@@ -199,9 +209,11 @@ function giveUpWaiting(run: Run, isStarting: boolean): void {
 function start(run: Run): void {
   run.since.run = performance.now();
   try {
-    run.pid = spawn(run.command, run.inherited);
-    run.queue.push({ kind: "started", pid: run.pid });
-    run.log.info({ pid: run.pid, command: run.command.words[0] }, "started");
+    run.child = spawn(run.command);
+    const { pid } = run.child;
+    run.queue.push({ kind: "started", pid });
+    run.log.release();
+    run.log.info({ pid, command: run.command.words[0] }, "started");
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     run.queue.push({ kind: "start-failed", exitCode: error.exitCode });
@@ -219,14 +231,20 @@ function fail(run: Run, reason: string): void {
 }
 
 function forward(run: Run, signal: SignalNumber): void {
-  const pid = run.pid as number;
-  run.log.debug({ signal: signalName(signal), pid }, "forwarded");
-  kill(run.settings.group ? -pid : pid, signal);
+  const child = run.child as Child;
+  run.log.debug({ signal: signalName(signal), pid: child.pid }, "forwarded");
+  send(run, run.settings.group ? -child.pid : child.pid, signal);
+  if (signal === SIG.CONT) goOn(child);
+}
+
+function send({ log }: Run, pid: number, signal: SignalNumber): void {
+  const problem = kill(pid, signal);
+  if (problem !== undefined) log.warn({ signal: signalName(signal), pid, problem }, "the signal could not be sent");
 }
 
 async function quit(run: Run): Promise<void> {
   run.since.quit = performance.now();
-  if (run.pid !== undefined) takeTerminalBack();
+  if (run.child !== undefined) takeTerminalBack(run.child);
   const { quitAll } = await (run.quitting ?? import("../system/quit.ts"));
   const { settings, log } = run;
   const reports = await quitAll(await knownSidecars(run), {

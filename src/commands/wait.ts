@@ -32,7 +32,7 @@ export const command: Command = {
   main,
 };
 
-async function main({ args, argvIndex, env, inherited, signals }: Invocation): Promise<number> {
+async function main({ args, argvIndex, env, signals }: Invocation): Promise<number> {
   const call = readOperandCall(options, args, env);
   const settings = call.values;
   const targets = call.operands.map(parseTarget);
@@ -56,10 +56,11 @@ async function main({ args, argvIndex, env, inherited, signals }: Invocation): P
   }
   if (typeof outcome === "number") return 128 + outcome;
   if (call.command.length === 0) return EXIT.ok;
+  log.release();
   holdSignals();
-  const late = await lateStop(signals);
+  const late = lateStop(signals);
   if (late !== undefined) return 128 + late;
-  return exec({ words: call.command, argvIndex: argvIndex + call.commandAt }, inherited);
+  return exec({ words: call.command, argvIndex: argvIndex + call.commandAt });
 }
 
 function parseTarget(text: string): Probe {
@@ -81,11 +82,10 @@ function firstOf(wait: Wait, { waitTimeout }: Settings<"waitTimeout">, signals: 
 }
 
 /** A stop signal that was caught before signals were held, and would be lost with this process's image. */
-async function lateStop(signals: Signals): Promise<number | undefined> {
+function lateStop(signals: Signals): number | undefined {
   let stop: number | undefined;
   signals.subscribe((signal) => {
     if (isStop(signal)) stop ??= signal;
   });
-  await Bun.sleep(0);
   return stop;
 }

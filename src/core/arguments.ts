@@ -33,6 +33,7 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
     const option = dashes === "--" ? byFlag.get(name as string) : undefined;
     if (option === undefined) {
       problems.push(`unknown flag ${dashes}${name}${suggestion(name as string, [...byFlag.keys()])}`);
+      if (inline === undefined && hasValue(args, at)) at += 1;
       continue;
     }
     const isSwitch = option.value === undefined;
@@ -42,6 +43,11 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
     else flags.set(option.flag, [...(flags.get(option.flag) ?? []), value]);
   }
   return { flags, operands, length: at, problems };
+}
+
+/** Whether the word after an unknown flag is taken for its value, so that what is wrong with later flags is told too. */
+function hasValue(args: readonly string[], at: number): boolean {
+  return args[at]?.startsWith("-") === false && args.includes("--", at);
 }
 
 /** `; did you mean --quit?` for the nearest known flag, if one is near. */

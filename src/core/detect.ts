@@ -96,7 +96,9 @@ const escapes: Readonly<Record<string, string>> = {
 function unquote(text: string): string {
   return text.replace(/\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))/g, (_, hex, short, long, plain) => {
     const code = hex ?? short ?? long;
-    return code === undefined ? (escapes[plain] ?? plain) : String.fromCodePoint(Number.parseInt(code, 16));
+    if (code === undefined) return escapes[plain] ?? plain;
+    const point = Number.parseInt(code, 16);
+    return point > 0x10ffff ? "\ufffd" : String.fromCodePoint(point);
   });
 }
 

@@ -30,8 +30,8 @@ export function parseDuration(text: string): number | undefined {
 
 /** A duration for people: `350ms`, `2.1s`, `1m30s`, `2h5m`. */
 export function formatDuration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)}ms`;
-  if (ms < 60_000) return `${Number((ms / 1000).toFixed(1))}s`;
+  if (Math.round(ms) < 1000) return `${Math.round(ms)}ms`;
+  if (ms < 59_950) return `${Number((ms / 1000).toFixed(1))}s`;
   const seconds = Math.round(ms / 1000);
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor((seconds % 3600) / 60);

@@ -37,9 +37,8 @@ export function flagOf({ flag, value }: Option<unknown>): string {
 }
 
 /** What is in force when the option is not given; empty: nothing. */
-export function defaultOf({ initial, initially, value }: Option<unknown>): string {
-  if (value === undefined) return "";
-  return initially ?? initial ?? "";
+export function defaultOf({ initially, value }: Option<unknown>): string {
+  return value === undefined ? "" : initially;
 }
 
 function helpOf(option: Option<unknown>): string {

@@ -1,4 +1,5 @@
-import * as z from "zod/mini";
+import type { ZodMiniType } from "zod/mini";
+import { formatDuration } from "./duration.ts";
 import { EXIT, Failure } from "./exit.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -17,28 +18,33 @@ export interface Option<T> {
   readonly value: string | undefined;
   readonly repeatable: boolean;
   readonly variables: readonly Variable[];
-  /** The default as the flag would take it; undefined: unset. */
-  readonly initial: string | undefined;
-  /** What help says of the default where `initial` does not say it. */
-  readonly initially: string | undefined;
+  /** The value when nothing else sets it. */
+  readonly initial: T;
+  /** What help says of the default; empty: there is none. */
+  readonly initially: string;
   readonly help: string;
-  readonly schema: z.ZodMiniType<unknown, unknown>;
-  readonly type?: T;
+  readonly schema: Schema<unknown>;
 }
+
+/** Made when the option is given: loading zod and making all schemas would cost each pod's start 2.5 ms (measured). */
+export type Schema<V> = (z: Zod) => ZodMiniType<V, unknown>;
+
+type Zod = typeof import("./zod.ts");
 
 interface Declaration<V> {
   readonly flag: string;
   readonly help: string;
-  readonly schema: z.ZodMiniType<V, unknown>;
+  readonly schema: Schema<V>;
   readonly value?: string;
   readonly also?: readonly Variable[];
+  /** What help says of the default where the value does not say it. */
   readonly initially?: string;
   /** How the EBB_ variable of a repeatable option lists its values. */
   readonly separator?: string;
 }
 
 /** An option with a value that is always there. */
-export function option<V>(declaration: Declaration<V> & { readonly initial: string }): Option<V> {
+export function option<V>(declaration: Declaration<V> & { readonly initial: NoInfer<V> }): Option<V> {
   return declare(declaration, declaration.initial, false);
 }
 
@@ -49,11 +55,11 @@ export function optional<V>(declaration: Declaration<V>): Option<V | undefined> 
 
 /** An option that may be given several times: its values in order. */
 export function list<V>(declaration: Declaration<V>): Option<readonly V[]> {
-  return declare(declaration, undefined, true);
+  return declare(declaration, [], true);
 }
 
-function declare<V, T>(declaration: Declaration<V>, initial: string | undefined, repeatable: boolean): Option<T> {
-  const { flag, help, schema, value, also = [], initially, separator = "," } = declaration;
+function declare<V, T>(declaration: Declaration<V>, initial: T, repeatable: boolean): Option<T> {
+  const { flag, help, schema, value, also = [], initially = textOf(initial), separator = "," } = declaration;
   const own: Variable = { name: variableName(flag) };
   const split: Variable = { ...own, read: (text) => splitBy(text, separator) };
   return {
@@ -66,6 +72,11 @@ function declare<V, T>(declaration: Declaration<V>, initial: string | undefined,
     repeatable,
     variables: [repeatable ? split : own, ...also],
   };
+}
+
+/** A default as help writes it; a number is a duration. */
+function textOf(initial: unknown): string {
+  return typeof initial === "number" ? formatDuration(initial) : String(initial ?? "");
 }
 
 /** `EBB_WAIT_TIMEOUT` for `wait-timeout`. */
@@ -82,27 +93,24 @@ export function splitBy(text: string, separator: string): readonly string[] {
 }
 
 /** A schema for text that `parse` understands; it returns undefined for what it does not. */
-export function text<V>(parse: (text: string) => V | undefined, expected: string): z.ZodMiniType<V, unknown> {
-  return z.pipe(
-    z.string(),
-    z.transform((input: string, context) => {
-      const value = parse(input);
-      if (value === undefined)
-        context.issues.push({
-          code: "custom",
-          message: `expected ${expected}`,
-          input,
-        });
-      return value as V;
-    }),
-  );
+export function text<V>(parse: (text: string) => V | undefined, expected: string): Schema<V> {
+  return (z) =>
+    z.pipe(
+      z.string(),
+      z.transform((input: string, context) => {
+        const value = parse(input);
+        if (value === undefined) context.issues.push({ code: "custom", message: `expected ${expected}`, input });
+        return value as V;
+      }),
+    );
 }
 
+/** A schema for any text. */
+export const anyText: Schema<string> = (z) => z.string();
+
 /** A schema for one of a few words. */
-export function oneOf<const W extends readonly [string, ...string[]]>(words: W): z.ZodMiniType<W[number], unknown> {
-  return z.enum(words, {
-    error: `expected ${words.slice(0, -1).join(", ")} or ${words.at(-1)}`,
-  });
+export function oneOf<const W extends readonly [string, ...string[]]>(words: W): Schema<W[number]> {
+  return (z) => z.oneOf(words, { error: `expected ${words.slice(0, -1).join(", ")} or ${words.at(-1)}` });
 }
 
 export type Options = Readonly<Record<string, Option<unknown>>>;
@@ -115,7 +123,7 @@ export interface Resolved<O extends Options> {
   readonly values: Values<O>;
   /** For each option where its value came from: `--flag`, a variable's name, or `default`. */
   readonly origins: { readonly [K in keyof O]: Origin };
-  /** The values as they were written. */
+  /** The values as they were written; none: unset. */
   readonly texts: { readonly [K in keyof O]: readonly string[] };
 }
 
@@ -141,9 +149,9 @@ export function resolve<O extends Options>(
   for (const [key, option] of Object.entries(options)) {
     try {
       const found = find(option, flags, env);
-      origins[key] = found.origin;
-      texts[key] = found.texts;
-      values[key] = read(option, found);
+      origins[key] = found?.origin ?? "default";
+      texts[key] = found?.texts ?? (isSet(option.initial) ? [option.initially] : []);
+      values[key] = found === undefined ? option.initial : read(option, found);
     } catch (problem) {
       if (!(problem instanceof BadValue)) throw problem;
       bad.push(problem.message);
@@ -153,9 +161,17 @@ export function resolve<O extends Options>(
   return { values, origins, texts } as unknown as Resolved<O>;
 }
 
+function isSet(initial: unknown): boolean {
+  return initial !== undefined && !(Array.isArray(initial) && initial.length === 0);
+}
+
 class BadValue extends Error {}
 
-function find(option: Option<unknown>, flags: ReadonlyMap<string, readonly string[]>, env: Environment): Found {
+function find(
+  option: Option<unknown>,
+  flags: ReadonlyMap<string, readonly string[]>,
+  env: Environment,
+): Found | undefined {
   const given = flags.get(option.flag);
   if (given !== undefined) return { origin: `--${option.flag}`, texts: given };
   const set = option.variables.map((variable) => ({
@@ -164,12 +180,7 @@ function find(option: Option<unknown>, flags: ReadonlyMap<string, readonly strin
   }));
   const used = set.filter(({ texts }) => texts.length > 0);
   const [first] = used;
-  if (first === undefined)
-    return {
-      origin: "default",
-      texts: option.initial === undefined ? [] : [option.initial],
-    };
-  if (!option.repeatable) return first;
+  if (first === undefined || !option.repeatable) return first;
   return {
     origin: used.map(({ origin }) => origin).join(", "),
     texts: used.flatMap(({ texts }) => texts),
@@ -188,8 +199,10 @@ function textsOf(variable: Variable, env: Environment): readonly string[] {
 }
 
 function read(option: Option<unknown>, { origin, texts }: Found): unknown {
+  const z: Zod = require("./zod.ts");
+  const schema = option.schema(z);
   const values = texts.map((text) => {
-    const result = option.schema.safeParse(text);
+    const result = z.safeParse(schema, text);
     if (result.success) return result.data;
     const expected = result.error.issues.map((issue) => issue.message).join("; ");
     throw new BadValue(`${origin}: ${expected}, got ${JSON.stringify(text)}`);

@@ -1,7 +1,6 @@
-import * as z from "zod/mini";
 import { parseHttpTarget } from "./address.ts";
 import { parseDuration } from "./duration.ts";
-import { list, oneOf, option, optional, splitBy, text, type Values, type Variable } from "./option.ts";
+import { anyText, list, oneOf, option, optional, splitBy, text, type Values, type Variable } from "./option.ts";
 import { parseProbe } from "./probe.ts";
 import { parseHeader, parseQuit, type SidecarName, sidecarNames } from "./sidecar.ts";
 import { parseSignal, type SignalNumber } from "./signal.ts";
@@ -54,7 +53,6 @@ export const options = {
   ready: list({
     flag: "ready",
     value: "URL",
-    initially: "by sidecar",
     schema: text(parseProbe, "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path"),
     help: "something more that must be ready",
   }),
@@ -84,7 +82,7 @@ export const options = {
   waitTimeout: option({
     flag: "wait-timeout",
     value: "D",
-    initial: "5m",
+    initial: 300_000,
     schema: limit,
     also: [{ name: "QUIT_WITHOUT_ENVOY_TIMEOUT" }, { name: "WAIT_FOR_ENVOY_TIMEOUT" }],
     help: "how long to wait until all are ready; 0: for ever",
@@ -99,7 +97,7 @@ export const options = {
   }),
   noWait: option({
     flag: "no-wait",
-    initial: "false",
+    initial: false,
     schema: boolean,
     also: [{ name: "START_WITHOUT_ENVOY" }],
     help: "start at once; the sidecars are still quit at the end",
@@ -126,7 +124,7 @@ export const options = {
   quitTimeout: option({
     flag: "quit-timeout",
     value: "D",
-    initial: "5s",
+    initial: 5000,
     schema: positive,
     also: [{ name: "QUIT_REQUEST_TIMEOUT" }],
     help: "for each sidecar: until it has answered and is gone",
@@ -147,13 +145,13 @@ export const options = {
     flag: "pod-annotations",
     value: "PATH",
     initial: "/etc/podinfo/annotations",
-    schema: z.string(),
+    schema: anyText,
     help: "the downward-API file where auto reads the pod's annotations",
   }),
   detect: option({
     flag: "detect",
     value: "D",
-    initial: "3s",
+    initial: 3000,
     schema: duration,
     help: "how long auto looks before it decides that there is no sidecar",
   }),
@@ -165,14 +163,14 @@ export const options = {
   }),
   group: option({
     flag: "group",
-    initial: "false",
+    initial: false,
     schema: boolean,
     help: "forward signals to the command's whole process group",
   }),
   expectExit: option({
     flag: "expect-exit",
     value: "CODE[,CODE]",
-    initial: "",
+    initial: [],
     initially: "none",
     schema: text(parseCodes, "exit codes from 0 to 255, such as 143"),
     help: "exit codes of the command to report as 0",
@@ -199,7 +197,7 @@ export const options = {
   }),
   quiet: option({
     flag: "quiet",
-    initial: "false",
+    initial: false,
     schema: boolean,
     help: "errors only",
   }),
@@ -207,12 +205,12 @@ export const options = {
     flag: "termination-log",
     value: "PATH",
     initially: "/dev/termination-log if it exists",
-    schema: z.string(),
+    schema: anyText,
     help: "where ebb writes, in one line, why it failed",
   }),
   json: option({
     flag: "json",
-    initial: "false",
+    initial: false,
     schema: boolean,
     help: "print JSON",
   }),

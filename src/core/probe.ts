@@ -15,13 +15,13 @@ export function parseProbe(text: string): Probe | undefined {
   if (unix !== undefined) return { kind: "connect", address: unix };
   const path = /^file:(?:\/\/)?(\/.*)$/.exec(text)?.[1];
   if (path !== undefined) return { kind: "file", path };
-  const [, host, port] = /^tcp:\/\/(\[[0-9a-f:.]+\]|[^:/[\]]+):(\d{1,5})\/?$/i.exec(text) ?? [];
+  const [, host, port] = /^tcp:\/\/(\[[0-9a-f.]*:[0-9a-f:.]*\]|[^:/[\]\s]+):(\d{1,5})\/?$/i.exec(text) ?? [];
   if (host !== undefined && Number(port) > 0 && Number(port) < 65536) {
     return {
       kind: "connect",
       address: {
         kind: "tcp",
-        host: host.replace(/^\[|\]$/g, ""),
+        host: host.replace(/^\[|\]$/g, "").toLowerCase(),
         port: Number(port),
       },
     };

@@ -126,7 +126,7 @@ function starting(state: In<"starting">, event: Event, policy: Policy): Step {
 }
 
 function hold<S extends In<"waiting"> | In<"starting">>(state: S, signal: SignalNumber): S {
-  return state.held.includes(signal) ? state : { ...state, held: [...state.held, signal] };
+  return { ...state, held: [...state.held.filter((each) => each !== signal), signal] };
 }
 
 function running(state: In<"running">, event: Event, policy: Policy): Step {
@@ -149,7 +149,8 @@ function running(state: In<"running">, event: Event, policy: Policy): Step {
 function pass(state: In<"running">, signal: SignalNumber, policy: Policy): Step {
   const sent = policy.rewrite.get(signal) ?? signal;
   const forward: readonly Action[] = sent === 0 ? [] : [{ kind: "forward", signal: sent }];
-  if (!isStop(signal) || sent === 0 || policy.graceMs === undefined || state.grace !== "unset") return [state, forward];
+  if (!(isStop(signal) || isStop(sent)) || sent === 0 || policy.graceMs === undefined || state.grace !== "unset")
+    return [state, forward];
   return [{ ...state, grace: "armed" }, [...forward, { kind: "arm", deadline: "grace", ms: policy.graceMs }]];
 }
 

@@ -3,24 +3,17 @@ import { dlopen, type Pointer, ptr, read, toArrayBuffer } from "bun:ffi";
 // The one native seam: libc, by bun:ffi. In development it is the host's libc; in the static executable dlopen finds the
 // functions that build/glue.c lists, and only those.
 
-const posix = {
+const functions = {
   __errno_location: { args: [], returns: "ptr" },
   _exit: { args: ["i32"], returns: "void" },
-  execvpe: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
-  fcntl: { args: ["i32", "i32", "i32"], returns: "i32" },
+  close: { args: ["i32"], returns: "i32" },
   getpgrp: { args: [], returns: "i32" },
+  getsid: { args: ["i32"], returns: "i32" },
   isatty: { args: ["i32"], returns: "i32" },
-  posix_spawnattr_init: { args: ["ptr"], returns: "i32" },
-  posix_spawnattr_setflags: { args: ["ptr", "i16"], returns: "i32" },
-  posix_spawnattr_setpgroup: { args: ["ptr", "i32"], returns: "i32" },
-  posix_spawnattr_setsigdefault: { args: ["ptr", "ptr"], returns: "i32" },
-  posix_spawnattr_setsigmask: { args: ["ptr", "ptr"], returns: "i32" },
-  posix_spawnp: {
-    args: ["ptr", "ptr", "ptr", "ptr", "ptr", "ptr"],
-    returns: "i32",
-  },
+  kill: { args: ["i32", "i32"], returns: "i32" },
+  open: { args: ["ptr", "i32", "i32"], returns: "i32" },
   prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },
-  signal: { args: ["i32", "u64"], returns: "ptr" },
+  read: { args: ["i32", "ptr", "u64"], returns: "i64" },
   sigprocmask: { args: ["i32", "ptr", "ptr"], returns: "i32" },
   tcgetpgrp: { args: ["i32"], returns: "i32" },
   tcsetpgrp: { args: ["i32", "i32"], returns: "i32" },
@@ -28,7 +21,7 @@ const posix = {
   write: { args: ["i32", "ptr", "u64"], returns: "i64" },
 } as const;
 
-export const libc = dlopen("libc.so.6", posix).symbols;
+export const libc = dlopen("libc.so.6", functions).symbols;
 
 /** The errno of the last call. Read it before anything else runs. */
 export function errno(): number {
@@ -38,12 +31,14 @@ export function errno(): number {
 /** errno values of Linux (asm-generic/errno-base.h, errno.h), the same on x86-64 and arm64. */
 export const ERRNO = {
   ENOENT: 2,
+  ESRCH: 3,
   EINTR: 4,
   ENOEXEC: 8,
   EAGAIN: 11,
-  EACCES: 13,
+  ENOMEM: 12,
   ENOTDIR: 20,
-  EISDIR: 21,
+  ENFILE: 23,
+  EMFILE: 24,
 } as const;
 
 const messages: Readonly<Record<number, string>> = {

@@ -1,3 +1,4 @@
 declare module "pino/browser.js" {
-  export { default } from "pino";
+  import pino from "pino";
+  export = pino;
 }

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
-import { detect, listeningPorts, parseAnnotations, withNative } from "../core/detect.ts";
+import { type Detection, detect, type Evidence, listeningPorts, parseAnnotations, withNative } from "../core/detect.ts";
 import type { Environment } from "../core/option.ts";
 import type { Settings } from "../core/options.ts";
-import { type Annotations, planSidecars, type Sidecar } from "../core/sidecar.ts";
+import { planSidecars, type Sidecar } from "../core/sidecar.ts";
+import { readIfThere } from "./file.ts";
 import type { Log } from "./log.ts";
 
 const LOOK_PERIOD_MS = 9;
@@ -19,56 +19,42 @@ export interface Look {
 
 /** The sidecars to wait for and to quit: those that are named, or those that `auto` finds. */
 export async function findSidecars(settings: SidecarSettings, look: Look): Promise<readonly Sidecar[]> {
-  const annotations = readAnnotations(settings.podAnnotations);
+  const annotations = parseAnnotations(readIfThere(settings.podAnnotations) ?? "");
   if (settings.sidecar !== "auto") return planSidecars(withNative(settings.sidecar, annotations), settings);
-  const isDescribed = settings.admin === undefined && settings.ready.length > 0 && settings.quit.length > 0;
-  if (isDescribed && (look.env["ISTIO_QUIT_API"] ?? look.env["ENVOY_KILL_API"]) === undefined)
-    return planSidecars([], settings);
-  const start = performance.now();
-  for (;;) {
-    const evidence = {
-      env: look.env,
-      admin: settings.admin,
-      annotations,
-      listening: readListening(look.log),
-    };
-    const { found, by } = detect(evidence);
-    const waitedMs = Math.round(performance.now() - start);
-    if (by !== undefined) {
-      look.log.info(
-        {
-          sidecars: found.map(({ name }) => name),
-          by,
-          native: found.some(({ isNative }) => isNative),
-        },
-        "found",
-      );
-      return planSidecars(found, settings);
-    }
-    if (waitedMs >= look.forMs) {
-      look.log.info({ lookedMs: waitedMs }, "no sidecar found");
-      return planSidecars([], settings);
-    }
-    look.signal.throwIfAborted();
-    await Bun.sleep(LOOK_PERIOD_MS);
+  if (isDescribed(settings, look.env)) return planSidecars([], settings);
+  const { found, by } = await lookAround({ env: look.env, admin: settings.admin, annotations }, look);
+  if (by !== undefined) {
+    const native = found.some(({ isNative }) => isNative);
+    look.log.info({ sidecars: found.map(({ name }) => name), by, native }, "found");
   }
+  return planSidecars(found, settings);
 }
 
-function readAnnotations(path: string): Annotations {
-  return parseAnnotations(readIfThere(path) ?? "");
+/** Whether the user's URLs say both what to wait for and what to quit, so that nothing is left to be found. */
+function isDescribed({ admin, ready, quit }: SidecarSettings, env: Environment): boolean {
+  const isNamed = admin !== undefined || (env.ISTIO_QUIT_API ?? env.ENVOY_KILL_API) !== undefined;
+  return !isNamed && ready.length > 0 && quit.length > 0;
+}
+
+/** Looks at the ports that listen only where nothing else tells, and until something listens or time is up. */
+async function lookAround(evidence: Omit<Evidence, "listening">, look: Look): Promise<Detection> {
+  const start = performance.now();
+  let detection = detect({ ...evidence, listening: new Set() });
+  while (detection.by === undefined) {
+    detection = detect({ ...evidence, listening: readListening(look.log) });
+    const lookedMs = Math.round(performance.now() - start);
+    if (detection.by === undefined && lookedMs >= look.forMs) {
+      look.log.info({ lookedMs }, "no sidecar found");
+      break;
+    }
+    look.signal.throwIfAborted();
+    if (detection.by === undefined) await Bun.sleep(LOOK_PERIOD_MS);
+  }
+  return detection;
 }
 
 function readListening(log: Log): ReadonlySet<number> {
   const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);
   if (tables.length === 0) log.debug({}, "no /proc/net/tcp: ports that listen cannot be seen");
   return new Set(tables.flatMap(listeningPorts));
-}
-
-/** undefined: no such file, or not readable; either way it tells nothing. */
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
 }

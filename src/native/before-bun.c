@@ -3,46 +3,33 @@
  *
  * Bun marks inherited descriptors close-on-exec, ignores SIGPIPE and SIGXFSZ, reads BUN_*, NODE_* and *_PROXY variables
  * that are meant for the application, and loses the signals that come before JavaScript listens. This runs first in the
- * init array; src/system/inherited.ts reads the record.
+ * init array.
  */
-#define _GNU_SOURCE
-#include <fcntl.h>
+#include "native.h"
 #include <poll.h>
-#include <signal.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#define MAX_DESCRIPTORS 1024
 
 extern char **environ;
 
-/* The layout is known to src/system/inherited.ts. */
-static struct ebb_inherited {
-  uint64_t ignored, blocked;
-  char **argv, **environ;
-  int64_t descriptor_count;
-  int32_t descriptors[MAX_DESCRIPTORS];
-} inherited;
+struct inherited ebb_inherited = {.folder = -1};
 
-void *ebb_inherited(void) { return &inherited; }
+/* Bytes, where JavaScript would only have text. */
+char **ebb_argv(void);
+char **ebb_argv(void) { return ebb_inherited.argv; }
 
 static void note_signals(void) {
-  for (int signal = 1; signal <= 64; signal++) {
-    struct sigaction action;
-    if (sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN) inherited.ignored |= 1ull << (signal - 1);
+  for (int signal = 1; signal <= LAST_SIGNAL; signal++) {
+    struct kernel_action action;
+    if (kernel_sigaction(signal, NULL, &action) == 0 && action.handler == SIG_IGN) ebb_inherited.ignored |= BIT(signal);
   }
-  sigset_t mask;
-  sigprocmask(SIG_BLOCK, NULL, &mask);
-  memcpy(&inherited.blocked, &mask, sizeof inherited.blocked);
+  kernel_sigmask(SIG_BLOCK, NULL, &ebb_inherited.blocked);
+  signal(SIGPWR, SIG_DFL); /* JavaScriptCore's own, and it complains on stderr about one that is ignored */
 }
 
 static void note_descriptor(int descriptor) {
   int flags = fcntl(descriptor, F_GETFD);
-  if (flags < 0 || (flags & FD_CLOEXEC) || inherited.descriptor_count == MAX_DESCRIPTORS) return;
-  inherited.descriptors[inherited.descriptor_count++] = descriptor;
+  if (flags < 0 || (flags & FD_CLOEXEC) || ebb_inherited.descriptor_count == MAX_DESCRIPTORS) return;
+  ebb_inherited.descriptors[ebb_inherited.descriptor_count++] = descriptor;
 }
 
 /* From /proc where there is one; else poll(2), which tells of many descriptors at once which are open. */
@@ -91,11 +78,12 @@ static int is_hidden(const char *variable) {
 }
 
 /*
- * One thread and little memory, for what only waits: no baseline compiler and no concurrent one (bun:ffi needs the
- * JIT as such), one collector, memory given back at once rather than by a thread of mimalloc's.
+ * One thread and little memory, for what only waits: no baseline compiler and no concurrent one (bun:ffi needs the JIT as
+ * such), none for regular expressions, one collector, no thread that makes pages ready, memory given back at once.
  */
-static char *const lean[] = {"BUN_JSC_useBaselineJIT=0",  "BUN_JSC_useDFGJIT=0",       "BUN_JSC_useConcurrentJIT=0",
-                             "BUN_JSC_useConcurrentGC=0", "BUN_JSC_numberOfGCMarkers=1", "MIMALLOC_PURGE_DELAY=0"};
+static char *const lean[] = {"BUN_JSC_useBaselineJIT=0",       "BUN_JSC_useDFGJIT=0",         "BUN_JSC_useRegExpJIT=0",
+                             "BUN_JSC_useDOMJIT=0",            "BUN_JSC_useConcurrentJIT=0",  "BUN_JSC_useConcurrentGC=0",
+                             "BUN_JSC_useWarmUpMarkedBlocks=0", "BUN_JSC_numberOfGCMarkers=1", "MIMALLOC_PURGE_DELAY=0"};
 #define LEAN (sizeof lean / sizeof *lean)
 
 static void show_bun_less(void) {
@@ -113,19 +101,25 @@ static void show_bun_less(void) {
 
 /* Held until JavaScript listens: PID 1 loses a signal that nobody listens to, unless it is blocked (kernel: sig_ignored). */
 static void hold_signals(void) {
-  static const int held[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,   SIGTERM, SIGSTKFLT, SIGCONT,
-                             SIGTSTP, SIGCHLD, SIGURG,  SIGXCPU, SIGIO,   SIGVTALRM, SIGPROF, SIGWINCH};
-  sigset_t mask;
-  sigemptyset(&mask);
-  for (size_t i = 0; i < sizeof held / sizeof *held; i++) sigaddset(&mask, held[i]);
-  sigprocmask(SIG_BLOCK, &mask, NULL);
+  static const uint64_t faults = BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGABRT) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) |
+                                 BIT(SIGSYS) | BIT(SIGPWR) | BIT(32) | BIT(33) | BIT(34);
+  kernel_sigmask(SIG_SETMASK, &(uint64_t){~faults}, NULL);
+}
+
+/* Bun ends where the working directory was removed; the child may not mind. */
+static void note_folder(void) {
+  char path[4096];
+  if (syscall(SYS_getcwd, path, sizeof path) >= 0) return;
+  ebb_inherited.folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (chdir("/") != 0) return; /* Bun then says what is wrong */
 }
 
 static void before_bun(void) {
   note_signals();
   note_descriptors();
-  inherited.environ = environ;
-  inherited.argv = find_argv(environ);
+  note_folder();
+  ebb_inherited.environ = environ;
+  ebb_inherited.argv = find_argv(environ);
   show_bun_less();
   hold_signals();
 }

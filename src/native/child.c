@@ -1,0 +1,63 @@
+/* The child gets what ebb was started with, and none of Bun's own: posix_spawn cannot say all of that. */
+#include "native.h"
+#include <sys/wait.h>
+
+static int is_inherited(int descriptor) {
+  for (int i = 0; i < ebb_inherited.descriptor_count; i++)
+    if (ebb_inherited.descriptors[i] == descriptor) return 1;
+  return 0;
+}
+
+/* Bun marks inherited descriptors close-on-exec, and opens /dev/null for a standard one that is closed. */
+static void give_descriptors(void) {
+  for (int i = 0; i < ebb_inherited.descriptor_count; i++) fcntl(ebb_inherited.descriptors[i], F_SETFD, 0);
+  for (int standard = 0; standard <= 2; standard++)
+    if (!is_inherited(standard)) fcntl(standard, F_SETFD, FD_CLOEXEC);
+}
+
+static void give_signals(void) {
+  for (int signal = 1; signal <= LAST_SIGNAL; signal++) {
+    struct kernel_action action = {.handler = ebb_inherited.ignored & BIT(signal) ? SIG_IGN : SIG_DFL};
+    kernel_sigaction(signal, &action, NULL);
+  }
+  kernel_sigmask(SIG_SETMASK, &ebb_inherited.blocked, NULL);
+}
+
+/* Returns only when it fails: minus errno. */
+int ebb_exec(const char *file, char **argv);
+int ebb_exec(const char *file, char **argv) {
+  give_descriptors();
+  if (ebb_inherited.folder >= 0 && fchdir(ebb_inherited.folder) != 0) return -errno;
+  give_signals();
+  execvpe(file, argv, ebb_inherited.environ);
+  return -errno;
+}
+
+/*
+ * Starts a process in a group of its own, which has the terminal from its first instant when `terminal` is set. Returns
+ * its pid, or minus errno. Why exec failed comes through a pipe, so that it does not matter whether vfork shares memory.
+ */
+int ebb_spawn(const char *file, char **argv, int terminal);
+int ebb_spawn(const char *file, char **argv, int terminal) {
+  int ends[2], error = 0;
+  uint64_t all = ~0ull, mask;
+  if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
+  kernel_sigmask(SIG_SETMASK, &all, &mask); /* no handler of ours runs in the child, and SIGTTOU stops nobody */
+  pid_t pid = vfork();
+  if (pid == 0) {
+    setpgid(0, 0);
+    if (terminal) tcsetpgrp(0, getpid());
+    int failure = -ebb_exec(file, argv);
+    (void)!write(ends[1], &failure, sizeof failure);
+    _exit(127);
+  }
+  if (pid < 0) error = errno;
+  close(ends[1]);
+  if (pid > 0 && read(ends[0], &error, sizeof error) == sizeof error) {
+    waitpid(pid, NULL, 0);
+    if (terminal) tcsetpgrp(0, getpgrp());
+  }
+  close(ends[0]);
+  kernel_sigmask(SIG_SETMASK, &mask, NULL);
+  return error ? -error : pid;
+}

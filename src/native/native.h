@@ -1,0 +1,42 @@
+/*
+ * What JavaScript cannot do: before Bun's first instruction, in a signal handler, and between fork and exec. Linked into
+ * the static executable; src/system/native.ts calls it.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MAX_DESCRIPTORS 1024
+#define LAST_SIGNAL 64
+#define BIT(signal) (1ull << ((signal)-1))
+
+/* What ebb was started with. */
+struct inherited {
+  char **argv, **environ;
+  uint64_t ignored, blocked;
+  /* Open when the working directory had been removed, which Bun does not start in; else -1. */
+  int folder;
+  int descriptor_count, descriptors[MAX_DESCRIPTORS];
+};
+extern struct inherited ebb_inherited;
+
+/* The kernel's form: musl hides 32 to 34, which it uses itself, in its own. */
+struct kernel_action {
+  void (*handler)(int);
+  unsigned long flags;
+  void (*restorer)(void);
+  uint64_t mask;
+};
+
+static inline long kernel_sigaction(int signal, const struct kernel_action *new, struct kernel_action *old) {
+  return syscall(SYS_rt_sigaction, signal, new, old, sizeof(uint64_t));
+}
+
+static inline long kernel_sigmask(int how, const uint64_t *new, uint64_t *old) {
+  return syscall(SYS_rt_sigprocmask, how, new, old, sizeof(uint64_t));
+}

@@ -1,0 +1,50 @@
+/*
+ * Signals for the child: noted in a ring, in their order, real-time ones too, which Bun has no names for. Each note raises
+ * SIGCHLD, the one signal that JavaScript listens to, and which then asks for what was noted.
+ */
+#include "native.h"
+
+#define RING 4096
+
+static int ring[RING];
+static unsigned written, taken;
+
+/* A signal that the kernel sends ebb for what ebb itself did (SIGPIPE, SIGXFSZ) has ebb's own pid, and is nobody else's. */
+static void note(int number, siginfo_t *info, void *context) {
+  (void)context;
+  if (info->si_code == SI_USER && info->si_pid == getpid()) return;
+  int error = errno;
+  if (__atomic_load_n(&written, __ATOMIC_SEQ_CST) - __atomic_load_n(&taken, __ATOMIC_SEQ_CST) < RING) {
+    unsigned at = __atomic_fetch_add(&written, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&ring[at % RING], number, __ATOMIC_SEQ_CST);
+  }
+  kill(getpid(), SIGCHLD);
+  errno = error;
+}
+
+/* All but what nobody can catch, what is about ebb itself, and what the runtime needs: core/signal.ts says why. */
+static int is_forwarded(int signal) {
+  static const uint64_t kept = BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGCHLD) | BIT(SIGTTIN) | BIT(SIGTTOU) | BIT(SIGILL) |
+                               BIT(SIGTRAP) | BIT(SIGABRT) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) | BIT(SIGSYS) |
+                               BIT(SIGPWR) | BIT(32) | BIT(33) | BIT(34);
+  return !((kept | ebb_inherited.ignored) & BIT(signal));
+}
+
+/* Catches what can be forwarded, and lets through what before-bun.c has held. */
+void ebb_listen(void);
+void ebb_listen(void) {
+  struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+  for (int signal = 1; signal <= LAST_SIGNAL; signal++)
+    if (is_forwarded(signal)) sigaction(signal, &action, NULL);
+  kernel_sigmask(SIG_SETMASK, &(uint64_t){0}, NULL);
+}
+
+/* The next signal that was noted, 0 when there is none. */
+int ebb_next_signal(void);
+int ebb_next_signal(void) {
+  unsigned at = __atomic_load_n(&taken, __ATOMIC_SEQ_CST);
+  if (at == __atomic_load_n(&written, __ATOMIC_SEQ_CST)) return 0;
+  int number = __atomic_exchange_n(&ring[at % RING], 0, __ATOMIC_SEQ_CST);
+  if (number != 0) __atomic_store_n(&taken, at + 1, __ATOMIC_SEQ_CST);
+  return number; /* 0 also where another thread is just writing it: its SIGCHLD comes after */
+}

@@ -1,0 +1,55 @@
+import { dlopen, type Pointer } from "bun:ffi";
+import { forwarded, type SignalNumber, signalName } from "../core/signal.ts";
+import { cStrings, errno, libc, ptr, signalSet } from "./libc.ts";
+import type { Native } from "./native.ts";
+
+const SETPGROUP = 2;
+const SETSIGDEF = 4;
+
+const host = dlopen("libc.so.6", {
+  execvpe: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
+  posix_spawnattr_init: { args: ["ptr"], returns: "i32" },
+  posix_spawnattr_setflags: { args: ["ptr", "i16"], returns: "i32" },
+  posix_spawnattr_setsigdefault: { args: ["ptr", "ptr"], returns: "i32" },
+  posix_spawnp: { args: ["ptr", "ptr", "ptr", "ptr", "ptr", "ptr"], returns: "i32" },
+}).symbols;
+
+const caught: SignalNumber[] = [];
+
+/**
+ * What `bun src/main.ts` has instead of src/native/: the same, but for what Bun has changed before its first line (ignored
+ * and blocked signals, descriptors), real-time signals, and a terminal that the child has from its first instant.
+ */
+export const development: Native = {
+  ebb_argv: () => null,
+  ebb_listen() {
+    for (const signal of forwarded) {
+      process.on(signalName(signal), () => {
+        caught.push(signal);
+        process.kill(process.pid, "SIGCHLD");
+      });
+    }
+  },
+  ebb_next_signal: () => caught.shift() ?? 0,
+  ebb_spawn(file, argv, terminal) {
+    const attributes = ptr(new Uint8Array(512)); // posix_spawnattr_t: 336 bytes in glibc
+    host.posix_spawnattr_init(attributes);
+    host.posix_spawnattr_setflags(attributes, SETPGROUP | SETSIGDEF);
+    host.posix_spawnattr_setsigdefault(attributes, ptr(signalSet(2n ** 64n - 1n)));
+    const pid = new Int32Array(1);
+    const error = host.posix_spawnp(ptr(pid), file, null, attributes, argv, environment());
+    if (error === 0 && terminal === 1) libc.tcsetpgrp(0, pid[0] as number);
+    return error === 0 ? (pid[0] as number) : -error;
+  },
+  ebb_exec(file, argv) {
+    host.execvpe(file, argv, environment());
+    return -errno();
+  },
+};
+
+let kept: ReturnType<typeof cStrings>;
+
+function environment(): Pointer {
+  kept = cStrings(Object.entries(process.env).map(([name, value]) => `${name}=${value}`));
+  return kept.address;
+}

@@ -1,0 +1,33 @@
+import { dlopen, type Pointer } from "bun:ffi";
+import type { SignalNumber } from "../core/signal.ts";
+
+/** src/native/*.c: what JavaScript cannot do. */
+export interface Native {
+  /** The argv that ebb was given, as bytes; null in development. */
+  ebb_argv(): Pointer | null;
+  /** Catches every signal that can be forwarded; each then raises SIGCHLD. */
+  ebb_listen(): void;
+  /** The next signal that was caught, 0 when there is none. */
+  ebb_next_signal(): SignalNumber;
+  /** Starts a program with what ebb was started with, in a group of its own, with the terminal or not: its pid, or -errno. */
+  ebb_spawn(file: Pointer, argv: Pointer, terminal: number): number;
+  /** Replaces this process; returns -errno when it cannot. */
+  ebb_exec(file: Pointer, argv: Pointer): number;
+}
+
+export const native: Native = open();
+
+/** In the static executable its own functions; in development, where there are none, development.ts. */
+function open(): Native {
+  try {
+    return dlopen("libc.so.6", {
+      ebb_argv: { args: [], returns: "ptr" },
+      ebb_exec: { args: ["ptr", "ptr"], returns: "i32" },
+      ebb_listen: { args: [], returns: "void" },
+      ebb_next_signal: { args: [], returns: "i32" },
+      ebb_spawn: { args: ["ptr", "ptr", "i32"], returns: "i32" },
+    }).symbols as Native; // addresses are below 2^53: never a bigint
+  } catch {
+    return (require("./development.ts") as typeof import("./development.ts")).development;
+  }
+}

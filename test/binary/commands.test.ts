@@ -1,0 +1,152 @@
+import { describe, expect, test } from "bun:test";
+import packageJson from "../../package.json";
+import { commands } from "../../src/commands.ts";
+import { options } from "../../src/core/options.ts";
+import { catches, ebb, startEbb, until } from "../harness.ts";
+
+describe("ebb sleep", () => {
+  test.each([
+    ["50ms", 50],
+    ["0.05", 50],
+    ["0s", 0],
+    ["0", 0],
+    ["1ms50us", 1],
+  ])("%s ends by itself with 0", async (duration, atLeastMs) => {
+    const start = performance.now();
+    expect(await ebb(["sleep", duration])).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    expect(performance.now() - start).toBeGreaterThanOrEqual(atLeastMs);
+  });
+
+  test.each([1, 2, 3, 15])("stop signal %d ends it with 128+n", async (signal) => {
+    await using started = startEbb(["sleep", "1000h"]);
+    await until("it sleeps", () => catches(started.pid, signal));
+    started.kill(signal);
+    const { code, signal: killer } = await started.ended;
+    expect({ code, killer }).toEqual({ code: 128 + signal, killer: null });
+  });
+
+  test("signals that do not ask to stop do not end it", async () => {
+    await using started = startEbb(["sleep", "300ms"]);
+    await until("it sleeps", () => catches(started.pid, 10));
+    for (const signal of [10, 12, 13, 14, 28]) started.kill(signal);
+    expect((await started.ended).code).toBe(0);
+  });
+
+  test.each([[["soon"]], [[]], [["1s", "2s"]], [["-1s"]], [["--fast", "1s"]], [["1s", "--", "true"]]])(
+    "%j is exit code 64",
+    async (args) => {
+      const { code, stderr } = await ebb(["sleep", ...args]);
+      expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(/^ebb: .+\n$/) });
+    },
+  );
+});
+
+describe("ebb config", () => {
+  const env = {
+    EBB_GRACE: "10s",
+    QUIT_REQUEST_TIMEOUT: "1",
+    NEVER_KILL_ISTIO: "true",
+    GENERIC_QUIT_ENDPOINTS: "http://a/,http://b/",
+  };
+  const flags = ["--wait-timeout", "90s", "--ready", "tcp://h:1", "--ready", "tcp://h:2"];
+
+  test("says each option's value and where it came from", async () => {
+    const { code, stdout, stderr } = await ebb(["config", ...flags], { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    for (const line of [
+      /^grace +10s +EBB_GRACE$/m,
+      /^quit-timeout +1 +QUIT_REQUEST_TIMEOUT$/m,
+      /^quit-on +never +NEVER_KILL_ISTIO$/m,
+      /^quit +http:\/\/a\/ http:\/\/b\/ +GENERIC_QUIT_ENDPOINTS$/m,
+      /^wait-timeout +90s +--wait-timeout$/m,
+      /^ready +tcp:\/\/h:1 tcp:\/\/h:2 +--ready$/m,
+      /^detect +3s +default$/m,
+    ])
+      expect(stdout).toMatch(line);
+    const flagsShown = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split(" ")[0]);
+    expect(flagsShown).toEqual(
+      Object.values(options)
+        .map(({ flag }) => flag)
+        .filter((flag) => flag !== "json"),
+    );
+  });
+
+  test("--json says the same for programs", async () => {
+    const { code, stdout } = await ebb(["config", "--json", ...flags], { env });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      grace: { values: ["10s"], origin: "EBB_GRACE" },
+      "wait-timeout": { values: ["90s"], origin: "--wait-timeout" },
+      ready: { values: ["tcp://h:1", "tcp://h:2"], origin: "--ready" },
+      detect: { values: ["3s"], origin: "default" },
+    });
+  });
+
+  test("warns of variables that set nothing, and refuses bad values", async () => {
+    expect(await ebb(["config"], { env: { EBB_GRACEE: "1s" } })).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("EBB_GRACEE"),
+    });
+    expect(await ebb(["config"], { env: { EBB_GRACE: "soon" } })).toMatchObject({ code: 64, stdout: "" });
+  });
+});
+
+describe("help", () => {
+  const overview = ebb(["--help"]);
+
+  test.each([["-h"], ["help"], [undefined]])("ebb %s is ebb --help: all commands, on stdout, with 0", async (arg) => {
+    const { code, stdout, stderr } = await ebb(arg === undefined ? [] : [arg]);
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: (await overview).stdout, stderr: "" });
+    for (const name of Object.keys(commands)) expect(stdout).toMatch(new RegExp(`^  ${name} +\\S`, "m"));
+    for (const code of ["64", "69", "70", "71", "126", "127"])
+      expect(stdout).toMatch(new RegExp(`^  ${code} +\\S`, "m"));
+  });
+
+  test.each(Object.keys(commands))("ebb %s --help names each of its flags", async (name) => {
+    const { code, stdout, stderr } = await ebb([name, "--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const entry = commands[name];
+    const { command } = (await entry?.load()) ?? {};
+    expect(stdout).toContain(`usage: ebb ${command?.usage}`);
+    for (const { flag } of Object.values(command?.options ?? {})) expect(stdout).toContain(`--${flag}`);
+    expect((await ebb(["help", name])).stdout).toBe(stdout);
+    expect((await ebb([name, "-h"])).stdout).toBe(stdout);
+  });
+
+  test.each(["--version", "-V"])("ebb %s", async (flag) => {
+    expect(await ebb([flag])).toMatchObject({ code: 0, stdout: `ebb ${packageJson.version}\n`, stderr: "" });
+  });
+});
+
+describe("the command line", () => {
+  test.each([
+    [
+      "an unknown flag, with the nearest known one",
+      ["run", "--wait-timeut", "1s", "--", "true"],
+      /--wait-timeut.*--wait-timeout/,
+    ],
+    ["an unknown flag without a command", ["--nosuch"], /--nosuch/],
+    ["a short flag", ["-x", "--", "true"], /-x/],
+    ["help for no command", ["help", "nosuch"], /nosuch/],
+  ])("%s is exit code 64", async (_, args, message) => {
+    expect(await ebb(args)).toMatchObject({ code: 64, stdout: "", stderr: expect.stringMatching(message) });
+  });
+
+  test.each([
+    ["run is the default command", ["--sidecar", "none", "--quiet", "--", "echo", "a"]],
+    ["flags with =", ["run", "--sidecar=none", "--quiet", "--", "echo", "a"]],
+    ["-- may be left out", ["run", "--sidecar", "none", "--quiet", "echo", "a"]],
+  ])("%s", async (_, args) => {
+    expect(await ebb(args)).toMatchObject({ code: 0, stdout: "a\n", stderr: "" });
+  });
+
+  test.each(["run", "wait"])("after -- everything is the command's own: ebb %s", async (name) => {
+    const flags = ["--sidecar", "none", "--quiet"];
+    const { stdout } = await ebb([name, ...flags, "--", "echo", "--help", "--", "--version"]);
+    expect(stdout).toBe("--help -- --version\n");
+    expect((await ebb([name, ...flags, "--", "run"])).code).toBe(127);
+  });
+});

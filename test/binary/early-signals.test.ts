@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import { forwarded, isStop, SIG, signalName } from "../../src/core/signal.ts";
+import {
+  catches,
+  childPath,
+  type FakeSidecar,
+  fakeSidecar,
+  inParallel,
+  runChild,
+  startEbb,
+  until,
+} from "../harness.ts";
+
+const stops = forwarded.filter(isStop).map((signal) => [signalName(signal), signal] as const);
+const quit = ["POST /quitquitquit"];
+
+function behind(sidecar: FakeSidecar, words: readonly string[], flags: readonly string[] = []): readonly string[] {
+  return ["run", "--sidecar", "envoy", "--admin", sidecar.url, ...flags, "--", childPath(), ...words];
+}
+
+test.each(stops)("%s during the wait ends it: sidecar quit, 128+n, the child never started", async (_, signal) => {
+  await using sidecar = await fakeSidecar({ isReady: false });
+  await using started = startEbb(behind(sidecar, ["exit", "0"]));
+  await until("ebb waits", () => sidecar.probes() > 0);
+  started.kill(signal);
+  const { code, signal: killer, log } = await started.ended;
+  expect({ code, killer, requests: sidecar.requests }).toEqual({ code: 128 + signal, killer: null, requests: quit });
+  expect(log.map(({ msg }) => msg)).not.toContain("ebb: started");
+});
+
+test.each(stops)("%s while auto still looks for a sidecar ends it at once", async (_, signal) => {
+  await using started = startEbb(["run", "--detect", "1h", "--log-level", "debug", "--", childPath(), "exit", "0"]);
+  await until("ebb is there for it", () => catches(started.pid, signal));
+  started.kill(signal);
+  expect((await started.ended).code).toBe(128 + signal);
+});
+
+test.each(stops)("%s during ebb wait ends it with 128+n; the command never takes over", async (_, signal) => {
+  await using sidecar = await fakeSidecar({ isReady: false });
+  const call = ["wait", "--sidecar", "none", `${sidecar.url}/ready`, "--", childPath(), "exit", "0"];
+  await using started = startEbb(call);
+  await until("ebb waits", () => sidecar.probes() > 0);
+  started.kill(signal);
+  const { code, signal: killer } = await started.ended;
+  expect({ code, killer }).toEqual({ code: 128 + signal, killer: null });
+});
+
+test.each([SIG.USR1, SIG.USR2, SIG.ALRM, SIG.XCPU])(
+  "signal %d during the wait does not end it; the child gets it in its first instant",
+  async (signal) => {
+    await using sidecar = await fakeSidecar({ isReady: false });
+    await using started = startEbb(behind(sidecar, ["record", String(signal)]));
+    await until("ebb waits", () => sidecar.probes() > 0);
+    started.kill(signal);
+    await Bun.sleep(20);
+    sidecar.isReady = true;
+    // 128+n where the child had not yet said what to do at that signal
+    expect([0, 128 + signal]).toContain((await started.ended).code);
+  },
+);
+
+test.each([...stops, ["SIGUSR1", SIG.USR1] as const, ["SIGWINCH", SIG.WINCH] as const])(
+  "%s that is already pending when ebb starts is not lost",
+  async (name, signal) => {
+    const short = name.slice(3);
+    const through = ["env", `--block-signal=${short}`, "sh", "-c", `kill -${signal} $$; exec "$@"`, "sh"];
+    // the child starts with the signal blocked, as ebb was, and takes it from there
+    await using started = startEbb(runChild(["pending", String(signal)]), { through });
+    const { code, stdout } = await started.ended;
+    expect({ code, stdout }).toEqual(
+      code === 0 ? { code: 0, stdout: `${signal}\n` } : { code: 128 + signal, stdout: "" },
+    );
+  },
+);
+
+test("SIGTERM at any moment after ebb's start ends it: the child is signalled, or 143, and never a hang", async () => {
+  const tries = Array.from({ length: 40 }, () => Math.random() * 8);
+  const codes = await inParallel(tries, async (delayMs) => {
+    await using started = startEbb(runChild(["record"]));
+    await Bun.sleep(delayMs);
+    started.kill(SIG.TERM);
+    return (await started.ended).code;
+  });
+  expect(codes.filter((code) => code !== 0 && code !== 143)).toEqual([]);
+}, 30_000);
+
+test("SIGTERM as soon as ebb has a handler for it: the sidecar is quit each time", async () => {
+  const ended = await inParallel(Array.from({ length: 20 }), async () => {
+    await using sidecar = await fakeSidecar();
+    await using started = startEbb(behind(sidecar, ["record"]));
+    await until("ebb is there for it", () => catches(started.pid, SIG.TERM));
+    started.kill(SIG.TERM);
+    const { code, signal } = await started.ended;
+    return { isOver: code === 0 || code === 143, signal, requests: sidecar.requests };
+  });
+  for (const end of ended) expect(end).toEqual({ isOver: true, signal: null, requests: quit });
+}, 30_000);
+
+test("a stop signal while the sidecar is being quit changes neither the exit code nor the time", async () => {
+  await using sidecar = await fakeSidecar({ onQuit: () => undefined });
+  await using started = startEbb(behind(sidecar, ["exit", "7"], ["--quit-timeout", "300ms"]));
+  await until("the quit is asked for", () => sidecar.requests.length > 0);
+  for (const [, signal] of stops) started.kill(signal);
+  const { code, signal, log } = await started.ended;
+  expect({ code, signal }).toEqual({ code: 7, signal: null });
+  expect(Number(log.at(-1)?.quitMs)).toBeGreaterThan(250);
+});

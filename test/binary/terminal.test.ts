@@ -1,0 +1,148 @@
+import { describe, expect, test } from "bun:test";
+import { childPath, ebbPath, until } from "../harness.ts";
+
+interface AtTerminal extends AsyncDisposable {
+  /** What the terminal shows, `\r` left out. */
+  readonly screen: () => string;
+  readonly type: (text: string) => void;
+  readonly shows: (text: string | RegExp) => Promise<RegExpExecArray>;
+  /** 128+n where signal n ended it. */
+  readonly exited: Promise<number>;
+}
+
+/** Starts a command as the leader of a session with a terminal, as `kubectl exec -it` and a login do. */
+function startAtTerminal(...command: readonly string[]): AtTerminal {
+  let text = "";
+  const decoder = new TextDecoder();
+  const started = Bun.spawn([...command], {
+    env: { PATH: process.env.PATH ?? "", TERM: "xterm", PS1: "$ " },
+    terminal: {
+      data(_, bytes) {
+        text += decoder.decode(bytes, { stream: true });
+      },
+    },
+  });
+  const screen = () => text.replaceAll("\r", "");
+  return {
+    screen,
+    type: (typed) => void started.terminal?.write(typed),
+    shows: (wanted) => until(`the terminal shows ${wanted}`, () => shown(screen(), wanted), 4000),
+    exited: started.exited,
+    async [Symbol.asyncDispose]() {
+      Bun.spawnSync(["pkill", "-KILL", "-s", String(started.pid)]); // its whole session
+      await started.exited;
+      started.terminal?.close();
+    },
+  };
+}
+
+function shown(screen: string, wanted: string | RegExp): RegExpExecArray | null {
+  return (typeof wanted === "string" ? new RegExp(RegExp.escape(wanted)) : wanted).exec(screen);
+}
+
+const run = [ebbPath, "run", "--sidecar", "none", "--quiet", "--"];
+/** The same for a shell. */
+const call = run.join(" ");
+
+test("at a terminal the child's process group is in the foreground", async () => {
+  await using at = startAtTerminal(...run, childPath(), "self");
+  const [, group, foreground] = await at.shows(/group (\d+)\n(?:.*\n)*foreground (\d+)\n/);
+  expect(foreground).toBe(group as string);
+  expect(await at.exited).toBe(0);
+});
+
+test.each([
+  ["Ctrl-C", "\x03", 2],
+  ["Ctrl-\\", "\x1c", 3],
+  ["Ctrl-Z", "\x1a", 20],
+])("%s reaches the child, once, and not ebb", async (_, key, signal) => {
+  await using at = startAtTerminal(...run, childPath(), "record", "15");
+  await at.shows("ready\n");
+  at.type(key);
+  await at.shows(`${signal}\n`);
+  at.type(key);
+  await at.shows(new RegExp(`${signal}\n(.*\n)*.*${signal}\n`));
+  expect(at.screen().match(new RegExp(`^(\\^.)?${signal}$`, "gm"))).toHaveLength(2);
+});
+
+test("a child that Ctrl-C ends is exit code 130", async () => {
+  await using at = startAtTerminal(...run, childPath(), "ignore");
+  await at.shows("ready\n");
+  at.type("\x03");
+  expect(await at.exited).toBe(130);
+});
+
+test("the child reads what is typed", async () => {
+  await using at = startAtTerminal(...run, "sh", "-c", "echo ready; read line; echo got $line");
+  await at.shows("ready\n");
+  at.type("hello\n");
+  await at.shows("got hello\n");
+  expect(await at.exited).toBe(0);
+});
+
+test("an interactive shell under ebb has job control", async () => {
+  await using at = startAtTerminal(...run, "bash", "--norc", "-i");
+  await at.shows("$ ");
+  at.type("sleep 100\n");
+  await Bun.sleep(50);
+  at.type("\x1a");
+  await at.shows("Stopped");
+  at.type("kill %1; exit 5\n");
+  at.type("exit 5\n");
+  expect(await at.exited).toBe(5);
+  expect(at.screen()).not.toContain("no job control");
+});
+
+describe("afterwards the terminal is", () => {
+  test("the caller's again: it can read from it", async () => {
+    await using at = startAtTerminal("sh", "-c", `${call} true && echo done; read line; echo got $line`);
+    await at.shows("done\n");
+    at.type("hello\n");
+    await at.shows("got hello\n");
+    expect(await at.exited).toBe(0);
+  });
+
+  test.each(["-echo", "raw -echo", "sane"])("as the child left it (stty %s)", async (modes) => {
+    const modesAfter = async (prefix: string): Promise<string> => {
+      await using at = startAtTerminal("sh", "-c", `${prefix} stty ${modes}; stty -a; echo end`);
+      return (await at.shows(/speed(.*\n)*end/))[0];
+    };
+    expect(await modesAfter(call)).toBe(await modesAfter(""));
+  });
+
+  test("as it was when the caller had changed it before", async () => {
+    await using at = startAtTerminal("sh", "-c", `stty raw -echo; ${call} true && stty -a; echo end`);
+    const [modes] = await at.shows(/speed(.*\n)*end/);
+    expect(modes).toMatch(/-icanon.*-echo /);
+  });
+});
+
+describe("with job control", () => {
+  test("ebb in the background runs to its end, and leaves the terminal to whom it belongs", async () => {
+    await using at = startAtTerminal("bash", "--norc", "-mc", `${call} ${childPath()} exit 3 & wait $!; echo code $?`);
+    await at.shows("code 3\n");
+    expect(await at.exited).toBe(0);
+  });
+
+  test("Ctrl-Z gives the caller its terminal back, and fg goes on", async () => {
+    await using at = startAtTerminal("bash", "--norc", "-i");
+    await at.shows("$ ");
+    at.type(`${call} ${childPath()} ignore\n`);
+    await at.shows("ready\n");
+    at.type("\x1a");
+    await at.shows(/Stopped/);
+    at.type("fg\n");
+    await at.shows(/fg\n(.*\n)*.*ignore\n/);
+    at.type("\x03");
+    at.type("exit 5\n");
+    expect(await at.exited).toBe(5);
+  });
+});
+
+test("with stdin from elsewhere, Ctrl-C still reaches the child", async () => {
+  await using at = startAtTerminal("sh", "-c", `exec ${call} ${childPath()} record 2 </dev/null`);
+  await at.shows("ready\n");
+  at.type("\x03");
+  await at.shows("2\n");
+  expect(await at.exited).toBe(0);
+});

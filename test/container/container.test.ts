@@ -1,0 +1,154 @@
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { childPath, logOf, temporaryFolder, until } from "../harness.ts";
+import { filesOf } from "./image-files.ts";
+import { buildImages, images, nodeImage, obstacle } from "./images.ts";
+import { type Container, type ContainerOptions, imageConfig, imageFolder, startContainer } from "./podman.ts";
+
+setDefaultTimeout(60_000);
+
+const lacking = process.env.CI === undefined ? obstacle() : undefined; // never skipped in CI
+if (lacking !== undefined) console.log(`skipped: containers need ${lacking}`);
+
+describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
+  beforeAll(buildImages, { timeout: 1_200_000 });
+
+  describe.each(images)("%s", (image) => {
+    const start = (args: readonly string[], { mounts = [], ...options }: ContainerOptions = {}) =>
+      startContainer(image, args, { ...options, mounts: [`${childPath()}:/child:ro`, ...mounts] });
+
+    test("holds no program but /ebb, and little else", async () => {
+      await using folder = await imageFolder(image);
+      const files = filesOf(folder.path);
+      const others = files.filter(({ path }) => path !== "/ebb");
+      const [ebb] = files.filter(({ isProgram }) => isProgram);
+      expect(ebb?.path).toBe("/ebb");
+      expect(others.filter(({ isProgram }) => isProgram)).toEqual([]);
+      expect(others.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(image.endsWith(":scratch") ? 1 : 5e6);
+    });
+
+    test("starts /ebb as a user that is named by its number", async () => {
+      const { Cmd, ...config } = await imageConfig(image);
+      expect(config).toMatchObject({ Entrypoint: ["/ebb"], User: expect.stringMatching(/^65532(:65532)?$/) });
+      expect(Cmd ?? []).toEqual([]);
+    });
+
+    test("says its version", async () => {
+      const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
+      await using container = start(["--version"]);
+      expect(await container.ended).toEqual({ code: 0, stdout: `ebb ${version}\n`, stderr: "" });
+    });
+
+    test("waits for a sidecar that comes later, runs the command, quits the sidecar and keeps the exit code", async () => {
+      await using pod = await startPod(image);
+      await using app = start(["run", "--sidecar", "envoy", "--", "/child", "exit", "37"], { beside: pod });
+      await app.says('"ebb: not ready"');
+      await using sidecar = startSidecar(pod);
+      const { code, stderr } = await app.ended;
+      expect(messagesOf(stderr)).toEqual(["ebb: not ready", "ebb: ready", "ebb: started", "ebb: quit", "ebb: done"]);
+      expect(code).toBe(37);
+      expect(await sidecar.ended).toEqual({ code: 0, stdout: "listening\nPOST /quitquitquit\n", stderr: "" });
+    });
+
+    test("finds the sidecar by itself", async () => {
+      await using pod = await startPod(image);
+      await using sidecar = startSidecar(pod);
+      await sidecar.says("listening");
+      await using app = start(["/child", "exit", "0"], { beside: pod });
+      const { code, stderr } = await app.ended;
+      expect(logOf(stderr)[0]).toMatchObject({ msg: "ebb: found", sidecars: ["envoy"] });
+      expect(code).toBe(0);
+      expect((await sidecar.ended).code).toBe(0);
+    });
+
+    test.each([
+      ["that exits by itself", "record", 0],
+      ["that it ends", "child", 143],
+    ])("SIGTERM reaches a command %s", async (_, word, code) => {
+      await using app = start(["run", "--sidecar", "none", "--", "/child", word]);
+      await app.says("ready\n");
+      await app.stop();
+      const ended = await app.ended;
+      expect(ended.code).toBe(code);
+      expect(ended.stdout.includes("15\n")).toBe(word === "record");
+    });
+
+    test("reaps every orphan as PID 1, as user 65532, without a capability", async () => {
+      await using app = start(["run", "--sidecar", "none", "--", "/child", "record"]);
+      await app.says("ready\n");
+      const pid = await app.pid();
+      expect(await app.exec("/child", "orphans", "30", "5")).toMatchObject({ code: 5 });
+      await until("no orphan is left", () => childrenOf(pid).length === 1);
+      const status = readFileSync(`/proc/${pid}/status`, "utf8");
+      expect(status).toMatch(/^Uid:\t65532\t65532\t65532\t65532$/m);
+      expect(status).toMatch(/^CapBnd:\t0+$/m);
+    });
+
+    test("is a preStop hook and a target of kubectl exec", async () => {
+      await using pod = await startPod(image);
+      await using sidecar = startSidecar(pod);
+      await using app = start(["run", "--sidecar", "envoy", "--", "/child", "record"], { beside: pod });
+      await app.says("ready\n");
+      expect(await app.exec("/ebb", "sleep", "0.1")).toMatchObject({ code: 0 });
+      expect(await app.exec("/ebb", "quit", "--sidecar", "envoy")).toMatchObject({ code: 0 });
+      expect((await sidecar.ended).stdout).toContain("POST /quitquitquit");
+      await app.stop();
+      expect(await app.ended).toMatchObject({ code: 0, stdout: "ready\n15\n" });
+    });
+
+    test("wait becomes the command: it is PID 1 then", async () => {
+      await using app = start(["wait", "--sidecar", "none", "--", "/child", "self"]);
+      const { code, stdout } = await app.ended;
+      expect(stdout).toStartWith("pid 1\nparent 0\n");
+      expect(code).toBe(0);
+    });
+
+    test("hands the terminal to the command", async () => {
+      await using app = start(["run", "--sidecar", "none", "--", "/child", "self"], { terminal: true });
+      const { stdout } = await app.ended;
+      const [, group] = /^group (\d+)\r$/m.exec(stdout) ?? [];
+      expect(group).not.toBe("1");
+      expect(stdout).toContain(`foreground ${group}\r\n`);
+    });
+
+    test("leaves the reason of its failure in the termination log", async () => {
+      using folder = temporaryFolder();
+      const log = join(folder.path, "termination-log");
+      writeFileSync(log, "");
+      chmodSync(log, 0o666); // as the kubelet makes it
+      const args = ["run", "--sidecar", "none", "--", "/missing"];
+      await using app = start(args, { mounts: [`${log}:/dev/termination-log`] });
+      expect((await app.ended).code).toBe(127);
+      expect(readFileSync(log, "utf8")).toContain("/missing");
+    });
+  });
+});
+
+/** The network that the containers of a pod share lives as long as the one that it was made for, which does nothing else. */
+async function startPod(image: string): Promise<Container> {
+  const pod = startContainer(image, ["sleep", "2m"]);
+  await pod.pid();
+  return pod;
+}
+
+function startSidecar(pod: Container): Container {
+  const mounts = [`${join(import.meta.dirname, "sidecar.ts")}:/sidecar.ts:ro`];
+  return startContainer(nodeImage, ["node", "/sidecar.ts"], { beside: pod, mounts });
+}
+
+/** Each once: how often a sidecar is found not ready is a matter of time. */
+function messagesOf(stderr: string): readonly string[] {
+  return [...new Set(logOf(stderr).map(({ msg }) => msg))];
+}
+
+/** The processes that one has started or adopted, by whichever of its threads. */
+function childrenOf(pid: number): readonly string[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
+    try {
+      return readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean);
+    } catch {
+      return []; // the thread has ended; another has its children
+    }
+  });
+}

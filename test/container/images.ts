@@ -1,0 +1,80 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { cacheFolder } from "../../build/cache.ts";
+import { temporaryFolder } from "../harness.ts";
+
+const project = resolve(import.meta.dirname, "..", "..");
+const store = join(cacheFolder(), "containers");
+const certificates = "/etc/ssl/certs";
+
+/** What a restart of the machine may lose. Podman wants a short path. */
+export const runFolder = "/run/ebb-containers";
+
+/** Flags of buildah and podman: the images of this project are apart from the machine's own. */
+export const storage = ["--root", store, "--runroot", runFolder, "--storage-driver", "overlay"] as const;
+
+/** The targets of Dockerfile.distroless that are to be run, as images. */
+export const images = ["localhost/ebb:distroless", "localhost/ebb:scratch"] as const;
+
+/** Runs TypeScript: the builder's base image. */
+export const nodeImage = "docker.io/library/node:24-bookworm-slim";
+
+/** What containers need that is not here; undefined where they can be made. */
+export function obstacle(): string | undefined {
+  if (process.getuid?.() !== 0) return "root";
+  const missing = ["buildah", "debootstrap", "podman", "runc"].filter((program) => Bun.which(program) === null);
+  if (missing.length > 0) return `what this installs: apt-get install -y --no-install-recommends ${missing.join(" ")}`;
+  const namespaces = spawnSync("unshare", ["--mount", "--pid", "--net", "--fork", "true"]);
+  if (namespaces.status !== 0) return "leave to make namespaces";
+  const { status, stderr } = spawnSync("buildah", [...storage, "info"], { encoding: "utf8" });
+  return status === 0 ? undefined : `an image store: ${stderr.trim()}`;
+}
+
+/**
+ * Builds Dockerfile.distroless. What has not changed since the last time is kept; what it has replaced goes. The stage
+ * `build` gets a name, since unnamed images without one that is made of them count as replaced.
+ */
+export function buildImages(): void {
+  const lacking = obstacle();
+  if (lacking !== undefined) throw new Error(`containers need ${lacking}`);
+  if (!existsSync(join(store, "overlay-images", "images.json"))) console.log("making the images, once: two minutes");
+  run("bash", [join(import.meta.dirname, "base-images.sh"), store, runFolder]);
+  using folder = temporaryFolder();
+  const settings = join(folder.path, "npmrc");
+  writeFileSync(settings, ["registry", "cafile"].map(npmSetting).join(""));
+  for (const [name, target] of targets) {
+    const mounts = ["-v", `${settings}:/usr/local/etc/npmrc:ro`];
+    if (existsSync(certificates)) mounts.push("-v", `${certificates}:${certificates}:ro`);
+    const file = ["-f", "Dockerfile.distroless", ...target, "-t", `localhost/ebb:${name}`, "."];
+    run("buildah", [...storage, "bud", ...layered, ...mounts, ...file]);
+  }
+  run("buildah", [...storage, "rmi", "--prune"]);
+}
+
+const targets = [
+  ["build", ["--target", "build"]],
+  ["distroless", []],
+  ["scratch", ["--target", "scratch"]],
+] as const;
+
+/** No image comes from a registry; RUN has the network of this machine, and no container of its own. */
+const layered = ["--layers", "--pull-never", "--isolation", "chroot", "--network", "host"];
+
+/** A setting of this machine's npm as a line for the builder's, so that it reaches the same registry. */
+function npmSetting(name: string): string {
+  const value = run("npm", ["config", "get", name]).trim();
+  return ["", "null", "undefined"].includes(value) ? "" : `${name}=${value}\n`;
+}
+
+function run(command: string, args: readonly string[]): string {
+  const { error, status, stdout, stderr } = spawnSync(command, args, {
+    cwd: project,
+    encoding: "utf8",
+    maxBuffer: 2 ** 26,
+  });
+  if (error !== undefined) throw error;
+  if (status === 0) return stdout;
+  const last = `${stdout}${stderr}`.trim().split("\n").slice(-30).join("\n");
+  throw new Error(`${command} ${args.join(" ")}: exit code ${status}\n${last}`);
+}

@@ -1,0 +1,111 @@
+import { join } from "node:path";
+import { collect, until } from "../harness.ts";
+import { runFolder, storage } from "./images.ts";
+
+const podman = ["podman", ...storage, "--tmpdir", join(runFolder, "libpod"), "--cgroup-manager", "cgroupfs"];
+
+/**
+ * What a strict pod's securityContext asks for: nothing can be written, no capability is there nor to be had. The
+ * container goes when it ends, and by itself should this process be killed.
+ */
+const restricted = [
+  ...["--rm", "--timeout", "120", "--runtime", "runc"],
+  ...["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000"],
+  ...["--read-only", "--read-only-tmpfs=false", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"],
+];
+
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Container extends AsyncDisposable {
+  readonly name: string;
+  /** Resolves when its stdout or stderr has this text. @throws Error when it ends without */
+  readonly says: (text: string) => Promise<void>;
+  /** The process id of its PID 1, as this machine sees it. */
+  readonly pid: () => Promise<number>;
+  /** Starts one more process in it, as an exec hook or `kubectl exec` does. */
+  readonly exec: (...words: readonly string[]) => Promise<Outcome>;
+  /** SIGTERM, and SIGKILL much later. */
+  readonly stop: () => Promise<Outcome>;
+  readonly ended: Promise<Outcome>;
+}
+
+export interface ContainerOptions {
+  /** The container whose network it shares, as those of a pod do; without it, it has a loopback and nothing else. */
+  readonly beside?: Container;
+  /** Files of this machine: PATH_HERE:PATH_THERE. */
+  readonly mounts?: readonly string[];
+  /** A terminal is its stdin, stdout and stderr. */
+  readonly terminal?: boolean;
+}
+
+let count = 0;
+
+/** Starts a container of a strict pod. `await using` it: it is removed where the test ends first. */
+export function startContainer(image: string, args: readonly string[], options: ContainerOptions = {}): Container {
+  count += 1;
+  const name = `ebb-test-${process.pid}-${count}`;
+  const network = options.beside === undefined ? "none" : `container:${options.beside.name}`;
+  const flags = [
+    ...["--name", name, "--network", network, ...restricted],
+    ...(options.mounts ?? []).flatMap((mount) => ["--volume", mount]),
+    ...(options.terminal ? ["--tty"] : []),
+  ];
+  const { says, ended } = spawn(["run", ...flags, image, ...args]);
+  return {
+    name,
+    says,
+    ended,
+    pid: () => until(`${name} has a process`, () => pidOf(name), 30_000),
+    exec: (...words) => spawn(["exec", name, ...words]).ended,
+    stop: () => spawn(["stop", "--time", "20", name]).ended,
+    async [Symbol.asyncDispose]() {
+      await spawn(["rm", "--force", "--ignore", "--time", "0", name]).ended;
+      await ended;
+    },
+  };
+}
+
+async function pidOf(name: string): Promise<number | undefined> {
+  const { stdout } = await spawn(["inspect", name, "--format", "{{.State.Pid}}"]).ended;
+  return Number(stdout) || undefined;
+}
+
+/** The root folder of an image, to be looked at. */
+export async function imageFolder(image: string): Promise<AsyncDisposable & { readonly path: string }> {
+  const { stdout } = await spawn(["image", "mount", image]).ended;
+  return {
+    path: stdout.trim(),
+    async [Symbol.asyncDispose]() {
+      await spawn(["image", "unmount", image]).ended;
+    },
+  };
+}
+
+/** An image's configuration, as its containers inherit it. */
+export async function imageConfig(image: string): Promise<Readonly<Record<string, unknown>>> {
+  const { stdout } = await spawn(["image", "inspect", image, "--format", "{{json .Config}}"]).ended;
+  return JSON.parse(stdout);
+}
+
+function spawn(args: readonly string[]): Pick<Container, "says" | "ended"> {
+  const program = Bun.spawn([...podman, ...args], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const stdout = collect(program.stdout);
+  const stderr = collect(program.stderr);
+  const end = async (): Promise<Outcome> => {
+    const code = await program.exited;
+    await Promise.all([stdout.done, stderr.done]);
+    return { code, stdout: stdout.text(), stderr: stderr.text() };
+  };
+  const ended = end();
+  const hasSaid = (text: string) => stdout.text().includes(text) || stderr.text().includes(text);
+  const says = async (text: string): Promise<void> => {
+    const isOver = () => program.exitCode !== null || program.signalCode !== null;
+    await until(`${args.join(" ")} says ${text}`, () => hasSaid(text) || isOver(), 30_000);
+    if (!hasSaid(text) && isOver()) throw new Error(`ended without ${text}: ${JSON.stringify(await ended)}`);
+  };
+  return { says, ended };
+}

@@ -1,0 +1,117 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseHttpTarget } from "../../src/core/address.ts";
+import type { HttpAnswer } from "../../src/core/http-message.ts";
+import { describeProbe, judge, type Probe, parseProbe, pollPeriodMs } from "../../src/core/probe.ts";
+
+const connect = (host: string, port: number): Probe => ({ kind: "connect", address: { kind: "tcp", host, port } });
+const socket = (path: string): Probe => ({ kind: "connect", address: { kind: "unix", path } });
+const file = (path: string): Probe => ({ kind: "file", path });
+
+describe("a target's text says what to probe, and is how it is called in logs", () => {
+  test.each<[string, Probe]>([
+    ["tcp://localhost:5432", connect("localhost", 5432)],
+    ["tcp://10.0.0.1:1", connect("10.0.0.1", 1)],
+    ["tcp://db.example:65535", connect("db.example", 65535)],
+    ["tcp://[::1]:5432", connect("::1", 5432)],
+    ["tcp://[0:0:0:0:0:0:0:1]:1", connect("0:0:0:0:0:0:0:1", 1)],
+    ["tcp://[::ffff:10.0.0.1]:80", connect("::ffff:10.0.0.1", 80)],
+    ["unix:/app.sock", socket("/app.sock")],
+    ["file:/tmp/ready", file("/tmp/ready")],
+    ["http://localhost:8080/health?x=1", http("http://localhost:8080/health?x=1")],
+    ["https://localhost:8443/", http("https://localhost:8443/")],
+  ])("%s", (text, probe) => {
+    expect(parseProbe(text)).toEqual(probe);
+    expect(describeProbe(probe)).toBe(text);
+  });
+
+  test.each<[string, Probe]>([
+    ["tcp://localhost:5432/", connect("localhost", 5432)],
+    ["TCP://localhost:05432", connect("localhost", 5432)],
+    ["tcp://LOCALHOST:80", connect("localhost", 80)],
+    ["unix:///app.sock", socket("/app.sock")],
+    ["file:///tmp/ready", file("/tmp/ready")],
+    ["http://localhost", http("http://localhost:80/")],
+  ])("%s, another way to write it", (text, probe) => {
+    expect(parseProbe(text)).toEqual(probe);
+  });
+});
+
+test.each([
+  "",
+  "localhost:5432",
+  "tcp://localhost",
+  "tcp://localhost:",
+  "tcp://localhost:0",
+  "tcp://localhost:65536",
+  "tcp://localhost:99999",
+  "tcp://localhost:123456",
+  "tcp://localhost:80/path",
+  "tcp://:80",
+  "tcp://::1:80",
+  "tcp://[db]:80",
+  "tcp://a b:80",
+  "file:ready",
+  "file:",
+  "unix:app.sock",
+  "udp://localhost:53",
+  "http://",
+])("%p is nothing that can be probed", (text) => {
+  expect(parseProbe(text)).toBeUndefined();
+});
+
+test("no text makes the reading of a target throw", () => {
+  const scheme = fc.constantFrom("", "tcp://", "http://", "https://", "unix:", "file:");
+  fc.assert(
+    fc.property(scheme, fc.string(), (scheme, rest) => {
+      const probe = parseProbe(scheme + rest);
+      if (probe !== undefined) expect(describeProbe(probe)).toStartWith(probe.kind === "file" ? "file:/" : "");
+    }),
+  );
+});
+
+function http(url: string): Probe {
+  const target = parseHttpTarget(url);
+  if (target === undefined) throw new Error(`not a URL: ${url}`);
+  return { kind: "http", target };
+}
+
+const answer = (status: number, body = "", headers: readonly (readonly [string, string])[] = []): HttpAnswer => ({
+  status,
+  headers: new Map(headers),
+  body,
+  isReusable: true,
+});
+
+test.each([200, 201, 204, 299])("HTTP %d is ready", (status) => {
+  expect(judge(answer(status, "whatever"))).toEqual({ ready: true });
+});
+
+test.each<[HttpAnswer, string]>([
+  [answer(503), "HTTP 503"],
+  [answer(503, " \r\n"), "HTTP 503"],
+  [answer(503, "PRE_INITIALIZING\n"), 'HTTP 503 "PRE_INITIALIZING"'],
+  [answer(404, "no\nsuch\tpath"), 'HTTP 404 "no such path"'],
+  [answer(500, "x".repeat(61)), `HTTP 500 "${"x".repeat(60)}..."`],
+  [answer(199), "HTTP 199"],
+  [answer(300), 'HTTP 300, a redirect to ""'],
+  [answer(302, "body", [["location", "/login"]]), 'HTTP 302, a redirect to "/login"'],
+  [answer(399), 'HTTP 399, a redirect to ""'],
+  [answer(400), "HTTP 400"],
+])("%j is not ready, and the reason is %s", (given, reason) => {
+  expect(judge(given)).toEqual({ ready: false, reason });
+});
+
+describe("readiness is asked often enough to be noticed", () => {
+  test.each([
+    [0, 10],
+    [9999.9, 10],
+    [10_000, 25],
+    [59_999, 25],
+    [60_000, 250],
+    [86_400_000, 250],
+  ])("after %d ms of waiting, within %d ms", (waitedMs, boundMs) => {
+    expect(pollPeriodMs(waitedMs)).toBeLessThan(boundMs);
+    expect(pollPeriodMs(waitedMs)).toBeGreaterThanOrEqual(boundMs * 0.8);
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, test } from "bun:test";
+import { constants } from "node:os";
+import { forwarded, isStop, parseSignal, SIG, signalName } from "../../src/core/signal.ts";
+
+const all = Object.entries(SIG);
+
+test("each number from 1 to 31 has one name", () => {
+  const numbers: number[] = all.map(([, number]) => number);
+  expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 31 }, (_, index) => index + 1));
+});
+
+test.each(all)("SIG%s is %d, as this system has it", (name, number) => {
+  expect(constants.signals[`SIG${name}` as NodeJS.Signals]).toBe(number);
+});
+
+test.each([
+  [1, "SIGHUP"],
+  [15, "SIGTERM"],
+  [31, "SIGSYS"],
+  [40, "signal 40"],
+  [0, "signal 0"],
+])("signal %d is called %s", (number, name) => {
+  expect(signalName(number)).toBe(name);
+});
+
+test.each(all)("%s is read by its names and by its number", (name, number) => {
+  const texts = [`SIG${name}`, name, name.toLowerCase(), `sig${name.toLowerCase()}`, String(number)];
+  expect(texts.map(parseSignal)).toEqual(texts.map(() => number));
+});
+
+test.each([
+  ["1", 1],
+  ["34", 34],
+  ["64", 64],
+])("%s is a signal by its number", (text, number) => {
+  expect(parseSignal(text)).toBe(number);
+});
+
+test.each(["", "0", "65", "-1", "1.5", "SIG", "SIGSIGTERM", "TERMINATE", "TERM ", " 15", "toString", "constructor"])(
+  "%p is not a signal",
+  (text) => {
+    expect(parseSignal(text)).toBeUndefined();
+  },
+);
+
+test("TERM, INT, HUP and QUIT ask the container to end, and no other signal does", () => {
+  const stops = all.filter(([, number]) => isStop(number)).map(([name]) => name);
+  expect(stops.toSorted()).toEqual(["HUP", "INT", "QUIT", "TERM"]);
+});
+
+describe("what is forwarded", () => {
+  const notForwarded = [
+    "ABRT",
+    "BUS",
+    "CHLD",
+    "FPE",
+    "ILL",
+    "KILL",
+    "PWR",
+    "SEGV",
+    "STOP",
+    "SYS",
+    "TRAP",
+    "TTIN",
+    "TTOU",
+  ];
+
+  test("is every signal but those that cannot be caught and those about ebb itself", () => {
+    const missing = all.filter(([, number]) => !forwarded.includes(number)).map(([name]) => name);
+    expect(missing.toSorted()).toEqual(notForwarded);
+  });
+
+  test("is named once", () => {
+    expect(new Set(forwarded).size).toBe(forwarded.length);
+  });
+});

@@ -1,0 +1,198 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { exitCodeOf } from "../../src/core/exit.ts";
+import { reasonToStay } from "../../src/core/quit-policy.ts";
+import { forwarded, isStop } from "../../src/core/signal.ts";
+import { type Action, type Event, type Policy, step } from "../../src/core/supervision.ts";
+import { type Entry, isOver, type Move, simulate, type World } from "./simulated-run.ts";
+
+const CHILD = 7;
+const signal = fc.constantFrom(...forwarded);
+const code = fc.constantFrom(0, 1, 3, 127, 143, 255);
+
+const policy: fc.Arbitrary<Policy> = fc.record({
+  quitOn: fc.constantFrom("always", "success", "never"),
+  restartPolicy: fc.constantFrom(undefined, "Always", "OnFailure", "Never"),
+  waitMs: fc.constantFrom(undefined, 0, 5000, Number.POSITIVE_INFINITY),
+  onWaitTimeout: fc.constantFrom("fail", "start"),
+  waitFailureCode: fc.constant(69),
+  graceMs: fc.constantFrom(undefined, 0, 5000),
+  rewrite: fc.array(fc.tuple(signal, fc.oneof(signal, fc.constant(0)))).map((pairs) => new Map(pairs)),
+  expectedCodes: fc.subarray([143, 3, 137]),
+});
+
+const start: fc.Arbitrary<World["start"]> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant({ pid: CHILD }) },
+  { weight: 1, arbitrary: fc.constantFrom({ exitCode: 127 }, { exitCode: 126 }) },
+);
+
+const move: fc.Arbitrary<Move> = fc.oneof(
+  { weight: 12, arbitrary: fc.constant({ kind: "read" } as const) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant("signal"), signal }) },
+  { weight: 3, arbitrary: fc.constant({ kind: "become-ready" } as const) },
+  { weight: 1, arbitrary: fc.constant({ kind: "fail-wait" } as const) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("end-child"), code }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("end-orphan"), pid: fc.constantFrom(8, 9) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("run-out"), of: fc.constantFrom("wait", "grace") }) },
+  { weight: 1, arbitrary: fc.constant({ kind: "answer-quit" } as const) },
+);
+
+/** Any interleaving of what can happen to a run. */
+function always(holds: (world: World) => void): void {
+  const moves = fc.array(move, { maxLength: 60, size: "max" });
+  const property = fc.property(policy, start, moves, (policy, start, moves) => holds(simulate(policy, start, moves)));
+  fc.assert(property, { numRuns: 1000 });
+}
+
+function actionsOf<K extends Action["kind"]>({ trace }: World, kind: K): readonly Extract<Action, { kind: K }>[] {
+  const all = trace.flatMap(({ actions }) => actions);
+  return all.filter((action): action is Extract<Action, { kind: K }> => action.kind === kind);
+}
+
+const forwards = ({ actions }: Entry): readonly number[] =>
+  actions.flatMap((action) => (action.kind === "forward" ? [action.signal] : []));
+
+test("a run does nothing out of place, and always ends", () => {
+  always((world) => {
+    expect(world.wrong).toEqual([]);
+    expect(world.child).not.toBe("alive");
+  });
+});
+
+test("a run exits once, with nothing after it, and with the code of what ended it", () => {
+  always((world) => {
+    const { trace, policy } = world;
+    expect(actionsOf(world, "exit")).toEqual([{ kind: "exit", code: codeOf(trace, policy) }]);
+    expect(trace.findLast(({ actions }) => actions.length > 0)?.actions.at(-1)?.kind).toBe("exit");
+  });
+});
+
+/** The exit code that the events call for. */
+function codeOf(trace: readonly Entry[], policy: Policy): number {
+  let isWaiting = policy.waitMs !== undefined;
+  for (const { event } of trace) {
+    if (event?.kind === "reaped" && event.pid === CHILD) return exitCodeOf(event.exit, policy.expectedCodes);
+    if (event?.kind === "start-failed") return event.exitCode;
+    if (!isWaiting) continue;
+    if (event?.kind === "wait-failed") return event.exitCode;
+    if (event?.kind === "signal" && isStop(event.signal)) return 128 + event.signal;
+    if (event?.kind === "deadline" && policy.onWaitTimeout === "fail") return policy.waitFailureCode;
+    isWaiting = event?.kind !== "ready" && event?.kind !== "deadline";
+  }
+  throw new Error("nothing ended it");
+}
+
+test("the sidecars are quit once, unless the policy says that they stay; then that is said", () => {
+  always((world) => {
+    const [exit] = actionsOf(world, "exit");
+    const reason = reasonToStay(exit?.code ?? -1, world.policy);
+    expect(actionsOf(world, "quit")).toHaveLength(reason === undefined ? 1 : 0);
+    expect(actionsOf(world, "stay").map(({ reason }) => reason)).toEqual(reason === undefined ? [] : [reason]);
+  });
+});
+
+test("each signal that comes while the child lives is forwarded to it, at once", () => {
+  always(({ trace, policy: { rewrite } }) => {
+    for (const entry of trace) {
+      const { event, hasChild } = entry;
+      if (event?.kind !== "signal") continue;
+      const sent = rewrite.get(event.signal) ?? event.signal;
+      expect(forwards(entry)).toEqual(hasChild && sent !== 0 ? [sent] : []);
+    }
+  });
+});
+
+test("each signal that came before the child started is forwarded to it at its start", () => {
+  always(({ trace, policy: { rewrite } }) => {
+    const at = trace.findIndex(({ event }) => event?.kind === "started");
+    if (at < 0) return;
+    const came = trace.slice(0, at).flatMap(({ event }) => (event?.kind === "signal" ? [event.signal] : []));
+    const wanted = came.map((signal) => rewrite.get(signal) ?? signal).filter((signal) => signal !== 0);
+    const sent = forwards(trace[at] as Entry);
+    expect(new Set(sent)).toEqual(new Set(wanted));
+    expect(sent.length).toBeLessThanOrEqual(wanted.length);
+  });
+});
+
+test("a wait that has a bound has its deadline, and no other", () => {
+  always((world) => {
+    const { waitMs = Number.POSITIVE_INFINITY } = world.policy;
+    const arms = actionsOf(world, "arm").filter(({ deadline }) => deadline === "wait");
+    expect(arms.map(({ ms }) => ms)).toEqual(Number.isFinite(waitMs) ? [waitMs] : []);
+    expect(actionsOf(world, "wait")).toHaveLength(world.policy.waitMs === undefined ? 0 : 1);
+  });
+});
+
+test("no deadline outlives its phase", () => {
+  const own = { waiting: ["wait"], starting: [], running: ["grace"], leaving: [], over: [] } as const;
+  always(({ trace }) => {
+    for (const { armed, after } of trace) expect(own[after.phase]).toEqual(expect.arrayContaining(armed));
+  });
+});
+
+test("the grace begins once, with a stop signal that is forwarded, and its end kills the group once", () => {
+  always((world) => {
+    const { trace, policy } = world;
+    const hasStarted = trace.some(({ event }) => event?.kind === "started");
+    const lived = trace.filter(({ after }) => hasStarted && after.phase !== "leaving" && after.phase !== "over");
+    const signals = lived.flatMap(({ event }) => (event?.kind === "signal" ? [event.signal] : []));
+    const sent = signals.filter((signal) => policy.graceMs !== undefined && policy.rewrite.get(signal) !== 0);
+    const arms = actionsOf(world, "arm").filter(({ deadline }) => deadline === "grace");
+    expect(arms.length).toBeGreaterThanOrEqual(sent.some(isStop) ? 1 : 0);
+    expect(arms.length).toBeLessThanOrEqual(
+      sent.some((from) => isStop(policy.rewrite.get(from) ?? from) || isStop(from)) ? 1 : 0,
+    );
+    expect(arms.map(({ ms }) => ms as number | undefined)).toEqual(arms.map(() => policy.graceMs));
+    const ended = lived.filter(({ event }) => event?.kind === "deadline" && event.of === "grace");
+    expect(actionsOf(world, "kill-group")).toHaveLength(ended.length);
+    expect(ended.length).toBeLessThanOrEqual(1);
+  });
+});
+
+test("the child's end ends the run: nothing but the quit is waited for", () => {
+  always(({ trace, policy }) => {
+    const reaped = trace.find(({ event }) => event?.kind === "reaped" && event.pid === CHILD);
+    if (reaped === undefined) return;
+    const [state] = step(reaped.after, { kind: "quit-done" }, policy);
+    expect(state.phase).toBe("over");
+  });
+});
+
+const anyEvent: fc.Arbitrary<Event> = fc.oneof(
+  fc.constantFrom<Event>(
+    { kind: "ready" },
+    { kind: "quit-done" },
+    { kind: "deadline", of: "wait" },
+    { kind: "deadline", of: "grace" },
+  ),
+  fc.record({ kind: fc.constantFrom("wait-failed", "start-failed"), exitCode: code }),
+  fc.record({ kind: fc.constant("started"), pid: fc.constantFrom(CHILD, 8) }),
+  fc.record({ kind: fc.constant("signal"), signal }),
+  fc.record({
+    kind: fc.constant("reaped"),
+    pid: fc.constantFrom(CHILD, 8),
+    exit: fc.oneof(fc.record({ code }), fc.record({ signal })),
+  }),
+);
+
+test("whatever comes after the end, nothing more is done", () => {
+  fc.assert(
+    fc.property(policy, start, fc.array(move), fc.array(anyEvent, { minLength: 1 }), (policy, start, moves, events) => {
+      const { trace, ...world } = simulate(policy, start, moves);
+      expect(isOver({ trace, ...world })).toBe(true);
+      const end = (trace.at(-1) as Entry).after;
+      for (const event of events) expect(step(end, event, policy)).toStrictEqual([end, []]);
+    }),
+  );
+});
+
+test("the same event in the same state has the same answer, and changes neither", () => {
+  always(({ trace, policy }) => {
+    const rewrite = [...policy.rewrite];
+    for (const { before, event, after, actions } of trace) {
+      if (before === undefined || event === undefined) continue;
+      expect(step(before, event, policy)).toEqual([after, actions]);
+    }
+    expect([...policy.rewrite]).toEqual(rewrite);
+  });
+});

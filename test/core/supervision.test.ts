@@ -1,0 +1,249 @@
+import { describe, expect, test } from "bun:test";
+import { SIG } from "../../src/core/signal.ts";
+import { type Action, begin, type Event, type Policy, type State, step } from "../../src/core/supervision.ts";
+
+const usual: Policy = {
+  quitOn: "always",
+  restartPolicy: undefined,
+  waitMs: 300_000,
+  onWaitTimeout: "fail",
+  waitFailureCode: 69,
+  graceMs: undefined,
+  rewrite: new Map(),
+  expectedCodes: [],
+};
+
+/** A title, the events of a life, and what is done at the begin and in answer to each event. */
+type Life = readonly [title: string, events: readonly Event[], actions: readonly string[], policy?: Partial<Policy>];
+
+function testLives(lives: readonly Life[]): void {
+  const rows = lives.map(([title, events, actions, policy = {}]) => [title, events, actions, policy] as const);
+  test.each(rows)("%s", (_, events, actions, policy) => {
+    expect(live(events, { ...usual, ...policy })).toEqual([...actions]);
+  });
+}
+
+function live(events: readonly Event[], policy: Policy): readonly string[] {
+  let [state, actions] = begin(policy);
+  const told = [tell(actions)];
+  for (const event of events) {
+    [state, actions] = step(state, event, policy);
+    told.push(tell(actions));
+  }
+  return told;
+}
+
+/** `forward 15, arm grace 5000`. */
+function tell(actions: readonly Action[]): string {
+  return actions.map(({ kind, ...rest }) => [kind, ...Object.values(rest)].join(" ")).join(", ");
+}
+
+const ready: Event = { kind: "ready" };
+const started: Event = { kind: "started", pid: 7 };
+const quitDone: Event = { kind: "quit-done" };
+const waitFailed: Event = { kind: "wait-failed", exitCode: 70 };
+const startFailed: Event = { kind: "start-failed", exitCode: 127 };
+const waitOver: Event = { kind: "deadline", of: "wait" };
+const graceOver: Event = { kind: "deadline", of: "grace" };
+const signal = (signal: number): Event => ({ kind: "signal", signal });
+const exited = (code: number, pid = 7): Event => ({ kind: "reaped", pid, exit: { code } });
+const killed = (signal: number): Event => ({ kind: "reaped", pid: 7, exit: { signal } });
+
+const waiting = "arm wait 300000, wait";
+const starting = "disarm wait, start";
+const { HUP, INT, QUIT, USR1, USR2, TERM, CONT, TSTP, WINCH } = SIG;
+
+describe("the usual life:", () => {
+  testLives([
+    [
+      "wait, start, quit, the child's code",
+      [ready, started, exited(3), quitDone],
+      [waiting, starting, "", "quit", "exit 3"],
+    ],
+    ["a child that a signal ended", [ready, started, killed(9), quitDone], [waiting, starting, "", "quit", "exit 137"]],
+    [
+      "an expected code",
+      [started, killed(15), quitDone],
+      ["start", "", "quit", "exit 0"],
+      { waitMs: undefined, expectedCodes: [143] },
+    ],
+    ["no wait", [started, exited(0), quitDone], ["start", "", "quit", "exit 0"], { waitMs: undefined }],
+    [
+      "no time to wait",
+      [waitOver, quitDone],
+      ["arm wait 0, wait", "stop-waiting, give-up-waiting false, quit", "exit 69"],
+      { waitMs: 0 },
+    ],
+    ["a wait without end", [ready], ["wait", starting], { waitMs: Number.POSITIVE_INFINITY }],
+    [
+      "orphans, whose end is not the child's",
+      [ready, started, exited(5, 8), exited(0)],
+      [waiting, starting, "", "", "quit"],
+    ],
+    ["a child that could not start", [ready, startFailed, quitDone], [waiting, starting, "quit", "exit 127"]],
+  ]);
+});
+
+describe("a wait that ends otherwise:", () => {
+  const leave = "disarm wait, stop-waiting, quit";
+  const fail = "stop-waiting, give-up-waiting false, quit";
+  const startAnyway = "stop-waiting, give-up-waiting true, start";
+  const orStart: Partial<Policy> = { onWaitTimeout: "start" };
+
+  testLives([
+    ["out of time", [waitOver, quitDone], [waiting, fail, "exit 69"]],
+    ["out of time, with another code", [waitOver, quitDone], [waiting, fail, "exit 5"], { waitFailureCode: 5 }],
+    ["out of time, and started all the same", [waitOver, started], [waiting, startAnyway, ""], orStart],
+    ["ready just after time ran out", [waitOver, ready, started], [waiting, startAnyway, "", ""], orStart],
+    ["ready just before time ran out", [ready, waitOver, started], [waiting, starting, "", ""]],
+    ["failed", [waitFailed, quitDone], [waiting, leave, "exit 70"]],
+    ["ready, then failed", [ready, waitFailed, started], [waiting, starting, "", ""]],
+    ["HUP", [signal(HUP), quitDone], [waiting, leave, "exit 129"]],
+    ["INT", [signal(INT), quitDone], [waiting, leave, "exit 130"]],
+    ["QUIT", [signal(QUIT), quitDone], [waiting, leave, "exit 131"]],
+    ["TERM", [signal(TERM), quitDone], [waiting, leave, "exit 143"]],
+    [
+      "TERM, which --expect-exit does not make 0",
+      [signal(TERM), quitDone],
+      [waiting, leave, "exit 143"],
+      { expectedCodes: [143] },
+    ],
+    ["TERM twice", [signal(TERM), signal(TERM), quitDone], [waiting, leave, "", "exit 143"]],
+    ["TERM, then ready", [signal(TERM), ready, quitDone], [waiting, leave, "", "exit 143"]],
+    ["USR1, then TERM", [signal(USR1), signal(TERM), quitDone], [waiting, "", leave, "exit 143"]],
+  ]);
+});
+
+describe("signals:", () => {
+  const to = (from: number, to: number): Partial<Policy> => ({ rewrite: new Map([[from, to]]), graceMs: 10 });
+
+  testLives([
+    [
+      "each is forwarded",
+      [ready, started, signal(HUP), signal(TERM)],
+      [waiting, starting, "", "forward 1", "forward 15"],
+    ],
+    ["each time", [ready, started, signal(TERM), signal(TERM)], [waiting, starting, "", "forward 15", "forward 15"]],
+    [
+      "those that came before the start are held, in order",
+      [signal(USR1), signal(WINCH), ready, signal(TERM), signal(USR2), started],
+      [waiting, "", "", starting, "", "", "forward 10, forward 28, forward 15, forward 12"],
+    ],
+    [
+      "those that came before a start without ready are held too",
+      [signal(USR1), waitOver, signal(USR2), started],
+      [waiting, "", "stop-waiting, give-up-waiting true, start", "", "forward 10, forward 12"],
+      { onWaitTimeout: "start" },
+    ],
+    [
+      "of those that are held and equal the last counts",
+      [signal(TSTP), signal(CONT), signal(TSTP), ready, started],
+      [waiting, "", "", "", starting, "forward 18, forward 20"],
+    ],
+    ["held ones go where the child cannot start", [ready, signal(TERM), startFailed], [waiting, starting, "", "quit"]],
+    ["none is forwarded after the end", [ready, started, exited(0), signal(TERM)], [waiting, starting, "", "quit", ""]],
+    [
+      "one is rewritten, and no other",
+      [ready, started, signal(TERM), signal(INT)],
+      [waiting, starting, "", "forward 3, arm grace 10", "forward 2"],
+      to(TERM, QUIT),
+    ],
+    ["a held one is rewritten", [ready, signal(USR1), started], [waiting, starting, "", "forward 12"], to(USR1, USR2)],
+    [
+      "one that is rewritten to 0 is kept back, with its grace",
+      [ready, started, signal(TERM)],
+      [waiting, starting, "", ""],
+      to(TERM, 0),
+    ],
+    [
+      "one that is rewritten to a stop signal begins the grace",
+      [ready, started, signal(USR1)],
+      [waiting, starting, "", "forward 15, arm grace 10"],
+      to(USR1, TERM),
+    ],
+  ]);
+});
+
+describe("grace:", () => {
+  const grace: Partial<Policy> = { graceMs: 5000 };
+  const stop = "forward 15, arm grace 5000";
+  const stopped = [ready, started, signal(TERM)];
+
+  testLives([
+    ["a stop signal begins it", stopped, [waiting, starting, "", stop], grace],
+    ["0 ms is a grace too", stopped, [waiting, starting, "", "forward 15, arm grace 0"], { graceMs: 0 }],
+    ["no other signal does", [ready, started, signal(USR1)], [waiting, starting, "", "forward 10"], grace],
+    [
+      "a second stop signal does not begin it again",
+      [...stopped, signal(INT)],
+      [waiting, starting, "", stop, "forward 2"],
+      grace,
+    ],
+    [
+      "its end kills the group, once",
+      [...stopped, graceOver, graceOver],
+      [waiting, starting, "", stop, "kill-group", ""],
+      grace,
+    ],
+    [
+      "after its end signals are forwarded, and it does not begin again",
+      [...stopped, graceOver, signal(TERM), killed(9)],
+      [waiting, starting, "", stop, "kill-group", "forward 15", "quit"],
+      grace,
+    ],
+    ["the child's end ends it", [...stopped, exited(0)], [waiting, starting, "", stop, "disarm grace, quit"], grace],
+    ["an orphan's end does not", [...stopped, exited(0, 8)], [waiting, starting, "", stop, ""], grace],
+    ["a stale one does nothing", [ready, started, graceOver], [waiting, starting, "", ""], grace],
+    ["nor does a stale wait", [...stopped, waitOver], [waiting, starting, "", stop, ""], grace],
+    ["a held stop signal begins it at the start", [ready, signal(TERM), started], [waiting, starting, "", stop], grace],
+  ]);
+});
+
+describe("where the sidecars stay, nothing is waited for at the end:", () => {
+  const never: Partial<Policy> = { quitOn: "never" };
+  const success: Partial<Policy> = { quitOn: "success" };
+  const failed = "stay --quit-on success, and the exit code is 143, exit 143";
+
+  testLives([
+    ["never", [ready, started, exited(0)], [waiting, starting, "", "stay --quit-on never, exit 0"], never],
+    [
+      "never, and the child could not start",
+      [ready, startFailed],
+      [waiting, starting, "stay --quit-on never, exit 127"],
+      never,
+    ],
+    ["after a failure", [ready, started, killed(15)], [waiting, starting, "", failed], success],
+    [
+      "but not after an expected code",
+      [ready, started, killed(15)],
+      [waiting, starting, "", "quit"],
+      { ...success, expectedCodes: [143] },
+    ],
+    ["a stopped wait", [signal(TERM)], [waiting, `disarm wait, stop-waiting, ${failed}`], success],
+    [
+      "the grace ends all the same",
+      [ready, started, signal(TERM), killed(15)],
+      [waiting, starting, "", "forward 15, arm grace 9", `disarm grace, ${failed}`],
+      { ...success, graceMs: 9 },
+    ],
+  ]);
+});
+
+describe("an event that does not belong to the phase changes nothing:", () => {
+  const [terminated, ended] = [signal(TERM), exited(0)];
+  const events = [ready, waitFailed, started, startFailed, terminated, ended, waitOver, graceOver, quitDone];
+
+  test.each<[State, readonly Event[]]>([
+    [{ phase: "waiting", held: [10] }, [ready, waitFailed, terminated, waitOver]],
+    [{ phase: "starting", held: [10] }, [started, startFailed, terminated]],
+    [{ phase: "running", pid: 7, grace: "unset" }, [terminated, ended]],
+    [{ phase: "running", pid: 7, grace: "armed" }, [terminated, ended, graceOver]],
+    [{ phase: "running", pid: 7, grace: "spent" }, [terminated, ended]],
+    [{ phase: "leaving", exitCode: 3 }, [quitDone]],
+    [{ phase: "over", exitCode: 3 }, []],
+  ])("%j", (state, belonging) => {
+    for (const event of events.filter((event) => !belonging.includes(event))) {
+      expect(step(state, event, usual)).toStrictEqual([state, []]);
+    }
+  });
+});

@@ -1,0 +1,151 @@
+// npm start: the main job as one sees it in a pod. A Job calls through a proxy that is ready only after a moment; ebb waits
+// for it, runs the Job, quits the proxy and keeps the Job's exit code.
+import { constants } from "node:os";
+import { envoyMissing, envoyPath, envoyVersion } from "../build/envoy.mjs";
+import { startEnvoy } from "./envoy/envoy.ts";
+import { startControlPlane, startUpstream, type Upstream } from "./envoy/servers.ts";
+import { ebbPath } from "./harness.ts";
+
+const READY_AFTER_MS = 1500;
+const JOB_CODE = 42;
+const start = performance.now();
+const cleanUp = new AsyncDisposableStack();
+
+/** 0 when the Job's exit code was kept and the proxy is gone, 1 when not; 128+n when signal n ended the demo. */
+async function main(): Promise<number> {
+  const shown = demo();
+  shown.catch(() => undefined); // what it meets after an interruption is of no interest; before, the race brings it
+  try {
+    const outcome = await Promise.race([shown, interruption()]);
+    return typeof outcome === "number" ? outcome : conclude(outcome);
+  } finally {
+    await cleanUp.disposeAsync();
+  }
+}
+
+function interruption(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(signal, () => resolve(128 + constants.signals[signal]));
+  return promise;
+}
+
+interface Outcome {
+  readonly code: number;
+  readonly isGone: boolean;
+}
+
+async function demo(): Promise<Outcome> {
+  const upstream = cleanUp.use(startUpstream());
+  const proxy = await startProxy(upstream);
+  console.log("\nA Job without ebb, beside a proxy that is not ready yet:");
+  say(proxy.name, "started, not ready yet");
+  await follow("job", job(proxy, 3));
+  say(proxy.name, "runs on although the Job has ended: its Pod would never complete");
+
+  console.log("\nThe same Job with ebb, beside the same proxy:");
+  const code = await follow("ebb", [ebbPath, "--log-format", "text", "--admin", proxy.admin, "--", ...job(proxy, 100)]);
+  const isGone = await isOver(proxy.ended);
+  say(proxy.name, isGone ? `gone, exit code ${await proxy.ended}` : "still running");
+  return { code, isGone };
+}
+
+function conclude({ code, isGone }: Outcome): number {
+  if (code !== JOB_CODE || !isGone) {
+    console.log(`\nThis went wrong: expected exit code ${JOB_CODE} and no proxy left.`);
+    return 1;
+  }
+  console.log(`\nThe Job's exit code, ${code}, was kept, and the proxy is gone: the Pod completes.`);
+  console.log(
+    "Next: README.md has the manifests to paste; dist/ebb --help lists the commands; npm test runs the tests.",
+  );
+  return 0;
+}
+
+/** Whether it comes to that within 2 s. */
+function isOver(end: Promise<unknown>): Promise<boolean> {
+  return Promise.race([end.then(() => true), Bun.sleep(2000).then(() => false)]);
+}
+
+/** What runs beside the Job. */
+interface Proxy extends AsyncDisposable {
+  readonly name: string;
+  readonly admin: string;
+  /** Where the Job calls. */
+  readonly url: string;
+  readonly ended: Promise<number>;
+}
+
+/** It is cleaned up even where the demo is interrupted while it starts. */
+function startProxy(upstream: Upstream): Promise<Proxy> {
+  const starting = envoyPath() === undefined ? startStandIn(upstream) : startRealEnvoy(upstream);
+  cleanUp.defer(async () => (await starting)[Symbol.asyncDispose]());
+  return starting;
+}
+
+/** A real Envoy, whose control plane is late. */
+async function startRealEnvoy(upstream: Upstream): Promise<Proxy> {
+  const waitsFor = cleanUp.use(startControlPlane("endpoints", upstream.port));
+  const timer = setTimeout(() => {
+    say("envoy", "has its endpoints now");
+    waitsFor.release();
+  }, READY_AFTER_MS);
+  cleanUp.defer(() => clearTimeout(timer));
+  console.log(`A real Envoy ${envoyVersion} is the proxy; it is ready only after ${READY_AFTER_MS / 1000} s.`);
+  return { name: "envoy", ...(await startEnvoy({ upstreamPort: upstream.port, waitsFor })) };
+}
+
+async function startStandIn(upstream: Upstream): Promise<Proxy> {
+  console.log(`${envoyMissing}; instead, a small HTTP server stands in for it.`);
+  const words = [`${import.meta.dirname}/fixtures/stand-in.ts`, `${upstream.port}`, `${READY_AFTER_MS}`];
+  const server = Bun.spawn([process.execPath, ...words], { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
+  const stop = async () => {
+    server.kill("SIGKILL");
+    await server.exited;
+  };
+  cleanUp.defer(stop);
+  const { value = "" } = await lines(server.stdout).next();
+  const [adminPort, port] = value.split(" ");
+  const [admin, url] = [`http://127.0.0.1:${adminPort}`, `http://127.0.0.1:${port}`];
+  return { name: "stand-in", admin, url, ended: server.exited, [Symbol.asyncDispose]: stop };
+}
+
+function job({ url }: Proxy, requests: number): readonly string[] {
+  return ["bun", `${import.meta.dirname}/fixtures/job.ts`, url, `${requests}`, `${JOB_CODE}`];
+}
+
+/** Runs a command, and shows each line of it and of ebb around it as it comes; one pipe for both keeps their order. */
+async function follow(who: "ebb" | "job", words: readonly string[]): Promise<number> {
+  if (cleanUp.disposed) throw new Error("interrupted");
+  const command = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...words], { stdin: "ignore", stdout: "pipe" });
+  cleanUp.defer(async () => {
+    command.kill("SIGTERM");
+    if (!(await isOver(command.exited))) command.kill("SIGKILL");
+  });
+  for await (const line of lines(command.stdout)) {
+    const [, speaker = "job", text = line] = /^(ebb): (.*)/.exec(line) ?? [];
+    say(speaker, text);
+  }
+  const code = await command.exited;
+  say(who, `exit code ${code}`);
+  return code;
+}
+
+async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, string | undefined> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of stream) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = parts.pop() ?? "";
+    yield* parts;
+  }
+  return undefined;
+}
+
+function say(who: string, text: string): void {
+  if (cleanUp.disposed) return;
+  const seconds = ((performance.now() - start) / 1000).toFixed(3);
+  console.log(`${seconds.padStart(7)} s  ${who.padEnd(8)}  ${text}`);
+}
+
+process.exit(await main());

@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { childPath, ebb, startEbb, until } from "../harness.ts";
+import { describeAgainstEnvoy, job, quitOf, untilNotReady } from "./against-envoy.ts";
+import { startEnvoy } from "./envoy.ts";
+import { startControlPlane, startUpstream } from "./servers.ts";
+
+describeAgainstEnvoy("ebb wait beside a real Envoy", () => {
+  test("becomes its command, the same process, once Envoy is LIVE, and leaves Envoy alone", async () => {
+    await using upstream = startUpstream();
+    await using waitsFor = startControlPlane("endpoints", upstream.port);
+    await using envoy = await startEnvoy({ upstreamPort: upstream.port, waitsFor });
+    await using started = startEbb(["wait", "--admin", envoy.admin, "--", childPath(), "self"]);
+    await untilNotReady(started, "PRE_INITIALIZING");
+    expect(started.stdout()).toBe("");
+    waitsFor.release();
+    const ended = await started.ended;
+    expect(ended.stdout).toStartWith(`pid ${started.pid}\n`);
+    expect(ended.code).toBe(0);
+    expect(envoy.isRunning()).toBe(true);
+  });
+
+  test("lets its command call through Envoy from its first request on", async () => {
+    await using upstream = startUpstream();
+    await using waitsFor = startControlPlane("routes", upstream.port);
+    await using envoy = await startEnvoy({ upstreamPort: upstream.port, waitsFor });
+    await until("Envoy asks its control plane", () => waitsFor.waiting() > 0);
+    await using started = startEbb(["wait", "--admin", envoy.admin, "--", ...job(envoy.url, 100, 42)]);
+    await untilNotReady(started, "INITIALIZING");
+    waitsFor.release();
+    const ended = await started.ended;
+    expect(ended.stdout).toBe("first request: 200\n100 of 100 requests answered\n");
+    expect(ended.code).toBe(42);
+  });
+
+  test("says the state that Envoy is in when time is up", async () => {
+    await using upstream = startUpstream();
+    await using waitsFor = startControlPlane("routes", upstream.port);
+    await using envoy = await startEnvoy({ upstreamPort: upstream.port, waitsFor });
+    await until("Envoy asks its control plane", () => waitsFor.waiting() > 0);
+    const ended = await ebb(["wait", "--wait-timeout", "300ms", "--admin", envoy.admin]);
+    expect(ended.code).toBe(69);
+    const ready = `${envoy.admin}/ready`;
+    expect(ended.stderr).toContain(`ebb: not ready within 300ms: ${ready}: HTTP 503 "INITIALIZING"\n`);
+  });
+});
+
+describeAgainstEnvoy("ebb quit beside a real Envoy", () => {
+  test("ends it, LIVE or not, and says so when it is gone", async () => {
+    await using upstream = startUpstream();
+    await using waitsFor = startControlPlane("endpoints", upstream.port);
+    await using live = await startEnvoy({ upstreamPort: upstream.port });
+    await using late = await startEnvoy({ upstreamPort: upstream.port, waitsFor });
+    for (const { admin, ended: gone } of [live, late]) {
+      const ended = await ebb(["quit", "--admin", admin]);
+      expect(ended.code).toBe(0);
+      expect(quitOf(ended)).toMatchObject({ status: 200, outcome: "gone" });
+      expect(await gone).toBe(0);
+    }
+  });
+
+  test("fails, and says why, when Envoy does not allow it", async () => {
+    await using upstream = startUpstream();
+    const allowPaths = ["/ready", "/listeners"];
+    await using envoy = await startEnvoy({ upstreamPort: upstream.port, allowPaths });
+    const ended = await ebb(["quit", "--admin", envoy.admin]);
+    expect(ended.code).toBe(69);
+    expect(quitOf(ended)).toMatchObject({ status: 403, outcome: expect.stringContaining("admin.allow_paths") });
+    expect(envoy.isRunning()).toBe(true);
+  });
+});

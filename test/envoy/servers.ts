@@ -1,0 +1,51 @@
+import { type Late, lateResource } from "./bootstrap.ts";
+
+export interface Upstream extends AsyncDisposable {
+  readonly port: number;
+  /** How many requests have come. */
+  readonly requests: () => number;
+}
+
+/** What the proxied calls go to. */
+export function startUpstream(): Upstream {
+  let requests = 0;
+  const fetch = (): Response => {
+    requests += 1;
+    return new Response("hello\n");
+  };
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
+  return {
+    port: server.port as number,
+    requests: () => requests,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
+export interface ControlPlane extends AsyncDisposable {
+  readonly port: number;
+  readonly what: Late;
+  /** How many requests of Envoy wait for their answer. */
+  readonly waiting: () => number;
+  /** Answers: Envoy turns LIVE. */
+  release(): void;
+}
+
+/** A control plane that tells Envoy the one thing that it waits for when it is released, not before. */
+export function startControlPlane(what: Late, upstreamPort: number): ControlPlane {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let waiting = 0;
+  const fetch = async (request: Request): Promise<Response> => {
+    const { type_url } = (await request.json()) as { readonly type_url: string };
+    waiting += 1;
+    await released;
+    return Response.json({ version_info: "1", type_url, resources: [lateResource(what, upstreamPort)] });
+  };
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch });
+  return {
+    port: server.port as number,
+    what,
+    waiting: () => waiting,
+    release,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}

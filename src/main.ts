@@ -19,17 +19,22 @@ async function main(args: readonly string[]): Promise<number> {
   const command = await load(isNamed ? first : "run");
   const rest = isNamed ? args.slice(1) : args;
   if (isNamed && (rest[0] === "--help" || rest[0] === "-h")) return showHelp(first);
-  const invocation: Invocation = {
-    args: rest,
-    argvIndex: 1 + args.length - rest.length,
-    env: process.env,
-    signals,
-  };
-  const exitCode = command.main(invocation);
-  signals.subscribeLast((signal) => {
-    if (isStop(signal)) exit(128 + signal);
-  });
-  return exitCode;
+  return start(command, { args: rest, argvIndex: 1 + args.length - rest.length, env: process.env, signals });
+}
+
+async function start(command: Command, invocation: Invocation): Promise<number> {
+  try {
+    const exitCode = command.main(invocation);
+    signals.subscribeLast((signal) => {
+      if (isStop(signal)) exit(128 + signal);
+    });
+    return await exitCode;
+  } catch (error) {
+    if (!("terminationLog" in command.options)) return report(error);
+    const { explain } = await import("./system/termination-log.ts");
+    explain(error instanceof Error ? error.message : String(error), command.options, invocation);
+    return report(error);
+  }
 }
 
 async function load(name: string): Promise<Command> {

@@ -1,9 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+import { cacheFolder } from "../build/cache.ts";
 
 const project = resolve(import.meta.dirname, "..");
 
@@ -16,17 +18,17 @@ export function temporaryFolder(): Disposable & { readonly path: string } {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-let child: string | undefined;
-
-/** test/fixtures/child.c, compiled once: the application that runs under ebb. */
+/** test/fixtures/child.c, compiled once for each of its versions: the application that runs under ebb. */
 export function childPath(): string {
-  if (child !== undefined) return child;
-  const path = join(mkdtempSync(join(tmpdir(), "ebb-child-")), "child");
-  process.on("exit", () => rmSync(join(path, ".."), { recursive: true, force: true }));
   const source = join(import.meta.dirname, "fixtures", "child.c");
-  const { status, stderr } = spawnSync("gcc", ["-O1", "-static", "-o", path, source], { encoding: "utf8" });
+  const digest = createHash("sha256").update(readFileSync(source)).digest("hex").slice(0, 16);
+  const path = join(cacheFolder(), "test", `child-${digest}`);
+  if (existsSync(path)) return path;
+  const temporary = `${path}.${process.pid}`;
+  mkdirSync(dirname(path), { recursive: true });
+  const { status, stderr } = spawnSync("gcc", ["-O1", "-static", "-o", temporary, source], { encoding: "utf8" });
   if (status !== 0) throw new Error(`gcc ${source}: ${stderr}`);
-  child = path;
+  renameSync(temporary, path);
   return path;
 }
 
@@ -221,7 +223,10 @@ export function childrenOf(pid: number): readonly number[] {
   }
 }
 
-/** Whether an ebb holds or handles a signal: from then on, losing it is its fault. */
+/**
+ * Whether an ebb holds or handles a signal: from then on, losing it is its fault. Start it through `env` or another plain
+ * program: in the middle of an exec the kernel shows ebb's name beside the handlers of the program before.
+ */
 export function catches(pid: number, signal: number): boolean {
   const status = readFileSync(`/proc/${pid}/status`, "latin1");
   if (!status.startsWith(`Name:\t${basename(ebbPath).slice(0, 15)}`)) return false;

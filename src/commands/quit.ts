@@ -40,7 +40,7 @@ async function main({ args, env }: Invocation): Promise<number> {
   const reports = await quitAll(sidecars, {
     timeoutMs: settings.quitTimeout,
     headers: settings.header,
-    wereReady: true,
+    wereReady: false,
   });
   for (const { ok, ...report } of reports) log[ok ? "info" : "error"](report, "quit");
   return reports.every(({ ok }) => ok) ? EXIT.ok : EXIT.unavailable;

@@ -9,11 +9,14 @@ import { deadline } from "../system/timer.ts";
 export const command: Command = { usage: "sleep DURATION", options: {}, main };
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
-  const { operands } = readOperandCall(command.options, args, env);
-  const [given = "", ...more] = operands;
+  const { operands, command: words } = readOperandCall(command.options, args, env);
+  const [given = "", ...more] = [...operands, ...words];
   const ms = parseDuration(given);
   if (ms === undefined || more.length > 0) {
-    throw new Failure(EXIT.usage, `sleep: expected one duration such as 5s, got ${JSON.stringify(operands.join(" "))}`);
+    throw new Failure(
+      EXIT.usage,
+      `sleep: expected one duration such as 5s, got ${JSON.stringify([given, ...more].join(" "))}`,
+    );
   }
   const { promise, resolve } = Promise.withResolvers<number>();
   signals.subscribe((signal) => {

@@ -34,8 +34,8 @@ export function encodeRequest({ method, target, headers }: HttpRequest): string 
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** Reads an HTTP/1.x answer (RFC 9112) from all bytes that came so far, as latin1 text; `isEnd`: no more will come. */
-export function parseAnswer(text: string, isEnd: boolean): Parsed {
+/** Reads an HTTP/1.x answer (RFC 9112) to `method` from all bytes that came so far, as latin1 text; `isEnd`: no more will come. */
+export function parseAnswer(text: string, isEnd: boolean, method = "GET"): Parsed {
   const partial: Parsed = isEnd
     ? garbage("the connection was closed before the answer was complete")
     : { kind: "partial" };
@@ -47,10 +47,11 @@ export function parseAnswer(text: string, isEnd: boolean): Parsed {
   if (match === null) return garbage(`not HTTP: ${excerpt(statusLine)}`);
   const status = Number(match[2]);
   const rest = text.slice(headEnd + 4);
-  if (status < 200) return parseAnswer(rest, isEnd);
+  if (status < 200) return parseAnswer(rest, isEnd, method);
   const headers = new Map(lines.map(parseHeader));
   const isKeptAlive = match[1] === "1" && !/\bclose\b/i.test(headers.get("connection") ?? "");
-  const body = parseBody(status, headers, rest, isEnd);
+  const hasBody = method !== "HEAD" && status !== 204 && status !== 304;
+  const body = hasBody ? parseBody(headers, rest, isEnd) : noBody;
   if (body.kind === "partial") return partial;
   if (body.kind === "garbage") return body;
   return {
@@ -73,8 +74,9 @@ function parseHeader(line: string): Header {
   return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
 }
 
-function parseBody(status: number, headers: ReadonlyMap<string, string>, rest: string, isEnd: boolean): Body {
-  if (status === 204 || status === 304) return { kind: "body", text: "", untilEnd: false };
+const noBody: Body = { kind: "body", text: "", untilEnd: false };
+
+function parseBody(headers: ReadonlyMap<string, string>, rest: string, isEnd: boolean): Body {
   if (/\bchunked$/i.test(headers.get("transfer-encoding") ?? "")) return parseChunks(rest);
   const length = headers.get("content-length");
   if (length === undefined) return isEnd ? { kind: "body", text: rest, untilEnd: true } : { kind: "partial" };

@@ -16,6 +16,10 @@ function whenTrue(name: string, value: string): Variable {
   return { name, read: (given) => (isTrue(given) ? [value] : []) };
 }
 
+function oneMore(quit: string): string {
+  return `+${quit}`;
+}
+
 /** Another tool's variable whose mere presence says `value`. */
 function whenSet(name: string, value: string): Variable {
   return { name, read: () => [value] };
@@ -58,7 +62,7 @@ export const options = {
   }),
   quit: list({
     flag: "quit",
-    value: "[METHOD ]URL",
+    value: "[+][METHOD ]URL",
     initially: "by sidecar",
     schema: text(parseQuit, `${url}, with a method before it if it is not POST`),
     also: [
@@ -67,10 +71,10 @@ export const options = {
         read: (base) => [`${base.replace(/\/+$/, "")}/quitquitquit`],
       },
       { name: "ENVOY_KILL_API" },
-      { name: "GENERIC_QUIT_ENDPOINTS", read: (urls) => splitBy(urls, ",") },
-      { name: "CSQL_PROXY_QUIT_URLS", read: (urls) => splitBy(urls, " ") },
+      { name: "GENERIC_QUIT_ENDPOINTS", read: (urls) => splitBy(urls, ",").map(oneMore) },
+      { name: "CSQL_PROXY_QUIT_URLS", read: (urls) => splitBy(urls, " ").map(oneMore) },
     ],
-    help: "what to request at the end, instead of the sidecar's own quit",
+    help: "what to request at the end, instead of the sidecar's own quit (with +: besides it)",
   }),
   header: list({
     flag: "header",

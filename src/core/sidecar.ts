@@ -5,6 +5,8 @@ import { type Probe, parseProbe } from "./probe.ts";
 export interface QuitRequest {
   readonly method: string;
   readonly target: HttpTarget;
+  /** Asked besides the sidecar's own quit, not instead of it. */
+  readonly isMore?: true;
 }
 
 /** The pod's annotations, as the downward API gives them. */
@@ -119,26 +121,19 @@ export interface SidecarUrls {
   readonly quit: readonly QuitRequest[];
 }
 
-/** The sidecars to wait for and to quit. Given quits replace a sidecar's own; given probes are asked besides its own. */
+/** The sidecars to wait for and to quit. Given quits replace a sidecar's own, or come besides it; given probes always do. */
 export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls): readonly Sidecar[] {
+  const instead = urls.quit.filter(({ isMore }) => isMore !== true);
   const known = found.map(({ name, isNative }): Sidecar => {
     const kind: SidecarKind = sidecarKinds[name];
-    const quits = urls.quit.length > 0 || isNative ? [] : [ownQuit(kind, urls.admin)];
-    return { name, isNative, ready: [ownProbe(kind, urls.admin)], quits };
+    const given = found.length === 1 ? instead : [];
+    const quits = instead.length > 0 ? given : [ownQuit(kind, urls.admin)];
+    return { name, isNative, ready: [ownProbe(kind, urls.admin)], quits: isNative ? [] : quits };
   });
-  if (urls.ready.length === 0 && urls.quit.length === 0) return known;
-  const [only] = known;
   const areAllNative = known.length > 0 && known.every(({ isNative }) => isNative);
-  const quits = areAllNative ? [] : urls.quit;
-  if (known.length === 1 && only !== undefined) {
-    return [
-      {
-        ...only,
-        ready: [...only.ready, ...urls.ready],
-        quits: [...only.quits, ...quits],
-      },
-    ];
-  }
+  const others = known.length === 1 || areAllNative ? [] : instead;
+  const quits = [...others, ...urls.quit.filter(({ isMore }) => isMore === true)];
+  if (urls.ready.length === 0 && quits.length === 0) return known;
   return [...known, { name: "custom", isNative: false, ready: urls.ready, quits }];
 }
 
@@ -153,11 +148,12 @@ function ownQuit(kind: SidecarKind, admin: HttpTarget | undefined): QuitRequest 
   return { method: "POST", target: target as HttpTarget };
 }
 
-/** `URL` or `METHOD URL`; undefined for anything else. POST where no method is given. */
+/** `URL` or `METHOD URL`, with `+` before it for one more; undefined for anything else. POST where no method is given. */
 export function parseQuit(text: string): QuitRequest | undefined {
-  const [, method = "POST", url = ""] = /^(?:([A-Za-z]+)\s+)?(\S+)$/.exec(text) ?? [];
+  const [, more, method = "POST", url = ""] = /^(\+)?(?:([A-Za-z]+)\s+)?(\S+)$/.exec(text) ?? [];
   const target = parseHttpTarget(url);
-  return target === undefined ? undefined : { method: method.toUpperCase(), target };
+  if (target === undefined) return undefined;
+  return { method: method.toUpperCase(), target, ...(more === undefined ? {} : { isMore: true }) };
 }
 
 export function describeQuit({ method, target }: QuitRequest): string {

@@ -59,6 +59,12 @@ static void note_descriptors(void) {
   close(folder);
 }
 
+/* Bun aborts where a standard descriptor is closed and there is no /dev/null; the root folder is always there. */
+static void fill_standard_descriptors(void) {
+  for (int standard = 0; standard <= 2; standard++)
+    if (fcntl(standard, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) < 0) (void)!open("/", O_RDONLY | O_CLOEXEC);
+}
+
 /* The kernel puts argc, argv, NULL, environ one after the other on the stack (System V ABI, process initialization). */
 static char **find_argv(char **environment) {
   char **argv = environment - 2;
@@ -117,6 +123,7 @@ static void note_folder(void) {
 static void before_bun(void) {
   note_signals();
   note_descriptors();
+  fill_standard_descriptors();
   note_folder();
   ebb_inherited.environ = environ;
   ebb_inherited.argv = find_argv(environ);

@@ -9,10 +9,10 @@
 static int ring[RING];
 static unsigned written, taken;
 
-/* A signal that the kernel sends ebb for what ebb itself did (SIGPIPE, SIGXFSZ) has ebb's own pid, and is nobody else's. */
+/* SIGPIPE and SIGXFSZ are also what the kernel sends ebb for ebb's own writing, with ebb's own pid: not the child's. */
 static void note(int number, siginfo_t *info, void *context) {
   (void)context;
-  if (info->si_code == SI_USER && info->si_pid == getpid()) return;
+  if ((number == SIGPIPE || number == SIGXFSZ) && info->si_pid == getpid()) return;
   int error = errno;
   if (__atomic_load_n(&written, __ATOMIC_SEQ_CST) - __atomic_load_n(&taken, __ATOMIC_SEQ_CST) < RING) {
     unsigned at = __atomic_fetch_add(&written, 1, __ATOMIC_SEQ_CST);
@@ -34,6 +34,7 @@ static int is_forwarded(int signal) {
 void ebb_listen(void);
 void ebb_listen(void) {
   struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+  sigfillset(&action.sa_mask); /* one after the other: of several that wait, the kernel gives the lowest first */
   for (int signal = 1; signal <= LAST_SIGNAL; signal++)
     if (is_forwarded(signal)) sigaction(signal, &action, NULL);
   kernel_sigmask(SIG_SETMASK, &(uint64_t){0}, NULL);

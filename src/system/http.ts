@@ -118,7 +118,7 @@ function exchange(connection: Connection, request: HttpRequest, signal: AbortSig
   connection.receive = (text, isEnd) => {
     received += text;
     if (received.length > MAX_ANSWER) return reject(new RequestFailed("broken", "an answer longer than 64 KiB"));
-    const parsed = parseAnswer(received, isEnd);
+    const parsed = parseAnswer(received, isEnd, request.method);
     if (parsed.kind === "garbage") reject(new RequestFailed("broken", parsed.reason));
     if (parsed.kind === "answer") resolve(parsed.answer);
   };

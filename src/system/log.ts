@@ -100,6 +100,7 @@ function formatText(entry: object): string {
 
 function formatField([name, value]: readonly [string, unknown]): string {
   if (typeof value === "number" && name.endsWith("Ms")) return ` ${name.slice(0, -2)}=${formatDuration(value)}`;
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return ` ${name}=${/[\s"]/.test(text) ? JSON.stringify(text) : text}`;
+  const text = Array.isArray(value) ? value.join(",") : typeof value === "string" ? value : JSON.stringify(value);
+  if (!/[\s"]/.test(text)) return ` ${name}=${text}`;
+  return ` ${name}=${text.includes('"') && !text.includes("'") ? `'${text}'` : JSON.stringify(text)}`;
 }

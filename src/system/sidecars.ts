@@ -33,7 +33,7 @@ export async function findSidecars(settings: SidecarSettings, look: Look): Promi
 /** Whether the user's URLs say both what to wait for and what to quit, so that nothing is left to be found. */
 function isDescribed({ admin, ready, quit }: SidecarSettings, env: Environment): boolean {
   const isNamed = admin !== undefined || (env.ISTIO_QUIT_API ?? env.ENVOY_KILL_API) !== undefined;
-  return !isNamed && ready.length > 0 && quit.length > 0;
+  return !isNamed && ready.length > 0 && quit.some(({ isMore }) => isMore !== true);
 }
 
 /** Looks at the ports that listen only where nothing else tells, and until something listens or time is up. */

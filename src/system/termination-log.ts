@@ -1,4 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
+import { parseArguments } from "../core/arguments.ts";
+import { type Environment, type Options, resolve } from "../core/option.ts";
+import { options } from "../core/options.ts";
 import { writeError } from "./output.ts";
 
 const DEFAULT = "/dev/termination-log";
@@ -11,4 +14,16 @@ export function writeTerminationLog(path: string | undefined, reason: string): v
   } catch (error) {
     writeError(`ebb: the termination log could not be written: ${(error as Error).message}\n`);
   }
+}
+
+interface Given {
+  readonly args: readonly string[];
+  readonly env: Environment;
+}
+
+/** The same for a command that did not come to have settings: its flags are read for the path alone. */
+export function explain(reason: string, all: Options, { args, env }: Given): void {
+  const { flags } = parseArguments(args, all);
+  const { path } = resolve({ path: options.terminationLog }, flags, env).values;
+  writeTerminationLog(path, reason);
 }

@@ -44,8 +44,8 @@ export function startWait(options: WaitOptions): Wait {
   };
   const failure = () => {
     const limit = `not ready within ${formatDuration(options.settings.waitTimeout)}`;
-    const why = [...reasons].map(([target, reason]) => `${target}: ${reason}`).join("; ");
-    return why === "" ? limit : `${limit}: ${why}`;
+    if (sidecars === undefined) return `${limit}: still looking for sidecars`;
+    return `${limit}: ${[...reasons].map(([target, reason]) => `${target}: ${reason}`).join("; ")}`;
   };
   return { done: wait(), sidecars: () => sidecars, failure };
 }

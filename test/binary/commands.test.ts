@@ -18,7 +18,7 @@ describe("ebb sleep", () => {
   });
 
   test.each([1, 2, 3, 15])("stop signal %d ends it with 128+n", async (signal) => {
-    await using started = startEbb(["sleep", "1000h"]);
+    await using started = startEbb(["sleep", "1000h"], { through: ["env"] });
     await until("it sleeps", () => catches(started.pid, signal));
     started.kill(signal);
     const { code, signal: killer } = await started.ended;
@@ -26,7 +26,7 @@ describe("ebb sleep", () => {
   });
 
   test("signals that do not ask to stop do not end it", async () => {
-    await using started = startEbb(["sleep", "300ms"]);
+    await using started = startEbb(["sleep", "300ms"], { through: ["env"] });
     await until("it sleeps", () => catches(started.pid, 10));
     for (const signal of [10, 12, 13, 14, 28]) started.kill(signal);
     expect((await started.ended).code).toBe(0);
@@ -57,7 +57,7 @@ describe("ebb config", () => {
       /^grace +10s +EBB_GRACE$/m,
       /^quit-timeout +1 +QUIT_REQUEST_TIMEOUT$/m,
       /^quit-on +never +NEVER_KILL_ISTIO$/m,
-      /^quit +http:\/\/a\/ http:\/\/b\/ +GENERIC_QUIT_ENDPOINTS$/m,
+      /^quit +\+http:\/\/a\/ \+http:\/\/b\/ +GENERIC_QUIT_ENDPOINTS$/m,
       /^wait-timeout +90s +--wait-timeout$/m,
       /^ready +tcp:\/\/h:1 tcp:\/\/h:2 +--ready$/m,
       /^detect +3s +default$/m,

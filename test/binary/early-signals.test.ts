@@ -29,7 +29,7 @@ test.each(stops)("%s during the wait ends it: sidecar quit, 128+n, the child nev
 });
 
 test.each(stops)("%s while auto still looks for a sidecar ends it at once", async (_, signal) => {
-  await using started = startEbb(["run", "--detect", "1h", "--log-level", "debug", "--", childPath(), "exit", "0"]);
+  await using started = startEbb(["run", "--detect", "1h", "--", childPath(), "exit", "0"], { through: ["env"] });
   await until("ebb is there for it", () => catches(started.pid, signal));
   started.kill(signal);
   expect((await started.ended).code).toBe(128 + signal);
@@ -87,7 +87,7 @@ test("SIGTERM at any moment after ebb's start ends it: the child is signalled, o
 test("SIGTERM as soon as ebb has a handler for it: the sidecar is quit each time", async () => {
   const ended = await inParallel(Array.from({ length: 20 }), async () => {
     await using sidecar = await fakeSidecar();
-    await using started = startEbb(behind(sidecar, ["record"]));
+    await using started = startEbb(behind(sidecar, ["record"]), { through: ["env"] });
     await until("ebb is there for it", () => catches(started.pid, SIG.TERM));
     started.kill(SIG.TERM);
     const { code, signal } = await started.ended;

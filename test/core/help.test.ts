@@ -7,9 +7,9 @@ test("a command's help lists its flags, with what they take, their defaults, and
   expect(help).toBe(`usage: ebb run [flags]
 
 flags of ebb run:
-  --quit [METHOD ]URL  what to request at the end, instead of the sidecar's own quit (default: by sidecar); repeatable
-  --wait-timeout D     how long to wait until all are ready; 0: for ever (default: 5m)
-  --group              forward signals to the command's whole process group
+  --quit [+][METHOD ]URL  what to request at the end, instead of the sidecar's own quit (with +: besides it) (default: by sidecar); repeatable
+  --wait-timeout D        how long to wait until all are ready; 0: for ever (default: 5m)
+  --group                 forward signals to the command's whole process group
 `);
 });
 

@@ -78,12 +78,7 @@ describe("the sidecars to wait for and to quit are", () => {
       [["linkerd", "http://h:1/ready", "POST http://h:1/shutdown"]],
     ],
     ["what was given, where none was found", [], more, [["custom", "tcp://db:1", "POST http://x/q"]]],
-    [
-      "a given probe besides its own",
-      found("istio"),
-      { ready: ["tcp://db:1"] },
-      [[...istio.toSpliced(2, 0, "tcp://db:1")]],
-    ],
+    ["a given probe besides its own", found("istio"), { ready: ["tcp://db:1"] }, [istio, ["custom", "tcp://db:1"]]],
     [
       "a given quit instead of its own",
       found("istio"),
@@ -106,7 +101,10 @@ describe("the sidecars to wait for and to quit are", () => {
       "a native one and a given probe",
       [native("istio")],
       { ready: ["tcp://db:1"] },
-      [["istio, native", istio[1] as string, "tcp://db:1"]],
+      [
+        ["istio, native", istio[1] as string],
+        ["custom", "tcp://db:1"],
+      ],
     ],
     [
       "a native one, not quit even at its own endpoint when that is given",

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { canUnshare, type Ended, ebb, type StartOptions } from "../harness.ts";
+import { canUnshare, childPath, type Ended, ebb, type StartOptions } from "../harness.ts";
 
 /** Whether a network of one's own can be had: that needs root. */
 export const canHaveNetwork = canUnshare("--net", "--pid", "--fork", "--mount-proc", "--kill-child");
@@ -22,10 +22,22 @@ export async function ebbBeside(
   args: readonly string[],
   options: Omit<StartOptions, "through"> = {},
 ): Promise<InNetwork> {
-  const script = 'ip link set lo up; "$0" "$1" "$2" & shift 2; exec "$@"';
+  const script = '"$0" "$1" "$2" & shift 2; exec "$@"';
   const program = join(import.meta.dirname, "..", "fixtures", "sidecars.ts");
   const through = [
-    ...["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", script],
+    ...[
+      "unshare",
+      "--net",
+      "--pid",
+      "--fork",
+      "--mount-proc",
+      "--kill-child",
+      childPath(),
+      "loopback",
+      "/bin/sh",
+      "-c",
+      script,
+    ],
     ...[process.execPath, program, JSON.stringify(sidecars)],
   ];
   const ended = await ebb(args, { ...options, through });

@@ -89,6 +89,17 @@ describe.each(ways)("ebb %s", (name, flagsFor, code) => {
     expect(seen).toEqual([["PUT", "/a/b?c=d", "a: b", "", `127.0.0.1:${sidecar.port}`]]);
   });
 
+  test.each([
+    ["instead of the sidecar's own", "", 0],
+    ["besides the sidecar's own, with +", "+", 1],
+  ])("--quit is asked %s", async (_, mark, times) => {
+    await using sidecar = await fakeSidecar();
+    await using other = await fakeSidecar();
+    await ebb([...flagsFor(sidecar), "--quit", `${mark}${other.url}/other`, "--quit-timeout", "2s", ...command]);
+    expect(other.requests).toEqual(["POST /other"]);
+    expect(sidecar.requests).toEqual(Array(times).fill(request[0]));
+  });
+
   test("Envoy's admin interface on a unix socket", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "admin.sock");

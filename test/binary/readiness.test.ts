@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { renameSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import {
@@ -152,10 +153,10 @@ describe("ebb wait waits for", () => {
     const path = join(folder.path, "app.sock");
     await using started = wait(`unix:${path}`);
     await saysNotReady(started, /^connection refused$/);
-    Bun.spawnSync(["python3", "-c", `import socket; socket.socket(socket.AF_UNIX).bind("${path}")`]);
+    await leaveSocket(path);
     await Bun.sleep(30);
     expect(started.stderr()).not.toContain("ebb: ready");
-    Bun.spawnSync(["rm", path]);
+    rmSync(path);
     const server = createServer().listen(path);
     await startsNow(started);
     server.close();
@@ -170,3 +171,11 @@ describe("ebb wait waits for", () => {
     await startsNow(started);
   });
 });
+
+/** A socket that nobody listens on any more. */
+async function leaveSocket(path: string): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(`${path}.new`, listening));
+  renameSync(`${path}.new`, path);
+  await new Promise((closed) => server.close(closed));
+}

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
 import { childPath, ebbPath, until } from "../harness.ts";
 
 interface AtTerminal extends AsyncDisposable {
@@ -29,11 +30,23 @@ function startAtTerminal(...command: readonly string[]): AtTerminal {
     shows: (wanted) => until(`the terminal shows ${wanted}`, () => shown(screen(), wanted), 4000),
     exited: started.exited,
     async [Symbol.asyncDispose]() {
-      Bun.spawnSync(["pkill", "-KILL", "-s", String(started.pid)]); // its whole session
+      for (const pid of sessionOf(started.pid)) process.kill(pid, "SIGKILL");
       await started.exited;
       started.terminal?.close();
     },
   };
+}
+
+/** The processes of a leader's session, itself among them while it lives. */
+function sessionOf(leader: number): readonly number[] {
+  const pids = readdirSync("/proc").map(Number).filter(Boolean);
+  return pids.filter((pid) => {
+    try {
+      return Number(/\) \S \d+ \d+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1]) === leader;
+    } catch {
+      return false; // it has ended
+    }
+  });
 }
 
 function shown(screen: string, wanted: string | RegExp): RegExpExecArray | null {

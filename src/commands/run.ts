@@ -18,6 +18,8 @@ import {
 } from "../system/child.ts";
 import { createLog, type Log } from "../system/log.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
+import { quitAll } from "../system/quit.ts";
+import { findSidecars } from "../system/sidecars.ts";
 import type { Signals } from "../system/signals.ts";
 import { deadline, keepAlive } from "../system/timer.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
@@ -73,7 +75,6 @@ interface Run {
   isReady: boolean;
   child?: Child;
   exit?: ChildExit;
-  quitting?: Promise<typeof import("../system/quit.ts")>;
 }
 
 async function main(invocation: Invocation): Promise<number> {
@@ -219,7 +220,6 @@ function start(run: Run): void {
     run.queue.push({ kind: "start-failed", exitCode: error.exitCode });
     fail(run, error.message);
   }
-  run.quitting = import("../system/quit.ts"); // while the child runs, so that its end need not wait for it
 }
 
 /** Says why ebb failed, also where `kubectl describe pod` shows it. */
@@ -245,7 +245,6 @@ function send({ log }: Run, pid: number, signal: SignalNumber): void {
 async function quit(run: Run): Promise<void> {
   run.since.quit = performance.now();
   if (run.child !== undefined) takeTerminalBack(run.child);
-  const { quitAll } = await (run.quitting ?? import("../system/quit.ts"));
   const { settings, log } = run;
   const reports = await quitAll(await knownSidecars(run), {
     timeoutMs: settings.quitTimeout,
@@ -260,7 +259,6 @@ async function quit(run: Run): Promise<void> {
 async function knownSidecars({ wait, settings, env, log }: Run): Promise<readonly Sidecar[]> {
   const found = wait?.sidecars();
   if (found !== undefined) return found;
-  const { findSidecars } = await import("../system/sidecars.ts");
   return findSidecars(settings, {
     env,
     forMs: 0,

@@ -1,4 +1,3 @@
-import type { ZodMiniType } from "zod/mini";
 import { formatDuration } from "./duration.ts";
 import { EXIT, Failure } from "./exit.ts";
 
@@ -11,7 +10,7 @@ export interface Variable {
   readonly read?: (value: string, env: Environment) => readonly string[];
 }
 
-/** An option is declared once: flag, variables, schema, default and help; everything else is derived from it. */
+/** An option is declared once: flag, variables, syntax, default and help; everything else is derived from it. */
 export interface Option<T> {
   readonly flag: string;
   /** The value's name in help (`D`, `URL`); undefined for a switch. */
@@ -23,18 +22,22 @@ export interface Option<T> {
   /** What help says of the default; empty: there is none. */
   readonly initially: string;
   readonly help: string;
-  readonly schema: Schema<unknown>;
+  readonly syntax: Syntax<unknown>;
 }
 
-/** Made when the option is given: loading zod and making all schemas would cost each pod's start 2.5 ms (measured). */
-export type Schema<V> = (z: Zod) => ZodMiniType<V, unknown>;
-
-type Zod = typeof import("./zod.ts");
+/**
+ * How a value is read: undefined for what is not `expected`. Plain functions, because zod costs each pod's start 1.2 ms
+ * (measured); where others' JSON comes in, zod checks it.
+ */
+export interface Syntax<V> {
+  readonly parse: (text: string) => V | undefined;
+  readonly expected: string;
+}
 
 interface Declaration<V> {
   readonly flag: string;
   readonly help: string;
-  readonly schema: Schema<V>;
+  readonly syntax: Syntax<V>;
   readonly value?: string;
   readonly also?: readonly Variable[];
   /** What help says of the default where the value does not say it. */
@@ -59,13 +62,13 @@ export function list<V>(declaration: Declaration<V>): Option<readonly V[]> {
 }
 
 function declare<V, T>(declaration: Declaration<V>, initial: T, repeatable: boolean): Option<T> {
-  const { flag, help, schema, value, also = [], initially = textOf(initial), separator = "," } = declaration;
+  const { flag, help, syntax, value, also = [], initially = textOf(initial), separator = "," } = declaration;
   const own: Variable = { name: variableName(flag) };
   const split: Variable = { ...own, read: (text) => splitBy(text, separator) };
   return {
     flag,
     help,
-    schema,
+    syntax,
     value,
     initial,
     initially,
@@ -92,25 +95,11 @@ export function splitBy(text: string, separator: string): readonly string[] {
     .filter((part) => part !== "");
 }
 
-/** A schema for text that `parse` understands; it returns undefined for what it does not. */
-export function text<V>(parse: (text: string) => V | undefined, expected: string): Schema<V> {
-  return (z) =>
-    z.pipe(
-      z.string(),
-      z.transform((input: string, context) => {
-        const value = parse(input);
-        if (value === undefined) context.issues.push({ code: "custom", message: `expected ${expected}`, input });
-        return value as V;
-      }),
-    );
-}
+export const anyText: Syntax<string> = { parse: (text) => text, expected: "text" };
 
-/** A schema for any text. */
-export const anyText: Schema<string> = (z) => z.string();
-
-/** A schema for one of a few words. */
-export function oneOf<const W extends readonly [string, ...string[]]>(words: W): Schema<W[number]> {
-  return (z) => z.oneOf(words, { error: `expected ${words.slice(0, -1).join(", ")} or ${words.at(-1)}` });
+export function oneOf<const W extends readonly string[]>(words: W): Syntax<W[number]> {
+  const expected = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+  return { parse: (text) => words.find((word) => word === text), expected };
 }
 
 export type Options = Readonly<Record<string, Option<unknown>>>;
@@ -198,16 +187,13 @@ function textsOf(variable: Variable, env: Environment): readonly string[] {
   }
 }
 
-function read(option: Option<unknown>, { origin, texts }: Found): unknown {
-  const z: Zod = require("./zod.ts");
-  const schema = option.schema(z);
+function read({ syntax, repeatable }: Option<unknown>, { origin, texts }: Found): unknown {
   const values = texts.map((text) => {
-    const result = z.safeParse(schema, text);
-    if (result.success) return result.data;
-    const expected = result.error.issues.map((issue) => issue.message).join("; ");
-    throw new BadValue(`${origin}: ${expected}, got ${JSON.stringify(text)}`);
+    const value = syntax.parse(text);
+    if (value === undefined) throw new BadValue(`${origin}: expected ${syntax.expected}, got ${JSON.stringify(text)}`);
+    return value;
   });
-  return option.repeatable ? values : values.at(-1);
+  return repeatable ? values : values.at(-1);
 }
 
 /** Variables of ebb's own form that set nothing: a typing error that must not pass in silence. */

@@ -1,15 +1,19 @@
 import { parseHttpTarget } from "./address.ts";
 import { parseDuration } from "./duration.ts";
-import { anyText, list, oneOf, option, optional, splitBy, text, type Values, type Variable } from "./option.ts";
+import { anyText, list, oneOf, option, optional, type Syntax, splitBy, type Values, type Variable } from "./option.ts";
 import { parseProbe } from "./probe.ts";
 import { parseHeader, parseQuit, type SidecarName, sidecarNames } from "./sidecar.ts";
 import { parseSignal, type SignalNumber } from "./signal.ts";
 
-const duration = text(parseDuration, "a duration such as 30s, 1m30s or 500ms");
-const positive = text((value) => parseDuration(value) || undefined, "a duration above 0, such as 5s");
-const limit = text(parseLimit, "a duration such as 5m (0: for ever)");
-const boolean = text(parseBoolean, "true or false");
+const duration = syntax(parseDuration, "a duration such as 30s, 1m30s or 500ms");
+const positive = syntax((value) => parseDuration(value) || undefined, "a duration above 0, such as 5s");
+const limit = syntax(parseLimit, "a duration such as 5m (0: for ever)");
+const boolean = syntax(parseBoolean, "true or false");
 const url = "a URL such as http://localhost:15000/path";
+
+function syntax<V>(parse: (text: string) => V | undefined, expected: string): Syntax<V> {
+  return { parse, expected };
+}
 
 /** Another tool's switch, which says `value` when it is true; a word that is neither true nor false is refused. */
 function whenTrue(name: string, value: string): Variable {
@@ -43,28 +47,28 @@ export const options = {
     flag: "sidecar",
     value: "NAME[,NAME]",
     initial: "auto",
-    schema: text(parseSidecars, `auto, none, or of ${sidecarNames.join(", ")}`),
+    syntax: syntax(parseSidecars, `auto, none, or of ${sidecarNames.join(", ")}`),
     help: "which sidecars to wait for and to quit; auto: look for them",
   }),
   admin: optional({
     flag: "admin",
     value: "URL",
     initially: "by sidecar",
-    schema: text(parseHttpTarget, `${url} or unix:/path.sock`),
+    syntax: syntax(parseHttpTarget, `${url} or unix:/path.sock`),
     also: [{ name: "ENVOY_ADMIN_API" }],
     help: "where the sidecar's admin interface is; readiness is then asked there",
   }),
   ready: list({
     flag: "ready",
     value: "URL",
-    schema: text(parseProbe, "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path"),
+    syntax: syntax(parseProbe, "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path"),
     help: "something more that must be ready",
   }),
   quit: list({
     flag: "quit",
     value: "[+][METHOD ]URL",
     initially: "by sidecar",
-    schema: text(parseQuit, `${url}, with a method before it if it is not POST`),
+    syntax: syntax(parseQuit, `${url}, with a method before it if it is not POST`),
     also: [
       {
         name: "ISTIO_QUIT_API",
@@ -80,14 +84,14 @@ export const options = {
     flag: "header",
     value: "'NAME: VALUE'",
     separator: "\n",
-    schema: text(parseHeader, "a header such as 'dapr-api-token: abc'"),
+    syntax: syntax(parseHeader, "a header such as 'dapr-api-token: abc'"),
     help: "a header for the quit requests",
   }),
   waitTimeout: option({
     flag: "wait-timeout",
     value: "D",
     initial: 300_000,
-    schema: limit,
+    syntax: limit,
     also: [{ name: "QUIT_WITHOUT_ENVOY_TIMEOUT" }, { name: "WAIT_FOR_ENVOY_TIMEOUT" }],
     help: "how long to wait until all are ready; 0: for ever",
   }),
@@ -95,14 +99,14 @@ export const options = {
     flag: "on-wait-timeout",
     value: "fail|start",
     initial: "fail",
-    schema: oneOf(["fail", "start"]),
+    syntax: oneOf(["fail", "start"]),
     also: [whenSet("QUIT_WITHOUT_ENVOY_TIMEOUT", "fail"), whenSet("WAIT_FOR_ENVOY_TIMEOUT", "start")],
     help: "then: exit 69, or start the command all the same",
   }),
   noWait: option({
     flag: "no-wait",
     initial: false,
-    schema: boolean,
+    syntax: boolean,
     also: [{ name: "START_WITHOUT_ENVOY" }],
     help: "start at once; the sidecars are still quit at the end",
   }),
@@ -110,7 +114,7 @@ export const options = {
     flag: "quit-on",
     value: "always|success|never",
     initial: "always",
-    schema: oneOf(["always", "success", "never"]),
+    syntax: oneOf(["always", "success", "never"]),
     also: [
       whenTrue("NEVER_KILL_ISTIO", "never"),
       whenTrue("NEVER_KILL_ENVOY", "never"),
@@ -122,53 +126,53 @@ export const options = {
   restartPolicy: optional({
     flag: "restart-policy",
     value: "Always|OnFailure|Never",
-    schema: oneOf(["Always", "OnFailure", "Never"]),
+    syntax: oneOf(["Always", "OnFailure", "Never"]),
     help: "the pod's: no quit when the kubelet will start this container again",
   }),
   quitTimeout: option({
     flag: "quit-timeout",
     value: "D",
     initial: 5000,
-    schema: positive,
+    syntax: positive,
     also: [{ name: "QUIT_REQUEST_TIMEOUT" }],
     help: "for each sidecar: until it has answered and is gone",
   }),
   grace: optional({
     flag: "grace",
     value: "D",
-    schema: duration,
+    syntax: duration,
     help: "this long after a stop signal was forwarded: SIGKILL to the command's process group",
   }),
   podGrace: optional({
     flag: "pod-grace",
     value: "D",
-    schema: positive,
+    syntax: positive,
     help: "the pod's terminationGracePeriodSeconds: --grace never plans past it",
   }),
   podAnnotations: option({
     flag: "pod-annotations",
     value: "PATH",
     initial: "/etc/podinfo/annotations",
-    schema: anyText,
+    syntax: anyText,
     help: "the downward-API file where auto reads the pod's annotations",
   }),
   detect: option({
     flag: "detect",
     value: "D",
     initial: 3000,
-    schema: duration,
+    syntax: duration,
     help: "how long auto looks before it decides that there is no sidecar",
   }),
   signal: list({
     flag: "signal",
     value: "FROM:TO",
-    schema: text(parseRewrite, "two signals such as TERM:QUIT (TO 0: not forwarded)"),
+    syntax: syntax(parseRewrite, "two signals such as TERM:QUIT (TO 0: not forwarded)"),
     help: "rewrite a signal before it is forwarded",
   }),
   group: option({
     flag: "group",
     initial: false,
-    schema: boolean,
+    syntax: boolean,
     help: "forward signals to the command's whole process group",
   }),
   expectExit: option({
@@ -176,14 +180,14 @@ export const options = {
     value: "CODE[,CODE]",
     initial: [],
     initially: "none",
-    schema: text(parseCodes, "exit codes from 0 to 255, such as 143"),
+    syntax: syntax(parseCodes, "exit codes from 0 to 255, such as 143"),
     help: "exit codes of the command to report as 0",
   }),
   logLevel: option({
     flag: "log-level",
     value: "debug|info|warn|error",
     initial: "info",
-    schema: oneOf(["debug", "info", "warn", "error"]),
+    syntax: oneOf(["debug", "info", "warn", "error"]),
     also: [
       {
         name: "SCUTTLE_LOGGING",
@@ -196,26 +200,26 @@ export const options = {
     flag: "log-format",
     value: "auto|json|text",
     initial: "auto",
-    schema: oneOf(["auto", "json", "text"]),
+    syntax: oneOf(["auto", "json", "text"]),
     help: "auto: text at a terminal, JSON otherwise",
   }),
   quiet: option({
     flag: "quiet",
     initial: false,
-    schema: boolean,
+    syntax: boolean,
     help: "errors only",
   }),
   terminationLog: optional({
     flag: "termination-log",
     value: "PATH",
     initially: "/dev/termination-log if it exists",
-    schema: anyText,
+    syntax: anyText,
     help: "where ebb writes, in one line, why it failed",
   }),
   json: option({
     flag: "json",
     initial: false,
-    schema: boolean,
+    syntax: boolean,
     help: "print JSON",
   }),
 } as const;

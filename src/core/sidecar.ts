@@ -89,15 +89,13 @@ export type SidecarName = keyof typeof sidecarKinds;
 
 export const sidecarNames = Object.keys(sidecarKinds) as readonly SidecarName[];
 
-/** Istio's injector lists what it added: istio-proxy under initContainers, and not under containers, is a native sidecar. */
+/** istio-proxy under initContainers, and not under containers, is a native sidecar. */
 function isIstioNative(annotations: Annotations): boolean {
-  try {
-    const status = JSON.parse(annotations.get("sidecar.istio.io/status") ?? "null") as Record<string, unknown> | null;
-    const has = (field: string) => Array.isArray(status?.[field]) && status[field].includes("istio-proxy");
-    return has("initContainers") && !has("containers");
-  } catch {
-    return false; // not JSON: older injectors; they know no native sidecars
-  }
+  const text = annotations.get("sidecar.istio.io/status");
+  if (text === undefined) return false;
+  const { parseIstioStatus } = require("./istio-status.ts") as typeof import("./istio-status.ts");
+  const { containers, initContainers } = parseIstioStatus(text);
+  return initContainers.includes("istio-proxy") && !containers.includes("istio-proxy");
 }
 
 /** A sidecar of this pod, or what the user said of one with URLs alone. */

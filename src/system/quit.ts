@@ -1,4 +1,3 @@
-import pRetry from "p-retry";
 import type { Header, HttpAnswer } from "../core/http-message.ts";
 import { describeQuit, type QuitRequest, quitRefusal, type Sidecar } from "../core/sidecar.ts";
 import { createHttpClient, RequestFailed, tryConnect } from "./http.ts";
@@ -75,6 +74,12 @@ async function ask(quit: QuitRequest, options: QuitOptions, signal: AbortSignal)
     throw new ServerError(answer);
   };
   try {
+    return await attempt();
+  } catch (error) {
+    if (!(error instanceof RequestFailed || error instanceof ServerError)) throw error;
+  }
+  try {
+    const { default: pRetry } = await import("p-retry"); // few quits need it
     return await pRetry(attempt, {
       retries: Number.POSITIVE_INFINITY,
       minTimeout: 10,
@@ -82,7 +87,7 @@ async function ask(quit: QuitRequest, options: QuitOptions, signal: AbortSignal)
       factor: 1.5,
       randomize: false,
       signal,
-      shouldRetry: ({ error, attemptNumber }) => !isGone(error, options) || attemptNumber < 3,
+      shouldRetry: ({ error, attemptNumber }) => !isGone(error, options) || attemptNumber < 2,
     });
   } catch (error) {
     if (last !== undefined && signal.aborted) return last;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Call, expectNoOperands, readCommandCall, readOperandCall } from "../../src/core/call.ts";
 import { Failure } from "../../src/core/exit.ts";
-import { type Environment, optional, text, unknownVariables } from "../../src/core/option.ts";
+import { type Environment, optional, unknownVariables } from "../../src/core/option.ts";
 import { options, pickOptions } from "../../src/core/options.ts";
 
 const run = (args: readonly string[], env: Environment = {}): Call<typeof options> =>
@@ -82,11 +82,11 @@ test("what was written is kept, and a default is as help says it", () => {
   ]);
 });
 
-test("a bug in an option's schema is not taken for a bad value", () => {
+test("a bug in an option's syntax is not taken for a bad value", () => {
   const parse = (): string => {
     throw new TypeError("a bug");
   };
-  const broken = { broken: optional({ flag: "broken", value: "X", help: "", schema: text(parse, "a word") }) };
+  const broken = { broken: optional({ flag: "broken", value: "X", help: "", syntax: { parse, expected: "a word" } }) };
   expect(() => readCommandCall(broken, ["--broken=x"], {})).toThrow(TypeError);
 });
 

@@ -1,0 +1,80 @@
+import { ebbPath } from "../harness.ts";
+
+/** A tool that takes part. */
+export interface Candidate {
+  readonly name: string;
+  readonly path: string;
+  readonly kind: Kind;
+}
+
+/** What a tool has to do: `none`, run the child beside no sidecar; `leave`, wait for one; `quit`, end it after the child too. */
+export type Task = "none" | "leave" | "quit";
+
+export interface CommandLine {
+  readonly words: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+interface Kind {
+  /** The words before the child's; undefined: it cannot do this. */
+  words(path: string, task: Task, url: string): readonly string[] | undefined;
+}
+
+const kinds = {
+  ebb: { words: (path, task) => (task === "none" ? [path, "run", "--sidecar", "none", "--"] : [path, "run", "--"]) },
+  scuttle: { words: (path) => [path] },
+  "envoy-preflight": { words: (path) => [path] },
+  "linkerd-await": { words: linkerdAwait },
+  tini: { words: withoutSidecar },
+  "dumb-init": { words: withoutSidecar },
+  "child alone": { words: (_, task) => (task === "none" ? [] : undefined) },
+} as const satisfies Readonly<Record<string, Kind>>;
+
+/** Without --shutdown it becomes the child; it sends nothing else but a shutdown. */
+function linkerdAwait(path: string, task: Task, url: string): readonly string[] {
+  const port = task === "none" ? [] : ["--port", new URL(url).port];
+  return [path, ...port, ...(task === "quit" ? ["--shutdown"] : []), "--"];
+}
+
+function withoutSidecar(path: string, task: Task): readonly string[] | undefined {
+  return task === "none" ? [path, "--"] : undefined;
+}
+
+export const ebb: Candidate = { name: "ebb", path: ebbPath, kind: kinds.ebb };
+export const childAlone: Candidate = { name: "child alone", path: "", kind: kinds["child alone"] };
+
+/** `scuttle=PATH`; `scuttle-old=PATH` is of scuttle's kind too. @throws Error that says what is expected */
+export function parseRival(given: string): Candidate {
+  const [, name = "", path = ""] = /^([^=]+)=(.+)$/.exec(given) ?? [];
+  const kind = Object.entries(kinds).find(([known]) => name === known || name.startsWith(`${known}-`))?.[1];
+  if (kind === undefined || path === "")
+    throw new Error(`--rival: expected NAME=PATH, NAME starting with one of ${Object.keys(kinds).join(", ")}: ${given}`);
+  return { name, path, kind };
+}
+
+/** The command line; undefined: this tool cannot do this. */
+export function commandLine(
+  { kind, path }: Candidate,
+  task: Task,
+  url: string,
+  child: readonly string[],
+): CommandLine | undefined {
+  const words = kind.words(path, task, url);
+  return words === undefined ? undefined : { words: [...words, ...child], env: environment(task, url) };
+}
+
+/** The same for all: the variables of scuttle and envoy-preflight, which ebb knows as well. */
+function environment(task: Task, url: string): Readonly<Record<string, string>> {
+  if (task === "none") return { LINKERD_AWAIT_DISABLED: "the bench has no sidecar here" };
+  const quit: Record<string, string> =
+    task === "quit"
+      ? { ISTIO_QUIT_API: url, ALWAYS_KILL_ENVOY: "true" }
+      : { NEVER_KILL_ISTIO: "true", NEVER_KILL_ENVOY: "true" };
+  return { ENVOY_ADMIN_API: url, ...quit };
+}
+
+/** As one would type it, with the tool's name for its path. */
+export function shown({ words, env }: CommandLine): string {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value.replace(/:\d+$/, ":PORT")}`);
+  return [...variables, ...words.map((word) => word.replace(/.*\//, "").replace(/^child-.*/, "child"))].join(" ");
+}

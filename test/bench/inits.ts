@@ -1,0 +1,24 @@
+import { spawnSync } from "node:child_process";
+import { aptInstall, isInPath } from "../../build/packages.mjs";
+import { type Candidate, parseRival } from "./candidates.ts";
+
+const names = ["tini", "dumb-init"] as const;
+
+/** tini and dumb-init of PATH, but for those that were given; as root on Debian, missing ones are installed first. */
+export function findInits(given: readonly Candidate[]): readonly Candidate[] {
+  const wanted = names.filter((name) => !given.some((rival) => rival.name === name));
+  const missing = wanted.filter((name) => !isInPath(name));
+  if (missing.length > 0) install(missing);
+  return wanted.flatMap((name) => {
+    const path = Bun.which(name);
+    if (path === null) console.log(`${name} is not in PATH: it takes no part`);
+    return path === null ? [] : [parseRival(`${name}=${path}`)];
+  });
+}
+
+function install(missing: readonly string[]): void {
+  if (process.getuid?.() !== 0 || !isInPath("apt-get")) return;
+  const [program, ...words] = aptInstall(missing);
+  console.log([program, ...words].join(" "));
+  spawnSync(program, words, { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+}

@@ -13,14 +13,9 @@ export interface Invocation {
 
 /** A subcommand: its help, its options, and its story, which resolves to the exit code. */
 export interface Command {
+  readonly summary: string;
   /** What follows `ebb` on the usage line. */
   readonly usage: string;
   readonly options: Options;
   main(invocation: Invocation): Promise<number>;
-}
-
-/** A line of the table of commands. */
-export interface CommandEntry {
-  readonly summary: string;
-  readonly load: () => Promise<{ readonly command: Command }>;
 }

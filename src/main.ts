@@ -1,10 +1,13 @@
 import type { Command, Invocation } from "./command.ts";
+import { command as run } from "./commands/run.ts";
 import { commands } from "./commands.ts";
 import { EXIT, Failure } from "./core/exit.ts";
+import { describeCommand, overview } from "./core/help.ts";
 import { isStop } from "./core/signal.ts";
 import { exit } from "./system/exit.ts";
 import { writeError, writeOutput } from "./system/output.ts";
 import { listen } from "./system/signals.ts";
+import { explain } from "./system/termination-log.ts";
 
 // First of all: a signal that nobody listens to is lost for PID 1, and ends anybody else.
 const signals = listen();
@@ -15,11 +18,11 @@ async function main(args: readonly string[]): Promise<number> {
   const [first = "--help"] = args;
   if (first === "--help" || first === "-h" || first === "help") return showHelp(args[1]);
   if (first === "--version" || first === "-V") return showVersion();
-  const isNamed = Object.hasOwn(commands, first);
-  const command = await load(isNamed ? first : "run");
-  const rest = isNamed ? args.slice(1) : args;
-  if (isNamed && (rest[0] === "--help" || rest[0] === "-h")) return showHelp(first);
-  return start(command, { args: rest, argvIndex: 1 + args.length - rest.length, env: process.env, signals });
+  const named = Object.hasOwn(commands, first) ? commandNamed(first) : undefined;
+  const rest = named === undefined ? args : args.slice(1);
+  if (named !== undefined && (rest[0] === "--help" || rest[0] === "-h")) return showHelp(first);
+  const argvIndex = 1 + args.length - rest.length;
+  return start(named ?? run, { args: rest, argvIndex, env: process.env, signals });
 }
 
 async function start(command: Command, invocation: Invocation): Promise<number> {
@@ -30,24 +33,22 @@ async function start(command: Command, invocation: Invocation): Promise<number> 
     });
     return await exitCode;
   } catch (error) {
-    if (!("terminationLog" in command.options)) return report(error);
-    const { explain } = await import("./system/termination-log.ts");
-    explain(error instanceof Error ? error.message : String(error), command.options, invocation);
+    const reason = error instanceof Error ? error.message : String(error);
+    if ("terminationLog" in command.options) explain(reason, command.options, invocation);
     return report(error);
   }
 }
 
-async function load(name: string): Promise<Command> {
-  const entry = commands[name];
-  if (entry === undefined) throw new Failure(EXIT.usage, `${name}: no such command; ebb --help lists them`);
-  return (await entry.load()).command;
+function showHelp(name: string | undefined): number {
+  if (name === undefined) writeOutput(overview(commands));
+  else writeOutput(describeCommand(name, commandNamed(name)));
+  return EXIT.ok;
 }
 
-async function showHelp(name: string | undefined): Promise<number> {
-  const { describeCommand, overview } = await import("./core/help.ts");
-  if (name === undefined) writeOutput(overview(commands));
-  else writeOutput(describeCommand(name, await load(name)));
-  return EXIT.ok;
+function commandNamed(name: string): Command {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) throw new Failure(EXIT.usage, `${name}: no such command; ebb --help lists them`);
+  return command;
 }
 
 async function showVersion(): Promise<number> {

@@ -6,7 +6,12 @@ import { options } from "../core/options.ts";
 import { writeError, writeOutput } from "../system/output.ts";
 
 /** `ebb config`: the effective configuration, for people and, with --json, for programs. */
-export const command: Command = { usage: "config [flags]", options, main };
+export const command: Command = {
+  summary: "show each option's value and where it came from",
+  usage: "config [flags]",
+  options,
+  main,
+};
 
 async function main({ args, env }: Invocation): Promise<number> {
   const call = readOperandCall(options, args, env);

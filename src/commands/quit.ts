@@ -20,7 +20,12 @@ const options = pickOptions(
 );
 
 /** `ebb quit`: tells this pod's sidecars to quit. 0 when each took it and is gone, 69 otherwise. */
-export const command: Command = { usage: "quit [flags]", options, main };
+export const command: Command = {
+  summary: "tell the sidecars to quit, and say what each answered",
+  usage: "quit [flags]",
+  options,
+  main,
+};
 
 async function main({ args, env }: Invocation): Promise<number> {
   const call = readOperandCall(options, args, env);

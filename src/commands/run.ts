@@ -21,6 +21,7 @@ import { createQueue, type Queue } from "../system/queue.ts";
 import { quitAll } from "../system/quit.ts";
 import { findSidecars } from "../system/sidecars.ts";
 import type { Signals } from "../system/signals.ts";
+import { writeTerminationLog } from "../system/termination-log.ts";
 import { deadline, keepAlive } from "../system/timer.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
 
@@ -51,6 +52,7 @@ const options = pickOptions(
 
 /** `ebb run`: wait -> start -> forward, reap -> quit -> exit code. Each decision is core/supervision.ts's. */
 export const command: Command = {
+  summary: "wait for the sidecars, run a command, quit the sidecars, exit with its code (the default)",
   usage: "[run] [flags] -- CMD ARG...",
   options,
   main,
@@ -225,9 +227,7 @@ function start(run: Run): void {
 /** Says why ebb failed, also where `kubectl describe pod` shows it. */
 function fail(run: Run, reason: string): void {
   run.log.error({}, reason);
-  const write = async () =>
-    (await import("../system/termination-log.ts")).writeTerminationLog(run.settings.terminationLog, reason);
-  run.chores.push(write());
+  writeTerminationLog(run.settings.terminationLog, reason);
 }
 
 function forward(run: Run, signal: SignalNumber): void {

@@ -6,7 +6,12 @@ import { isStop } from "../core/signal.ts";
 import { deadline } from "../system/timer.ts";
 
 /** `ebb sleep DURATION`: for preStop hooks of images that have no sleep. A stop signal ends it, with 128+n. */
-export const command: Command = { usage: "sleep DURATION", options: {}, main };
+export const command: Command = {
+  summary: "do nothing for a while (for preStop hooks)",
+  usage: "sleep DURATION",
+  options: {},
+  main,
+};
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
   const { operands, command: words } = readOperandCall(command.options, args, env);

@@ -1,21 +1,13 @@
 import type { Socket, SocketHandler } from "bun";
 import { type Address, loopbacks } from "../core/address.ts";
 import { encodeRequest, type HttpAnswer, type HttpRequest, parseAnswer } from "../core/http-message.ts";
+import { requestSecurely } from "./https.ts";
+import { RequestFailed } from "./request-failed.ts";
 
 // Our own HTTP/1.1 over Bun.connect for plain http, which is what every pod's start and end wait for: measured beside fetch
 // and undici it takes half the processor time, no second thread and a third of the memory, and obeys no proxy variable.
 
 const MAX_ANSWER = 64 * 1024;
-
-/** An attempt that brought no answer: `refused`, nobody listens there; `broken`, anything else. */
-export class RequestFailed extends Error {
-  readonly kind: "refused" | "broken";
-
-  constructor(kind: "refused" | "broken", reason: string) {
-    super(reason);
-    this.kind = kind;
-  }
-}
 
 /** Sends requests to one place, one at a time or several at once, and keeps an idle connection for the next. */
 export interface HttpClient extends Disposable {
@@ -40,7 +32,7 @@ export function createHttpClient(): HttpClient {
   };
   return {
     async request(request, signal) {
-      if (request.target.isSecure) return (await import("./https.ts")).requestSecurely(request, signal);
+      if (request.target.isSecure) return requestSecurely(request, signal);
       const kept = idle;
       idle = undefined;
       const connection = kept ?? (await connect(request.target.address, signal));

@@ -1,10 +1,10 @@
-import { request as undici } from "undici";
 import { describeTarget } from "../core/address.ts";
 import type { HttpAnswer, HttpRequest } from "../core/http-message.ts";
-import { RequestFailed } from "./http.ts";
+import { RequestFailed } from "./request-failed.ts";
 
-/** One bounded request over TLS; loaded only where an https URL is given. Redirects are not followed. */
+/** One request over TLS. Redirects are not followed. */
 export async function requestSecurely(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  const { request: undici } = await import("undici"); // few need it
   try {
     const answer = await undici(describeTarget(request.target), {
       method: request.method as "GET",

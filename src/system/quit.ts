@@ -1,6 +1,7 @@
 import type { Header, HttpAnswer } from "../core/http-message.ts";
 import { describeQuit, type QuitRequest, quitRefusal, type Sidecar } from "../core/sidecar.ts";
-import { createHttpClient, RequestFailed, tryConnect } from "./http.ts";
+import { createHttpClient, tryConnect } from "./http.ts";
+import { RequestFailed } from "./request-failed.ts";
 
 export interface QuitOptions {
   /** For each quit: until it was answered and the sidecar is gone. */

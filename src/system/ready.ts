@@ -1,5 +1,6 @@
 import { judge, type Probe, pollPeriodMs, type Verdict } from "../core/probe.ts";
-import { createHttpClient, type HttpClient, RequestFailed, tryConnect } from "./http.ts";
+import { createHttpClient, type HttpClient, tryConnect } from "./http.ts";
+import { RequestFailed } from "./request-failed.ts";
 
 const MAX_IN_FLIGHT = 8;
 const ATTEMPT_LIFE_MS = 5000;

@@ -1,4 +1,3 @@
-import { existsSync, writeFileSync } from "node:fs";
 import { parseArguments } from "../core/arguments.ts";
 import { type Environment, type Options, resolve } from "../core/option.ts";
 import { options } from "../core/options.ts";
@@ -8,6 +7,7 @@ const DEFAULT = "/dev/termination-log";
 
 /** Writes why ebb failed, in one line, where the kubelet reads it (`kubectl describe pod` shows it). */
 export function writeTerminationLog(path: string | undefined, reason: string): void {
+  const { existsSync, writeFileSync } = require("node:fs") as typeof import("node:fs"); // 0.9 ms, and few need it
   if (path === undefined && !existsSync(DEFAULT)) return;
   try {
     writeFileSync(path ?? DEFAULT, `ebb: ${reason.replaceAll("\n", "; ")}\n`);

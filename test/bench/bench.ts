@@ -2,25 +2,16 @@
 // NAME is scuttle, envoy-preflight, linkerd-await, tini or dumb-init, or starts so; tini and dumb-init of PATH take part by
 // themselves. Ratios are to the first rival that can do it. Nothing else should run meanwhile; it takes some minutes.
 import { parseArgs } from "node:util";
-import { type Candidate, parseRival } from "./candidates.ts";
+import { parseRival } from "./candidates.ts";
 import { exitToQuit } from "./exit-to-quit.ts";
+import type { Figure } from "./figure.ts";
 import { findInits } from "./inits.ts";
 import { memory } from "./memory.ts";
 import { readyToStart } from "./ready-to-start.ts";
 import { reliability } from "./reliability.ts";
 import { size } from "./size.ts";
 import { startUp } from "./start-up.ts";
-import { formatTable, type Table } from "./table.ts";
-
-export interface Setup {
-  readonly rivals: readonly Candidate[];
-  readonly isQuick: boolean;
-}
-
-export interface Figure {
-  readonly name: string;
-  run(setup: Setup): Promise<readonly Table[]>;
-}
+import { formatTable } from "./table.ts";
 
 const figures: readonly Figure[] = [startUp, readyToStart, exitToQuit, memory, reliability, size];
 

@@ -32,7 +32,7 @@ const kinds = {
 
 /** Without --shutdown it becomes the child; it sends nothing else but a shutdown. */
 function linkerdAwait(path: string, task: Task, url: string): readonly string[] {
-  const port = task === "none" ? [] : ["--port", new URL(url).port];
+  const port = task === "none" ? [] : ["--port", url.replace(/.*:/, "")];
   return [path, ...port, ...(task === "quit" ? ["--shutdown"] : []), "--"];
 }
 
@@ -48,24 +48,27 @@ export function parseRival(given: string): Candidate {
   const [, name = "", path = ""] = /^([^=]+)=(.+)$/.exec(given) ?? [];
   const kind = Object.entries(kinds).find(([known]) => name === known || name.startsWith(`${known}-`))?.[1];
   if (kind === undefined || path === "")
-    throw new Error(`--rival: expected NAME=PATH, NAME starting with one of ${Object.keys(kinds).join(", ")}: ${given}`);
+    throw new Error(
+      `--rival: expected NAME=PATH, NAME starting with one of ${Object.keys(kinds).join(", ")}: ${given}`,
+    );
   return { name, path, kind };
 }
 
-/** The command line; undefined: this tool cannot do this. */
+/** @throws Error when this tool cannot do this */
 export function commandLine(
-  { kind, path }: Candidate,
+  { kind, path, name }: Candidate,
   task: Task,
   url: string,
   child: readonly string[],
-): CommandLine | undefined {
+): CommandLine {
   const words = kind.words(path, task, url);
-  return words === undefined ? undefined : { words: [...words, ...child], env: environment(task, url) };
+  if (words === undefined) throw new Error(`${name} knows no sidecar`);
+  return { words: [...words, ...child], env: environment(task, url) };
 }
 
 /** The same for all: the variables of scuttle and envoy-preflight, which ebb knows as well. */
 function environment(task: Task, url: string): Readonly<Record<string, string>> {
-  if (task === "none") return { LINKERD_AWAIT_DISABLED: "the bench has no sidecar here" };
+  if (task === "none") return { LINKERD_AWAIT_DISABLED: "true" };
   const quit: Record<string, string> =
     task === "quit"
       ? { ISTIO_QUIT_API: url, ALWAYS_KILL_ENVOY: "true" }
@@ -73,8 +76,16 @@ function environment(task: Task, url: string): Readonly<Record<string, string>> 
   return { ENVOY_ADMIN_API: url, ...quit };
 }
 
-/** As one would type it, with the tool's name for its path. */
-export function shown({ words, env }: CommandLine): string {
-  const variables = Object.entries(env).map(([name, value]) => `${name}=${value.replace(/:\d+$/, ":PORT")}`);
-  return [...variables, ...words.map((word) => word.replace(/.*\//, "").replace(/^child-.*/, "child"))].join(" ");
+/** Those that can do this. */
+export function ableTo(task: Task, candidates: readonly Candidate[]): readonly Candidate[] {
+  return candidates.filter(({ kind, path }) => kind.words(path, task, shownUrl) !== undefined);
 }
+
+/** The commands, as one would type them. */
+export function shown(task: Task, candidates: readonly Candidate[], child: string): readonly string[] {
+  const variables = Object.entries(environment(task, shownUrl)).map(([name, value]) => `${name}=${value}`);
+  const commands = candidates.map(({ kind, name }) => [...(kind.words(name, task, shownUrl) ?? []), child].join(" "));
+  return [variables.join(" "), ...new Set(commands)];
+}
+
+const shownUrl = "http://127.0.0.1:PORT";

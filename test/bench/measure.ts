@@ -22,25 +22,25 @@ export interface Living {
   readonly ended: Promise<Life>;
 }
 
-/** Starts it under stopwatch.c; its stderr is dropped. */
-export function start({ words, env }: CommandLine): Living {
+/** Starts it under stopwatch.c; its stderr is dropped, when `silent` its stdout too. */
+export function start({ words, env }: CommandLine, output: "heard" | "silent" = "heard"): Living {
   const PATH = process.env.PATH ?? "";
-  const { pid, stdout, exited } = Bun.spawn([programPath("stopwatch"), ...words], {
+  const { pid, stdout, exited } = Bun.spawn([programPath("stopwatch"), output, ...words], {
     env: { PATH, ...env },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "ignore",
   });
-  const output = collect(stdout);
+  const said = collect(stdout);
   const end = async (): Promise<Life> => {
-    await Promise.all([exited, output.done]);
-    return readLife(output.text());
+    await Promise.all([exited, said.done]);
+    return readLife(said.text());
   };
-  return { pid, stdout: output.text, ended: end() };
+  return { pid, stdout: said.text, ended: end() };
 }
 
-export function live(command: CommandLine): Promise<Life> {
-  return start(command).ended;
+export function live(command: CommandLine, output?: "silent"): Promise<Life> {
+  return start(command, output).ended;
 }
 
 /** Some tools write their log there too. */

@@ -26,7 +26,7 @@ static struct client {
 } clients[SLOTS];
 
 static long long ready_at, ready, quit, answered;
-static int quits, is_listening;
+static int quits, listener = -1; /* it does not poll what does not listen: that has hung up */
 
 static long long monotonic_ns(void) {
   struct timespec now;
@@ -42,30 +42,35 @@ static void drop(int slot) {
 
 /* The listener first: whoever sees its connection end finds nobody. */
 static void go(int except) {
-  for (int slot = LISTENER; slot < SLOTS; slot++)
+  if (listener >= 0) close(listener);
+  listener = slots[LISTENER].fd = -1;
+  for (int slot = FIRST; slot < SLOTS; slot++)
     if (slot != except) drop(slot);
 }
 
 /* A bound port that does not listen refuses, and is nobody else's. */
+static void start_listening(void) {
+  if (slots[LISTENER].fd >= 0) return;
+  if (listen(listener, 128) != 0) exit(1);
+  slots[LISTENER] = (struct pollfd){.fd = listener, .events = POLLIN};
+}
+
 static void open_life(long long in_ms, int refuses) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
   socklen_t size = sizeof address;
   go(0);
   ready = quit = answered = quits = 0;
-  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0 || bind(fd, (void *)&address, sizeof address) != 0) exit(1);
-  getsockname(fd, (void *)&address, &size);
+  listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener < 0 || bind(listener, (void *)&address, sizeof address) != 0) exit(1);
+  getsockname(listener, (void *)&address, &size);
   ready_at = monotonic_ns() + in_ms * 1000000;
-  is_listening = !refuses;
-  if (is_listening && listen(fd, 128) != 0) exit(1);
-  slots[LISTENER] = (struct pollfd){.fd = fd, .events = is_listening ? POLLIN : 0};
+  if (!refuses) start_listening();
   printf("%d\n", ntohs(address.sin_port));
 }
 
 static void turn_ready(void) {
   ready = monotonic_ns();
-  if (!is_listening && listen(slots[LISTENER].fd, 128) != 0) exit(1);
-  slots[LISTENER].events = POLLIN;
+  start_listening();
 }
 
 static void obey(void) {
@@ -78,7 +83,7 @@ static void obey(void) {
 }
 
 static void take(void) {
-  int fd = accept4(slots[LISTENER].fd, NULL, NULL, SOCK_CLOEXEC), slot = FIRST;
+  int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC), slot = FIRST;
   if (fd < 0) return;
   while (slot < SLOTS && slots[slot].fd >= 0) slot++;
   if (slot == SLOTS) exit(1);
@@ -118,7 +123,7 @@ static void hear(int slot) {
 }
 
 static void wait_for_something(void) {
-  int is_waiting = slots[LISTENER].fd >= 0 && ready == 0;
+  int is_waiting = listener >= 0 && ready == 0;
   long long left = ready_at - monotonic_ns();
   if (is_waiting && left <= 0) return turn_ready();
   struct timespec timeout = {left / 1000000000, left % 1000000000};

@@ -1,12 +1,14 @@
 /*
- * stopwatch CMD ARG...: runs it, and then writes `took START END CODE CPU LEFT`: CLOCK_MONOTONIC just before its start and
+ * stopwatch heard|silent CMD ARG...: runs it (silent: its stdout is /dev/null), and then writes `took START END CODE CPU LEFT`: CLOCK_MONOTONIC just before its start and
  * just after its end was seen (ns); its exit code, as a shell has it; the processor time of its whole life, with what it
  * waited for (us); and how many of its processes it left to us. One that lives longer than two minutes is killed.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -33,11 +35,14 @@ int main(int argc, char **argv) {
   pid_t pid;
   int status, left = 0;
   struct rusage usage;
-  (void)argc;
+  posix_spawn_file_actions_t files;
+  if (argc < 3) return 64;
+  posix_spawn_file_actions_init(&files);
+  if (strcmp(argv[1], "silent") == 0) posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigaction(SIGALRM, &(struct sigaction){.sa_handler = give_up, .sa_flags = SA_RESTART}, NULL);
   long long start = monotonic_ns();
-  if (posix_spawn(&pid, argv[1], NULL, NULL, argv + 1, environ) != 0) return 127;
+  if (posix_spawn(&pid, argv[2], &files, NULL, argv + 2, environ) != 0) return 127;
   running = pid;
   alarm(120);
   for (pid_t ended; (ended = wait4(-1, &status, 0, &usage)) != pid; left++)

@@ -12,7 +12,9 @@ export function formatTable({ title, shows, columns, rows }: Table): string {
   const widths = columns.map((_, at) => Math.max(...lines.map((cells) => (cells[at] ?? "").length)));
   const format = (cells: readonly string[]) =>
     cells
-      .map((cell, at) => (at === 0 || !isNumeric(rows, at) ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .map((cell, at) =>
+        at === 0 || !isNumeric(rows, at) ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0),
+      )
       .join("  ")
       .trimEnd();
   const rule = widths.map((width) => "-".repeat(width)).join("  ");

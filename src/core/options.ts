@@ -231,8 +231,11 @@ export type Settings<K extends OptionName = OptionName> = Pick<Values<typeof opt
 
 /** The options with these names, in the table's order. */
 export function pickOptions<K extends OptionName>(...names: readonly K[]): Pick<typeof options, K> {
-  const picked = Object.entries(options).filter(([name]) => names.includes(name as K));
-  return Object.fromEntries(picked) as Pick<typeof options, K>;
+  const picked: Partial<Record<OptionName, unknown>> = {};
+  for (const name of Object.keys(options) as OptionName[]) {
+    if ((names as readonly OptionName[]).includes(name)) picked[name] = options[name];
+  }
+  return picked as Pick<typeof options, K>;
 }
 
 function parseSidecars(given: string): "auto" | readonly SidecarName[] | undefined {

@@ -37,11 +37,10 @@ export type SignalNumber = number;
 
 export const SIG = numbers;
 
-const names = new Map<number, string>(Object.entries(numbers).map(([name, number]) => [number, `SIG${name}`]));
-
 /** `SIGTERM` for 15; a number without a name stays a number (`signal 40`). */
 export function signalName(signal: SignalNumber): string {
-  return names.get(signal) ?? `signal ${signal}`;
+  const named = Object.entries(numbers).find(([, number]) => number === signal);
+  return named === undefined ? `signal ${signal}` : `SIG${named[0]}`;
 }
 
 /** The number of `SIGTERM`, `TERM`, `term` or `15` (1 to 64); undefined for anything else. */
@@ -51,11 +50,11 @@ export function parseSignal(text: string): SignalNumber | undefined {
   return Object.hasOwn(numbers, name) ? numbers[name as keyof typeof numbers] : undefined;
 }
 
-const stops: ReadonlySet<number> = new Set([SIG.HUP, SIG.INT, SIG.QUIT, SIG.TERM]);
+const stops: readonly SignalNumber[] = [SIG.HUP, SIG.INT, SIG.QUIT, SIG.TERM];
 
 /** Whether the sender wants the container to end: what a kubelet, a terminal and an init system send for it. */
 export function isStop(signal: SignalNumber): boolean {
-  return stops.has(signal);
+  return stops.includes(signal);
 }
 
 /**

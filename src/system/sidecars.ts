@@ -1,7 +1,7 @@
 import { type Detection, detect, type Evidence, listeningPorts, parseAnnotations, withNative } from "../core/detect.ts";
 import type { Environment } from "../core/option.ts";
 import type { Settings } from "../core/options.ts";
-import { planSidecars, type Sidecar } from "../core/sidecar.ts";
+import { type Annotations, planSidecars, type Sidecar } from "../core/sidecar.ts";
 import { readIfThere } from "./file.ts";
 import type { Log } from "./log.ts";
 
@@ -19,7 +19,7 @@ export interface Look {
 
 /** The sidecars to wait for and to quit: those that are named, or those that `auto` finds. */
 export async function findSidecars(settings: SidecarSettings, look: Look): Promise<readonly Sidecar[]> {
-  const annotations = parseAnnotations(readIfThere(settings.podAnnotations) ?? "");
+  const annotations = readAnnotations(settings.podAnnotations);
   if (settings.sidecar !== "auto") return planSidecars(withNative(settings.sidecar, annotations), settings);
   if (isDescribed(settings, look.env)) return planSidecars([], settings);
   const { found, by } = await lookAround({ env: look.env, admin: settings.admin, annotations }, look);
@@ -28,6 +28,11 @@ export async function findSidecars(settings: SidecarSettings, look: Look): Promi
     look.log.info({ sidecars: found.map(({ name }) => name), by, native }, "found");
   }
   return planSidecars(found, settings);
+}
+
+function readAnnotations(path: string): Annotations {
+  const text = readIfThere(path);
+  return text === undefined ? new Map() : parseAnnotations(text);
 }
 
 /** Whether the user's URLs say both what to wait for and what to quit, so that nothing is left to be found. */

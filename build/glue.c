@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,7 +96,9 @@ void ebb_spawn(void) __attribute__((weak));
 #define FUNCTIONS(ENTRY) \
   ENTRY(__errno_location) \
   ENTRY(_exit) \
+  ENTRY(access) \
   ENTRY(close) \
+  ENTRY(connect) \
   ENTRY(ebb_argv) \
   ENTRY(ebb_exec) \
   ENTRY(ebb_listen) \
@@ -103,12 +106,14 @@ void ebb_spawn(void) __attribute__((weak));
   ENTRY(ebb_spawn) \
   ENTRY(getpgrp) \
   ENTRY(getsid) \
+  ENTRY(getsockopt) \
   ENTRY(isatty) \
   ENTRY(kill) \
   ENTRY(open) \
   ENTRY(prctl) \
   ENTRY(read) \
   ENTRY(sigprocmask) \
+  ENTRY(socket) \
   ENTRY(tcgetpgrp) \
   ENTRY(tcsetpgrp) \
   ENTRY(waitpid) \

@@ -17,6 +17,7 @@ import {
   takeTerminalBack,
 } from "../system/child.ts";
 import { createLog, type Log } from "../system/log.ts";
+import { giveMemoryBack } from "../system/memory.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
 import { quitAll } from "../system/quit.ts";
 import { findSidecars } from "../system/sidecars.ts";
@@ -216,6 +217,7 @@ function start(run: Run): void {
     const { pid } = run.child;
     run.queue.push({ kind: "started", pid });
     run.log.release();
+    giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started");
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

@@ -56,9 +56,9 @@ export function judge(answer: HttpAnswer): Verdict {
 
 /**
  * Milliseconds from one readiness attempt to the next, by the time already waited: so that ready is noticed within 10 ms in
- * the first 10 s, 25 ms in the first minute, 250 ms after. One less each time: asking takes time too.
+ * the first 10 s, 25 ms in the first minute, 250 ms after. A little less each time: asking takes time too.
  */
 export function pollPeriodMs(waitedMs: number): number {
-  if (waitedMs < 10_000) return 8;
+  if (waitedMs < 10_000) return 9;
   return waitedMs < 60_000 ? 23 : 245;
 }

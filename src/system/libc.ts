@@ -6,15 +6,19 @@ import { dlopen, type Pointer, ptr, read, toArrayBuffer } from "bun:ffi";
 const functions = {
   __errno_location: { args: [], returns: "ptr" },
   _exit: { args: ["i32"], returns: "void" },
+  access: { args: ["ptr", "i32"], returns: "i32" },
   close: { args: ["i32"], returns: "i32" },
+  connect: { args: ["i32", "ptr", "u32"], returns: "i32" },
   getpgrp: { args: [], returns: "i32" },
   getsid: { args: ["i32"], returns: "i32" },
+  getsockopt: { args: ["i32", "i32", "i32", "ptr", "ptr"], returns: "i32" },
   isatty: { args: ["i32"], returns: "i32" },
   kill: { args: ["i32", "i32"], returns: "i32" },
   open: { args: ["ptr", "i32", "i32"], returns: "i32" },
   prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },
   read: { args: ["i32", "ptr", "u64"], returns: "i64" },
   sigprocmask: { args: ["i32", "ptr", "ptr"], returns: "i32" },
+  socket: { args: ["i32", "i32", "i32"], returns: "i32" },
   tcgetpgrp: { args: ["i32"], returns: "i32" },
   tcsetpgrp: { args: ["i32", "i32"], returns: "i32" },
   waitpid: { args: ["i32", "ptr", "i32"], returns: "i32" },
@@ -39,6 +43,7 @@ export const ERRNO = {
   ENOTDIR: 20,
   ENFILE: 23,
   EMFILE: 24,
+  ECONNREFUSED: 111,
 } as const;
 
 const messages: Readonly<Record<number, string>> = {

@@ -1,14 +1,21 @@
+import type { Address } from "../core/address.ts";
 import { judge, type Probe, pollPeriodMs, type Verdict } from "../core/probe.ts";
-import { createHttpClient, type HttpClient, tryConnect } from "./http.ts";
+import { createHttpClient, type HttpClient, REFUSED, sendNothing } from "./http.ts";
+import { cString, libc, ptr } from "./libc.ts";
+import { refusalCheck } from "./refusal.ts";
 import { RequestFailed } from "./request-failed.ts";
 
+const F_OK = 0;
 const MAX_IN_FLIGHT = 8;
 const ATTEMPT_LIFE_MS = 5000;
 
 interface Attempt {
   readonly since: number;
-  readonly controller: AbortController;
+  cancel: () => void;
 }
+
+/** Starts an attempt, which calls once with its verdict; returns what cancels it. */
+type Try = (done: (verdict: Verdict) => void) => () => void;
 
 /**
  * Resolves as soon as the probe says ready; rejects with the signal's reason when it is aborted. A new attempt starts each
@@ -18,6 +25,7 @@ interface Attempt {
 export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason: string) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const client = createHttpClient();
+  const tryOnce = tryOf(probe, client);
   const start = performance.now();
   const attempts: Attempt[] = [];
   let timer: Timer | undefined;
@@ -26,15 +34,13 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
     const now = performance.now();
     timer = setTimeout(launch, pollPeriodMs(now - start));
     retire(attempts, now, onNotReady);
-    const attempt = { since: now, controller: new AbortController() };
+    const attempt: Attempt = { since: now, cancel: () => undefined };
     attempts.push(attempt);
-    tryOnce(probe, client, attempt.controller.signal).then((verdict) => {
-      const place = attempts.indexOf(attempt);
-      if (place < 0) return; // retired: its answer no longer counts
-      attempts.splice(place, 1);
+    attempt.cancel = tryOnce((verdict) => {
+      attempts.splice(attempts.indexOf(attempt), 1);
       if (verdict.ready) resolve();
       else onNotReady(verdict.reason);
-    }, reject);
+    });
   };
 
   const onAbort = () => reject(signal.reason);
@@ -43,7 +49,7 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
   return promise.finally(() => {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
-    for (const { controller } of attempts.splice(0)) controller.abort();
+    for (const { cancel } of attempts) cancel();
     client[Symbol.dispose]();
   });
 }
@@ -51,29 +57,55 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
 /** Ends the attempts that are too old, and the newest where there are too many. */
 function retire(attempts: Attempt[], now: number, onNotReady: (reason: string) => void): void {
   const [oldest] = attempts;
-  if (oldest !== undefined && now - oldest.since >= ATTEMPT_LIFE_MS) attempts.shift()?.controller.abort();
+  if (oldest !== undefined && now - oldest.since >= ATTEMPT_LIFE_MS) attempts.shift()?.cancel();
   if (attempts.length >= MAX_IN_FLIGHT) {
-    attempts.pop()?.controller.abort();
+    attempts.pop()?.cancel();
     onNotReady("no answer");
   }
 }
 
-async function tryOnce(probe: Probe, client: HttpClient, signal: AbortSignal): Promise<Verdict> {
-  try {
-    switch (probe.kind) {
-      case "http":
-        return judge(await client.request({ method: "GET", target: probe.target, headers: [] }, signal));
-      case "connect":
-        await tryConnect(probe.address, signal);
-        return { ready: true };
-      case "file":
-        return (await import("node:fs")).existsSync(probe.path)
-          ? { ready: true }
-          : { ready: false, reason: "no such file" };
+function tryOf(probe: Probe, client: HttpClient): Try {
+  switch (probe.kind) {
+    case "http": {
+      const request = { method: "GET", target: probe.target, headers: [] };
+      return unlessRefused(probe.target.address, (done) =>
+        client.send(request, (outcome) => done(outcome instanceof RequestFailed ? failed(outcome) : judge(outcome))),
+      );
     }
-  } catch (error) {
-    if (signal.aborted) return { ready: false, reason: "no answer" };
-    if (error instanceof RequestFailed) return { ready: false, reason: error.message };
-    throw error;
+    case "connect":
+      return unlessRefused(probe.address, (done) =>
+        sendNothing(probe.address, (outcome) => done(outcome === undefined ? { ready: true } : failed(outcome))),
+      );
+    case "file":
+      return (done) => {
+        const isThere = libc.access(ptr(cString(probe.path)), F_OK) === 0;
+        done(isThere ? { ready: true } : { ready: false, reason: "no such file" });
+        return nothing;
+      };
   }
+}
+
+/** After a refusal the cheap check comes first: what is refused again needs no more. */
+function unlessRefused(address: Address, attempt: Try): Try {
+  const isRefused = refusalCheck(address);
+  if (isRefused === undefined) return attempt;
+  let refusal: Verdict | undefined;
+  return (done) => {
+    if (refusal !== undefined && isRefused()) {
+      done(refusal);
+      return nothing;
+    }
+    return attempt((verdict) => {
+      refusal = !verdict.ready && verdict.reason === REFUSED ? verdict : undefined;
+      done(verdict);
+    });
+  };
+}
+
+function nothing(): void {
+  // there is nothing to cancel
+}
+
+function failed({ message }: RequestFailed): Verdict {
+  return { ready: false, reason: message };
 }

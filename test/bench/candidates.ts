@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { ebbPath } from "../harness.ts";
 
 /** A tool that takes part. */
@@ -27,7 +28,6 @@ const kinds = {
   "linkerd-await": { words: linkerdAwait },
   tini: { words: withoutSidecar },
   "dumb-init": { words: withoutSidecar },
-  "child alone": { words: (_, task) => (task === "none" ? [] : undefined) },
 } as const satisfies Readonly<Record<string, Kind>>;
 
 /** Without --shutdown it becomes the child; it sends nothing else but a shutdown. */
@@ -36,14 +36,18 @@ function linkerdAwait(path: string, task: Task, url: string): readonly string[] 
   return [path, ...port, ...(task === "quit" ? ["--shutdown"] : []), "--"];
 }
 
+function childWords(_: string, task: Task): readonly string[] | undefined {
+  return task === "none" ? [] : undefined;
+}
+
 function withoutSidecar(path: string, task: Task): readonly string[] | undefined {
   return task === "none" ? [path, "--"] : undefined;
 }
 
 export const ebb: Candidate = { name: "ebb", path: ebbPath, kind: kinds.ebb };
-export const childAlone: Candidate = { name: "child alone", path: "", kind: kinds["child alone"] };
+export const childAlone: Candidate = { name: "child alone", path: "", kind: { words: childWords } };
 
-/** `scuttle=PATH`; `scuttle-old=PATH` is of scuttle's kind too. @throws Error that says what is expected */
+/** `scuttle=PATH`; `scuttle-old=PATH` is of scuttle's kind too, `ebb-old=PATH` another ebb. @throws Error that says what is expected */
 export function parseRival(given: string): Candidate {
   const [, name = "", path = ""] = /^([^=]+)=(.+)$/.exec(given) ?? [];
   const kind = Object.entries(kinds).find(([known]) => name === known || name.startsWith(`${known}-`))?.[1];
@@ -51,6 +55,7 @@ export function parseRival(given: string): Candidate {
     throw new Error(
       `--rival: expected NAME=PATH, NAME starting with one of ${Object.keys(kinds).join(", ")}: ${given}`,
     );
+  if (!existsSync(path)) throw new Error(`--rival: no such file: ${path}`);
   return { name, path, kind };
 }
 

@@ -4,7 +4,7 @@ import type { Figure } from "./figure.ts";
 import { live } from "./measure.ts";
 import { type Sidecar, startSidecar } from "./sidecar.ts";
 import { median, quantile, shuffled } from "./statistics.ts";
-import { atMost, noTarget, number, targetColumns } from "./table.ts";
+import { atMost, noTarget, number, targetColumns, versus } from "./table.ts";
 
 const QUIT_LIMIT_MS = 2;
 const EXIT_LIMIT_MS = 3;
@@ -27,7 +27,7 @@ export const exitToQuit: Figure = {
     for (let round = 0; round < rounds; round++)
       for (const entry of shuffled(entries)) await measureOnce(entry, sidecar);
     const what = `${rounds} rounds, each runs all in a random order; ms; the child lives 20 ms; runs: those that quit`;
-    const columns = ["", "runs", "median", "p95", "max", `median/${able[1]?.name}`, ...targetColumns];
+    const columns = ["", "runs", "median", "p95", "max", versus("median", able[1]), ...targetColumns];
     const rows = (way: "quit" | "exit", limit: number) =>
       entries.map(({ candidate, [way]: ms }) => row(candidate, ms, entries[1]?.[way] ?? [], limit));
     return [

@@ -18,7 +18,9 @@ export function findInits(given: readonly Candidate[]): readonly Candidate[] {
 
 function install(missing: readonly string[]): void {
   if (process.getuid?.() !== 0 || !isInPath("apt-get")) return;
-  const [program, ...words] = aptInstall(missing);
-  console.log([program, ...words].join(" "));
-  spawnSync(program, words, { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  for (const [program, ...words] of [["apt-get", "update"], aptInstall(missing)] as const) {
+    console.log([program, ...words].join(" "));
+    spawnSync(program, words, { env });
+  }
 }

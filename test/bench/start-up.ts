@@ -4,7 +4,7 @@ import type { Figure, Setup } from "./figure.ts";
 import { live } from "./measure.ts";
 import { startSidecar } from "./sidecar.ts";
 import { median, quantile, shuffled } from "./statistics.ts";
-import { atMost, noTarget, number, type Table, targetColumns } from "./table.ts";
+import { atMost, noTarget, number, type Table, targetColumns, versus } from "./table.ts";
 
 const LIMIT = 1.5;
 
@@ -38,11 +38,11 @@ async function measure(title: string, task: Task, url: string, { rivals, isQuick
   return {
     title,
     shows: [what, ...shown(task, able, "child exit 0")],
-    columns: ["", "min", "median", "p95", `median/${rival?.candidate.name}`, `min/${rival?.candidate.name}`].concat(
+    columns: ["", "min", "median", "p95", versus("median", rival?.candidate), versus("min", rival?.candidate)].concat(
       "wrong codes",
       targetColumns,
     ),
-    rows: entries.map((entry) => row(entry, rival?.ms ?? [], task === "leave" && rivals.length > 0)),
+    rows: entries.map((entry) => row(entry, rival?.ms ?? [], task === "leave")),
   };
 }
 
@@ -57,11 +57,11 @@ function row({ candidate, ms, failed }: Entry, rival: readonly number[], hasTarg
   const ratio = median(ms) / median(rival);
   return [
     candidate.name,
-    number(Math.min(...ms)),
+    number(quantile(ms, 0)),
     number(median(ms)),
     number(quantile(ms, 0.95)),
     number(ratio),
-    number(Math.min(...ms) / Math.min(...rival)),
+    number(quantile(ms, 0) / quantile(rival, 0)),
     `${failed}`,
     ...(hasTarget && candidate === ebb ? atMost(LIMIT, " x", ratio) : noTarget),
   ];

@@ -31,10 +31,17 @@ export function number(value: number): string {
   return value.toFixed(Math.abs(value) < 0.1 && value !== 0 ? 3 : 2);
 }
 
+/** The head of a column of ratios to this rival's value. */
+export function versus(what: string, rival: { readonly name: string } | undefined): string {
+  return `${what}/${rival?.name ?? "-"}`;
+}
+
 /** What a figure has to reach: the cells of the columns `target` and `met`, which only ebb's rows have. */
 export const targetColumns = ["target", "met"] as const;
 export const noTarget = ["", ""] as const;
 
+/** @param value not a number: it could not be measured */
 export function atMost(limit: number, unit: string, value: number): readonly [string, string] {
-  return [`<= ${limit}${unit}`, value <= limit ? "yes" : "NO"];
+  const met = value <= limit ? "yes" : "NO";
+  return [`<= ${limit}${unit}`, Number.isFinite(value) ? met : "-"];
 }

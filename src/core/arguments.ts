@@ -14,7 +14,7 @@ export interface Arguments {
  * node:util's parseArgs cannot stop at the first operand, and loading it costs each pod's start 1.1 ms (measured).
  */
 export function parseArguments(args: readonly string[], options: Options, mayMix = false): Arguments {
-  const byFlag = new Map(Object.values(options).map((option) => [option.flag, option]));
+  const all = Object.values(options);
   const flags = new Map<string, string[]>();
   const problems: string[] = [];
   const operands: string[] = [];
@@ -30,9 +30,14 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
       continue;
     }
     const [, dashes, name, , inline] = /^(--?)([^=]*)(=([\s\S]*))?$/.exec(arg) as RegExpExecArray;
-    const option = dashes === "--" ? byFlag.get(name as string) : undefined;
+    const option = dashes === "--" ? all.find(({ flag }) => flag === name) : undefined;
     if (option === undefined) {
-      problems.push(`unknown flag ${dashes}${name}${suggestion(name as string, [...byFlag.keys()])}`);
+      problems.push(
+        `unknown flag ${dashes}${name}${suggestion(
+          name as string,
+          all.map(({ flag }) => flag),
+        )}`,
+      );
       if (inline === undefined && hasValue(args, at)) at += 1;
       continue;
     }

@@ -163,22 +163,24 @@ function find(
 ): Found | undefined {
   const given = flags.get(option.flag);
   if (given !== undefined) return { origin: `--${option.flag}`, texts: given };
-  const set = option.variables.map((variable) => ({
-    origin: variable.name,
-    texts: textsOf(variable, env),
-  }));
-  const used = set.filter(({ texts }) => texts.length > 0);
-  const [first] = used;
-  if (first === undefined || !option.repeatable) return first;
-  return {
-    origin: used.map(({ origin }) => origin).join(", "),
-    texts: used.flatMap(({ texts }) => texts),
-  };
+  let found: Found | undefined;
+  for (const variable of option.variables) {
+    const texts = textsOf(variable, env);
+    if (texts.length === 0) continue;
+    if (!option.repeatable) return { origin: variable.name, texts };
+    found =
+      found === undefined
+        ? { origin: variable.name, texts }
+        : { origin: `${found.origin}, ${variable.name}`, texts: [...found.texts, ...texts] };
+  }
+  return found;
 }
+
+const nothing: readonly string[] = [];
 
 function textsOf(variable: Variable, env: Environment): readonly string[] {
   const value = env[variable.name];
-  if (value === undefined || value === "") return [];
+  if (value === undefined || value === "") return nothing;
   if (variable.read === undefined) return [value];
   try {
     return variable.read(value, env);

@@ -1,6 +1,6 @@
 import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
 import { SIG, type SignalNumber } from "../core/signal.ts";
-import { cStrings, ERRNO, errno, errorText, libc, type Pointer, ptr, read, signalSet } from "./libc.ts";
+import { cStrings, ERRNO, errno, errorText, libc, moreOfLibc, type Pointer, ptr, read, signalSet } from "./libc.ts";
 import { native } from "./native.ts";
 
 /** A command line: its words, and where it starts in the argv that ebb was given. */
@@ -85,9 +85,9 @@ function isForeground(): boolean {
 /** Blocked meanwhile: SIGTTOU would stop ebb where it is in the background. */
 function setForeground(group: number): void {
   const stop = ptr(signalSet(1n << BigInt(SIG.TTOU - 1)));
-  libc.sigprocmask(SIG_BLOCK, stop, null);
-  libc.tcsetpgrp(0, group);
-  libc.sigprocmask(SIG_UNBLOCK, stop, null);
+  moreOfLibc().sigprocmask(SIG_BLOCK, stop, null);
+  moreOfLibc().tcsetpgrp(0, group);
+  moreOfLibc().sigprocmask(SIG_UNBLOCK, stop, null);
 }
 
 /** From a child that has ended. */
@@ -97,7 +97,7 @@ export function takeTerminalBack({ hasTerminal }: Child): void {
 
 /** A child that the terminal has stopped (Ctrl-Z): ebb stops too, so that the shell has its prompt, until the shell continues it. */
 export function stopWith(child: Child): void {
-  const hasShell = libc.getsid(0) !== process.pid;
+  const hasShell = moreOfLibc().getsid(0) !== process.pid;
   if (!child.hasTerminal || !hasShell) return;
   takeTerminalBack(child);
   kill(process.pid, SIG.STOP);

@@ -1,6 +1,6 @@
 import { dlopen, type Pointer } from "bun:ffi";
 import { forwarded, type SignalNumber, signalName } from "../core/signal.ts";
-import { cStrings, errno, libc, ptr, signalSet } from "./libc.ts";
+import { cStrings, errno, moreOfLibc, ptr, signalSet } from "./libc.ts";
 import type { Native } from "./native.ts";
 
 const SETPGROUP = 2;
@@ -38,7 +38,7 @@ export const development: Native = {
     host.posix_spawnattr_setsigdefault(attributes, ptr(signalSet(2n ** 64n - 1n)));
     const pid = new Int32Array(1);
     const error = host.posix_spawnp(ptr(pid), file, null, attributes, argv, environment());
-    if (error === 0 && terminal === 1) libc.tcsetpgrp(0, pid[0] as number);
+    if (error === 0 && terminal === 1) moreOfLibc().tcsetpgrp(0, pid[0] as number);
     return error === 0 ? (pid[0] as number) : -error;
   },
   ebb_exec(file, argv) {

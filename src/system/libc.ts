@@ -3,29 +3,45 @@ import { dlopen, type Pointer, ptr, read, toArrayBuffer } from "bun:ffi";
 // The one native seam: libc, by bun:ffi. In development it is the host's libc; in the static executable dlopen finds the
 // functions that build/glue.c lists, and only those.
 
-const functions = {
+const always = {
   __errno_location: { args: [], returns: "ptr" },
   _exit: { args: ["i32"], returns: "void" },
-  access: { args: ["ptr", "i32"], returns: "i32" },
   close: { args: ["i32"], returns: "i32" },
-  connect: { args: ["i32", "ptr", "u32"], returns: "i32" },
   getpgrp: { args: [], returns: "i32" },
-  getsid: { args: ["i32"], returns: "i32" },
-  getsockopt: { args: ["i32", "i32", "i32", "ptr", "ptr"], returns: "i32" },
   isatty: { args: ["i32"], returns: "i32" },
   kill: { args: ["i32", "i32"], returns: "i32" },
   open: { args: ["ptr", "i32", "i32"], returns: "i32" },
   prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },
   read: { args: ["i32", "ptr", "u64"], returns: "i64" },
-  sigprocmask: { args: ["i32", "ptr", "ptr"], returns: "i32" },
-  socket: { args: ["i32", "i32", "i32"], returns: "i32" },
   tcgetpgrp: { args: ["i32"], returns: "i32" },
-  tcsetpgrp: { args: ["i32", "i32"], returns: "i32" },
   waitpid: { args: ["i32", "ptr", "i32"], returns: "i32" },
   write: { args: ["i32", "ptr", "u64"], returns: "i64" },
 } as const;
 
-export const libc = dlopen("libc.so.6", functions).symbols;
+const sometimes = {
+  access: { args: ["ptr", "i32"], returns: "i32" },
+  connect: { args: ["i32", "ptr", "u32"], returns: "i32" },
+  getsid: { args: ["i32"], returns: "i32" },
+  getsockopt: { args: ["i32", "i32", "i32", "ptr", "ptr"], returns: "i32" },
+  sigprocmask: { args: ["i32", "ptr", "ptr"], returns: "i32" },
+  socket: { args: ["i32", "i32", "i32"], returns: "i32" },
+  tcsetpgrp: { args: ["i32", "i32"], returns: "i32" },
+} as const;
+
+/** What every start needs. */
+export const libc = dlopen("libc.so.6", always).symbols;
+
+let opened: ReturnType<typeof openMore> | undefined;
+
+/** What few starts need: each function costs them 10 µs (measured). */
+export function moreOfLibc(): ReturnType<typeof openMore> {
+  opened ??= openMore();
+  return opened;
+}
+
+function openMore() {
+  return dlopen("libc.so.6", sometimes).symbols;
+}
 
 /** The errno of the last call. Read it before anything else runs. */
 export function errno(): number {

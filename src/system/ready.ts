@@ -1,7 +1,7 @@
 import type { Address } from "../core/address.ts";
 import { judge, type Probe, pollPeriodMs, type Verdict } from "../core/probe.ts";
 import { createHttpClient, type HttpClient, REFUSED, sendNothing } from "./http.ts";
-import { cString, libc, ptr } from "./libc.ts";
+import { cString, moreOfLibc, ptr } from "./libc.ts";
 import { refusalCheck } from "./refusal.ts";
 import { RequestFailed } from "./request-failed.ts";
 
@@ -78,7 +78,7 @@ function tryOf(probe: Probe, client: HttpClient): Try {
       );
     case "file":
       return (done) => {
-        const isThere = libc.access(ptr(cString(probe.path)), F_OK) === 0;
+        const isThere = moreOfLibc().access(ptr(cString(probe.path)), F_OK) === 0;
         done(isThere ? { ready: true } : { ready: false, reason: "no such file" });
         return nothing;
       };

@@ -1,5 +1,5 @@
 import { type Address, loopbacks } from "../core/address.ts";
-import { ERRNO, libc, ptr } from "./libc.ts";
+import { ERRNO, libc, moreOfLibc, ptr } from "./libc.ts";
 
 const AF_INET = 2;
 const AF_INET6 = 10;
@@ -26,11 +26,11 @@ function checkOf(host: string, port: number): (() => boolean) | undefined {
   const memory = new Int32Array([0, 4]); // the error, and its size
   const [where, error, size] = [ptr(address), ptr(memory, 0), ptr(memory, 4)];
   return () => {
-    const socket = libc.socket(address[0] as number, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const socket = moreOfLibc().socket(address[0] as number, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (socket < 0) return false; // a real attempt says why
     memory[0] = 0;
-    const isPending = libc.connect(socket, where, address.length) !== 0;
-    if (isPending) libc.getsockopt(socket, SOL_SOCKET, SO_ERROR, error, size); // loopback has refused by now
+    const isPending = moreOfLibc().connect(socket, where, address.length) !== 0;
+    if (isPending) moreOfLibc().getsockopt(socket, SOL_SOCKET, SO_ERROR, error, size); // loopback has refused by now
     libc.close(socket);
     return memory[0] === ERRNO.ECONNREFUSED;
   };

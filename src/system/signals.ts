@@ -1,5 +1,5 @@
 import type { SignalNumber } from "../core/signal.ts";
-import { libc, ptr, signalSet } from "./libc.ts";
+import { moreOfLibc, ptr, signalSet } from "./libc.ts";
 import { native } from "./native.ts";
 
 const SIG_SETMASK = 2;
@@ -48,5 +48,5 @@ export function listen(): Signals {
 
 /** Blocks every signal, so that none is caught and lost between here and exec. */
 export function holdSignals(): void {
-  libc.sigprocmask(SIG_SETMASK, ptr(signalSet(2n ** 64n - 1n)), null);
+  moreOfLibc().sigprocmask(SIG_SETMASK, ptr(signalSet(2n ** 64n - 1n)), null);
 }

@@ -1,0 +1,59 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { exitMeanings } from "../src/core/exit.ts";
+import { defaultOf, flagOf } from "../src/core/help.ts";
+import { options } from "../src/core/options.ts";
+import { type SidecarKind, sidecarKinds } from "../src/core/sidecar.ts";
+
+const path = join(import.meta.dirname, "..", "README.md");
+
+/** The README with its tables made anew from the declarations; each stands between `<!-- NAME -->` and `<!-- /NAME -->`. */
+export function withTables(readme: string): string {
+  let text = readme;
+  for (const [name, table] of Object.entries({
+    options: optionTable(),
+    sidecars: sidecarTable(),
+    exits: exitTable(),
+  })) {
+    const place = new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`);
+    if (!place.test(text)) throw new Error(`README.md has no place for the table of ${name}`);
+    text = text.replace(place, (_, start, end) => `${start}${table}${end}`);
+  }
+  return text;
+}
+
+function optionTable(): string {
+  const rows = Object.values(options).map((option) => {
+    const [own, ...also] = option.variables.map(({ name }) => code(name));
+    const initial = defaultOf(option);
+    const repeatable = option.repeatable ? "; repeatable" : "";
+    return [code(`${flagOf(option)}`), initial, [own, ...also].join(", "), `${option.help}${repeatable}`];
+  });
+  return table(["flag", "default", "variables", "what it does"], rows);
+}
+
+function sidecarTable(): string {
+  const rows = Object.entries(sidecarKinds).map(([name, kind]: [string, SidecarKind]) => {
+    const found = [
+      kind.annotation === undefined ? [] : [code(kind.annotation)],
+      `port ${kind.ports.join(", ")}`,
+    ].flat();
+    return [code(name), code(`GET ${kind.ready}`), code(`POST ${kind.quit}`), found.join("; ")];
+  });
+  return table(["sidecar", "ready", "quit", "found by"], rows);
+}
+
+function exitTable(): string {
+  return table(["exit code", "meaning"], exitMeanings);
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("");
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+if (import.meta.main) writeFileSync(path, withTables(readFileSync(path, "utf8")));

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { withTables } from "../build/readme.ts";
+import { commands } from "../src/commands.ts";
+import { readCommandCall, readOperandCall } from "../src/core/call.ts";
+
+const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
+
+test("the README's tables are those of the declarations (bun build/readme.ts writes them)", () => {
+  expect(readme).toBe(withTables(readme));
+});
+
+test("a place for a table that is missing is named", () => {
+  expect(() => withTables("# ebb")).toThrow("no place for the table of options");
+});
+
+test.each(Object.keys(commands))("the README names ebb %s", (name) => {
+  expect(readme).toContain(`ebb ${name}`);
+});
+
+const manifests = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => Bun.YAML.parse(yaml));
+const calls = manifests.flatMap(callsOf);
+
+test("the README has a manifest for each of the three uses", () => {
+  expect(manifests.map((manifest) => (manifest as { kind: string }).kind)).toEqual(["Job", "Deployment", "Pod"]);
+  expect(calls).not.toEqual([]);
+});
+
+test.each(calls)("the command line in a manifest is one that ebb takes: %j", (path, name, ...args) => {
+  const command = commands[name as string];
+  expect(path).toBe("/ebb");
+  expect(command).toBeDefined();
+  const read = name === "run" ? readCommandCall : readOperandCall;
+  expect(() => read(command?.options ?? {}, args, {})).not.toThrow();
+});
+
+/** Each list in a manifest that starts with /ebb, with the `args` beside it. */
+function callsOf(node: unknown): string[][] {
+  if (typeof node !== "object" || node === null) return [];
+  const { command, args = [] } = node as { command?: unknown; args?: string[] };
+  const own = Array.isArray(command) && command[0] === "/ebb" ? [[...command, ...args]] : [];
+  return [...own, ...Object.values(node).flatMap(callsOf)];
+}

@@ -98,8 +98,12 @@ export function splitBy(text: string, separator: string): readonly string[] {
 export const anyText: Syntax<string> = { parse: (text) => text, expected: "text" };
 
 export function oneOf<const W extends readonly string[]>(words: W): Syntax<W[number]> {
-  const expected = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
-  return { parse: (text) => words.find((word) => word === text), expected };
+  return {
+    parse: (text) => words.find((word) => word === text),
+    get expected() {
+      return `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+    },
+  };
 }
 
 export type Options = Readonly<Record<string, Option<unknown>>>;
@@ -195,11 +199,13 @@ function read({ syntax, repeatable }: Option<unknown>, { origin, texts }: Found)
     if (value === undefined) throw new BadValue(`${origin}: expected ${syntax.expected}, got ${JSON.stringify(text)}`);
     return value;
   });
-  return repeatable ? values : values.at(-1);
+  return repeatable ? values : values[values.length - 1];
 }
 
 /** Variables of ebb's own form that set nothing: a typing error that must not pass in silence. */
 export function unknownVariables(options: Options, env: Environment): readonly string[] {
+  const own = Object.keys(env).filter((name) => name.startsWith("EBB_"));
+  if (own.length === 0) return own;
   const known = new Set(Object.values(options).flatMap((option) => option.variables.map(({ name }) => name)));
-  return Object.keys(env).filter((name) => name.startsWith("EBB_") && !known.has(name));
+  return own.filter((name) => !known.has(name));
 }

@@ -128,7 +128,7 @@ export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls):
     const quits = instead.length > 0 ? given : [ownQuit(kind, urls.admin)];
     return { name, isNative, ready: [ownProbe(kind, urls.admin)], quits: isNative ? [] : quits };
   });
-  const areAllNative = known.length > 0 && known.every(({ isNative }) => isNative);
+  const areAllNative = known.length > 0 && !known.some(({ isNative }) => !isNative);
   const others = known.length === 1 || areAllNative ? [] : instead;
   const quits = [...others, ...urls.quit.filter(({ isMore }) => isMore === true)];
   if (urls.ready.length === 0 && quits.length === 0) return known;

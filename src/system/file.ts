@@ -1,3 +1,4 @@
+import { latin1 } from "./latin1.ts";
 import { cString, libc, ptr } from "./libc.ts";
 
 const O_RDONLY = 0;
@@ -11,14 +12,18 @@ const BLOCK = 16 * 1024;
 export function readIfThere(path: string): string | undefined {
   const descriptor = libc.open(ptr(cString(path)), O_RDONLY | O_CLOEXEC, 0);
   if (descriptor < 0) return undefined;
-  const decoder = new TextDecoder();
   const block = new Uint8Array(BLOCK);
   let text = "";
   for (;;) {
     const length = Number(libc.read(descriptor, ptr(block), BigInt(BLOCK)));
-    if (length > 0) text += decoder.decode(block.subarray(0, length), { stream: true });
+    if (length > 0) text += latin1(block.subarray(0, length));
     if (length > 0) continue;
     libc.close(descriptor);
-    return length < 0 ? undefined : text + decoder.decode();
+    return length < 0 ? undefined : fromUtf8(text);
   }
+}
+
+function fromUtf8(text: string): string {
+  if (!/[\x80-\xff]/.test(text)) return text;
+  return new TextDecoder().decode(Uint8Array.from(text, (byte) => byte.charCodeAt(0)));
 }

@@ -2,6 +2,7 @@ import type { Socket, SocketHandler } from "bun";
 import { type Address, loopbacks } from "../core/address.ts";
 import { encodeRequest, type HttpAnswer, type HttpRequest, parseAnswer } from "../core/http-message.ts";
 import { requestSecurely } from "./https.ts";
+import { latin1 } from "./latin1.ts";
 import { RequestFailed } from "./request-failed.ts";
 
 // Our own HTTP/1.1 over Bun.connect for plain http, which is what every pod's start and end wait for: measured beside fetch
@@ -146,7 +147,8 @@ function open(where: Where, done: Done<Connection>): Cancel {
       connection = { socket, receive: () => undefined };
       done(connection);
     },
-    data: (_, bytes) => connection?.receive(bytes.toString("latin1"), false),
+    binaryType: "uint8array",
+    data: (_, bytes) => connection?.receive(latin1(bytes), false),
     end: onEnd,
     close: onEnd,
     error: onEnd,

@@ -23,7 +23,9 @@ export interface QuitReport {
 
 /** Tells all sidecars to quit, at the same time, and watches that they go. Never rejects, never takes longer than the timeout. */
 export function quitAll(sidecars: readonly Sidecar[], options: QuitOptions): Promise<readonly QuitReport[]> {
-  return Promise.all(sidecars.flatMap(({ name, quits }) => quits.map((quit) => quitOne(name, quit, options))));
+  const reports: Promise<QuitReport>[] = [];
+  for (const { name, quits } of sidecars) for (const quit of quits) reports.push(quitOne(name, quit, options));
+  return Promise.all(reports);
 }
 
 async function quitOne(sidecar: Sidecar["name"], quit: QuitRequest, options: QuitOptions): Promise<QuitReport> {

@@ -39,8 +39,11 @@ export function startWait(options: WaitOptions): Wait {
       signal,
       log,
     });
-    const probes = [...sidecars.flatMap(({ ready }) => ready), ...options.targets];
-    await Promise.all(probes.map((probe) => waitFor(probe, reasons, options)));
+    const waits: Promise<void>[] = [];
+    const start = (probe: Probe) => waits.push(waitFor(probe, reasons, options));
+    for (const { ready } of sidecars) for (const probe of ready) start(probe);
+    for (const probe of options.targets) start(probe);
+    await Promise.all(waits);
   };
   const failure = () => {
     const limit = `not ready within ${formatDuration(options.settings.waitTimeout)}`;

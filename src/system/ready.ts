@@ -87,16 +87,16 @@ function tryOf(probe: Probe, client: HttpClient): Try {
 
 /** After a refusal the cheap check comes first: what is refused again needs no more. */
 function unlessRefused(address: Address, attempt: Try): Try {
-  const isRefused = refusalCheck(address);
-  if (isRefused === undefined) return attempt;
   let refusal: Verdict | undefined;
+  let isRefused: (() => boolean) | undefined;
   return (done) => {
-    if (refusal !== undefined && isRefused()) {
+    if (refusal !== undefined && isRefused?.()) {
       done(refusal);
       return nothing;
     }
     return attempt((verdict) => {
       refusal = !verdict.ready && verdict.reason === REFUSED ? verdict : undefined;
+      if (refusal !== undefined) isRefused ??= refusalCheck(address);
       done(verdict);
     });
   };

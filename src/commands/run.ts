@@ -70,8 +70,6 @@ interface Run {
   readonly queue: Queue<Event>;
   readonly stopWaiting: AbortController;
   readonly deadlines: Map<Deadline, () => void>;
-  /** What must be done before ebb exits, and holds up nothing else. */
-  readonly chores: Promise<unknown>[];
   /** performance.now() at the start of each phase, for the summary. */
   readonly since: { readonly wait: number; run?: number; quit?: number };
   wait?: Wait;
@@ -92,7 +90,6 @@ async function main(invocation: Invocation): Promise<number> {
     [state, actions] = step(state, await run.queue.next(), policy);
   }
   letGo();
-  await Promise.all(run.chores);
   return state.exitCode;
 }
 
@@ -107,7 +104,6 @@ function prepare({ args, argvIndex, env }: Invocation): Run {
     queue: createQueue(),
     stopWaiting: new AbortController(),
     deadlines: new Map(),
-    chores: [],
     since: { wait: performance.now() },
     isReady: false,
   };
@@ -174,8 +170,7 @@ function perform(run: Run, action: Action): void {
     case "stay":
       return run.log.info({ reason: action.reason }, "the sidecars are not quit");
     case "quit":
-      run.chores.push(quit(run));
-      return;
+      return quit(run);
     case "exit":
       return summarize(run, action.code);
   }
@@ -198,7 +193,7 @@ function wait(run: Run): void {
     },
     (error: unknown) => {
       if (run.stopWaiting.signal.aborted) return;
-      log.error({ error: error instanceof Error ? error.stack : String(error) }, "a bug in ebb: the wait failed");
+      logBug(run, error, "the wait failed");
       queue.push({ kind: "wait-failed", exitCode: EXIT.bug });
     },
   );
@@ -244,9 +239,17 @@ function send({ log }: Run, pid: number, signal: SignalNumber): void {
   if (problem !== undefined) log.warn({ signal: signalName(signal), pid, problem }, "the signal could not be sent");
 }
 
-async function quit(run: Run): Promise<void> {
+function quit(run: Run): void {
   run.since.quit = performance.now();
   if (run.child !== undefined) takeTerminalBack(run.child);
+  const done = () => run.queue.push({ kind: "quit-done" });
+  tellSidecars(run).then(done, (error: unknown) => {
+    logBug(run, error, "the quits failed");
+    done();
+  });
+}
+
+async function tellSidecars(run: Run): Promise<void> {
   const { settings, log } = run;
   const reports = await quitAll(await knownSidecars(run), {
     timeoutMs: settings.quitTimeout,
@@ -254,7 +257,10 @@ async function quit(run: Run): Promise<void> {
     wereReady: run.isReady,
   });
   for (const { ok, ...report } of reports) log[ok ? "info" : "warn"](report, "quit");
-  run.queue.push({ kind: "quit-done" });
+}
+
+function logBug({ log }: Run, error: unknown, what: string): void {
+  log.error({ error: error instanceof Error ? error.stack : String(error) }, `a bug in ebb: ${what}`);
 }
 
 /** Those that the wait found; where it did not come to that, those that are there now. */

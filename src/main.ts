@@ -9,6 +9,9 @@ import { writeError, writeOutput } from "./system/output.ts";
 import { listen } from "./system/signals.ts";
 import { explain } from "./system/termination-log.ts";
 
+process.on("uncaughtException", (error) => exit(report(error)));
+process.on("unhandledRejection", (error) => exit(report(error)));
+
 // First of all: a signal that nobody listens to is lost for PID 1, and ends anybody else.
 const signals = listen();
 

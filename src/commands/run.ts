@@ -4,6 +4,7 @@ import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
 import { pickOptions } from "../core/options.ts";
 import type { Sidecar } from "../core/sidecar.ts";
 import { SIG, type SignalNumber, signalName } from "../core/signal.ts";
+import { summarize } from "../core/summary.ts";
 import { type Action, begin, type Deadline, type Event, type Policy, step } from "../core/supervision.ts";
 import {
   becomeSubreaper,
@@ -70,7 +71,6 @@ interface Run {
   readonly queue: Queue<Event>;
   readonly stopWaiting: AbortController;
   readonly deadlines: Map<Deadline, () => void>;
-  /** performance.now() at the start of each phase, for the summary. */
   readonly since: { readonly wait: number; run?: number; quit?: number };
   wait?: Wait;
   isReady: boolean;
@@ -172,27 +172,21 @@ function perform(run: Run, action: Action): void {
     case "quit":
       return quit(run);
     case "exit":
-      return summarize(run, action.code);
+      return finish(run, action.code);
   }
 }
 
 function wait(run: Run): void {
   const { settings, env, log, queue } = run;
-  run.wait = startWait({
-    settings,
-    targets: [],
-    lookMs: settings.detect,
-    env,
-    log,
-    signal: run.stopWaiting.signal,
-  });
+  const { signal } = run.stopWaiting;
+  run.wait = startWait({ settings, targets: [], lookMs: settings.detect, env, log, signal });
   run.wait.done.then(
     () => {
       run.isReady = true;
       queue.push({ kind: "ready" });
     },
     (error: unknown) => {
-      if (run.stopWaiting.signal.aborted) return;
+      if (signal.aborted) return;
       logBug(run, error, "the wait failed");
       queue.push({ kind: "wait-failed", exitCode: EXIT.bug });
     },
@@ -267,29 +261,10 @@ function logBug({ log }: Run, error: unknown, what: string): void {
 async function knownSidecars({ wait, settings, env, log }: Run): Promise<readonly Sidecar[]> {
   const found = wait?.sidecars();
   if (found !== undefined) return found;
-  return findSidecars(settings, {
-    env,
-    forMs: 0,
-    signal: AbortSignal.timeout(settings.quitTimeout),
-    log,
-  });
+  return findSidecars(settings, { env, forMs: 0, signal: AbortSignal.timeout(settings.quitTimeout), log });
 }
 
 /** One line at the end: how long each phase took, and how it ended. */
-function summarize({ since, exit, log }: Run, exitCode: number): void {
-  const now = performance.now();
-  const leave = since.quit ?? now;
-  const ms = (from: number | undefined, to: number) =>
-    from === undefined ? undefined : Math.round((to - from) * 10) / 10;
-  const signal = exit !== undefined && "signal" in exit ? signalName(exit.signal) : undefined;
-  log.info(
-    {
-      waitedMs: ms(since.wait, since.run ?? leave),
-      ranMs: ms(since.run, leave),
-      quitMs: ms(since.quit, now),
-      ...(signal === undefined ? {} : { signal }),
-      exitCode,
-    },
-    "done",
-  );
+function finish({ since, exit, log }: Run, exitCode: number): void {
+  log.info(summarize({ since, now: performance.now(), exit, exitCode }), "done");
 }

@@ -1,6 +1,7 @@
 import type { Socket, SocketHandler } from "bun";
 import { type Address, loopbacks } from "../core/address.ts";
 import { encodeRequest, type HttpAnswer, type HttpRequest, parseAnswer } from "../core/http-message.ts";
+import { remember } from "../core/remember.ts";
 import { requestSecurely } from "./https.ts";
 import { latin1 } from "./latin1.ts";
 import { RequestFailed } from "./request-failed.ts";
@@ -38,6 +39,7 @@ interface Seen {
 export function createHttpClient(): HttpClient {
   let idle: Connection | undefined;
   let last: Seen | undefined;
+  const encode = remember(encodeRequest);
   const park = (connection: Connection): void => {
     idle = connection;
     connection.receive = () => {
@@ -49,7 +51,7 @@ export function createHttpClient(): HttpClient {
   const send = (request: HttpRequest, done: Done<HttpAnswer>): Cancel => {
     if (request.target.isSecure) return sendSecurely(request, done);
     const use = (connection: Connection): Cancel =>
-      exchange({ connection, request, last }, (outcome) => {
+      exchange({ connection, request, encode, last }, (outcome) => {
         if (outcome instanceof RequestFailed) {
           connection.socket.terminate();
           return done(outcome);
@@ -170,11 +172,12 @@ function connectFailure(error: unknown): RequestFailed {
 interface Exchange {
   readonly connection: Connection;
   readonly request: HttpRequest;
+  readonly encode: (request: HttpRequest) => string;
   /** The answer before: the same bytes mean the same again. */
   readonly last: Seen | undefined;
 }
 
-function exchange({ connection, request, last }: Exchange, done: Done<Seen>): Cancel {
+function exchange({ connection, request, encode, last }: Exchange, done: Done<Seen>): Cancel {
   let text = "";
   const end = (outcome: Seen | RequestFailed): void => {
     connection.receive = () => undefined;
@@ -188,7 +191,7 @@ function exchange({ connection, request, last }: Exchange, done: Done<Seen>): Ca
     if (parsed.kind === "garbage") end(new RequestFailed("broken", parsed.reason));
     if (parsed.kind === "answer") end({ text, answer: parsed.answer });
   };
-  connection.socket.write(encodeRequest(request));
+  connection.socket.write(encode(request));
   return () => {
     connection.receive = () => undefined;
     connection.socket.terminate();

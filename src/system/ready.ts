@@ -1,5 +1,6 @@
 import type { Address } from "../core/address.ts";
 import { judge, type Probe, pollPeriodMs, type Verdict } from "../core/probe.ts";
+import { remember } from "../core/remember.ts";
 import { createHttpClient, type HttpClient, REFUSED, sendNothing } from "./http.ts";
 import { cString, moreOfLibc, ptr } from "./libc.ts";
 import { refusalCheck } from "./refusal.ts";
@@ -68,8 +69,11 @@ function tryOf(probe: Probe, client: HttpClient): Try {
   switch (probe.kind) {
     case "http": {
       const request = { method: "GET", target: probe.target, headers: [] };
+      const judgeAgain = remember(judge);
       return unlessRefused(probe.target.address, (done) =>
-        client.send(request, (outcome) => done(outcome instanceof RequestFailed ? failed(outcome) : judge(outcome))),
+        client.send(request, (outcome) =>
+          done(outcome instanceof RequestFailed ? failed(outcome) : judgeAgain(outcome)),
+        ),
       );
     }
     case "connect":

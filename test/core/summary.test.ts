@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { summarize } from "../../src/core/summary.ts";
+
+test.each([
+  [
+    "a whole life",
+    { wait: 10, run: 110.04, quit: 310.26 },
+    { code: 3 },
+    { waitedMs: 100, ranMs: 200.2, quitMs: 9.7, exitCode: 3 },
+  ],
+  ["no quit", { wait: 10, run: 110 }, { code: 0 }, { waitedMs: 100, ranMs: 210, exitCode: 0 }],
+  ["no start", { wait: 10, quit: 20 }, undefined, { waitedMs: 10, quitMs: 300, exitCode: 69 }],
+  [
+    "a signal",
+    { wait: 0, run: 0, quit: 320 },
+    { signal: 9 },
+    { waitedMs: 0, ranMs: 320, quitMs: 0, signal: "SIGKILL", exitCode: 137 },
+  ],
+])("%s is summed up", (_, since, exit, expected) => {
+  expect(summarize({ since, now: 320, exit, exitCode: expected.exitCode })).toEqual(expected);
+});

@@ -28,7 +28,7 @@ function open(): Native {
       ebb_spawn: { args: ["ptr", "ptr", "i32"], returns: "i32" },
     }).symbols as Native; // addresses are below 2^53: never a bigint
   } catch {
-    const path = "./development.ts"; // not a literal: it shall not come into the executable
+    const path = ["./development", "ts"].join("."); // no literal, which would bring it into the executable
     return (require(path) as typeof import("./development.ts")).development;
   }
 }

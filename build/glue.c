@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -110,7 +109,6 @@ void ebb_spawn(void) __attribute__((weak));
   ENTRY(isatty) \
   ENTRY(kill) \
   ENTRY(open) \
-  ENTRY(prctl) \
   ENTRY(read) \
   ENTRY(sigprocmask) \
   ENTRY(socket) \

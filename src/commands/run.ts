@@ -6,17 +6,7 @@ import type { Sidecar } from "../core/sidecar.ts";
 import { SIG, type SignalNumber, signalName } from "../core/signal.ts";
 import { summarize } from "../core/summary.ts";
 import { type Action, begin, type Deadline, type Event, type Policy, step } from "../core/supervision.ts";
-import {
-  becomeSubreaper,
-  type Child,
-  type CommandLine,
-  goOn,
-  kill,
-  reap,
-  spawn,
-  stopWith,
-  takeTerminalBack,
-} from "../system/child.ts";
+import { type Child, type CommandLine, goOn, kill, reap, spawn, stopWith, takeTerminalBack } from "../system/child.ts";
 import { createLog, type Log } from "../system/log.ts";
 import { giveMemoryBack } from "../system/memory.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
@@ -141,7 +131,6 @@ function listenForEvents(run: Run, signals: Signals): void {
       if (isChild && exit === undefined) stopWith(run.child as Child);
     }
   });
-  if (process.pid !== 1) becomeSubreaper();
 }
 
 function perform(run: Run, action: Action): void {

@@ -28,12 +28,8 @@ export function readOperandCall<O extends Options>(options: O, args: readonly st
 
 function readCall<O extends Options>(options: O, args: readonly string[], env: Environment, mayMix: boolean): Call<O> {
   const { flags, operands, length, problems } = parseArguments(args, options, mayMix);
-  return {
-    ...resolve(options, flags, env, problems),
-    operands,
-    command: args.slice(length),
-    commandAt: length,
-  };
+  const rest = { operands, command: args.slice(length), commandAt: length };
+  return Object.assign(resolve(options, flags, env, problems), rest);
 }
 
 /** @throws Failure 64 for operands where the command takes none */

@@ -136,14 +136,12 @@ export function resolve<O extends Options>(
   problems: readonly string[] = [],
 ): Resolved<O> {
   const values: Record<string, unknown> = {};
-  const origins: Record<string, Origin> = {};
-  const texts: Record<string, readonly string[]> = {};
+  const given = new Map<string, Found>();
   const bad = [...problems];
   for (const [key, option] of Object.entries(options)) {
     try {
       const found = find(option, flags, env);
-      origins[key] = found?.origin ?? "default";
-      texts[key] = found?.texts ?? (isSet(option.initial) ? [option.initially] : []);
+      if (found !== undefined) given.set(key, found);
       values[key] = found === undefined ? option.initial : read(option, found);
     } catch (problem) {
       if (!(problem instanceof BadValue)) throw problem;
@@ -151,11 +149,26 @@ export function resolve<O extends Options>(
     }
   }
   if (bad.length > 0) throw new Failure(EXIT.usage, bad.join("\n"));
-  return { values, origins, texts } as unknown as Resolved<O>;
+  // few ask where a value came from, so few starts compute it
+  return {
+    values: values as Values<O>,
+    get origins() {
+      return forEach(options, (key) => given.get(key)?.origin ?? "default");
+    },
+    get texts() {
+      return forEach(options, (key, option) => given.get(key)?.texts ?? defaultTexts(option));
+    },
+  };
 }
 
-function isSet(initial: unknown): boolean {
-  return initial !== undefined && !(Array.isArray(initial) && initial.length === 0);
+function forEach<O extends Options, T>(options: O, of: (key: string, option: Option<unknown>) => T) {
+  const entries = Object.entries(options).map(([key, option]) => [key, of(key, option)] as const);
+  return Object.fromEntries(entries) as { readonly [K in keyof O]: T };
+}
+
+function defaultTexts({ initial, initially }: Option<unknown>): readonly string[] {
+  const isSet = initial !== undefined && !(Array.isArray(initial) && initial.length === 0);
+  return isSet ? [initially] : [];
 }
 
 class BadValue extends Error {}

@@ -1,5 +1,6 @@
 /* The child gets what ebb was started with, and none of Bun's own: posix_spawn cannot say all of that. */
 #include "native.h"
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 static int is_inherited(int descriptor) {
@@ -36,12 +37,14 @@ int ebb_exec(const char *file, char **argv) {
 /*
  * Starts a process in a group of its own, which has the terminal from its first instant when `terminal` is set. Returns
  * its pid, or minus errno. Why exec failed comes through a pipe, so that it does not matter whether vfork shares memory.
+ * Orphans of the child will come to ebb, as they do to PID 1.
  */
 int ebb_spawn(const char *file, char **argv, int terminal);
 int ebb_spawn(const char *file, char **argv, int terminal) {
   int ends[2], error = 0;
   uint64_t all = ~0ull, mask;
   if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
+  if (getpid() != 1) prctl(PR_SET_CHILD_SUBREAPER, 1);
   kernel_sigmask(SIG_SETMASK, &all, &mask); /* no handler of ours runs in the child, and SIGTTOU stops nobody */
   pid_t pid = vfork();
   if (pid == 0) {

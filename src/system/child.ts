@@ -20,7 +20,6 @@ const SIG_BLOCK = 0;
 const SIG_UNBLOCK = 1;
 const WNOHANG = 1;
 const WUNTRACED = 2;
-const PR_SET_CHILD_SUBREAPER = 36;
 
 /**
  * Starts the command in a process group of its own with what ebb was started with: environment, working directory,
@@ -109,11 +108,6 @@ export function goOn({ pid, hasTerminal }: Child): void {
   if (!hasTerminal) return;
   if (isForeground()) setForeground(pid);
   kill(-pid, SIG.CONT);
-}
-
-/** Orphans of the child come to ebb, as they do to PID 1 (prctl(2), PR_SET_CHILD_SUBREAPER). */
-export function becomeSubreaper(): void {
-  libc.prctl(PR_SET_CHILD_SUBREAPER, 1n, 0n, 0n, 0n);
 }
 
 export interface Change {

@@ -18,7 +18,7 @@ const caught: SignalNumber[] = [];
 
 /**
  * What `bun src/main.ts` has instead of src/native/: the same, but for what Bun has changed before its first line (ignored
- * and blocked signals, descriptors), real-time signals, and a terminal that the child has from its first instant.
+ * and blocked signals, descriptors), real-time signals, orphans, and a terminal that the child has from its first instant.
  */
 export const development: Native = {
   ebb_argv: () => null,

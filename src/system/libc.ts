@@ -11,7 +11,6 @@ const always = {
   isatty: { args: ["i32"], returns: "i32" },
   kill: { args: ["i32", "i32"], returns: "i32" },
   open: { args: ["ptr", "i32", "i32"], returns: "i32" },
-  prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },
   read: { args: ["i32", "ptr", "u64"], returns: "i64" },
   tcgetpgrp: { args: ["i32"], returns: "i32" },
   waitpid: { args: ["i32", "ptr", "i32"], returns: "i32" },

@@ -9,7 +9,7 @@ export interface Native {
   ebb_listen(): void;
   /** The next signal that was caught, 0 when there is none. */
   ebb_next_signal(): SignalNumber;
-  /** Starts a program with what ebb was started with, in a group of its own, with the terminal or not: its pid, or -errno. */
+  /** Starts a program with what ebb was started with, in a group of its own, with the terminal or not: its pid, or -errno. ebb gets its orphans. */
   ebb_spawn(file: Pointer, argv: Pointer, terminal: number): number;
   /** Replaces this process; returns -errno when it cannot. */
   ebb_exec(file: Pointer, argv: Pointer): number;

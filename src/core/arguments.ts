@@ -1,4 +1,4 @@
-import type { Options } from "./option.ts";
+import type { Option, Options } from "./option.ts";
 
 export interface Arguments {
   readonly flags: ReadonlyMap<string, readonly string[]>;
@@ -30,7 +30,7 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
       continue;
     }
     const [, dashes, name, , inline] = /^(--?)([^=]*)(=([\s\S]*))?$/.exec(arg) as RegExpExecArray;
-    const option = dashes === "--" ? all.find(({ flag }) => flag === name) : undefined;
+    const option = dashes === "--" ? optionOf(name as string, all) : undefined;
     if (option === undefined) {
       problems.push(
         `unknown flag ${dashes}${name}${suggestion(
@@ -53,6 +53,11 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
 /** Whether the word after an unknown flag is taken for its value, so that what is wrong with later flags is told too. */
 function hasValue(args: readonly string[], at: number): boolean {
   return args[at]?.startsWith("-") === false && args.includes("--", at);
+}
+
+function optionOf(name: string, all: readonly Option<unknown>[]): Option<unknown> | undefined {
+  for (const option of all) if (option.flag === name) return option;
+  return undefined;
 }
 
 /** `; did you mean --quit?` for the nearest known flag, if one is near. */

@@ -48,10 +48,9 @@ export function detect({ env, admin, annotations, listening }: Evidence): Detect
 
 /** Whether each is a native sidecar, which only the annotations tell. */
 export function withNative(names: readonly SidecarName[], annotations: Annotations): readonly FoundSidecar[] {
-  return names.map((name) => ({
-    name,
-    isNative: kindOf(name).isNative(annotations),
-  }));
+  const found: FoundSidecar[] = [];
+  for (const name of names) found.push({ name, isNative: kindOf(name).isNative(annotations) });
+  return found;
 }
 
 /** pilot-agent's quit port, or Istio's admin port, mean Istio; another admin interface means a plain Envoy. */

@@ -24,8 +24,13 @@ export async function findSidecars(settings: SidecarSettings, look: Look): Promi
   if (isDescribed(settings, look.env)) return planSidecars([], settings);
   const { found, by } = await lookAround({ env: look.env, admin: settings.admin, annotations }, look);
   if (by !== undefined) {
-    const native = found.some(({ isNative }) => isNative);
-    look.log.info({ sidecars: found.map(({ name }) => name), by, native }, "found");
+    const sidecars: string[] = [];
+    let native = false;
+    for (const { name, isNative } of found) {
+      sidecars.push(name);
+      native ||= isNative;
+    }
+    look.log.info({ sidecars, by, native }, "found");
   }
   return planSidecars(found, settings);
 }

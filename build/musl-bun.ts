@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { cacheFolder } from "./cache.ts";
+import { cacheFolder } from "./cache.mjs";
 import type { Target } from "./targets.ts";
 
 type Locked = { readonly version: string; readonly integrity: string };

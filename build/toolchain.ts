@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { cacheFolder } from "./cache.ts";
+import { cacheFolder } from "./cache.mjs";
 import { installCommand } from "./packages.mjs";
 import type { Target } from "./targets.ts";
 

@@ -1,5 +1,4 @@
 import type { Command, Invocation } from "./command.ts";
-import { command as run } from "./commands/run.ts";
 import { commands } from "./commands.ts";
 import { EXIT, Failure } from "./core/exit.ts";
 import { describeCommand, overview } from "./core/help.ts";
@@ -26,7 +25,7 @@ async function main(args: readonly string[]): Promise<number> {
   const rest = named === undefined ? args : args.slice(1);
   if (named !== undefined && (rest[0] === "--help" || rest[0] === "-h")) return showHelp(first);
   const argvIndex = 1 + args.length - rest.length;
-  return start(named ?? run, { args: rest, argvIndex, env: process.env, signals });
+  return start(named ?? commandNamed("run"), { args: rest, argvIndex, env: process.env, signals });
 }
 
 async function start(command: Command, invocation: Invocation): Promise<number> {

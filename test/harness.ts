@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { cacheFolder } from "../build/cache.ts";
+import { cacheFolder } from "../build/cache.mjs";
 
 const project = resolve(import.meta.dirname, "..");
 
@@ -18,15 +18,19 @@ export function temporaryFolder(): Disposable & { readonly path: string } {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** test/fixtures/child.c, compiled once for each of its versions: the application that runs under ebb. */
+/** test/fixtures/child.c: the application that runs under ebb. */
 export function childPath(): string {
-  const source = join(import.meta.dirname, "fixtures", "child.c");
+  return compiled(join(import.meta.dirname, "fixtures", "child.c"));
+}
+
+/** The static executable of a C file, compiled once for each of its versions. */
+export function compiled(source: string): string {
   const digest = createHash("sha256").update(readFileSync(source)).digest("hex").slice(0, 16);
-  const path = join(cacheFolder(), "test", `child-${digest}`);
+  const path = join(cacheFolder(), "test", `${basename(source, ".c")}-${digest}`);
   if (existsSync(path)) return path;
   const temporary = `${path}.${process.pid}`;
   mkdirSync(dirname(path), { recursive: true });
-  const { status, stderr } = spawnSync("gcc", ["-O1", "-static", "-o", temporary, source], { encoding: "utf8" });
+  const { status, stderr } = spawnSync("gcc", ["-O2", "-static", "-o", temporary, source], { encoding: "utf8" });
   if (status !== 0) throw new Error(`gcc ${source}: ${stderr}`);
   renameSync(temporary, path);
   return path;

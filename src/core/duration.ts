@@ -28,6 +28,11 @@ export function parseDuration(text: string): number | undefined {
   return text === "" ? undefined : total;
 }
 
+/** Milliseconds to a tenth: finer than that is noise in a log. */
+export function toTenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
 /** A duration for people: `350ms`, `2.1s`, `1m30s`, `2h5m`. */
 export function formatDuration(ms: number): string {
   if (Math.round(ms) < 1000) return `${Math.round(ms)}ms`;

@@ -1,3 +1,4 @@
+import { toTenths } from "./duration.ts";
 import type { ChildExit } from "./exit.ts";
 import { signalName } from "./signal.ts";
 
@@ -23,5 +24,5 @@ export function summarize({ since, now, exit, exitCode }: Life): Readonly<Record
 }
 
 function span(from: number | undefined, to: number): number | undefined {
-  return from === undefined ? undefined : Math.round((to - from) * 10) / 10;
+  return from === undefined ? undefined : toTenths(to - from);
 }

@@ -107,9 +107,7 @@ static void show_bun_less(void) {
 
 /* Held until JavaScript listens: PID 1 loses a signal that nobody listens to, unless it is blocked (kernel: sig_ignored). */
 static void hold_signals(void) {
-  static const uint64_t faults = BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGABRT) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) |
-                                 BIT(SIGSYS) | BIT(SIGPWR) | BIT(32) | BIT(33) | BIT(34);
-  kernel_sigmask(SIG_SETMASK, &(uint64_t){~faults}, NULL);
+  kernel_sigmask(SIG_SETMASK, &(uint64_t){~RUNTIME_SIGNALS}, NULL);
 }
 
 /* Bun ends where the working directory was removed; the child may not mind. */

@@ -15,6 +15,11 @@
 #define LAST_SIGNAL 64
 #define BIT(signal) (1ull << ((signal)-1))
 
+/* What the kernel, a fault, the JavaScript engine and libc send for themselves: never held, never forwarded. */
+#define RUNTIME_SIGNALS \
+  (BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGABRT) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) | BIT(SIGSYS) | BIT(SIGPWR) | \
+   BIT(32) | BIT(33) | BIT(34))
+
 /* What ebb was started with. */
 struct inherited {
   char **argv, **environ;

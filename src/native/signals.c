@@ -24,9 +24,8 @@ static void note(int number, siginfo_t *info, void *context) {
 
 /* All but what nobody can catch, what is about ebb itself, and what the runtime needs: core/signal.ts says why. */
 static int is_forwarded(int signal) {
-  static const uint64_t kept = BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGCHLD) | BIT(SIGTTIN) | BIT(SIGTTOU) | BIT(SIGILL) |
-                               BIT(SIGTRAP) | BIT(SIGABRT) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) | BIT(SIGSYS) |
-                               BIT(SIGPWR) | BIT(32) | BIT(33) | BIT(34);
+  static const uint64_t kept =
+    RUNTIME_SIGNALS | BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGCHLD) | BIT(SIGTTIN) | BIT(SIGTTOU);
   return !((kept | ebb_inherited.ignored) & BIT(signal));
 }
 

@@ -1,4 +1,4 @@
-import { dlopen, type Pointer, ptr, read, toArrayBuffer } from "bun:ffi";
+import { dlopen, type Pointer, ptr, read } from "bun:ffi";
 
 // The one native seam: libc, by bun:ffi. In development it is the host's libc; in the static executable dlopen finds the
 // functions that build/glue.c lists, and only those.
@@ -108,4 +108,4 @@ export function signalSet(bits: bigint): BigUint64Array {
   return set;
 }
 
-export { type Pointer, ptr, read, toArrayBuffer };
+export { type Pointer, ptr, read };

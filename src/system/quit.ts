@@ -1,3 +1,4 @@
+import { toTenths } from "../core/duration.ts";
 import type { Header, HttpAnswer } from "../core/http-message.ts";
 import { describeQuit, type QuitRequest, quitRefusal, type Sidecar } from "../core/sidecar.ts";
 import { createHttpClient, tryConnect } from "./http.ts";
@@ -31,7 +32,7 @@ export function quitAll(sidecars: readonly Sidecar[], options: QuitOptions): Pro
 async function quitOne(sidecar: Sidecar["name"], quit: QuitRequest, options: QuitOptions): Promise<QuitReport> {
   const start = performance.now();
   const ended = (ok: boolean, outcome: string, status?: number): QuitReport => {
-    const tookMs = Math.round((performance.now() - start) * 10) / 10;
+    const tookMs = toTenths(performance.now() - start);
     return {
       sidecar,
       request: describeQuit(quit),

@@ -48,19 +48,20 @@ function isDescribed({ admin, ready, quit }: SidecarSettings, env: Environment):
 
 /** Looks at the ports that listen only where nothing else tells, and until something listens or time is up. */
 async function lookAround(evidence: Omit<Evidence, "listening">, look: Look): Promise<Detection> {
+  const told = detect({ ...evidence, listening: new Set() });
+  if (told.by !== undefined) return told;
   const start = performance.now();
-  let detection = detect({ ...evidence, listening: new Set() });
-  while (detection.by === undefined) {
-    detection = detect({ ...evidence, listening: readListening(look.log) });
+  for (;;) {
+    const heard = detect({ ...evidence, listening: readListening(look.log) });
+    if (heard.by !== undefined) return heard;
     const lookedMs = Math.round(performance.now() - start);
-    if (detection.by === undefined && lookedMs >= look.forMs) {
+    if (lookedMs >= look.forMs) {
       look.log.info({ lookedMs }, "no sidecar found");
-      break;
+      return heard;
     }
     look.signal.throwIfAborted();
-    if (detection.by === undefined) await Bun.sleep(LOOK_PERIOD_MS);
+    await Bun.sleep(LOOK_PERIOD_MS);
   }
-  return detection;
 }
 
 function readListening(log: Log): ReadonlySet<number> {

@@ -1,4 +1,4 @@
-import { formatDuration } from "../core/duration.ts";
+import { formatDuration, toTenths } from "../core/duration.ts";
 import type { Environment } from "../core/option.ts";
 import type { Settings } from "../core/options.ts";
 import { describeProbe, type Probe } from "../core/probe.ts";
@@ -64,5 +64,5 @@ async function waitFor(probe: Probe, reasons: Map<string, string>, { log, signal
     log.info({ target, reason }, "not ready");
   });
   reasons.delete(target);
-  log.info({ target, waitedMs: Math.round((performance.now() - start) * 10) / 10 }, "ready");
+  log.info({ target, waitedMs: toTenths(performance.now() - start) }, "ready");
 }

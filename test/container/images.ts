@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { cacheFolder } from "../../build/cache.ts";
+import { cacheFolder } from "../../build/cache.mjs";
+import { aptInstall, containerPackages, isInPath } from "../../build/packages.mjs";
 import { temporaryFolder } from "../harness.ts";
 
 const project = resolve(import.meta.dirname, "..", "..");
@@ -23,8 +24,8 @@ export const nodeImage = "docker.io/library/node:24-bookworm-slim";
 /** What containers need that is not here; undefined where they can be made. */
 export function obstacle(): string | undefined {
   if (process.getuid?.() !== 0) return "root";
-  const missing = ["buildah", "debootstrap", "podman", "runc"].filter((program) => Bun.which(program) === null);
-  if (missing.length > 0) return `what this installs: apt-get install -y --no-install-recommends ${missing.join(" ")}`;
+  const missing = containerPackages.filter((name) => !isInPath(name));
+  if (missing.length > 0) return `what this installs: ${aptInstall(missing).join(" ")}`;
   const namespaces = spawnSync("unshare", ["--mount", "--pid", "--net", "--fork", "true"]);
   if (namespaces.status !== 0) return "leave to make namespaces";
   const { status, stderr } = spawnSync("buildah", [...storage, "info"], { encoding: "utf8" });

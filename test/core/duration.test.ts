@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatDuration, parseDuration } from "../../src/core/duration.ts";
+import { formatDuration, parseDuration, toTenths } from "../../src/core/duration.ts";
 
 const unitsMs = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -124,4 +124,13 @@ test("no text at all gives a negative time or one that is no number", () => {
       expect(parseDuration(text) ?? 0).toBeGreaterThanOrEqual(0);
     }),
   );
+});
+
+test.each([
+  [0, 0],
+  [1.04, 1],
+  [1.05, 1.1],
+  [1234.56, 1234.6],
+])("%d ms to a tenth is %d", (ms, tenths) => {
+  expect(toTenths(ms)).toBe(tenths);
 });

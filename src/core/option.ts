@@ -1,5 +1,6 @@
 import { formatDuration } from "./duration.ts";
 import { EXIT, Failure } from "./exit.ts";
+import { type Syntax, splitBy } from "./syntax.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,15 +24,6 @@ export interface Option<T> {
   readonly initially: string;
   readonly help: string;
   readonly syntax: Syntax<unknown>;
-}
-
-/**
- * How a value is read: undefined for what is not `expected`. Plain functions, because zod costs each pod's start 1.2 ms
- * (measured); where others' JSON comes in, zod checks it.
- */
-export interface Syntax<V> {
-  readonly parse: (text: string) => V | undefined;
-  readonly expected: string;
 }
 
 interface Declaration<V> {
@@ -85,25 +77,6 @@ function textOf(initial: unknown): string {
 /** `EBB_WAIT_TIMEOUT` for `wait-timeout`. */
 export function variableName(flag: string): string {
   return `EBB_${flag.toUpperCase().replaceAll("-", "_")}`;
-}
-
-/** The parts of a list in a variable, without blanks and empty parts. */
-export function splitBy(text: string, separator: string): readonly string[] {
-  return text
-    .split(separator)
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
-}
-
-export const anyText: Syntax<string> = { parse: (text) => text, expected: "text" };
-
-export function oneOf<const W extends readonly string[]>(words: W): Syntax<W[number]> {
-  return {
-    parse: (text) => words.find((word) => word === text),
-    get expected() {
-      return `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
-    },
-  };
 }
 
 export type Options = Readonly<Record<string, Option<unknown>>>;

@@ -1,19 +1,22 @@
 import { parseHttpTarget } from "./address.ts";
-import { parseDuration } from "./duration.ts";
-import { anyText, list, oneOf, option, optional, type Syntax, splitBy, type Values, type Variable } from "./option.ts";
+import { list, option, optional, type Values, type Variable } from "./option.ts";
 import { parseProbe } from "./probe.ts";
-import { parseHeader, parseQuit, type SidecarName, sidecarNames } from "./sidecar.ts";
-import { parseSignal, type SignalNumber } from "./signal.ts";
+import { parseHeader, parseQuit } from "./sidecar.ts";
+import {
+  anyText,
+  boolean,
+  duration,
+  exitCodes,
+  limit,
+  oneOf,
+  positive,
+  rewrite,
+  sidecarList,
+  splitBy,
+  syntax,
+} from "./syntax.ts";
 
-const duration = syntax(parseDuration, "a duration such as 30s, 1m30s or 500ms");
-const positive = syntax((value) => parseDuration(value) || undefined, "a duration above 0, such as 5s");
-const limit = syntax(parseLimit, "a duration such as 5m (0: for ever)");
-const boolean = syntax(parseBoolean, "true or false");
 const url = "a URL such as http://localhost:15000/path";
-
-function syntax<V>(parse: (text: string) => V | undefined, expected: string): Syntax<V> {
-  return { parse, expected };
-}
 
 /** Another tool's switch, which says `value` when it is true; a word that is neither true nor false is refused. */
 function whenTrue(name: string, value: string): Variable {
@@ -30,15 +33,9 @@ function whenSet(name: string, value: string): Variable {
 }
 
 function isTrue(given: string): boolean {
-  const value = parseBoolean(given);
+  const value = boolean.parse(given);
   if (value === undefined) throw new Error("expected true or false");
   return value;
-}
-
-/** As Go's strconv.ParseBool, which the other tools use. */
-function parseBoolean(given: string): boolean | undefined {
-  if (/^(true|1|t)$/i.test(given)) return true;
-  return /^(false|0|f)$/i.test(given) ? false : undefined;
 }
 
 /** Every option that a command in the pod can have. The contract's table, in its order. */
@@ -47,7 +44,7 @@ export const options = {
     flag: "sidecar",
     value: "NAME[,NAME]",
     initial: "auto",
-    syntax: syntax(parseSidecars, `auto, none, or of ${sidecarNames.join(", ")}`),
+    syntax: sidecarList,
     help: "which sidecars to wait for and to quit; auto: look for them",
   }),
   admin: optional({
@@ -166,7 +163,7 @@ export const options = {
   signal: list({
     flag: "signal",
     value: "FROM:TO",
-    syntax: syntax(parseRewrite, "two signals such as TERM:QUIT (TO 0: not forwarded)"),
+    syntax: rewrite,
     help: "rewrite a signal before it is forwarded",
   }),
   group: option({
@@ -180,7 +177,7 @@ export const options = {
     value: "CODE[,CODE]",
     initial: [],
     initially: "none",
-    syntax: syntax(parseCodes, "exit codes from 0 to 255, such as 143"),
+    syntax: exitCodes,
     help: "exit codes of the command to report as 0",
   }),
   logLevel: option({
@@ -236,28 +233,4 @@ export function pickOptions<K extends OptionName>(...names: readonly K[]): Pick<
     if ((names as readonly OptionName[]).includes(name)) picked[name] = options[name];
   }
   return picked as Pick<typeof options, K>;
-}
-
-function parseSidecars(given: string): "auto" | readonly SidecarName[] | undefined {
-  if (given === "auto") return "auto";
-  const names = splitBy(given, ",");
-  if (names.length === 1 && names[0] === "none") return [];
-  const known = sidecarNames.filter((name) => names.includes(name));
-  return names.length > 0 && known.length === new Set(names).size ? known : undefined;
-}
-
-function parseLimit(given: string): number | undefined {
-  const ms = parseDuration(given);
-  return ms === 0 ? Number.POSITIVE_INFINITY : ms;
-}
-
-function parseRewrite(given: string): readonly [from: SignalNumber, to: SignalNumber] | undefined {
-  const [, from = "", to = ""] = /^([^:]+):([^:]+)$/.exec(given) ?? [];
-  const [old, next] = [parseSignal(from), to === "0" ? 0 : parseSignal(to)];
-  return old === undefined || next === undefined ? undefined : [old, next];
-}
-
-function parseCodes(given: string): readonly number[] | undefined {
-  const codes = splitBy(given, ",");
-  return codes.every((code) => /^\d{1,3}$/.test(code) && Number(code) < 256) ? codes.map(Number) : undefined;
 }

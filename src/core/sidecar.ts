@@ -16,6 +16,8 @@ export type Annotations = ReadonlyMap<string, string>;
 export interface SidecarKind {
   /** The base of its admin interface; `--admin` replaces it. */
   readonly admin: string;
+  /** The path, on an Envoy's admin interface, that drains its listeners; undefined: not an Envoy. */
+  readonly drainPath: string | undefined;
   /** Its own readiness endpoint. */
   readonly ready: string;
   /** Where readiness is asked when `--admin` says where the admin interface is. */
@@ -32,10 +34,14 @@ export interface SidecarKind {
   readonly refusals: Readonly<Record<number, string>>;
 }
 
+/** Beside an app outbound must go on (istio#51855); skip_exit: the listeners keep accepting (Envoy, listeners_handler.cc). */
+const inboundDrain = "/drain_listeners?graceful&inboundonly&skip_exit";
+
 export const sidecarKinds = {
   /** pilot-agent and Envoy: istio pilot/cmd/pilot-agent/status/server.go, app/wait.go. Its quit skips the drain (istio#55424). */
   istio: {
     admin: "http://localhost:15000",
+    drainPath: inboundDrain,
     ready: "http://localhost:15021/healthz/ready",
     readyPath: "/ready",
     quit: "http://localhost:15020/quitquitquit",
@@ -52,6 +58,7 @@ export const sidecarKinds = {
   /** A plain Envoy: its admin interface (envoyproxy.io, operations/admin). 9901 is the usual port. */
   envoy: {
     admin: "http://localhost:9901",
+    drainPath: "/drain_listeners?graceful&skip_exit",
     ready: "http://localhost:9901/ready",
     readyPath: "/ready",
     quit: "http://localhost:9901/quitquitquit",
@@ -68,6 +75,7 @@ export const sidecarKinds = {
   /** linkerd2-proxy: linkerd/app/admin/src/server.rs. The shutdown endpoint is off by default since edge-24.6.2. */
   linkerd: {
     admin: "http://localhost:4191",
+    drainPath: undefined,
     ready: "http://localhost:4191/ready",
     readyPath: "/ready",
     quit: "http://localhost:4191/shutdown",
@@ -103,6 +111,8 @@ export interface Sidecar {
   readonly name: SidecarName | "custom";
   /** A native sidecar ends by itself after the app; a quit would only restart it. */
   readonly isNative: boolean;
+  /** Its Envoy: the admin interface, and the path there that drains its listeners. Undefined where it is none. */
+  readonly envoy: { readonly admin: HttpTarget; readonly drainPath: string } | undefined;
   readonly ready: readonly Probe[];
   readonly quits: readonly QuitRequest[];
 }
@@ -133,13 +143,24 @@ export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls):
     const kind: SidecarKind = sidecarKinds[name];
     const given = found.length === 1 ? instead : [];
     const quits = instead.length > 0 ? given : [ownQuit(kind, urls.admin)];
-    known.push({ name, isNative, ready: [ownProbe(kind, urls.admin)], quits: isNative ? [] : quits });
+    known.push({
+      name,
+      isNative,
+      envoy: ownEnvoy(kind, urls.admin),
+      ready: [ownProbe(kind, urls.admin)],
+      quits: isNative ? [] : quits,
+    });
     areAllNative &&= isNative;
   }
   const others = known.length === 1 || areAllNative ? [] : instead;
   const quits = [...others, ...more];
   if (urls.ready.length === 0 && quits.length === 0) return known;
-  return [...known, { name: "custom", isNative: false, ready: urls.ready, quits }];
+  return [...known, { name: "custom", isNative: false, envoy: undefined, ready: urls.ready, quits }];
+}
+
+function ownEnvoy({ admin, drainPath }: SidecarKind, given: HttpTarget | undefined): Sidecar["envoy"] {
+  if (drainPath === undefined) return undefined;
+  return { admin: given ?? (parseHttpTarget(admin) as HttpTarget), drainPath };
 }
 
 function ownProbe(kind: SidecarKind, admin: HttpTarget | undefined): Probe {

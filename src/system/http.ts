@@ -11,6 +11,7 @@ import { RequestFailed } from "./request-failed.ts";
 // Callbacks inside, because a wait asks 125 times a second: promises and abort signals would double what that costs.
 
 const MAX_ANSWER = 64 * 1024;
+const KIB = 1024;
 
 export const REFUSED = "connection refused";
 
@@ -19,7 +20,7 @@ type Done<T> = (outcome: T | RequestFailed) => void;
 
 /** Sends requests to one place, one at a time or several at once, and keeps an idle connection for the next. */
 export interface HttpClient extends Disposable {
-  /** Calls once: with a complete answer of at most 64 KiB, or with why there is none; never, after it was cancelled. */
+  /** Calls once: with a complete answer, or with why there is none; never, after it was cancelled. */
   send(request: HttpRequest, done: Done<HttpAnswer>): Cancel;
   /** @throws RequestFailed; the signal's reason when it is aborted */
   request(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
@@ -36,7 +37,8 @@ interface Seen {
   readonly answer: HttpAnswer;
 }
 
-export function createHttpClient(): HttpClient {
+/** `maxAnswer`: the bytes of an answer, head and all, beyond which it counts as broken. */
+export function createHttpClient(maxAnswer = MAX_ANSWER): HttpClient {
   let idle: Connection | undefined;
   let last: Seen | undefined;
   const encode = remember(encodeRequest);
@@ -51,7 +53,7 @@ export function createHttpClient(): HttpClient {
   const send = (request: HttpRequest, done: Done<HttpAnswer>): Cancel => {
     if (request.target.isSecure) return sendSecurely(request, done);
     const use = (connection: Connection): Cancel =>
-      exchange({ connection, request, encode, last }, (outcome) => {
+      exchange({ connection, request, encode, last, maxAnswer }, (outcome) => {
         if (outcome instanceof RequestFailed) {
           connection.socket.terminate();
           return done(outcome);
@@ -175,9 +177,10 @@ interface Exchange {
   readonly encode: (request: HttpRequest) => string;
   /** The answer before: the same bytes mean the same again. */
   readonly last: Seen | undefined;
+  readonly maxAnswer: number;
 }
 
-function exchange({ connection, request, encode, last }: Exchange, done: Done<Seen>): Cancel {
+function exchange({ connection, request, encode, last, maxAnswer }: Exchange, done: Done<Seen>): Cancel {
   let text = "";
   const end = (outcome: Seen | RequestFailed): void => {
     connection.receive = () => undefined;
@@ -186,7 +189,9 @@ function exchange({ connection, request, encode, last }: Exchange, done: Done<Se
   connection.receive = (more, isEnd) => {
     text += more;
     if (text === last?.text && !isEnd) return end(last);
-    if (text.length > MAX_ANSWER) return end(new RequestFailed("broken", "an answer longer than 64 KiB"));
+    if (text.length > maxAnswer) {
+      return end(new RequestFailed("broken", `an answer longer than ${maxAnswer / KIB} KiB`));
+    }
     const parsed = parseAnswer(text, isEnd, request.method);
     if (parsed.kind === "garbage") end(new RequestFailed("broken", parsed.reason));
     if (parsed.kind === "answer") end({ text, answer: parsed.answer });

@@ -1,0 +1,121 @@
+/** What an Envoy counts, by name: gauges and counters of /stats. */
+export type Stats = ReadonlyMap<string, number>;
+
+/** The work that an Envoy has in flight. */
+export interface InFlight {
+  /** On HTTP listeners: requests, streams and WebSockets under way. Idle keep-alive connections, which Envoy never closes (envoy#42305), are none. */
+  readonly requests: number;
+  /** On other listeners, and where Envoy shows no requests (Istio's default; see `hasRequests`): connections. */
+  readonly connections: number;
+  /** False where some HTTP connections had to be counted instead of their requests. */
+  readonly hasRequests: boolean;
+}
+
+/** The path of all that is counted here, in its text form, without what was never used (envoyproxy.io, operations/admin, /stats). */
+export const statsPath = `/stats?usedonly&filter=${encodeURIComponent(
+  "^(http|listener)\\..*downstream_(rq|cx)_active$|^listener\\..*\\.http\\..*\\.downstream_rq_completed$|^http\\..*\\.downstream_cx_drain_close$",
+)}`;
+
+/** Reads `name: number` lines; histograms and text readouts are left out. */
+export function parseStats(text: string): Stats {
+  const stats = new Map<string, number>();
+  for (const line of text.split("\n")) {
+    const colon = line.lastIndexOf(": ");
+    const value = line.slice(colon + 2).trim();
+    if (colon > 0 && /^\d+$/.test(value)) stats.set(line.slice(0, colon), Number(value));
+  }
+  return stats;
+}
+
+/** Whether these are statistics at all: an answer such as "Forbidden" has none. Envoy counts the asking connection itself. */
+export function isCounting(stats: Stats): boolean {
+  for (const name of stats.keys()) if (name.endsWith("downstream_cx_active")) return true;
+  return false;
+}
+
+/**
+ * Counts what a drain waits for: requests on HTTP listeners, connections on the others. Left out are the admin interface
+ * (and with it our own connection), statistics and readiness endpoints, internal listeners, rows of single workers, and
+ * the listeners in `outbound`, by their names in statistics.
+ */
+export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new Set()): InFlight {
+  const listeners = listenersOf(stats);
+  const isLeftOut = (listener: string) => outbound.has(listener) || isOwnListener(listener, listeners);
+  const managers = managersOf(stats, outbound.size > 0, listeners, isLeftOut);
+  let requests = 0;
+  let idle = 0;
+  let hasRequests = true;
+  for (const manager of managers) {
+    const active = stats.get(`http.${manager}.downstream_rq_active`);
+    const connections = stats.get(`http.${manager}.downstream_cx_active`) ?? 0;
+    requests += active ?? 0;
+    // where requests are not shown, the connections themselves are left to be counted below
+    if (active === undefined && connections > 0) hasRequests = false;
+    else idle += connections;
+  }
+  let connections = 0;
+  for (const [name, { active }] of listeners) if (!isLeftOut(name)) connections += active;
+  return { requests, connections: Math.max(0, connections - idle), hasRequests };
+}
+
+interface Listener {
+  /** Connections. */
+  readonly active: number;
+  /** The HTTP connection managers that have answered on it, by stat_prefix. */
+  readonly managers: readonly string[];
+}
+
+/** By the name in statistics: its address with `_` for `:`, or its stat_prefix (Envoy, listener_impl.cc). */
+function listenersOf(stats: Stats): ReadonlyMap<string, Listener> {
+  const managers = new Map<string, string[]>();
+  for (const name of stats.keys()) {
+    const [, listener, manager] = /^listener\.(.+?)\.http\.(.+)\.downstream_rq_completed$/.exec(name) ?? [];
+    if (listener === undefined) continue;
+    managers.set(listener, [...(managers.get(listener) ?? []), manager as string]);
+  }
+  const listeners = new Map<string, Listener>();
+  for (const [name, active] of stats) {
+    const listener = /^listener\.(.+)\.downstream_cx_active$/.exec(name)?.[1];
+    if (listener === undefined || /\.(worker_\d+|main_thread)$/.test(listener)) continue;
+    listeners.set(listener, { active, managers: managers.get(listener) ?? [] });
+  }
+  return listeners;
+}
+
+function managersOf(
+  stats: Stats,
+  isInboundOnly: boolean,
+  listeners: ReadonlyMap<string, Listener>,
+  isLeftOut: (listener: string) => boolean,
+): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const name of stats.keys()) {
+    const manager = /^http\.(.+)\.downstream_cx_active$/.exec(name)?.[1];
+    if (manager === undefined || ownManagers.has(manager)) continue;
+    if (isInboundOnly && manager.startsWith("outbound_")) continue; // Istio's (pilot, BuildStatPrefix): its statistics do not say which listener is whose
+    const homes = [...listeners].filter(([, { managers }]) => managers.includes(manager)).map(([home]) => home);
+    if (homes.length === 0 || !homes.every(isLeftOut)) found.add(manager);
+  }
+  return found;
+}
+
+/** The HTTP connection managers of admin, statistics and readiness endpoints: Envoy's own, Contour's, Istio's (15021), Envoy Gateway's. */
+const ownManagers: ReadonlySet<string> = new Set([
+  "admin",
+  "envoy-admin",
+  "stats",
+  "stats-health",
+  "health",
+  "agent",
+  "eg-ready-http",
+  "eg-stats-http",
+]);
+
+/** The ports of such endpoints, where no request has told whose they are: Istio's 15021 and 15090, Envoy Gateway's 19001 and 19003. */
+const ownPorts = /_(15021|15090|19001|19003)$/;
+
+function isOwnListener(name: string, listeners: ReadonlyMap<string, Listener>): boolean {
+  if (name === "admin" || name.startsWith("envoy_internal_") || ownPorts.test(name)) return true;
+  const managers = listeners.get(name)?.managers ?? [];
+  return managers.length > 0 && managers.every((manager) => ownManagers.has(manager));
+}

@@ -1,12 +1,14 @@
 import type { Command, Invocation } from "../command.ts";
 import { type Call, readCommandCall } from "../core/call.ts";
 import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
+import { type Plan, planLeaving } from "../core/leaving.ts";
 import { pickOptions } from "../core/options.ts";
 import type { Sidecar } from "../core/sidecar.ts";
 import { SIG, type SignalNumber, signalName } from "../core/signal.ts";
 import { summarize } from "../core/summary.ts";
 import { type Action, begin, type Deadline, type Event, type Policy, step } from "../core/supervision.ts";
 import { type Child, type CommandLine, goOn, kill, reap, spawn, stopWith, takeTerminalBack } from "../system/child.ts";
+import { drainAll } from "../system/drain.ts";
 import { createLog, type Log } from "../system/log.ts";
 import { giveMemoryBack } from "../system/memory.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
@@ -29,6 +31,9 @@ const options = pickOptions(
   "quitOn",
   "restartPolicy",
   "quitTimeout",
+  "drain",
+  "minDrain",
+  "idle",
   "grace",
   "podGrace",
   "podAnnotations",
@@ -42,7 +47,7 @@ const options = pickOptions(
   "terminationLog",
 );
 
-/** `ebb run`: wait -> start -> forward, reap -> quit -> exit code. Each decision is core/supervision.ts's. */
+/** `ebb run`: wait -> start -> forward, reap -> drain -> quit -> exit code. Each decision is core/supervision.ts's. */
 export const command: Command = {
   summary: "wait for the sidecars, run a command, quit the sidecars, exit with its code (the default)",
   usage: "[run] [flags] -- CMD ARG...",
@@ -59,9 +64,11 @@ interface Run {
   readonly command: CommandLine;
   readonly log: Log;
   readonly queue: Queue<Event>;
+  readonly leaving: Plan;
   readonly stopWaiting: AbortController;
+  readonly cutDrain: AbortController;
   readonly deadlines: Map<Deadline, () => void>;
-  readonly since: { readonly wait: number; run?: number; quit?: number };
+  readonly since: { readonly wait: number; run?: number; drain?: number; drained?: number; quit?: number };
   wait?: Wait;
   isReady: boolean;
   child?: Child;
@@ -70,7 +77,7 @@ interface Run {
 
 async function main(invocation: Invocation): Promise<number> {
   const run = prepare(invocation);
-  const policy = policyOf(run.settings);
+  const policy = policyOf(run);
   const letGo = keepAlive();
   listenForEvents(run, invocation.signals);
   let [state, actions] = begin(policy);
@@ -86,36 +93,34 @@ async function main(invocation: Invocation): Promise<number> {
 function prepare({ args, argvIndex, env }: Invocation): Run {
   const call = readCommandCall(options, args, env);
   if (call.command.length === 0) throw new Failure(EXIT.usage, `run: expected a command; usage: ebb ${command.usage}`);
+  const { drain, grace, podGrace } = call.values;
   return {
     env,
     settings: call.values,
+    leaving: planLeaving({ drainMs: drain, graceMs: grace, podGraceMs: podGrace }),
     command: { words: call.command, argvIndex: argvIndex + call.commandAt },
     log: createLog(call.values, env),
     queue: createQueue(),
     stopWaiting: new AbortController(),
+    cutDrain: new AbortController(),
     deadlines: new Map(),
     since: { wait: performance.now() },
     isReady: false,
   };
 }
 
-function policyOf(settings: RunSettings): Policy {
+function policyOf({ settings, leaving }: Run): Policy {
   return {
     quitOn: settings.quitOn,
     restartPolicy: settings.restartPolicy,
     waitMs: settings.noWait ? undefined : settings.waitTimeout,
     onWaitTimeout: settings.onWaitTimeout,
     waitFailureCode: EXIT.unavailable,
-    graceMs: graceOf(settings),
+    drains: leaving.drainMs > 0,
+    graceMs: leaving.graceMs,
     rewrite: new Map(settings.signal),
     expectedCodes: settings.expectExit,
   };
-}
-
-/** SIGKILL must leave a second of the pod's grace period for the quits: the kubelet kills ebb at its end. */
-function graceOf({ grace, podGrace }: RunSettings): number | undefined {
-  if (grace === undefined || podGrace === undefined) return grace;
-  return Math.min(grace, Math.max(0, podGrace - 1000));
 }
 
 function listenForEvents(run: Run, signals: Signals): void {
@@ -143,10 +148,14 @@ function perform(run: Run, action: Action): void {
       return giveUpWaiting(run, action.start);
     case "start":
       return start(run);
+    case "drain":
+      return drain(run);
+    case "cut-drain":
+      return run.cutDrain.abort();
     case "forward":
       return forward(run, action.signal);
     case "kill-group":
-      run.log.warn({ grace: run.settings.grace }, "out of grace: SIGKILL to the command's process group");
+      run.log.warn({ graceMs: run.leaving.graceMs }, "out of grace: SIGKILL to the command's process group");
       return send(run, -(run.child as Child).pid, SIG.KILL);
     case "arm":
       run.deadlines.set(
@@ -208,6 +217,32 @@ function start(run: Run): void {
 function fail(run: Run, reason: string): void {
   run.log.error({}, reason);
   writeTerminationLog(run.settings.terminationLog, reason);
+}
+
+/** Traffic ends before the child is told to. */
+function drain(run: Run): void {
+  run.since.drain = performance.now();
+  const done = () => {
+    run.since.drained = performance.now();
+    run.queue.push({ kind: "drained" });
+  };
+  drainSidecars(run).then(done, (error: unknown) => {
+    logBug(run, error, "the drain failed");
+    done();
+  });
+}
+
+async function drainSidecars(run: Run): Promise<void> {
+  const { settings, leaving, log, cutDrain } = run;
+  const sidecars = await knownSidecars(run);
+  log.info({ atMostMs: leaving.drainMs }, "draining before the command is stopped");
+  await drainAll(sidecars, {
+    boundMs: leaving.drainMs,
+    minMs: settings.minDrain,
+    idle: settings.idle,
+    log,
+    signal: cutDrain.signal,
+  });
 }
 
 function forward(run: Run, signal: SignalNumber): void {

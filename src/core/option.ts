@@ -34,6 +34,8 @@ interface Declaration<V> {
   readonly also?: readonly Variable[];
   /** What help says of the default where the value does not say it. */
   readonly initially?: string;
+  /** No EBB_ variable sets it. */
+  readonly isFlagOnly?: true;
   /** How the EBB_ variable of a repeatable option lists its values. */
   readonly separator?: string;
 }
@@ -54,7 +56,16 @@ export function list<V>(declaration: Declaration<V>): Option<readonly V[]> {
 }
 
 function declare<V, T>(declaration: Declaration<V>, initial: T, repeatable: boolean): Option<T> {
-  const { flag, help, syntax, value, also = [], initially = textOf(initial), separator = "," } = declaration;
+  const {
+    flag,
+    help,
+    syntax,
+    value,
+    also = [],
+    initially = textOf(initial),
+    separator = ",",
+    isFlagOnly,
+  } = declaration;
   const own: Variable = { name: variableName(flag) };
   const split: Variable = { ...own, read: (text) => splitBy(text, separator) };
   return {
@@ -65,7 +76,7 @@ function declare<V, T>(declaration: Declaration<V>, initial: T, repeatable: bool
     initial,
     initially,
     repeatable,
-    variables: [repeatable ? split : own, ...also],
+    variables: isFlagOnly === true ? also : [repeatable ? split : own, ...also],
   };
 }
 

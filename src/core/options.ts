@@ -14,6 +14,7 @@ import {
   sidecarList,
   splitBy,
   syntax,
+  wholeNumber,
 } from "./syntax.ts";
 
 const url = "a URL such as http://localhost:15000/path";
@@ -134,6 +135,31 @@ export const options = {
     also: [{ name: "QUIT_REQUEST_TIMEOUT" }],
     help: "for each sidecar: until it has answered and is gone",
   }),
+  drain: option({
+    flag: "drain",
+    value: "D",
+    initial: 0,
+    initially: "0 (off) in run, 60s in drain",
+    syntax: duration,
+    also: [{ name: "TERMINATION_DRAIN_DURATION_SECONDS" }],
+    help: "how long draining may take before the command gets its stop signal",
+  }),
+  minDrain: option({
+    flag: "min-drain",
+    value: "D",
+    initial: 5000,
+    syntax: duration,
+    also: [{ name: "MINIMUM_DRAIN_DURATION" }],
+    help: "keep accepting at least so long: endpoints deregister meanwhile",
+  }),
+  idle: option({
+    flag: "idle",
+    value: "N",
+    initial: 0,
+    initially: "0",
+    syntax: wholeNumber,
+    help: "drained when no more requests and connections than these are in flight",
+  }),
   grace: optional({
     flag: "grace",
     value: "D",
@@ -144,7 +170,7 @@ export const options = {
     flag: "pod-grace",
     value: "D",
     syntax: positive,
-    help: "the pod's terminationGracePeriodSeconds: --grace never plans past it",
+    help: "the pod's terminationGracePeriodSeconds: --drain and --grace never plan past it",
   }),
   podAnnotations: option({
     flag: "pod-annotations",

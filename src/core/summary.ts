@@ -4,7 +4,13 @@ import { signalName } from "./signal.ts";
 
 export interface Life {
   /** When each phase began that did, in milliseconds on one clock. */
-  readonly since: { readonly wait: number; readonly run?: number; readonly quit?: number };
+  readonly since: {
+    readonly wait: number;
+    readonly run?: number;
+    readonly drain?: number;
+    readonly drained?: number;
+    readonly quit?: number;
+  };
   readonly now: number;
   readonly exit: ChildExit | undefined;
   readonly exitCode: number;
@@ -17,6 +23,7 @@ export function summarize({ since, now, exit, exitCode }: Life): Readonly<Record
   return {
     waitedMs: span(since.wait, since.run ?? leave),
     ranMs: span(since.run, leave),
+    drainedMs: span(since.drain, since.drained ?? leave),
     quitMs: span(since.quit, now),
     ...signal,
     exitCode,

@@ -2,7 +2,10 @@ import { type ChildExit, exitCodeOf } from "./exit.ts";
 import { type QuitPolicy, reasonToStay } from "./quit-policy.ts";
 import { isStop, type SignalNumber } from "./signal.ts";
 
-/** The life of one child, as a pure state machine: waiting -> starting -> running -> leaving -> over. */
+/**
+ * The life of one child, as a pure state machine: waiting -> starting -> running -> leaving -> over. A stop signal that it
+ * gets while running is held while the sidecars drain, where the policy says so; `draining` has those that are held.
+ */
 export type State =
   | { readonly phase: "waiting"; readonly held: readonly SignalNumber[] }
   | { readonly phase: "starting"; readonly held: readonly SignalNumber[] }
@@ -10,6 +13,7 @@ export type State =
       readonly phase: "running";
       readonly pid: number;
       readonly grace: "unset" | "armed" | "spent";
+      readonly draining: "not yet" | "over" | readonly SignalNumber[];
     }
   | { readonly phase: "leaving"; readonly exitCode: number }
   | { readonly phase: "over"; readonly exitCode: number };
@@ -25,6 +29,7 @@ export type Event =
   | { readonly kind: "signal"; readonly signal: SignalNumber }
   | { readonly kind: "reaped"; readonly pid: number; readonly exit: ChildExit }
   | { readonly kind: "deadline"; readonly of: Deadline }
+  | { readonly kind: "drained" }
   | { readonly kind: "quit-done" };
 
 export type Action =
@@ -32,6 +37,8 @@ export type Action =
   | { readonly kind: "stop-waiting" }
   | { readonly kind: "give-up-waiting"; readonly start: boolean }
   | { readonly kind: "start" }
+  | { readonly kind: "drain" }
+  | { readonly kind: "cut-drain" }
   | { readonly kind: "forward"; readonly signal: SignalNumber }
   | { readonly kind: "kill-group" }
   | { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
@@ -46,7 +53,9 @@ export interface Policy extends QuitPolicy {
   readonly onWaitTimeout: "fail" | "start";
   /** The code of a wait that ran out of time. */
   readonly waitFailureCode: number;
-  /** Milliseconds from a stop signal to SIGKILL; undefined: never. */
+  /** Whether a stop signal has the sidecars drained before the child gets it. */
+  readonly drains: boolean;
+  /** Milliseconds from a forwarded stop signal to SIGKILL; undefined: never. */
   readonly graceMs: number | undefined;
   /** Signals rewritten before they are forwarded; to 0: not forwarded at all. */
   readonly rewrite: ReadonlyMap<SignalNumber, SignalNumber>;
@@ -114,7 +123,7 @@ function starting(state: In<"starting">, event: Event, policy: Policy): Step {
           const [after, more] = step(next, { kind: "signal", signal }, policy);
           return [after, [...actions, ...more]];
         },
-        [{ phase: "running", pid: event.pid, grace: "unset" }, []],
+        [{ phase: "running", pid: event.pid, grace: "unset", draining: "not yet" }, []],
       );
     case "start-failed":
       return leave(event.exitCode, policy, []);
@@ -133,11 +142,12 @@ function running(state: In<"running">, event: Event, policy: Policy): Step {
   switch (event.kind) {
     case "signal":
       return pass(state, event.signal, policy);
-    case "reaped": {
-      if (event.pid !== state.pid) return [state, []];
-      const disarm: readonly Action[] = state.grace === "armed" ? [{ kind: "disarm", deadline: "grace" }] : [];
-      return leave(exitCodeOf(event.exit, policy.expectedCodes), policy, disarm);
-    }
+    case "drained":
+      return typeof state.draining === "string" ? [state, []] : endDrain(state, policy, []);
+    case "reaped":
+      return event.pid === state.pid
+        ? childEnded(state, exitCodeOf(event.exit, policy.expectedCodes), policy)
+        : [state, []];
     case "deadline":
       if (event.of !== "grace" || state.grace !== "armed") return [state, []];
       return [{ ...state, grace: "spent" }, [{ kind: "kill-group" }]];
@@ -146,12 +156,33 @@ function running(state: In<"running">, event: Event, policy: Policy): Step {
   }
 }
 
+function childEnded(state: In<"running">, exitCode: number, policy: Policy): Step {
+  const disarm: readonly Action[] = state.grace === "armed" ? [{ kind: "disarm", deadline: "grace" }] : [];
+  const cut: readonly Action[] = typeof state.draining === "string" ? [] : [{ kind: "cut-drain" }];
+  return leave(exitCode, policy, [...disarm, ...cut]);
+}
+
+/** The first stop signal starts the drain, the second cuts it short; what was held then reaches the child. */
 function pass(state: In<"running">, signal: SignalNumber, policy: Policy): Step {
   const sent = policy.rewrite.get(signal) ?? signal;
-  const forward: readonly Action[] = sent === 0 ? [] : [{ kind: "forward", signal: sent }];
-  if (!(isStop(signal) || isStop(sent)) || sent === 0 || policy.graceMs === undefined || state.grace !== "unset")
-    return [state, forward];
-  return [{ ...state, grace: "armed" }, [...forward, { kind: "arm", deadline: "grace", ms: policy.graceMs }]];
+  if (sent === 0) return [state, []];
+  if (!(isStop(signal) || isStop(sent))) return [state, [{ kind: "forward", signal: sent }]];
+  if (state.draining === "over" || !policy.drains) return stopChild(state, [sent], policy);
+  if (state.draining === "not yet") return [{ ...state, draining: [sent] }, [{ kind: "drain" }]];
+  const draining = [...state.draining, sent];
+  return endDrain({ ...state, draining }, policy, [{ kind: "cut-drain" }]);
+}
+
+function endDrain(state: In<"running">, policy: Policy, before: readonly Action[]): Step {
+  const held = state.draining as readonly SignalNumber[];
+  const [next, actions] = stopChild({ ...state, draining: "over" }, held, policy);
+  return [next, [...before, ...actions]];
+}
+
+function stopChild(state: In<"running">, signals: readonly SignalNumber[], { graceMs }: Policy): Step {
+  const forward = signals.map((signal): Action => ({ kind: "forward", signal }));
+  if (graceMs === undefined || state.grace !== "unset") return [state, forward];
+  return [{ ...state, grace: "armed" }, [...forward, { kind: "arm", deadline: "grace", ms: graceMs }]];
 }
 
 function leave(exitCode: number, policy: Policy, before: readonly Action[]): Step {

@@ -37,6 +37,10 @@ export function oneOf<const W extends readonly string[]>(words: W): Syntax<W[num
 export const duration = syntax(parseDuration, "a duration such as 30s, 1m30s or 500ms");
 export const positive = syntax((value) => parseDuration(value) || undefined, "a duration above 0, such as 5s");
 export const limit = syntax(parseLimit, "a duration such as 5m (0: for ever)");
+export const wholeNumber = syntax(
+  (given) => (/^\d{1,9}$/.test(given) ? Number(given) : undefined),
+  "a whole number such as 0",
+);
 export const boolean = syntax(parseBoolean, "true or false");
 export const sidecarList = syntax(parseSidecars, `auto, none, or of ${sidecarNames.join(", ")}`);
 export const rewrite = syntax(parseRewrite, "two signals such as TERM:QUIT (TO 0: not forwarded)");

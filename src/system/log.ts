@@ -2,7 +2,7 @@ import { formatDuration } from "../core/duration.ts";
 import { type Environment, unknownVariables } from "../core/option.ts";
 import { options, type Settings } from "../core/options.ts";
 import { atExit } from "./exit.ts";
-import { libc } from "./libc.ts";
+import { isTerminal } from "./live.ts";
 import { writeError } from "./output.ts";
 import { deadline } from "./timer.ts";
 
@@ -22,15 +22,15 @@ export interface Log extends Readonly<Record<Level, (fields: Fields, message: st
 
 type LogSettings = Settings<"logLevel" | "logFormat" | "quiet">;
 
-/** Logs to stderr, one line an entry. */
-export function createLog(settings: LogSettings, env: Environment): Log {
+/** Logs to stderr, and to another place if there is one, one line an entry. */
+export function createLog(settings: LogSettings, env: Environment, other?: (text: string) => void): Log {
   let logger: ReturnType<typeof createLogger> | undefined;
   let time = 0;
   const held: { readonly level: Level; readonly fields: Fields; readonly message: string; readonly time: number }[] =
     [];
   const release = (): void => {
     if (logger !== undefined) return;
-    logger = createLogger(settings, () => time);
+    logger = createLogger(settings, () => time, other);
     for (const entry of held) {
       time = entry.time;
       logger[entry.level](entry.fields, entry.message);
@@ -54,19 +54,23 @@ export function createLog(settings: LogSettings, env: Environment): Log {
  * pino's browser build: the same JSON as its Node build at a tenth of the start-up time and memory, and no threads (its
  * transports lose lines in a compiled executable). Loaded here, because even that is 0.4 ms (measured).
  */
-function createLogger({ quiet, logLevel, logFormat }: LogSettings, timestamp: () => number) {
+function createLogger(
+  { quiet, logLevel, logFormat }: LogSettings,
+  timestamp: () => number,
+  other: ((text: string) => void) | undefined,
+) {
   const pino: typeof import("pino/browser.js") = require("pino/browser.js");
   const isText = logFormat === "text" || (logFormat === "auto" && isTerminal(2));
-  const write = (entry: object): void => writeError(`${isText ? formatText(entry) : formatJson(entry)}\n`);
+  const format = (asText: boolean, entry: object) => `${asText ? formatText(entry) : formatJson(entry)}\n`;
+  const write = (entry: object): void => {
+    writeError(format(isText, entry));
+    other?.(format(logFormat === "text", entry));
+  };
   return pino({
     level: quiet ? "error" : logLevel,
     timestamp: timestamp as () => never,
     browser: { asObject: true, write },
   });
-}
-
-function isTerminal(descriptor: number): boolean {
-  return libc.isatty(descriptor) === 1;
 }
 
 interface Entry {

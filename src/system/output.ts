@@ -4,8 +4,20 @@ export function writeOutput(text: string): void {
   writeAll(1, text);
 }
 
+/** To stderr; a live line there makes room. */
 export function writeError(text: string): void {
-  writeAll(2, text);
+  if (live === "") return writeAll(2, text);
+  writeAll(2, `${ERASE_LINE}${text}${live}`);
+}
+
+const ERASE_LINE = "\r\x1b[K";
+let live = "";
+
+/** Shows a line at the bottom of the terminal at stderr, in place of the one before; an empty one takes it away. */
+export function showLive(line: string): void {
+  const width = process.stderr.columns || 80;
+  live = line.length < width ? line : `${line.slice(0, width - 2)}…`;
+  writeAll(2, `${ERASE_LINE}${live}`);
 }
 
 /** All of it, now. Through libc, because node:fs costs each start 0.9 ms (measured). */

@@ -16,6 +16,7 @@ const policy: fc.Arbitrary<Policy> = fc.record({
   waitMs: fc.constantFrom(undefined, 0, 5000, Number.POSITIVE_INFINITY),
   onWaitTimeout: fc.constantFrom("fail", "start"),
   waitFailureCode: fc.constant(69),
+  drains: fc.constant(false),
   graceMs: fc.constantFrom(undefined, 0, 5000),
   rewrite: fc.array(fc.tuple(signal, fc.oneof(signal, fc.constant(0)))).map((pairs) => new Map(pairs)),
   expectedCodes: fc.subarray([143, 3, 137]),

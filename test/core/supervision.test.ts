@@ -8,6 +8,7 @@ const usual: Policy = {
   waitMs: 300_000,
   onWaitTimeout: "fail",
   waitFailureCode: 69,
+  drains: false,
   graceMs: undefined,
   rewrite: new Map(),
   expectedCodes: [],
@@ -236,9 +237,9 @@ describe("an event that does not belong to the phase changes nothing:", () => {
   test.each<[State, readonly Event[]]>([
     [{ phase: "waiting", held: [10] }, [ready, waitFailed, terminated, waitOver]],
     [{ phase: "starting", held: [10] }, [started, startFailed, terminated]],
-    [{ phase: "running", pid: 7, grace: "unset" }, [terminated, ended]],
-    [{ phase: "running", pid: 7, grace: "armed" }, [terminated, ended, graceOver]],
-    [{ phase: "running", pid: 7, grace: "spent" }, [terminated, ended]],
+    [{ phase: "running", pid: 7, grace: "unset", draining: "not yet" }, [terminated, ended]],
+    [{ phase: "running", pid: 7, grace: "armed", draining: "not yet" }, [terminated, ended, graceOver]],
+    [{ phase: "running", pid: 7, grace: "spent", draining: "not yet" }, [terminated, ended]],
     [{ phase: "leaving", exitCode: 3 }, [quitDone]],
     [{ phase: "over", exitCode: 3 }, []],
   ])("%j", (state, belonging) => {

@@ -1,0 +1,139 @@
+import type { Command, Invocation } from "../command.ts";
+import { type Call, expectNoOperands, readOperandCall } from "../core/call.ts";
+import { formatDuration } from "../core/duration.ts";
+import type { InFlight } from "../core/envoy-stats.ts";
+import { EXIT } from "../core/exit.ts";
+import { planLeaving, splitDrain } from "../core/leaving.ts";
+import { option } from "../core/option.ts";
+import { options as all, pickOptions } from "../core/options.ts";
+import type { Sidecar } from "../core/sidecar.ts";
+import { isStop } from "../core/signal.ts";
+import { boolean } from "../core/syntax.ts";
+import { drainAll } from "../system/drain.ts";
+import { keepLive } from "../system/live.ts";
+import { createLog, type Log } from "../system/log.ts";
+import { openPodLog } from "../system/pod-log.ts";
+import { quitAll } from "../system/quit.ts";
+import { findSidecars } from "../system/sidecars.ts";
+import type { Signals } from "../system/signals.ts";
+
+const options = {
+  ...pickOptions(
+    "sidecar",
+    "admin",
+    "ready",
+    "header",
+    "quitTimeout",
+    "minDrain",
+    "idle",
+    "podGrace",
+    "podAnnotations",
+  ),
+  ...pickOptions("logLevel", "logFormat", "quiet"),
+  drain: { ...all.drain, initial: 60_000, initially: "60s", help: "how long all of it may take" },
+  quit: { ...all.quit, flag: "quit-request", help: "what to request then, instead of the sidecar's own quit" },
+  thenQuit: option({
+    flag: "quit",
+    initial: false,
+    syntax: boolean,
+    isFlagOnly: true,
+    help: "then tell the sidecars to quit",
+  }),
+};
+
+/** `ebb drain`: fail health, keep accepting, drain listeners, until idle or out of time. 0 when nothing was left, 69 otherwise. */
+export const command: Command = {
+  summary: "let the sidecars finish their work in flight: fail health, drain listeners, until idle or out of time",
+  usage: "drain [flags]",
+  options,
+  main,
+};
+
+type DrainSettings = Call<typeof options>["values"];
+
+async function main({ args, env, signals }: Invocation): Promise<number> {
+  const call = readOperandCall(options, args, env);
+  expectNoOperands(call, command.usage);
+  const settings = call.values;
+  const log = createLog(settings, env, openPodLog());
+  const { drainMs: allMs } = planLeaving({
+    drainMs: settings.drain,
+    graceMs: undefined,
+    podGraceMs: settings.podGrace,
+  });
+  if (allMs <= 0) {
+    log.warn({ drain: settings.drain, podGrace: settings.podGrace }, "no time to drain (--drain, --pod-grace)");
+    return EXIT.ok;
+  }
+  const end = performance.now() + allMs;
+  const stop = stopOf(signals);
+  const { signal } = stop;
+  const sidecars = await findSidecars(settings, { env, forMs: 0, signal, log });
+  const { drainMs, quitMs } = settings.thenQuit ? splitDrain(allMs) : { drainMs: allMs, quitMs: 0 };
+  const isDrained = await drain(sidecars, { drainMs, settings, log, signal });
+  if (stop.by() !== undefined) return 128 + (stop.by() as number);
+  if (!settings.thenQuit) return isDrained ? EXIT.ok : EXIT.unavailable;
+  const timeoutMs = Math.min(settings.quitTimeout, Math.max(quitMs, end - performance.now()));
+  const haveQuit = await quit(sidecars, timeoutMs, { settings, log });
+  return isDrained && haveQuit ? EXIT.ok : EXIT.unavailable;
+}
+
+interface Stop {
+  readonly signal: AbortSignal;
+  /** The stop signal that came, if one did. */
+  readonly by: () => number | undefined;
+}
+
+function stopOf(signals: Signals): Stop {
+  const controller = new AbortController();
+  let by: number | undefined;
+  signals.subscribe((signal) => {
+    if (!isStop(signal)) return;
+    by ??= signal;
+    controller.abort();
+  });
+  return { signal: controller.signal, by: () => by };
+}
+
+interface Drain {
+  readonly drainMs: number;
+  readonly settings: DrainSettings;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** Whether nothing was left in flight. */
+async function drain(sidecars: readonly Sidecar[], { drainMs, settings, log, signal }: Drain): Promise<boolean> {
+  const start = performance.now();
+  const counts = new Map<string, InFlight>();
+  const endLive = keepLive(() => lineOf(counts, performance.now() - start, drainMs));
+  log.info({ atMostMs: drainMs }, "draining");
+  const reports = await drainAll(sidecars, {
+    boundMs: drainMs,
+    minMs: settings.minDrain,
+    idle: settings.idle,
+    log,
+    signal,
+    onProgress: (sidecar, inFlight) => counts.set(sidecar, inFlight),
+  });
+  endLive();
+  return reports.every(({ ok }) => ok);
+}
+
+function lineOf(counts: ReadonlyMap<string, InFlight>, elapsedMs: number, drainMs: number): string {
+  const time = `${formatDuration(Math.floor(elapsedMs / 1000) * 1000)} of ${formatDuration(drainMs)}`;
+  const parts = [...counts].map(
+    ([name, each]) => `${name}: ${each.requests} requests, ${each.connections} connections`,
+  );
+  return `draining ${time}: ${parts.length === 0 ? "still accepting" : parts.join("; ")}`;
+}
+
+async function quit(
+  sidecars: readonly Sidecar[],
+  timeoutMs: number,
+  { settings, log }: Pick<Drain, "settings" | "log">,
+): Promise<boolean> {
+  const reports = await quitAll(sidecars, { timeoutMs, headers: settings.header, wereReady: true });
+  for (const { ok, ...report } of reports) log[ok ? "info" : "error"](report, "quit");
+  return reports.every(({ ok }) => ok);
+}

@@ -1,0 +1,184 @@
+import type { InFlight } from "./envoy-stats.ts";
+
+/**
+ * The draining of one Envoy, as a pure state machine: failing-health -> accepting -> draining-listeners -> counting -> over.
+ * The order that Contour's, Envoy Gateway's and Istio's own shutdowns agree on; unlike theirs, it is bounded whatever happens.
+ */
+export type State =
+  | { readonly phase: "failing-health"; readonly isMinimumOver: boolean }
+  | { readonly phase: "accepting" }
+  | { readonly phase: "draining-listeners" }
+  | {
+      readonly phase: "counting";
+      /** In a row. */
+      readonly failures: number;
+      /** What the last count saw. */
+      readonly left: InFlight | undefined;
+    }
+  /** The work in flight cannot be counted: the fixed time, as Istio has it. */
+  | { readonly phase: "sitting-out" }
+  | { readonly phase: "over"; readonly outcome: Outcome };
+
+export type Outcome =
+  | { readonly kind: "drained" }
+  | { readonly kind: "out of time"; readonly left: InFlight }
+  /** Out of time, and what was left could not be counted. */
+  | { readonly kind: "not counted" }
+  /** It ended meanwhile: nothing is left to drain. */
+  | { readonly kind: "gone" }
+  /** Nobody listened there from the first. */
+  | { readonly kind: "not there" }
+  | { readonly kind: "cut short" };
+
+export type Deadline = "minimum" | "poll" | "last look" | "bound";
+
+/** What is asked of Envoy. */
+export type Step = "fail-health" | "drain-listeners" | "count";
+
+export type Event =
+  | { readonly kind: "done"; readonly step: "fail-health" | "drain-listeners" }
+  | { readonly kind: "counted"; readonly inFlight: InFlight }
+  /** No answer, or not the one it should be. `isRefused`: nobody listens there any more. */
+  | { readonly kind: "failed"; readonly step: Step; readonly isRefused: boolean }
+  | { readonly kind: "deadline"; readonly of: Deadline }
+  | { readonly kind: "cut" };
+
+export type Action =
+  | { readonly kind: "ask"; readonly step: Step }
+  | { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
+  | { readonly kind: "end"; readonly outcome: Outcome };
+
+export interface Policy {
+  /** Milliseconds from the start within which all of it fits. */
+  readonly boundMs: number;
+  /** Milliseconds from the start before which listeners are not drained, and nothing ends. */
+  readonly minMs: number;
+  /** Drained when no more than these are in flight. */
+  readonly idle: number;
+  /** Not beside a native sidecar: a failed health check closes outbound connections too (Envoy, drain_manager_impl.cc). */
+  readonly failsHealth: boolean;
+}
+
+type Next = readonly [State, readonly Action[]];
+
+const POLL_MS = 1000;
+/** Before the bound: so that what is said to be left is not a second old. */
+const LAST_LOOK_MS = 250;
+const MAX_FAILURES = 5;
+
+/** The minimum that fits the bound: where it does not, a second, or half of the bound, is left for the listeners. */
+export function fitMinimum(minMs: number, boundMs: number): number {
+  return Math.min(minMs, Math.max(boundMs - POLL_MS, boundMs / 2));
+}
+
+/** The first state and what to do in it. */
+export function begin({ boundMs, minMs, failsHealth }: Policy): Next {
+  const deadlines: readonly Action[] = [
+    { kind: "arm", deadline: "bound", ms: boundMs },
+    { kind: "arm", deadline: "last look", ms: Math.max(0, boundMs - LAST_LOOK_MS) },
+    { kind: "arm", deadline: "minimum", ms: minMs },
+  ];
+  if (!failsHealth) return [{ phase: "accepting" }, deadlines];
+  return [{ phase: "failing-health", isMinimumOver: false }, [...deadlines, { kind: "ask", step: "fail-health" }]];
+}
+
+/** What happens next. An event that does not belong to the phase changes nothing. */
+export function step(state: State, event: Event, policy: Policy): Next {
+  if (state.phase === "over") return [state, []];
+  if (event.kind === "cut") return end({ kind: "cut short" });
+  if (event.kind === "deadline" && event.of === "bound") return outOfTime(state);
+  switch (state.phase) {
+    case "failing-health":
+      return failingHealth(state, event);
+    case "accepting":
+      return isDeadline(event, "minimum") ? drainListeners() : [state, []];
+    case "draining-listeners":
+      return drainingListeners(state, event, policy);
+    case "counting":
+      return counting(state, event, policy);
+    case "sitting-out":
+      return [state, []];
+  }
+}
+
+type In<P extends State["phase"]> = Extract<State, { phase: P }>;
+
+function failingHealth(state: In<"failing-health">, event: Event): Next {
+  if (isDeadline(event, "minimum")) return [{ ...state, isMinimumOver: true }, []];
+  if (!isAnswerTo(event, "fail-health")) return [state, []];
+  if (isRefusal(event)) return end({ kind: "not there" });
+  return state.isMinimumOver ? drainListeners() : [{ phase: "accepting" }, []];
+}
+
+function drainListeners(): Next {
+  return [{ phase: "draining-listeners" }, [{ kind: "ask", step: "drain-listeners" }]];
+}
+
+function drainingListeners(state: In<"draining-listeners">, event: Event, { failsHealth }: Policy): Next {
+  if (!isAnswerTo(event, "drain-listeners")) return [state, []];
+  if (isRefusal(event)) return end({ kind: failsHealth ? "gone" : "not there" });
+  return [{ phase: "counting", failures: 0, left: undefined }, count];
+}
+
+const count: readonly Action[] = [{ kind: "ask", step: "count" }];
+const countLater: readonly Action[] = [{ kind: "arm", deadline: "poll", ms: POLL_MS }];
+
+function counting(state: In<"counting">, event: Event, policy: Policy): Next {
+  if (isDeadline(event, "poll") || isDeadline(event, "last look")) return [state, count];
+  if (event.kind === "counted") {
+    const left = event.inFlight;
+    if (left.requests + left.connections <= policy.idle) return end({ kind: "drained" });
+    return [{ ...state, failures: 0, left }, countLater];
+  }
+  if (!isAnswerTo(event, "count")) return [state, []];
+  if (isRefusal(event)) return end({ kind: "gone" });
+  const failures = state.failures + 1;
+  if (failures < MAX_FAILURES) return [{ ...state, failures }, countLater];
+  return [{ phase: "sitting-out" }, []];
+}
+
+function outOfTime(state: Exclude<State, { phase: "over" }>): Next {
+  const left = state.phase === "counting" && state.failures === 0 ? state.left : undefined;
+  return end(left === undefined ? { kind: "not counted" } : { kind: "out of time", left });
+}
+
+function end(outcome: Outcome): Next {
+  return [{ phase: "over", outcome }, [{ kind: "end", outcome }]];
+}
+
+function isDeadline(event: Event, of: Deadline): boolean {
+  return event.kind === "deadline" && event.of === of;
+}
+
+function isAnswerTo(event: Event, to: Step): event is Extract<Event, { readonly step: Step }> {
+  return (event.kind === "done" || event.kind === "failed") && event.step === to;
+}
+
+function isRefusal(event: Event): boolean {
+  return event.kind === "failed" && event.isRefused;
+}
+
+/** What came of it, in words, and whether nothing was left. */
+export function describeOutcome(outcome: Outcome): { readonly ok: boolean; readonly text: string } {
+  switch (outcome.kind) {
+    case "drained":
+      return { ok: true, text: "drained" };
+    case "gone":
+      return { ok: true, text: "gone meanwhile: nothing is left to drain" };
+    case "out of time": {
+      const { requests, connections } = outcome.left;
+      const parts = [plural(requests, "request"), plural(connections, "connection")].filter((part) => part !== "");
+      return { ok: false, text: `out of time with ${requests + connections} left (${parts.join(", ")})` };
+    }
+    case "not counted":
+      return { ok: false, text: "out of time, and what was left could not be counted" };
+    case "not there":
+      return { ok: false, text: "nobody listens: it is gone already, or its admin interface is elsewhere (--admin)" };
+    case "cut short":
+      return { ok: false, text: "cut short" };
+  }
+}
+
+function plural(count: number, what: string): string {
+  return count === 0 ? "" : `${count} ${what}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,36 @@
+/** For the app's own exit where no `--grace` says how long that may take. */
+const APP_EXIT_MS = 5000;
+/** For the quits and ebb's own end: the kubelet kills ebb when the grace period is over. */
+const LAST_MS = 1000;
+
+export interface Wishes {
+  /** `--drain`: milliseconds; 0: no draining. */
+  readonly drainMs: number;
+  /** `--grace`: milliseconds from the forwarded stop signal to SIGKILL; undefined: never. */
+  readonly graceMs: number | undefined;
+  /** The pod's terminationGracePeriodSeconds in milliseconds, where it is known. */
+  readonly podGraceMs: number | undefined;
+}
+
+export interface Plan {
+  readonly drainMs: number;
+  readonly graceMs: number | undefined;
+}
+
+/**
+ * How long draining and grace may take, so that one after the other, and the quits, fit the pod's grace period: draining
+ * leaves the app its grace (5 s where there is none), but never more than half of what there is.
+ */
+export function planLeaving({ drainMs, graceMs, podGraceMs }: Wishes): Plan {
+  if (podGraceMs === undefined) return { drainMs, graceMs };
+  const all = Math.max(0, podGraceMs - LAST_MS);
+  const reserve = Math.min(graceMs ?? APP_EXIT_MS, all / 2);
+  const drain = Math.min(drainMs, all - reserve);
+  return { drainMs: drain, graceMs: graceMs === undefined ? undefined : Math.min(graceMs, all - drain) };
+}
+
+/** How a command's own time is split where a quit is to fit in as well: a tenth, a second at most, is the quit's. */
+export function splitDrain(totalMs: number): { readonly drainMs: number; readonly quitMs: number } {
+  const quitMs = Math.min(1000, totalMs / 10);
+  return { drainMs: totalMs - quitMs, quitMs };
+}

@@ -1,10 +1,12 @@
 import type { Command, Invocation } from "../command.ts";
 import { readOperandCall } from "../core/call.ts";
+import { formatDuration } from "../core/duration.ts";
 import { EXIT, Failure } from "../core/exit.ts";
 import { pickOptions, type Settings } from "../core/options.ts";
 import { type Probe, parseProbe } from "../core/probe.ts";
 import { isStop } from "../core/signal.ts";
 import { exec } from "../system/child.ts";
+import { keepLive } from "../system/live.ts";
 import { createLog } from "../system/log.ts";
 import { holdSignals, type Signals } from "../system/signals.ts";
 import { deadline } from "../system/timer.ts";
@@ -15,6 +17,7 @@ const options = pickOptions(
   "admin",
   "ready",
   "quit",
+  "any",
   "waitTimeout",
   "onWaitTimeout",
   "podAnnotations",
@@ -37,6 +40,7 @@ async function main({ args, argvIndex, env, signals }: Invocation): Promise<numb
   const call = readOperandCall(options, args, env);
   const settings = call.values;
   const targets = call.operands.map(parseTarget);
+  if (settings.any && targets.length === 0) throw new Failure(EXIT.usage, `--any: expected targets (${TARGET})`);
   const log = createLog(settings, env);
   const stop = new AbortController();
   // where targets are named, a sidecar that is not there yet is not waited for
@@ -44,12 +48,16 @@ async function main({ args, argvIndex, env, signals }: Invocation): Promise<numb
   const wait = startWait({
     settings,
     targets,
+    any: settings.any,
     lookMs,
     env,
     log,
     signal: stop.signal,
   });
+  const start = performance.now();
+  const endLive = keepLive(() => lineOf(wait, performance.now() - start));
   const outcome = await firstOf(wait, settings, signals);
+  endLive();
   stop.abort();
   if (outcome === "out of time") {
     if (settings.onWaitTimeout === "fail") throw new Failure(EXIT.unavailable, wait.failure());
@@ -64,11 +72,16 @@ async function main({ args, argvIndex, env, signals }: Invocation): Promise<numb
   return exec({ words: call.command, argvIndex: argvIndex + call.commandAt });
 }
 
+const TARGET = "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path";
+
 function parseTarget(text: string): Probe {
   const probe = parseProbe(text);
   if (probe !== undefined) return probe;
-  const expected = "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path";
-  throw new Failure(EXIT.usage, `wait: expected a target (${expected}), got ${JSON.stringify(text)}`);
+  throw new Failure(EXIT.usage, `wait: expected a target (${TARGET}), got ${JSON.stringify(text)}`);
+}
+
+function lineOf(wait: Wait, waitedMs: number): string {
+  return `waiting for ${formatDuration(Math.floor(waitedMs / 1000) * 1000)}: ${wait.pending()}`;
 }
 
 /** What comes first: ready, the end of the time, or a stop signal (its number). */

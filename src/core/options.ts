@@ -85,6 +85,12 @@ export const options = {
     syntax: syntax(parseHeader, "a header such as 'dapr-api-token: abc'"),
     help: "a header for the quit requests",
   }),
+  any: option({
+    flag: "any",
+    initial: false,
+    syntax: boolean,
+    help: "one ready target is enough",
+  }),
   waitTimeout: option({
     flag: "wait-timeout",
     value: "D",

@@ -9,13 +9,13 @@ export type Probe =
 
 export type Verdict = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
-/** `http(s)://host:port/path`, `tcp://host:port`, `unix:/socket` or `file:/path`; undefined for anything else. */
+/** `http(s)://host:port/path`, `tcp://host:port` (or `tcp:`), `unix:/socket` or `file:/path`; undefined for anything else. */
 export function parseProbe(text: string): Probe | undefined {
   const unix = parseUnix(text);
   if (unix !== undefined) return { kind: "connect", address: unix };
   const path = /^file:(?:\/\/)?(\/.*)$/.exec(text)?.[1];
   if (path !== undefined) return { kind: "file", path };
-  const [, host, port] = /^tcp:\/\/(\[[0-9a-f.]*:[0-9a-f:.]*\]|[^:/[\]\s]+):(\d{1,5})\/?$/i.exec(text) ?? [];
+  const [, host, port] = /^tcp:(?:\/\/)?(\[[0-9a-f.]*:[0-9a-f:.]*\]|[^:/[\]\s]+):(\d{1,5})\/?$/i.exec(text) ?? [];
   if (host !== undefined && Number(port) > 0 && Number(port) < 65536) {
     return {
       kind: "connect",

@@ -11,6 +11,8 @@ export interface WaitOptions {
   readonly settings: SidecarSettings & Settings<"waitTimeout">;
   /** More to wait for than the sidecars. */
   readonly targets: readonly Probe[];
+  /** One ready target is enough; the sidecars must all be ready. */
+  readonly any?: boolean;
   /** How long `auto` looks. */
   readonly lookMs: number;
   readonly env: Environment;
@@ -24,6 +26,8 @@ export interface Wait {
   readonly done: Promise<void>;
   /** The sidecars, once they are found. */
   readonly sidecars: () => readonly Sidecar[] | undefined;
+  /** What is not ready yet, and why. */
+  readonly pending: () => string;
   /** One sentence: what has not been ready within the time, and why. */
   readonly failure: () => string;
 }
@@ -40,17 +44,26 @@ export function startWait(options: WaitOptions): Wait {
       log,
     });
     const waits: Promise<void>[] = [];
-    const start = (probe: Probe) => waits.push(waitFor(probe, reasons, options));
-    for (const { ready } of sidecars) for (const probe of ready) start(probe);
-    for (const probe of options.targets) start(probe);
+    for (const { ready } of sidecars) for (const probe of ready) waits.push(waitFor(probe, reasons, options));
+    if (options.any === true) waits.push(waitForAny(reasons, options));
+    else for (const probe of options.targets) waits.push(waitFor(probe, reasons, options));
     await Promise.all(waits);
   };
-  const failure = () => {
-    const limit = `not ready within ${formatDuration(options.settings.waitTimeout)}`;
-    if (sidecars === undefined) return `${limit}: still looking for sidecars`;
-    return `${limit}: ${[...reasons].map(([target, reason]) => `${target}: ${reason}`).join("; ")}`;
+  const pending = () => {
+    if (sidecars === undefined) return "still looking for sidecars";
+    return [...reasons].map(([target, reason]) => `${target}: ${reason}`).join("; ");
   };
-  return { done: wait(), sidecars: () => sidecars, failure };
+  const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending()}`;
+  return { done: wait(), sidecars: () => sidecars, pending, failure };
+}
+
+/** Until the first of the targets is ready; the others are then no longer asked. */
+async function waitForAny(reasons: Map<string, string>, options: WaitOptions): Promise<void> {
+  const others = new AbortController();
+  const signal = AbortSignal.any([options.signal, others.signal]);
+  await Promise.any(options.targets.map((probe) => waitFor(probe, reasons, { ...options, signal })));
+  others.abort();
+  for (const probe of options.targets) reasons.delete(describeProbe(probe));
 }
 
 /** Logs each reason once at info, every attempt at debug. */

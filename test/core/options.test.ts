@@ -17,6 +17,7 @@ test("the defaults are the contract's", () => {
     ready: [],
     quit: [],
     header: [],
+    any: false,
     waitTimeout: 300_000,
     onWaitTimeout: "fail",
     noWait: false,

@@ -22,8 +22,9 @@ test.each(Object.keys(commands))("the README names ebb %s", (name) => {
 const manifests = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => Bun.YAML.parse(yaml));
 const calls = manifests.flatMap(callsOf);
 
-test("the README has a manifest for each of the three uses", () => {
-  expect(manifests.map((manifest) => (manifest as { kind: string }).kind)).toEqual(["Job", "Deployment", "Pod"]);
+test("the README has manifests for each of its uses", () => {
+  const kinds = manifests.map((manifest) => (manifest as { kind: string }).kind);
+  expect([...new Set(kinds)].sort()).toEqual(["Deployment", "Job", "Pod"]);
   expect(calls).not.toEqual([]);
 });
 

@@ -8,7 +8,7 @@ import { SIG, type SignalNumber, signalName } from "../core/signal.ts";
 import { summarize } from "../core/summary.ts";
 import { type Action, begin, type Deadline, type Event, type Policy, step } from "../core/supervision.ts";
 import { type Child, type CommandLine, goOn, kill, reap, spawn, stopWith, takeTerminalBack } from "../system/child.ts";
-import { drainAll } from "../system/drain.ts";
+import { drainAll, revive } from "../system/drain.ts";
 import { createLog, type Log } from "../system/log.ts";
 import { giveMemoryBack } from "../system/memory.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
@@ -46,6 +46,9 @@ const options = pickOptions(
   "quiet",
   "terminationLog",
 );
+
+/** What Envoy's /ready says while its health checks fail. */
+const STILL_DRAINING = 'HTTP 503 "DRAINING"';
 
 /** `ebb run`: wait -> start -> forward, reap -> drain -> quit -> exit code. Each decision is core/supervision.ts's. */
 export const command: Command = {
@@ -177,7 +180,10 @@ function perform(run: Run, action: Action): void {
 function wait(run: Run): void {
   const { settings, env, log, queue } = run;
   const { signal } = run.stopWaiting;
-  run.wait = startWait({ settings, targets: [], lookMs: settings.detect, env, log, signal });
+  const onNotReady = (sidecar: Sidecar, reason: string) => {
+    if (run.leaving.drainMs > 0 && reason === STILL_DRAINING) revive(sidecar, log);
+  };
+  run.wait = startWait({ settings, targets: [], lookMs: settings.detect, env, log, signal, onNotReady });
   run.wait.done.then(
     () => {
       run.isReady = true;

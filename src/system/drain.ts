@@ -56,6 +56,21 @@ export async function drainAll(sidecars: readonly Sidecar[], options: DrainOptio
   return Promise.all(drains);
 }
 
+/** Takes back that health checks fail: no container starts in a pod that is leaving, so the drain was a former container's. */
+export function revive({ name, envoy }: Sidecar, log: Log): void {
+  if (envoy === undefined) return;
+  const client = createHttpClient();
+  const target = at(envoy.admin, "/healthcheck/ok");
+  client.send({ method: "POST", target, headers: [] }, (outcome) => {
+    client[Symbol.dispose]();
+    const answer = outcome instanceof RequestFailed ? outcome.message : `HTTP ${outcome.status}`;
+    log.warn(
+      { sidecar: name, answer },
+      "it drains for a container before this one: its health checks are to pass again",
+    );
+  });
+}
+
 /** The draining of one sidecar that is under way. */
 interface Drain {
   readonly sidecar: Sidecar;

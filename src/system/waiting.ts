@@ -13,6 +13,8 @@ export interface WaitOptions {
   readonly targets: readonly Probe[];
   /** One ready target is enough; the sidecars must all be ready. */
   readonly any?: boolean;
+  /** Called with each new reason why a sidecar is not ready. */
+  readonly onNotReady?: (sidecar: Sidecar, reason: string) => void;
   /** How long `auto` looks. */
   readonly lookMs: number;
   readonly env: Environment;
@@ -44,7 +46,10 @@ export function startWait(options: WaitOptions): Wait {
       log,
     });
     const waits: Promise<void>[] = [];
-    for (const { ready } of sidecars) for (const probe of ready) waits.push(waitFor(probe, reasons, options));
+    for (const sidecar of sidecars) {
+      const tell = (reason: string) => options.onNotReady?.(sidecar, reason);
+      for (const probe of sidecar.ready) waits.push(waitFor(probe, reasons, options, tell));
+    }
     if (options.any === true) waits.push(waitForAny(reasons, options));
     else for (const probe of options.targets) waits.push(waitFor(probe, reasons, options));
     await Promise.all(waits);
@@ -67,7 +72,12 @@ async function waitForAny(reasons: Map<string, string>, options: WaitOptions): P
 }
 
 /** Logs each reason once at info, every attempt at debug. */
-async function waitFor(probe: Probe, reasons: Map<string, string>, { log, signal }: WaitOptions): Promise<void> {
+async function waitFor(
+  probe: Probe,
+  reasons: Map<string, string>,
+  { log, signal }: WaitOptions,
+  tell?: (reason: string) => void,
+): Promise<void> {
   const target = describeProbe(probe);
   const start = performance.now();
   await whenReady(probe, signal, (reason) => {
@@ -75,6 +85,7 @@ async function waitFor(probe: Probe, reasons: Map<string, string>, { log, signal
     if (reasons.get(target) === reason) return;
     reasons.set(target, reason);
     log.info({ target, reason }, "not ready");
+    tell?.(reason);
   });
   reasons.delete(target);
   log.info({ target, waitedMs: toTenths(performance.now() - start) }, "ready");

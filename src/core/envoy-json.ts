@@ -30,12 +30,20 @@ export const listenerDumpPaths: readonly string[] = [
   "/config_dump?resource=dynamic_listeners&mask=active_state.listener.address,active_state.listener.stat_prefix,active_state.listener.traffic_direction",
 ];
 
-/** The outbound listeners of such a dump, by their names in statistics; undefined where it is no such dump. */
-export function parseOutbound(text: string): readonly string[] | undefined {
+/** Listeners by their names in statistics. */
+export interface Directions {
+  readonly inbound: readonly string[];
+  readonly outbound: readonly string[];
+}
+
+/** The listeners of such a dump that say their direction; undefined where it is no such dump. */
+export function parseDirections(text: string): Directions | undefined {
   const dump = parse(listenerDump, text);
   if (dump === undefined) return undefined;
   const listeners = (dump.configs ?? []).flatMap((config) => config.listener ?? config.active_state?.listener ?? []);
-  return listeners.filter((each) => each.traffic_direction === "OUTBOUND").flatMap((each) => statName(each) ?? []);
+  const named = (direction: string) =>
+    listeners.filter((each) => each.traffic_direction === direction).flatMap((each) => statName(each) ?? []);
+  return { inbound: named("INBOUND"), outbound: named("OUTBOUND") };
 }
 
 /** stat_prefix, else the address with `_` for `:` (Envoy, source/common/listener_manager/listener_impl.cc). */

@@ -35,7 +35,7 @@ export interface SidecarKind {
 }
 
 /** Beside an app outbound must go on (istio#51855); skip_exit: the listeners keep accepting (Envoy, listeners_handler.cc). */
-const inboundDrain = "/drain_listeners?graceful&inboundonly&skip_exit";
+export const inboundDrain = "/drain_listeners?graceful&inboundonly&skip_exit";
 
 export const sidecarKinds = {
   /** pilot-agent and Envoy: istio pilot/cmd/pilot-agent/status/server.go, app/wait.go. Its quit skips the drain (istio#55424). */

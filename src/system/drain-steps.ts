@@ -1,0 +1,120 @@
+import { at, describeTarget } from "../core/address.ts";
+import type { Event, Step } from "../core/drain.ts";
+import type { Directions } from "../core/envoy-json.ts";
+import { countInFlight, type InFlight, isCounting, parseStats, statsPath } from "../core/envoy-stats.ts";
+import { excerpt } from "../core/http-message.ts";
+import { inboundDrain, type Sidecar } from "../core/sidecar.ts";
+import { ADMIN_REQUEST_MS, type EnvoyAdmin, isAnswer } from "./envoy-admin.ts";
+import type { Log } from "./log.ts";
+
+const TRIES = 3;
+const PAUSE_MS = 100;
+
+export interface StepOptions {
+  readonly sidecar: Sidecar["name"];
+  readonly envoy: NonNullable<Sidecar["envoy"]>;
+  readonly admin: EnvoyAdmin;
+  readonly log: Log;
+  readonly onProgress: ((sidecar: Sidecar["name"], inFlight: InFlight) => void) | undefined;
+}
+
+/** Asks one Envoy for the steps of a drain; says in the log what it answered, and resolves to the event that this is. */
+export function drainSteps(options: StepOptions): (step: Step) => Promise<Event> {
+  const directions = learnDirections(options);
+  directions.catch(() => undefined); // it ends with the drain; before, who awaits it is told
+  let said: string | undefined;
+  return async (step) => {
+    if (step === "fail-health") return await command(options, step, "/healthcheck/fail");
+    const { inbound, outbound } = await directions;
+    const path = inbound.length > 0 ? inboundDrain : options.envoy.drainPath;
+    if (step === "drain-listeners") return await command(options, step, path);
+    return await count(options, new Set(path === inboundDrain ? outbound : []), (inFlight) => {
+      tellInFlight(options, inFlight, said);
+      said = keyOf(inFlight);
+    });
+  };
+}
+
+const messages = {
+  "fail-health": {
+    done: "health checks fail from now on; connections are still accepted",
+    failed: "the health checks could not be failed",
+  },
+  "drain-listeners": { done: "the listeners drain", failed: "the listeners could not be drained" },
+} as const;
+
+/** A POST, asked again where it fails: done twice it does the same. */
+async function command(
+  { sidecar, envoy, admin, log }: StepOptions,
+  step: "fail-health" | "drain-listeners",
+  path: string,
+): Promise<Event> {
+  const { done, failed } = messages[step];
+  const fields = { sidecar, request: `POST ${describeTarget(at(envoy.admin, path))}` };
+  const end = performance.now() + ADMIN_REQUEST_MS;
+  for (let tries = 1; ; tries += 1) {
+    const outcome = await admin.post(path);
+    if (isAnswer(outcome)) {
+      log.info(fields, done);
+      return { kind: "done", step };
+    }
+    const isRefused = outcome.isRefused && tries === 1;
+    const isLast = isRefused || tries === TRIES || performance.now() > end;
+    log[isLast && !isRefused ? "warn" : "debug"]({ ...fields, reason: outcome.reason }, failed);
+    if (isLast) return { kind: "failed", step, isRefused };
+    await Bun.sleep(PAUSE_MS);
+  }
+}
+
+async function count(
+  { sidecar, admin, log, onProgress }: StepOptions,
+  outbound: ReadonlySet<string>,
+  tell: (inFlight: InFlight) => void,
+): Promise<Event> {
+  const outcome = await admin.get(statsPath);
+  if (!isAnswer(outcome)) {
+    const { reason, isRefused } = outcome;
+    if (!isRefused) log.warn({ sidecar, reason }, "the work in flight could not be counted");
+    return { kind: "failed", step: "count", isRefused };
+  }
+  const stats = parseStats(outcome.body);
+  if (!isCounting(stats)) {
+    log.warn({ sidecar, answer: excerpt(outcome.body) }, "the work in flight could not be counted: no statistics");
+    return { kind: "failed", step: "count", isRefused: false };
+  }
+  const inFlight = countInFlight(stats, outbound);
+  tell(inFlight);
+  onProgress?.(sidecar, inFlight);
+  return { kind: "counted", inFlight };
+}
+
+/** Each count that differs from the one before; with the first, why connections are counted in place of requests. */
+function tellInFlight({ sidecar, log }: StepOptions, inFlight: InFlight, said: string | undefined): void {
+  const { requests, connections, hasRequests } = inFlight;
+  log[keyOf(inFlight) === said ? "debug" : "info"]({ sidecar, requests, connections }, "in flight");
+  if (hasRequests || said !== undefined) return;
+  const hint = "proxyStatsMatcher: inclusionSuffixes: [downstream_rq_active] in proxy.istio.io/config shows them";
+  log.info({ sidecar, hint }, "this Envoy shows no requests: connections are counted, idle ones too");
+}
+
+function keyOf({ requests, connections }: InFlight): string {
+  return `${requests} ${connections}`;
+}
+
+/** Which listeners are inbound and outbound: where some are inbound only those are drained, and what is outbound is not waited for. */
+async function learnDirections({ sidecar, admin, log }: StepOptions): Promise<Directions> {
+  const { listenerDumpPaths, parseDirections } = await import("../core/envoy-json.ts");
+  const all: { inbound: string[]; outbound: string[] } = { inbound: [], outbound: [] };
+  for (const path of listenerDumpPaths) {
+    const outcome = await admin.get(path);
+    const directions = isAnswer(outcome) ? parseDirections(outcome.body) : undefined;
+    if (directions === undefined) {
+      const reason = isAnswer(outcome) ? excerpt(outcome.body) : outcome.reason;
+      log.debug({ sidecar, reason }, "which listeners are outbound is not known: their work counts too");
+      break;
+    }
+    all.inbound.push(...directions.inbound);
+    all.outbound.push(...directions.outbound);
+  }
+  return all;
+}

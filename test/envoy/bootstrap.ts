@@ -5,19 +5,30 @@ export interface Plan {
   readonly admin: AdminAddress;
   /** Beginnings of the admin paths that are allowed; all of them where this is undefined. */
   readonly allowPaths?: readonly string[];
-  /** The port on 127.0.0.1 of the listener, which sends everything on to the upstream; 0 takes any. */
+  /** The port on 127.0.0.1 of the first listener; 0 takes any. */
   readonly listenerPort: number;
+  /** Without it one, HTTP, that sends everything on to the upstream. */
+  readonly listeners?: readonly ListenerPlan[];
   readonly upstreamPort: number;
   /** Envoy is not LIVE before a control plane has told it where the upstream is, or how to route to it. */
   readonly waitsFor?: { readonly what: Late; readonly controlPlanePort: number };
 }
 
+/** A listener on 127.0.0.1 that sends everything on: to the upstream, or as bytes to another port. */
+export interface ListenerPlan {
+  /** Also the stat_prefix of what it does. */
+  readonly name: string;
+  readonly direction?: "INBOUND" | "OUTBOUND";
+  /** Not HTTP, which is HTTP/1.1 and HTTP/2, with WebSockets, but TCP, to this port of 127.0.0.1. */
+  readonly tcpPort?: number;
+}
+
 /** What a control plane may be late with. Until then Envoy is PRE_INITIALIZING without endpoints, INITIALIZING without routes. */
 export type Late = "endpoints" | "routes";
 
-/** Envoy's bootstrap configuration: one listener, HTTP, to one upstream (envoyproxy.io, api-v3/config/bootstrap/v3). */
+/** Envoy's bootstrap configuration: listeners to one upstream (envoyproxy.io, api-v3/config/bootstrap/v3). */
 export function bootstrap(plan: Plan): object {
-  const { admin, allowPaths, waitsFor, upstreamPort } = plan;
+  const { admin, allowPaths, waitsFor, upstreamPort, listeners = [{ name: "outbound" }] } = plan;
   const address = "path" in admin ? { pipe: { path: admin.path } } : socket(admin.host, admin.port);
   const controlPlane = waitsFor === undefined ? [] : [cluster("control-plane", waitsFor.controlPlanePort)];
   return {
@@ -27,8 +38,12 @@ export function bootstrap(plan: Plan): object {
       ...(allowPaths === undefined ? {} : { allow_paths: allowPaths.map((path) => ({ prefix: path })) }),
     },
     static_resources: {
-      listeners: [listener(plan)],
-      clusters: [...controlPlane, waitsFor?.what === "endpoints" ? lateCluster() : cluster("app", upstreamPort)],
+      listeners: listeners.map((each, at) => listener(each, at === 0 ? plan.listenerPort : 0, waitsFor)),
+      clusters: [
+        ...controlPlane,
+        waitsFor?.what === "endpoints" ? lateCluster() : cluster("app", upstreamPort),
+        ...listeners.flatMap(({ name, tcpPort }) => (tcpPort === undefined ? [] : cluster(name, tcpPort))),
+      ],
     },
   };
 }
@@ -39,29 +54,39 @@ export function lateResource(what: Late, upstreamPort: number): object {
   return { "@type": type("config.endpoint.v3.ClusterLoadAssignment"), ...endpoints("app", upstreamPort) };
 }
 
-function listener({ listenerPort, waitsFor }: Plan): object {
-  const rds = { route_config_name: routes.name, config_source: controlPlaneSource };
-  const manager = {
-    "@type": type("extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"),
-    stat_prefix: "outbound",
-    ...(waitsFor?.what === "routes" ? { rds } : { route_config: routes }),
-    http_filters: [
-      {
-        name: "envoy.filters.http.router",
-        typed_config: { "@type": type("extensions.filters.http.router.v3.Router") },
-      },
-    ],
-  };
+function listener({ name, direction, tcpPort }: ListenerPlan, port: number, waitsFor: Plan["waitsFor"]): object {
   return {
-    name: "outbound",
-    address: socket("127.0.0.1", listenerPort),
-    filter_chains: [{ filters: [{ name: "envoy.filters.network.http_connection_manager", typed_config: manager }] }],
+    name,
+    address: socket("127.0.0.1", port),
+    ...(direction === undefined ? {} : { traffic_direction: direction }),
+    filter_chains: [{ filters: [tcpPort === undefined ? httpManager(name, waitsFor) : tcpProxy(name)] }],
   };
+}
+
+function httpManager(name: string, waitsFor: Plan["waitsFor"]): object {
+  const rds = { route_config_name: routes.name, config_source: controlPlaneSource };
+  return filter("network.http_connection_manager", "network.http_connection_manager.v3.HttpConnectionManager", {
+    stat_prefix: name,
+    ...(waitsFor?.what === "routes" ? { rds } : { route_config: routes }),
+    stream_idle_timeout: "0s",
+    upgrade_configs: [{ upgrade_type: "websocket" }],
+    http_filters: [filter("http.router", "http.router.v3.Router", {})],
+  });
+}
+
+function tcpProxy(name: string): object {
+  return filter("network.tcp_proxy", "network.tcp_proxy.v3.TcpProxy", { stat_prefix: name, cluster: name });
+}
+
+function filter(name: string, of: string, config: object): object {
+  return { name: `envoy.filters.${name}`, typed_config: { "@type": type(`extensions.filters.${of}`), ...config } };
 }
 
 const routes = {
   name: "app",
-  virtual_hosts: [{ name: "app", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster: "app" } }] }],
+  virtual_hosts: [
+    { name: "app", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster: "app", timeout: "0s" } }] },
+  ],
 };
 
 /** Asked over HTTP and for ever, as Istio's bootstrap has it: Envoy's own default gives up after 15 s and turns LIVE. */

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../build/envoy.mjs";
 import { temporaryFolder, until } from "../harness.ts";
-import { type AdminAddress, bootstrap } from "./bootstrap.ts";
+import { type AdminAddress, bootstrap, type ListenerPlan } from "./bootstrap.ts";
 import type { ControlPlane } from "./servers.ts";
 
 export interface EnvoyOptions {
@@ -11,6 +11,10 @@ export interface EnvoyOptions {
   /** Without it, any port of 127.0.0.1. */
   readonly admin?: AdminAddress;
   readonly listenerPort?: number;
+  /** Without it one, HTTP, to the upstream. */
+  readonly listeners?: readonly ListenerPlan[];
+  /** More of Envoy's flags. */
+  readonly flags?: readonly string[];
   readonly allowPaths?: readonly string[];
   readonly waitsFor?: ControlPlane;
 }
@@ -20,8 +24,10 @@ export interface Envoy extends AsyncDisposable {
   readonly pid: number;
   /** For --admin. */
   readonly admin: string;
-  /** Where its listener is, which sends everything on to the upstream. */
+  /** Where its first listener is, which sends everything on to the upstream. */
   readonly url: string;
+  /** The port on 127.0.0.1 of a listener. */
+  portOf(listener: string): number;
   kill(signal: NodeJS.Signals): void;
   /** Its exit code once it is gone; as a shell has it, 128+n, where signal n ended it. */
   readonly ended: Promise<number>;
@@ -35,13 +41,18 @@ export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
   const at = (name: string) => join(folder.path, name);
   const plan = {
     ...{ admin, listenerPort, upstreamPort },
+    ...(options.listeners === undefined ? {} : { listeners: options.listeners }),
     ...(options.allowPaths === undefined ? {} : { allowPaths: options.allowPaths }),
     ...(waitsFor === undefined ? {} : { waitsFor: { what: waitsFor.what, controlPlanePort: waitsFor.port } }),
   };
   writeFileSync(at("envoy.json"), JSON.stringify(bootstrap(plan)));
   const flags = ["--disable-hot-restart", "--concurrency", "1", "--log-level", "warning", "--log-path", at("log")];
   const files = ["--config-path", at("envoy.json"), "--admin-address-path", at("admin")];
-  const envoy = Bun.spawn([executable(), ...flags, ...files], { stdin: "ignore", stdout: "ignore", stderr: "ignore" });
+  const envoy = Bun.spawn([executable(), ...flags, ...files, ...(options.flags ?? [])], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "ignore",
+  });
   const stop = async (): Promise<void> => {
     envoy.kill("SIGKILL");
     await envoy.exited;
@@ -49,10 +60,12 @@ export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
   };
   try {
     const target = await until("Envoy's admin interface", () => adminOf(envoy, at));
+    const ports = await listenerPortsOf(target);
     return {
       pid: envoy.pid,
       admin: target.unix === undefined ? target.url : `unix:${target.unix}`,
-      url: `http://127.0.0.1:${listenerPort || (await listenerPortOf(target))}`,
+      url: `http://127.0.0.1:${listenerPort || ports.values().next().value}`,
+      portOf: (listener) => ports.get(listener) as number,
       kill: (signal) => envoy.kill(signal),
       ended: envoy.exited,
       isRunning: () => envoy.exitCode === null && envoy.signalCode === null,
@@ -91,14 +104,16 @@ function readIfThere(path: string): string {
   }
 }
 
-async function listenerPortOf({ url, unix }: AdminTarget): Promise<number> {
+/** By the listener's name, in the configuration's order. */
+async function listenerPortsOf({ url, unix }: AdminTarget): Promise<ReadonlyMap<string, number>> {
   const answer = await fetch(`${url}/listeners?format=json`, unix === undefined ? {} : { unix });
-  const { listener_statuses } = (await answer.json()) as Listeners;
-  return listener_statuses[0]?.local_address.socket_address.port_value as number;
+  const { listener_statuses: statuses = [] } = (await answer.json()) as Listeners;
+  return new Map(statuses.map((each) => [each.name, each.local_address.socket_address.port_value]));
 }
 
 interface Listeners {
-  readonly listener_statuses: readonly {
+  readonly listener_statuses?: readonly {
+    readonly name: string;
     readonly local_address: { readonly socket_address: { readonly port_value: number } };
   }[];
 }

@@ -26,3 +26,15 @@ export async function untilNotReady({ stderr }: Started, state: string): Promise
   const reason = JSON.stringify(`HTTP 503 "${state}"`);
   await until(`not ready: ${reason}`, () => stderr().includes(`"reason":${reason}`));
 }
+
+/** Resolves once ebb has said it, in any line of its log. */
+export async function says({ stderr }: Started, text: string): Promise<void> {
+  await until(`ebb says: ${text}`, () => stderr().includes(text));
+}
+
+/** The first line of ebb's log with this message. */
+export function lineOf({ log, stderr }: Ended, msg: string): LogLine {
+  const line = log.find((each) => each.msg === `ebb: ${msg}`);
+  if (line === undefined) throw new Error(`no "${msg}" in: ${stderr}`);
+  return line;
+}

@@ -1,0 +1,136 @@
+import { expect, test } from "bun:test";
+import { SIG } from "../../src/core/signal.ts";
+import { childPath, startEbb, until } from "../harness.ts";
+import { describeAgainstEnvoy, lineOf, quitOf, says } from "./against-envoy.ts";
+import type { Envoy } from "./envoy.ts";
+import { holdIdle, holdRequest, holdTcp, startBackend, startLoad, startProxy } from "./traffic.ts";
+
+/** A child that writes `ready`, each signal's number, and ends with 0 at signal `until`. */
+function run(envoy: Envoy, flags: readonly string[], until: number = SIG.TERM): readonly string[] {
+  return ["run", "--admin", envoy.admin, "--min-drain", "200ms", ...flags, "--", childPath(), "record", `${until}`];
+}
+
+describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
+  test.concurrent("has the traffic end before the child gets its stop signal, and then quits Envoy", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const way = { port: envoy.portOf("http"), backend };
+    await using started = startEbb(run(envoy, ["--drain", "20s"]));
+    await until("the child is ready", () => started.stdout() === "ready\n");
+    const idle = await holdIdle(way);
+    const load = startLoad(way.port, 4);
+    const held = await holdRequest(way, "/hold/1");
+    await until("traffic", () => load.answered.length > 50);
+    started.kill("SIGTERM");
+    await says(started, "health checks fail");
+    const { length: atFailure } = load.answered;
+    await until("connections are still accepted", () => load.answered.length > atFailure + 50);
+    load.deregister();
+    await load.done;
+    await says(started, '"requests":1');
+    expect(started.stdout()).toBe("ready\n");
+    expect(idle.isClosed()).toBe(false);
+    expect(await held.finish()).toBe("200 /hold/1");
+    const ended = await started.ended;
+    expect(ended.stdout).toBe("ready\n15\n");
+    expect(load.failed).toEqual([]);
+    expect(load.answered).toHaveLength(load.sent.length);
+    const order = ["started", "draining before the command is stopped", "the listeners drain", "drain", "quit", "done"];
+    const said = ended.log.map(({ msg }) => msg.replace("ebb: ", ""));
+    expect(said.filter((each) => order.includes(each))).toEqual(order);
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    const { waitedMs, ranMs, drainedMs, quitMs, exitCode } = lineOf(ended, "done");
+    expect([waitedMs, ranMs, drainedMs, quitMs].map((each) => typeof each)).toEqual(Array(4).fill("number"));
+    expect(drainedMs).toBeGreaterThan(200);
+    expect(ranMs).toBeGreaterThan(drainedMs as number);
+    expect(exitCode).toBe(0);
+    expect(ended.code).toBe(0);
+    expect(await envoy.ended).toBe(0);
+  });
+
+  test.concurrent("a second stop signal cuts the drain short: the child gets both", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const held = await holdTcp({ port: envoy.portOf("raw"), backend });
+    await using started = startEbb(run(envoy, ["--drain", "60s"]));
+    await until("the child is ready", () => started.stdout() === "ready\n");
+    started.kill("SIGINT");
+    await says(started, '"connections":1');
+    expect(started.stdout()).toBe("ready\n");
+    started.kill("SIGTERM");
+    const ended = await started.ended;
+    expect(ended.stdout).toBe("ready\n2\n15\n");
+    expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: "cut short" });
+    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    expect(ended.code).toBe(0);
+    held.drop();
+  });
+
+  test.concurrent("the child's end ends the drain, other signals reach it meanwhile", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const held = await holdTcp({ port: envoy.portOf("raw"), backend });
+    await using started = startEbb(run(envoy, ["--drain", "60s"], SIG.USR2));
+    await until("the child is ready", () => started.stdout() === "ready\n");
+    started.kill("SIGTERM");
+    await says(started, '"connections":1');
+    started.kill("SIGUSR1");
+    await until("USR1 reaches the child", () => started.stdout() === "ready\n10\n");
+    started.kill("SIGUSR2");
+    const ended = await started.ended;
+    expect(ended.stdout).toBe("ready\n10\n12\n");
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "cut short" });
+    expect(lineOf(ended, "done")).toMatchObject({ drainedMs: expect.any(Number), exitCode: 0 });
+    expect(ended.code).toBe(0);
+    held.drop();
+  });
+
+  test.concurrent("out of time, the child is stopped all the same, with its own code", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const held = await holdTcp({ port: envoy.portOf("raw"), backend });
+    await using started = startEbb(run(envoy, ["--drain", "1s"]));
+    await until("the child is ready", () => started.stdout() === "ready\n");
+    started.kill("SIGTERM");
+    const ended = await started.ended;
+    expect(lineOf(ended, "drain")).toMatchObject({
+      level: "warn",
+      outcome: "out of time with 1 left (1 connection)",
+    });
+    expect(ended.stdout).toBe("ready\n15\n");
+    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    expect(ended.code).toBe(0);
+    held.drop();
+  });
+
+  test.concurrent("Envoy's end ends the drain", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const held = await holdTcp({ port: envoy.portOf("raw"), backend });
+    await using started = startEbb(run(envoy, ["--drain", "60s"]));
+    await until("the child is ready", () => started.stdout() === "ready\n");
+    started.kill("SIGTERM");
+    await says(started, '"connections":1');
+    envoy.kill("SIGKILL");
+    const ended = await started.ended;
+    expect(ended.stdout).toBe("ready\n15\n");
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: expect.stringContaining("gone meanwhile") });
+    expect(quitOf(ended)).toMatchObject({ outcome: "gone already" });
+    expect(ended.code).toBe(0);
+    held.drop();
+  });
+
+  test.concurrent("a command that ends by itself is not drained for", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    await using started = startEbb(run(envoy, ["--drain", "60s"], SIG.USR2));
+    await until("the child is ready", () => started.stdout() === "ready\n");
+    started.kill("SIGUSR2");
+    const ended = await started.ended;
+    expect(ended.log.map(({ msg }) => msg)).not.toContain("ebb: drain");
+    expect(lineOf(ended, "done")).not.toHaveProperty("drainedMs");
+    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    expect(ended.code).toBe(0);
+  });
+});

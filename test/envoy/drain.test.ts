@@ -1,0 +1,282 @@
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ebb, type LogLine, startEbb, temporaryFolder, until } from "../harness.ts";
+import { describeAgainstEnvoy, lineOf, quitOf, says } from "./against-envoy.ts";
+import { type Envoy, startEnvoy } from "./envoy.ts";
+import {
+  type Backend,
+  holdHttp2,
+  holdIdle,
+  holdRequest,
+  holdTcp,
+  holdWebSocket,
+  type InFlight,
+  send,
+  startBackend,
+  startLoad,
+  startProxy,
+  type Way,
+} from "./traffic.ts";
+
+function drain(envoy: Envoy, ...flags: readonly string[]): readonly string[] {
+  return ["drain", "--admin", envoy.admin, "--min-drain", "200ms", ...flags];
+}
+
+/** Milliseconds since 1970. */
+function timeOf({ time }: LogLine): number {
+  return Date.parse(time as string);
+}
+
+describeAgainstEnvoy("draining a real Envoy", () => {
+  const slow = (way: Way) => holdRequest(way, "/hold/1");
+  const streamed = (way: Way) => holdRequest(way, "/stream/1");
+  const http2 = (way: Way) => holdHttp2(way, "/hold/2");
+  const http2Stream = (way: Way) => holdHttp2(way, "/stream/2");
+  const webSocket = (way: Way) => holdWebSocket(way, "/socket");
+
+  test.concurrent.each<[string, (way: Way) => Promise<InFlight>, string, string, object]>([
+    ["a slow answer", slow, "http", "200 /hold/1", { requests: 1, connections: 0 }],
+    ["an answer under way", streamed, "http", "200 /stream/1", { requests: 1, connections: 0 }],
+    ["a slow answer by HTTP/2", http2, "http", "200 /hold/2", { requests: 1, connections: 0 }],
+    ["an HTTP/2 stream under way", http2Stream, "http", "200 /stream/2", { requests: 1, connections: 0 }],
+    ["a WebSocket", webSocket, "http", "hello bye", { requests: 1, connections: 0 }],
+    ["a TCP connection", holdTcp, "raw", "hello bye", { requests: 0, connections: 1 }],
+  ])("waits for %s, and ends within a poll of its end", async (_, hold, listener, received, inFlight) => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const idle = await holdIdle({ port: envoy.portOf("http"), backend });
+    const held = await hold({ port: envoy.portOf(listener), backend });
+    await using started = startEbb(drain(envoy, "--drain", "20s", "--quit"));
+    await says(started, "in flight");
+    expect(idle.isClosed()).toBe(false);
+    expect(await held.finish()).toBe(received);
+    const endedAt = Date.now();
+    const ended = await started.ended;
+    expect(lineOf(ended, "in flight")).toMatchObject(inFlight);
+    const drained = lineOf(ended, "drain");
+    expect(drained).toMatchObject({ level: "info", sidecar: "envoy", outcome: "drained" });
+    expect(timeOf(drained) - endedAt).toBeLessThan(2500);
+    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    expect(ended.code).toBe(0);
+    expect(await envoy.ended).toBe(0);
+  });
+
+  test.concurrent("loses no request: those in flight are answered, and each client is told to close its connection", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const way = { port: envoy.portOf("http"), backend };
+    const load = startLoad(way.port, 8);
+    const held = await Promise.all([1, 2, 3].map((id) => holdRequest(way, `/hold/${id}`)));
+    await until("traffic", () => load.answered.length > 100);
+    await using started = startEbb(drain(envoy, "--drain", "20s", "--quit"));
+    await says(started, "health checks fail");
+    const { length: atFailure } = load.answered;
+    await until("connections are still accepted", () => load.answered.length > atFailure + 50);
+    load.deregister();
+    await load.done;
+    await says(started, '"requests":3');
+    const answers = await Promise.all(held.map((each) => each.finish()));
+    expect(answers).toEqual(["200 /hold/1", "200 /hold/2", "200 /hold/3"]);
+    const ended = await started.ended;
+    expect(load.failed).toEqual([]);
+    expect(load.answered).toHaveLength(load.sent.length);
+    expect(backend.requests.filter((path) => !path.startsWith("/hold"))).toHaveLength(load.sent.length);
+    expect(load.closes()).toBeGreaterThanOrEqual(8);
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(ended.code).toBe(0);
+    expect(await envoy.ended).toBe(0);
+  });
+
+  test.concurrent("is over at once when nothing but an idle connection is there, which stays open", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const idle = await holdIdle({ port: envoy.portOf("http"), backend });
+    const ended = await ebb(drain(envoy, "--drain", "20s"));
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(ended.code).toBe(0);
+    expect(idle.isClosed()).toBe(false);
+    expect(await send(idle, "/after")).toEqual({ status: 200, body: "/after", closes: true });
+    expect(envoy.isRunning()).toBe(true);
+    const ready = await fetch(`${envoy.admin}/ready`);
+    expect([ready.status, await ready.text()]).toEqual([503, "DRAINING\n"]);
+  });
+
+  test.concurrent("out of time says how many are left, with 69, and quits all the same", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const held = [
+      await holdRequest({ port: envoy.portOf("http"), backend }, "/hold/1"),
+      await holdHttp2({ port: envoy.portOf("http"), backend }, "/hold/2"),
+      await holdTcp({ port: envoy.portOf("raw"), backend }),
+    ];
+    const ended = await ebb(drain(envoy, "--drain", "1500ms", "--quit"));
+    expect(lineOf(ended, "drain")).toMatchObject({
+      level: "warn",
+      outcome: "out of time with 3 left (2 requests, 1 connection)",
+    });
+    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    expect(ended.code).toBe(69);
+    expect(await envoy.ended).toBe(0);
+    for (const each of held) each.drop();
+  });
+
+  test.concurrent("counts what is there shortly before the end, not what was there at the last poll", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const raw = { port: envoy.portOf("raw"), backend };
+    const [first, second] = [await holdTcp(raw), await holdTcp(raw)];
+    await using started = startEbb(drain(envoy, "--drain", "2500ms"));
+    await says(started, '"connections":2');
+    first.drop();
+    const ended = await started.ended;
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
+    expect(ended.code).toBe(69);
+    second.drop();
+  });
+
+  test.concurrent("--idle says how many may be left", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const raw = { port: envoy.portOf("raw"), backend };
+    const held = [await holdTcp(raw), await holdTcp(raw)];
+    expect((await ebb(drain(envoy, "--drain", "20s", "--idle", "2"))).code).toBe(0);
+    const short = await ebb(drain(envoy, "--drain", "1s", "--idle", "1"));
+    expect(lineOf(short, "drain")).toMatchObject({ outcome: "out of time with 2 left (2 connections)" });
+    for (const each of held) each.drop();
+  });
+
+  test.concurrent("again, or twice at the same time, is the same", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const held = await holdTcp({ port: envoy.portOf("raw"), backend });
+    await using one = startEbb(drain(envoy, "--drain", "20s"));
+    await using other = startEbb(drain(envoy, "--drain", "20s"));
+    await Promise.all([says(one, "in flight"), says(other, "in flight")]);
+    await held.finish();
+    const again = await ebb(drain(envoy, "--drain", "20s"));
+    for (const ended of [await one.ended, await other.ended, again]) {
+      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+      expect(ended.code).toBe(0);
+    }
+  });
+
+  test.concurrent("while the listeners are being closed by somebody else is the same", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const held = await holdRequest({ port: envoy.portOf("http"), backend }, "/hold/1");
+    await fetch(`${envoy.admin}/drain_listeners`, { method: "POST" });
+    await using started = startEbb(drain(envoy, "--drain", "20s"));
+    await says(started, '"requests":1');
+    expect(await held.finish()).toBe("200 /hold/1");
+    const ended = await started.ended;
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("where it is gone already fails, and says that nobody listens", async () => {
+    await using backend = await startBackend();
+    const envoy = await startProxy(backend);
+    await envoy[Symbol.asyncDispose]();
+    const ended = await ebb(drain(envoy, "--drain", "20s", "--quit"));
+    expect(lineOf(ended, "drain")).toMatchObject({ level: "warn", outcome: expect.stringContaining("nobody listens") });
+    expect(ended.code).toBe(69);
+  });
+
+  test.concurrent.each(["health checks fail", "in flight"])("is done when it is killed after: %s", async (after) => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const held = await holdTcp({ port: envoy.portOf("raw"), backend });
+    await using started = startEbb(drain(envoy, "--drain", "20s", "--quit"));
+    await says(started, after);
+    envoy.kill("SIGKILL");
+    const ended = await started.ended;
+    expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: expect.stringContaining("gone meanwhile") });
+    expect(quitOf(ended)).toMatchObject({ outcome: "gone already" });
+    expect(ended.code).toBe(0);
+    held.drop();
+  });
+
+  test.concurrent("on a unix socket is the same", async () => {
+    using folder = temporaryFolder();
+    await using backend = await startBackend();
+    const admin = { path: join(folder.path, "admin.sock") };
+    await using envoy = await startEnvoy({ upstreamPort: backend.port, admin, listeners: [{ name: "http" }] });
+    const held = await holdRequest({ port: envoy.portOf("http"), backend }, "/hold/1");
+    await using started = startEbb(drain(envoy, "--drain", "20s", "--quit"));
+    await says(started, '"requests":1');
+    expect(await held.finish()).toBe("200 /hold/1");
+    const ended = await started.ended;
+    expect(ended.code).toBe(0);
+    expect(await envoy.ended).toBe(0);
+  });
+});
+
+describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
+  const native = { "sidecar.istio.io/status": { initContainers: ["istio-init", "istio-proxy"], containers: [] } };
+  const usual = { "sidecar.istio.io/status": { initContainers: ["istio-init"], containers: ["istio-proxy"] } };
+
+  /** Istio's flags, so that its `connection: close` comes at once. */
+  function startSidecar({ port, tcpPort }: Backend): Promise<Envoy> {
+    return startEnvoy({
+      upstreamPort: port,
+      listeners: [
+        { name: "inbound", direction: "INBOUND" },
+        { name: "outbound", direction: "OUTBOUND" },
+        { name: "outbound-raw", direction: "OUTBOUND", tcpPort },
+      ],
+      flags: ["--drain-strategy", "immediate"],
+    });
+  }
+
+  function annotationsIn(folder: string, annotations: Readonly<Record<string, object>>): string {
+    const path = join(folder, "annotations");
+    const lines = Object.entries(annotations).map(([key, value]) => `${key}=${JSON.stringify(JSON.stringify(value))}`);
+    writeFileSync(path, lines.join("\n"));
+    return path;
+  }
+
+  test.concurrent("a native one: inbound is told to close, outbound is neither told nor waited for, and it is not quit", async () => {
+    using folder = temporaryFolder();
+    await using backend = await startBackend();
+    await using envoy = await startSidecar(backend);
+    const way = (listener: string) => ({ port: envoy.portOf(listener), backend });
+    const outbound = startLoad(envoy.portOf("outbound"), 4);
+    const held = await holdRequest(way("inbound"), "/hold/in");
+    const calls = [await holdRequest(way("outbound"), "/hold/out"), await holdTcp(way("outbound-raw"))];
+    const annotations = ["--pod-annotations", annotationsIn(folder.path, native)];
+    await using started = startEbb(
+      drain(envoy, "--drain", "20s", "--sidecar", "istio", ...annotations, "--quit", "--log-level", "debug"),
+    );
+    await says(started, '"requests":1,"connections":0');
+    const inbound = await holdIdle(way("inbound"));
+    expect(inbound.received()).toContain("connection: close");
+    const inboundAnswer = await held.finish();
+    const ended = await started.ended;
+    const { length: atEnd } = outbound.answered;
+    await until("outbound goes on", () => outbound.answered.length > atEnd + 20);
+    expect(inboundAnswer).toBe("200 /hold/in");
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(ended.stderr).not.toContain("/healthcheck/fail");
+    expect(ended.stderr).not.toContain("quitquitquit");
+    expect(ended.code).toBe(0);
+    expect(outbound.closes()).toBe(0);
+    expect(outbound.failed).toEqual([]);
+    expect(envoy.isRunning()).toBe(true);
+    expect((await fetch(`${envoy.admin}/ready`)).status).toBe(200);
+    for (const each of calls) each.drop();
+  });
+
+  test.concurrent("another one fails its health checks, and its outbound is not waited for", async () => {
+    using folder = temporaryFolder();
+    await using backend = await startBackend();
+    await using envoy = await startSidecar(backend);
+    const call = await holdTcp({ port: envoy.portOf("outbound-raw"), backend });
+    const annotations = ["--pod-annotations", annotationsIn(folder.path, usual)];
+    const ended = await ebb(drain(envoy, "--drain", "20s", "--sidecar", "istio", ...annotations));
+    expect(ended.stderr).toContain("/healthcheck/fail");
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(ended.code).toBe(0);
+    call.drop();
+  });
+});

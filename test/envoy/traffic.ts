@@ -1,0 +1,267 @@
+import { connect as connectHttp2 } from "node:http2";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { parseAnswer } from "../../src/core/http-message.ts";
+import { until } from "../harness.ts";
+import { type Envoy, startEnvoy } from "./envoy.ts";
+
+/** What the proxied traffic goes to. It answers `/hold/...` and ends `/stream/...` only when it is released, all else at once. */
+export interface Backend extends AsyncDisposable {
+  /** HTTP and WebSockets. */
+  readonly port: number;
+  /** Sends back each byte. */
+  readonly tcpPort: number;
+  /** The path of each request that came. */
+  readonly requests: readonly string[];
+  release(): void;
+}
+
+export async function startBackend(): Promise<Backend> {
+  const requests: string[] = [];
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const http = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request, server) {
+      const { pathname } = new URL(request.url);
+      requests.push(pathname);
+      if (pathname.startsWith("/socket") && server.upgrade(request, { data: undefined })) return undefined;
+      if (pathname.startsWith("/stream")) return new Response(halfOf(pathname, released));
+      if (pathname.startsWith("/hold")) await released;
+      return new Response(pathname);
+    },
+    websocket: { message: (socket, message) => void socket.send(message) },
+  });
+  const echo = createServer((socket) => socket.on("error", () => undefined).pipe(socket));
+  await new Promise<void>((listening) => echo.listen(0, "127.0.0.1", listening));
+  return {
+    port: http.port as number,
+    tcpPort: (echo.address() as AddressInfo).port,
+    requests,
+    release,
+    async [Symbol.asyncDispose]() {
+      release();
+      echo.close();
+      await http.stop(true);
+    },
+  };
+}
+
+/** The text, half of it now and half of it when it is released. */
+async function* halfOf(text: string, released: Promise<void>): AsyncGenerator<string> {
+  yield text.slice(0, 3);
+  await released;
+  yield text.slice(3);
+}
+
+/** An Envoy with two listeners: `http` to the backend, `raw` to its echo. */
+export function startProxy({ port, tcpPort }: Backend): Promise<Envoy> {
+  return startEnvoy({ upstreamPort: port, listeners: [{ name: "http" }, { name: "raw", tcpPort }] });
+}
+
+/** Something in flight, held open. */
+export interface InFlight {
+  /** Ends it as it should end; resolves, at its end, with what was received since it began. */
+  finish(): Promise<string>;
+  /** Breaks it off. */
+  drop(): void;
+}
+
+/** Where to send it: a proxy's port, and the backend that it ends at. */
+export interface Way {
+  readonly port: number;
+  readonly backend: Backend;
+}
+
+/** A request by HTTP/1.1 that is not answered, or not to its end: `/hold/...`, `/stream/...`. Resolves when it has arrived. */
+export async function holdRequest({ port, backend }: Way, path: string): Promise<InFlight> {
+  const connection = await open(port);
+  const answer = send(connection, path);
+  answer.catch(() => undefined); // told where it is finished
+  await until(`${path} arrives`, () => backend.requests.includes(path));
+  return {
+    async finish() {
+      backend.release();
+      const { status, body } = await answer;
+      connection.socket.destroy();
+      return `${status} ${body}`;
+    },
+    drop: () => connection.socket.destroy(),
+  };
+}
+
+/** The same by HTTP/2, prior knowledge. */
+export async function holdHttp2({ port, backend }: Way, path: string): Promise<InFlight> {
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  session.on("error", reject);
+  const stream = session.request({ ":path": path });
+  let text = "";
+  stream.setEncoding("utf8");
+  stream.on("response", (headers) => {
+    text = `${headers[":status"]} `;
+  });
+  stream.on("data", (chunk) => {
+    text += chunk;
+  });
+  stream.on("end", () => resolve(text));
+  stream.on("error", reject);
+  promise.catch(() => undefined); // told where it is finished
+  await until(`${path} arrives`, () => backend.requests.includes(path));
+  return {
+    async finish() {
+      backend.release();
+      const answer = await promise;
+      session.close();
+      return answer;
+    },
+    drop: () => session.destroy(),
+  };
+}
+
+/** A WebSocket through which a message has come back; at its end another one has. */
+export async function holdWebSocket({ port }: Way, path: string): Promise<InFlight> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`);
+  const received: string[] = [];
+  socket.onmessage = ({ data }) => received.push(String(data));
+  await new Promise((opened, failed) => {
+    socket.onopen = opened;
+    socket.onerror = failed;
+  });
+  const echo = async (text: string): Promise<void> => {
+    socket.send(text);
+    await until(`${text} comes back`, () => received.at(-1) === text);
+  };
+  await echo("hello");
+  return {
+    async finish() {
+      await echo("bye");
+      const closed = new Promise((close) => {
+        socket.onclose = close;
+      });
+      socket.close();
+      await closed;
+      return received.join(" ");
+    },
+    drop: () => socket.close(),
+  };
+}
+
+/** A TCP connection, through which bytes have come back; at its end others have. */
+export async function holdTcp({ port }: Way): Promise<InFlight> {
+  const { socket, received } = await open(port);
+  const echo = async (text: string): Promise<void> => {
+    socket.write(text);
+    await until(`${text} comes back`, () => received().endsWith(text));
+  };
+  await echo("hello");
+  return {
+    async finish() {
+      await echo(" bye");
+      socket.destroy();
+      return received();
+    },
+    drop: () => socket.destroy(),
+  };
+}
+
+/** A keep-alive connection whose request is answered: from then on it is idle. */
+export async function holdIdle({ port }: Way): Promise<Connection> {
+  const connection = await open(port);
+  await send(connection, "/idle");
+  return connection;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+  /** It said `connection: close`. */
+  readonly closes: boolean;
+}
+
+export interface Connection {
+  readonly socket: Socket;
+  /** What has come so far, as latin1. */
+  readonly received: () => string;
+  readonly isClosed: () => boolean;
+}
+
+export async function open(port: number): Promise<Connection> {
+  const socket = connect(port, "127.0.0.1");
+  let received = "";
+  let isClosed = false;
+  socket.on("data", (bytes) => {
+    received += bytes.toString("latin1");
+  });
+  const close = () => {
+    isClosed = true;
+  };
+  await new Promise<void>((opened, failed) => socket.once("connect", opened).once("error", failed));
+  socket.on("error", close).on("end", close).on("close", close);
+  return { socket, received: () => received, isClosed: () => isClosed };
+}
+
+/** One request on a connection that has none under way. @throws Error where it ends without an answer */
+export async function send({ socket, received, isClosed }: Connection, path: string): Promise<Answer> {
+  const before = received().length;
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: app\r\n\r\n`);
+  return await until(
+    `the answer to ${path}`,
+    () => {
+      const isEnd = isClosed();
+      const parsed = parseAnswer(received().slice(before), isEnd);
+      if (parsed.kind === "garbage") throw new Error(`${path}: ${parsed.reason}`);
+      if (parsed.kind === "partial") return undefined;
+      const { status, body, isReusable } = parsed.answer;
+      return { status, body, closes: !isReusable };
+    },
+    30_000,
+  );
+}
+
+/** Clients that call as fast as they can, each on a connection of its own, and open another where they are told to close one. */
+export interface Load {
+  /** The path of each request that was sent. */
+  readonly sent: readonly string[];
+  /** The path of each that was answered with 200 and its own path. */
+  readonly answered: readonly string[];
+  /** What became of the others. */
+  readonly failed: readonly string[];
+  /** How many answers said `connection: close`. */
+  readonly closes: () => number;
+  /** The address leaves the endpoints: from now on no connection is opened. */
+  deregister(): void;
+  /** Resolves once each client has been told to close its connection, or could not go on. */
+  readonly done: Promise<void>;
+}
+
+export function startLoad(port: number, clients: number): Load {
+  const [sent, answered, failed]: [string[], string[], string[]] = [[], [], []];
+  let isDeregistered = false;
+  let closes = 0;
+  const call = async (connection: Connection): Promise<boolean> => {
+    const path = `/${sent.length}`;
+    sent.push(path);
+    const { status, body, closes: isLast } = await send(connection, path);
+    if (status === 200 && body === path) answered.push(path);
+    else failed.push(`${path}: ${status} ${body}`);
+    if (isLast) closes += 1;
+    return isLast;
+  };
+  const client = async (): Promise<void> => {
+    while (!isDeregistered) {
+      const connection = await open(port);
+      while (!(await call(connection)));
+      connection.socket.destroy();
+    }
+  };
+  const work = Array.from({ length: clients }, () => client().catch((error) => void failed.push(String(error))));
+  return {
+    ...{ sent, answered, failed },
+    closes: () => closes,
+    deregister() {
+      isDeregistered = true;
+    },
+    done: Promise.all(work).then(() => undefined),
+  };
+}

@@ -33,14 +33,23 @@ function optionTable(): string {
 }
 
 function sidecarTable(): string {
-  const rows = Object.entries(sidecarKinds).map(([name, kind]: [string, SidecarKind]) => {
-    const found = [
-      kind.annotation === undefined ? [] : [code(kind.annotation)],
-      `port ${kind.ports.join(", ")}`,
-    ].flat();
-    return [code(name), code(`GET ${kind.ready}`), code(`POST ${kind.quit}`), found.join("; ")];
-  });
+  const rows = Object.entries(sidecarKinds).map(([name, kind]: [string, SidecarKind]) => [
+    code(name),
+    readyOf(kind),
+    code(`POST ${kind.quit}`),
+    foundBy(kind),
+  ]);
   return table(["sidecar", "ready", "quit", "found by"], rows);
+}
+
+function readyOf({ ready }: SidecarKind): string {
+  if (ready === undefined) return "(not waited for)";
+  return code(ready.startsWith("http") ? `GET ${ready}` : ready);
+}
+
+function foundBy({ variable, annotation, ports }: SidecarKind): string {
+  const names = [variable, annotation].filter((name) => name !== undefined).map(code);
+  return [...names, ports.length === 0 ? [] : `port ${ports.join(", ")}`].flat().join("; ");
 }
 
 function exitTable(): string {

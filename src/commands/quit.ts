@@ -11,6 +11,7 @@ const options = pickOptions(
   "admin",
   "ready",
   "quit",
+  "signalProcess",
   "header",
   "quitTimeout",
   "podAnnotations",

@@ -24,6 +24,7 @@ const options = pickOptions(
   "admin",
   "ready",
   "quit",
+  "signalProcess",
   "header",
   "waitTimeout",
   "onWaitTimeout",

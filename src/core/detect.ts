@@ -1,79 +1,108 @@
 import type { HttpTarget } from "./address.ts";
-import type { Environment } from "./option.ts";
-import {
-  type Annotations,
-  type FoundSidecar,
-  type SidecarKind,
-  type SidecarName,
-  sidecarKinds,
-  sidecarNames,
-} from "./sidecar.ts";
+import { type FoundSidecar, foundIn } from "./plan.ts";
+import { type Annotations, kindOf, type PodFacts, type SidecarName, sidecarNames } from "./sidecar.ts";
 
-export interface Evidence {
-  /** Variables of scuttle and envoy-preflight name a sidecar. */
-  readonly env: Environment;
+export interface Evidence extends PodFacts {
   /** Where the user says that an admin interface is: Envoy's, then. */
   readonly admin: HttpTarget | undefined;
-  readonly annotations: Annotations;
   /** TCP ports that listen in this pod. */
   readonly listening: ReadonlySet<number>;
 }
 
 export interface Detection {
   readonly found: readonly FoundSidecar[];
+  /** Whether a mesh's proxy is among them; where none is, one may still come. */
+  readonly hasProxy: boolean;
   /** What told, for the log; undefined when nothing was found. */
   readonly by: string | undefined;
 }
 
-/** Which sidecars are in this pod: by variables that name one, else by the injectors' annotations, else by listening ports. */
-export function detect({ env, admin, annotations, listening }: Evidence): Detection {
-  const named = byUser(env, admin);
-  if (named !== undefined) return { found: withNative([named.name], annotations), by: named.by };
-  const annotated = sidecarNames.filter((name) => annotations.has(kindOf(name).annotation ?? ""));
-  if (annotated.length > 0) {
-    const by = `annotation ${annotated.map((name) => kindOf(name).annotation).join(", ")}`;
-    return { found: withNative(annotated, annotations), by };
-  }
-  const heard = sidecarNames.flatMap((name) => {
-    const port = kindOf(name).ports.find((port) => listening.has(port));
-    return port === undefined ? [] : [{ name, port }];
-  });
-  if (heard.length === 0) return { found: [], by: undefined };
-  const found = withNative(
-    heard.map(({ name }) => name),
-    annotations,
-  );
-  return { found, by: `port ${heard.map(({ port }) => port).join(", ")}` };
+interface Told {
+  readonly names: SidecarName[];
+  readonly by: string[];
 }
 
-/** Whether each is a native sidecar, which only the annotations tell. */
-export function withNative(names: readonly SidecarName[], annotations: Annotations): readonly FoundSidecar[] {
-  const found: FoundSidecar[] = [];
-  for (const name of names) found.push({ name, isNative: kindOf(name).isNative(annotations) });
-  return found;
+/**
+ * Which sidecars are in this pod. The mesh's proxy: by variables and options of the user that name one, else by the injectors'
+ * annotations, else by listening ports. Its companions (Dapr, Vault Agent, the Cloud SQL proxy): by the variable that their
+ * injector sets or by its annotation, whatever tells of the proxy, and telling nothing of it.
+ */
+export function detect(evidence: Evidence): Detection {
+  const told: Told = { names: [], by: [] };
+  proxyByUser(evidence, told);
+  if (told.names.length === 0) proxiesByAnnotation(evidence, told);
+  if (told.names.length === 0) proxiesByPort(evidence, told);
+  const hasProxy = told.names.length > 0;
+  companions(evidence, told);
+  const by = told.by.length === 0 ? undefined : told.by.join(", ");
+  return { found: foundIn(evidence, told.names), hasProxy, by };
 }
 
 /** pilot-agent's quit port, or Istio's admin port, mean Istio; another admin interface means a plain Envoy. */
-function byUser(
-  env: Environment,
-  admin: HttpTarget | undefined,
-): { readonly name: SidecarName; readonly by: string } | undefined {
+function proxyByUser({ env, admin }: Evidence, { names, by }: Told): void {
   const isSet = (name: string) => (env[name] ?? "") !== "";
-  if (isSet("ISTIO_QUIT_API")) return { name: "istio", by: "ISTIO_QUIT_API" };
-  if (admin !== undefined) {
+  if (isSet("ISTIO_QUIT_API")) {
+    names.push("istio");
+    by.push("ISTIO_QUIT_API");
+  } else if (admin !== undefined) {
     const isIstio = admin.address.kind === "tcp" && admin.address.port === ISTIO_ADMIN_PORT;
-    return {
-      name: isIstio ? "istio" : "envoy",
-      by: isSet("ENVOY_ADMIN_API") ? "ENVOY_ADMIN_API" : "--admin",
-    };
+    names.push(isIstio ? "istio" : "envoy");
+    by.push(isSet("ENVOY_ADMIN_API") ? "ENVOY_ADMIN_API" : "--admin");
+  } else if (isSet("ENVOY_KILL_API")) {
+    names.push("envoy");
+    by.push("ENVOY_KILL_API");
   }
-  return isSet("ENVOY_KILL_API") ? { name: "envoy", by: "ENVOY_KILL_API" } : undefined;
 }
 
 const ISTIO_ADMIN_PORT = 15000;
 
-function kindOf(name: SidecarName): SidecarKind {
-  return sidecarKinds[name];
+function proxiesByAnnotation({ annotations }: Evidence, { names, by }: Told): void {
+  for (const name of sidecarNames) {
+    const annotation = kindOf(name).isCompanion ? undefined : annotationOf(name, annotations);
+    if (annotation === undefined) continue;
+    names.push(name);
+    by.push(`annotation ${annotation}`);
+  }
+}
+
+/** Its injector's annotation, where that says that it is here. */
+function annotationOf(name: SidecarName, annotations: Annotations): string | undefined {
+  const { annotation, isInjected } = kindOf(name);
+  if (annotation === undefined || !saysSo(annotations.get(annotation))) return undefined;
+  return isInjected === undefined || isInjected(annotations) ? annotation : undefined;
+}
+
+/** Injectors write true, injected, a version or JSON; users write no too (`dapr.io/enabled: "false"`). */
+function saysSo(value: string | undefined): boolean {
+  return value !== undefined && !/^(false|f|no|n|0|off|disabled|)$/i.test(value);
+}
+
+function proxiesByPort({ listening }: Evidence, { names, by }: Told): void {
+  if (listening.size === 0) return;
+  for (const name of sidecarNames) {
+    const port = portOf(name, listening);
+    // Kuma's Envoy has its admin interface on the port that is usual for a plain one
+    if (port === undefined || (name === "envoy" && portOf("kuma", listening) !== undefined)) continue;
+    names.push(name);
+    by.push(`port ${port}`);
+  }
+}
+
+function portOf(name: SidecarName, listening: ReadonlySet<number>): number | undefined {
+  for (const port of kindOf(name).ports) if (listening.has(port)) return port;
+  return undefined;
+}
+
+function companions({ env, annotations }: Evidence, { names, by }: Told): void {
+  for (const name of sidecarNames) {
+    const { isCompanion, variable } = kindOf(name);
+    if (!isCompanion) continue;
+    const isNamed = variable !== undefined && (env[variable] ?? "") !== "";
+    const annotation = isNamed ? undefined : annotationOf(name, annotations);
+    if (!isNamed && annotation === undefined) continue;
+    names.push(name);
+    by.push(isNamed ? variable : `annotation ${annotation}`);
+  }
 }
 
 /** Reads a downward-API annotations file: one `key="value"` a line, the value quoted as Go's %q does. */

@@ -1,6 +1,7 @@
 import { parseHttpTarget } from "./address.ts";
 import { list, option, optional, type Values, type Variable } from "./option.ts";
 import { parseProbe } from "./probe.ts";
+import { parseExecutable } from "./process.ts";
 import { parseHeader, parseQuit } from "./sidecar.ts";
 import {
   anyText,
@@ -77,6 +78,12 @@ export const options = {
       { name: "CSQL_PROXY_QUIT_URLS", read: (urls) => splitBy(urls, " ").map(oneMore) },
     ],
     help: "what to request at the end, instead of the sidecar's own quit (with +: besides it)",
+  }),
+  signalProcess: list({
+    flag: "signal-process",
+    value: "NAME",
+    syntax: syntax(parseExecutable, "an executable's name such as pilot-agent, or its whole path"),
+    help: "end the processes of this executable by signals (INT, TERM, KILL), instead of the sidecar's own quit",
   }),
   header: list({
     flag: "header",

@@ -1,7 +1,9 @@
 import { toTenths } from "../core/duration.ts";
 import type { Header, HttpAnswer } from "../core/http-message.ts";
-import { describeQuit, type QuitRequest, quitRefusal, type Sidecar } from "../core/sidecar.ts";
+import { describeQuit, type QuitRequest, quitRefusal, quitUnreachable, type Sidecar } from "../core/sidecar.ts";
+import { locate } from "./admin-socket.ts";
 import { createHttpClient, tryConnect } from "./http.ts";
+import { endProcesses } from "./processes.ts";
 import { RequestFailed } from "./request-failed.ts";
 
 export interface QuitOptions {
@@ -12,7 +14,7 @@ export interface QuitOptions {
   readonly wereReady: boolean;
 }
 
-/** What became of one quit. `ok`: the sidecar took it, and is gone where that can be seen. */
+/** What became of one quit. `ok`: the sidecar took it, and is gone where that can be seen, or leaves by itself. */
 export interface QuitReport {
   readonly sidecar: Sidecar["name"];
   readonly request: string;
@@ -23,38 +25,85 @@ export interface QuitReport {
 }
 
 /** Tells all sidecars to quit, at the same time, and watches that they go. Never rejects, never takes longer than the timeout. */
-export function quitAll(sidecars: readonly Sidecar[], options: QuitOptions): Promise<readonly QuitReport[]> {
-  const reports: Promise<QuitReport>[] = [];
-  for (const { name, quits } of sidecars) for (const quit of quits) reports.push(quitOne(name, quit, options));
-  return Promise.all(reports);
+export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions): Promise<readonly QuitReport[]> {
+  const quits: Promise<readonly QuitReport[]>[] = [];
+  for (const sidecar of sidecars) {
+    for (const quit of locate(sidecar).quits) quits.push(quitOne(sidecar, quit, options));
+    for (const name of sidecar.processes) quits.push(signalAll(sidecar, name, options));
+  }
+  const reports: QuitReport[] = [];
+  for (const quit of await Promise.all(quits)) reports.push(...quit);
+  return reports;
 }
 
-async function quitOne(sidecar: Sidecar["name"], quit: QuitRequest, options: QuitOptions): Promise<QuitReport> {
+interface Outcome {
+  readonly ok: boolean;
+  readonly outcome: string;
+  readonly status?: number;
+}
+
+async function quitOne(sidecar: Sidecar, quit: QuitRequest, options: QuitOptions): Promise<readonly QuitReport[]> {
   const start = performance.now();
-  const ended = (ok: boolean, outcome: string, status?: number): QuitReport => {
-    const tookMs = toTenths(performance.now() - start);
-    return {
-      sidecar,
-      request: describeQuit(quit),
-      ok,
-      outcome,
-      ...(status === undefined ? {} : { status }),
-      tookMs,
-    };
-  };
+  const ended = await outcomeOf(sidecar, quit, options);
+  return [{ sidecar: sidecar.name, request: describeQuit(quit), ...ended, tookMs: since(start) }];
+}
+
+async function signalAll({ name }: Sidecar, executable: string, options: QuitOptions): Promise<readonly QuitReport[]> {
+  const start = performance.now();
+  const ends = await endProcesses(executable, options.timeoutMs);
+  return ends.map(({ pid, isGone, outcome }) => ({
+    sidecar: name,
+    request: pid === undefined ? `signal ${executable}` : `signal ${executable} (pid ${pid})`,
+    ok: isGone,
+    outcome,
+    tookMs: since(start),
+  }));
+}
+
+function since(start: number): number {
+  return toTenths(performance.now() - start);
+}
+
+async function outcomeOf(sidecar: Sidecar, quit: QuitRequest, options: QuitOptions): Promise<Outcome> {
   const signal = AbortSignal.timeout(options.timeoutMs);
+  const last: Last = {};
   try {
-    const answer = await ask(quit, options, signal);
-    const refusal = quitRefusal(sidecar, answer);
-    if (refusal !== undefined) return ended(false, refusal, answer.status);
-    if (sidecar === "custom") return ended(true, "answered", answer.status);
-    const isGone = await watchItGo(quit, signal);
-    return isGone ? ended(true, "gone", answer.status) : ended(false, "answered, but still there", answer.status);
+    const answer = await ask(quit, options, { signal, last });
+    const { status } = answer;
+    const refusal = quitRefusal(sidecar.name, answer);
+    if (refusal !== undefined) return { ok: false, outcome: refusal, status };
+    if (sidecar.name === "custom") return { ok: true, outcome: "answered", status };
+    if (await watchItGo(quit, signal)) return { ok: true, outcome: "gone", status };
+    return sidecar.leaves === undefined
+      ? { ok: false, outcome: "answered, but still there", status }
+      : { ok: true, outcome: `answered, still draining: it leaves by itself ${sidecar.leaves}`, status };
   } catch (error) {
-    if (signal.aborted) return ended(false, "no answer in time");
-    if (!(error instanceof RequestFailed)) throw error;
-    if (error.kind === "refused" && options.wereReady) return ended(true, "gone already");
-    return ended(false, error.message);
+    const failure = signal.aborted ? last.failure : error;
+    if (failure === undefined) return { ok: false, outcome: "no answer in time" };
+    if (!(failure instanceof RequestFailed)) throw failure;
+    if (failure.kind !== "refused") return { ok: false, outcome: failure.message };
+    return await refused(sidecar, failure, options);
+  }
+}
+
+/** Nobody listens where the quit goes: the sidecar is gone, or has its quit switched off or elsewhere. */
+async function refused(sidecar: Sidecar, failure: RequestFailed, { wereReady }: QuitOptions): Promise<Outcome> {
+  const meaning = quitUnreachable(sidecar.name);
+  if (wereReady && (meaning === undefined || !(await mayBeUp(sidecar)))) return { ok: true, outcome: "gone already" };
+  return { ok: false, outcome: meaning === undefined ? failure.message : `${failure.message}: ${meaning}` };
+}
+
+const LOOK_MS = 500;
+
+/** Whether its readiness endpoint still accepts; one without such an endpoint may well be there. */
+async function mayBeUp({ ready: [probe] }: Sidecar): Promise<boolean> {
+  if (probe === undefined || probe.kind === "file") return true;
+  const address = probe.kind === "http" ? probe.target.address : probe.address;
+  try {
+    await tryConnect(address, AbortSignal.timeout(LOOK_MS));
+    return true;
+  } catch {
+    return false; // refused, or so slow that nothing is left to be told
   }
 }
 
@@ -67,20 +116,33 @@ class ServerError extends Error {
   }
 }
 
+/** What the last attempts came to. */
+interface Last {
+  answer?: HttpAnswer;
+  /** Undefined while an attempt is under way. */
+  failure?: RequestFailed | undefined;
+}
+
+interface Asking {
+  readonly signal: AbortSignal;
+  readonly last: Last;
+}
+
 /** The answer; a connection that fails, and a server that says 5xx, is asked again until time is up. */
-async function ask(quit: QuitRequest, options: QuitOptions, signal: AbortSignal): Promise<HttpAnswer> {
+async function ask(quit: QuitRequest, options: QuitOptions, { signal, last }: Asking): Promise<HttpAnswer> {
   using client = createHttpClient();
-  let last: HttpAnswer | undefined;
+  const request = { ...quit, headers: headersOf(quit, options.headers) };
   const attempt = async (): Promise<HttpAnswer> => {
-    const answer = await client.request({ ...quit, headers: options.headers }, signal);
+    last.failure = undefined;
+    const answer = await client.request(request, signal);
     if (answer.status < 500) return answer;
-    last = answer;
+    last.answer = answer;
     throw new ServerError(answer);
   };
   try {
     return await attempt();
   } catch (error) {
-    if (!(error instanceof RequestFailed || error instanceof ServerError)) throw error;
+    if (!isPassing(error, last)) throw error;
   }
   try {
     const { default: pRetry } = await import("p-retry"); // few quits need it
@@ -91,12 +153,25 @@ async function ask(quit: QuitRequest, options: QuitOptions, signal: AbortSignal)
       factor: 1.5,
       randomize: false,
       signal,
-      shouldRetry: ({ error, attemptNumber }) => !isGone(error, options) || attemptNumber < 2,
+      shouldRetry: ({ error, attemptNumber }) =>
+        isPassing(error, last) && (!isGone(error, options) || attemptNumber < 2),
     });
   } catch (error) {
-    if (last !== undefined && signal.aborted) return last;
+    if (last.answer !== undefined && signal.aborted) return last.answer;
     throw error;
   }
+}
+
+/** The user's, and the quit's own where the user has none of that name. */
+function headersOf({ headers: own = [] }: QuitRequest, given: readonly Header[]): readonly Header[] {
+  const names = new Set(given.map(([name]) => name.toLowerCase()));
+  return [...given, ...own.filter(([name]) => !names.has(name.toLowerCase()))];
+}
+
+/** Whether another attempt may fare better. */
+function isPassing(error: unknown, last: Last): boolean {
+  if (error instanceof RequestFailed) last.failure = error;
+  return error instanceof RequestFailed || error instanceof ServerError;
 }
 
 /** Nobody listens where somebody did: three tries are enough to be sure. */

@@ -1,13 +1,17 @@
-import { type Detection, detect, type Evidence, listeningPorts, parseAnnotations, withNative } from "../core/detect.ts";
+import { type Detection, detect, type Evidence, listeningPorts, parseAnnotations } from "../core/detect.ts";
 import type { Environment } from "../core/option.ts";
 import type { Settings } from "../core/options.ts";
-import { type Annotations, planSidecars, type Sidecar } from "../core/sidecar.ts";
+import { type FoundSidecar, foundIn, planSidecars } from "../core/plan.ts";
+import type { Annotations, Sidecar } from "../core/sidecar.ts";
+import { locate } from "./admin-socket.ts";
 import { readIfThere } from "./file.ts";
 import type { Log } from "./log.ts";
+import { whenReady } from "./ready.ts";
 
 const LOOK_PERIOD_MS = 9;
 
-export type SidecarSettings = Settings<"sidecar" | "admin" | "ready" | "quit" | "podAnnotations">;
+export type SidecarSettings = Settings<"sidecar" | "admin" | "ready" | "quit" | "podAnnotations"> &
+  Partial<Settings<"signalProcess">>;
 
 export interface Look {
   readonly env: Environment;
@@ -19,20 +23,27 @@ export interface Look {
 
 /** The sidecars to wait for and to quit: those that are named, or those that `auto` finds. */
 export async function findSidecars(settings: SidecarSettings, look: Look): Promise<readonly Sidecar[]> {
+  const planned = planSidecars(await here(settings, look), settings);
+  const sidecars: Sidecar[] = [];
+  for (const sidecar of planned) sidecars.push(locate(sidecar));
+  return sidecars;
+}
+
+async function here(settings: SidecarSettings, look: Look): Promise<readonly FoundSidecar[]> {
+  const { env, log } = look;
   const annotations = readAnnotations(settings.podAnnotations);
-  if (settings.sidecar !== "auto") return planSidecars(withNative(settings.sidecar, annotations), settings);
-  if (isDescribed(settings, look.env)) return planSidecars([], settings);
-  const { found, by } = await lookAround({ env: look.env, admin: settings.admin, annotations }, look);
-  if (by !== undefined) {
-    const sidecars: string[] = [];
-    let native = false;
-    for (const { name, isNative } of found) {
-      sidecars.push(name);
-      native ||= isNative;
-    }
-    look.log.info({ sidecars, by, native }, "found");
+  if (settings.sidecar !== "auto") return foundIn({ env, annotations }, settings.sidecar);
+  if (isDescribed(settings, env)) return [];
+  const { found, by } = await lookAround({ env, admin: settings.admin, annotations }, look);
+  if (by === undefined) return found;
+  const sidecars: string[] = [];
+  let native = false;
+  for (const { name, isNative } of found) {
+    sidecars.push(name);
+    native ||= isNative;
   }
-  return planSidecars(found, settings);
+  log.info({ sidecars, by, native }, "found");
+  return found;
 }
 
 function readAnnotations(path: string): Annotations {
@@ -40,29 +51,58 @@ function readAnnotations(path: string): Annotations {
   return text === undefined ? new Map() : parseAnnotations(text);
 }
 
-/** Whether the user's URLs say both what to wait for and what to quit, so that nothing is left to be found. */
-function isDescribed({ admin, ready, quit }: SidecarSettings, env: Environment): boolean {
+/** Whether the user says both what to wait for and what to quit, so that nothing is left to be found. */
+function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarSettings, env: Environment): boolean {
   const isNamed = admin !== undefined || (env.ISTIO_QUIT_API ?? env.ENVOY_KILL_API) !== undefined;
-  return !isNamed && ready.length > 0 && quit.some(({ isMore }) => isMore !== true);
+  return !isNamed && ready.length > 0 && (signalProcess.length > 0 || quit.some(({ isMore }) => isMore !== true));
 }
 
-/** Looks at the ports that listen only where nothing else tells, and until something listens or time is up. */
+/**
+ * Looks at the ports that listen only where nothing else tells of the mesh's proxy, until one listens or time is up. A companion
+ * that is ready ends the look too: it would hardly be, had it come before the proxy.
+ */
 async function lookAround(evidence: Omit<Evidence, "listening">, look: Look): Promise<Detection> {
   const told = detect({ ...evidence, listening: new Set() });
-  if (told.by !== undefined) return told;
+  if (told.hasProxy) return told;
   const start = performance.now();
+  using companions = watch(told.found);
   for (;;) {
     const heard = detect({ ...evidence, listening: readListening(look.log) });
-    if (heard.by !== undefined) return heard;
+    if (heard.hasProxy || companions.areReady()) return heard;
     const lookedMs = Math.round(performance.now() - start);
     if (lookedMs >= look.forMs) {
-      look.log.info({ lookedMs }, "no sidecar found");
+      if (heard.by === undefined) look.log.info({ lookedMs }, "no sidecar found");
       return heard;
     }
     look.signal.throwIfAborted();
     await Bun.sleep(LOOK_PERIOD_MS);
   }
 }
+
+interface Watch extends Disposable {
+  /** Never where there is nobody to ask. */
+  readonly areReady: () => boolean;
+}
+
+function watch(companions: readonly FoundSidecar[]): Watch {
+  const stop = new AbortController();
+  let missing = 0;
+  for (const { ready } of planSidecars(companions, noUrls)) {
+    for (const probe of ready) {
+      missing += 1;
+      whenReady(probe, stop.signal, () => undefined).then(
+        () => {
+          missing -= 1;
+        },
+        () => undefined, // the look is over
+      );
+    }
+  }
+  const isAsked = missing > 0;
+  return { areReady: () => isAsked && missing === 0, [Symbol.dispose]: () => stop.abort() };
+}
+
+const noUrls = { admin: undefined, ready: [], quit: [] };
 
 function readListening(log: Log): ReadonlySet<number> {
   const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { parseHttpTarget } from "../../src/core/address.ts";
-import { detect, withNative } from "../../src/core/detect.ts";
+import { detect } from "../../src/core/detect.ts";
+import { foundIn } from "../../src/core/plan.ts";
+import type { SidecarName } from "../../src/core/sidecar.ts";
 
 type Table = Readonly<Record<string, string>>;
 
@@ -70,10 +72,21 @@ describe("an annotation comes before ports", () => {
       "both",
       { ...linkerdVersion, "sidecar.istio.io/status": istioNative },
       "istio (native), linkerd",
-      "annotation sidecar.istio.io/status, linkerd.io/proxy-version",
+      "annotation sidecar.istio.io/status, annotation linkerd.io/proxy-version",
+    ],
+    ["Kuma's", { "kuma.io/sidecar-injected": "true" }, "kuma", "annotation kuma.io/sidecar-injected"],
+    [
+      "Consul's",
+      { "consul.hashicorp.com/connect-inject-status": "injected" },
+      "consul",
+      "annotation consul.hashicorp.com/connect-inject-status",
     ],
   ])("%s", (_, annotations, names, by) => {
     expect(found({ annotations, listening: [9901] })).toEqual([names, by]);
+  });
+
+  test.each(["false", "disabled", "0", "No", "off", ""])("but not one that says %p", (value) => {
+    expect(found({ annotations: { "kuma.io/sidecar-injected": value } })).toEqual(["", "nothing"]);
   });
 });
 
@@ -86,7 +99,16 @@ describe("ports that listen tell where nothing else does", () => {
     [[15020, 15000], "istio", "port 15020"],
     [[9901], "envoy", "port 9901"],
     [[4191], "linkerd", "port 4191"],
-    [[80, 4191, 9901, 15021], "istio, envoy, linkerd", "port 15021, 9901, 4191"],
+    [[9902], "kuma", "port 9902"],
+    [[9901, 9902], "kuma", "port 9902"],
+    [[20600], "consul", "port 20600"],
+    [[19000, 20600], "consul", "port 20600"],
+    [[19000], "", "nothing"],
+    [[20300], "", "nothing"],
+    [[3500, 3501, 50001], "", "nothing"],
+    [[8200], "", "nothing"],
+    [[9090, 9091], "", "nothing"],
+    [[80, 4191, 9901, 15021], "istio, envoy, linkerd", "port 15021, port 9901, port 4191"],
   ])("%p", (listening, names, by) => {
     expect(found({ listening })).toEqual([names, by]);
   });
@@ -97,9 +119,72 @@ describe("ports that listen tell where nothing else does", () => {
   });
 });
 
+describe("a companion stands beside the mesh's proxy: neither hides the other", () => {
+  const DAPR_HTTP_PORT = "3500";
+  const CSQL_PROXY_QUIT_URLS = "http://localhost:9091/quitquitquit";
+  const dapr = { "dapr.io/enabled": "true" };
+  const vault = { "vault.hashicorp.com/agent-inject-status": "injected" };
+  const vaultBy = "annotation vault.hashicorp.com/agent-inject-status";
+
+  test.each<[string, Pod, string, string]>([
+    ["Dapr by its variable", { env: { DAPR_HTTP_PORT } }, "dapr", "DAPR_HTTP_PORT"],
+    ["Dapr by its annotation", { annotations: dapr }, "dapr", "annotation dapr.io/enabled"],
+    ["Dapr by both", { env: { DAPR_HTTP_PORT }, annotations: dapr }, "dapr", "DAPR_HTTP_PORT"],
+    ["Cloud SQL by its variable", { env: { CSQL_PROXY_QUIT_URLS } }, "cloud-sql-proxy", "CSQL_PROXY_QUIT_URLS"],
+    ["Vault by its annotation", { annotations: vault }, "vault-agent", vaultBy],
+    [
+      "Dapr by its variable, Linkerd by its annotation",
+      { env: { DAPR_HTTP_PORT }, annotations: linkerdVersion, listening: [9901] },
+      "linkerd, dapr",
+      "annotation linkerd.io/proxy-version, DAPR_HTTP_PORT",
+    ],
+    [
+      "Dapr by its variable, Istio by its port",
+      { env: { DAPR_HTTP_PORT }, listening: [15021] },
+      "istio, dapr",
+      "port 15021, DAPR_HTTP_PORT",
+    ],
+    [
+      "Istio by a variable, Vault by its annotation",
+      { env: { ISTIO_QUIT_API: "x" }, annotations: { ...vault, ...linkerdVersion } },
+      "istio, vault-agent",
+      `ISTIO_QUIT_API, ${vaultBy}`,
+    ],
+    [
+      "all three beside Consul",
+      { env: { DAPR_HTTP_PORT, CSQL_PROXY_QUIT_URLS }, annotations: vault, listening: [20600] },
+      "consul, dapr, vault-agent, cloud-sql-proxy",
+      `port 20600, DAPR_HTTP_PORT, ${vaultBy}, CSQL_PROXY_QUIT_URLS`,
+    ],
+  ])("%s", (_, pod, names, by) => {
+    expect(found(pod)).toEqual([names, by]);
+  });
+
+  test.each<[string, Pod]>([
+    ["an empty variable", { env: { DAPR_HTTP_PORT: "", CSQL_PROXY_QUIT_URLS: "" } }],
+    ["Dapr that is switched off", { annotations: { "dapr.io/enabled": "false" } }],
+    [
+      "a Vault Agent that is an init container only",
+      { annotations: { ...vault, "vault.hashicorp.com/agent-pre-populate-only": "true" } },
+    ],
+  ])("none is %s", (_, pod) => {
+    expect(found(pod)).toEqual(["", "nothing"]);
+  });
+
+  test.each<[Pod, boolean]>([
+    [{}, false],
+    [{ env: { DAPR_HTTP_PORT } }, false],
+    [{ env: { DAPR_HTTP_PORT }, listening: [15021] }, true],
+    [{ annotations: linkerdVersion }, true],
+  ])("a proxy may still come unless one is there: %j", ({ env = {}, annotations = {}, listening = [] }, hasProxy) => {
+    const pod = { env, annotations: new Map(Object.entries(annotations)) };
+    expect(detect({ ...pod, admin: undefined, listening: new Set(listening) }).hasProxy).toBe(hasProxy);
+  });
+});
+
 describe("whether a sidecar is a native one is told by the annotations, however it was found:", () => {
   const isNative = (name: "istio" | "linkerd" | "envoy", annotations: Table) =>
-    withNative([name], new Map(Object.entries(annotations)));
+    foundIn({ env: {}, annotations: new Map(Object.entries(annotations)) }, [name]);
   const istio = (status: string) => isNative("istio", { "sidecar.istio.io/status": status });
 
   test.each<[string, boolean]>([
@@ -127,6 +212,16 @@ describe("whether a sidecar is a native one is told by the annotations, however 
     ["sidecar.istio.io/status", istioNative, false],
   ])("for Linkerd, %s: %s", (key, value, expected) => {
     expect(isNative("linkerd", { [key]: value })).toEqual([{ name: "linkerd", isNative: expected }]);
+  });
+
+  test.each<[SidecarName, string, string, boolean]>([
+    ["dapr", "dapr.io/enable-native-sidecar", "true", true],
+    ["dapr", "dapr.io/enable-native-sidecar", "false", false],
+    ["consul", "consul.hashicorp.com/enable-consul-dataplane-as-sidecar", "true", true],
+    ["consul", "consul.hashicorp.com/enable-consul-dataplane-as-sidecar", "", false],
+  ])("for %s, %s: %s", (name, key, value, expected) => {
+    const [sidecar] = foundIn({ env: {}, annotations: new Map([[key, value]]) }, [name]);
+    expect(sidecar?.isNative).toBe(expected);
   });
 
   test("a plain Envoy never is, and nothing is without annotations", () => {

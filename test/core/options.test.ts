@@ -16,6 +16,7 @@ test("the defaults are the contract's", () => {
     admin: undefined,
     ready: [],
     quit: [],
+    signalProcess: [],
     header: [],
     any: false,
     waitTimeout: 300_000,

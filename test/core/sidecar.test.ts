@@ -2,18 +2,18 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseHttpTarget } from "../../src/core/address.ts";
 import type { Header } from "../../src/core/http-message.ts";
+import { type FoundSidecar, planSidecars, type SidecarUrls } from "../../src/core/plan.ts";
 import { describeProbe, parseProbe } from "../../src/core/probe.ts";
 import {
   describeQuit,
-  type FoundSidecar,
+  kindOf,
   parseHeader,
   parseQuit,
-  planSidecars,
   quitRefusal,
+  quitUnreachable,
   type Sidecar,
+  type SidecarKind,
   type SidecarName,
-  type SidecarUrls,
-  sidecarKinds,
   sidecarNames,
 } from "../../src/core/sidecar.ts";
 
@@ -129,17 +129,33 @@ describe("the sidecars to wait for and to quit are", () => {
   });
 });
 
-test.each([...sidecarNames])("what ebb knows of %s can be read", (name) => {
-  const { admin, ready, quit, ports } = sidecarKinds[name];
-  expect([parseHttpTarget(admin), parseProbe(ready), parseHttpTarget(quit)]).not.toContain(undefined);
-  const asked = [admin, ready, quit].map((url) => Number(new URL(url).port));
-  expect(asked.filter((port) => !(ports as readonly number[]).includes(port))).toEqual([]);
-});
+describe.each(sidecarNames.map((name) => [name, kindOf(name)] as const))("what ebb knows of %s", (_, kind) => {
+  const { admin, ready, readyPath, quit, quitPath, ports } = kind;
 
-test.each([...sidecarNames])("a refusal of %s is explained with its own quit, and nobody else's", (name) => {
-  const { quit, refusals } = sidecarKinds[name];
-  const urls = Object.values(refusals).flatMap((meaning) => meaning.match(/https?:[^';]+/g) ?? []);
-  expect(urls.filter((url) => url !== quit)).toEqual([]);
+  test("can be read, and is on this pod's loopback", () => {
+    for (const url of [admin, quit]) expect(parseHttpTarget(url)?.address).toMatchObject({ host: "localhost" });
+    if (ready !== undefined) expect(describeProbe(must(parseProbe(ready)))).toBe(ready);
+  });
+
+  test("is at the same paths where --admin says where it is", () => {
+    if (quitPath !== undefined) expect(quit).toBe(`${admin}${quitPath}`);
+    if (ready?.startsWith(admin)) expect(ready).toBe(`${admin}${readyPath}`);
+  });
+
+  test("is told by a port that it asks, and that nobody else asks", () => {
+    const others = sidecarNames.map(kindOf).filter((other) => other !== kind);
+    const asked = (one: SidecarKind) => [one.admin, one.ready ?? "", one.quit].join(" ");
+    for (const port of ports.filter((port) => port !== 9901)) {
+      expect(asked(kind)).toContain(`:${port}`);
+      expect(others.map(asked).join(" ")).not.toContain(`:${port}`);
+    }
+  });
+
+  test("explains refusals with its own quit, and nobody else's", () => {
+    const texts = [...Object.values(kind.refusals), kind.unreachable ?? ""];
+    const urls = texts.flatMap((meaning) => meaning.match(/https?:[^';]+/g) ?? []);
+    expect(urls.filter((url) => url !== quit)).toEqual([]);
+  });
 });
 
 describe("a quit is a URL, with a method before it if it is not POST", () => {
@@ -207,6 +223,17 @@ describe("an answer to a quit", () => {
     ["linkerd", 403, /^HTTP 403: .*loopback/],
     ["linkerd", 404, /^HTTP 404: .*enableShutdownEndpoint=true/],
     ["linkerd", 405, /^HTTP 405: .*POST only/],
+    ["kuma", 403, /^HTTP 403: .*admin\.allow_paths/],
+    ["kuma", 404, /^HTTP 404: .*--admin/],
+    ["kuma", 405, /^HTTP 405: .*POST only/],
+    ["consul", 404, /^HTTP 404: .*sidecar-proxy-lifecycle-graceful-shutdown-path/],
+    ["dapr", 401, /^HTTP 401: .*DAPR_API_TOKEN/],
+    ["dapr", 404, /^HTTP 404: .*spec\.api\.allowed/],
+    ["dapr", 405, /^HTTP 405: .*POST only/],
+    ["vault-agent", 404, /^HTTP 404: .*agent-enable-quit: "true"/],
+    ["vault-agent", 405, /^HTTP 405: .*POST only/],
+    ["cloud-sql-proxy", 400, /^HTTP 400: .*GET and POST only/],
+    ["cloud-sql-proxy", 404, /^HTTP 404: .*--quitquitquit/],
     ["linkerd", 302, /^HTTP 302$/],
     ["envoy", 300, /^HTTP 300$/],
     ["custom", 404, /^HTTP 404$/],
@@ -215,3 +242,19 @@ describe("an answer to a quit", () => {
     expect(refusal(name, status)).toMatch(reason);
   });
 });
+
+test.each<[Sidecar["name"], RegExp]>([
+  ["kuma", /unix socket.*envoyAdminUnixSocket=false.*--signal-process kuma-dp/],
+  ["consul", /lifecycle\.defaultEnabled=true/],
+  ["vault-agent", /agent-enable-quit: "true"/],
+  ["cloud-sql-proxy", /--quitquitquit/],
+])("that nobody listens where %s takes its quit is explained", (name, reason) => {
+  expect(quitUnreachable(name)).toMatch(reason);
+});
+
+test.each(["istio", "envoy", "linkerd", "dapr", "custom"] as const)(
+  "that nobody listens any more at %s's quit means gone",
+  (name) => {
+    expect(quitUnreachable(name)).toBeUndefined();
+  },
+);

@@ -1,0 +1,60 @@
+import { SIG, type SignalNumber } from "./signal.ts";
+
+/** A process as /proc/PID shows it (proc(5)). */
+export interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  /** Clock ticks from boot to its start: with the pid, which process it is. */
+  readonly startedAt: string;
+  /** R, S, D, T, Z ... */
+  readonly state: string;
+  /** The executable's path; undefined where this user may not read it. */
+  readonly exe: string | undefined;
+  /** The first 15 bytes of its name. */
+  readonly comm: string;
+  readonly argv0: string;
+}
+
+/** An executable's name, or its whole path; undefined for anything else. */
+export function parseExecutable(text: string): string | undefined {
+  return /^(\/.*)?[^/\s][^/\n\0]*$/.test(text) && text !== "." && text !== ".." ? text : undefined;
+}
+
+/** What /proc/PID/stat says; undefined where it is not understood. */
+export function parseStat(text: string): Pick<Process, "parent" | "startedAt" | "state" | "comm"> | undefined {
+  // the name may hold anything, parentheses too
+  const [open, close] = [text.indexOf("("), text.lastIndexOf(")")];
+  const fields = text.slice(close + 2).split(" ");
+  const [state, parent, startedAt] = [fields[0], fields[1], fields[19]];
+  if (open < 0 || close < open || state === undefined || parent === undefined || startedAt === undefined)
+    return undefined;
+  return { comm: text.slice(open + 1, close), state, parent: Number(parent), startedAt };
+}
+
+/** A zombie (Z) has ended, and so has what is dead (X): somebody else has yet to reap it. */
+export function hasEnded({ state }: Pick<Process, "state">): boolean {
+  return /[ZXx]/.test(state);
+}
+
+/**
+ * Whether a process runs the executable of this name, or of this path where `name` has a slash. Where its executable may not
+ * be read (another user's, without CAP_SYS_PTRACE: proc(5)) by the name that it shows, which a process can choose: so that
+ * is not enough for PID 1 and for ebb's own children; ebb itself (`self`) never is.
+ */
+export function runs(process: Process, name: string, self: number): boolean {
+  const { pid, parent, exe, comm, argv0 } = process;
+  if (pid === self) return false;
+  if (exe !== undefined) return isNamed(exe.replace(/ \(deleted\)$/, ""), name);
+  if (pid === 1 || parent === self) return false;
+  const isWhole = comm.length < MAX_COMM;
+  return isNamed(argv0, name) || (isWhole && comm === name);
+}
+
+const MAX_COMM = 15;
+
+function isNamed(path: string, name: string): boolean {
+  return path === name || (!name.includes("/") && path.slice(path.lastIndexOf("/") + 1) === name);
+}
+
+/** From asking to forcing, a third of the time for each. */
+export const endingSignals: readonly SignalNumber[] = [SIG.INT, SIG.TERM, SIG.KILL];

@@ -1,0 +1,272 @@
+import { describe, expect, test } from "bun:test";
+import { parseHttpTarget } from "../../src/core/address.ts";
+import { foundIn, onSocket, planSidecars, type SidecarUrls } from "../../src/core/plan.ts";
+import { describeProbe } from "../../src/core/probe.ts";
+import { describeQuit, parseQuit, type QuitRequest, type Sidecar, type SidecarName } from "../../src/core/sidecar.ts";
+
+type Table = Readonly<Record<string, string>>;
+
+interface Pod {
+  readonly env?: Table;
+  readonly annotations?: Table;
+}
+
+interface Given {
+  readonly admin?: string;
+  readonly quit?: readonly string[];
+  readonly signalProcess?: readonly string[];
+}
+
+function plan(names: readonly SidecarName[], { env = {}, annotations = {} }: Pod = {}, given: Given = {}) {
+  const urls: SidecarUrls = {
+    admin: given.admin === undefined ? undefined : parseHttpTarget(given.admin),
+    ready: [],
+    quit: (given.quit ?? []).map((text) => parseQuit(text) as QuitRequest),
+    signalProcess: given.signalProcess ?? [],
+  };
+  return planSidecars(foundIn({ env, annotations: new Map(Object.entries(annotations)) }, names), urls);
+}
+
+/** Name, what is asked, what is told to quit, what is signalled. */
+function inWords({ name, ready, quits, processes }: Sidecar): readonly string[] {
+  return [name, ...ready.map(describeProbe), ...quits.map(describeQuit), ...processes.map((file) => `signal ${file}`)];
+}
+
+const consulLifecycle = "consul.hashicorp.com/sidecar-proxy-lifecycle";
+const vaultPort = "vault.hashicorp.com/agent-cache-listener-port";
+
+describe("each sidecar is asked and told to quit at", () => {
+  test.each<[string, SidecarName, Pod, Given, readonly string[]]>([
+    ["Kuma's ports", "kuma", {}, {}, ["http://localhost:9902/ready", "POST http://localhost:9901/quitquitquit"]],
+    [
+      "Kuma's admin port, by its annotation",
+      "kuma",
+      { annotations: { "kuma.io/envoy-admin-port": "9999" } },
+      {},
+      ["http://localhost:9902/ready", "POST http://localhost:9999/quitquitquit"],
+    ],
+    [
+      "Kuma's admin interface, by --admin",
+      "kuma",
+      {},
+      { admin: "unix:/a.sock" },
+      ["unix:/a.sock /ready", "POST unix:/a.sock /quitquitquit"],
+    ],
+    [
+      "Consul's ports",
+      "consul",
+      {},
+      {},
+      ["http://localhost:19000/ready", "POST http://localhost:20600/graceful_shutdown"],
+    ],
+    [
+      "Consul's lifecycle, by its annotations",
+      "consul",
+      {
+        annotations: {
+          [`${consulLifecycle}-graceful-port`]: "20700",
+          [`${consulLifecycle}-graceful-shutdown-path`]: "/bye",
+        },
+      },
+      {},
+      ["http://localhost:19000/ready", "POST http://localhost:20700/bye"],
+    ],
+    [
+      "Consul's admin interface, by --admin, which does not move its lifecycle",
+      "consul",
+      {},
+      { admin: "http://localhost:19001" },
+      ["http://localhost:19001/ready", "POST http://localhost:20600/graceful_shutdown"],
+    ],
+    [
+      "Dapr's port",
+      "dapr",
+      {},
+      {},
+      ["http://localhost:3500/v1.0/healthz/outbound", "POST http://localhost:3500/v1.0/shutdown"],
+    ],
+    [
+      "Dapr's port, by its variable",
+      "dapr",
+      { env: { DAPR_HTTP_PORT: "3600" } },
+      {},
+      ["http://localhost:3600/v1.0/healthz/outbound", "POST http://localhost:3600/v1.0/shutdown"],
+    ],
+    ["Vault Agent's port", "vault-agent", {}, {}, ["POST http://localhost:8200/agent/v1/quit"]],
+    [
+      "Vault Agent's port, by its annotation",
+      "vault-agent",
+      { annotations: { [vaultPort]: "8300" } },
+      {},
+      ["POST http://localhost:8300/agent/v1/quit"],
+    ],
+    [
+      "Cloud SQL's port",
+      "cloud-sql-proxy",
+      {},
+      {},
+      ["tcp://localhost:9091", "POST http://localhost:9091/quitquitquit"],
+    ],
+    [
+      "Cloud SQL's URLs, by its variable",
+      "cloud-sql-proxy",
+      { env: { CSQL_PROXY_QUIT_URLS: "http://localhost:9091/q  http://localhost:9092/q" } },
+      {},
+      ["tcp://localhost:9091", "tcp://localhost:9092", "POST http://localhost:9091/q", "POST http://localhost:9092/q"],
+    ],
+  ])("%s", (_, name, pod, given, expected) => {
+    expect(plan([name], pod, given).map(inWords)).toEqual([[name, ...expected]]);
+  });
+
+  test.each(["", "0", "65536", "x", "80/", "-1"])("its default where a port is %p", (port) => {
+    const annotations = {
+      [vaultPort]: port,
+      "kuma.io/envoy-admin-port": port,
+      [`${consulLifecycle}-graceful-port`]: port,
+    };
+    for (const name of ["kuma", "consul", "dapr", "vault-agent"] as const) {
+      const pod = { annotations, env: { DAPR_HTTP_PORT: port } };
+      expect(plan([name], pod).map(inWords)).toEqual(plan([name]).map(inWords));
+    }
+  });
+});
+
+describe("Dapr's token is a header of its quit", () => {
+  const headers = (env: Table) => plan(["dapr"], { env })[0]?.quits[0]?.headers;
+
+  test.each<[Table, readonly (readonly string[])[] | undefined]>([
+    [{ DAPR_API_TOKEN: "s3cret" }, [["dapr-api-token", "s3cret"]]],
+    [{ DAPR_HTTP_PORT: "3501", DAPR_API_TOKEN: "s3cret" }, [["dapr-api-token", "s3cret"]]],
+    [{ DAPR_API_TOKEN: "" }, undefined],
+    [{ DAPR_API_TOKEN: "two\r\nlines" }, undefined],
+    [{}, undefined],
+  ])("%j", (env, expected) => {
+    expect(headers(env) as unknown).toEqual(expected);
+  });
+
+  test("and not of a quit that the user gives, nor in its description", () => {
+    const env = { DAPR_API_TOKEN: "s3cret" };
+    const [dapr] = plan(["dapr"], { env }, { quit: ["http://localhost:3500/v1.0/shutdown"] });
+    expect(dapr?.quits.map(({ headers }) => headers)).toEqual([undefined]);
+    expect(plan(["dapr"], { env }).flatMap(inWords).join()).not.toContain("s3cret");
+  });
+});
+
+describe("what leaves later by itself says when", () => {
+  test.each<[SidecarName, Table, RegExp | undefined]>([
+    ["consul", {}, /^after its shutdown grace period \(30s by default\)$/],
+    [
+      "consul",
+      { [`${consulLifecycle}-shutdown-grace-period-seconds`]: "7" },
+      /^after its shutdown grace period \(7s\)$/,
+    ],
+    ["dapr", {}, /^when its graceful shutdown is over/],
+    ["linkerd", {}, /120s by default/],
+    ["istio", {}, undefined],
+    ["envoy", {}, undefined],
+    ["kuma", {}, undefined],
+    ["vault-agent", {}, undefined],
+    ["cloud-sql-proxy", {}, undefined],
+  ])("%s with %j", (name, annotations, expected) => {
+    const [sidecar] = plan([name], { annotations });
+    if (expected === undefined) expect(sidecar?.leaves).toBeUndefined();
+    else expect(sidecar?.leaves).toMatch(expected);
+  });
+});
+
+describe("what the user gives is meant for the mesh's proxy, where there is one", () => {
+  const dapr = ["dapr", "http://localhost:3500/v1.0/healthz/outbound", "POST http://localhost:3500/v1.0/shutdown"];
+  const istioReady = "http://localhost:15021/healthz/ready";
+  const env = { CSQL_PROXY_QUIT_URLS: "http://localhost:9091/q" };
+  const cloudSql = ["cloud-sql-proxy", "tcp://localhost:9091", "POST http://localhost:9091/q"];
+
+  test.each<[string, readonly SidecarName[], Pod, Given, readonly (readonly string[])[]]>([
+    ["a quit", ["istio", "dapr"], {}, { quit: ["http://x/q"] }, [["istio", istioReady, "POST http://x/q"], dapr]],
+    [
+      "an admin interface",
+      ["envoy", "dapr"],
+      {},
+      { admin: "http://h:1" },
+      [["envoy", "http://h:1/ready", "POST http://h:1/quitquitquit"], dapr],
+    ],
+    [
+      "a process",
+      ["istio", "dapr"],
+      {},
+      { signalProcess: ["pilot-agent"] },
+      [["istio", istioReady, "signal pilot-agent"], dapr],
+    ],
+    [
+      "a process and a quit",
+      ["istio"],
+      {},
+      { signalProcess: ["pilot-agent"], quit: ["http://x/q"] },
+      [["istio", istioReady, "POST http://x/q", "signal pilot-agent"]],
+    ],
+    [
+      "a process where nothing was found",
+      [],
+      {},
+      { signalProcess: ["a", "/b"] },
+      [["custom", "signal a", "signal /b"]],
+    ],
+    [
+      "a quit where there is no proxy",
+      ["dapr"],
+      {},
+      { quit: ["http://x/q"] },
+      [[...dapr.slice(0, 2), "POST http://x/q"]],
+    ],
+    [
+      "a process beside two proxies, whose own quits it replaces",
+      ["istio", "linkerd"],
+      {},
+      { signalProcess: ["x"] },
+      [
+        ["istio", istioReady],
+        ["linkerd", "http://localhost:4191/ready"],
+        ["custom", "signal x"],
+      ],
+    ],
+    ["one more quit, asked once", ["cloud-sql-proxy"], { env }, { quit: ["+http://localhost:9091/q"] }, [cloudSql]],
+    [
+      "one more quit, that is nobody's own",
+      ["cloud-sql-proxy"],
+      { env },
+      { quit: ["+http://x/q"] },
+      [cloudSql, ["custom", "POST http://x/q"]],
+    ],
+  ])("%s", (_, names, pod, given, expected) => {
+    expect(plan(names, pod, given).map(inWords)).toEqual(expected as string[][]);
+  });
+
+  test("a native one is neither told to quit nor signalled", () => {
+    const annotations = { "dapr.io/enable-native-sidecar": "true" };
+    const given = { quit: ["http://x/q"], signalProcess: ["daprd"] };
+    expect(plan(["dapr"], { annotations }, given).map(inWords)).toEqual([dapr.slice(0, 2)]);
+  });
+});
+
+describe("Kuma's admin interface is on its socket, once that is there", () => {
+  const socket = "/tmp/kuma-dp-1/kuma-envoy-admin.sock";
+  const moved = (given: Given) => {
+    const [kuma] = plan(["kuma"], {}, given);
+    return kuma?.socket === undefined ? undefined : onSocket(kuma, socket);
+  };
+
+  test("for the drain and the quit; readiness keeps its port", () => {
+    const kuma = moved({}) as Sidecar;
+    expect(kuma.envoy?.admin.address).toEqual({ kind: "unix", path: socket });
+    expect(inWords(kuma)).toEqual(["kuma", "http://localhost:9902/ready", `POST unix:${socket} /quitquitquit`]);
+  });
+
+  test("but a quit that the user gives stays", () => {
+    const kuma = moved({ quit: ["http://localhost:9901/quitquitquit"] }) as Sidecar;
+    expect(kuma.quits.map(describeQuit)).toEqual(["POST http://localhost:9901/quitquitquit"]);
+    expect(kuma.envoy?.admin.address).toEqual({ kind: "unix", path: socket });
+  });
+
+  test("but --admin says where it is", () => {
+    expect(moved({ admin: "http://localhost:9901" })).toBeUndefined();
+  });
+});

@@ -3,6 +3,7 @@ import { type Action, begin, describeOutcome, type Event, fitMinimum, type Step,
 import { toTenths } from "../core/duration.ts";
 import type { InFlight } from "../core/envoy-stats.ts";
 import type { Sidecar } from "../core/sidecar.ts";
+import { locate } from "./admin-socket.ts";
 import { drainSteps } from "./drain-steps.ts";
 import { connectAdmin } from "./envoy-admin.ts";
 import { createHttpClient } from "./http.ts";
@@ -35,7 +36,8 @@ export interface DrainReport {
 /** Drains the Envoys among the sidecars, at the same time; where there is none, it keeps accepting for the minimum. Whatever they do, it never rejects. */
 export async function drainAll(sidecars: readonly Sidecar[], options: DrainOptions): Promise<readonly DrainReport[]> {
   const drains: Promise<DrainReport>[] = [];
-  for (const { name, isNative, envoy } of sidecars) {
+  for (const sidecar of sidecars) {
+    const { name, isNative, envoy } = locate(sidecar);
     if (envoy !== undefined) drains.push(drainOne({ name, isNative, envoy }, options));
   }
   if (drains.length === 0) await keepAccepting(options);

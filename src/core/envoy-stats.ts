@@ -5,9 +5,9 @@ export type Stats = ReadonlyMap<string, number>;
 export interface InFlight {
   /** On HTTP listeners: requests, streams and WebSockets under way. Idle keep-alive connections, which Envoy never closes (envoy#42305), are none. */
   readonly requests: number;
-  /** On other listeners, and where Envoy shows no requests (Istio's default; see `hasRequests`): connections. */
+  /** On other listeners, and where Envoy shows no requests: connections. */
   readonly connections: number;
-  /** False where some HTTP connections had to be counted instead of their requests. */
+  /** False where some HTTP connections had to be counted instead of their requests, as Istio shows no more by default. */
   readonly hasRequests: boolean;
 }
 
@@ -15,6 +15,22 @@ export interface InFlight {
 export const statsPath = `/stats?usedonly&filter=${encodeURIComponent(
   "^(http|listener)\\..*downstream_(rq|cx)_active$|^listener\\..*\\.http\\..*\\.downstream_rq_completed$|^http\\..*\\.downstream_cx_drain_close$",
 )}`;
+
+/** The path of Istio's inbound clusters; an older Envoy, which knows no filter, shows all of them. */
+export const inboundClustersPath = `/clusters?filter=${encodeURIComponent("^(inbound\\||InboundPassthroughCluster)")}`;
+
+/**
+ * What Istio's inbound clusters have under way to the app, from the text of /clusters, which no stats matcher thins out
+ * (istio pkg/bootstrap/config.go, requiredEnvoyStatsMatcherInclusionSuffixes): requests, and connections of raw TCP, which
+ * Envoy counts alike (source/common/conn_pool/conn_pool_base.cc). Undefined where there are no such clusters.
+ */
+export function countInbound(text: string): InFlight | undefined {
+  let requests: number | undefined;
+  for (const [, active] of text.matchAll(/^(?:inbound\||InboundPassthroughCluster).*::rq_active::(\d+)$/gm)) {
+    requests = (requests ?? 0) + Number(active);
+  }
+  return requests === undefined ? undefined : { requests, connections: 0, hasRequests: true };
+}
 
 /** Reads `name: number` lines; histograms and text readouts are left out. */
 export function parseStats(text: string): Stats {

@@ -1,7 +1,15 @@
 import { at, describeTarget } from "../core/address.ts";
 import type { Event, Step } from "../core/drain.ts";
 import type { Directions } from "../core/envoy-json.ts";
-import { countInFlight, type InFlight, isCounting, parseStats, statsPath } from "../core/envoy-stats.ts";
+import {
+  countInbound,
+  countInFlight,
+  type InFlight,
+  inboundClustersPath,
+  isCounting,
+  parseStats,
+  statsPath,
+} from "../core/envoy-stats.ts";
 import { excerpt } from "../core/http-message.ts";
 import { inboundDrain, type Sidecar } from "../core/sidecar.ts";
 import { ADMIN_REQUEST_MS, type EnvoyAdmin, isAnswer } from "./envoy-admin.ts";
@@ -82,10 +90,16 @@ async function count(
     log.warn({ sidecar, answer: excerpt(outcome.body) }, "the work in flight could not be counted: no statistics");
     return { kind: "failed", step: "count", isRefused: false };
   }
-  const inFlight = countInFlight(stats, outbound);
+  const counted = countInFlight(stats, outbound);
+  const inFlight = counted.hasRequests ? counted : ((await countClusters(admin)) ?? counted);
   tell(inFlight);
   onProgress?.(sidecar, inFlight);
   return { kind: "counted", inFlight };
+}
+
+async function countClusters(admin: EnvoyAdmin): Promise<InFlight | undefined> {
+  const outcome = await admin.get(inboundClustersPath);
+  return isAnswer(outcome) ? countInbound(outcome.body) : undefined;
 }
 
 /** Each count that differs from the one before; with the first, why connections are counted in place of requests. */

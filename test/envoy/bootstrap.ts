@@ -10,6 +10,8 @@ export interface Plan {
   /** Without it one, HTTP, that sends everything on to the upstream. */
   readonly listeners?: readonly ListenerPlan[];
   readonly upstreamPort: number;
+  /** Names the upstream as Istio names the app, and shows no more statistics than Istio's bootstrap does. */
+  readonly isLikeIstio?: boolean;
   /** Envoy is not LIVE before a control plane has told it where the upstream is, or how to route to it. */
   readonly waitsFor?: { readonly what: Late; readonly controlPlanePort: number };
 }
@@ -29,6 +31,7 @@ export type Late = "endpoints" | "routes";
 /** Envoy's bootstrap configuration: listeners to one upstream (envoyproxy.io, api-v3/config/bootstrap/v3). */
 export function bootstrap(plan: Plan): object {
   const { admin, allowPaths, waitsFor, upstreamPort, listeners = [{ name: "outbound" }] } = plan;
+  const app = plan.isLikeIstio === true ? "inbound|8080||" : "app";
   const address = "path" in admin ? { pipe: { path: admin.path } } : socket(admin.host, admin.port);
   const controlPlane = waitsFor === undefined ? [] : [cluster("control-plane", waitsFor.controlPlanePort)];
   return {
@@ -37,11 +40,12 @@ export function bootstrap(plan: Plan): object {
       address,
       ...(allowPaths === undefined ? {} : { allow_paths: allowPaths.map((path) => ({ prefix: path })) }),
     },
+    ...(plan.isLikeIstio === true ? { stats_config: istioStats } : {}),
     static_resources: {
-      listeners: listeners.map((each, at) => listener(each, at === 0 ? plan.listenerPort : 0, waitsFor)),
+      listeners: listeners.map((each, at) => listener(each, at === 0 ? plan.listenerPort : 0, { app, waitsFor })),
       clusters: [
         ...controlPlane,
-        waitsFor?.what === "endpoints" ? lateCluster() : cluster("app", upstreamPort),
+        waitsFor?.what === "endpoints" ? lateCluster() : cluster(app, upstreamPort),
         ...listeners.flatMap(({ name, tcpPort }) => (tcpPort === undefined ? [] : cluster(name, tcpPort))),
       ],
     },
@@ -50,24 +54,39 @@ export function bootstrap(plan: Plan): object {
 
 /** The resource that makes the configuration whole, as a control plane sends it. */
 export function lateResource(what: Late, upstreamPort: number): object {
-  if (what === "routes") return { "@type": type("config.route.v3.RouteConfiguration"), ...routes };
+  if (what === "routes") return { "@type": type("config.route.v3.RouteConfiguration"), ...routesTo("app") };
   return { "@type": type("config.endpoint.v3.ClusterLoadAssignment"), ...endpoints("app", upstreamPort) };
 }
 
-function listener({ name, direction, tcpPort }: ListenerPlan, port: number, waitsFor: Plan["waitsFor"]): object {
+/** istio pkg/bootstrap/config.go, requiredEnvoyStatsMatcherInclusion*. */
+const istioStats = {
+  stats_matcher: {
+    inclusion_list: {
+      patterns: [{ prefix: "server" }, { prefix: "listener_manager" }, { suffix: "downstream_cx_active" }],
+    },
+  },
+};
+
+interface Upstream {
+  /** The cluster's name. */
+  readonly app: string;
+  readonly waitsFor: Plan["waitsFor"];
+}
+
+function listener({ name, direction, tcpPort }: ListenerPlan, port: number, upstream: Upstream): object {
   return {
     name,
     address: socket("127.0.0.1", port),
     ...(direction === undefined ? {} : { traffic_direction: direction }),
-    filter_chains: [{ filters: [tcpPort === undefined ? httpManager(name, waitsFor) : tcpProxy(name)] }],
+    filter_chains: [{ filters: [tcpPort === undefined ? httpManager(name, upstream) : tcpProxy(name)] }],
   };
 }
 
-function httpManager(name: string, waitsFor: Plan["waitsFor"]): object {
-  const rds = { route_config_name: routes.name, config_source: controlPlaneSource };
+function httpManager(name: string, { app, waitsFor }: Upstream): object {
+  const rds = { route_config_name: ROUTES, config_source: controlPlaneSource };
   return filter("network.http_connection_manager", "network.http_connection_manager.v3.HttpConnectionManager", {
     stat_prefix: name,
-    ...(waitsFor?.what === "routes" ? { rds } : { route_config: routes }),
+    ...(waitsFor?.what === "routes" ? { rds } : { route_config: routesTo(app) }),
     stream_idle_timeout: "0s",
     upgrade_configs: [{ upgrade_type: "websocket" }],
     http_filters: [filter("http.router", "http.router.v3.Router", {})],
@@ -82,12 +101,12 @@ function filter(name: string, of: string, config: object): object {
   return { name: `envoy.filters.${name}`, typed_config: { "@type": type(`extensions.filters.${of}`), ...config } };
 }
 
-const routes = {
-  name: "app",
-  virtual_hosts: [
-    { name: "app", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster: "app", timeout: "0s" } }] },
-  ],
-};
+const ROUTES = "app";
+
+function routesTo(cluster: string): object {
+  const route = { match: { prefix: "/" }, route: { cluster, timeout: "0s" } };
+  return { name: ROUTES, virtual_hosts: [{ name: "app", domains: ["*"], routes: [route] }] };
+}
 
 /** Asked over HTTP and for ever, as Istio's bootstrap has it: Envoy's own default gives up after 15 s and turns LIVE. */
 const controlPlaneSource = {

@@ -16,6 +16,7 @@ export interface EnvoyOptions {
   /** More of Envoy's flags. */
   readonly flags?: readonly string[];
   readonly allowPaths?: readonly string[];
+  readonly isLikeIstio?: boolean;
   readonly waitsFor?: ControlPlane;
 }
 
@@ -40,7 +41,7 @@ export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
   const folder = temporaryFolder();
   const at = (name: string) => join(folder.path, name);
   const plan = {
-    ...{ admin, listenerPort, upstreamPort },
+    ...{ admin, listenerPort, upstreamPort, isLikeIstio: options.isLikeIstio === true },
     ...(options.listeners === undefined ? {} : { listeners: options.listeners }),
     ...(options.allowPaths === undefined ? {} : { allowPaths: options.allowPaths }),
     ...(waitsFor === undefined ? {} : { waitsFor: { what: waitsFor.what, controlPlanePort: waitsFor.port } }),

@@ -9,6 +9,8 @@ export interface Port {
   readonly host?: string;
   readonly afterMs?: number;
   readonly quit?: number;
+  readonly stats?: string;
+  readonly hangs?: true;
 }
 
 export interface InNetwork extends Ended {

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { pour } from "./raw-server.ts";
 
-export type Endpoint = "healthcheck/fail" | "drain_listeners" | "stats" | "config_dump" | "quitquitquit";
+export type Endpoint = "ready" | "healthcheck/fail" | "drain_listeners" | "stats" | "config_dump" | "quitquitquit";
 
 /** What it does instead of an answer, or in it. `dying`: it ends there and then; nobody listens any more. */
 export type Fault = "dying" | "hanging" | "500" | "403" | "garbage" | "resetting" | "endless";

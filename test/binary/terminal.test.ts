@@ -1,57 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
-import { childPath, ebbPath, until } from "../harness.ts";
-
-interface AtTerminal extends AsyncDisposable {
-  /** What the terminal shows, `\r` left out. */
-  readonly screen: () => string;
-  readonly type: (text: string) => void;
-  readonly shows: (text: string | RegExp) => Promise<RegExpExecArray>;
-  /** 128+n where signal n ended it. */
-  readonly exited: Promise<number>;
-}
-
-/** Starts a command as the leader of a session with a terminal, as `kubectl exec -it` and a login do. */
-function startAtTerminal(...command: readonly string[]): AtTerminal {
-  let text = "";
-  const decoder = new TextDecoder();
-  const started = Bun.spawn([...command], {
-    env: { PATH: process.env.PATH ?? "", TERM: "xterm", PS1: "$ " },
-    terminal: {
-      data(_, bytes) {
-        text += decoder.decode(bytes, { stream: true });
-      },
-    },
-  });
-  const screen = () => text.replaceAll("\r", "");
-  return {
-    screen,
-    type: (typed) => void started.terminal?.write(typed),
-    shows: (wanted) => until(`the terminal shows ${wanted}`, () => shown(screen(), wanted), 4000),
-    exited: started.exited,
-    async [Symbol.asyncDispose]() {
-      for (const pid of sessionOf(started.pid)) process.kill(pid, "SIGKILL");
-      await started.exited;
-      started.terminal?.close();
-    },
-  };
-}
-
-/** The processes of a leader's session, itself among them while it lives. */
-function sessionOf(leader: number): readonly number[] {
-  const pids = readdirSync("/proc").map(Number).filter(Boolean);
-  return pids.filter((pid) => {
-    try {
-      return Number(/\) \S \d+ \d+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1]) === leader;
-    } catch {
-      return false; // it has ended
-    }
-  });
-}
-
-function shown(screen: string, wanted: string | RegExp): RegExpExecArray | null {
-  return (typeof wanted === "string" ? new RegExp(RegExp.escape(wanted)) : wanted).exec(screen);
-}
+import { childPath, ebbPath } from "../harness.ts";
+import { startAtTerminal } from "./at-terminal.ts";
 
 const run = [ebbPath, "run", "--sidecar", "none", "--quiet", "--"];
 /** The same for a shell. */

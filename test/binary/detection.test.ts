@@ -7,6 +7,9 @@ import { canHaveNetwork, ebbBeside, type InNetwork, type Port } from "./own-netw
 const istio: readonly Port[] = [{ port: 15020 }, { port: 15021 }];
 const app = ["--", childPath(), "exit", "5"];
 
+/** Where readiness is not asked where the quit goes. */
+const readyPorts: Readonly<Record<string, readonly number[]>> = { istio: [15021], kuma: [9902], consul: [19000] };
+
 function found({ log }: InNetwork): unknown {
   return log.find(({ msg }) => msg === "ebb: found")?.sidecars;
 }
@@ -17,6 +20,8 @@ describe.skipIf(!canHaveNetwork)("auto, in a network of its own (which needs roo
     ["Linkerd's port", [{ port: 4191 }], "linkerd", "4191 POST /shutdown"],
     ["Envoy's usual port", [{ port: 9901 }], "envoy", "9901 POST /quitquitquit"],
     ["a port that listens on IPv6 alone", [{ port: 4191, host: "::1" }], "linkerd", "4191 POST /shutdown"],
+    ["Kuma's readiness port", [{ port: 9902 }, { port: 9901 }], "kuma", "9901 POST /quitquitquit"],
+    ["Consul's lifecycle port", [{ port: 19000 }, { port: 20600 }], "consul", "20600 POST /graceful_shutdown"],
     ["a sidecar that comes late", [{ port: 9901, afterMs: 400 }], "envoy", "9901 POST /quitquitquit"],
   ])("finds, waits for and quits %s", async (_, sidecars, name, request) => {
     const ended = await ebbBeside(sidecars, ["run", ...app]);
@@ -83,8 +88,13 @@ describe.skipIf(!canHaveNetwork)("a refused quit is explained", () => {
     ["envoy", 9901, 403, /allow_paths/],
     ["envoy", 9901, 404, /--admin/],
     ["envoy", 9901, 405, /POST/],
+    ["kuma", 9901, 404, /--admin/],
+    ["consul", 20600, 404, /graceful-shutdown-path/],
+    ["dapr", 3500, 404, /spec\.api\.allowed/],
+    ["vault-agent", 8200, 404, /agent-enable-quit: "true"/],
+    ["cloud-sql-proxy", 9091, 404, /--quitquitquit/],
   ])("%s on %d: HTTP %d", async (name, port, status, meaning) => {
-    const ports = name === "istio" ? [{ port, quit: status }, { port: 15021 }] : [{ port, quit: status }];
+    const ports = [{ port, quit: status }, ...(readyPorts[name] ?? []).map((port) => ({ port }))];
     const ended = await ebbBeside(ports, ["run", "--sidecar", name, ...app]);
     const report = ended.log.find(({ msg }) => msg === "ebb: quit");
     expect(report).toMatchObject({ level: "warn", sidecar: name, status, outcome: expect.stringMatching(meaning) });

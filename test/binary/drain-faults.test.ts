@@ -102,9 +102,9 @@ describe("a drain ends in time, and says what came of it, where", () => {
       ["hanging", "no answer in time"],
       ["500", "HTTP 500"],
       ["403", "admin.allow_paths"],
-      ["garbage", "in time"],
-      ["resetting", "in time"],
-      ["endless", "in time"],
+      ["garbage", "not HTTP"],
+      ["resetting", "closed before the answer was complete"],
+      ["endless", "longer than 64 KiB"],
     ])("%s: %s", async (fault, outcome) => {
       await using envoy = await startFakeEnvoy("quitquitquit", fault);
       const ended = await drain(envoy, 1500, "--quit", "--quit-timeout", "60s");

@@ -11,7 +11,7 @@ export const faults: readonly Fault[] = ["dying", "hanging", "500", "403", "garb
 export interface FakeEnvoy extends AsyncDisposable {
   /** For --admin. */
   readonly url: string;
-  /** `METHOD /path`, without the query, of each request so far. */
+  /** `METHOD /path`, without the query, of each request so far but those for its configuration, which may come at any time. */
   readonly requests: readonly string[];
   /** The body of its statistics. */
   stats: string;
@@ -27,7 +27,7 @@ export async function startFakeEnvoy(endpoint?: Endpoint, fault?: Fault): Promis
     socket.on("error", () => undefined).on("close", () => sockets.delete(socket));
     socket.on("data", (bytes) => {
       const [, method, path = ""] = /^(\w+) \/([^? ]*)/.exec(bytes.toString("latin1")) ?? [];
-      requests.push(`${method} /${path}`);
+      if (path !== "config_dump") requests.push(`${method} /${path}`);
       if (path === endpoint && fault !== undefined) fail(socket, fault, die);
       else socket.write(answer("200 OK", bodyOf(path, envoy.stats)), path === "quitquitquit" ? die : undefined);
     });

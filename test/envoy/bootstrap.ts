@@ -20,6 +20,8 @@ export interface Plan {
 export interface ListenerPlan {
   /** Also the stat_prefix of what it does. */
   readonly name: string;
+  /** Without it any port; its statistics then have its name: with port 0 all such listeners would share theirs. */
+  readonly port?: number;
   readonly direction?: "INBOUND" | "OUTBOUND";
   /** Not HTTP, which is HTTP/1.1 and HTTP/2, with WebSockets, but TCP, to this port of 127.0.0.1. */
   readonly tcpPort?: number;
@@ -42,7 +44,9 @@ export function bootstrap(plan: Plan): object {
     },
     ...(plan.isLikeIstio === true ? { stats_config: istioStats } : {}),
     static_resources: {
-      listeners: listeners.map((each, at) => listener(each, at === 0 ? plan.listenerPort : 0, { app, waitsFor })),
+      listeners: listeners.map((each, at) =>
+        listener(at === 0 ? { port: plan.listenerPort, ...each } : each, { app, waitsFor }),
+      ),
       clusters: [
         ...controlPlane,
         waitsFor?.what === "endpoints" ? lateCluster() : cluster(app, upstreamPort),
@@ -73,10 +77,11 @@ interface Upstream {
   readonly waitsFor: Plan["waitsFor"];
 }
 
-function listener({ name, direction, tcpPort }: ListenerPlan, port: number, upstream: Upstream): object {
+function listener({ name, port = 0, direction, tcpPort }: ListenerPlan, upstream: Upstream): object {
   return {
     name,
     address: socket("127.0.0.1", port),
+    ...(port === 0 ? { stat_prefix: name } : {}),
     ...(direction === undefined ? {} : { traffic_direction: direction }),
     filter_chains: [{ filters: [tcpPort === undefined ? httpManager(name, upstream) : tcpProxy(name)] }],
   };

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ebb, type LogLine, startEbb, temporaryFolder, until } from "../harness.ts";
 import { describeAgainstEnvoy, lineOf, quitOf, says } from "./against-envoy.ts";
-import { type Envoy, startEnvoy } from "./envoy.ts";
+import { type Envoy, freePort, startEnvoy } from "./envoy.ts";
 import {
   type Backend,
   holdHttp2,
@@ -216,14 +216,14 @@ describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
   const native = { "sidecar.istio.io/status": { initContainers: ["istio-init", "istio-proxy"], containers: [] } };
   const usual = { "sidecar.istio.io/status": { initContainers: ["istio-init"], containers: ["istio-proxy"] } };
 
-  /** Istio's flags, so that its `connection: close` comes at once. */
-  function startSidecar({ port, tcpPort }: Backend): Promise<Envoy> {
-    return startEnvoy({
+  /** Istio's flags, so that its `connection: close` comes at once; ports, by which its statistics name the listeners. */
+  async function startSidecar({ port, tcpPort }: Backend): Promise<Envoy> {
+    return await startEnvoy({
       upstreamPort: port,
       listeners: [
-        { name: "inbound", direction: "INBOUND" },
-        { name: "outbound", direction: "OUTBOUND" },
-        { name: "outbound-raw", direction: "OUTBOUND", tcpPort },
+        { name: "inbound", direction: "INBOUND", port: await freePort() },
+        { name: "outbound", direction: "OUTBOUND", port: await freePort() },
+        { name: "outbound-raw", direction: "OUTBOUND", port: await freePort(), tcpPort },
       ],
       flags: ["--drain-strategy", "immediate"],
     });

@@ -1,0 +1,182 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  type Action,
+  begin,
+  type Deadline,
+  type Event,
+  fitMinimum,
+  type Policy,
+  type State,
+  type Step,
+  step,
+} from "../../src/core/drain.ts";
+
+const duration = fc.constantFrom(0, 1, 100, 250, 999, 1000, 1001, 5000, 60_000);
+const policy: fc.Arbitrary<Policy> = fc
+  .record({ boundMs: duration, minMs: duration, idle: fc.nat(3), failsHealth: fc.boolean() })
+  .map((each) => ({ ...each, minMs: fitMinimum(each.minMs, each.boundMs) }));
+
+/** How Envoy answers what it is asked next: after so long, or never. */
+interface Answer {
+  readonly afterMs: number;
+  readonly as: "well" | "failing" | "refusing";
+  readonly left: number;
+}
+
+const answer: fc.Arbitrary<Answer> = fc.record({
+  afterMs: fc.constantFrom(0, 1, 10, 900, 2000, Number.POSITIVE_INFINITY),
+  as: fc.constantFrom("well", "well", "well", "failing", "failing", "refusing"),
+  left: fc.nat(4),
+});
+
+interface Entry {
+  readonly ms: number;
+  readonly event: Event | undefined;
+  readonly after: State;
+  readonly actions: readonly Action[];
+}
+
+/** A drain beside an Envoy that answers so, in simulated time; then for a while whatever else comes. */
+function simulate(policy: Policy, answers: readonly Answer[], cutMs: number): readonly Entry[] {
+  const trace: Entry[] = [];
+  const coming: { readonly ms: number; readonly event: Event }[] = [{ ms: cutMs, event: { kind: "cut" } }];
+  let asked = 0;
+  let [state, actions] = begin(policy);
+  for (let ms = 0, event: Event | undefined; ; ) {
+    trace.push({ ms, event, after: state, actions });
+    for (const action of actions) {
+      if (action.kind === "arm") coming.push({ ms: ms + action.ms, event: { kind: "deadline", of: action.deadline } });
+      if (action.kind === "ask") {
+        const answer = answers[asked++ % answers.length] as Answer;
+        coming.push({ ms: ms + answer.afterMs, event: eventOf(action.step, answer) });
+      }
+    }
+    coming.sort((one, other) => one.ms - other.ms);
+    const next = coming.shift();
+    if (next === undefined || !Number.isFinite(next.ms) || trace.length > 2000) return trace;
+    ({ ms, event } = next);
+    [state, actions] = step(state, event, policy);
+  }
+}
+
+function eventOf(step: Step, { as, left }: Answer): Event {
+  if (as !== "well") return { kind: "failed", step, isRefused: as === "refusing" };
+  if (step !== "count") return { kind: "done", step };
+  return { kind: "counted", inFlight: { requests: left, connections: 0, hasRequests: true } };
+}
+
+/** Whatever Envoy does, and whenever it is cut short. */
+function always(holds: (trace: readonly Entry[], policy: Policy, cutMs: number) => void): void {
+  const answers = fc.array(answer, { minLength: 1, maxLength: 12 });
+  const cutMs = fc.constantFrom(0, 50, 3000, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+  const property = fc.property(policy, answers, cutMs, (policy, answers, cutMs) =>
+    holds(simulate(policy, answers, cutMs), policy, cutMs),
+  );
+  fc.assert(property, { numRuns: 1000 });
+}
+
+const endsOf = (trace: readonly Entry[]) =>
+  trace.flatMap(({ ms, actions }) =>
+    actions.flatMap((action) => (action.kind === "end" ? [{ ms, outcome: action.outcome }] : [])),
+  );
+const asksOf = (trace: readonly Entry[], step: Step) =>
+  trace.filter(({ actions }) => actions.some((action) => action.kind === "ask" && action.step === step));
+
+test("it ends once, by the bound, and does nothing afterwards", () => {
+  always((trace, { boundMs }, cutMs) => {
+    const ends = endsOf(trace);
+    expect(ends).toHaveLength(1);
+    expect(ends[0]?.ms).toBeLessThanOrEqual(Math.min(boundMs, cutMs));
+    const at = trace.findIndex(({ actions }) => actions.some(({ kind }) => kind === "end"));
+    for (const { after, actions } of trace.slice(at + 1)) {
+      expect(after.phase).toBe("over");
+      expect(actions).toEqual([]);
+    }
+  });
+});
+
+test("listeners are drained at most once, not before the minimum, and not before health was asked to fail", () => {
+  always((trace, { minMs, failsHealth }) => {
+    const drains = asksOf(trace, "drain-listeners");
+    expect(drains.length).toBeLessThanOrEqual(1);
+    for (const { ms } of drains) expect(ms).toBeGreaterThanOrEqual(minMs);
+    expect(asksOf(trace, "fail-health")).toHaveLength(failsHealth ? 1 : 0);
+  });
+});
+
+test("drained is what a count said, after the minimum, with no more left than may be", () => {
+  always((trace, { minMs, idle }) => {
+    const [end] = endsOf(trace);
+    if (end?.outcome.kind !== "drained") return;
+    expect(end.ms).toBeGreaterThanOrEqual(minMs);
+    const last = trace.find(({ actions }) => actions.some(({ kind }) => kind === "end"))?.event;
+    if (last?.kind !== "counted") throw new Error("no count");
+    expect(last.inFlight.requests + last.inFlight.connections).toBeLessThanOrEqual(idle);
+  });
+});
+
+test("out of time is said at the bound alone, with what the last count saw", () => {
+  always((trace, { boundMs, idle }) => {
+    const [end] = endsOf(trace);
+    if (end?.outcome.kind !== "out of time") return;
+    expect(end.ms).toBe(boundMs);
+    const counts = trace.flatMap(({ event, ms }) => (event?.kind === "counted" && ms <= boundMs ? [event] : []));
+    expect(counts.map(({ inFlight }) => inFlight)).toContainEqual(end.outcome.left);
+    expect(end.outcome.left.requests + end.outcome.left.connections).toBeGreaterThan(idle);
+  });
+});
+
+test("gone is said where somebody was there, not there where nobody was", () => {
+  always((trace) => {
+    const [end] = endsOf(trace);
+    if (end?.outcome.kind !== "gone" && end?.outcome.kind !== "not there") return;
+    const answered = trace.filter(({ event }) => event?.kind === "done" || event?.kind === "counted");
+    if (end.outcome.kind === "not there") expect(answered).toEqual([]);
+    const refusals = trace.filter(({ event }) => event?.kind === "failed" && event.isRefused);
+    expect(refusals.length).toBeGreaterThan(0);
+  });
+});
+
+test("after five counts in a row that failed, nothing more is asked", () => {
+  always((trace) => {
+    let failures = 0;
+    for (const { event, actions } of trace) {
+      if (event?.kind === "counted") failures = 0;
+      if (event?.kind === "failed" && event.step === "count") failures += 1;
+      if (failures >= 5) expect(actions.filter(({ kind }) => kind === "ask")).toEqual([]);
+    }
+  });
+});
+
+const anyEvent: fc.Arbitrary<Event> = fc.oneof(
+  fc.record({ kind: fc.constant("done"), step: fc.constantFrom("fail-health", "drain-listeners") }),
+  fc.record({
+    kind: fc.constant("failed"),
+    step: fc.constantFrom("fail-health", "drain-listeners", "count"),
+    isRefused: fc.boolean(),
+  }),
+  fc.nat(3).map((requests): Event => ({ kind: "counted", inFlight: { requests, connections: 0, hasRequests: true } })),
+  fc.constantFrom<Deadline>("minimum", "poll", "last look", "bound").map((of): Event => ({ kind: "deadline", of })),
+  fc.constant<Event>({ kind: "cut" }),
+);
+
+test("in any order of any events there is one end at most, and the bound and a cut are always one", () => {
+  fc.assert(
+    fc.property(policy, fc.array(anyEvent, { maxLength: 40 }), fc.boolean(), (policy, events, isCut) => {
+      const last: Event = isCut ? { kind: "cut" } : { kind: "deadline", of: "bound" };
+      let [state] = begin(policy);
+      let ends = 0;
+      for (const event of [...events, last]) {
+        const before = structuredClone(state);
+        const [next, actions] = step(state, event, policy);
+        expect(state).toEqual(before);
+        ends += actions.filter(({ kind }) => kind === "end").length;
+        state = next;
+      }
+      expect(state.phase).toBe("over");
+      expect(ends).toBe(1);
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { childPath, logOf, temporaryFolder, until } from "../harness.ts";
+import { childPath, type LogLine, logOf, temporaryFolder, until } from "../harness.ts";
 import { filesOf } from "./image-files.ts";
 import { buildImages, images, nodeImage, obstacle } from "./images.ts";
 import { type Container, type ContainerOptions, imageConfig, imageFolder, startContainer } from "./podman.ts";
@@ -95,6 +95,17 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
       expect((await sidecar.ended).stdout).toContain("POST /quitquitquit");
       await app.stop();
       expect(await app.ended).toMatchObject({ code: 0, stdout: "ready\n15\n" });
+    });
+
+    test("a drain in an exec hook tells the pod's log, and its caller", async () => {
+      await using app = start(["run", "--sidecar", "none", "--", "/child", "record"]);
+      await app.says("ready\n");
+      const { code, stderr } = await app.exec("/ebb", "drain", "--sidecar", "none", "--min-drain", "100ms");
+      expect(code).toBe(0);
+      const [draining] = logOf(stderr);
+      expect(draining).toMatchObject({ msg: "ebb: draining", atMostMs: 60_000 });
+      await app.stop();
+      expect(logOf((await app.ended).stderr)).toContainEqual(draining as LogLine);
     });
 
     test("wait becomes the command: it is PID 1 then", async () => {

@@ -62,7 +62,7 @@ export interface SidecarKind {
   readonly leaves?: string;
   /** What a refusal means, by HTTP status, and what to change. */
   readonly refusals: Readonly<Record<number, string>>;
-  /** What it means that nobody listens where the quit goes although the sidecar is here, and what to change. */
+  /** What it means that nobody listens where the quit goes although the sidecar is here, and what to change; undefined: --admin. */
   readonly unreachable?: string;
 }
 
@@ -87,6 +87,8 @@ export const sidecarKinds = {
       404: "no such path: pilot-agent has /quitquitquit since Istio 1.3; is this pilot-agent's status port (15020)?",
       405: "pilot-agent takes POST only; use --quit 'POST http://localhost:15020/quitquitquit'",
     },
+    unreachable:
+      "pilot-agent's status port is closed: --quit says where status.sidecar.istio.io/port has moved it; where there is none (Istio 1.2 and before), use --signal-process pilot-agent with shareProcessNamespace",
   },
   /** A plain Envoy: its admin interface (envoyproxy.io, operations/admin). 9901 is the usual port. */
   envoy: {
@@ -370,7 +372,8 @@ export function quitRefusal(name: Sidecar["name"], answer: HttpAnswer): string |
   return meaning === undefined ? `HTTP ${answer.status}` : `HTTP ${answer.status}: ${meaning}`;
 }
 
-/** What it means that nobody listens where a sidecar's quit goes although it is here; undefined: that it is gone. */
+/** What it means that nobody listens where the quit of a sidecar goes that is here; undefined: that only its user can tell. */
 export function quitUnreachable(name: Sidecar["name"]): string | undefined {
-  return name === "custom" ? undefined : kindOf(name).unreachable;
+  if (name === "custom") return undefined;
+  return kindOf(name).unreachable ?? "nobody listens there; --admin says where its admin interface is";
 }

@@ -1,8 +1,10 @@
+import type { Address } from "../core/address.ts";
 import { toTenths } from "../core/duration.ts";
 import type { Header, HttpAnswer } from "../core/http-message.ts";
+import { judge, type Probe } from "../core/probe.ts";
 import { describeQuit, type QuitRequest, quitRefusal, quitUnreachable, type Sidecar } from "../core/sidecar.ts";
 import { locate } from "./admin-socket.ts";
-import { createHttpClient, tryConnect } from "./http.ts";
+import { createHttpClient, REFUSED, tryConnect } from "./http.ts";
 import { endProcesses } from "./processes.ts";
 import { RequestFailed } from "./request-failed.ts";
 
@@ -78,33 +80,53 @@ async function outcomeOf(sidecar: Sidecar, quit: QuitRequest, options: QuitOptio
       ? { ok: false, outcome: "answered, but still there", status }
       : { ok: true, outcome: `answered, still draining: it leaves by itself ${sidecar.leaves}`, status };
   } catch (error) {
-    const failure = signal.aborted ? last.failure : error;
+    const failure = signal.aborted ? failureOf(last) : error;
     if (failure === undefined) return { ok: false, outcome: "no answer in time" };
     if (!(failure instanceof RequestFailed)) throw failure;
     if (failure.kind !== "refused") return { ok: false, outcome: failure.message };
-    return await refused(sidecar, failure, options);
+    return await refused(sidecar, quit, { signal, wereReady: options.wereReady });
   }
 }
 
-/** Nobody listens where the quit goes: the sidecar is gone, or has its quit switched off or elsewhere. */
-async function refused(sidecar: Sidecar, failure: RequestFailed, { wereReady }: QuitOptions): Promise<Outcome> {
+/**
+ * Nobody listens where the quit goes. Beside a sidecar that was ready before, its readiness endpoint tells more: closed too, it
+ * is gone; no longer ready, it is leaving (pilot-agent closes its quit port first: istio, status/server.go); ready, its quit
+ * is switched off or elsewhere.
+ */
+async function refused(sidecar: Sidecar, quit: QuitRequest, { signal, wereReady }: Refused): Promise<Outcome> {
   const meaning = quitUnreachable(sidecar.name);
-  if (wereReady && (meaning === undefined || !(await mayBeUp(sidecar)))) return { ok: true, outcome: "gone already" };
-  return { ok: false, outcome: meaning === undefined ? failure.message : `${failure.message}: ${meaning}` };
+  if (meaning === undefined && wereReady) return { ok: true, outcome: "gone already" };
+  if (meaning === undefined) return { ok: false, outcome: REFUSED };
+  const state = wereReady ? await stateOf(sidecar, quit, signal) : "unknown";
+  if (state === "gone" || state === "leaving") return { ok: true, outcome: `${state} already` };
+  return { ok: false, outcome: `${REFUSED}: ${meaning}` };
 }
 
-const LOOK_MS = 500;
+type State = "gone" | "leaving" | "ready" | "unknown";
 
-/** Whether its readiness endpoint still accepts; one without such an endpoint may well be there. */
-async function mayBeUp({ ready: [probe] }: Sidecar): Promise<boolean> {
-  if (probe === undefined || probe.kind === "file") return true;
-  const address = probe.kind === "http" ? probe.target.address : probe.address;
+interface Refused {
+  readonly signal: AbortSignal;
+  readonly wereReady: boolean;
+}
+
+async function stateOf({ ready }: Sidecar, quit: QuitRequest, signal: AbortSignal): Promise<State> {
+  const [probe] = ready;
+  if (ready.some((probe) => isAt(probe, quit.target.address))) return "gone";
+  if (probe?.kind !== "http") return "unknown";
+  using client = createHttpClient();
   try {
-    await tryConnect(address, AbortSignal.timeout(LOOK_MS));
-    return true;
-  } catch {
-    return false; // refused, or so slow that nothing is left to be told
+    const request = { method: "GET", target: probe.target, headers: [] };
+    return judge(await client.request(request, signal)).ready ? "ready" : "leaving";
+  } catch (error) {
+    return error instanceof RequestFailed && error.kind === "refused" ? "gone" : "unknown";
   }
+}
+
+function isAt(probe: Probe, address: Address): boolean {
+  if (probe.kind === "file") return false;
+  const own = probe.kind === "http" ? probe.target.address : probe.address;
+  if (own.kind === "unix" || address.kind === "unix") return Bun.deepEquals(own, address);
+  return own.port === address.port;
 }
 
 class ServerError extends Error {
@@ -119,8 +141,15 @@ class ServerError extends Error {
 /** What the last attempts came to. */
 interface Last {
   answer?: HttpAnswer;
-  /** Undefined while an attempt is under way. */
-  failure?: RequestFailed | undefined;
+  failure?: RequestFailed;
+  startedAt?: number;
+}
+
+const SHORT_MS = 100;
+
+/** Why there was no answer when time was up; an attempt that was just under way would have ended as the one before. */
+function failureOf({ failure, startedAt = 0 }: Last): RequestFailed | undefined {
+  return performance.now() - startedAt < SHORT_MS ? failure : undefined;
 }
 
 interface Asking {
@@ -133,7 +162,7 @@ async function ask(quit: QuitRequest, options: QuitOptions, { signal, last }: As
   using client = createHttpClient();
   const request = { ...quit, headers: headersOf(quit, options.headers) };
   const attempt = async (): Promise<HttpAnswer> => {
-    last.failure = undefined;
+    last.startedAt = performance.now();
     const answer = await client.request(request, signal);
     if (answer.status < 500) return answer;
     last.answer = answer;

@@ -11,6 +11,8 @@ export interface Port {
   readonly quit?: number;
   readonly stats?: string;
   readonly hangs?: true;
+  readonly readyForMs?: number;
+  readonly goesAfterMs?: number;
   readonly stays?: true;
   readonly token?: string;
 }

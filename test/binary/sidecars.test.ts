@@ -118,6 +118,17 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     }
   });
 
+  test.each<[string, readonly Port[], string, RegExp]>([
+    ["is leaving already", [{ port: 15021, readyForMs: 1000 }], "info", /^leaving already$/],
+    ["is gone already", [{ port: 15021, goesAfterMs: 1000 }], "info", /^gone already$/],
+    ["has no quit there", [{ port: 15021 }], "warn", /^connection refused: pilot-agent's status port is closed/],
+  ])("istio, whose quit port is closed at the end, %s", async (_, ports, level, outcome) => {
+    const ended = await ebbBeside(ports, ["run", "--sidecar", "istio", "--", "sleep", "1.5"]);
+    expect(ended.code).toBe(0);
+    expect(quitOf(ended, "istio")?.outcome).toMatch(outcome);
+    expect(quitOf(ended, "istio")?.level).toBe(level);
+  });
+
   test("the Cloud SQL proxy without --quitquitquit is explained", async () => {
     const ended = await ebbBeside([], ["quit", "--sidecar", "cloud-sql-proxy", "--quit-timeout", "300ms"]);
     expect(quitOf(ended, "cloud-sql-proxy")?.outcome).toMatch(/^connection refused: .*--quitquitquit/);

@@ -20,7 +20,7 @@ const options = pickOptions(
   "quiet",
 );
 
-/** `ebb quit`: tells this pod's sidecars to quit. 0 when each took it and is gone, 69 otherwise. */
+/** `ebb quit`: tells this pod's sidecars to quit. 0 when each took it and is gone, or goes by itself; 69 otherwise. */
 export const command: Command = {
   summary: "tell the sidecars to quit, and say what each answered",
   usage: "quit [flags]",

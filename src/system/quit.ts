@@ -1,20 +1,12 @@
 import type { Address } from "../core/address.ts";
 import { toTenths } from "../core/duration.ts";
-import type { Header, HttpAnswer } from "../core/http-message.ts";
 import { judge, type Probe } from "../core/probe.ts";
 import { describeQuit, type QuitRequest, quitRefusal, quitUnreachable, type Sidecar } from "../core/sidecar.ts";
 import { locate } from "./admin-socket.ts";
 import { createHttpClient, REFUSED, tryConnect } from "./http.ts";
 import { endProcesses } from "./processes.ts";
+import { type QuitOptions, sendQuit } from "./quit-request.ts";
 import { RequestFailed } from "./request-failed.ts";
-
-export interface QuitOptions {
-  /** For each quit: until it was answered and the sidecar is gone. */
-  readonly timeoutMs: number;
-  readonly headers: readonly Header[];
-  /** Whether the sidecars have been up: where nobody listens any more, they are gone, not late. */
-  readonly wereReady: boolean;
-}
 
 /** What became of one quit. `ok`: the sidecar took it, and is gone where that can be seen, or leaves by itself. */
 export interface QuitReport {
@@ -68,24 +60,19 @@ function since(start: number): number {
 
 async function outcomeOf(sidecar: Sidecar, quit: QuitRequest, options: QuitOptions): Promise<Outcome> {
   const signal = AbortSignal.timeout(options.timeoutMs);
-  const last: Last = {};
-  try {
-    const answer = await ask(quit, options, { signal, last });
-    const { status } = answer;
-    const refusal = quitRefusal(sidecar.name, answer);
-    if (refusal !== undefined) return { ok: false, outcome: refusal, status };
-    if (sidecar.name === "custom") return { ok: true, outcome: "answered", status };
-    if (await watchItGo(quit, signal)) return { ok: true, outcome: "gone", status };
-    return sidecar.leaves === undefined
-      ? { ok: false, outcome: "answered, but still there", status }
-      : { ok: true, outcome: `answered, still draining: it leaves by itself ${sidecar.leaves}`, status };
-  } catch (error) {
-    const failure = signal.aborted ? failureOf(last) : error;
-    if (failure === undefined) return { ok: false, outcome: "no answer in time" };
-    if (!(failure instanceof RequestFailed)) throw failure;
-    if (failure.kind !== "refused") return { ok: false, outcome: failure.message };
-    return await refused(sidecar, quit, { signal, wereReady: options.wereReady });
+  const answer = await sendQuit(quit, options, signal);
+  if (answer === undefined) return { ok: false, outcome: "no answer in time" };
+  if (answer instanceof RequestFailed) {
+    if (answer.kind === "refused") return await refused(sidecar, quit, { signal, wereReady: options.wereReady });
+    return { ok: false, outcome: answer.message };
   }
+  const { status } = answer;
+  const refusal = quitRefusal(sidecar.name, answer);
+  if (refusal !== undefined) return { ok: false, outcome: refusal, status };
+  if (sidecar.name === "custom") return { ok: true, outcome: "answered", status };
+  if (await watchItGo(quit, signal)) return { ok: true, outcome: "gone", status };
+  if (sidecar.leaves === undefined) return { ok: false, outcome: "answered, but still there", status };
+  return { ok: true, outcome: `answered, still draining: it leaves by itself ${sidecar.leaves}`, status };
 }
 
 /**
@@ -127,85 +114,6 @@ function isAt(probe: Probe, address: Address): boolean {
   const own = probe.kind === "http" ? probe.target.address : probe.address;
   if (own.kind === "unix" || address.kind === "unix") return Bun.deepEquals(own, address);
   return own.port === address.port;
-}
-
-class ServerError extends Error {
-  readonly answer: HttpAnswer;
-
-  constructor(answer: HttpAnswer) {
-    super(`HTTP ${answer.status}`);
-    this.answer = answer;
-  }
-}
-
-/** What the last attempts came to. */
-interface Last {
-  answer?: HttpAnswer;
-  failure?: RequestFailed;
-  startedAt?: number;
-}
-
-const SHORT_MS = 100;
-
-/** Why there was no answer when time was up; an attempt that was just under way would have ended as the one before. */
-function failureOf({ failure, startedAt = 0 }: Last): RequestFailed | undefined {
-  return performance.now() - startedAt < SHORT_MS ? failure : undefined;
-}
-
-interface Asking {
-  readonly signal: AbortSignal;
-  readonly last: Last;
-}
-
-/** The answer; a connection that fails, and a server that says 5xx, is asked again until time is up. */
-async function ask(quit: QuitRequest, options: QuitOptions, { signal, last }: Asking): Promise<HttpAnswer> {
-  using client = createHttpClient();
-  const request = { ...quit, headers: headersOf(quit, options.headers) };
-  const attempt = async (): Promise<HttpAnswer> => {
-    last.startedAt = performance.now();
-    const answer = await client.request(request, signal);
-    if (answer.status < 500) return answer;
-    last.answer = answer;
-    throw new ServerError(answer);
-  };
-  try {
-    return await attempt();
-  } catch (error) {
-    if (!isPassing(error, last)) throw error;
-  }
-  try {
-    const { default: pRetry } = await import("p-retry"); // few quits need it
-    return await pRetry(attempt, {
-      retries: Number.POSITIVE_INFINITY,
-      minTimeout: 10,
-      maxTimeout: 250,
-      factor: 1.5,
-      randomize: false,
-      signal,
-      shouldRetry: ({ error, attemptNumber }) =>
-        isPassing(error, last) && (!isGone(error, options) || attemptNumber < 2),
-    });
-  } catch (error) {
-    if (last.answer !== undefined && signal.aborted) return last.answer;
-    throw error;
-  }
-}
-
-/** The user's, and the quit's own where the user has none of that name. */
-function headersOf({ headers: own = [] }: QuitRequest, given: readonly Header[]): readonly Header[] {
-  const names = new Set(given.map(([name]) => name.toLowerCase()));
-  return [...given, ...own.filter(([name]) => !names.has(name.toLowerCase()))];
-}
-
-/** Whether another attempt may fare better. */
-function isPassing(error: unknown, last: Last): boolean {
-  if (error instanceof RequestFailed) last.failure = error;
-  return error instanceof RequestFailed || error instanceof ServerError;
-}
-
-/** Nobody listens where somebody did: three tries are enough to be sure. */
-function isGone(error: Error, { wereReady }: QuitOptions): boolean {
-  return wereReady && error instanceof RequestFailed && error.kind === "refused";
 }
 
 /** True once nobody accepts connections there any more, false when time is up first. */

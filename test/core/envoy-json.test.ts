@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { listenerDumpPaths, parseOutbound } from "../../src/core/envoy-json.ts";
+
+function tcp(address: string, port?: number): object {
+  return { socket_address: { address, ...(port === undefined ? {} : { port_value: port }) } };
+}
+
+function statics(...listeners: readonly object[]): string {
+  return JSON.stringify({ configs: listeners.map((listener) => ({ "@type": "StaticListener", listener })) });
+}
+
+function dynamics(...listeners: readonly object[]): string {
+  const configs = listeners.map((listener) => ({ "@type": "DynamicListener", active_state: { listener } }));
+  return JSON.stringify({ configs });
+}
+
+const outbound = { traffic_direction: "OUTBOUND" };
+
+test.each<[string, string, readonly string[] | undefined]>([
+  ["a static listener", statics({ address: tcp("10.0.0.1", 5432), ...outbound }), ["10.0.0.1_5432"]],
+  ["a dynamic listener", dynamics({ address: tcp("0.0.0.0", 15001), ...outbound }), ["0.0.0.0_15001"]],
+  ["an IPv6 address", dynamics({ address: tcp("::1", 80), ...outbound }), ["[__1]_80"]],
+  ["any IPv6 address", dynamics({ address: tcp("::", 15001), ...outbound }), ["[__]_15001"]],
+  ["a unix socket", statics({ address: { pipe: { path: "/run/a:b.sock" } }, ...outbound }), ["/run/a_b.sock"]],
+  ["a stat_prefix", statics({ address: tcp("0.0.0.0", 80), stat_prefix: "calls", ...outbound }), ["calls"]],
+  ["an empty stat_prefix", statics({ address: tcp("0.0.0.0", 80), stat_prefix: "", ...outbound }), ["0.0.0.0_80"]],
+  ["port 0, which Envoy leaves out", statics({ address: tcp("127.0.0.1"), ...outbound }), ["127.0.0.1_0"]],
+  [
+    "inbound and undirected ones left out",
+    dynamics(
+      { address: tcp("0.0.0.0", 15006), traffic_direction: "INBOUND" },
+      { address: tcp("0.0.0.0", 15090) },
+      { address: tcp("0.0.0.0", 15001), ...outbound },
+    ),
+    ["0.0.0.0_15001"],
+  ],
+  ["an internal listener, without an address", dynamics({ address: {}, ...outbound }, outbound), []],
+  ["a dynamic listener that is still warming", JSON.stringify({ configs: [{ warming_state: {} }] }), []],
+  ["no listeners", "{}", []],
+  ["no configs", '{"configs": []}', []],
+  ["no JSON", "Forbidden", undefined],
+  ["nothing", "", undefined],
+  ["other JSON", "[1]", undefined],
+  ["configs of another kind", '{"configs": "all"}', undefined],
+  ["half of it", '{"configs": [{"listener": {', undefined],
+])("outbound listeners of a dump: %s", (_, text, expected) => {
+  expect(parseOutbound(text)).toEqual(expected as string[]);
+});
+
+test("a dump is read, or it is none: never an error", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
+      const names = parseOutbound(text);
+      expect(names === undefined || Array.isArray(names)).toBe(true);
+    }),
+  );
+});
+
+test("no more is asked for than what is read", () => {
+  for (const path of listenerDumpPaths) {
+    const mask = new URL(path, "http://admin").searchParams.get("mask")?.split(",") ?? [];
+    expect(mask.map((field) => field.split(".").at(-1) as string)).toEqual([
+      "address",
+      "stat_prefix",
+      "traffic_direction",
+    ]);
+  }
+});

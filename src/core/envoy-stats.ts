@@ -61,9 +61,9 @@ export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new 
   let requests = 0;
   let idle = 0;
   let hasRequests = true;
-  for (const manager of managers) {
+  for (const [manager, atMost] of managers) {
     const active = stats.get(`http.${manager}.downstream_rq_active`);
-    const connections = stats.get(`http.${manager}.downstream_cx_active`) ?? 0;
+    const connections = Math.min(stats.get(`http.${manager}.downstream_cx_active`) ?? 0, atMost);
     requests += active ?? 0;
     // where requests are not shown, the connections themselves are left to be counted below
     if (active === undefined && connections > 0) hasRequests = false;
@@ -98,19 +98,31 @@ function listenersOf(stats: Stats): ReadonlyMap<string, Listener> {
   return listeners;
 }
 
+/**
+ * The HTTP connection managers to count, and how many of their connections the listeners to count have at most: a
+ * stat_prefix may be shared with listeners that are left out. Before a manager has answered, its listeners are not known.
+ */
 function managersOf(
   stats: Stats,
   isInboundOnly: boolean,
   listeners: ReadonlyMap<string, Listener>,
   isLeftOut: (listener: string) => boolean,
-): ReadonlySet<string> {
-  const found = new Set<string>();
+): ReadonlyMap<string, number> {
+  const counted = new Map<string, number>();
+  const leftOut = new Set<string>();
+  for (const [name, { active, managers }] of listeners) {
+    for (const manager of managers) {
+      if (isLeftOut(name)) leftOut.add(manager);
+      else counted.set(manager, (counted.get(manager) ?? 0) + active);
+    }
+  }
+  const found = new Map<string, number>();
   for (const name of stats.keys()) {
     const manager = /^http\.(.+)\.downstream_cx_active$/.exec(name)?.[1];
     if (manager === undefined || ownManagers.has(manager)) continue;
     if (isInboundOnly && manager.startsWith("outbound_")) continue; // Istio's (pilot, BuildStatPrefix): its statistics do not say which listener is whose
-    const homes = [...listeners].filter(([, { managers }]) => managers.includes(manager)).map(([home]) => home);
-    if (homes.length === 0 || !homes.every(isLeftOut)) found.add(manager);
+    const atMost = counted.get(manager) ?? (leftOut.has(manager) ? undefined : Number.POSITIVE_INFINITY);
+    if (atMost !== undefined) found.set(manager, atMost);
   }
   return found;
 }

@@ -18,6 +18,7 @@ export type Move =
   | { readonly kind: "end-child"; readonly code: number }
   | { readonly kind: "end-orphan"; readonly pid: number }
   | { readonly kind: "run-out"; readonly of: Deadline }
+  | { readonly kind: "end-drain" }
   | { readonly kind: "answer-quit" };
 
 /** One event that was read, and what was done. */
@@ -43,6 +44,7 @@ export interface World {
   isWaiting: boolean;
   child: "none" | "alive" | "ended";
   hasChild: boolean;
+  drain: "none" | "under way" | "cut" | "over";
   isQuitting: boolean;
   /** What the driver did that no driver could, or should. */
   readonly wrong: string[];
@@ -59,6 +61,7 @@ export function simulate(policy: Policy, start: World["start"], moves: readonly 
     isWaiting: false,
     child: "none",
     hasChild: false,
+    drain: "none",
     isQuitting: false,
     wrong: [],
   };
@@ -95,6 +98,14 @@ function perform(world: World, action: Action): void {
     case "start":
       must(world.child === "none" && !world.isWaiting);
       return start(world);
+    case "drain":
+      must(world.hasChild && world.drain === "none" && world.policy.drains);
+      world.drain = "under way";
+      return;
+    case "cut-drain":
+      must(world.drain === "under way" || world.drain === "over");
+      if (world.drain === "under way") world.drain = "cut";
+      return;
     case "forward":
       must(world.hasChild);
       return;
@@ -148,6 +159,12 @@ function move(world: World, next: Move): void {
     case "run-out":
       if (world.armed.delete(next.of)) queue.push({ kind: "deadline", of: next.of });
       return;
+    case "end-drain":
+      if (world.drain === "under way" || world.drain === "cut") {
+        world.drain = "over";
+        queue.push({ kind: "drained" });
+      }
+      return;
     case "answer-quit":
       if (world.isQuitting) queue.push({ kind: "quit-done" });
       world.isQuitting = false;
@@ -161,8 +178,9 @@ function move(world: World, next: Move): void {
 }
 
 /** What brings a run to its end by itself. */
-function lastMove({ queue, isWaiting, child, isQuitting }: World): Move {
+function lastMove({ queue, isWaiting, child, drain, isQuitting }: World): Move {
   if (queue.length > 0) return { kind: "read" };
+  if (drain === "under way" || drain === "cut") return { kind: "end-drain" };
   if (isWaiting) return { kind: "become-ready" };
   if (child === "alive") return { kind: "end-child", code: 0 };
   return isQuitting ? { kind: "answer-quit" } : { kind: "read" };

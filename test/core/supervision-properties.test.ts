@@ -16,7 +16,7 @@ const policy: fc.Arbitrary<Policy> = fc.record({
   waitMs: fc.constantFrom(undefined, 0, 5000, Number.POSITIVE_INFINITY),
   onWaitTimeout: fc.constantFrom("fail", "start"),
   waitFailureCode: fc.constant(69),
-  drains: fc.constant(false),
+  drains: fc.boolean(),
   graceMs: fc.constantFrom(undefined, 0, 5000),
   rewrite: fc.array(fc.tuple(signal, fc.oneof(signal, fc.constant(0)))).map((pairs) => new Map(pairs)),
   expectedCodes: fc.subarray([143, 3, 137]),
@@ -35,6 +35,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("end-child"), code }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("end-orphan"), pid: fc.constantFrom(8, 9) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("run-out"), of: fc.constantFrom("wait", "grace") }) },
+  { weight: 2, arbitrary: fc.constant({ kind: "end-drain" } as const) },
   { weight: 1, arbitrary: fc.constant({ kind: "answer-quit" } as const) },
 );
 
@@ -92,26 +93,76 @@ test("the sidecars are quit once, unless the policy says that they stay; then th
   });
 });
 
-test("each signal that comes while the child lives is forwarded to it, at once", () => {
-  always(({ trace, policy: { rewrite } }) => {
+const has = ({ actions }: Entry, kind: Action["kind"]): boolean => actions.some((action) => action.kind === kind);
+
+/** Whether a signal asks the child to stop: as it came, or as it is forwarded. */
+function stops(signal: number, { rewrite }: Policy): boolean {
+  const sent = rewrite.get(signal) ?? signal;
+  return sent !== 0 && (isStop(signal) || isStop(sent));
+}
+
+test("each signal that comes while the child lives is forwarded to it, at once, unless it begins a drain", () => {
+  always(({ trace, policy }) => {
     for (const entry of trace) {
       const { event, hasChild } = entry;
       if (event?.kind !== "signal") continue;
-      const sent = rewrite.get(event.signal) ?? event.signal;
-      expect(forwards(entry)).toEqual(hasChild && sent !== 0 ? [sent] : []);
+      const sent = policy.rewrite.get(event.signal) ?? event.signal;
+      if (has(entry, "drain")) expect(policy.drains && stops(event.signal, policy)).toBe(true);
+      const isForwarded = hasChild && sent !== 0 && !has(entry, "drain");
+      if (has(entry, "cut-drain")) expect(forwards(entry).at(-1)).toBe(sent);
+      else expect(forwards(entry)).toEqual(isForwarded ? [sent] : []);
     }
   });
 });
 
-test("each signal that came before the child started is forwarded to it at its start", () => {
-  always(({ trace, policy: { rewrite } }) => {
+test("each signal that came before the child started is forwarded to it at its start, unless it begins a drain", () => {
+  always(({ trace, policy }) => {
     const at = trace.findIndex(({ event }) => event?.kind === "started");
     if (at < 0) return;
     const came = trace.slice(0, at).flatMap(({ event }) => (event?.kind === "signal" ? [event.signal] : []));
-    const wanted = came.map((signal) => rewrite.get(signal) ?? signal).filter((signal) => signal !== 0);
-    const sent = forwards(trace[at] as Entry);
-    expect(new Set(sent)).toEqual(new Set(wanted));
-    expect(sent.length).toBeLessThanOrEqual(wanted.length);
+    const stopping = new Set(came.filter((signal) => stops(signal, policy)));
+    const isHeld = policy.drains && stopping.size === 1;
+    const wanted = came
+      .filter((signal) => !(isHeld && stopping.has(signal)))
+      .map((signal) => policy.rewrite.get(signal) ?? signal)
+      .filter((signal) => signal !== 0);
+    const entry = trace[at] as Entry;
+    expect(has(entry, "drain")).toBe(policy.drains && stopping.size > 0);
+    expect(new Set(forwards(entry))).toEqual(new Set(wanted));
+    expect(forwards(entry).length).toBeLessThanOrEqual(wanted.length);
+  });
+});
+
+test("there is one drain at most: the first stop signal that is for the child begins it", () => {
+  always((world) => {
+    const { trace, policy } = world;
+    const hasStarted = trace.some(({ event }) => event?.kind === "started");
+    const lived = trace.filter(({ after }) => after.phase !== "leaving" && after.phase !== "over");
+    const came = lived.flatMap(({ event }) => (event?.kind === "signal" ? [event.signal] : []));
+    const begins = hasStarted && policy.drains && came.some((signal) => stops(signal, policy));
+    expect(actionsOf(world, "drain")).toHaveLength(begins ? 1 : 0);
+  });
+});
+
+test("what a drain holds reaches the child when that is over or cut short, and never where the child has ended", () => {
+  always(({ trace, policy }) => {
+    const at = trace.findIndex((entry) => has(entry, "drain"));
+    if (at < 0 || has(trace[at] as Entry, "cut-drain")) return;
+    const isEnd = (entry: Entry) =>
+      has(entry, "cut-drain") || entry.event?.kind === "drained" || entry.after.phase === "leaving";
+    const end = trace.slice(at + 1).find(isEnd);
+    if (end?.event?.kind === "drained") expect(forwards(end)).toHaveLength(1);
+    else if (end?.event?.kind === "signal") expect(forwards(end)).toHaveLength(2);
+    else expect(end?.hasChild).toBe(false);
+    for (const entry of trace.slice(at + 1, trace.indexOf(end as Entry))) {
+      if (entry.event?.kind === "signal") expect(stops(entry.event.signal, policy)).toBe(false);
+    }
+  });
+});
+
+test("a drain is cut short at most once", () => {
+  always((world) => {
+    expect(actionsOf(world, "cut-drain").length).toBeLessThanOrEqual(actionsOf(world, "drain").length);
   });
 });
 
@@ -134,16 +185,16 @@ test("no deadline outlives its phase", () => {
 test("the grace begins once, with a stop signal that is forwarded, and its end kills the group once", () => {
   always((world) => {
     const { trace, policy } = world;
-    const hasStarted = trace.some(({ event }) => event?.kind === "started");
-    const lived = trace.filter(({ after }) => hasStarted && after.phase !== "leaving" && after.phase !== "over");
-    const signals = lived.flatMap(({ event }) => (event?.kind === "signal" ? [event.signal] : []));
-    const sent = signals.filter((signal) => policy.graceMs !== undefined && policy.rewrite.get(signal) !== 0);
+    const stopping = new Set([...forwarded].filter((from) => stops(from, policy)));
+    const asStop = new Set([...stopping].map((from) => policy.rewrite.get(from) ?? from));
+    const sent = trace.flatMap(forwards);
     const arms = actionsOf(world, "arm").filter(({ deadline }) => deadline === "grace");
-    expect(arms.length).toBeGreaterThanOrEqual(sent.some(isStop) ? 1 : 0);
-    expect(arms.length).toBeLessThanOrEqual(
-      sent.some((from) => isStop(policy.rewrite.get(from) ?? from) || isStop(from)) ? 1 : 0,
-    );
+    const hasGrace = policy.graceMs !== undefined;
+    expect(arms.length).toBeGreaterThanOrEqual(hasGrace && sent.some(isStop) ? 1 : 0);
+    expect(arms.length).toBeLessThanOrEqual(hasGrace && sent.some((signal) => asStop.has(signal)) ? 1 : 0);
     expect(arms.map(({ ms }) => ms as number | undefined)).toEqual(arms.map(() => policy.graceMs));
+    for (const entry of trace) if (has(entry, "arm") && entry.hasChild) expect(forwards(entry)).not.toEqual([]);
+    const lived = trace.filter(({ after }) => after.phase !== "leaving" && after.phase !== "over");
     const ended = lived.filter(({ event }) => event?.kind === "deadline" && event.of === "grace");
     expect(actionsOf(world, "kill-group")).toHaveLength(ended.length);
     expect(ended.length).toBeLessThanOrEqual(1);
@@ -163,6 +214,7 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
   fc.constantFrom<Event>(
     { kind: "ready" },
     { kind: "quit-done" },
+    { kind: "drained" },
     { kind: "deadline", of: "wait" },
     { kind: "deadline", of: "grace" },
   ),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { listenerDumpPaths, parseOutbound } from "../../src/core/envoy-json.ts";
+import { listenerDumpPaths, parseDirections } from "../../src/core/envoy-json.ts";
 
 function tcp(address: string, port?: number): object {
   return { socket_address: { address, ...(port === undefined ? {} : { port_value: port }) } };
@@ -44,15 +44,17 @@ test.each<[string, string, readonly string[] | undefined]>([
   ["other JSON", "[1]", undefined],
   ["configs of another kind", '{"configs": "all"}', undefined],
   ["half of it", '{"configs": [{"listener": {', undefined],
-])("outbound listeners of a dump: %s", (_, text, expected) => {
-  expect(parseOutbound(text)).toEqual(expected as string[]);
+])("the listeners of one direction in a dump: %s", (_, text, expected) => {
+  expect(parseDirections(text)?.outbound).toEqual(expected as string[]);
+  const inbound = parseDirections(text.replaceAll(/"INBOUND"/g, "0").replaceAll("OUTBOUND", "INBOUND"))?.inbound;
+  expect(inbound).toEqual(expected as string[]);
 });
 
 test("a dump is read, or it is none: never an error", () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
-      const names = parseOutbound(text);
-      expect(names === undefined || Array.isArray(names)).toBe(true);
+      const directions = parseDirections(text);
+      expect(directions === undefined || Array.isArray(directions.outbound)).toBe(true);
     }),
   );
 });

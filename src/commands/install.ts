@@ -1,0 +1,39 @@
+import type { Command, Invocation } from "../command.ts";
+import { readOperandCall } from "../core/call.ts";
+import { EXIT, Failure } from "../core/exit.ts";
+import { pickOptions } from "../core/options.ts";
+import { isStop } from "../core/signal.ts";
+import { installSelf } from "../system/install.ts";
+import { createLog } from "../system/log.ts";
+
+const options = pickOptions("logLevel", "logFormat", "quiet", "terminationLog");
+
+/** `ebb install DEST`: copies ebb into a volume, for a container whose image nobody wants to change. */
+export const command: Command = {
+  summary: "copy ebb itself into a shared volume",
+  usage: "install [flags] DEST",
+  options,
+  main,
+};
+
+async function main({ args, env, signals }: Invocation): Promise<number> {
+  const call = readOperandCall(options, args, env);
+  const [dest, ...more] = [...call.operands, ...call.command];
+  if (!dest || more.length > 0) {
+    throw new Failure(EXIT.usage, `install: expected one file to write; usage: ebb ${command.usage}`);
+  }
+  const log = createLog(call.values, env);
+  const stop = new AbortController();
+  signals.subscribe((signal) => {
+    if (isStop(signal)) stop.abort(signal);
+  });
+  try {
+    const { wasThere, canStart, bytes, sha256 } = await installSelf(dest, stop.signal);
+    log.info({ dest, bytes, sha256 }, wasThere ? "installed already" : "installed");
+    if (!canStart) log.warn({ dest }, "this cannot be started here: its volume is mounted noexec");
+    return EXIT.ok;
+  } catch (error) {
+    if (stop.signal.aborted) return 128 + stop.signal.reason;
+    throw error;
+  }
+}

@@ -75,12 +75,10 @@ describe("ebb install makes a whole copy", () => {
     const dest = join(folder.path, "ebb");
     copyFileSync(ebbPath, dest);
     appendFileSync(dest, "older");
-    const old = Bun.spawn([dest, "sleep", "1000h"], { stdin: "ignore" });
+    await using old = Bun.spawn([dest, "sleep", "1000h"], { stdin: "ignore" });
     expect(await ebb(["install", dest])).toMatchObject({ code: 0 });
     expectInstalled(folder.path);
     expect(old.exitCode).toBeNull();
-    old.kill("SIGKILL");
-    await old.exited;
   });
 
   test("instead of a symbolic link, not of what that points to", async () => {

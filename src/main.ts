@@ -1,9 +1,14 @@
 import type { Command, Invocation } from "./command.ts";
 import { commands } from "./commands.ts";
+import { HelpAsked } from "./core/arguments.ts";
+import { UnknownFlags } from "./core/call.ts";
 import { EXIT, Failure } from "./core/exit.ts";
-import { describeCommand, overview } from "./core/help.ts";
+import { describeCommand, type Manual, overview } from "./core/help.ts";
+import { ownersOf } from "./core/owners.ts";
 import { isStop } from "./core/signal.ts";
+import { nearest } from "./core/suggestion.ts";
 import { exit } from "./system/exit.ts";
+import { isProgram } from "./system/file.ts";
 import { writeError, writeOutput } from "./system/output.ts";
 import { listen } from "./system/signals.ts";
 import { explain } from "./system/termination-log.ts";
@@ -21,14 +26,24 @@ async function main(args: readonly string[]): Promise<number> {
   const [first = "--help"] = args;
   if (first === "--help" || first === "-h" || first === "help") return showHelp(args[1]);
   if (first === "--version" || first === "-V") return showVersion();
-  const named = Object.hasOwn(commands, first) ? commandNamed(first) : undefined;
-  const rest = named === undefined ? args : args.slice(1);
-  if (named !== undefined && (rest[0] === "--help" || rest[0] === "-h")) return showHelp(first);
+  const isNamed = Object.hasOwn(commands, first);
+  if (!isNamed) refuseMisspelled(first);
+  const rest = isNamed ? args.slice(1) : args;
   const argvIndex = 1 + args.length - rest.length;
-  return start(named ?? commandNamed("run"), { args: rest, argvIndex, env: process.env, signals });
+  return start(isNamed ? first : "run", { args: rest, argvIndex, env: process.env, signals });
 }
 
-async function start(command: Command, invocation: Invocation): Promise<number> {
+/** A command's name with a slip in it, where no program has that name, is no command line to run: nothing would be found. */
+function refuseMisspelled(word: string): void {
+  if (word.startsWith("-") || word.includes("/")) return;
+  const near = nearest(word, Object.keys(commands));
+  if (near === undefined || isProgram(word, process.env.PATH)) return;
+  const instead = `(to run a program of that name: ebb -- ${word})`;
+  throw new Failure(EXIT.usage, `${word}: no such command; did you mean "ebb ${near}"? ${instead}`);
+}
+
+async function start(name: string, invocation: Invocation): Promise<number> {
+  const command = commandNamed(name);
   try {
     const exitCode = command.main(invocation);
     signals.subscribeLast((signal) => {
@@ -36,22 +51,36 @@ async function start(command: Command, invocation: Invocation): Promise<number> 
     });
     return await exitCode;
   } catch (error) {
+    if (error instanceof HelpAsked) return showHelp(name);
     const reason = error instanceof Error ? error.message : String(error);
     if ("terminationLog" in command.options) explain(reason, command.options, invocation);
-    return report(error);
+    if (error instanceof UnknownFlags) throw withOwners(error);
+    throw error;
   }
 }
 
-function showHelp(name: string | undefined): number {
-  if (name === undefined) writeOutput(overview(commands));
-  else writeOutput(describeCommand(name, commandNamed(name)));
+function withOwners({ exitCode, message, flags }: UnknownFlags): Failure {
+  return new Failure(exitCode, [message, ...ownersOf(flags, commands)].join("\n"));
+}
+
+async function showHelp(name: string | undefined): Promise<number> {
+  const width = process.stdout.columns || 80;
+  if (name === undefined || name.startsWith("-")) {
+    writeOutput(overview(commands, width));
+    return EXIT.ok;
+  }
+  const command = commandNamed(name);
+  const { manuals } = await import("./manuals.ts");
+  writeOutput(describeCommand(command, manuals[name] as Manual, width));
   return EXIT.ok;
 }
 
 function commandNamed(name: string): Command {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) throw new Failure(EXIT.usage, `${name}: no such command; ebb --help lists them`);
-  return command;
+  if (command !== undefined) return command;
+  const near = nearest(name, Object.keys(commands));
+  const hint = near === undefined ? "" : `did you mean ebb ${near}? `;
+  throw new Failure(EXIT.usage, `${name}: no such command; ${hint}ebb --help lists them`);
 }
 
 async function showVersion(): Promise<number> {

@@ -34,6 +34,7 @@ const options = {
   quit: { ...all.quit, flag: "quit-request", help: "what to request then, instead of the sidecar's own quit" },
   thenQuit: option({
     flag: "quit",
+    group: "leaving",
     initial: false,
     syntax: boolean,
     isFlagOnly: true,
@@ -43,7 +44,7 @@ const options = {
 
 /** `ebb drain`: fail health, keep accepting, drain listeners, until idle or out of time. 0 when nothing was left, 69 otherwise. */
 export const command: Command = {
-  summary: "let the sidecars finish their work in flight: fail health, drain listeners, until idle or out of time",
+  summary: "let the sidecars finish what is in flight, in bounded time",
   usage: "drain [flags]",
   options,
   main,

@@ -53,7 +53,7 @@ const STILL_DRAINING = 'HTTP 503 "DRAINING"';
 
 /** `ebb run`: wait -> start -> forward, reap -> drain -> quit -> exit code. Each decision is core/supervision.ts's. */
 export const command: Command = {
-  summary: "wait for the sidecars, run a command, quit the sidecars, exit with its code (the default)",
+  summary: "wait for the sidecars, run a command, quit them (the default)",
   usage: "[run] [flags] -- CMD ARG...",
   options,
   main,

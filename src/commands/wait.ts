@@ -30,7 +30,7 @@ const options = pickOptions(
 
 /** `ebb wait`: blocks until sidecars and targets are ready; a command then takes this process's place. */
 export const command: Command = {
-  summary: "wait until sidecars and targets are ready; then become a command, if one is given",
+  summary: "wait until sidecars and targets are ready; then become a command",
   usage: "wait [flags] [TARGET...] [-- CMD ARG...]",
   options,
   main,

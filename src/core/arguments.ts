@@ -1,4 +1,5 @@
 import type { Option, Options } from "./option.ts";
+import { nearest } from "./suggestion.ts";
 
 export interface Arguments {
   readonly flags: ReadonlyMap<string, readonly string[]>;
@@ -7,21 +8,28 @@ export interface Arguments {
   /** How many arguments that took, `--` included: what follows is the child's command line. */
   readonly length: number;
   readonly problems: readonly string[];
+  /** The flags among the problems that this command does not have. */
+  readonly unknown: readonly string[];
 }
+
+/** `--help` or `-h` stands among the flags: nothing else matters then. */
+export class HelpAsked extends Error {}
 
 /**
  * Reads flags (`--name value`, `--name=value`, `--switch`) up to `--`, or to the first operand unless they may mix. Our own, because
  * node:util's parseArgs cannot stop at the first operand, and loading it costs each pod's start 1.1 ms (measured).
+ * @throws HelpAsked
  */
 export function parseArguments(args: readonly string[], options: Options, mayMix = false): Arguments {
   const all = Object.values(options);
   const flags = new Map<string, string[]>();
   const problems: string[] = [];
+  const unknown: string[] = [];
   const operands: string[] = [];
   let at = 0;
   while (at < args.length) {
     const arg = args[at] as string;
-    if (arg === "--") return { flags, operands, length: at + 1, problems };
+    if (arg === "--") return { flags, operands, length: at + 1, problems, unknown };
     const isOperand = !arg.startsWith("-") || arg === "-";
     if (isOperand && !mayMix) break;
     at += 1;
@@ -32,12 +40,9 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
     const [, dashes, name, , inline] = /^(--?)([^=]*)(=([\s\S]*))?$/.exec(arg) as RegExpExecArray;
     const option = dashes === "--" ? optionOf(name as string, all) : undefined;
     if (option === undefined) {
-      problems.push(
-        `unknown flag ${dashes}${name}${suggestion(
-          name as string,
-          all.map(({ flag }) => flag),
-        )}`,
-      );
+      if (arg === "--help" || arg === "-h") throw new HelpAsked();
+      problems.push(`unknown flag ${dashes}${name}${suggestion(name as string, all)}`);
+      unknown.push(name as string);
       if (inline === undefined && hasValue(args, at)) at += 1;
       continue;
     }
@@ -47,7 +52,7 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
     if (value === undefined) problems.push(`--${name}: expected a value (${option.value})`);
     else flags.set(option.flag, [...(flags.get(option.flag) ?? []), value]);
   }
-  return { flags, operands, length: at, problems };
+  return { flags, operands, length: at, problems, unknown };
 }
 
 /** Whether the word after an unknown flag is taken for its value, so that what is wrong with later flags is told too. */
@@ -61,16 +66,10 @@ function optionOf(name: string, all: readonly Option<unknown>[]): Option<unknown
 }
 
 /** `; did you mean --quit?` for the nearest known flag, if one is near. */
-function suggestion(name: string, known: readonly string[]): string {
-  const near =
-    known.find((flag) => flag.startsWith(name) && name.length >= 3) ?? known.find((flag) => isNear(flag, name));
+function suggestion(name: string, all: readonly Option<unknown>[]): string {
+  const near = nearest(
+    name,
+    all.map(({ flag }) => flag),
+  );
   return near === undefined ? "" : `; did you mean --${near}?`;
-}
-
-/** Whether one character more, less, or other tells the two apart. */
-function isNear(a: string, b: string): boolean {
-  let start = 0;
-  while (start < a.length && a[start] === b[start]) start += 1;
-  const [restA, restB] = [a.slice(start), b.slice(start)];
-  return restA.slice(1) === restB || restA === restB.slice(1) || restA.slice(1) === restB.slice(1);
 }

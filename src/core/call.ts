@@ -27,9 +27,23 @@ export function readOperandCall<O extends Options>(options: O, args: readonly st
 }
 
 function readCall<O extends Options>(options: O, args: readonly string[], env: Environment, mayMix: boolean): Call<O> {
-  const { flags, operands, length, problems } = parseArguments(args, options, mayMix);
+  const { flags, operands, length, problems, unknown } = parseArguments(args, options, mayMix);
   const rest = { operands, command: args.slice(length), commandAt: length };
-  return Object.assign(resolve(options, flags, env, problems), rest);
+  try {
+    return Object.assign(resolve(options, flags, env, problems), rest);
+  } catch (error) {
+    throw unknown.length > 0 && error instanceof Failure ? new UnknownFlags(error.message, unknown) : error;
+  }
+}
+
+/** A call with flags that its command does not have. Another may: `main` knows all commands. */
+export class UnknownFlags extends Failure {
+  readonly flags: readonly string[];
+
+  constructor(message: string, flags: readonly string[]) {
+    super(EXIT.usage, message);
+    this.flags = flags;
+  }
 }
 
 /** @throws Failure 64 for operands where the command takes none */

@@ -1,5 +1,21 @@
 import { exitMeanings } from "./exit.ts";
-import type { Option, Options } from "./option.ts";
+import type { Option, OptionGroup, Options } from "./option.ts";
+
+/** What `--help` says of a command beyond what its declaration says. Plain text of one paragraph each; help wraps it. */
+export interface Manual {
+  readonly about: string;
+  readonly examples: readonly Example[];
+  /** The exit codes that tell something of this command. */
+  readonly exits: readonly (readonly [code: string, meaning: string])[];
+  /** Other commands that serve the same end. */
+  readonly seeAlso: readonly string[];
+}
+
+export interface Example {
+  /** `ebb run -- /app`: a call as it is typed, or as the words of a manifest's `command` are. */
+  readonly call: string;
+  readonly why: string;
+}
 
 interface Summary {
   readonly summary: string;
@@ -10,26 +26,60 @@ interface Described {
   readonly options: Options;
 }
 
-/** `ebb --help`. */
-export function overview(commands: Readonly<Record<string, Summary>>): string {
-  const rows = Object.entries(commands).map(([name, { summary }]) => [name, summary] as const);
+type Row = readonly [left: string, right: string];
+
+/** `ebb --help`: one screen. */
+export function overview(commands: Readonly<Record<string, Summary>>, width: number): string {
+  const rows = Object.entries(commands).map(([name, { summary }]): Row => [name, summary]);
   return `ebb: the life of an application container beside a sidecar
 
 usage: ebb [run] [flags] -- CMD ARG...
        ebb COMMAND [flags]
 
-commands:
-${columns(rows)}
-exit codes:
-${columns(exitMeanings)}
-ebb COMMAND --help lists a command's flags. Each has a variable too: --wait-timeout is EBB_WAIT_TIMEOUT.
+${columns("commands", rows, width)}
+${columns("exit codes", exitMeanings, width)}
+ebb COMMAND --help tells all of a command, ebb --version the version.
 `;
 }
 
-/** `ebb COMMAND --help`. */
-export function describeCommand(name: string, { usage, options }: Described): string {
-  const rows = Object.values(options).map((option) => [flagOf(option), helpOf(option)] as const);
-  return `usage: ebb ${usage}\n\nflags of ebb ${name}:\n${columns(rows)}`;
+/** `ebb COMMAND --help`: what it does, examples, flags by group, exit codes, in lines of at most `width` where words allow. */
+export function describeCommand({ usage, options }: Described, manual: Manual, width: number): string {
+  const sections = [
+    `usage: ebb ${usage}\n`,
+    wrap(manual.about, width, ""),
+    `examples:\n${manual.examples.map(({ call, why }) => `  ${call}\n${wrap(why, width, DEEP)}`).join("")}`,
+    ...groupNames.map((group) => describeGroup(group, options, width)),
+    columns("exit codes", manual.exits, width),
+    wrap(`see also: ${manual.seeAlso.map((name) => `ebb ${name}`).join(", ")}`, width, ""),
+  ];
+  return sections.filter((section) => section !== "").join("\n");
+}
+
+const DEEP = "      ";
+
+const groupTitles: Readonly<Record<OptionGroup, string>> = {
+  sidecars: "sidecars",
+  waiting: "waiting",
+  child: "the command",
+  leaving: "leaving",
+  log: "log",
+  output: "output",
+};
+
+const groupNames = Object.keys(groupTitles) as readonly OptionGroup[];
+
+function describeGroup(group: OptionGroup, options: Options, width: number): string {
+  const members = Object.values(options).filter((option) => option.group === group);
+  if (members.length === 0) return "";
+  return `${groupTitles[group]}:\n${members.map((option) => describeOption(option, width)).join("")}`;
+}
+
+function describeOption(option: Option<unknown>, width: number): string {
+  const initial = defaultOf(option);
+  const notes = [option.repeatable ? "repeatable" : "", initial === "" ? "" : `default: ${initial}`].filter(Boolean);
+  const text = `${option.help}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}`;
+  const variables = option.variables.map(({ name }) => name).join(", ");
+  return `  ${flagOf(option)}\n${wrap(text, width, DEEP)}${variables === "" ? "" : wrap(`[${variables}]`, width, DEEP)}`;
 }
 
 export function flagOf({ flag, value }: Option<unknown>): string {
@@ -41,12 +91,19 @@ export function defaultOf({ initially, value }: Option<unknown>): string {
   return value === undefined ? "" : initially;
 }
 
-function helpOf(option: Option<unknown>): string {
-  const initial = defaultOf(option);
-  return `${option.help}${initial === "" ? "" : ` (default: ${initial})`}${option.repeatable ? "; repeatable" : ""}`;
+function columns(title: string, rows: readonly Row[], width: number): string {
+  const left = Math.max(...rows.map(([name]) => name.length)) + 4;
+  const lines = rows.map(([name, text]) => `  ${name}`.padEnd(left) + wrap(text, width, " ".repeat(left)).slice(left));
+  return `${title}:\n${lines.join("")}`;
 }
 
-function columns(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}\n`).join("");
+/** Lines of whole words, each with `indent` before it and a line break after it. A word that is too long has its own line. */
+export function wrap(text: string, width: number, indent: string): string {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(indent + word);
+  }
+  return lines.map((line) => `${line}\n`).join("");
 }

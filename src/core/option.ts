@@ -11,9 +11,13 @@ export interface Variable {
   readonly read?: (value: string, env: Environment) => readonly string[];
 }
 
+/** What an option is about: the headings of `--help`, in this order. */
+export type OptionGroup = "sidecars" | "waiting" | "child" | "leaving" | "log" | "output";
+
 /** An option is declared once: flag, variables, syntax, default and help; everything else is derived from it. */
 export interface Option<T> {
   readonly flag: string;
+  readonly group: OptionGroup;
   /** The value's name in help (`D`, `URL`); undefined for a switch. */
   readonly value: string | undefined;
   readonly repeatable: boolean;
@@ -28,6 +32,7 @@ export interface Option<T> {
 
 interface Declaration<V> {
   readonly flag: string;
+  readonly group?: OptionGroup;
   readonly help: string;
   readonly syntax: Syntax<V>;
   readonly value?: string;
@@ -58,6 +63,7 @@ export function list<V>(declaration: Declaration<V>): Option<readonly V[]> {
 function declare<V, T>(declaration: Declaration<V>, initial: T, repeatable: boolean): Option<T> {
   const {
     flag,
+    group = "output",
     help,
     syntax,
     value,
@@ -70,6 +76,7 @@ function declare<V, T>(declaration: Declaration<V>, initial: T, repeatable: bool
   const split: Variable = { ...own, read: (text) => splitBy(text, separator) };
   return {
     flag,
+    group,
     help,
     syntax,
     value,

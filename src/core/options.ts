@@ -44,6 +44,7 @@ function isTrue(given: string): boolean {
 export const options = {
   sidecar: option({
     flag: "sidecar",
+    group: "sidecars",
     value: "NAME[,NAME]",
     initial: "auto",
     syntax: sidecarList,
@@ -51,6 +52,7 @@ export const options = {
   }),
   admin: optional({
     flag: "admin",
+    group: "sidecars",
     value: "URL",
     initially: "by sidecar",
     syntax: syntax(parseHttpTarget, `${url} or unix:/path.sock`),
@@ -59,12 +61,14 @@ export const options = {
   }),
   ready: list({
     flag: "ready",
+    group: "waiting",
     value: "URL",
     syntax: syntax(parseProbe, "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path"),
     help: "something more that must be ready",
   }),
   quit: list({
     flag: "quit",
+    group: "leaving",
     value: "[+][METHOD ]URL",
     initially: "by sidecar",
     syntax: syntax(parseQuit, `${url}, with a method before it if it is not POST`),
@@ -81,12 +85,14 @@ export const options = {
   }),
   signalProcess: list({
     flag: "signal-process",
+    group: "leaving",
     value: "NAME",
     syntax: syntax(parseExecutable, "an executable's name such as pilot-agent, or its whole path"),
     help: "end the processes of this executable by signals (INT, TERM, KILL), instead of the sidecar's own quit",
   }),
   header: list({
     flag: "header",
+    group: "sidecars",
     value: "'NAME: VALUE'",
     separator: "\n",
     syntax: syntax(parseHeader, "a header such as 'dapr-api-token: abc'"),
@@ -94,12 +100,14 @@ export const options = {
   }),
   any: option({
     flag: "any",
+    group: "waiting",
     initial: false,
     syntax: boolean,
     help: "one ready target is enough",
   }),
   waitTimeout: option({
     flag: "wait-timeout",
+    group: "waiting",
     value: "D",
     initial: 300_000,
     syntax: limit,
@@ -108,6 +116,7 @@ export const options = {
   }),
   onWaitTimeout: option({
     flag: "on-wait-timeout",
+    group: "waiting",
     value: "fail|start",
     initial: "fail",
     syntax: oneOf(["fail", "start"]),
@@ -116,6 +125,7 @@ export const options = {
   }),
   noWait: option({
     flag: "no-wait",
+    group: "waiting",
     initial: false,
     syntax: boolean,
     also: [{ name: "START_WITHOUT_ENVOY" }],
@@ -123,6 +133,7 @@ export const options = {
   }),
   quitOn: option({
     flag: "quit-on",
+    group: "leaving",
     value: "always|success|never",
     initial: "always",
     syntax: oneOf(["always", "success", "never"]),
@@ -136,12 +147,14 @@ export const options = {
   }),
   restartPolicy: optional({
     flag: "restart-policy",
+    group: "leaving",
     value: "Always|OnFailure|Never",
     syntax: oneOf(["Always", "OnFailure", "Never"]),
     help: "the pod's: no quit when the kubelet will start this container again",
   }),
   quitTimeout: option({
     flag: "quit-timeout",
+    group: "leaving",
     value: "D",
     initial: 5000,
     syntax: positive,
@@ -150,6 +163,7 @@ export const options = {
   }),
   drain: option({
     flag: "drain",
+    group: "leaving",
     value: "D",
     initial: 0,
     initially: "0 (off) in run, 60s in drain",
@@ -159,6 +173,7 @@ export const options = {
   }),
   minDrain: option({
     flag: "min-drain",
+    group: "leaving",
     value: "D",
     initial: 5000,
     syntax: duration,
@@ -167,6 +182,7 @@ export const options = {
   }),
   idle: option({
     flag: "idle",
+    group: "leaving",
     value: "N",
     initial: 0,
     initially: "0",
@@ -175,18 +191,21 @@ export const options = {
   }),
   grace: optional({
     flag: "grace",
+    group: "child",
     value: "D",
     syntax: duration,
     help: "this long after a stop signal was forwarded: SIGKILL to the command's process group",
   }),
   podGrace: optional({
     flag: "pod-grace",
+    group: "leaving",
     value: "D",
     syntax: positive,
     help: "the pod's terminationGracePeriodSeconds: --drain and --grace never plan past it",
   }),
   podAnnotations: option({
     flag: "pod-annotations",
+    group: "sidecars",
     value: "PATH",
     initial: "/etc/podinfo/annotations",
     syntax: anyText,
@@ -194,6 +213,7 @@ export const options = {
   }),
   detect: option({
     flag: "detect",
+    group: "sidecars",
     value: "D",
     initial: 3000,
     syntax: duration,
@@ -201,18 +221,21 @@ export const options = {
   }),
   signal: list({
     flag: "signal",
+    group: "child",
     value: "FROM:TO",
     syntax: rewrite,
     help: "rewrite a signal before it is forwarded",
   }),
   group: option({
     flag: "group",
+    group: "child",
     initial: false,
     syntax: boolean,
     help: "forward signals to the command's whole process group",
   }),
   expectExit: option({
     flag: "expect-exit",
+    group: "child",
     value: "CODE[,CODE]",
     initial: [],
     initially: "none",
@@ -221,6 +244,7 @@ export const options = {
   }),
   logLevel: option({
     flag: "log-level",
+    group: "log",
     value: "debug|info|warn|error",
     initial: "info",
     syntax: oneOf(["debug", "info", "warn", "error"]),
@@ -234,6 +258,7 @@ export const options = {
   }),
   logFormat: option({
     flag: "log-format",
+    group: "log",
     value: "auto|json|text",
     initial: "auto",
     syntax: oneOf(["auto", "json", "text"]),
@@ -241,12 +266,14 @@ export const options = {
   }),
   quiet: option({
     flag: "quiet",
+    group: "log",
     initial: false,
     syntax: boolean,
     help: "errors only",
   }),
   terminationLog: optional({
     flag: "termination-log",
+    group: "log",
     value: "PATH",
     initially: "/dev/termination-log if it exists",
     syntax: anyText,
@@ -254,6 +281,7 @@ export const options = {
   }),
   json: option({
     flag: "json",
+    group: "output",
     initial: false,
     syntax: boolean,
     help: "print JSON",

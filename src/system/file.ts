@@ -1,9 +1,12 @@
 import { latin1 } from "./latin1.ts";
-import { cString, libc, ptr } from "./libc.ts";
+import { cString, libc, moreOfLibc, ptr } from "./libc.ts";
 
 const O_RDONLY = 0;
 const O_CLOEXEC = 0x80000;
+const X_OK = 1;
 const BLOCK = 16 * 1024;
+/** Where musl's execvp looks without a PATH (musl, src/process/execvp.c). */
+const USUAL_PATH = "/usr/local/bin:/bin:/usr/bin";
 
 /**
  * The text of a file, /proc files too; undefined when it cannot be opened or read. Through libc, because node:fs costs each
@@ -26,4 +29,11 @@ export function readIfThere(path: string): string | undefined {
 function fromUtf8(text: string): string {
   if (!/[\x80-\xff]/.test(text)) return text;
   return new TextDecoder().decode(Uint8Array.from(text, (byte) => byte.charCodeAt(0)));
+}
+
+/** Whether a program of this name would be found, as execvp(3) looks for it: an empty part of PATH is the working directory. */
+export function isProgram(name: string, path = USUAL_PATH): boolean {
+  return path
+    .split(":")
+    .some((folder) => moreOfLibc().access(ptr(cString(folder === "" ? name : `${folder}/${name}`)), X_OK) === 0);
 }

@@ -1,8 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import packageJson from "../../package.json";
+import type { Command } from "../../src/command.ts";
 import { commands } from "../../src/commands.ts";
+import { describeCommand, type Manual } from "../../src/core/help.ts";
 import { options } from "../../src/core/options.ts";
-import { catches, ebb, startEbb, until } from "../harness.ts";
+import { manuals } from "../../src/manuals.ts";
+import { catches, ebb, ebbPath, startEbb, temporaryFolder, until } from "../harness.ts";
 
 describe("ebb sleep", () => {
   test.each([
@@ -113,6 +118,24 @@ describe("help", () => {
     for (const { flag } of Object.values(command?.options ?? {})) expect(stdout).toContain(`--${flag}`);
     expect((await ebb(["help", name])).stdout).toBe(stdout);
     expect((await ebb([name, "-h"])).stdout).toBe(stdout);
+    expect((await ebb([name, "--nonsense", "--help"])).stdout).toBe(stdout);
+    expect(stdout).toStartWith(describeCommand(command as Command, manuals[name] as Manual, 80));
+  });
+
+  test("is as wide as the terminal", async () => {
+    const widths = async (columns: number) => {
+      const command = `stty columns ${columns}; exec ${ebbPath} run --help`;
+      const { stdout } = Bun.spawnSync(["script", "-qec", command, "/dev/null"], { stdin: "ignore" });
+      return Math.max(
+        ...stdout
+          .toString()
+          .split("\r\n")
+          .filter((line) => !line.startsWith("  ebb "))
+          .map((line) => line.length),
+      );
+    };
+    expect(await widths(60)).toBeWithin(50, 61);
+    expect(await widths(120)).toBeWithin(100, 121);
   });
 
   test.each(["--version", "-V"])("ebb %s", async (flag) => {
@@ -129,7 +152,18 @@ describe("the command line", () => {
     ],
     ["an unknown flag without a command", ["--nosuch"], /--nosuch/],
     ["a short flag", ["-x", "--", "true"], /-x/],
-    ["help for no command", ["help", "nosuch"], /nosuch/],
+    ["help for no command", ["help", "nosuch"], /nosuch: no such command; ebb --help lists them/],
+    ["help for a command with a slip in it", ["help", "slepe"], /slepe: no such command; did you mean ebb sleep\?/],
+    [
+      "a flag of other commands",
+      ["sleep", "--json", "1s"],
+      /^ebb: unknown flag --json\nebb: --json is a flag of .*ebb config/,
+    ],
+    [
+      "a command with a slip in it",
+      ["wiat", "http://localhost:1/"],
+      /^ebb: wiat: no such command; did you mean "ebb wait"\? \(to run a program of that name: ebb -- wiat\)\n$/,
+    ],
   ])("%s is exit code 64", async (_, args, message) => {
     expect(await ebb(args)).toMatchObject({ code: 64, stdout: "", stderr: expect.stringMatching(message) });
   });
@@ -140,6 +174,19 @@ describe("the command line", () => {
     ["-- may be left out", ["run", "--sidecar", "none", "--quiet", "echo", "a"]],
   ])("%s", async (_, args) => {
     expect(await ebb(args)).toMatchObject({ code: 0, stdout: "a\n", stderr: "" });
+  });
+
+  test.each([
+    ["in PATH", ["slee"], 3],
+    ["named after --", ["--", "slee"], 3],
+    ["with a folder before it", ["./slee"], 3],
+    ["not found, named after --", ["--", "slep"], 127],
+    ["not found, and near to no command", ["nosuchprogram"], 127],
+  ])("a program that is named nearly like a command is run: %s", async (_, args, code) => {
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "slee"), "#!/bin/sh\nexit 3\n", { mode: 0o755 });
+    const env = { PATH: `/nosuch:${folder.path}`, EBB_SIDECAR: "none" };
+    expect((await ebb(args, { env, cwd: folder.path })).code).toBe(code);
   });
 
   test.each(["run", "wait"])("after -- everything is the command's own: ebb %s", async (name) => {

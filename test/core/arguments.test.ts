@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseArguments } from "../../src/core/arguments.ts";
+import { HelpAsked, parseArguments } from "../../src/core/arguments.ts";
 import { pickOptions } from "../../src/core/options.ts";
 
 const options = pickOptions("quit", "quitOn", "grace", "group", "quiet");
@@ -66,6 +66,9 @@ describe("what is wrong is said:", () => {
     [["--grice"], ["unknown flag --grice; did you mean --grace?"]],
     [["--grove"], ["unknown flag --grove"]],
     [["--Quiet"], ["unknown flag --Quiet; did you mean --quiet?"]],
+    [["--QUIT-ON"], ["unknown flag --QUIT-ON; did you mean --quit-on?"]],
+    [["--quit_on"], ["unknown flag --quit_on; did you mean --quit-on?"]],
+    [["--garce"], ["unknown flag --garce; did you mean --grace?"]],
     [["--constructor"], ["unknown flag --constructor"]],
     [["--grace"], ["--grace: expected a value (D)"]],
     [
@@ -82,6 +85,28 @@ describe("what is wrong is said:", () => {
       length: 4,
       problems: ["unknown flag --nonsense"],
     });
+  });
+});
+
+describe("help is asked for", () => {
+  test.each([
+    ["first", ["-h"]],
+    ["among flags", ["--group", "--help", "--grace"]],
+    ["after what is wrong", ["--nonsense", "5s", "--help"]],
+  ])("%s", (_, args) => {
+    expect(() => read(args, true)).toThrow(HelpAsked);
+  });
+
+  test.each([
+    ["after --", ["--", "--help"], false],
+    ["after the first operand of a command line", ["app", "-h"], false],
+    ["as a flag's value", ["--grace", "-h"], true],
+  ])("but not %s", (_, args, mayMix) => {
+    expect(() => read(args, mayMix)).not.toThrow();
+  });
+
+  test("also after an operand, where they may mix", () => {
+    expect(() => read(["http://h/", "--help"], true)).toThrow(HelpAsked);
   });
 });
 

@@ -1,0 +1,20 @@
+import type { Options } from "./option.ts";
+
+type Commands = Readonly<Record<string, { readonly options: Options }>>;
+
+/** A line for each flag that other commands have: `--json is a flag of ebb config and ebb status`. */
+export function ownersOf(flags: readonly string[], commands: Commands): readonly string[] {
+  return flags.flatMap((flag) => {
+    const owners = Object.entries(commands).filter(([, { options }]) => hasFlag(options, flag));
+    if (owners.length === 0) return [];
+    return [`--${flag} is a flag of ${listed(owners.map(([name]) => `ebb ${name}`))}`];
+  });
+}
+
+function hasFlag(options: Options, flag: string): boolean {
+  return Object.values(options).some((option) => option.flag === flag);
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 1 ? (names[0] as string) : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}

@@ -1,0 +1,24 @@
+/** The known word that was most likely meant: the same but for case, its beginning (three letters or more), or one slip away. */
+export function nearest(given: string, known: readonly string[]): string | undefined {
+  const word = plain(given);
+  return (
+    known.find((name) => name === word) ??
+    known.find((name) => word.length >= 3 && name.startsWith(word)) ??
+    known.find((name) => isOneSlipAway(name, word))
+  );
+}
+
+function plain(word: string): string {
+  return word.toLowerCase().replaceAll("_", "-");
+}
+
+/** One character more, less or other, or two neighbours exchanged (the Damerau-Levenshtein distance is 1 at the most). */
+function isOneSlipAway(a: string, b: string): boolean {
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start += 1;
+  const [restA, restB] = [a.slice(start), b.slice(start)];
+  const exchanged = `${restA[1] ?? ""}${restA[0] ?? ""}${restA.slice(2)}`;
+  return (
+    restA.slice(1) === restB || restA === restB.slice(1) || restA.slice(1) === restB.slice(1) || exchanged === restB
+  );
+}

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -109,6 +110,7 @@ void ebb_spawn(void) __attribute__((weak));
   ENTRY(isatty) \
   ENTRY(kill) \
   ENTRY(open) \
+  ENTRY(poll) \
   ENTRY(read) \
   ENTRY(sigprocmask) \
   ENTRY(socket) \

@@ -3,6 +3,7 @@ import { command as config } from "./commands/config.ts";
 import { command as drain } from "./commands/drain.ts";
 import { command as install } from "./commands/install.ts";
 import { command as quit } from "./commands/quit.ts";
+import { command as request } from "./commands/request.ts";
 import { command as run } from "./commands/run.ts";
 import { command as sleep } from "./commands/sleep.ts";
 import { command as wait } from "./commands/wait.ts";
@@ -11,4 +12,4 @@ import { command as wait } from "./commands/wait.ts";
  * What a pod's container starts with, all in one chunk of the executable: each further one costs a start 0.1 ms (measured).
  * So what is loaded later must not import what is loaded here, which would split it.
  */
-export const commands: Readonly<Record<string, Command>> = { run, wait, sleep, drain, quit, install, config };
+export const commands: Readonly<Record<string, Command>> = { run, wait, sleep, drain, quit, request, install, config };

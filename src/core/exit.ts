@@ -3,6 +3,8 @@ import type { SignalNumber } from "./signal.ts";
 /** ebb's own exit codes: sysexits(3) for ebb itself, the shell's 126 and 127 for a command that could not start. */
 export const EXIT = {
   ok: 0,
+  /** `ebb request`: the server said 400 or more. */
+  refused: 1,
   usage: 64,
   unavailable: 69,
   bug: 70,
@@ -17,6 +19,7 @@ export const exitMeanings: readonly (readonly [code: string, meaning: string])[]
   ["128+n", "the child, or the wait before it, was ended by signal n"],
   ["127", "the command was not found"],
   ["126", "the command was found but cannot be executed"],
+  ["1", "request: the answer's status was 400 or more"],
   ["64", "usage: an unknown flag or command, or a bad value"],
   ["69", "not ready, or not done, in time"],
   ["70", "a bug in ebb"],

@@ -36,6 +36,8 @@ interface Declaration<V> {
   readonly help: string;
   readonly syntax: Syntax<V>;
   readonly value?: string;
+  /** Its variable where `EBB_` and the flag's name will not do. */
+  readonly variable?: string;
   readonly also?: readonly Variable[];
   /** What help says of the default where the value does not say it. */
   readonly initially?: string;
@@ -72,7 +74,7 @@ function declare<V, T>(declaration: Declaration<V>, initial: T, repeatable: bool
     separator = ",",
     isFlagOnly,
   } = declaration;
-  const own: Variable = { name: variableName(flag) };
+  const own: Variable = { name: declaration.variable ?? variableName(flag) };
   const split: Variable = { ...own, read: (text) => splitBy(text, separator) };
   return {
     flag,

@@ -10,6 +10,7 @@ import {
   exitCodes,
   limit,
   oneOf,
+  parsePort,
   positive,
   rewrite,
   sidecarList,
@@ -96,7 +97,7 @@ export const options = {
     value: "'NAME: VALUE'",
     separator: "\n",
     syntax: syntax(parseHeader, "a header such as 'dapr-api-token: abc'"),
-    help: "a header for the quit requests",
+    help: "a header for the quit requests, or for that of ebb request",
   }),
   any: option({
     flag: "any",
@@ -278,6 +279,26 @@ export const options = {
     initially: "/dev/termination-log if it exists",
     syntax: anyText,
     help: "where ebb writes, in one line, why it failed",
+  }),
+  port: optional({
+    flag: "port",
+    value: "N",
+    variable: "EBB_ADMIN_PORT", // Kubernetes sets EBB_PORT=tcp://... where a Service is named ebb
+    syntax: syntax(parsePort, "a port from 1 to 65535"),
+    help: "the port of the admin interface on this pod's loopback",
+  }),
+  body: optional({
+    flag: "body",
+    value: "TEXT",
+    syntax: anyText,
+    help: "the request's body; -: what stdin says",
+  }),
+  timeout: option({
+    flag: "timeout",
+    value: "D",
+    initial: 10_000,
+    syntax: positive,
+    help: "how long the server may take for the whole answer",
   }),
   json: option({
     flag: "json",

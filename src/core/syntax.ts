@@ -60,6 +60,11 @@ function parseSidecars(given: string): "auto" | readonly SidecarName[] | undefin
   return names.length > 0 && known.length === new Set(names).size ? known : undefined;
 }
 
+export function parsePort(given: string): number | undefined {
+  const port = /^\d{1,5}$/.test(given) ? Number(given) : 0;
+  return port > 0 && port < 65536 ? port : undefined;
+}
+
 function parseLimit(given: string): number | undefined {
   const ms = parseDuration(given);
   return ms === 0 ? Number.POSITIVE_INFINITY : ms;

@@ -22,6 +22,7 @@ const sometimes = {
   connect: { args: ["i32", "ptr", "u32"], returns: "i32" },
   getsid: { args: ["i32"], returns: "i32" },
   getsockopt: { args: ["i32", "i32", "i32", "ptr", "ptr"], returns: "i32" },
+  poll: { args: ["ptr", "u64", "i32"], returns: "i32" },
   sigprocmask: { args: ["i32", "ptr", "ptr"], returns: "i32" },
   socket: { args: ["i32", "i32", "i32"], returns: "i32" },
   tcsetpgrp: { args: ["i32", "i32"], returns: "i32" },
@@ -58,6 +59,7 @@ export const ERRNO = {
   ENOTDIR: 20,
   ENFILE: 23,
   EMFILE: 24,
+  EPIPE: 32,
   ECONNREFUSED: 111,
 } as const;
 
@@ -75,6 +77,8 @@ const messages: Readonly<Record<number, string>> = {
   23: "too many open files in system",
   24: "too many open files",
   26: "text file busy",
+  27: "file too large",
+  28: "no space left on device",
   36: "file name too long",
   40: "too many levels of symbolic links",
 };

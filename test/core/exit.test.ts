@@ -30,7 +30,16 @@ describe("an expected exit code is reported as 0", () => {
 });
 
 test("the exit codes are those that users match on", () => {
-  expect(EXIT).toEqual({ ok: 0, usage: 64, unavailable: 69, bug: 70, system: 71, notExecutable: 126, notFound: 127 });
+  expect(EXIT).toEqual({
+    ok: 0,
+    refused: 1,
+    usage: 64,
+    unavailable: 69,
+    bug: 70,
+    system: 71,
+    notExecutable: 126,
+    notFound: 127,
+  });
 });
 
 test("each of ebb's own exit codes has one meaning that is written down", () => {

@@ -39,6 +39,9 @@ test("the defaults are the contract's", () => {
     logFormat: "auto",
     quiet: false,
     terminationLog: undefined,
+    port: undefined,
+    body: undefined,
+    timeout: 10_000,
     json: false,
   });
 });
@@ -47,7 +50,8 @@ test("each option has a flag and a variable of its own, and says what it is for"
   const all = Object.values(options);
   expect(new Set(all.map(({ flag }) => flag)).size).toBe(all.length);
   for (const { flag, variables, help } of all) {
-    expect(variables[0]?.name).toBe(`EBB_${flag.toUpperCase().replaceAll("-", "_")}`);
+    const name = flag === "port" ? "admin-port" : flag; // for a Service named ebb, Kubernetes sets EBB_PORT
+    expect(variables[0]?.name).toBe(`EBB_${name.toUpperCase().replaceAll("-", "_")}`);
     expect(help).toMatch(/\w/);
   }
 });

@@ -1,0 +1,73 @@
+import type { Command, Invocation } from "../command.ts";
+import { at, describeTarget, type HttpTarget, parseHttpTarget } from "../core/address.ts";
+import { parseAsked } from "../core/asked.ts";
+import { type Call, readOperandCall } from "../core/call.ts";
+import { formatDuration } from "../core/duration.ts";
+import { EXIT, Failure } from "../core/exit.ts";
+import { excerpt } from "../core/http-message.ts";
+import type { Environment } from "../core/option.ts";
+import { pickOptions } from "../core/options.ts";
+import { type SidecarKind, sidecarKinds } from "../core/sidecar.ts";
+import { fetchStreamed, type StreamedAnswer } from "../system/fetch.ts";
+import { createLog } from "../system/log.ts";
+import { writeError, writeStreamed } from "../system/output.ts";
+import { RequestFailed } from "../system/request-failed.ts";
+import { findSidecars } from "../system/sidecars.ts";
+
+const options = pickOptions("sidecar", "admin", "header", "podAnnotations", "port", "body", "timeout");
+
+/** `ebb request`: one HTTP request to the proxy, or to any URL. The body goes to stdout as it comes, all else to stderr. */
+export const command: Command = {
+  summary: "send one HTTP request to the proxy's admin interface, or to a URL",
+  usage: "request [flags] [METHOD] PATH|URL",
+  options,
+  main,
+};
+
+async function main({ args, env }: Invocation): Promise<number> {
+  const call = readOperandCall(options, args, env);
+  const { method, where, body } = parseAsked([...call.operands, ...call.command], call.values.body);
+  const target = where.kind === "url" ? where.target : at(await findAdmin(call, env), where.path);
+  // a token in EBB_HEADER is for the sidecars' quits: it goes to no other server
+  const headers = call.origins.header === "--header" ? call.values.header : [];
+  const bytes = body === "-" ? await Bun.stdin.bytes() : encode(body);
+  try {
+    const answer = await fetchStreamed({ method, target, headers, body: bytes }, call.values.timeout);
+    for await (const piece of answer.body) if (!(await writeStreamed(piece))) break;
+    return judge(answer);
+  } catch (error) {
+    if (!(error instanceof RequestFailed)) throw error;
+    const limit = error.kind === "late" ? ` (--timeout ${formatDuration(call.values.timeout)})` : "";
+    throw new Failure(EXIT.unavailable, `${method} ${describeTarget(target)}: ${error.message}${limit}`);
+  }
+}
+
+/** --admin, --port, the admin interface of the sidecar that is here, or Envoy's in Istio, as pilot-agent has it. */
+async function findAdmin({ values, origins }: Call<typeof options>, env: Environment): Promise<HttpTarget> {
+  const { admin, port } = values;
+  const local = (number: number) => parseHttpTarget(`http://localhost:${number}`) as HttpTarget;
+  if (origins.admin === "--admin" && origins.port === "--port") {
+    throw new Failure(EXIT.usage, "request: --admin and --port: give one of them");
+  }
+  if (port !== undefined && origins.port === "--port") return local(port);
+  if (admin !== undefined) return admin;
+  if (port !== undefined) return local(port);
+  const log = createLog({ logLevel: "warn", logFormat: "auto", quiet: false }, env);
+  const settings = { ...values, ready: [], quit: [] };
+  const sidecars = await findSidecars(settings, { env, forMs: 0, signal: AbortSignal.timeout(values.timeout), log });
+  const { name } = sidecars.find(({ envoy }) => envoy !== undefined) ?? sidecars[0] ?? { name: "istio" };
+  const kind: SidecarKind = sidecarKinds[name === "custom" ? "istio" : name];
+  return parseHttpTarget(kind.admin) as HttpTarget;
+}
+
+function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
+  return text === undefined ? undefined : new TextEncoder().encode(text);
+}
+
+/** As curl --fail has it, but with the body: 400 and above are an error; a redirect is none, and is not followed. */
+function judge({ status, statusText, location }: StreamedAnswer): number {
+  const said = `HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}`;
+  if (status >= 300 && location !== undefined) writeError(`ebb: ${said}: not followed to ${excerpt(location, 200)}\n`);
+  else if (status >= 400) writeError(`ebb: ${said}\n`);
+  return status >= 400 ? EXIT.refused : EXIT.ok;
+}

@@ -6,10 +6,11 @@ import { command as quit } from "./commands/quit.ts";
 import { command as request } from "./commands/request.ts";
 import { command as run } from "./commands/run.ts";
 import { command as sleep } from "./commands/sleep.ts";
+import { command as status } from "./commands/status.ts";
 import { command as wait } from "./commands/wait.ts";
 
 /**
  * What a pod's container starts with, all in one chunk of the executable: each further one costs a start 0.1 ms (measured).
  * So what is loaded later must not import what is loaded here, which would split it.
  */
-export const commands: Readonly<Record<string, Command>> = { run, wait, sleep, drain, quit, request, install, config };
+export const commands: Readonly<Record<string, Command>> = { run, wait, sleep, drain, quit, request, status, install, config };

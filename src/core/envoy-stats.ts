@@ -74,6 +74,18 @@ export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new 
   return { requests, connections: Math.max(0, connections - idle), hasRequests };
 }
 
+/** The connections on each listener, by its name in statistics. */
+export function countConnections(stats: Stats): ReadonlyMap<string, number> {
+  return new Map([...listenersOf(stats)].map(([name, { active }]) => [name, active]));
+}
+
+/** HTTP connections that draining has closed since Envoy started, by `connection: close` or GOAWAY. */
+export function countDrained(stats: Stats): number {
+  let drained = 0;
+  for (const [name, value] of stats) if (name.endsWith(".downstream_cx_drain_close")) drained += value;
+  return drained;
+}
+
 interface Listener {
   /** Connections. */
   readonly active: number;

@@ -307,6 +307,12 @@ export const options = {
     syntax: boolean,
     help: "print JSON",
   }),
+  watch: option({
+    flag: "watch",
+    initial: false,
+    syntax: boolean,
+    help: "again each second, until a stop signal",
+  }),
 } as const;
 
 export type OptionName = keyof typeof options;

@@ -87,7 +87,6 @@ function fetchFrom(request: StreamedRequest, host: string | undefined, signal: A
     headers: headersOf(request) as [string, string][],
     redirect: "manual",
     decompress: false,
-    keepalive: false,
     signal,
     ...(body === undefined ? {} : { body }),
     ...(target.address.kind === "unix" ? { unix: target.address.path } : {}),

@@ -4,7 +4,7 @@ import { judge, type Probe } from "../core/probe.ts";
 import { describeQuit, type QuitRequest, quitRefusal, quitUnreachable, type Sidecar } from "../core/sidecar.ts";
 import { locate } from "./admin-socket.ts";
 import { createHttpClient, REFUSED, tryConnect } from "./http.ts";
-import { endProcesses } from "./processes.ts";
+import { endProcesses } from "./end-processes.ts";
 import { type QuitOptions, sendQuit } from "./quit-request.ts";
 import { RequestFailed } from "./request-failed.ts";
 

@@ -1,4 +1,5 @@
 import type { Address } from "../core/address.ts";
+import { formatDuration } from "../core/duration.ts";
 import { judge, type Probe, pollPeriodMs, type Verdict } from "../core/probe.ts";
 import { remember } from "../core/remember.ts";
 import { createHttpClient, type HttpClient, REFUSED, sendNothing } from "./http.ts";
@@ -51,6 +52,21 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
     for (const { cancel } of attempts) cancel();
+    client[Symbol.dispose]();
+  });
+}
+
+/** One attempt: never longer than `withinMs`. */
+export function probeOnce(probe: Probe, withinMs: number): Promise<Verdict> {
+  const { promise, resolve } = Promise.withResolvers<Verdict>();
+  const client = createHttpClient();
+  const cancel = tryOf(probe, client)(resolve);
+  const timer = setTimeout(() => {
+    cancel();
+    resolve({ ready: false, reason: `no answer within ${formatDuration(withinMs)}` });
+  }, withinMs);
+  return promise.finally(() => {
+    clearTimeout(timer);
     client[Symbol.dispose]();
   });
 }

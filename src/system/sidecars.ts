@@ -19,6 +19,8 @@ export interface Look {
   readonly forMs: number;
   readonly signal: AbortSignal;
   readonly log: Log;
+  /** Called with what told of the sidecars, where `auto` has found some. */
+  readonly onFound?: (by: string) => void;
 }
 
 /** The sidecars to wait for and to quit: those that are named, or those that `auto` finds. */
@@ -43,6 +45,7 @@ async function here(settings: SidecarSettings, look: Look): Promise<readonly Fou
     native ||= isNative;
   }
   log.info({ sidecars, by, native }, "found");
+  look.onFound?.(by);
   return found;
 }
 

@@ -43,6 +43,7 @@ test("the defaults are the contract's", () => {
     body: undefined,
     timeout: 10_000,
     json: false,
+    watch: false,
   });
 });
 

@@ -1,0 +1,118 @@
+import type { Command, Invocation } from "../command.ts";
+import { type Call, expectNoOperands, readOperandCall } from "../core/call.ts";
+import { envoyStatus } from "../core/envoy-status.ts";
+import { EXIT } from "../core/exit.ts";
+import { findingsOf } from "../core/findings.ts";
+import type { Environment } from "../core/option.ts";
+import { pickOptions } from "../core/options.ts";
+import { describeProbe, type Probe } from "../core/probe.ts";
+import { socketsOf } from "../core/proc-net.ts";
+import { processesOf } from "../core/proc-pid.ts";
+import type { Sidecar } from "../core/sidecar.ts";
+import type { ProbeStatus, SidecarStatus, Snapshot } from "../core/snapshot.ts";
+import { changes, type Facts, factsOf } from "../core/status-changes.ts";
+import { statusLines } from "../core/status-text.ts";
+import { askEnvoy } from "../system/envoy-state.ts";
+import { createLog } from "../system/log.ts";
+import { writeStreamed } from "../system/output.ts";
+import { readProcesses } from "../system/processes.ts";
+import { probeOnce } from "../system/ready.ts";
+import { openScreen } from "../system/screen.ts";
+import { findSidecars } from "../system/sidecars.ts";
+import { readSocketTables } from "../system/sockets.ts";
+
+const options = pickOptions("sidecar", "admin", "ready", "podAnnotations", "json", "watch");
+
+/** For each request; all go out at the same time. */
+const REQUEST_MS = 2000;
+const WATCH_PERIOD_MS = 1000;
+
+/** `ebb status`: what is going on in this pod. 0 whatever it sees: `ebb wait` is what tells ready from not ready. */
+export const command: Command = {
+  summary: "show the sidecars' state, what listens here, and what stands out",
+  usage: "status [--json] [--watch] [flags]",
+  options,
+  main,
+};
+
+async function main({ args, env }: Invocation): Promise<number> {
+  const call = readOperandCall(options, args, env);
+  expectNoOperands(call, command.usage);
+  const take = () => takeSnapshot(call, env);
+  if (call.values.watch) return await watch(take, showerOf(call.values.json, env));
+  const snapshot = await take();
+  await print(call.values.json ? JSON.stringify(snapshot, null, 2) : statusLines(snapshot).join("\n"));
+  return EXIT.ok;
+}
+
+async function takeSnapshot(call: Call<typeof options>, env: Environment): Promise<Snapshot> {
+  const time = new Date().toISOString();
+  const { sidecars, foundBy } = await find(call, env);
+  // before the requests, whose connections are nobody's business
+  const seen = readProcesses();
+  const sockets = socketsOf(readSocketTables(), seen?.owners ?? new Map());
+  const processes = seen === undefined ? null : processesOf(seen);
+  const rest = { foundBy, sidecars: await Promise.all(sidecars.map(statusOf)), sockets, processes };
+  return { version: 1, time, ...rest, findings: findingsOf(rest) };
+}
+
+async function find({ values, origins }: Call<typeof options>, env: Environment) {
+  const log = createLog({ logLevel: "warn", logFormat: "auto", quiet: false }, env);
+  let foundBy = values.sidecar === "auto" ? null : origins.sidecar;
+  const onFound = (by: string): void => {
+    foundBy = by;
+  };
+  const look = { env, forMs: 0, signal: AbortSignal.timeout(REQUEST_MS), log, onFound };
+  const sidecars = await findSidecars({ ...values, quit: [] }, look);
+  return { sidecars, foundBy };
+}
+
+async function statusOf({ name, isNative, ready, envoy }: Sidecar): Promise<SidecarStatus> {
+  const [probes, answers] = await Promise.all([
+    Promise.all(ready.map(probe)),
+    envoy === undefined ? undefined : askEnvoy(envoy.admin, REQUEST_MS),
+  ]);
+  const isInboundOnly = envoy?.drainPath.includes("inboundonly") === true;
+  return {
+    name,
+    native: isNative,
+    ready: probes.every(({ ready }) => ready),
+    probes,
+    envoy: answers === undefined || envoy === undefined ? null : envoyStatus(envoy.admin, answers, isInboundOnly),
+  };
+}
+
+async function probe(probe: Probe): Promise<ProbeStatus> {
+  const verdict = await probeOnce(probe, REQUEST_MS);
+  return { target: describeProbe(probe), ready: verdict.ready, reason: verdict.ready ? null : verdict.reason };
+}
+
+/** Shows one snapshot after the other; false where nobody sees them any more. */
+type Show = (snapshot: Snapshot) => Promise<boolean>;
+
+/** A live view at a terminal; elsewhere a line for each change, or a JSON object a line. */
+function showerOf(json: boolean, env: Environment): Show {
+  if (json) return (snapshot) => print(JSON.stringify(snapshot));
+  const draw = openScreen(env);
+  if (draw !== undefined) return (snapshot) => draw([snapshot.time, ...statusLines(snapshot)]);
+  let before: Facts = new Map();
+  return async (snapshot) => {
+    const after = factsOf(snapshot);
+    const lines = changes(before, after).map((line) => `${snapshot.time} ${line}`);
+    before = after;
+    return lines.length === 0 || (await print(lines.join("\n")));
+  };
+}
+
+/** Each second, until a stop signal, or until nobody reads any more. */
+async function watch(take: () => Promise<Snapshot>, show: Show): Promise<number> {
+  for (;;) {
+    const start = performance.now();
+    if (!(await show(await take()))) return EXIT.ok;
+    await Bun.sleep(Math.max(0, WATCH_PERIOD_MS - (performance.now() - start)));
+  }
+}
+
+function print(text: string): Promise<boolean> {
+  return writeStreamed(new TextEncoder().encode(`${text}\n`));
+}

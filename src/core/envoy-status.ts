@@ -1,0 +1,123 @@
+import type { HttpTarget } from "./address.ts";
+import { describeTarget } from "./address.ts";
+import { parseDuration } from "./duration.ts";
+import type { BoundListener, DumpedListener, ServerInfo } from "./envoy-json.ts";
+import {
+  countConnections,
+  countDrained,
+  countInFlight,
+  isCounting,
+  parseStats,
+  type Stats,
+  statsPath,
+} from "./envoy-stats.ts";
+import type { EnvoyStatus, ListenerStatus } from "./snapshot.ts";
+
+/** What Envoy answered: the text, or why there is none. */
+export type AdminAnswer = { readonly text: string } | { readonly problem: string };
+
+/** The answers to `adminPaths`, in its order. */
+export type AdminAnswers = readonly AdminAnswer[];
+
+/** What an Envoy's admin interface is asked for its state; none of it changes anything. */
+export function adminPaths(): readonly string[] {
+  return ["/server_info", statsPath, "/listeners?format=json", ...envoyJson().listenerDumpPaths];
+}
+
+/** `isInboundOnly`: what is outbound is not waited for by a drain, and not counted as in flight. */
+export function envoyStatus(admin: HttpTarget, answers: AdminAnswers, isInboundOnly: boolean): EnvoyStatus {
+  const json = envoyJson();
+  const read = createReader(answers);
+  const info = read(0, json.parseServerInfo);
+  const stats = read(1, parseCounting);
+  const bound = read(2, json.parseBoundListeners) ?? [];
+  const dumped = [3, 4].flatMap((index) => read(index, json.parseListenerDump) ?? []);
+  return {
+    admin: describeTarget(admin),
+    problems: read.problems(),
+    ...identityOf(info),
+    drained: stats === undefined ? null : countDrained(stats),
+    inFlight: stats === undefined ? null : countInFlight(stats, isInboundOnly ? outboundOf(dumped) : undefined),
+    listeners: listenersOf(bound, dumped, stats),
+  };
+}
+
+/** zod, which checks what Envoy says, is loaded when there is something to check. */
+function envoyJson(): typeof import("./envoy-json.ts") {
+  return require("./envoy-json.ts");
+}
+
+interface Reader {
+  <T>(index: number, parse: (text: string) => T | undefined): T | undefined;
+  /** What could not be read, and why; one sentence where that is everything, for one reason. */
+  problems(): readonly string[];
+}
+
+function createReader(answers: AdminAnswers): Reader {
+  const problems: { readonly path: string; readonly why: string }[] = [];
+  const read = <T>(index: number, parse: (text: string) => T | undefined): T | undefined => {
+    const answer = answers[index];
+    const value = answer !== undefined && "text" in answer ? parse(answer.text) : undefined;
+    if (value !== undefined) return value;
+    const why = answer !== undefined && "problem" in answer ? answer.problem : "not what an Envoy answers";
+    problems.push({ path: adminPaths()[index]?.split("?")[0] ?? "", why });
+    return undefined;
+  };
+  return Object.assign(read, {
+    problems: () => {
+      const reasons = new Set(problems.map(({ why }) => why));
+      if (problems.length === answers.length && reasons.size === 1) return [...reasons];
+      return [...new Set(problems.map(({ path, why }) => `${path}: ${why}`))];
+    },
+  });
+}
+
+function parseCounting(text: string): Stats | undefined {
+  const stats = parseStats(text);
+  return isCounting(stats) ? stats : undefined;
+}
+
+type Identity = Pick<EnvoyStatus, "state" | "release" | "uptimeMs" | "epoch" | "drainStrategy" | "drainTimeMs">;
+
+function identityOf(info: ServerInfo | undefined): Identity {
+  const flags = info?.command_line_options;
+  return {
+    state: info?.state ?? null,
+    release: releaseOf(info?.version),
+    uptimeMs: parseDuration(info?.uptime_current_epoch ?? "") ?? null,
+    epoch: flags?.restart_epoch ?? null,
+    drainStrategy: flags?.drain_strategy?.toLowerCase() ?? null,
+    drainTimeMs: parseDuration(flags?.drain_time ?? "") ?? null,
+  };
+}
+
+/** `1.40.0` of `9e55.../1.40.0/Clean/RELEASE/BoringSSL` (Envoy, source/common/version/version.cc). */
+function releaseOf(version: string | undefined): string | null {
+  return version?.split("/")[1] ?? version ?? null;
+}
+
+function outboundOf(dumped: readonly DumpedListener[]): ReadonlySet<string> {
+  const outbound = dumped.filter(({ direction }) => direction === "OUTBOUND");
+  return new Set(outbound.flatMap(({ statName }) => statName ?? []));
+}
+
+/** What is bound, with what the configuration says of its direction and statistics of its connections. */
+function listenersOf(
+  bound: readonly BoundListener[],
+  dumped: readonly DumpedListener[],
+  stats: Stats | undefined,
+): readonly ListenerStatus[] {
+  const connections = stats === undefined ? undefined : countConnections(stats);
+  const byName = new Map(dumped.map((each) => [each.name, each]));
+  return bound.map(({ name, address }) => {
+    const { statName = address?.replaceAll(":", "_"), direction } = byName.get(name) ?? {};
+    // what nobody used yet has no statistics
+    const active = statName === undefined ? 0 : (connections?.get(statName) ?? 0);
+    return {
+      name,
+      address: address ?? null,
+      direction: direction === "INBOUND" ? "inbound" : direction === "OUTBOUND" ? "outbound" : null,
+      connections: connections === undefined ? null : active,
+    };
+  });
+}

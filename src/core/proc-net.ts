@@ -1,0 +1,151 @@
+import type { Counts, ListeningSocket, SocketsStatus } from "./snapshot.ts";
+
+/** The texts of /proc/net/tcp, tcp6 and unix; undefined: not there. */
+export interface SocketTables {
+  readonly tcp: string | undefined;
+  readonly tcp6: string | undefined;
+  readonly unix: string | undefined;
+}
+
+export interface Owner {
+  readonly pid: number;
+  readonly name: string;
+}
+
+/** Who has a socket open, by its inode. */
+export type Owners = ReadonlyMap<number, Owner>;
+
+/** The sockets that listen, with their connections; null where there is no table at all. */
+export function socketsOf(tables: SocketTables, owners: Owners): SocketsStatus | null {
+  const { tcp, tcp6, unix } = tables;
+  if (tcp === undefined && tcp6 === undefined && unix === undefined) return null;
+  const sockets = [...parseTcp(tcp ?? "", "tcp"), ...parseTcp(tcp6 ?? "", "tcp6")];
+  const places = new Map<string, Place>();
+  for (const socket of sockets) if (socket.state === "listen") addListener(places, socket, owners);
+  const outgoing = new Map<string, number>();
+  for (const socket of sockets) {
+    if (socket.state === "listen") continue;
+    const place = placeOf(socket, places);
+    count(place?.connections ?? outgoing, socket.state);
+  }
+  return {
+    listening: [...places.values()]
+      .map(listeningOf)
+      .toSorted(byPort)
+      .concat(unixListening(unix ?? "", owners)),
+    outgoing: Object.fromEntries(outgoing),
+  };
+}
+
+interface TcpSocket {
+  readonly protocol: "tcp" | "tcp6";
+  readonly address: string;
+  readonly port: number;
+  readonly state: string;
+  /** For one that listens: what waits for accept(2). */
+  readonly queue: number;
+  readonly inode: number;
+}
+
+/** linux include/net/tcp_states.h, in lower case. */
+const states = [
+  ...["", "established", "syn_sent", "syn_recv", "fin_wait1", "fin_wait2", "time_wait", "close"],
+  ...["close_wait", "last_ack", "listen", "closing", "syn_recv"],
+];
+
+/** Reads /proc/net/tcp or tcp6 (kernel: Documentation/networking/proc_net_tcp.rst). Lines of another form are left out. */
+function parseTcp(table: string, protocol: "tcp" | "tcp6"): readonly TcpSocket[] {
+  const rows = table.matchAll(
+    /^ *\d+: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) \S+ ([0-9A-F]{2}) \S+:([0-9A-F]+) \S+ \S+ +\d+ +\d+ (\d+)/gm,
+  );
+  return [...rows].map(([, address = "", port = "", state = "", queue = "", inode]) => ({
+    protocol,
+    address: address.length === 8 ? ipv4(address) : ipv6(address),
+    port: Number.parseInt(port, 16),
+    state: states[Number.parseInt(state, 16)] ?? "unknown",
+    queue: Number.parseInt(queue, 16),
+    inode: Number(inode),
+  }));
+}
+
+/** The bytes of a 32-bit word as the kernel prints it on little-endian machines, which x86-64 and arm64 are. */
+function bytesOf(word: string): readonly string[] {
+  return (word.match(/../g) ?? []).toReversed();
+}
+
+function ipv4(word: string): string {
+  return bytesOf(word)
+    .map((byte) => Number.parseInt(byte, 16))
+    .join(".");
+}
+
+/** As RFC 5952 writes it; an IPv4 address on a socket for both is written as IPv4. */
+function ipv6(words: string): string {
+  const mapped = /^0{16}FFFF0000(.{8})$/.exec(words)?.[1];
+  if (mapped !== undefined) return ipv4(mapped);
+  const bytes = (words.match(/.{8}/g) ?? []).flatMap(bytesOf).join("");
+  return new URL(`http://[${bytes.match(/.{4}/g)?.join(":")}]`).hostname.slice(1, -1);
+}
+
+/** One address that listens: by several sockets where SO_REUSEPORT shares it, as Envoy's workers do. */
+interface Place {
+  readonly protocol: "tcp" | "tcp6";
+  readonly address: string;
+  readonly port: number;
+  owner: Owner | undefined;
+  backlog: number;
+  readonly connections: Map<string, number>;
+}
+
+function addListener(places: Map<string, Place>, socket: TcpSocket, owners: Owners): void {
+  const { protocol, address, port, queue } = socket;
+  const key = `${address} ${port}`;
+  const place = places.get(key) ?? { protocol, address, port, owner: undefined, backlog: 0, connections: new Map() };
+  place.owner ??= owners.get(socket.inode);
+  place.backlog += queue;
+  places.set(key, place);
+}
+
+/** Where a connection came in: at its own address, or at one that stands for all; undefined for one that this pod opened. */
+function placeOf({ address, port }: TcpSocket, places: ReadonlyMap<string, Place>): Place | undefined {
+  return places.get(`${address} ${port}`) ?? places.get(`0.0.0.0 ${port}`) ?? places.get(`:: ${port}`);
+}
+
+function count(counts: Map<string, number>, state: string): void {
+  counts.set(state, (counts.get(state) ?? 0) + 1);
+}
+
+function listeningOf({ protocol, address, port, owner, backlog, connections }: Place): ListeningSocket {
+  const counts: Counts = Object.fromEntries(connections);
+  return {
+    protocol,
+    address,
+    port,
+    pid: owner?.pid ?? null,
+    process: owner?.name ?? null,
+    backlog,
+    connections: counts,
+  };
+}
+
+function byPort(a: ListeningSocket, b: ListeningSocket): number {
+  return (a.port ?? 0) - (b.port ?? 0);
+}
+
+const ACCEPTS = 0x10000; // __SO_ACCEPTCON (linux include/linux/net.h)
+const CONNECTED = "03"; // SS_CONNECTED
+
+/** Reads /proc/net/unix (proc_pid_net(5)): an accepted connection carries the path of the socket that took it. */
+function unixListening(table: string, owners: Owners): readonly ListeningSocket[] {
+  const rows = [...table.matchAll(/^\S+: \S+ \S+ ([0-9A-F]+) \S+ (\d\d) +(\d+) (.+)$/gm)];
+  const connected = new Map<string, number>();
+  for (const [, , state, , path = ""] of rows) if (state === CONNECTED) count(connected, path);
+  return rows.flatMap(([, flags = "", , inode, path = ""]) => {
+    if ((Number.parseInt(flags, 16) & ACCEPTS) === 0) return [];
+    const owner = owners.get(Number(inode));
+    const established = connected.get(path) ?? 0;
+    const connections: Counts = established === 0 ? {} : { established };
+    const who = { pid: owner?.pid ?? null, process: owner?.name ?? null };
+    return [{ protocol: "unix" as const, address: path, port: null, ...who, backlog: null, connections }];
+  });
+}

@@ -1,0 +1,115 @@
+import type { ProcessesStatus, ProcessStatus, Zombie } from "./snapshot.ts";
+
+/** One process, as /proc/PID/stat has it. */
+export interface Process {
+  readonly pid: number;
+  readonly name: string;
+  readonly state: string;
+  readonly parent: number;
+  /** Since boot. */
+  readonly startMs: number;
+}
+
+/** What /proc tells of all processes. */
+export interface ProcessTable {
+  readonly processes: readonly Process[];
+  readonly unreadable: number;
+  readonly self: number;
+  /** /proc/self/cgroup and /proc/1/cgroup: containers have each their own. */
+  readonly ownCgroup: string | undefined;
+  readonly initCgroup: string | undefined;
+  readonly uptimeMs: number | undefined;
+  readonly commandOf: (pid: number) => readonly string[];
+}
+
+/** In clock ticks of 10 ms: USER_HZ is 100 on every architecture but alpha and ia64 (linux include/asm-generic/param.h). */
+const TICK_MS = 10;
+
+const stateNames: Readonly<Record<string, string>> = {
+  R: "running",
+  S: "sleeping",
+  D: "uninterruptible",
+  T: "stopped",
+  t: "traced",
+  Z: "zombie",
+  I: "idle",
+  X: "dead",
+};
+
+/** Reads /proc/PID/stat (proc_pid_stat(5)). The name, which the process chooses itself, ends at the last parenthesis. */
+export function parseStat(text: string): Process | undefined {
+  const [, pid, name = "", rest = ""] = /^(\d+) \(([\s\S]*)\) ([^()]*)$/.exec(text.trimEnd()) ?? [];
+  const [state = "", parent, ...fields] = rest.split(" ");
+  const startTicks = Number(fields[17]);
+  if (pid === undefined || Number.isNaN(startTicks)) return undefined;
+  return {
+    pid: Number(pid),
+    name,
+    state: stateNames[state] ?? state,
+    parent: Number(parent),
+    startMs: startTicks * TICK_MS,
+  };
+}
+
+export function processesOf(table: ProcessTable): ProcessesStatus {
+  const { processes, unreadable, self } = table;
+  const init = processes.find(({ pid }) => pid === 1);
+  const initIsEbb = init !== undefined && init.name === processes.find(({ pid }) => pid === self)?.name;
+  const child = initIsEbb && self !== 1 ? oldestChildOf(1, processes, self) : undefined;
+  const shared = isShared(table, init);
+  return {
+    count: processes.length,
+    unreadable,
+    shared,
+    init: init === undefined ? null : statusOf(init, table),
+    initIsEbb,
+    child: child === undefined ? null : statusOf(child, table),
+    zombies: processes.filter(({ state }) => state === "zombie").map(zombieOf),
+    appEnded: shared === true && init?.name === PAUSE ? isAppGone(processes, self) : null,
+  };
+}
+
+/** What holds a pod's namespaces, and is PID 1 of a pod with shareProcessNamespace (kubernetes build/pause). */
+const PAUSE = "pause";
+
+function isShared({ ownCgroup, initCgroup, self }: ProcessTable, init: Process | undefined): boolean | null {
+  if (init?.name === PAUSE) return true;
+  if (self === 1) return false;
+  return ownCgroup === undefined || initCgroup === undefined ? null : ownCgroup !== initCgroup;
+}
+
+/** ebb starts its command before anything else becomes its child: an orphan, say. */
+function oldestChildOf(parent: number, processes: readonly Process[], self: number): Process | undefined {
+  const children = processes.filter((process) => process.parent === parent && process.pid !== self);
+  return children.toSorted((a, b) => a.startMs - b.startMs || a.pid - b.pid)[0];
+}
+
+function statusOf({ pid, name, state, startMs }: Process, { uptimeMs, commandOf }: ProcessTable): ProcessStatus {
+  // where uptime is the container's own (lxcfs), a start since boot says nothing
+  const ageMs = uptimeMs === undefined || startMs > uptimeMs ? null : uptimeMs - startMs;
+  return { pid, name, command: commandOf(pid), state, ageMs };
+}
+
+function zombieOf({ pid, name, parent }: Process): Zombie {
+  return { pid, name, parent };
+}
+
+/** The programs of the sidecars that ebb knows, by their names in /proc (15 characters at most). */
+const sidecarPrograms: ReadonlySet<string> = new Set([
+  ...["pilot-agent", "envoy", "linkerd2-proxy", "linkerd-proxy", "kuma-dp", "coredns"],
+  ...["consul-dataplan", "daprd", "vault", "cloud-sql-proxy", "cloud_sql_proxy"],
+]);
+
+/** Whether all that runs are sidecars, the pod's first process, and what ebb itself was started by. */
+function isAppGone(processes: readonly Process[], self: number): boolean {
+  const own = ancestorsOf(self, processes);
+  const others = processes.filter(({ pid, state }) => pid !== 1 && !own.has(pid) && state !== "zombie");
+  return others.length > 0 && others.every(({ name }) => sidecarPrograms.has(name));
+}
+
+function ancestorsOf(self: number, processes: readonly Process[]): ReadonlySet<number> {
+  const parents = new Map(processes.map(({ pid, parent }) => [pid, parent]));
+  const found = new Set<number>();
+  for (let pid = self; pid > 1 && !found.has(pid); pid = parents.get(pid) ?? 0) found.add(pid);
+  return found;
+}

@@ -1,5 +1,4 @@
-import type { HttpTarget } from "./address.ts";
-import { describeTarget } from "./address.ts";
+import { describeTarget, type HttpTarget } from "./address.ts";
 import { parseDuration } from "./duration.ts";
 import type { BoundListener, DumpedListener, ServerInfo } from "./envoy-json.ts";
 import {
@@ -33,7 +32,7 @@ export function envoyStatus(admin: HttpTarget, answers: AdminAnswers, isInboundO
   const bound = read(2, json.parseBoundListeners) ?? [];
   const dumped = [3, 4].flatMap((index) => read(index, json.parseListenerDump) ?? []);
   return {
-    admin: describeTarget(admin),
+    admin: describeTarget(admin).replace(/ ?\/$/, ""),
     problems: read.problems(),
     ...identityOf(info),
     drained: stats === undefined ? null : countDrained(stats),

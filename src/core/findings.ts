@@ -36,7 +36,7 @@ const stateMeanings: Readonly<Record<string, string>> = {
 };
 
 function envoyFindings(name: string, envoy: EnvoyStatus): readonly Finding[] {
-  const { state, problems, admin, drained, listeners } = envoy;
+  const { state, problems, admin, drained, inFlight, listeners } = envoy;
   const found: Finding[] = problems.map((problem) => ({
     kind: "admin",
     message: `${name}: its admin interface ${admin} does not tell all: ${problem}`,
@@ -46,8 +46,9 @@ function envoyFindings(name: string, envoy: EnvoyStatus): readonly Finding[] {
   if (state === "DRAINING") {
     const reason = "its health was failed (POST /healthcheck/ok takes that back)";
     found.push({ kind: "draining", message: `${name} is draining, ${reason}: ${describeInFlight(envoy)}` });
-  } else if ((drained ?? 0) > 0) {
-    const closed = `${counted(drained ?? 0, "connection")} closed by draining`;
+  } else if (drained !== null && drained > 0 && inFlight !== null && inFlight.requests + inFlight.connections > 0) {
+    // once in an Envoy's life, by new listeners, that is nothing: something in flight makes it tell
+    const closed = `${counted(drained, "connection")} closed by draining`;
     found.push({ kind: "drained", message: `${name} is ${state}, with ${closed}; ${describeInFlight(envoy)}` });
   }
   if (state === "LIVE" && listeners.length === 0 && problems.length === 0) {

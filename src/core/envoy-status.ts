@@ -53,20 +53,23 @@ interface Reader {
 }
 
 function createReader(answers: AdminAnswers): Reader {
-  const problems: { readonly path: string; readonly why: string }[] = [];
+  const paths = adminPaths().map((path) => path.split("?")[0] ?? path);
+  const problems: string[] = [];
+  const byPath = new Map<string, string>();
   const read = <T>(index: number, parse: (text: string) => T | undefined): T | undefined => {
     const answer = answers[index];
     const value = answer !== undefined && "text" in answer ? parse(answer.text) : undefined;
     if (value !== undefined) return value;
     const why = answer !== undefined && "problem" in answer ? answer.problem : "not what an Envoy answers";
-    problems.push({ path: adminPaths()[index]?.split("?")[0] ?? "", why });
+    problems.push(why);
+    byPath.set(paths[index] ?? "", why);
     return undefined;
   };
   return Object.assign(read, {
     problems: () => {
-      const reasons = new Set(problems.map(({ why }) => why));
+      const reasons = new Set(problems);
       if (problems.length === answers.length && reasons.size === 1) return [...reasons];
-      return [...new Set(problems.map(({ path, why }) => `${path}: ${why}`))];
+      return [...byPath].map(([path, why]) => `${path}: ${why}`);
     },
   });
 }

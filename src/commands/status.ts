@@ -15,7 +15,7 @@ import { statusLines } from "../core/status-text.ts";
 import { askEnvoy } from "../system/envoy-state.ts";
 import { createLog } from "../system/log.ts";
 import { writeStreamed } from "../system/output.ts";
-import { readProcesses } from "../system/processes.ts";
+import { readSettledProcesses } from "../system/processes.ts";
 import { probeOnce } from "../system/ready.ts";
 import { openScreen } from "../system/screen.ts";
 import { findSidecars } from "../system/sidecars.ts";
@@ -49,7 +49,7 @@ async function takeSnapshot(call: Call<typeof options>, env: Environment): Promi
   const time = new Date().toISOString();
   const { sidecars, foundBy } = await find(call, env);
   // before the requests, whose connections are nobody's business
-  const seen = readProcesses();
+  const seen = await readSettledProcesses();
   const sockets = socketsOf(readSocketTables(), seen?.owners ?? new Map());
   const processes = seen === undefined ? null : processesOf(seen);
   const rest = { foundBy, sidecars: await Promise.all(sidecars.map(statusOf)), sockets, processes };

@@ -88,8 +88,9 @@ function processFindings(processes: ProcessesStatus, sidecars: readonly SidecarS
   }
   if (zombies.length > 0) {
     const names = [...new Set(zombies.map(({ name }) => name))].slice(0, 3).join(", ");
-    const parents = [...new Set(zombies.map(({ parent }) => parent))].slice(0, 3).join(", ");
-    const message = `${counted(zombies.length, "zombie")} (${names}): process ${parents} does not reap its children`;
+    const parents = [...new Set(zombies.map(({ parent }) => parent))];
+    const who = parents.length === 1 ? `process ${parents[0]} does` : `processes ${parents.slice(0, 3).join(", ")} do`;
+    const message = `${counted(zombies.length, "zombie")} (${names}): ${who} not reap what has ended`;
     found.push({ kind: "zombies", message });
   }
   return found;

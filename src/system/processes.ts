@@ -7,8 +7,25 @@ export interface SeenProcesses extends ProcessTable {
   readonly owners: ReadonlyMap<number, Owner>;
 }
 
+const SETTLE_MS = 50;
+
+/** As `readProcesses`, without zombies that are none a moment later: what has just ended, and is about to be reaped. */
+export async function readSettledProcesses(): Promise<SeenProcesses | undefined> {
+  const first = readProcesses();
+  const zombies = zombiesOf(first);
+  if (zombies.size === 0) return first;
+  await Bun.sleep(SETTLE_MS);
+  const seen = readProcesses();
+  const processes = seen?.processes.filter(({ pid, state }) => state !== "zombie" || zombies.has(pid)) ?? [];
+  return seen === undefined ? undefined : { ...seen, processes };
+}
+
+function zombiesOf(seen: SeenProcesses | undefined): ReadonlySet<number> {
+  return new Set(seen?.processes.filter(({ state }) => state === "zombie").map(({ pid }) => pid));
+}
+
 /** All processes that /proc shows, and their sockets as far as ebb may read them; undefined without /proc. */
-export function readProcesses(): SeenProcesses | undefined {
+function readProcesses(): SeenProcesses | undefined {
   const pids = unlessGone(() => fs().readdirSync("/proc"), [])?.filter((name) => /^\d+$/.test(name)) ?? [];
   if (pids.length === 0) return undefined;
   const processes: Process[] = [];

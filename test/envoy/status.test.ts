@@ -74,7 +74,7 @@ describeAgainstEnvoy("ebb status beside a real Envoy", () => {
     expect(sidecars).toMatchObject([{ ready: false, envoy: { state } }]);
     expect(findings).toContainEqual({
       kind: "initializing",
-      message: expect.stringMatching(`^envoy is ${state}: .*${meaning}`),
+      message: expect.stringMatching(new RegExp(`^envoy is ${state}: .*${meaning}`)),
     });
     waitsFor.release();
   });

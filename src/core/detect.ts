@@ -1,6 +1,7 @@
 import type { HttpTarget } from "./address.ts";
+import type { Annotations, PodFacts } from "./adjust.ts";
 import { type FoundSidecar, foundIn } from "./plan.ts";
-import { type Annotations, kindOf, type PodFacts, type SidecarName, sidecarNames } from "./sidecar.ts";
+import { kindOf, type SidecarName, sidecarNames } from "./sidecar.ts";
 
 export interface Evidence extends PodFacts {
   /** Where the user says that an admin interface is: Envoy's, then. */

@@ -1,15 +1,7 @@
 import { at, type HttpTarget, parseHttpTarget } from "./address.ts";
+import type { Adjustment, PodFacts } from "./adjust.ts";
 import { type Probe, parseProbe } from "./probe.ts";
-import {
-  type Adjustment,
-  describeQuit,
-  kindOf,
-  type PodFacts,
-  type QuitRequest,
-  type Sidecar,
-  type SidecarKind,
-  type SidecarName,
-} from "./sidecar.ts";
+import { describeQuit, kindOf, type QuitRequest, type Sidecar, type SidecarKind, type SidecarName } from "./sidecar.ts";
 
 /** A sidecar that is in this pod, and what the pod has otherwise than the sidecar's defaults. */
 export interface FoundSidecar {
@@ -70,10 +62,17 @@ type Ends = Pick<Sidecar, "quits" | "processes">;
 
 const none: Ends = { quits: [], processes: [] };
 
-/** Told to end in the user's way; a native sidecar in none. */
+/** Told to end in the user's way, which need not be the one after which it goes later; a native sidecar in none. */
 function withQuits(own: Sidecar, ends: Ends): Sidecar {
   if (own.isNative) return own;
-  return { ...own, ...ends, ...(own.socket === undefined ? {} : { socket: { ...own.socket, quitPath: undefined } }) };
+  const { leaves, socket, ...sidecar } = own;
+  const isOwn = notYet(ends.quits, [own]).length === 0;
+  return {
+    ...sidecar,
+    ...ends,
+    ...(leaves === undefined || !isOwn ? {} : { leaves }),
+    ...(socket === undefined ? {} : { socket: { ...socket, quitPath: undefined } }),
+  };
 }
 
 function meantByUser(found: readonly FoundSidecar[]): readonly FoundSidecar[] {
@@ -118,22 +117,33 @@ function ownEnvoy(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget |
   return { admin: given ?? urlOf(adjustment.admin ?? kind.admin), drainPath: kind.drainPath };
 }
 
+/** Where readiness is on the admin interface it moves with that; on a port of its own it moves for the user's `--admin` alone. */
 function ownProbes(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly Probe[] {
-  const { ready, readyPath } = kind;
-  if (adjustment.ready !== undefined) return adjustment.ready;
-  const isThere = ready === `${kind.admin}${readyPath}`; // or it has a port of its own, which stays
-  const base = given ?? (isThere && adjustment.admin !== undefined ? urlOf(adjustment.admin) : undefined);
+  const { admin, ready, readyPath } = kind;
+  if (ready === undefined) return [];
+  if (given === undefined && adjustment.ready !== undefined) return adjustment.ready;
+  const isConnection = ready === `tcp${admin.slice("http".length)}`;
+  const moved = isConnection || ready === `${admin}${readyPath}` ? adjustment.admin : undefined;
+  const base = given ?? (moved === undefined ? undefined : urlOf(moved));
+  if (base !== undefined && isConnection) return [{ kind: "connect", address: base.address }];
   if (base !== undefined && readyPath !== undefined) return [{ kind: "http", target: at(base, readyPath) }];
-  return ready === undefined ? [] : [parseProbe(ready) as Probe];
+  return [parseProbe(ready) as Probe];
 }
 
 function ownQuits(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly QuitRequest[] {
-  const { quitPath } = kind;
+  const { headers } = adjustment;
+  const quits: QuitRequest[] = [];
+  for (const target of quitTargets(kind, adjustment, given)) {
+    quits.push({ method: "POST", target, ...(headers === undefined ? {} : { headers }) });
+  }
+  return quits;
+}
+
+function quitTargets(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly HttpTarget[] {
+  const { quit, quitPath } = kind;
   if (adjustment.quits !== undefined && (given === undefined || quitPath === undefined)) return adjustment.quits;
   const base = given ?? (adjustment.admin === undefined ? undefined : urlOf(adjustment.admin));
-  const target = base === undefined || quitPath === undefined ? urlOf(kind.quit) : at(base, quitPath);
-  const quit: QuitRequest = { method: "POST", target };
-  return [adjustment.headers === undefined ? quit : { ...quit, headers: adjustment.headers }];
+  return [base === undefined || quitPath === undefined ? urlOf(quit) : at(base, quitPath)];
 }
 
 function urlOf(text: string): HttpTarget {

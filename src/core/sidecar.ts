@@ -1,6 +1,16 @@
 import { describeTarget, type HttpTarget, parseHttpTarget } from "./address.ts";
+import {
+  type Adjustment,
+  type Annotations,
+  adjustCloudSql,
+  adjustConsul,
+  adjustDapr,
+  adjustKuma,
+  adjustVault,
+  type PodFacts,
+  saysYes,
+} from "./adjust.ts";
 import type { Header, HttpAnswer } from "./http-message.ts";
-import type { Environment } from "./option.ts";
 import type { Probe } from "./probe.ts";
 
 export interface QuitRequest {
@@ -10,25 +20,6 @@ export interface QuitRequest {
   readonly isMore?: true;
   /** Besides those that the user gives. */
   readonly headers?: readonly Header[];
-}
-
-/** The pod's annotations, as the downward API gives them. */
-export type Annotations = ReadonlyMap<string, string>;
-
-/** What this container can know of its pod. */
-export interface PodFacts {
-  readonly env: Environment;
-  readonly annotations: Annotations;
-}
-
-/** What a pod has otherwise than the sidecar's defaults. */
-export interface Adjustment {
-  readonly admin?: string;
-  readonly ready?: readonly Probe[];
-  readonly quits?: readonly QuitRequest[];
-  /** For the quits. */
-  readonly headers?: readonly Header[];
-  readonly leaves?: string;
 }
 
 /** A sidecar that ebb knows, as data. Ports are on the pod's loopback. */
@@ -133,7 +124,7 @@ export const sidecarKinds = {
     },
   },
   /**
-   * kuma-dp and Envoy. Readiness: app/kuma-dp/pkg/dataplane/readiness/component.go. The admin interface is a unix socket in
+   * kuma-dp and Envoy. Readiness: app/kuma-dp/pkg/dataplane/readiness/component.go; before that, Envoy's own (--admin). The admin interface is a unix socket in
    * kuma-dp's work folder since UPGRADE.md, "Envoy admin API now uses Unix domain socket by default" (pkg/core/xds/sockets.go,
    * app/kuma-dp/cmd/run.go), which app containers see only where they share that folder. From Kubernetes 1.29 on it is a
    * native sidecar, which no annotation tells (pkg/plugins/runtime/k8s/plugin.go): a quit is then followed by a restart.
@@ -185,8 +176,8 @@ export const sidecarKinds = {
   },
   /**
    * daprd: pkg/api/http/{shutdown,healthz,middlewares}.go. Readiness is outbound's: /v1.0/healthz waits until the app listens
-   * on its port (pkg/runtime/runtime.go, blockUntilAppIsReady), and the app would wait for it. Variables: pkg/injector/patcher/sidecar_patcher.go, in all the pod's
-   * containers, so ports need not tell; native: pkg/injector/annotations; 5 s: pkg/runtime/config.go.
+   * on its port (pkg/runtime/runtime.go, blockUntilAppIsReady), and the app would wait for it. The variable is in all containers
+   * of the pod (pkg/injector/patcher/sidecar_patcher.go), so ports need not tell. 5 s: pkg/runtime/config.go.
    */
   dapr: {
     isCompanion: true,
@@ -277,57 +268,6 @@ function isIstioNative(annotations: Annotations): boolean {
   const { parseIstioStatus } = require("./istio-status.ts") as typeof import("./istio-status.ts");
   const { containers, initContainers } = parseIstioStatus(text);
   return initContainers.includes("istio-proxy") && !containers.includes("istio-proxy");
-}
-
-function saysYes(value: string | undefined): boolean {
-  return value !== undefined && /^(true|t|yes|y|1|on|enabled)$/i.test(value);
-}
-
-/** Of a TCP port that is written as injectors and users do; undefined for anything else. */
-function onPort(text: string | undefined, path = ""): string | undefined {
-  const isPort = text !== undefined && /^[1-9]\d{0,4}$/.test(text) && Number(text) < 65536;
-  return isPort ? `http://localhost:${text}${path}` : undefined;
-}
-
-function adjustKuma({ annotations }: PodFacts): Adjustment {
-  const admin = onPort(annotations.get("kuma.io/envoy-admin-port"));
-  return admin === undefined ? {} : { admin };
-}
-
-function adjustConsul({ annotations }: PodFacts): Adjustment {
-  const said = (name: string) => annotations.get(`consul.hashicorp.com/sidecar-proxy-lifecycle-${name}`) || undefined;
-  const path = said("graceful-shutdown-path") ?? "/graceful_shutdown";
-  const url = onPort(said("graceful-port") ?? "20600", path) ?? sidecarKinds.consul.quit;
-  const seconds = said("shutdown-grace-period-seconds");
-  return {
-    quits: [{ method: "POST", target: parseHttpTarget(url) as HttpTarget }],
-    ...(seconds === undefined ? {} : { leaves: `after its shutdown grace period (${seconds}s)` }),
-  };
-}
-
-/** The token goes to daprd alone, and is never logged. */
-function adjustDapr({ env }: PodFacts): Adjustment {
-  const admin = onPort(env.DAPR_HTTP_PORT);
-  const token = env.DAPR_API_TOKEN ? parseHeader(`dapr-api-token: ${env.DAPR_API_TOKEN}`) : undefined;
-  return { ...(admin === undefined ? {} : { admin }), ...(token === undefined ? {} : { headers: [token] }) };
-}
-
-function adjustVault({ annotations }: PodFacts): Adjustment {
-  const admin = onPort(annotations.get("vault.hashicorp.com/agent-cache-listener-port"));
-  return admin === undefined ? {} : { admin };
-}
-
-/** One for each of the operator's proxies in this pod. */
-function adjustCloudSql({ env }: PodFacts): Adjustment {
-  const quits: QuitRequest[] = [];
-  const ready: Probe[] = [];
-  for (const url of (env.CSQL_PROXY_QUIT_URLS ?? "").split(" ")) {
-    const target = parseHttpTarget(url);
-    if (target === undefined) continue; // a blank, or named as a bad value of --quit
-    quits.push({ method: "POST", target });
-    ready.push({ kind: "connect", address: target.address });
-  }
-  return quits.length === 0 ? {} : { quits, ready };
 }
 
 /** A sidecar of this pod, or what the user said of one with URLs alone. */

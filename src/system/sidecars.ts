@@ -1,8 +1,9 @@
+import type { Annotations } from "../core/adjust.ts";
 import { type Detection, detect, type Evidence, listeningPorts, parseAnnotations } from "../core/detect.ts";
 import type { Environment } from "../core/option.ts";
 import type { Settings } from "../core/options.ts";
 import { type FoundSidecar, foundIn, planSidecars } from "../core/plan.ts";
-import type { Annotations, Sidecar } from "../core/sidecar.ts";
+import type { Sidecar } from "../core/sidecar.ts";
 import { locate } from "./admin-socket.ts";
 import { readIfThere } from "./file.ts";
 import type { Log } from "./log.ts";
@@ -68,7 +69,7 @@ async function lookAround(evidence: Omit<Evidence, "listening">, look: Look): Pr
   const told = detect({ ...evidence, listening: new Set() });
   if (told.hasProxy) return told;
   const start = performance.now();
-  using companions = watch(told.found);
+  using companions = watch(look.forMs > 0 ? told.found : []);
   for (;;) {
     const heard = detect({ ...evidence, listening: readListening(look.log) });
     if (heard.hasProxy || companions.areReady()) return heard;

@@ -7,6 +7,7 @@ import {
   childrenOf,
   collect,
   ebb,
+  ebbPath,
   fakeSidecar,
   processState,
   temporaryFolder,
@@ -205,3 +206,14 @@ test.skipIf(!canUnshare("--pid", "--fork", "--mount-proc", "--kill-child"))(
     expect([code, log.at(-1)?.outcome]).toEqual([69, expect.stringMatching(/^no such process/)]);
   },
 );
+
+test.skipIf(!isRoot)("where /proc is not mounted, that is said", async () => {
+  using root = temporaryFolder();
+  const inside = join(root.path, "ebb");
+  copyFileSync(ebbPath, inside);
+  const { code, log } = await ebb(["quit", "--sidecar", "none", "--signal-process", "x"], {
+    through: ["/bin/sh", "-c", 'shift; exec chroot "$0" /ebb "$@"', root.path],
+    cwd: "/",
+  });
+  expect([code, log.at(-1)?.outcome]).toEqual([69, "no process can be found: /proc cannot be read"]);
+});

@@ -108,6 +108,20 @@ describe("each sidecar is asked and told to quit at", () => {
       ["tcp://localhost:9091", "POST http://localhost:9091/quitquitquit"],
     ],
     [
+      "Cloud SQL's admin server, by --admin",
+      "cloud-sql-proxy",
+      {},
+      { admin: "http://localhost:9092" },
+      ["tcp://localhost:9092", "POST http://localhost:9092/quitquitquit"],
+    ],
+    [
+      "Vault Agent's listener, by --admin",
+      "vault-agent",
+      {},
+      { admin: "http://localhost:8300" },
+      ["POST http://localhost:8300/agent/v1/quit"],
+    ],
+    [
       "Cloud SQL's URLs, by its variable",
       "cloud-sql-proxy",
       { env: { CSQL_PROXY_QUIT_URLS: "http://localhost:9091/q  http://localhost:9092/q" } },
@@ -172,6 +186,19 @@ describe("what leaves later by itself says when", () => {
     if (expected === undefined) expect(sidecar?.leaves).toBeUndefined();
     else expect(sidecar?.leaves).toMatch(expected);
   });
+});
+
+test.each<[SidecarName, string, boolean]>([
+  ["linkerd", "http://localhost:4191/shutdown", true],
+  ["consul", "http://localhost:20600/graceful_shutdown", true],
+  ["consul", "http://localhost:19000/quitquitquit", false],
+])("%s, told to quit by %s, goes later: %p", (name, quit, isLater) => {
+  expect(plan([name], {}, { quit: [quit] })[0]?.leaves !== undefined).toBe(isLater);
+});
+
+test.each(["bye", " ", "//"])("a path of Consul's that is %p makes no other address", (path) => {
+  const annotations = { [`${consulLifecycle}-graceful-shutdown-path`]: path };
+  expect(plan(["consul"], { annotations })[0]?.quits[0]?.target.authority).toBe("localhost:20600");
 });
 
 describe("what the user gives is meant for the mesh's proxy, where there is one", () => {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import type { Annotations } from "../../src/core/adjust.ts";
 import { readCommandCall } from "../../src/core/call.ts";
 import { detect } from "../../src/core/detect.ts";
 import { options } from "../../src/core/options.ts";
 import { planSidecars } from "../../src/core/plan.ts";
-import { type Annotations, describeQuit } from "../../src/core/sidecar.ts";
+import { describeQuit } from "../../src/core/sidecar.ts";
 
 /** All quits that these variables come to, in a pod with these annotations and listening ports. */
 function quits(env: Readonly<Record<string, string>>, annotations: Annotations, ports: readonly number[]): string[] {

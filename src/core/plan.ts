@@ -41,12 +41,13 @@ export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls):
   for (const quit of urls.quit) (quit.isMore === true ? more : instead).push(quit);
   const processes = urls.signalProcess ?? [];
   const isGiven = instead.length + processes.length > 0;
-  const meant = meantByUser(found);
-  const isAlone = meant.length === 1;
+  let proxies = 0;
+  for (const { name } of found) if (!kindOf(name).isCompanion) proxies += 1;
+  const isAlone = (proxies > 0 ? proxies : found.length) === 1;
   const known: Sidecar[] = [];
-  let areAllNative = meant.length > 0;
+  let areAllNative = found.length > 0;
   for (const one of found) {
-    const isMeant = meant.includes(one);
+    const isMeant = proxies === 0 || !kindOf(one.name).isCompanion;
     const own = ownSidecar(one, isMeant ? urls.admin : undefined);
     known.push(isMeant && isGiven ? withQuits(own, isAlone ? { quits: instead, processes } : none) : own);
     areAllNative &&= !isMeant || one.isNative;
@@ -73,12 +74,6 @@ function withQuits(own: Sidecar, ends: Ends): Sidecar {
     ...(leaves === undefined || !isOwn ? {} : { leaves }),
     ...(socket === undefined ? {} : { socket: { ...socket, quitPath: undefined } }),
   };
-}
-
-function meantByUser(found: readonly FoundSidecar[]): readonly FoundSidecar[] {
-  const proxies: FoundSidecar[] = [];
-  for (const one of found) if (!kindOf(one.name).isCompanion) proxies.push(one);
-  return proxies.length > 0 ? proxies : found;
 }
 
 function ownSidecar({ name, isNative, adjustment = {} }: FoundSidecar, admin: HttpTarget | undefined): Sidecar {

@@ -62,8 +62,8 @@ function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarSettings
 }
 
 /**
- * Looks at the ports that listen only where nothing else tells of the mesh's proxy, until one listens or time is up. A companion
- * that is ready ends the look too: it would hardly be, had it come before the proxy.
+ * Looks at the ports that listen only where nothing else tells of the mesh's proxy, until one listens or time is up. Companions
+ * that are ready end the look too: their own traffic goes through the proxy, so that it is there by then.
  */
 async function lookAround(evidence: Omit<Evidence, "listening">, look: Look): Promise<Detection> {
   const told = detect({ ...evidence, listening: new Set() });

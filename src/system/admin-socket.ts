@@ -9,24 +9,35 @@ export function locate(sidecar: Sidecar): Sidecar {
 
 /** The newest, because a container that was started again leaves the sockets of the one before in a shared volume. */
 function newestMatch(pattern: string): string | undefined {
-  const { readdirSync, statSync } = require("node:fs") as typeof import("node:fs"); // 0.9 ms, and few need it
   const [before = "", after = ""] = pattern.split("*");
   const slash = before.lastIndexOf("/") + 1;
   const [folder, prefix] = [before.slice(0, slash), before.slice(slash)];
-  let newest: { readonly path: string; readonly at: number } | undefined;
-  for (const name of namesIn(readdirSync, folder)) {
+  let newest: { readonly path: string; readonly changedAt: number } | undefined;
+  for (const name of namesIn(folder)) {
+    if (!name.startsWith(prefix)) continue;
     const path = `${folder}${name}${after}`;
-    const seen = name.startsWith(prefix) ? statSync(path, { throwIfNoEntry: false }) : undefined;
-    if (seen?.isSocket() && seen.mtimeMs > (newest?.at ?? Number.NEGATIVE_INFINITY))
-      newest = { path, at: seen.mtimeMs };
+    const changedAt = socketTime(path);
+    if (changedAt !== undefined && changedAt >= (newest?.changedAt ?? 0)) newest = { path, changedAt };
   }
   return newest?.path;
 }
 
-function namesIn(readdirSync: typeof import("node:fs").readdirSync, folder: string): readonly string[] {
+function namesIn(folder: string): readonly string[] {
+  const { readdirSync } = require("node:fs") as typeof import("node:fs"); // 0.9 ms, and few need it
   try {
     return readdirSync(folder);
   } catch {
     return []; // scratch images have no /tmp
+  }
+}
+
+/** Milliseconds; undefined for what is not there, is no socket, or is in another user's folder, where it cannot be used. */
+function socketTime(path: string): number | undefined {
+  const { statSync } = require("node:fs") as typeof import("node:fs");
+  try {
+    const seen = statSync(path);
+    return seen.isSocket() ? seen.mtimeMs : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { copyFileSync, mkdirSync, utimesSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, utimesSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { childPath, ebb, ebbPath, temporaryFolder } from "../harness.ts";
@@ -53,6 +53,17 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     ]);
   });
 
+  test("a companion that is not ready yet leaves the proxy time to come", async () => {
+    const ports = [
+      { port: 3500, afterMs: 900 },
+      { port: 15020, afterMs: 300 },
+      { port: 15021, afterMs: 300 },
+    ];
+    const ended = await ebbBeside(ports, ["run", ...app], { env: { DAPR_HTTP_PORT: "3500" } });
+    expect(found(ended)).toEqual(["istio", "dapr"]);
+    expect(ended.requests.toSorted()).toEqual(["15020 POST /quitquitquit", "3500 POST /v1.0/shutdown"]);
+  });
+
   test("a companion that is ready ends the look for a proxy before --detect does", async () => {
     const env = { DAPR_HTTP_PORT: "3500" };
     const ended = await ebbBeside([{ port: 3500 }], ["run", "--detect", "10m", ...app], { env });
@@ -99,7 +110,7 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
       [["run", ...app], 5],
     ] as const) {
       const [verb, ...rest] = command;
-      const ended = await ebbBeside(ports, [verb, "--sidecar", name, "--quit-timeout", "400ms", ...rest]);
+      const ended = await ebbBeside(ports, [verb, "--sidecar", name, "--quit-timeout", "800ms", ...rest]);
       expect(ended.code).toBe(code);
       expect(quitOf(ended, name)?.level).toBe("info");
       expect(quitOf(ended, name)?.outcome).toMatch(outcome);
@@ -179,5 +190,17 @@ describe.skipIf(process.getuid?.() !== 0)("Kuma's admin interface on a unix sock
     expect(ended.code).toBe(0);
     expect(sockets.seen).toEqual(requests);
     expect(ended.log.at(-1)).toMatchObject({ sidecar: "kuma", outcome: "gone" });
+  });
+
+  test("is left alone in a folder that is another user's", async () => {
+    using root = temporaryFolder();
+    using sockets = await withSockets(root.path, ["kuma-dp-1"]);
+    chmodSync(root.path, 0o755);
+    chmodSync(join(root.path, "tmp", "kuma-dp-1"), 0o700);
+    const through = ["unshare", "--net", "chroot", "--userspec=65534:65534", root.path];
+    const ended = await ebb(["quit", "--sidecar", "kuma", "--quit-timeout", "300ms"], { through, cwd: "/" });
+    expect(ended.code).toBe(69);
+    expect(ended.log.at(-1)?.request).toBe("POST http://localhost:9901/quitquitquit");
+    expect(sockets.seen).toEqual([]);
   });
 });

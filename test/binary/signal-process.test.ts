@@ -49,8 +49,8 @@ function hasEnded(pid: number): boolean {
   return [undefined, "Z"].includes(processState(pid));
 }
 
-const quit = ["quit", "--sidecar", "none", "--quit-timeout", "900ms", "--signal-process"];
-const run = ["run", "--sidecar", "none", "--quit-timeout", "900ms", "--signal-process"];
+const quit = ["quit", "--sidecar", "none", "--quit-timeout", "1800ms", "--signal-process"];
+const run = ["run", "--sidecar", "none", "--quit-timeout", "1800ms", "--signal-process"];
 
 describe("ebb quit --signal-process", () => {
   test.each<[string, readonly string[], string, string]>([

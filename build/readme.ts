@@ -36,7 +36,7 @@ function sidecarTable(): string {
   const rows = Object.entries(sidecarKinds).map(([name, kind]: [string, SidecarKind]) => [
     code(name),
     readyOf(kind),
-    code(`POST ${kind.quit}`),
+    quitOf(kind),
     foundBy(kind),
   ]);
   return table(["sidecar", "ready", "quit", "found by"], rows);
@@ -45,6 +45,11 @@ function sidecarTable(): string {
 function readyOf({ ready }: SidecarKind): string {
   if (ready === undefined) return "(not waited for)";
   return code(ready.startsWith("http") ? `GET ${ready}` : ready);
+}
+
+function quitOf({ quit, quitPath, adminSocket }: SidecarKind): string {
+  const own = code(`POST ${quit}`);
+  return adminSocket === undefined ? own : `${own}, or ${code(`${quitPath}`)} at ${code(`unix:${adminSocket}`)}`;
 }
 
 function foundBy({ variable, annotation, ports }: SidecarKind): string {

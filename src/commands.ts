@@ -13,4 +13,14 @@ import { command as wait } from "./commands/wait.ts";
  * What a pod's container starts with, all in one chunk of the executable: each further one costs a start 0.1 ms (measured).
  * So what is loaded later must not import what is loaded here, which would split it.
  */
-export const commands: Readonly<Record<string, Command>> = { run, wait, sleep, drain, quit, request, status, install, config };
+export const commands: Readonly<Record<string, Command>> = {
+  run,
+  wait,
+  sleep,
+  drain,
+  quit,
+  request,
+  status,
+  install,
+  config,
+};

@@ -1,6 +1,6 @@
 import type { Command, Invocation } from "../command.ts";
 import { type Call, expectNoOperands, readOperandCall } from "../core/call.ts";
-import { formatDuration } from "../core/duration.ts";
+import { formatDuration, formatSeconds } from "../core/duration.ts";
 import type { InFlight } from "../core/envoy-stats.ts";
 import { EXIT } from "../core/exit.ts";
 import { planLeaving, splitDrain } from "../core/leaving.ts";
@@ -9,6 +9,7 @@ import { options as all, pickOptions } from "../core/options.ts";
 import type { Sidecar } from "../core/sidecar.ts";
 import { isStop } from "../core/signal.ts";
 import { boolean } from "../core/syntax.ts";
+import { counted } from "../core/wording.ts";
 import { drainAll } from "../system/drain.ts";
 import { keepLive } from "../system/live.ts";
 import { createLog, type Log } from "../system/log.ts";
@@ -122,11 +123,11 @@ async function drain(sidecars: readonly Sidecar[], { drainMs, settings, log, sig
 }
 
 function lineOf(counts: ReadonlyMap<string, InFlight>, elapsedMs: number, drainMs: number): string {
-  const time = `${formatDuration(Math.floor(elapsedMs / 1000) * 1000)} of ${formatDuration(drainMs)}`;
-  const parts = [...counts].map(
-    ([name, each]) => `${name}: ${each.requests} requests, ${each.connections} connections`,
-  );
-  return `draining ${time}: ${parts.length === 0 ? "still accepting" : parts.join("; ")}`;
+  const parts = [...counts].map(([name, { requests, connections }]) => {
+    return `${name}: ${counted(requests, "request")}, ${counted(connections, "connection")}`;
+  });
+  const what = parts.length === 0 ? "still accepting" : parts.join("; ");
+  return `draining ${formatSeconds(elapsedMs)} of ${formatDuration(drainMs)}: ${what}`;
 }
 
 async function quit(

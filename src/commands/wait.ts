@@ -1,6 +1,6 @@
 import type { Command, Invocation } from "../command.ts";
 import { readOperandCall } from "../core/call.ts";
-import { formatDuration } from "../core/duration.ts";
+import { formatSeconds } from "../core/duration.ts";
 import { EXIT, Failure } from "../core/exit.ts";
 import { pickOptions, type Settings } from "../core/options.ts";
 import { type Probe, parseProbe } from "../core/probe.ts";
@@ -81,7 +81,7 @@ function parseTarget(text: string): Probe {
 }
 
 function lineOf(wait: Wait, waitedMs: number): string {
-  return `waiting for ${formatDuration(Math.floor(waitedMs / 1000) * 1000)}: ${wait.pending()}`;
+  return `waiting for ${formatSeconds(waitedMs)}: ${wait.pending()}`;
 }
 
 /** What comes first: ready, the end of the time, or a stop signal (its number). */

@@ -1,4 +1,5 @@
 import type { InFlight } from "./envoy-stats.ts";
+import { counted } from "./wording.ts";
 
 /**
  * The draining of one Envoy, as a pure state machine: failing-health -> accepting -> draining-listeners -> counting -> over.
@@ -167,8 +168,9 @@ export function describeOutcome(outcome: Outcome): { readonly ok: boolean; reado
       return { ok: true, text: "gone meanwhile: nothing is left to drain" };
     case "out of time": {
       const { requests, connections } = outcome.left;
-      const parts = [plural(requests, "request"), plural(connections, "connection")].filter((part) => part !== "");
-      return { ok: false, text: `out of time with ${requests + connections} left (${parts.join(", ")})` };
+      const parts = [counted(requests, "request"), counted(connections, "connection")];
+      const left = parts.filter((part) => !part.startsWith("0 ")).join(", ");
+      return { ok: false, text: `out of time with ${requests + connections} left (${left})` };
     }
     case "not counted":
       return { ok: false, text: "out of time, and what was left could not be counted" };
@@ -177,8 +179,4 @@ export function describeOutcome(outcome: Outcome): { readonly ok: boolean; reado
     case "cut short":
       return { ok: false, text: "cut short" };
   }
-}
-
-function plural(count: number, what: string): string {
-  return count === 0 ? "" : `${count} ${what}${count === 1 ? "" : "s"}`;
 }

@@ -1,6 +1,7 @@
+import { parseStat } from "./process.ts";
 import type { ProcessesStatus, ProcessStatus, Zombie } from "./snapshot.ts";
 
-/** One process, as /proc/PID/stat has it. */
+/** One process, in the words of `ebb status`. */
 export interface Process {
   readonly pid: number;
   readonly name: string;
@@ -36,19 +37,12 @@ const stateNames: Readonly<Record<string, string>> = {
   X: "dead",
 };
 
-/** Reads /proc/PID/stat (proc_pid_stat(5)). The name, which the process chooses itself, ends at the last parenthesis. */
-export function parseStat(text: string): Process | undefined {
-  const [, pid, name = "", rest = ""] = /^(\d+) \(([\s\S]*)\) ([^()]*)$/.exec(text.trimEnd()) ?? [];
-  const [state = "", parent, ...fields] = rest.split(" ");
-  const startTicks = Number(fields[17]);
-  if (pid === undefined || Number.isNaN(startTicks)) return undefined;
-  return {
-    pid: Number(pid),
-    name,
-    state: stateNames[state] ?? state,
-    parent: Number(parent),
-    startMs: startTicks * TICK_MS,
-  };
+/** Reads /proc/PID/stat; undefined where it is not understood. */
+export function parseProcess(text: string): Process | undefined {
+  const stat = parseStat(text);
+  if (stat === undefined) return undefined;
+  const { pid, comm, state, parent, startTicks } = stat;
+  return { pid, name: comm, state: stateNames[state] ?? state, parent, startMs: startTicks * TICK_MS };
 }
 
 export function processesOf(table: ProcessTable): ProcessesStatus {

@@ -5,7 +5,7 @@ export interface Process {
   readonly pid: number;
   readonly parent: number;
   /** Clock ticks from boot to its start: with the pid, which process it is. */
-  readonly startedAt: string;
+  readonly startTicks: number;
   /** R, S, D, T, Z ... */
   readonly state: string;
   /** The executable's path; undefined where this user may not read it. */
@@ -20,15 +20,16 @@ export function parseExecutable(text: string): string | undefined {
   return /^(\/.*)?[^/\s][^/\n\0]*$/.test(text) && text !== "." && text !== ".." ? text : undefined;
 }
 
-/** What /proc/PID/stat says; undefined where it is not understood. */
-export function parseStat(text: string): Pick<Process, "parent" | "startedAt" | "state" | "comm"> | undefined {
-  // the name may hold anything, parentheses too
-  const [open, close] = [text.indexOf("("), text.lastIndexOf(")")];
-  const fields = text.slice(close + 2).split(" ");
-  const [state, parent, startedAt] = [fields[0], fields[1], fields[19]];
-  if (open < 0 || close < open || state === undefined || parent === undefined || startedAt === undefined)
-    return undefined;
-  return { comm: text.slice(open + 1, close), state, parent: Number(parent), startedAt };
+/** Of a process what /proc/PID/stat says. */
+export type Stat = Omit<Process, "exe" | "argv0">;
+
+/** Reads /proc/PID/stat (proc_pid_stat(5)); undefined where it is not understood. The name, which the process chooses itself, ends at the last parenthesis. */
+export function parseStat(text: string): Stat | undefined {
+  const [, pid, comm = "", rest = ""] = /^(\d+) \(([\s\S]*)\) ([^()]*)$/.exec(text.trimEnd()) ?? [];
+  const [state = "", parent, ...fields] = rest.split(" ");
+  const startTicks = Number(fields[17]);
+  if (pid === undefined || Number.isNaN(startTicks)) return undefined;
+  return { pid: Number(pid), parent: Number(parent), startTicks, state, comm };
 }
 
 /** A zombie (Z) has ended, and so has what is dead (X): somebody else has yet to reap it. */

@@ -2,6 +2,7 @@ import { endingSignals, hasEnded, type Process, parseStat, runs } from "../core/
 import { signalName } from "../core/signal.ts";
 import { kill } from "./child.ts";
 import { readIfThere } from "./file.ts";
+import { allPids } from "./processes.ts";
 
 /** What became of one process; without a pid, of the search for any. */
 export interface ProcessEnd {
@@ -26,23 +27,12 @@ export async function endProcesses(name: string, timeoutMs: number): Promise<rea
   return [{ isGone: false, outcome }];
 }
 
-function allPids(): readonly number[] {
-  const { readdirSync } = require("node:fs") as typeof import("node:fs"); // 0.9 ms, and few need it
-  try {
-    return readdirSync("/proc")
-      .filter((entry) => /^\d+$/.test(entry))
-      .map(Number);
-  } catch {
-    return []; // it is not mounted
-  }
-}
-
 /** Undefined for one that has ended, and for the kernel's own. */
 function readProcess(pid: number): Process | undefined {
   const stat = parseStat(readIfThere(`/proc/${pid}/stat`) ?? "");
   const [argv0 = ""] = (readIfThere(`/proc/${pid}/cmdline`) ?? "").split("\0");
   if (stat === undefined || hasEnded(stat) || argv0 === "") return undefined;
-  return { pid, ...stat, argv0, exe: readExecutable(pid) };
+  return { ...stat, argv0, exe: readExecutable(pid) };
 }
 
 function readExecutable(pid: number): string | undefined {
@@ -80,7 +70,7 @@ async function watchItEnd(target: Process, until: number): Promise<boolean> {
 }
 
 /** Also where its pid is another process's by now. */
-function isGone({ pid, startedAt }: Process): boolean {
+function isGone({ pid, startTicks }: Process): boolean {
   const now = parseStat(readIfThere(`/proc/${pid}/stat`) ?? "");
-  return now === undefined || hasEnded(now) || now.startedAt !== startedAt;
+  return now === undefined || hasEnded(now) || now.startTicks !== startTicks;
 }

@@ -1,5 +1,5 @@
 import type { Owner } from "../core/proc-net.ts";
-import { type Process, type ProcessTable, parseStat } from "../core/proc-pid.ts";
+import { type Process, type ProcessTable, parseProcess } from "../core/proc-pid.ts";
 import { readIfThere } from "./file.ts";
 
 export interface SeenProcesses extends ProcessTable {
@@ -26,13 +26,13 @@ function zombiesOf(seen: SeenProcesses | undefined): ReadonlySet<number> {
 
 /** All processes that /proc shows, and their sockets as far as ebb may read them; undefined without /proc. */
 function readProcesses(): SeenProcesses | undefined {
-  const pids = unlessGone(() => fs().readdirSync("/proc"), [])?.filter((name) => /^\d+$/.test(name)) ?? [];
+  const pids = allPids();
   if (pids.length === 0) return undefined;
   const processes: Process[] = [];
   const owners = new Map<number, Owner>();
   let unreadable = 0;
   for (const pid of pids) {
-    const seen = parseStat(readIfThere(`/proc/${pid}/stat`) ?? "");
+    const seen = parseProcess(readIfThere(`/proc/${pid}/stat`) ?? "");
     if (seen === undefined) continue; // it has ended meanwhile
     processes.push(seen);
     const inodes = seen.state === "zombie" ? [] : socketsOf(pid);
@@ -51,8 +51,14 @@ function readProcesses(): SeenProcesses | undefined {
   };
 }
 
+/** Of all processes that /proc shows; none where it is not mounted. */
+export function allPids(): readonly number[] {
+  const names = unlessGone(() => fs().readdirSync("/proc"), []) ?? [];
+  return names.filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
 /** The inodes of the sockets that a process has open; undefined where ebb may not see them: another user's. */
-function socketsOf(pid: string): readonly number[] | undefined {
+function socketsOf(pid: number): readonly number[] | undefined {
   const folder = `/proc/${pid}/fd`;
   const names = unlessGone(() => fs().readdirSync(folder), []);
   const links = names?.map((name) => unlessGone(() => fs().readlinkSync(`${folder}/${name}`), ""));

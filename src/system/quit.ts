@@ -3,8 +3,8 @@ import { toTenths } from "../core/duration.ts";
 import { judge, type Probe } from "../core/probe.ts";
 import { describeQuit, type QuitRequest, quitRefusal, quitUnreachable, type Sidecar } from "../core/sidecar.ts";
 import { locate } from "./admin-socket.ts";
-import { createHttpClient, REFUSED, tryConnect } from "./http.ts";
 import { endProcesses } from "./end-processes.ts";
+import { createHttpClient, REFUSED, tryConnect } from "./http.ts";
 import { type QuitOptions, sendQuit } from "./quit-request.ts";
 import { RequestFailed } from "./request-failed.ts";
 

@@ -63,6 +63,7 @@ test("no more is asked for than what is read", () => {
   for (const path of listenerDumpPaths) {
     const mask = new URL(path, "http://admin").searchParams.get("mask")?.split(",") ?? [];
     expect(mask.map((field) => field.split(".").at(-1) as string)).toEqual([
+      "name",
       "address",
       "stat_prefix",
       "traffic_direction",

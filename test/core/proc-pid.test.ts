@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Process, type ProcessTable, parseStat, processesOf } from "../../src/core/proc-pid.ts";
+import { type Process, type ProcessTable, parseProcess, processesOf } from "../../src/core/proc-pid.ts";
 
 const fields = (startTicks: number): string =>
   `8465 8465 21762 0 -1 4194304 101 0 0 0 0 0 0 0 20 0 1 0 ${startTicks} 3133440 410 18446744073709551615 0 0 0`;
@@ -12,7 +12,7 @@ test.each([
   ["", ""],
 ])("a process named %j", (name, seen) => {
   const text = `17 (${name}) S ${fields(500)}\n`.replace(" 8465", " 3");
-  expect(parseStat(text)).toEqual({ pid: 17, name: seen, state: "sleeping", parent: 3, startMs: 5000 });
+  expect(parseProcess(text)).toEqual({ pid: 17, name: seen, state: "sleeping", parent: 3, startMs: 5000 });
 });
 
 test.each([
@@ -22,11 +22,11 @@ test.each([
   ["Z", "zombie"],
   ["?", "?"],
 ])("state %s is %s", (letter, state) => {
-  expect(parseStat(`1 (a) ${letter} ${fields(1)}`)?.state).toBe(state);
+  expect(parseProcess(`1 (a) ${letter} ${fields(1)}`)?.state).toBe(state);
 });
 
 test.each(["", "garbage", "1 (a", "1 (a) S 1", "x (a) S 1 2 3"])("what is no stat file is none: %j", (text) => {
-  expect(parseStat(text)).toBeUndefined();
+  expect(parseProcess(text)).toBeUndefined();
 });
 
 const process = (pid: number, name: string, parent = 1, more: Partial<Process> = {}): Process => ({

@@ -6,7 +6,7 @@ const self = 100;
 const agent: Process = {
   pid: 7,
   parent: 1,
-  startedAt: "1",
+  startTicks: 1,
   state: "S",
   exe: "/usr/local/bin/pilot-agent",
   comm: "pilot-agent",
@@ -66,7 +66,7 @@ describe("/proc/PID/stat is read", () => {
 
   test.each([["sh"], ["a) S 1 (b"], ["with space"], [""]])("with the name %p", (name) => {
     const stat = parseStat(`42 (${name}) R 7 42 42 ${rest}\n`);
-    expect(stat).toEqual({ comm: name, state: "R", parent: 7, startedAt: "98765" });
+    expect(stat).toEqual({ pid: 42, comm: name, state: "R", parent: 7, startTicks: 98_765 });
   });
 
   test.each(["", "42", "42 (sh", "42 (sh) R 7", ")("])("but not %p", (text) => {

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, fakeSidecar, startEbb, temporaryFolder, until } from "../harness.ts";
+import { ebb, ebbPath, fakeSidecar, startEbb, temporaryFolder, until } from "../harness.ts";
+import { startAtTerminal } from "./at-terminal.ts";
 
 const nowhere = "tcp:127.0.0.1:1";
 
@@ -57,4 +58,21 @@ test("with --any none in time is 69, and says why of each", async () => {
 
 test("--any without targets is a usage error", async () => {
   expect(await ebb(["wait", "--any"])).toMatchObject({ code: 64, stderr: expect.stringContaining("expected targets") });
+});
+
+test("at a terminal it shows what it still waits for, and for how long, and takes that away", async () => {
+  await using server = await fakeSidecar({ isReady: false });
+  await using at = startAtTerminal(
+    ebbPath,
+    "wait",
+    "--sidecar",
+    "none",
+    "--quiet",
+    `${server.url}/ready`,
+    "tcp:127.0.0.1:1",
+  );
+  await at.shows(/waiting for 1s: .*refused/);
+  at.type("\x03");
+  expect(await at.exited).toBe(130);
+  expect(at.screen()).toEndWith("\x1b[K");
 });

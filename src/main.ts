@@ -30,7 +30,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (!isNamed) refuseMisspelled(first);
   const rest = isNamed ? args.slice(1) : args;
   const argvIndex = 1 + args.length - rest.length;
-  return start(isNamed ? first : "run", { args: rest, argvIndex, env: process.env, signals });
+  return start(isNamed ? first : "run", { args: rest, argvIndex, env: process.env, signals, commands });
 }
 
 /** A command's name with a slip in it, where no program has that name, is no command line to run: nothing would be found. */

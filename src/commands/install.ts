@@ -13,6 +13,7 @@ export const command: Command = {
   summary: "copy ebb itself into a shared volume",
   usage: "install [flags] DEST",
   options,
+  operands: "files",
   main,
 };
 

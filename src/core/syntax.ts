@@ -9,6 +9,8 @@ import { parseSignal, type SignalNumber } from "./signal.ts";
 export interface Syntax<V> {
   readonly parse: (text: string) => V | undefined;
   readonly expected: string;
+  /** All that can be written, where that is a few words. */
+  readonly words?: readonly string[];
 }
 
 export function syntax<V>(parse: (text: string) => V | undefined, expected: string): Syntax<V> {
@@ -27,6 +29,7 @@ export const anyText: Syntax<string> = { parse: (text) => text, expected: "text"
 
 export function oneOf<const W extends readonly string[]>(words: W): Syntax<W[number]> {
   return {
+    words,
     parse: (text) => words.find((word) => word === text),
     get expected() {
       return `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
@@ -42,7 +45,10 @@ export const wholeNumber = syntax(
   "a whole number such as 0",
 );
 export const boolean = syntax(parseBoolean, "true or false");
-export const sidecarList = syntax(parseSidecars, `auto, none, or of ${sidecarNames.join(", ")}`);
+export const sidecarList: Syntax<"auto" | readonly SidecarName[]> = {
+  ...syntax(parseSidecars, `auto, none, or of ${sidecarNames.join(", ")}`),
+  words: ["auto", "none", ...sidecarNames],
+};
 export const rewrite = syntax(parseRewrite, "two signals such as TERM:QUIT (TO 0: not forwarded)");
 export const exitCodes = syntax(parseCodes, "exit codes from 0 to 255, such as 143");
 

@@ -1,8 +1,10 @@
 import type { Command, Invocation } from "../command.ts";
 import { readOperandCall } from "../core/call.ts";
-import { completionScript, shells } from "../core/completion.ts";
+import type { Shell } from "../core/completion.ts";
 import { EXIT, Failure } from "../core/exit.ts";
 import { writeOutput } from "../system/output.ts";
+
+const shells: readonly Shell[] = ["bash", "zsh", "fish"];
 
 /** `ebb completion bash|zsh|fish`: the script that completes ebb's command lines in that shell. */
 export const command: Command = {
@@ -21,6 +23,7 @@ async function main({ args, env, commands }: Invocation): Promise<number> {
     const words = JSON.stringify([given, ...more].join(" "));
     throw new Failure(EXIT.usage, `completion: expected one of ${shells.join(", ")}, got ${words}`);
   }
+  const { completionScript } = await import("../core/completion.ts"); // 15 kB that no other start needs
   writeOutput(completionScript(shell, commands));
   return EXIT.ok;
 }

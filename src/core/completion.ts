@@ -38,8 +38,6 @@ const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
 export type Shell = keyof typeof scripts;
 
-export const shells = Object.keys(scripts) as readonly Shell[];
-
 /** The script that completes ebb's command lines in a shell. `run` is the command where none is named. */
 export function completionScript(shell: Shell, commands: Readonly<Record<string, Completable>>): string {
   const all = Object.entries(commands).map(([name, command]) => completed(name, command));

@@ -48,21 +48,20 @@ interface TcpSocket {
 }
 
 /** linux include/net/tcp_states.h, in lower case. */
-const states = [
-  ...["", "established", "syn_sent", "syn_recv", "fin_wait1", "fin_wait2", "time_wait", "close"],
-  ...["close_wait", "last_ack", "listen", "closing", "syn_recv"],
-];
+const states =
+  " established syn_sent syn_recv fin_wait1 fin_wait2 time_wait close close_wait last_ack listen closing syn_recv";
 
 /** Reads /proc/net/tcp or tcp6 (kernel: Documentation/networking/proc_net_tcp.rst). Lines of another form are left out. */
 function parseTcp(table: string, protocol: "tcp" | "tcp6"): readonly TcpSocket[] {
   const rows = table.matchAll(
     /^ *\d+: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) \S+ ([0-9A-F]{2}) \S+:([0-9A-F]+) \S+ \S+ +\d+ +\d+ (\d+)/gm,
   );
+  const names = states.split(" ");
   return [...rows].map(([, address = "", port = "", state = "", queue = "", inode]) => ({
     protocol,
     address: address.length === 8 ? ipv4(address) : ipv6(address),
     port: Number.parseInt(port, 16),
-    state: states[Number.parseInt(state, 16)] ?? "unknown",
+    state: names[Number.parseInt(state, 16)] ?? "unknown",
     queue: Number.parseInt(queue, 16),
     inode: Number(inode),
   }));

@@ -89,16 +89,15 @@ function zombieOf({ pid, name, parent }: Process): Zombie {
 }
 
 /** The programs of the sidecars that ebb knows, by their names in /proc (15 characters at most). */
-const sidecarPrograms: ReadonlySet<string> = new Set([
-  ...["pilot-agent", "envoy", "linkerd2-proxy", "linkerd-proxy", "kuma-dp", "coredns"],
-  ...["consul-dataplan", "daprd", "vault", "cloud-sql-proxy", "cloud_sql_proxy"],
-]);
+const sidecarPrograms =
+  "pilot-agent envoy linkerd2-proxy linkerd-proxy kuma-dp coredns consul-dataplan daprd vault cloud-sql-proxy cloud_sql_proxy";
 
 /** Whether all that runs are sidecars, the pod's first process, and what ebb itself was started by. */
 function isAppGone(processes: readonly Process[], self: number): boolean {
   const own = ancestorsOf(self, processes);
   const others = processes.filter(({ pid, state }) => pid !== 1 && !own.has(pid) && state !== "zombie");
-  return others.length > 0 && others.every(({ name }) => sidecarPrograms.has(name));
+  const programs = sidecarPrograms.split(" ");
+  return others.length > 0 && others.every(({ name }) => programs.includes(name));
 }
 
 function ancestorsOf(self: number, processes: readonly Process[]): ReadonlySet<number> {

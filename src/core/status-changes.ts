@@ -18,12 +18,12 @@ export function factsOf({ sidecars, sockets, processes, findings }: Snapshot): F
     facts.set(`listening on ${describeAddress(socket)}`, socket.process ?? "yes");
   }
   if (processes?.child) facts.set("command", `${processes.child.name} ${processes.child.state}`);
-  for (const { kind, message } of findings) if (!toldElsewhere.has(kind)) facts.set(message, "");
+  for (const { kind, message } of findings) if (!toldElsewhere.includes(kind)) facts.set(message, "");
   return facts;
 }
 
 /** Findings whose numbers have facts of their own. */
-const toldElsewhere: ReadonlySet<string> = new Set(["draining", "drained"]);
+const toldElsewhere = ["draining", "drained"];
 
 /** One line for each fact that is new, another, or gone. */
 export function changes(before: Facts, after: Facts): readonly string[] {

@@ -66,6 +66,15 @@ describe("a drain ends in time, and says what came of it, where", () => {
       expect(ended.code).toBe(69);
     });
 
+    test.concurrent("something else: the time is sat out", async () => {
+      await using envoy = await startFakeEnvoy();
+      envoy.stats = "RBAC: access denied\n";
+      const ended = await drain(envoy, 1500);
+      expect(drainLine(ended)).toMatchObject({ outcome: "out of time, and what was left could not be counted" });
+      expect(ended.stderr).toContain('no statistics: \\"RBAC: access denied\\"');
+      expect(ended.code).toBe(69);
+    });
+
     test.concurrent("500, five times: it is not asked again", async () => {
       await using envoy = await startFakeEnvoy("stats", "500");
       const ended = await drain(envoy, 6500);
@@ -117,8 +126,10 @@ describe("a drain ends in time, and says what came of it, where", () => {
       await using envoy = await startFakeEnvoy("quitquitquit", "hanging");
       envoy.stats = busy(2);
       const ended = await drain(envoy, 2000, "--quit", "--quit-timeout", "60s");
+      expect(ended.log).toContainEqual(expect.objectContaining({ msg: "ebb: draining", atMostMs: 1800 }));
       expect(drainLine(ended)).toMatchObject({ outcome: "out of time with 2 left (2 connections)" });
       expect(quitLine(ended)).toMatchObject({ outcome: "no answer in time" });
+      expect(quitLine(ended)?.tookMs).toBeLessThan(1500); // 200 ms were left for it
       expect(ended.code).toBe(69);
     });
   });

@@ -1,9 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { SIG } from "../../src/core/signal.ts";
 import { childPath, startEbb, until } from "../harness.ts";
 import { describeAgainstEnvoy, lineOf, quitOf, says } from "./against-envoy.ts";
 import type { Envoy } from "./envoy.ts";
 import { holdIdle, holdRequest, holdTcp, startBackend, startLoad, startProxy } from "./traffic.ts";
+
+setDefaultTimeout(20_000);
 
 /** A child that writes `ready`, each signal's number, and ends with 0 at signal `until`. */
 function run(envoy: Envoy, flags: readonly string[], until: number = SIG.TERM): readonly string[] {

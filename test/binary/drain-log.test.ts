@@ -103,7 +103,7 @@ describe.skipIf(!canUnshare(...namespace.slice(1)))("as an exec hook (in a PID n
   test.concurrent("but where PID 1 has started it, PID 1's stderr is not written to", async () => {
     using folder = temporaryFolder();
     await using envoy = await startFakeEnvoy();
-    const script = 'exec 2>"$0/pid-1"; "$@" 2>"$0/ebb"; exit $?';
+    const script = 'exec 2>"$0/pid-1"; (exec "$@" 2>"$0/ebb"); exit $?';
     await using started = startEbb(drain(envoy), { through: [...namespace, "/bin/sh", "-c", script, folder.path] });
     expect((await started.ended).code).toBe(0);
     expect(readFileSync(join(folder.path, "ebb"), "utf8")).toContain('"msg":"ebb: drain"');

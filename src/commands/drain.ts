@@ -73,28 +73,29 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const sidecars = await findSidecars(settings, { env, forMs: 0, signal, log });
   const { drainMs, quitMs } = settings.thenQuit ? splitDrain(allMs) : { drainMs: allMs, quitMs: 0 };
   const isDrained = await drain(sidecars, { drainMs, settings, log, signal });
-  if (stop.by() !== undefined) return 128 + (stop.by() as number);
+  if (signal.aborted) return 128 + (await stop.came);
   if (!settings.thenQuit) return isDrained ? EXIT.ok : EXIT.unavailable;
   const timeoutMs = Math.min(settings.quitTimeout, Math.max(quitMs, end - performance.now()));
-  const haveQuit = await quit(sidecars, timeoutMs, { settings, log });
+  const haveQuit = await Promise.race([quit(sidecars, timeoutMs, { settings, log }), stop.came]);
+  if (typeof haveQuit === "number") return 128 + haveQuit;
   return isDrained && haveQuit ? EXIT.ok : EXIT.unavailable;
 }
 
 interface Stop {
   readonly signal: AbortSignal;
-  /** The stop signal that came, if one did. */
-  readonly by: () => number | undefined;
+  /** Resolves with the first stop signal that comes. */
+  readonly came: Promise<number>;
 }
 
 function stopOf(signals: Signals): Stop {
   const controller = new AbortController();
-  let by: number | undefined;
+  const { promise: came, resolve } = Promise.withResolvers<number>();
   signals.subscribe((signal) => {
     if (!isStop(signal)) return;
-    by ??= signal;
+    resolve(signal);
     controller.abort();
   });
-  return { signal: controller.signal, by: () => by };
+  return { signal: controller.signal, came };
 }
 
 interface Drain {

@@ -169,6 +169,23 @@ describe("ebb drain", () => {
     },
   );
 
+  test.concurrent("a stop signal ends it while the quit hangs", async () => {
+    await using envoy = await startFakeEnvoy("quitquitquit", "hanging");
+    const flags = ["--drain", "60s", "--min-drain", "0", "--quit", "--quit-timeout", "60s"];
+    await using started = startEbb(["drain", "--admin", envoy.url, ...flags]);
+    await until("it is asked", () => envoy.requests.includes("POST /quitquitquit"));
+    started.kill("SIGTERM");
+    expect((await started.ended).code).toBe(143);
+  });
+
+  // with no time to drain nothing is quit either
+  test.failing("--drain 0 --quit quits all the same", async () => {
+    await using envoy = await startFakeEnvoy();
+    const ended = await ebb(["drain", "--admin", envoy.url, "--drain", "0", "--quit"]);
+    expect(envoy.requests).toEqual(["POST /quitquitquit"]);
+    expect(ended.code).toBe(0);
+  });
+
   test.concurrent.each([
     [["drain", "now"], "now: unexpected argument"],
     [["drain", "--drain", "soon"], "--drain: expected a duration"],

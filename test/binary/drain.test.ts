@@ -179,7 +179,7 @@ describe("ebb drain", () => {
   });
 
   // with no time to drain nothing is quit either
-  test.failing("--drain 0 --quit quits all the same", async () => {
+  test.concurrent.failing("--drain 0 --quit quits all the same", async () => {
     await using envoy = await startFakeEnvoy();
     const ended = await ebb(["drain", "--admin", envoy.url, "--drain", "0", "--quit"]);
     expect(envoy.requests).toEqual(["POST /quitquitquit"]);

@@ -137,7 +137,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
   });
 
   // nothing takes POST /healthcheck/fail back where the sidecars stay: /ready is 503 DRAINING for ever
-  test.failing("a container that is restarted finds the Envoy that it has drained, and not quit, ready", async () => {
+  test.concurrent.failing("a container that is restarted finds the Envoy that it has drained, and not quit, ready", async () => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend);
     const flags = ["--drain", "5s", "--restart-policy", "Always", "--wait-timeout", "3s"];

@@ -93,10 +93,11 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     expect(await envoy.ended).toBe(0);
   });
 
-  test.concurrent("is over at once when nothing but an idle connection is there, which stays open", async () => {
+  test.concurrent("is over at once when nothing but idle connections are there, HTTP/1.1 and HTTP/2, which stay open", async () => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend);
-    const idle = await holdIdle({ port: envoy.portOf("http"), backend });
+    const way = { port: envoy.portOf("http"), backend };
+    const [idle, http2] = [await holdIdle(way), await holdHttp2(way, "/idle")];
     const ended = await ebb(drain(envoy, "--drain", "20s"));
     expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
     expect(ended.code).toBe(0);
@@ -105,6 +106,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     expect(envoy.isRunning()).toBe(true);
     const ready = await fetch(`${envoy.admin}/ready`);
     expect([ready.status, await ready.text()]).toEqual([503, "DRAINING\n"]);
+    http2.drop();
   });
 
   test.concurrent("out of time says how many are left, with 69, and quits all the same", async () => {

@@ -20,7 +20,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     await using started = startEbb(run(envoy, ["--drain", "20s"]));
     await until("the child is ready", () => started.stdout() === "ready\n");
     const idle = await holdIdle(way);
-    const load = startLoad(way.port, 4);
+    const load = startLoad(way.port, 3, 2);
     const held = await holdRequest(way, "/hold/1");
     await until("traffic", () => load.answered.length > 50);
     started.kill("SIGTERM");
@@ -137,15 +137,16 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
   });
 
   // nothing takes POST /healthcheck/fail back where the sidecars stay: /ready is 503 DRAINING for ever
-  test.concurrent.failing("a container that is restarted finds the Envoy that it has drained, and not quit, ready", async () => {
-    await using backend = await startBackend();
-    await using envoy = await startProxy(backend);
-    const flags = ["--drain", "5s", "--restart-policy", "Always", "--wait-timeout", "3s"];
-    for (const life of ["first", "second"]) {
-      await using started = startEbb(run(envoy, flags));
-      await until(`the child is ready: ${life}`, () => started.stdout() === "ready\n", 3000);
-      started.kill("SIGTERM"); // of the kubelet, for a liveness probe that fails
-      expect((await started.ended).code).toBe(0);
-    }
-  });
+  test.concurrent
+    .failing("a container that is restarted finds the Envoy that it has drained, and not quit, ready", async () => {
+      await using backend = await startBackend();
+      await using envoy = await startProxy(backend);
+      const flags = ["--drain", "5s", "--restart-policy", "Always", "--wait-timeout", "3s"];
+      for (const life of ["first", "second"]) {
+        await using started = startEbb(run(envoy, flags));
+        await until(`the child is ready: ${life}`, () => started.stdout() === "ready\n", 3000);
+        started.kill("SIGTERM"); // of the kubelet, for a liveness probe that fails
+        expect((await started.ended).code).toBe(0);
+      }
+    });
 });

@@ -92,30 +92,18 @@ export async function holdRequest({ port, backend }: Way, path: string): Promise
 
 /** The same by HTTP/2, prior knowledge. */
 export async function holdHttp2({ port, backend }: Way, path: string): Promise<InFlight> {
-  const session = connectHttp2(`http://127.0.0.1:${port}`);
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  session.on("error", reject);
-  const stream = session.request({ ":path": path });
-  let text = "";
-  stream.setEncoding("utf8");
-  stream.on("response", (headers) => {
-    text = `${headers[":status"]} `;
-  });
-  stream.on("data", (chunk) => {
-    text += chunk;
-  });
-  stream.on("end", () => resolve(text));
-  stream.on("error", reject);
-  promise.catch(() => undefined); // told where it is finished
+  const caller = await callByHttp2(port);
+  const answer = caller.call(path);
+  answer.catch(() => undefined); // told where it is finished
   await until(`${path} arrives`, () => backend.requests.includes(path));
   return {
     async finish() {
       backend.release();
-      const answer = await promise;
-      session.close();
-      return answer;
+      const { status, body } = await answer;
+      caller.close();
+      return `${status} ${body}`;
     },
-    drop: () => session.destroy(),
+    drop: caller.close,
   };
 }
 
@@ -219,6 +207,44 @@ export async function send({ socket, received, isClosed }: Connection, path: str
   );
 }
 
+/** A client's connection, on which it makes one call after the other. */
+interface Caller {
+  call(path: string): Promise<Answer>;
+  close(): void;
+}
+
+async function callByHttp1(port: number): Promise<Caller> {
+  const connection = await open(port);
+  return { call: (path) => send(connection, path), close: () => void connection.socket.destroy() };
+}
+
+/** Prior knowledge; a GOAWAY closes. */
+async function callByHttp2(port: number): Promise<Caller> {
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  let closes = false;
+  session.on("error", () => undefined); // each call's stream has it too
+  session.on("goaway", () => {
+    closes = true;
+  });
+  const call = (path: string): Promise<Answer> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    let [status, body] = [0, ""];
+    const stream = session.request({ ":path": path });
+    stream.setEncoding("utf8");
+    stream.on("response", (headers) => {
+      status = Number(headers[":status"]);
+    });
+    stream.on("data", (chunk) => {
+      body += chunk;
+    });
+    stream.on("end", () => resolve({ status, body, closes }));
+    stream.on("error", reject);
+    stream.on("close", () => reject(new Error(`${path}: closed before it was answered`)));
+    return promise;
+  };
+  return { call, close: () => session.destroy() };
+}
+
 /** Clients that call as fast as they can, each on a connection of its own, and open another where they are told to close one. */
 export interface Load {
   /** The path of each request that was sent. */
@@ -227,7 +253,7 @@ export interface Load {
   readonly answered: readonly string[];
   /** What became of the others. */
   readonly failed: readonly string[];
-  /** How many answers said `connection: close`. */
+  /** How many answers said that the connection closes. */
   readonly closes: () => number;
   /** The address leaves the endpoints: from now on no connection is opened. */
   deregister(): void;
@@ -235,27 +261,29 @@ export interface Load {
   readonly done: Promise<void>;
 }
 
-export function startLoad(port: number, clients: number): Load {
+/** So many clients by HTTP/1.1, and so many by HTTP/2. */
+export function startLoad(port: number, http1: number, http2 = 0): Load {
   const [sent, answered, failed]: [string[], string[], string[]] = [[], [], []];
   let isDeregistered = false;
   let closes = 0;
-  const call = async (connection: Connection): Promise<boolean> => {
+  const call = async (caller: Caller): Promise<boolean> => {
     const path = `/${sent.length}`;
     sent.push(path);
-    const { status, body, closes: isLast } = await send(connection, path);
+    const { status, body, closes: isLast } = await caller.call(path);
     if (status === 200 && body === path) answered.push(path);
     else failed.push(`${path}: ${status} ${body}`);
     if (isLast) closes += 1;
     return isLast;
   };
-  const client = async (): Promise<void> => {
+  const client = async (connect: (port: number) => Promise<Caller>): Promise<void> => {
     while (!isDeregistered) {
-      const connection = await open(port);
-      while (!(await call(connection)));
-      connection.socket.destroy();
+      const caller = await connect(port);
+      while (!(await call(caller)));
+      caller.close();
     }
   };
-  const work = Array.from({ length: clients }, () => client().catch((error) => void failed.push(String(error))));
+  const connects = [...Array(http1).fill(callByHttp1), ...Array(http2).fill(callByHttp2)];
+  const work = connects.map((connect) => client(connect).catch((error) => void failed.push(String(error))));
   return {
     ...{ sent, answered, failed },
     closes: () => closes,

@@ -12,7 +12,7 @@ import {
 } from "../core/envoy-stats.ts";
 import { excerpt } from "../core/http-message.ts";
 import { inboundDrain, type Sidecar } from "../core/sidecar.ts";
-import { ADMIN_REQUEST_MS, type EnvoyAdmin, isAnswer } from "./envoy-admin.ts";
+import { ADMIN_REQUEST_MS, type EnvoyAdmin, isAnswer, type NoAnswer } from "./envoy-admin.ts";
 import type { Log } from "./log.ts";
 
 const TRIES = 3;
@@ -80,21 +80,21 @@ async function count(
   tell: (inFlight: InFlight) => void,
 ): Promise<Event> {
   const outcome = await admin.get(statsPath);
-  if (!isAnswer(outcome)) {
-    const { reason, isRefused } = outcome;
+  const stats = parseStats(isAnswer(outcome) ? outcome.body : "");
+  if (!isCounting(stats)) {
+    const { reason, isRefused } = isAnswer(outcome) ? noStatistics(outcome.body) : outcome;
     if (!isRefused) log.warn({ sidecar, reason }, "the work in flight could not be counted");
     return { kind: "failed", step: "count", isRefused };
-  }
-  const stats = parseStats(outcome.body);
-  if (!isCounting(stats)) {
-    log.warn({ sidecar, answer: excerpt(outcome.body) }, "the work in flight could not be counted: no statistics");
-    return { kind: "failed", step: "count", isRefused: false };
   }
   const counted = countInFlight(stats, outbound);
   const inFlight = counted.hasRequests ? counted : ((await countClusters(admin)) ?? counted);
   tell(inFlight);
   onProgress?.(sidecar, inFlight);
   return { kind: "counted", inFlight };
+}
+
+function noStatistics(body: string): NoAnswer {
+  return { reason: `no statistics: ${excerpt(body)}`, isRefused: false };
 }
 
 async function countClusters(admin: EnvoyAdmin): Promise<InFlight | undefined> {

@@ -135,18 +135,4 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
     expect(ended.code).toBe(0);
   });
-
-  // nothing takes POST /healthcheck/fail back where the sidecars stay: /ready is 503 DRAINING for ever
-  test.concurrent
-    .failing("a container that is restarted finds the Envoy that it has drained, and not quit, ready", async () => {
-      await using backend = await startBackend();
-      await using envoy = await startProxy(backend);
-      const flags = ["--drain", "5s", "--restart-policy", "Always", "--wait-timeout", "3s"];
-      for (const life of ["first", "second"]) {
-        await using started = startEbb(run(envoy, flags));
-        await until(`the child is ready: ${life}`, () => started.stdout() === "ready\n", 3000);
-        started.kill("SIGTERM"); // of the kubelet, for a liveness probe that fails
-        expect((await started.ended).code).toBe(0);
-      }
-    });
 });

@@ -123,6 +123,18 @@ export function logOf(stderr: string): readonly LogLine[] {
     .map((line) => JSON.parse(line) as LogLine);
 }
 
+/** The first line of ebb's log with this message. @throws Error with what ebb said where there is none */
+export function lineOf({ log, stderr }: Ended, msg: string): LogLine {
+  const line = log.find((each) => each.msg === `ebb: ${msg}`);
+  if (line === undefined) throw new Error(`no "${msg}" in: ${stderr}`);
+  return line;
+}
+
+/** When it was said, in milliseconds since 1970. */
+export function timeOf({ time }: LogLine): number {
+  return Date.parse(time as string);
+}
+
 /** Resolves with the first value that is neither undefined, null nor false. @throws Error after `withinMs`, naming `what` */
 export async function until<T>(
   what: string,

@@ -1,17 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { childPath, type Ended, ebb, type LogLine, startEbb, until } from "../harness.ts";
+import { childPath, type Ended, ebb, lineOf, startEbb, until } from "../harness.ts";
 import { busy, type Endpoint, type FakeEnvoy, type Fault, faults, startFakeEnvoy } from "./fake-envoy.ts";
 
 /** How much longer than its limit it may take, on a machine with other work. */
 const SLACK_MS = 3000;
 
 setDefaultTimeout(20_000);
-
-function drainLine({ log, stderr }: Ended): LogLine {
-  const [line, ...others] = log.filter(({ msg }) => msg === "ebb: drain");
-  if (line === undefined || others.length > 0) throw new Error(`expected one drain in: ${stderr}`);
-  return line;
-}
 
 function warnings({ log }: Ended): readonly string[] {
   const said = log.filter(({ level, msg }) => level === "warn" && msg !== "ebb: drain");
@@ -41,7 +35,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
     test.concurrent.each(table(faults, whenDying("drained")))("%s: %s", async (fault, outcome) => {
       await using envoy = await startFakeEnvoy(endpoint, fault);
       const ended = await drain(envoy, 4000);
-      expect(drainLine(ended)).toMatchObject({ level: "info", outcome });
+      expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome });
       expect(warnings(ended)).toEqual([warning]);
       expect(ended.code).toBe(0);
     });
@@ -51,14 +45,14 @@ describe("a drain ends in time, and says what came of it, where", () => {
     test.concurrent("dying: it is gone", async () => {
       await using envoy = await startFakeEnvoy("stats", "dying");
       const ended = await drain(envoy, 4000);
-      expect(drainLine(ended)).toMatchObject({ level: "info", outcome: gone });
+      expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: gone });
       expect(ended.code).toBe(0);
     });
 
     test.concurrent.each(others)("%s: the time is sat out", async (fault) => {
       await using envoy = await startFakeEnvoy("stats", fault);
       const ended = await drain(envoy, 2500);
-      expect(drainLine(ended)).toMatchObject({
+      expect(lineOf(ended, "drain")).toMatchObject({
         level: "warn",
         outcome: "out of time, and what was left could not be counted",
       });
@@ -70,7 +64,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
       await using envoy = await startFakeEnvoy();
       envoy.stats = "RBAC: access denied\n";
       const ended = await drain(envoy, 1500);
-      expect(drainLine(ended)).toMatchObject({ outcome: "out of time, and what was left could not be counted" });
+      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time, and what was left could not be counted" });
       expect(ended.stderr).toContain('no statistics: \\"RBAC: access denied\\"');
       expect(ended.code).toBe(69);
     });
@@ -86,24 +80,22 @@ describe("a drain ends in time, and says what came of it, where", () => {
   test.concurrent("config_dump is dying: it is gone", async () => {
     await using envoy = await startFakeEnvoy("config_dump", "dying");
     const ended = await drain(envoy, 4000, "--sidecar", "istio");
-    expect(drainLine(ended).outcome).toMatch(/^gone meanwhile|^nobody listens/); // its health checks are failed then too
+    expect(lineOf(ended, "drain").outcome).toMatch(/^gone meanwhile|^nobody listens/); // its health checks are failed then too
   });
 
   test.concurrent.each(others)("config_dump is %s: outbound is waited for too", async (fault) => {
     await using envoy = await startFakeEnvoy("config_dump", fault);
     const ended = await drain(envoy, 4000, "--sidecar", "istio");
-    expect(drainLine(ended)).toMatchObject({ level: "info", outcome: "drained" });
+    expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: "drained" });
     expect(warnings(ended)).toEqual([]);
     expect(ended.code).toBe(0);
   });
 
   describe("the quit after it is", () => {
-    const quitLine = ({ log }: Ended) => log.find(({ msg }) => msg === "ebb: quit");
-
     test.concurrent("dying: it is gone", async () => {
       await using envoy = await startFakeEnvoy("quitquitquit", "dying");
       const ended = await drain(envoy, 4000, "--quit");
-      expect(quitLine(ended)).toMatchObject({ level: "info", outcome: "gone already" });
+      expect(lineOf(ended, "quit")).toMatchObject({ level: "info", outcome: "gone already" });
       expect(ended.code).toBe(0);
     });
 
@@ -117,8 +109,8 @@ describe("a drain ends in time, and says what came of it, where", () => {
     ])("%s: %s", async (fault, outcome) => {
       await using envoy = await startFakeEnvoy("quitquitquit", fault);
       const ended = await drain(envoy, 1500, "--quit", "--quit-timeout", "60s");
-      expect(drainLine(ended)).toMatchObject({ outcome: "drained" });
-      expect(quitLine(ended)).toMatchObject({ level: "error", outcome: expect.stringContaining(outcome) });
+      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+      expect(lineOf(ended, "quit")).toMatchObject({ level: "error", outcome: expect.stringContaining(outcome) });
       expect(ended.code).toBe(69);
     });
 
@@ -127,9 +119,9 @@ describe("a drain ends in time, and says what came of it, where", () => {
       envoy.stats = busy(2);
       const ended = await drain(envoy, 2000, "--quit", "--quit-timeout", "60s");
       expect(ended.log).toContainEqual(expect.objectContaining({ msg: "ebb: draining", atMostMs: 1800 }));
-      expect(drainLine(ended)).toMatchObject({ outcome: "out of time with 2 left (2 connections)" });
-      expect(quitLine(ended)).toMatchObject({ outcome: "no answer in time" });
-      expect(quitLine(ended)?.tookMs).toBeLessThan(1500); // 200 ms were left for it
+      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time with 2 left (2 connections)" });
+      expect(lineOf(ended, "quit")).toMatchObject({ outcome: "no answer in time" });
+      expect(lineOf(ended, "quit").tookMs).toBeLessThan(1500); // 200 ms were left for it
       expect(ended.code).toBe(69);
     });
   });
@@ -156,7 +148,7 @@ describe("in run the command is stopped in time, with its own code, where", () =
     const ended = await started.ended;
     expect(performance.now() - start).toBeLessThan(2500 + SLACK_MS);
     expect(ended.stdout).toBe("ready\n15\n");
-    expect(drainLine(ended).outcome).toBeString();
+    expect(lineOf(ended, "drain").outcome).toBeString();
     expect(ended.code).toBe(0);
     expect(envoy.isRunning()).toBe(false);
   });

@@ -1,21 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type Ended, ebb, ebbPath, fakeSidecar, type LogLine, startEbb, until } from "../harness.ts";
+import { type Ended, ebb, ebbPath, fakeSidecar, lineOf, startEbb, timeOf, until } from "../harness.ts";
 import { busy, idle, startFakeEnvoy } from "./fake-envoy.ts";
 import { canHaveNetwork, ebbBeside, type Port } from "./own-network.ts";
 
 setDefaultTimeout(20_000);
 
 const quick = ["--drain", "20s", "--min-drain", "100ms"];
-
-function lineOf({ log, stderr }: Ended, msg: string): LogLine {
-  const line = log.find((each) => each.msg === `ebb: ${msg}`);
-  if (line === undefined) throw new Error(`no "${msg}" in: ${stderr}`);
-  return line;
-}
-
-function timeOf({ time }: LogLine): number {
-  return Date.parse(time as string);
-}
 
 describe("ebb drain", () => {
   test.concurrent("fails health, drains listeners after the minimum, counts until idle, and leaves it running", async () => {

@@ -31,10 +31,3 @@ export async function untilNotReady({ stderr }: Started, state: string): Promise
 export async function says({ stderr }: Started, text: string): Promise<void> {
   await until(`ebb says: ${text}`, () => stderr().includes(text));
 }
-
-/** The first line of ebb's log with this message. */
-export function lineOf({ log, stderr }: Ended, msg: string): LogLine {
-  const line = log.find((each) => each.msg === `ebb: ${msg}`);
-  if (line === undefined) throw new Error(`no "${msg}" in: ${stderr}`);
-  return line;
-}

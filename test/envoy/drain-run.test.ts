@@ -1,15 +1,18 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { SIG } from "../../src/core/signal.ts";
-import { childPath, startEbb, until } from "../harness.ts";
-import { describeAgainstEnvoy, lineOf, quitOf, says } from "./against-envoy.ts";
+import { childPath, ebb, lineOf, type Started, startEbb, until } from "../harness.ts";
+import { describeAgainstEnvoy, quitOf, says } from "./against-envoy.ts";
 import type { Envoy } from "./envoy.ts";
 import { holdIdle, holdRequest, holdTcp, startBackend, startLoad, startProxy } from "./traffic.ts";
 
 setDefaultTimeout(20_000);
 
-/** A child that writes `ready`, each signal's number, and ends with 0 at signal `until`. */
-function run(envoy: Envoy, flags: readonly string[], until: number = SIG.TERM): readonly string[] {
-  return ["run", "--admin", envoy.admin, "--min-drain", "200ms", ...flags, "--", childPath(), "record", `${until}`];
+/** `ebb run` beside it, with a child that writes `ready` and each signal's number, and ends with 0 at `last`. Resolves when it is ready. */
+async function startRun(envoy: Envoy, flags: readonly string[], last: number = SIG.TERM): Promise<Started> {
+  const all = ["--admin", envoy.admin, "--min-drain", "200ms", ...flags];
+  const started = startEbb(["run", ...all, "--", childPath(), "record", `${last}`]);
+  await until("the child is ready", () => started.stdout() === "ready\n");
+  return started;
 }
 
 describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
@@ -17,8 +20,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend);
     const way = { port: envoy.portOf("http"), backend };
-    await using started = startEbb(run(envoy, ["--drain", "20s"]));
-    await until("the child is ready", () => started.stdout() === "ready\n");
+    await using started = await startRun(envoy, ["--drain", "20s"]);
     const idle = await holdIdle(way);
     const load = startLoad(way.port, 3, 2);
     const held = await holdRequest(way, "/hold/1");
@@ -55,8 +57,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend);
     const held = await holdTcp({ port: envoy.portOf("raw"), backend });
-    await using started = startEbb(run(envoy, ["--drain", "60s"]));
-    await until("the child is ready", () => started.stdout() === "ready\n");
+    await using started = await startRun(envoy, ["--drain", "60s"]);
     started.kill("SIGINT");
     await says(started, '"connections":1');
     expect(started.stdout()).toBe("ready\n");
@@ -73,8 +74,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend);
     const held = await holdTcp({ port: envoy.portOf("raw"), backend });
-    await using started = startEbb(run(envoy, ["--drain", "60s"], SIG.USR2));
-    await until("the child is ready", () => started.stdout() === "ready\n");
+    await using started = await startRun(envoy, ["--drain", "60s"], SIG.USR2);
     started.kill("SIGTERM");
     await says(started, '"connections":1');
     started.kill("SIGUSR1");
@@ -92,8 +92,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend);
     const held = await holdTcp({ port: envoy.portOf("raw"), backend });
-    await using started = startEbb(run(envoy, ["--drain", "1s"]));
-    await until("the child is ready", () => started.stdout() === "ready\n");
+    await using started = await startRun(envoy, ["--drain", "1s"]);
     started.kill("SIGTERM");
     const ended = await started.ended;
     expect(lineOf(ended, "drain")).toMatchObject({
@@ -110,8 +109,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend);
     const held = await holdTcp({ port: envoy.portOf("raw"), backend });
-    await using started = startEbb(run(envoy, ["--drain", "60s"]));
-    await until("the child is ready", () => started.stdout() === "ready\n");
+    await using started = await startRun(envoy, ["--drain", "60s"]);
     started.kill("SIGTERM");
     await says(started, '"connections":1');
     envoy.kill("SIGKILL");
@@ -126,8 +124,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
   test.concurrent("a command that ends by itself is not drained for", async () => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend);
-    await using started = startEbb(run(envoy, ["--drain", "60s"], SIG.USR2));
-    await until("the child is ready", () => started.stdout() === "ready\n");
+    await using started = await startRun(envoy, ["--drain", "60s"], SIG.USR2);
     started.kill("SIGUSR2");
     const ended = await started.ended;
     expect(ended.log.map(({ msg }) => msg)).not.toContain("ebb: drain");

@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, type LogLine, startEbb, temporaryFolder, until } from "../harness.ts";
-import { describeAgainstEnvoy, lineOf, quitOf, says } from "./against-envoy.ts";
+import { ebb, lineOf, startEbb, temporaryFolder, timeOf, until } from "../harness.ts";
+import { describeAgainstEnvoy, quitOf, says } from "./against-envoy.ts";
 import { type Envoy, freePort, startEnvoy } from "./envoy.ts";
 import {
   type Backend,
@@ -23,11 +23,6 @@ setDefaultTimeout(20_000);
 
 function drain(envoy: Envoy, ...flags: readonly string[]): readonly string[] {
   return ["drain", "--admin", envoy.admin, "--min-drain", "200ms", ...flags];
-}
-
-/** Milliseconds since 1970. */
-function timeOf({ time }: LogLine): number {
-  return Date.parse(time as string);
 }
 
 describeAgainstEnvoy("draining a real Envoy", () => {

@@ -7,6 +7,7 @@ const SLACK_MS = 3000;
 
 setDefaultTimeout(20_000);
 
+/** What it warned of, but for the outcome. */
 function warnings({ log }: Ended): readonly string[] {
   const said = log.filter(({ level, msg }) => level === "warn" && msg !== "ebb: drain");
   return [...new Set(said.map(({ msg }) => msg.replace("ebb: ", "")))];
@@ -21,21 +22,18 @@ async function drain(envoy: FakeEnvoy, drainMs: number, ...flags: readonly strin
   return ended;
 }
 
-const table = (all: readonly Fault[], outcome: (fault: Fault) => string) =>
-  all.map((fault) => [fault, outcome(fault)] as const);
 const others = faults.filter((fault) => fault !== "dying");
 const gone = "gone meanwhile: nothing is left to drain";
-const whenDying = (otherwise: string) => (fault: Fault) => (fault === "dying" ? gone : otherwise);
 
 describe("a drain ends in time, and says what came of it, where", () => {
   describe.each<[Endpoint, string]>([
     ["healthcheck/fail", "the health checks could not be failed"],
     ["drain_listeners", "the listeners could not be drained"],
   ])("%s is", (endpoint, warning) => {
-    test.concurrent.each(table(faults, whenDying("drained")))("%s: %s", async (fault, outcome) => {
+    test.concurrent.each(faults)("%s", async (fault) => {
       await using envoy = await startFakeEnvoy(endpoint, fault);
       const ended = await drain(envoy, 4000);
-      expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome });
+      expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: fault === "dying" ? gone : "drained" });
       expect(warnings(ended)).toEqual([warning]);
       expect(ended.code).toBe(0);
     });
@@ -85,9 +83,18 @@ describe("a drain ends in time, and says what came of it, where", () => {
 
   test.concurrent.each(others)("config_dump is %s: outbound is waited for too", async (fault) => {
     await using envoy = await startFakeEnvoy("config_dump", fault);
-    const ended = await drain(envoy, 4000, "--sidecar", "istio");
-    expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: "drained" });
+    envoy.stats = busy(1);
+    const ended = await drain(envoy, 1000, "--sidecar", "istio");
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
     expect(warnings(ended)).toEqual([]);
+    expect(ended.code).toBe(69);
+  });
+
+  test.concurrent("config_dump is as it should be: outbound is not waited for", async () => {
+    await using envoy = await startFakeEnvoy();
+    envoy.stats = busy(1);
+    const ended = await drain(envoy, 4000, "--sidecar", "istio");
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
     expect(ended.code).toBe(0);
   });
 

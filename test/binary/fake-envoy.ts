@@ -57,8 +57,20 @@ export function busy(connections: number): string {
 
 function bodyOf(path: string, stats: string): string {
   if (path === "stats") return stats;
-  return path === "config_dump" ? "{}" : "OK\n";
+  return path === "config_dump" ? dump : "OK\n";
 }
+
+/** Tells that the listener of `busy` is outbound, to who asks. */
+const dump = JSON.stringify({
+  configs: [
+    {
+      listener: {
+        address: { socket_address: { address: "127.0.0.1", port_value: 8080 } },
+        traffic_direction: "OUTBOUND",
+      },
+    },
+  ],
+});
 
 function answer(status: string, body: string): string {
   return `HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;

@@ -55,9 +55,11 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   const log = createLog({ logLevel: "warn", logFormat: "auto", quiet: false }, env);
   const settings = { ...values, ready: [], quit: [] };
   const sidecars = await findSidecars(settings, { env, forMs: 0, signal: AbortSignal.timeout(values.timeout), log });
-  const { name } = sidecars.find(({ envoy }) => envoy !== undefined) ?? sidecars[0] ?? { name: "istio" };
-  const kind: SidecarKind = sidecarKinds[name === "custom" ? "istio" : name];
-  return parseHttpTarget(kind.admin) as HttpTarget;
+  const found = sidecars.find(({ envoy }) => envoy !== undefined) ?? sidecars[0];
+  if (found?.envoy !== undefined) return found.envoy.admin;
+  const { admin: own }: SidecarKind =
+    sidecarKinds[found === undefined || found.name === "custom" ? "istio" : found.name];
+  return parseHttpTarget(own) as HttpTarget;
 }
 
 function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
@@ -67,7 +69,8 @@ function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
 /** As curl --fail has it, but with the body: 400 and above are an error; a redirect is none, and is not followed. */
 function judge({ status, statusText, location }: StreamedAnswer): number {
   const said = `HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}`;
-  if (status >= 300 && location !== undefined) writeError(`ebb: ${said}: not followed to ${excerpt(location, 200)}\n`);
-  else if (status >= 400) writeError(`ebb: ${said}\n`);
+  if (status >= 400) writeError(`ebb: ${said}\n`);
+  else if (status >= 300 && location !== undefined)
+    writeError(`ebb: ${said}: not followed to ${excerpt(location, 200)}\n`);
   return status >= 400 ? EXIT.refused : EXIT.ok;
 }

@@ -157,12 +157,14 @@ describe("the answer", () => {
   test.each([
     [404, "Not Found", 1],
     [500, "", 1],
+    [404, "Gone\r\nLocation: http://elsewhere/", 1],
+    [201, "Created\r\nLocation: http://elsewhere/", 0],
     [200, "OK", 0],
   ])("with status %d %s keeps its body", async (status, text, code) => {
     const head = `HTTP/1.1 ${status} ${text}\r\nContent-Length: 3\r\n\r\n`;
     await using server = await startRawServer((socket) => socket.end(`${head}abc`));
     const ended = await ebb(["request", "--port", `${server.port}`, "/"]);
-    const stderr = code === 0 ? "" : `ebb: HTTP ${status}${text === "" ? "" : ` ${text}`}\n`;
+    const stderr = code === 0 ? "" : `ebb: HTTP ${status}${text === "" ? "" : ` ${text.split("\r")[0]}`}\n`;
     expect(ended).toMatchObject({ code, stdout: "abc", stderr });
   });
 

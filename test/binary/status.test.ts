@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { copyFileSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import type { ProcessesStatus, Snapshot } from "../../src/core/snapshot.ts";
@@ -239,6 +240,18 @@ describe.skipIf(!canUnshare("--pid", "--fork", "--mount-proc", "--kill-child"))(
     await using started = startEbb(["status", "--watch", ...none], { through });
     const found = /Z 1 zombie \(child-\w+\): process 1 does not reap what has ended$/m;
     await until("the zombie is found", () => found.test(started.stdout()));
+  });
+
+  test("with a shared process namespace where only the sidecar is left, the app has ended", async () => {
+    using folder = temporaryFolder();
+    await using admin = await startFakeAdmin();
+    const programs = ["pause", "envoy"].map((name) => join(folder.path, name));
+    for (const path of programs) copyFileSync(childPath(), path);
+    const [pause, envoy] = programs;
+    const script = `${envoy} ignore >/dev/null & "$0" "$@" & exec ${pause} ignore >/dev/null`;
+    const words = ["status", "--watch", "--admin", admin.url];
+    await using started = startEbb(words, { through: [...container, "sh", "-c", script] });
+    await until("the app's end is found", () => /Z the app has ended, .*ebb quit/m.test(started.stdout()));
   });
 
   test("a process that calls itself what it likes changes nothing", async () => {

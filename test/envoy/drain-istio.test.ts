@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { startEbb } from "../harness.ts";
-import { describeAgainstEnvoy, lineOf, says } from "./against-envoy.ts";
+import { lineOf, startEbb } from "../harness.ts";
+import { describeAgainstEnvoy, says } from "./against-envoy.ts";
 import { startEnvoy } from "./envoy.ts";
 import { holdIdle, holdRequest, startBackend } from "./traffic.ts";
 

@@ -17,6 +17,8 @@ import type { Log } from "./log.ts";
 
 const TRIES = 3;
 const PAUSE_MS = 100;
+/** For the directions of listeners, where an Envoy is slow to tell them. */
+const PATIENCE_MS = 500;
 
 export interface StepOptions {
   readonly sidecar: Sidecar["name"];
@@ -28,15 +30,18 @@ export interface StepOptions {
 
 /** Asks one Envoy for the steps of a drain; says in the log what it answered, and resolves to the event that this is. */
 export function drainSteps(options: StepOptions): (step: Step) => Promise<Event> {
-  const directions = learnDirections(options);
-  directions.catch(() => undefined); // it ends with the drain; before, who awaits it is told
+  let known: Directions = { inbound: [], outbound: [] };
+  const learned = learnDirections(options).then((directions) => {
+    known = directions;
+  });
+  learned.catch(() => undefined); // it ends with the drain; before, who awaits it is told
   let said: string | undefined;
   return async (step) => {
     if (step === "fail-health") return await command(options, step, "/healthcheck/fail");
-    const { inbound, outbound } = await directions;
-    const path = inbound.length > 0 ? inboundDrain : options.envoy.drainPath;
+    if (step === "drain-listeners") await Promise.race([learned, Bun.sleep(PATIENCE_MS)]);
+    const path = known.inbound.length > 0 ? inboundDrain : options.envoy.drainPath;
     if (step === "drain-listeners") return await command(options, step, path);
-    return await count(options, new Set(path === inboundDrain ? outbound : []), (inFlight) => {
+    return await count(options, new Set(path === inboundDrain ? known.outbound : []), (inFlight) => {
       tellInFlight(options, inFlight, said);
       said = keyOf(inFlight);
     });

@@ -108,6 +108,19 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
       expect(logOf((await app.ended).stderr)).toContainEqual(draining as LogLine);
     });
 
+    test("an init container installs it for an image that has none, where it starts the command", async () => {
+      using folder = temporaryFolder();
+      chmodSync(folder.path, 0o777); // as an emptyDir's fsGroup makes it
+      const mounts = [`${folder.path}:/shared`];
+      await using init = start(["install", "/shared/ebb"], { mounts });
+      const { code, stderr } = await init.ended;
+      expect(logOf(stderr)).toMatchObject([{ msg: "ebb: installed", dest: "/shared/ebb" }]);
+      expect(code).toBe(0);
+      const words = ["/shared/ebb", "run", "--sidecar", "none", "--quiet", "--", "node", "--eval", "process.exit(7)"];
+      await using app = startContainer(nodeImage, words, { mounts: [`${folder.path}:/shared:ro`] });
+      expect(await app.ended).toEqual({ code: 7, stdout: "", stderr: "" });
+    });
+
     test("wait becomes the command: it is PID 1 then", async () => {
       await using app = start(["wait", "--sidecar", "none", "--", "/child", "self"]);
       const { code, stdout } = await app.ended;

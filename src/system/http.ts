@@ -192,6 +192,7 @@ function exchange({ connection, request, encode, last, maxAnswer }: Exchange, do
     if (text.length > maxAnswer) {
       return end(new RequestFailed("broken", `an answer longer than ${maxAnswer / KIB} KiB`));
     }
+    if (!isEnd && mustGoOn(text)) return;
     const parsed = parseAnswer(text, isEnd, request.method);
     if (parsed.kind === "garbage") end(new RequestFailed("broken", parsed.reason));
     if (parsed.kind === "answer") end({ text, answer: parsed.answer });
@@ -201,4 +202,10 @@ function exchange({ connection, request, encode, last, maxAnswer }: Exchange, do
     connection.receive = () => undefined;
     connection.socket.terminate();
   };
+}
+
+/** Of a long answer in chunks, that it is not complete: so that megabytes are not read again with each piece that comes. */
+function mustGoOn(text: string): boolean {
+  if (text.length < MAX_ANSWER || text.endsWith("\r\n\r\n")) return false;
+  return /^transfer-encoding:.*\bchunked\r$/im.test(text.slice(0, 16 * KIB));
 }

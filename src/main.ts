@@ -36,7 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
 /** A command's name with a slip in it, where no program has that name, is no command line to run: nothing would be found. */
 function refuseMisspelled(word: string): void {
   if (word.startsWith("-") || word.includes("/")) return;
-  const near = nearest(word, Object.keys(commands));
+  const near = nearest(word, [...Object.keys(commands), "help"]);
   if (near === undefined || isProgram(word, process.env.PATH)) return;
   const instead = `(to run a program of that name: ebb -- ${word})`;
   throw new Failure(EXIT.usage, `${word}: no such command; did you mean "ebb ${near}"? ${instead}`);

@@ -49,6 +49,10 @@ export const manuals: Readonly<Record<string, Manual>> = {
         why: "In an init container or a Job: waits for two other services, with exit code 69 after two minutes.",
       },
       {
+        call: "ebb wait --any tcp://db-0:5432 tcp://db-1:5432",
+        why: "One of two is enough.",
+      },
+      {
         call: "ebb wait --sidecar none file:/shared/ready",
         why: "Waits until another container of the pod has written a file.",
       },
@@ -125,7 +129,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
   },
   request: {
     about:
-      "Sends one HTTP request to the proxy's admin interface, as `pilot-agent request` does, or to any URL, in an image that has no curl. The answer's body goes to stdout. Proxy variables such as HTTP_PROXY never touch it.",
+      "Sends one HTTP request to the proxy's admin interface, as `pilot-agent request` does, or to any URL, in an image that has no curl. The answer's body goes to stdout as it comes, all else to stderr. A redirect is not followed. Proxy variables such as HTTP_PROXY never touch it, and a header of EBB_HEADER, which is for quits, is not sent.",
     examples: [
       {
         call: "ebb request GET stats",
@@ -133,27 +137,40 @@ export const manuals: Readonly<Record<string, Manual>> = {
       },
       {
         call: "ebb request POST quitquitquit --port 15020",
-        why: "To another port on this pod's loopback: Istio's agent, in this case.",
+        why: "Another port on this pod's loopback: that of Istio's agent.",
+      },
+      {
+        call: "ebb request POST http://localhost:8080/import --header 'content-type: application/json' --body -",
+        why: "The app itself, with what stdin says.",
       },
     ],
-    exits: [["0", "an answer below 400"], ["1", "an answer of 400 or more"], bad, ["69", "no answer in time"]],
-    seeAlso: ["status", "quit"],
+    exits: [
+      ["0", "the answer's status was below 400"],
+      ["1", "it was 400 or more"],
+      bad,
+      ["69", "no answer, or not all of it in time"],
+    ],
+    seeAlso: ["status", "wait", "quit"],
   },
   status: {
     about:
-      "Says which sidecars are here, whether each is ready and if not why, its listeners, what is in flight, how far a drain has come, and what listens in this pod. It answers why a pod is stuck, without netstat, ss or a shell.",
+      "Shows which sidecars are here, whether each is ready and if not why, its listeners, what is in flight, how far a drain has come, which processes listen in this pod, and what stands out. It answers why a pod is stuck, without netstat, ss or a shell.",
     examples: [
       {
         call: "ebb status",
         why: "By kubectl exec, in any container of the pod that has ebb.",
       },
       {
+        call: "ebb status --watch",
+        why: "While a drain goes on.",
+      },
+      {
         call: "ebb status --json",
         why: "The same for programs.",
       },
     ],
-    exits: [["0", "it was said"], bad],
-    seeAlso: ["request", "config"],
+    exits: [["0", "whatever it sees; ebb wait is what tells ready from not ready"], bad],
+    seeAlso: ["wait", "request", "config"],
   },
   install: {
     about:

@@ -62,6 +62,7 @@ const groupTitles: Readonly<Record<OptionGroup, string>> = {
   waiting: "waiting",
   child: "the command",
   leaving: "leaving",
+  request: "the request",
   log: "log",
   output: "output",
 };

@@ -282,6 +282,7 @@ export const options = {
   }),
   port: optional({
     flag: "port",
+    group: "sidecars",
     value: "N",
     variable: "EBB_ADMIN_PORT", // Kubernetes sets EBB_PORT=tcp://... where a Service is named ebb
     syntax: syntax(parsePort, "a port from 1 to 65535"),
@@ -289,12 +290,14 @@ export const options = {
   }),
   body: optional({
     flag: "body",
+    group: "request",
     value: "TEXT",
     syntax: anyText,
     help: "the request's body; -: what stdin says",
   }),
   timeout: option({
     flag: "timeout",
+    group: "request",
     value: "D",
     initial: 10_000,
     syntax: positive,
@@ -309,6 +312,7 @@ export const options = {
   }),
   watch: option({
     flag: "watch",
+    group: "output",
     initial: false,
     syntax: boolean,
     help: "again each second, until a stop signal",

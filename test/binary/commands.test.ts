@@ -152,6 +152,7 @@ describe("the command line", () => {
     ],
     ["an unknown flag without a command", ["--nosuch"], /--nosuch/],
     ["a short flag", ["-x", "--", "true"], /-x/],
+    ["help itself with a slip in it", ["hlep", "run"], /did you mean "ebb help"\?/],
     ["help for no command", ["help", "nosuch"], /nosuch: no such command; ebb --help lists them/],
     ["help for a command with a slip in it", ["help", "slepe"], /slepe: no such command; did you mean ebb sleep\?/],
     [

@@ -27,24 +27,16 @@ async function main(args: readonly string[]): Promise<number> {
   if (first === "--help" || first === "-h" || first === "help") return showHelp(args[1]);
   if (first === "--version" || first === "-V") return showVersion();
   const isNamed = Object.hasOwn(commands, first);
-  if (!isNamed) refuseMisspelled(first);
   const rest = isNamed ? args.slice(1) : args;
   const argvIndex = 1 + args.length - rest.length;
-  return start(isNamed ? first : "run", { args: rest, argvIndex, env: process.env, signals, commands });
+  return start(isNamed ? first : undefined, { args: rest, argvIndex, env: process.env, signals, commands });
 }
 
-/** A command's name with a slip in it, where no program has that name, is no command line to run: nothing would be found. */
-function refuseMisspelled(word: string): void {
-  if (word.startsWith("-") || word.includes("/")) return;
-  const near = nearest(word, [...Object.keys(commands), "help"]);
-  if (near === undefined || isProgram(word, process.env.PATH)) return;
-  const instead = `(to run a program of that name: ebb -- ${word})`;
-  throw new Failure(EXIT.usage, `${word}: no such command; did you mean "ebb ${near}"? ${instead}`);
-}
-
-async function start(name: string, invocation: Invocation): Promise<number> {
+async function start(named: string | undefined, invocation: Invocation): Promise<number> {
+  const name = named ?? "run";
   const command = commandNamed(name);
   try {
+    if (named === undefined) refuseMisspelled(invocation.args[0] as string);
     const exitCode = command.main(invocation);
     signals.subscribeLast((signal) => {
       if (isStop(signal)) exit(128 + signal);
@@ -57,6 +49,15 @@ async function start(name: string, invocation: Invocation): Promise<number> {
     if (error instanceof UnknownFlags) throw withOwners(error);
     throw error;
   }
+}
+
+/** A command's name with a slip in it, where no program has that name, is no command line to run: nothing would be found. */
+function refuseMisspelled(word: string): void {
+  if (word.startsWith("-") || word.includes("/")) return;
+  const near = nearest(word, [...Object.keys(commands), "help"]);
+  if (near === undefined || isProgram(word, process.env.PATH)) return;
+  const instead = `(to run a program of that name: ebb -- ${word})`;
+  throw new Failure(EXIT.usage, `${word}: no such command; did you mean "ebb ${near}"? ${instead}`);
 }
 
 function withOwners({ exitCode, message, flags }: UnknownFlags): Failure {

@@ -1,5 +1,7 @@
 import type { Choice, CompletedCommand } from "./completion.ts";
 
+type Arm = readonly [text: string, pattern: string];
+
 /** For bash 4 or newer; the child's own command line is completed where bash-completion is there. */
 export function bashScript(commands: readonly CompletedCommand[]): string {
   return `# bash completion for ebb, as \`ebb completion bash\` prints it
@@ -7,25 +9,28 @@ export function bashScript(commands: readonly CompletedCommand[]): string {
 # What stands after a flag of a command: anything, files, words, or a list of words; nothing after a switch.
 __ebb_value() {
   case "$1 $2" in
-${arms(commands.flatMap(({ name, flags }) => flags.filter(({ value }) => value !== undefined).map(({ flag, choice }) => [textOf(choice), `${name} --${flag}`] as const)))}
+${arms(commands.flatMap(valuesOf))}
   esac
 }
 
 __ebb_operand() {
   case $1 in
-${arms(commands.map(({ name, operands }) => [textOf(operands), name] as const))}
+${arms(commands.map(({ name, operands }) => [textOf(operands), name]))}
   esac
 }
 
 __ebb_flags() {
   case $1 in
-${arms(commands.map(({ name, flags }) => [[...flags.map(({ flag }) => `--${flag}`), "--help"].join(" "), name] as const))}
+${arms(commands.map(({ name, flags }) => [[...flags.map(({ flag }) => `--${flag}`), "--help"].join(" "), name]))}
   esac
 }
-${rest(commands.map(({ name }) => name).join(" "))}`;
+${functions(commands.map(({ name }) => name).join(" "))}`;
 }
 
-type Arm = readonly [text: string, pattern: string];
+function valuesOf({ name, flags }: CompletedCommand): readonly Arm[] {
+  const withValue = flags.filter(({ value }) => value !== undefined);
+  return withValue.map(({ flag, choice }) => [textOf(choice), `${name} --${flag}`]);
+}
 
 /** One arm for each text, with all its patterns. */
 function arms(all: readonly Arm[]): string {
@@ -39,7 +44,7 @@ function textOf(choice: Choice): string {
   return `${choice.kind} ${choice.words.join(" ")}`;
 }
 
-function rest(names: string): string {
+function functions(names: string): string {
   return `
 __ebb_reply() {
   local words=\${1#* } prefix=

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json";
 import type { Command } from "../../src/command.ts";
@@ -175,6 +175,13 @@ describe("the command line", () => {
     ["-- may be left out", ["run", "--sidecar", "none", "--quiet", "echo", "a"]],
   ])("%s", async (_, args) => {
     expect(await ebb(args)).toMatchObject({ code: 0, stdout: "a\n", stderr: "" });
+  });
+
+  test("a slip in a command's name stands in the termination log", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "termination");
+    expect((await ebb(["rnu"], { env: { EBB_TERMINATION_LOG: path } })).code).toBe(64);
+    expect(readFileSync(path, "utf8")).toStartWith('ebb: rnu: no such command; did you mean "ebb run"?');
   });
 
   test.each([

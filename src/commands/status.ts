@@ -70,7 +70,7 @@ async function find({ values, origins }: Call<typeof options>, env: Environment)
 async function statusOf({ name, isNative, ready, envoy }: Sidecar): Promise<SidecarStatus> {
   const [probes, answers] = await Promise.all([
     Promise.all(ready.map(probe)),
-    envoy === undefined ? undefined : askEnvoy(envoy.admin),
+    envoy === undefined ? undefined : askEnvoy(envoy.admin, REQUEST_MS),
   ]);
   const isInboundOnly = envoy?.drainPath.includes("inboundonly") === true;
   return {

@@ -1,4 +1,4 @@
-import { fromUtf8, latin1 } from "./latin1.ts";
+import { latin1 } from "./latin1.ts";
 import { cString, libc, moreOfLibc, ptr } from "./libc.ts";
 
 const O_RDONLY = 0;
@@ -24,6 +24,11 @@ export function readIfThere(path: string): string | undefined {
     libc.close(descriptor);
     return length < 0 ? undefined : fromUtf8(text);
   }
+}
+
+function fromUtf8(text: string): string {
+  if (!/[\x80-\xff]/.test(text)) return text;
+  return new TextDecoder().decode(Uint8Array.from(text, (byte) => byte.charCodeAt(0)));
 }
 
 /** Whether a program of this name would be found, as execvp(3) looks for it: an empty part of PATH is the working directory. */

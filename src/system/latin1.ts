@@ -8,9 +8,3 @@ export function latin1(bytes: Uint8Array): string {
   }
   return text;
 }
-
-/** UTF-8 that was read as latin1. */
-export function fromUtf8(text: string): string {
-  if (!/[\x80-\xff]/.test(text)) return text;
-  return new TextDecoder().decode(Uint8Array.from(text, (byte) => byte.charCodeAt(0)));
-}

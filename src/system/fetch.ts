@@ -73,9 +73,9 @@ async function fetchFromAny(request: StreamedRequest, signal: AbortSignal): Prom
   try {
     return await fetchFrom(request, first, signal);
   } catch (error) {
-    if (codeOf(error) !== "ECONNREFUSED") throw error;
+    if (!notThere.includes(codeOf(error))) throw error;
     return await fetchFrom(request, second, signal).catch((other) => {
-      throw codeOf(other) === "ECONNREFUSED" ? error : other;
+      throw notThere.includes(codeOf(other)) ? error : other;
     });
   }
 }
@@ -129,10 +129,14 @@ function failureOf(error: unknown, signal: AbortSignal): RequestFailed {
   if (signal.aborted) return new RequestFailed("late", "no answer in time");
   const code = codeOf(error);
   if (code === "ECONNREFUSED") return new RequestFailed("refused", REFUSED);
+  if (notThere.includes(code)) return new RequestFailed("broken", `connection failed (${code})`);
   const { message } = error as Error;
   const [reason = ""] = message.split(". For more information");
   return new RequestFailed("broken", reasons[code] ?? `${excerpt(reason, 200)}`);
 }
+
+/** Nothing has been sent: nobody listens there, or there is no such way. */
+const notThere = ["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "EAFNOSUPPORT"];
 
 /** What Bun's codes mean. */
 const reasons: Readonly<Record<string, string>> = {

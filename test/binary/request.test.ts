@@ -134,6 +134,17 @@ describe("ebb request finds where the admin interface is", () => {
       expect(requests).toContain(`${port} GET /stats`);
     });
 
+    test.skipIf(Bun.which("ip") === null)("on localhost, though there is no IPv4", async () => {
+      const program = join(import.meta.dirname, "..", "fixtures", "sidecars.ts");
+      const sidecars = JSON.stringify([{ port: 15000, host: "::1" }]);
+      const script = 'ip link set lo up && ip addr del 127.0.0.1/8 dev lo; "$0" "$1" "$2" & shift 2; exec "$@"';
+      const start = ["sh", "-c", script, process.execPath, program, sidecars];
+      const through = ["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", ...start];
+      const wait = ["wait", "--quiet", "--sidecar", "none", "http://[::1]:15000/ready", "--"];
+      const ended = await ebb([...wait, ebbPath, "request", "GET", "/ready"], { through });
+      expect(ended).toMatchObject({ code: 0, stdout: "LIVE\n" });
+    });
+
     test("Istio's where no sidecar is found", async () => {
       const { code, stderr } = await ebbBeside([], ["request", "/stats"]);
       expect({ code, stderr }).toEqual({

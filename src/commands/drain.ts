@@ -63,10 +63,6 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
     graceMs: undefined,
     podGraceMs: settings.podGrace,
   });
-  if (allMs <= 0) {
-    log.warn({ drain: settings.drain, podGrace: settings.podGrace }, "no time to drain (--drain, --pod-grace)");
-    return EXIT.ok;
-  }
   const end = performance.now() + allMs;
   const stop = stopOf(signals);
   const { signal } = stop;
@@ -75,7 +71,9 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const isDrained = await drain(sidecars, { drainMs, settings, log, signal });
   if (signal.aborted) return 128 + (await stop.came);
   if (!settings.thenQuit) return isDrained ? EXIT.ok : EXIT.unavailable;
-  const timeoutMs = Math.min(settings.quitTimeout, Math.max(quitMs, end - performance.now()));
+  // where there is no draining the quit has its own time
+  const leftMs = allMs === 0 ? settings.quitTimeout : Math.max(quitMs, end - performance.now());
+  const timeoutMs = Math.min(settings.quitTimeout, leftMs);
   const haveQuit = await Promise.race([quit(sidecars, timeoutMs, { settings, log }), stop.came]);
   if (typeof haveQuit === "number") return 128 + haveQuit;
   return isDrained && haveQuit ? EXIT.ok : EXIT.unavailable;
@@ -107,6 +105,10 @@ interface Drain {
 
 /** Whether nothing was left in flight. */
 async function drain(sidecars: readonly Sidecar[], { drainMs, settings, log, signal }: Drain): Promise<boolean> {
+  if (drainMs === 0) {
+    log.warn({ drain: settings.drain, podGrace: settings.podGrace }, "no time to drain (--drain, --pod-grace)");
+    return true;
+  }
   const start = performance.now();
   const counts = new Map<string, InFlight>();
   const endLive = keepLive(() => lineOf(counts, performance.now() - start, drainMs));
@@ -115,6 +117,7 @@ async function drain(sidecars: readonly Sidecar[], { drainMs, settings, log, sig
     boundMs: drainMs,
     minMs: settings.minDrain,
     idle: settings.idle,
+    wereReady: false,
     log,
     signal,
     onProgress: (sidecar, inFlight) => counts.set(sidecar, inFlight),

@@ -247,6 +247,7 @@ async function drainSidecars(run: Run): Promise<void> {
     boundMs: leaving.drainMs,
     minMs: settings.minDrain,
     idle: settings.idle,
+    wereReady: run.isReady,
     log,
     signal: cutDrain.signal,
   });

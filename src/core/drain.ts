@@ -58,6 +58,8 @@ export interface Policy {
   readonly idle: number;
   /** Not beside a native sidecar: a failed health check closes outbound connections too (Envoy, drain_manager_impl.cc). */
   readonly failsHealth: boolean;
+  /** It has been up: where nobody listens from the first, it has gone, as a proxy may that is told to stop with its app. */
+  readonly wasUp: boolean;
 }
 
 type Next = readonly [State, readonly Action[]];
@@ -90,7 +92,7 @@ export function step(state: State, event: Event, policy: Policy): Next {
   if (event.kind === "deadline" && event.of === "bound") return outOfTime(state);
   switch (state.phase) {
     case "failing-health":
-      return failingHealth(state, event);
+      return failingHealth(state, event, policy);
     case "accepting":
       return isDeadline(event, "minimum") ? drainListeners() : [state, []];
     case "draining-listeners":
@@ -104,10 +106,10 @@ export function step(state: State, event: Event, policy: Policy): Next {
 
 type In<P extends State["phase"]> = Extract<State, { phase: P }>;
 
-function failingHealth(state: In<"failing-health">, event: Event): Next {
+function failingHealth(state: In<"failing-health">, event: Event, { wasUp }: Policy): Next {
   if (isDeadline(event, "minimum")) return [{ ...state, isMinimumOver: true }, []];
   if (!isAnswerTo(event, "fail-health")) return [state, []];
-  if (isRefusal(event)) return end({ kind: "not there" });
+  if (isRefusal(event)) return end({ kind: wasUp ? "gone" : "not there" });
   return state.isMinimumOver ? drainListeners() : [{ phase: "accepting" }, []];
 }
 
@@ -115,9 +117,9 @@ function drainListeners(): Next {
   return [{ phase: "draining-listeners" }, [{ kind: "ask", step: "drain-listeners" }]];
 }
 
-function drainingListeners(state: In<"draining-listeners">, event: Event, { failsHealth }: Policy): Next {
+function drainingListeners(state: In<"draining-listeners">, event: Event, { failsHealth, wasUp }: Policy): Next {
   if (!isAnswerTo(event, "drain-listeners")) return [state, []];
-  if (isRefusal(event)) return end({ kind: failsHealth ? "gone" : "not there" });
+  if (isRefusal(event)) return end({ kind: failsHealth || wasUp ? "gone" : "not there" });
   return [{ phase: "counting", failures: 0, left: undefined }, count];
 }
 

@@ -210,7 +210,8 @@ function read({ syntax, repeatable }: Option<unknown>, { origin, texts }: Found)
 
 /** Variables of ebb's own form that set nothing: a typing error that must not pass in silence. */
 export function unknownVariables(options: Options, env: Environment): readonly string[] {
-  const own = Object.keys(env).filter((name) => name.startsWith("EBB_"));
+  // what Kubernetes sets for a Service named ebb is no typing error
+  const own = Object.keys(env).filter((name) => /^EBB_(?!SERVICE_(HOST|PORT)|PORT$|PORT_\d)/.test(name));
   if (own.length === 0) return own;
   const known = new Set(Object.values(options).flatMap((option) => option.variables.map(({ name }) => name)));
   return own.filter((name) => !known.has(name));

@@ -73,10 +73,16 @@ async function command(
     }
     const isRefused = outcome.isRefused && tries === 1;
     const isLast = isRefused || tries === TRIES || performance.now() > end;
-    log[isLast && !isRefused ? "warn" : "debug"]({ ...fields, reason: outcome.reason }, failed);
+    const reason = explained(outcome.reason, path);
+    log[isLast && !isRefused ? "warn" : "debug"]({ ...fields, reason }, failed);
     if (isLast) return { kind: "failed", step, isRefused };
     await Bun.sleep(PAUSE_MS);
   }
+}
+
+function explained(reason: string, path: string): string {
+  if (!reason.startsWith("HTTP 403")) return reason;
+  return `${reason}: Envoy's admin interface does not allow this path (admin.allow_paths); allow ${path.split("?")[0]}`;
 }
 
 async function count(

@@ -19,6 +19,8 @@ export interface DrainOptions {
   readonly minMs: number;
   /** Drained when no more than these are in flight. */
   readonly idle: number;
+  /** Whether the sidecars have been up: where nobody listens any more, they are gone. */
+  readonly wereReady: boolean;
   readonly log: Log;
   /** Cuts it short. */
   readonly signal: AbortSignal;
@@ -47,9 +49,9 @@ export async function drainAll(sidecars: readonly Sidecar[], options: DrainOptio
 type Drained = Pick<Sidecar, "name" | "isNative"> & { readonly envoy: NonNullable<Sidecar["envoy"]> };
 
 async function drainOne({ name, isNative, envoy }: Drained, options: DrainOptions): Promise<DrainReport> {
-  const { boundMs, minMs, idle, log, signal, onProgress } = options;
+  const { boundMs, minMs, idle, wereReady, log, signal, onProgress } = options;
   const start = performance.now();
-  const policy = { boundMs, minMs: fitMinimum(minMs, boundMs), idle, failsHealth: !isNative };
+  const policy = { boundMs, minMs: fitMinimum(minMs, boundMs), idle, failsHealth: !isNative, wasUp: wereReady };
   const queue = createQueue<Event>();
   const over = new AbortController();
   onAbort(signal, over.signal, () => queue.push({ kind: "cut" }));

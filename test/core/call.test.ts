@@ -165,6 +165,17 @@ test("a variable of ebb's form that sets nothing is told, and no other", () => {
   expect(unknownVariables(pickOptions("grace"), { EBB_GRACE: "1s", EBB_QUIET: "1" })).toEqual(["EBB_QUIET"]);
 });
 
+test("what Kubernetes sets for a Service named ebb is no typing error", () => {
+  const service = { EBB_SERVICE_HOST: "10.0.0.1", EBB_SERVICE_PORT: "443", EBB_SERVICE_PORT_HTTPS: "443" };
+  const ports = {
+    EBB_PORT: "tcp://10.0.0.1:443",
+    EBB_PORT_443_TCP: "tcp://10.0.0.1:443",
+    EBB_PORT_443_TCP_ADDR: "10.0.0.1",
+  };
+  expect(unknownVariables(options, { ...service, ...ports })).toEqual([]);
+  expect(unknownVariables(options, { EBB_SERVICE: "x", EBB_PORTS: "1" })).toEqual(["EBB_SERVICE", "EBB_PORTS"]);
+});
+
 test("no arguments and no environment end in anything but a call or a failure that names what is wrong", () => {
   const flag = fc.constantFrom(...Object.values(options).map((option) => option.flag));
   const variable = fc.constantFrom(

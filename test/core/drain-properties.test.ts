@@ -14,7 +14,7 @@ import {
 
 const duration = fc.constantFrom(0, 1, 100, 250, 999, 1000, 1001, 5000, 60_000);
 const policy: fc.Arbitrary<Policy> = fc
-  .record({ boundMs: duration, minMs: duration, idle: fc.nat(3), failsHealth: fc.boolean() })
+  .record({ boundMs: duration, minMs: duration, idle: fc.nat(3), failsHealth: fc.boolean(), wasUp: fc.boolean() })
   .map((each) => ({ ...each, minMs: fitMinimum(each.minMs, each.boundMs) }));
 
 /** How Envoy answers what it is asked next: after so long, or never. */
@@ -128,8 +128,9 @@ test("out of time is said at the bound alone, with what the last count saw", () 
 });
 
 test("gone is said where somebody was there, not there where nobody was", () => {
-  always((trace) => {
+  always((trace, { wasUp }) => {
     const [end] = endsOf(trace);
+    if (wasUp) expect(end?.outcome.kind).not.toBe("not there");
     if (end?.outcome.kind !== "gone" && end?.outcome.kind !== "not there") return;
     const answered = trace.filter(({ event }) => event?.kind === "done" || event?.kind === "counted");
     if (end.outcome.kind === "not there") expect(answered).toEqual([]);

@@ -13,7 +13,7 @@ import {
   step,
 } from "../../src/core/drain.ts";
 
-const usual: Policy = { boundMs: 60_000, minMs: 5000, idle: 0, failsHealth: true };
+const usual: Policy = { boundMs: 60_000, minMs: 5000, idle: 0, failsHealth: true, wasUp: false };
 
 /** A title, the events of a drain, and what is done at the begin and in answer to each event. */
 type Drain = readonly [title: string, events: readonly Event[], actions: readonly string[], policy?: Partial<Policy>];
@@ -134,12 +134,19 @@ describe("beside a native sidecar:", () => {
       [deadlines, "ask drain-listeners", "end not there"],
       native,
     ],
+    [
+      "it has been up, and is not there",
+      [at("minimum"), refused("drain-listeners")],
+      [deadlines, "ask drain-listeners", "end gone"],
+      { ...native, wasUp: true },
+    ],
   ]);
 });
 
 describe("it goes meanwhile:", () => {
   testDrains([
     ["it is not there from the first", [refused("fail-health")], [begun, "end not there"]],
+    ["it has been up, and is not there", [refused("fail-health")], [begun, "end gone"], { wasUp: true }],
     ["not there, noticed after the minimum", [at("minimum"), refused("fail-health")], [begun, "", "end not there"]],
     [
       "while connections are still accepted",

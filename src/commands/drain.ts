@@ -63,16 +63,20 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
     graceMs: undefined,
     podGraceMs: settings.podGrace,
   });
+  const isOff = allMs === 0;
+  if (isOff)
+    log.warn({ drain: settings.drain, podGrace: settings.podGrace }, "no time to drain (--drain, --pod-grace)");
+  if (isOff && !settings.thenQuit) return EXIT.ok;
   const end = performance.now() + allMs;
   const stop = stopOf(signals);
   const { signal } = stop;
   const sidecars = await findSidecars(settings, { env, forMs: 0, signal, log });
   const { drainMs, quitMs } = settings.thenQuit ? splitDrain(allMs) : { drainMs: allMs, quitMs: 0 };
-  const isDrained = await drain(sidecars, { drainMs, settings, log, signal });
+  const isDrained = isOff || (await drain(sidecars, { drainMs, settings, log, signal }));
   if (signal.aborted) return 128 + (await stop.came);
   if (!settings.thenQuit) return isDrained ? EXIT.ok : EXIT.unavailable;
   // where there is no draining the quit has its own time
-  const leftMs = allMs === 0 ? settings.quitTimeout : Math.max(quitMs, end - performance.now());
+  const leftMs = isOff ? settings.quitTimeout : Math.max(quitMs, end - performance.now());
   const timeoutMs = Math.min(settings.quitTimeout, leftMs);
   const haveQuit = await Promise.race([quit(sidecars, timeoutMs, { settings, log }), stop.came]);
   if (typeof haveQuit === "number") return 128 + haveQuit;
@@ -105,10 +109,6 @@ interface Drain {
 
 /** Whether nothing was left in flight. */
 async function drain(sidecars: readonly Sidecar[], { drainMs, settings, log, signal }: Drain): Promise<boolean> {
-  if (drainMs === 0) {
-    log.warn({ drain: settings.drain, podGrace: settings.podGrace }, "no time to drain (--drain, --pod-grace)");
-    return true;
-  }
   const start = performance.now();
   const counts = new Map<string, InFlight>();
   const endLive = keepLive(() => lineOf(counts, performance.now() - start, drainMs));

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { childPath, type LogLine, type Started, startEbb, until } from "../harness.ts";
+import { childPath, type LogLine, lineOf, type Started, startEbb, until } from "../harness.ts";
 import { busy, type FakeEnvoy, idle, startFakeEnvoy } from "./fake-envoy.ts";
 
 setDefaultTimeout(20_000);
@@ -162,4 +162,15 @@ test.concurrent("a proxy that is gone from the first holds nothing up", async ()
   expect(ended.stdout).toBe("ready\n15\n");
   expect(ended.log).toContainEqual(expect.objectContaining({ msg: "ebb: quit", outcome: "gone already" }));
   expect(ended.code).toBe(0);
+});
+
+test.concurrent("a proxy that has gone by itself, before the stop signal came, is no warning", async () => {
+  const envoy = await startFakeEnvoy();
+  await using started = await startRun(envoy, quick);
+  await envoy[Symbol.asyncDispose]();
+  started.kill("SIGTERM");
+  const ended = await started.ended;
+  expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: "gone meanwhile: nothing is left to drain" });
+  expect(ended.stdout).toBe("ready\n15\n");
+  expect(ended.log.filter(({ level }) => level !== "info")).toEqual([]);
 });

@@ -13,6 +13,7 @@ import { verify } from "./verify.ts";
 type BuildInput = { readonly entry: string; readonly outfile: string; readonly target: Target };
 
 const project = resolve(import.meta.dirname, "..");
+const lockfile = join(project, "package-lock.json");
 const native = ["before-bun.c", "child.c", "signals.c"].map((name) => join("src", "native", name));
 const sources = [join("build", "glue.c"), ...native].map((path) => join(project, path));
 const say = (line: string): void => {
@@ -20,26 +21,26 @@ const say = (line: string): void => {
 };
 
 try {
-  build(readOptions(process.argv.slice(2)));
+  await build(readOptions(process.argv.slice(2)));
 } catch (error) {
   process.stderr.write(`build: ${error instanceof Error ? explain(error) : String(error)}\n`);
   process.exitCode = 1;
 }
 
 /** toolchain there? -> compile -> link -> verify -> move into place: what is at `outfile` has always passed. */
-function build({ entry, outfile, target }: BuildInput): void {
+async function build({ entry, outfile, target }: BuildInput): Promise<void> {
   findToolchain(target);
   const folder = mkdtempSync(join(tmpdir(), "ebb-build-"));
   const temporary = `${outfile}.${process.pid}.new`;
   mkdirSync(dirname(outfile), { recursive: true });
   try {
     const compiled = join(folder, "ebb");
-    timed("compile", () => compile({ entry, outfile: compiled, target, lockfile: join(project, "package-lock.json") }));
+    await timed("compile", () => compile({ entry, outfile: compiled, target, lockfile }));
     const input = readFileSync(compiled);
-    const linked = timed("link", () => linkStatic({ bytes: input, name: "compiled ebb", sources, target }));
-    timed("verify", () => verify({ input, output: linked.bytes, patches: linked.patches, target }));
+    const linked = await timed("link", () => linkStatic({ bytes: input, name: "compiled ebb", sources, target }));
+    await timed("verify", () => verify({ input, output: linked.bytes, patches: linked.patches, target }));
     writeFileSync(temporary, linked.bytes, { mode: 0o755 });
-    const { how, stdout } = timed("run", () => runInEmptyRoot(temporary, ["--version"], target));
+    const { how, stdout } = await timed("run", () => runInEmptyRoot(temporary, ["--version"], target));
     refuseBareBun(stdout);
     say(`  --version runs ${how}: ${stdout.trim()}`);
     renameSync(temporary, outfile);
@@ -68,9 +69,9 @@ function refuseBareBun(stdout: string): void {
   throw new Error(`--version printed Bun's own version, ${stdout.trim()}: the compiled program was lost in the link`);
 }
 
-function timed<Result>(step: string, work: () => Result): Result {
+async function timed<Result>(step: string, work: () => Result | Promise<Result>): Promise<Result> {
   const start = performance.now();
-  const result = work();
+  const result = await work();
   say(`${step.padEnd(8)} ${((performance.now() - start) / 1000).toFixed(1)} s`);
   return result;
 }

@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { bundleLeaves } from "./leaves.ts";
 import { muslBun } from "./musl-bun.ts";
 import type { Target } from "./targets.ts";
 
@@ -13,28 +13,23 @@ export type CompileInput = {
 };
 
 /**
- * Compiles to an executable that is still linked dynamically, against musl. `--splitting` keeps what is imported
- * lazily out of the start; no `.env` or `bunfig.toml` of the pod is ever read.
+ * Compiles to an executable that is still linked dynamically, against musl. Splitting keeps what is imported lazily out of
+ * the start; no `.env` or `bunfig.toml` of the pod is ever read.
  */
-export function compile({ entry, outfile, target, lockfile }: CompileInput): void {
-  const { error, status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [
-      "build",
-      "--compile",
-      "--minify",
-      "--bytecode",
-      "--format=esm",
-      "--splitting",
-      "--no-compile-autoload-dotenv",
-      "--no-compile-autoload-bunfig",
-      `--target=${target.bunTarget}`,
-      `--compile-executable-path=${muslBun(target, lockfile)}`,
-      `--outfile=${outfile}`,
-      entry,
-    ],
-    { encoding: "utf8" },
-  );
-  if (error !== undefined) throw new Error(`bun build cannot be run: ${error.message}`);
-  if (status !== 0) throw new Error(`bun build of ${entry} failed:\n${stdout}${stderr}`.trim());
+export async function compile({ entry, outfile, target, lockfile }: CompileInput): Promise<void> {
+  await Bun.build({
+    entrypoints: [entry],
+    compile: {
+      target: target.bunTarget as Bun.Build.CompileTarget, // its type lacks the baseline of musl
+      executablePath: muslBun(target, lockfile),
+      outfile,
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+    },
+    minify: true,
+    bytecode: true,
+    format: "esm",
+    splitting: true,
+    plugins: [await bundleLeaves()],
+  });
 }

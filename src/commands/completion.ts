@@ -15,7 +15,7 @@ export const command: Command = {
   main,
 };
 
-async function main({ args, env, commands }: Invocation): Promise<number> {
+async function main({ args, env, commands = {} }: Invocation): Promise<number> {
   const call = readOperandCall(command.options, args, env);
   const [given = "", ...more] = [...call.operands, ...call.command];
   const shell = shells.find((name) => name === given);

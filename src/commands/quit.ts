@@ -6,30 +6,33 @@ import { createLog } from "../system/log.ts";
 import { quitAll } from "../system/quit.ts";
 import { findSidecars } from "../system/sidecars.ts";
 
-const options = pickOptions(
-  "sidecar",
-  "admin",
-  "ready",
-  "quit",
-  "signalProcess",
-  "header",
-  "quitTimeout",
-  "podAnnotations",
-  "logLevel",
-  "logFormat",
-  "quiet",
-);
+const pick = () =>
+  pickOptions(
+    "sidecar",
+    "admin",
+    "ready",
+    "quit",
+    "signalProcess",
+    "header",
+    "quitTimeout",
+    "podAnnotations",
+    "logLevel",
+    "logFormat",
+    "quiet",
+  );
 
 /** `ebb quit`: tells this pod's sidecars to quit. 0 when each took it and is gone, or goes by itself; 69 otherwise. */
 export const command: Command = {
   summary: "tell the sidecars to quit, and say what each answered",
   usage: "quit [flags]",
-  options,
+  get options() {
+    return pick();
+  },
   main,
 };
 
 async function main({ args, env }: Invocation): Promise<number> {
-  const call = readOperandCall(options, args, env);
+  const call = readOperandCall(pick(), args, env);
   expectNoOperands(call, command.usage);
   const settings = call.values;
   const log = createLog(settings, env);

@@ -8,7 +8,6 @@ import { SIG, type SignalNumber, signalName } from "../core/signal.ts";
 import { summarize } from "../core/summary.ts";
 import { type Action, begin, type Deadline, type Event, type Policy, step } from "../core/supervision.ts";
 import { type Child, type CommandLine, goOn, kill, reap, spawn, stopWith, takeTerminalBack } from "../system/child.ts";
-import { drainAll, revive } from "../system/drain.ts";
 import { createLog, type Log } from "../system/log.ts";
 import { giveMemoryBack } from "../system/memory.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
@@ -19,34 +18,35 @@ import { writeTerminationLog } from "../system/termination-log.ts";
 import { deadline, keepAlive } from "../system/timer.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
 
-const options = pickOptions(
-  "sidecar",
-  "admin",
-  "ready",
-  "quit",
-  "signalProcess",
-  "header",
-  "waitTimeout",
-  "onWaitTimeout",
-  "noWait",
-  "quitOn",
-  "restartPolicy",
-  "quitTimeout",
-  "drain",
-  "minDrain",
-  "idle",
-  "grace",
-  "podGrace",
-  "podAnnotations",
-  "detect",
-  "signal",
-  "group",
-  "expectExit",
-  "logLevel",
-  "logFormat",
-  "quiet",
-  "terminationLog",
-);
+const pick = () =>
+  pickOptions(
+    "sidecar",
+    "admin",
+    "ready",
+    "quit",
+    "signalProcess",
+    "header",
+    "waitTimeout",
+    "onWaitTimeout",
+    "noWait",
+    "quitOn",
+    "restartPolicy",
+    "quitTimeout",
+    "drain",
+    "minDrain",
+    "idle",
+    "grace",
+    "podGrace",
+    "podAnnotations",
+    "detect",
+    "signal",
+    "group",
+    "expectExit",
+    "logLevel",
+    "logFormat",
+    "quiet",
+    "terminationLog",
+  );
 
 /** What Envoy's /ready says while its health checks fail. */
 const STILL_DRAINING = 'HTTP 503 "DRAINING"';
@@ -55,11 +55,13 @@ const STILL_DRAINING = 'HTTP 503 "DRAINING"';
 export const command: Command = {
   summary: "wait for the sidecars, run a command, quit them (the default)",
   usage: "[run] [flags] -- CMD ARG...",
-  options,
+  get options() {
+    return pick();
+  },
   main,
 };
 
-type RunSettings = Call<typeof options>["values"];
+type RunSettings = Call<ReturnType<typeof pick>>["values"];
 
 /** What the actions of one run share. */
 interface Run {
@@ -95,7 +97,7 @@ async function main(invocation: Invocation): Promise<number> {
 }
 
 function prepare({ args, argvIndex, env }: Invocation): Run {
-  const call = readCommandCall(options, args, env);
+  const call = readCommandCall(pick(), args, env);
   if (call.command.length === 0) throw new Failure(EXIT.usage, `run: expected a command; usage: ebb ${command.usage}`);
   const { drain, grace, podGrace } = call.values;
   return {
@@ -182,7 +184,7 @@ function wait(run: Run): void {
   const { settings, env, log, queue } = run;
   const { signal } = run.stopWaiting;
   const onNotReady = (sidecar: Sidecar, reason: string) => {
-    if (run.leaving.drainMs > 0 && reason === STILL_DRAINING) revive(sidecar, log);
+    if (run.leaving.drainMs > 0 && reason === STILL_DRAINING) endDrainOf(sidecar, run);
   };
   run.wait = startWait({ settings, targets: [], lookMs: settings.detect, env, log, signal, onNotReady });
   run.wait.done.then(
@@ -195,6 +197,13 @@ function wait(run: Run): void {
       logBug(run, error, "the wait failed");
       queue.push({ kind: "wait-failed", exitCode: EXIT.bug });
     },
+  );
+}
+
+function endDrainOf(sidecar: Sidecar, run: Run): void {
+  import("../system/drain.ts").then(
+    ({ revive }) => revive(sidecar, run.log),
+    (error: unknown) => logBug(run, error, "the drain could not be taken back"),
   );
 }
 
@@ -242,6 +251,7 @@ function drain(run: Run): void {
 async function drainSidecars(run: Run): Promise<void> {
   const { settings, leaving, log, cutDrain } = run;
   const sidecars = await knownSidecars(run);
+  const { drainAll } = await import("../system/drain.ts"); // few starts need it
   log.info({ atMostMs: leaving.drainMs }, "draining before the command is stopped");
   await drainAll(sidecars, {
     boundMs: leaving.drainMs,

@@ -12,32 +12,35 @@ import { holdSignals, type Signals } from "../system/signals.ts";
 import { deadline } from "../system/timer.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
 
-const options = pickOptions(
-  "sidecar",
-  "admin",
-  "ready",
-  "quit",
-  "any",
-  "waitTimeout",
-  "onWaitTimeout",
-  "podAnnotations",
-  "detect",
-  "logLevel",
-  "logFormat",
-  "quiet",
-  "terminationLog",
-);
+const pick = () =>
+  pickOptions(
+    "sidecar",
+    "admin",
+    "ready",
+    "quit",
+    "any",
+    "waitTimeout",
+    "onWaitTimeout",
+    "podAnnotations",
+    "detect",
+    "logLevel",
+    "logFormat",
+    "quiet",
+    "terminationLog",
+  );
 
 /** `ebb wait`: blocks until sidecars and targets are ready; a command then takes this process's place. */
 export const command: Command = {
   summary: "wait until sidecars and targets are ready; then become a command",
   usage: "wait [flags] [TARGET...] [-- CMD ARG...]",
-  options,
+  get options() {
+    return pick();
+  },
   main,
 };
 
 async function main({ args, argvIndex, env, signals }: Invocation): Promise<number> {
-  const call = readOperandCall(options, args, env);
+  const call = readOperandCall(pick(), args, env);
   const settings = call.values;
   const targets = call.operands.map(parseTarget);
   if (settings.any && targets.length === 0) throw new Failure(EXIT.usage, `--any: expected targets (${TARGET})`);

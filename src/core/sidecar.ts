@@ -52,9 +52,9 @@ export interface SidecarKind {
   /** It takes a quit, answers, and goes later: when. Undefined: it goes at once. */
   readonly leaves?: string;
   /** What a refusal means, by HTTP status, and what to change. */
-  readonly refusals: Readonly<Record<number, string>>;
+  readonly refusals: () => Readonly<Record<number, string>>;
   /** What it means that nobody listens where the quit goes although the sidecar is here, and what to change; undefined: --admin. */
-  readonly unreachable?: string;
+  readonly unreachable?: () => string;
 }
 
 /** Beside an app outbound must go on (istio#51855); skip_exit: the listeners keep accepting (Envoy, listeners_handler.cc). */
@@ -73,12 +73,12 @@ export const sidecarKinds = {
     ports: [15021, 15020, 15000],
     annotation: "sidecar.istio.io/status",
     isNative: isIstioNative,
-    refusals: {
+    refusals: () => ({
       403: "pilot-agent takes quits from the pod's own loopback only; use http://localhost:15020/quitquitquit",
       404: "no such path: pilot-agent has /quitquitquit since Istio 1.3; is this pilot-agent's status port (15020)?",
       405: "pilot-agent takes POST only; use --quit 'POST http://localhost:15020/quitquitquit'",
-    },
-    unreachable:
+    }),
+    unreachable: () =>
       "pilot-agent's status port is closed: --quit says where status.sidecar.istio.io/port has moved it; where there is none (Istio 1.2 and before), use --signal-process pilot-agent with shareProcessNamespace",
   },
   /** A plain Envoy: its admin interface (envoyproxy.io, operations/admin). 9901 is the usual port. */
@@ -93,11 +93,11 @@ export const sidecarKinds = {
     ports: [9901],
     annotation: undefined,
     isNative: () => false,
-    refusals: {
+    refusals: () => ({
       403: "Envoy's admin interface does not allow this path (admin.allow_paths); allow /quitquitquit",
       404: "no such path: is this Envoy's admin interface? --admin says where it is",
       405: "Envoy takes POST only; use --quit 'POST URL'",
-    },
+    }),
   },
   /**
    * linkerd2-proxy: linkerd/app/admin/src/server.rs. The shutdown endpoint is off by default since edge-24.6.2.
@@ -116,12 +116,12 @@ export const sidecarKinds = {
     isNative: (annotations) =>
       annotations.get("config.linkerd.io/proxy-enable-native-sidecar") === "true" ||
       annotations.get("config.beta.linkerd.io/proxy-enable-native-sidecar") === "true",
-    leaves: "when its connections have ended, at the latest after its shutdown grace period (120s by default)",
-    refusals: {
+    refusals: () => ({
       403: "linkerd-proxy takes shutdowns from the pod's own loopback only; use http://localhost:4191/shutdown",
       404: 'its shutdown endpoint is off: set proxy.enableShutdownEndpoint=true in Linkerd\'s Helm values, or annotate the pod with config.linkerd.io/proxy-enable-shutdown-endpoint: "true"',
       405: "linkerd-proxy takes POST only; use --quit 'POST http://localhost:4191/shutdown'",
-    },
+    }),
+    leaves: "when its connections have ended, at the latest after its shutdown grace period (120s by default)",
   },
   /**
    * kuma-dp and Envoy. Readiness: app/kuma-dp/pkg/dataplane/readiness/component.go; before that, Envoy's own (--admin). The admin interface is a unix socket in
@@ -132,7 +132,6 @@ export const sidecarKinds = {
   kuma: {
     isCompanion: false,
     admin: "http://localhost:9901",
-    adminSocket: "/tmp/kuma-dp-*/kuma-envoy-admin.sock",
     drainPath: inboundDrain,
     ready: "http://localhost:9902/ready",
     readyPath: "/ready",
@@ -141,13 +140,14 @@ export const sidecarKinds = {
     ports: [9902],
     annotation: "kuma.io/sidecar-injected",
     isNative: () => false,
-    adjust: adjustKuma,
-    refusals: {
+    refusals: () => ({
       403: "Envoy's admin interface does not allow this path (admin.allow_paths); allow /quitquitquit",
       404: "no such path: is this Envoy's admin interface? --admin says where it is",
       405: "Envoy takes POST only; use --quit 'POST http://localhost:9901/quitquitquit'",
-    },
-    unreachable:
+    }),
+    adminSocket: "/tmp/kuma-dp-*/kuma-envoy-admin.sock",
+    adjust: adjustKuma,
+    unreachable: () =>
       "Kuma's Envoy has its admin interface on a unix socket by default: set experimental.envoyAdminUnixSocket=false in Kuma's Helm values, or mount the sidecar's /tmp here too, or use --signal-process kuma-dp with shareProcessNamespace",
   },
   /**
@@ -166,12 +166,12 @@ export const sidecarKinds = {
     ports: [20600],
     annotation: "consul.hashicorp.com/connect-inject-status",
     isNative: (annotations) => saysYes(annotations.get("consul.hashicorp.com/enable-consul-dataplane-as-sidecar")),
+    refusals: () => ({
+      404: "no such path: consul-dataplane's is in the annotation consul.hashicorp.com/sidecar-proxy-lifecycle-graceful-shutdown-path; --quit says where else it is",
+    }),
     adjust: adjustConsul,
     leaves: "after its shutdown grace period (30s by default)",
-    refusals: {
-      404: "no such path: consul-dataplane's is in the annotation consul.hashicorp.com/sidecar-proxy-lifecycle-graceful-shutdown-path; --quit says where else it is",
-    },
-    unreachable:
+    unreachable: () =>
       "consul-dataplane has no lifecycle endpoint here: set connectInject.sidecarProxy.lifecycle.defaultEnabled=true in Consul's Helm values (consul-k8s 1.2 or later), and name another port with the annotation consul.hashicorp.com/sidecar-proxy-lifecycle-graceful-port",
   },
   /**
@@ -188,17 +188,17 @@ export const sidecarKinds = {
     quit: "http://localhost:3500/v1.0/shutdown",
     quitPath: "/v1.0/shutdown",
     ports: [],
-    variable: "DAPR_HTTP_PORT",
     annotation: "dapr.io/enabled",
     isNative: (annotations) => saysYes(annotations.get("dapr.io/enable-native-sidecar")),
-    adjust: adjustDapr,
-    leaves:
-      "when its graceful shutdown is over (dapr.io/graceful-shutdown-seconds, 5 by default, after dapr.io/block-shutdown-duration)",
-    refusals: {
+    refusals: () => ({
       401: "daprd wants its API token: set DAPR_API_TOKEN here from the secret that dapr.io/api-token-secret names, or use --header 'dapr-api-token: ...'",
       404: "daprd has no shutdown here: allow it in the Dapr Configuration (spec.api.allowed: shutdown, v1.0, http), or say with --admin where daprd's HTTP port is",
       405: "daprd takes POST only; use --quit 'POST http://localhost:3500/v1.0/shutdown'",
-    },
+    }),
+    variable: "DAPR_HTTP_PORT",
+    adjust: adjustDapr,
+    leaves:
+      "when its graceful shutdown is over (dapr.io/graceful-shutdown-seconds, 5 by default, after dapr.io/block-shutdown-duration)",
   },
   /**
    * Vault Agent: vault command/agent.go, handleQuit (404 where it is off, 405 but for POST). Annotations: vault-k8s,
@@ -216,14 +216,14 @@ export const sidecarKinds = {
     quitPath: "/agent/v1/quit",
     ports: [],
     annotation: "vault.hashicorp.com/agent-inject-status",
-    isInjected: (annotations) => !saysYes(annotations.get("vault.hashicorp.com/agent-pre-populate-only")),
     isNative: () => false,
-    adjust: adjustVault,
-    refusals: {
+    refusals: () => ({
       404: 'Vault Agent\'s quit endpoint is off: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true"',
       405: "Vault Agent takes POST only; use --quit 'POST http://localhost:8200/agent/v1/quit'",
-    },
-    unreachable:
+    }),
+    isInjected: (annotations) => !saysYes(annotations.get("vault.hashicorp.com/agent-pre-populate-only")),
+    adjust: adjustVault,
+    unreachable: () =>
       'Vault Agent listens only where it is told to: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true" (its port is vault.hashicorp.com/agent-cache-listener-port, 8200 by default)',
   },
   /**
@@ -240,15 +240,15 @@ export const sidecarKinds = {
     quit: "http://localhost:9091/quitquitquit",
     quitPath: "/quitquitquit",
     ports: [],
-    variable: "CSQL_PROXY_QUIT_URLS",
     annotation: undefined,
     isNative: () => false,
-    adjust: adjustCloudSql,
-    refusals: {
+    refusals: () => ({
       400: "the Cloud SQL Auth Proxy takes GET and POST only",
       404: "the Cloud SQL Auth Proxy's quit endpoint is off: start it with --quitquitquit",
-    },
-    unreachable:
+    }),
+    variable: "CSQL_PROXY_QUIT_URLS",
+    adjust: adjustCloudSql,
+    unreachable: () =>
       "the Cloud SQL Auth Proxy listens for quits only with --quitquitquit (and --admin-port, 9091 by default)",
   },
 } as const satisfies Readonly<Record<string, SidecarKind>>;
@@ -308,12 +308,12 @@ export function parseHeader(text: string): Header | undefined {
 /** What a sidecar's answer to a quit means: undefined when it will go. */
 export function quitRefusal(name: Sidecar["name"], answer: HttpAnswer): string | undefined {
   if (answer.status >= 200 && answer.status < 300) return undefined;
-  const meaning = name === "custom" ? undefined : kindOf(name).refusals[answer.status];
+  const meaning = name === "custom" ? undefined : kindOf(name).refusals()[answer.status];
   return meaning === undefined ? `HTTP ${answer.status}` : `HTTP ${answer.status}: ${meaning}`;
 }
 
 /** What it means that nobody listens where the quit of a sidecar goes that is here; undefined: that only its user can tell. */
 export function quitUnreachable(name: Sidecar["name"]): string | undefined {
   if (name === "custom") return undefined;
-  return kindOf(name).unreachable ?? "nobody listens there; --admin says where its admin interface is";
+  return kindOf(name).unreachable?.() ?? "nobody listens there; --admin says where its admin interface is";
 }

@@ -3,7 +3,6 @@ import { toTenths } from "../core/duration.ts";
 import { judge, type Probe } from "../core/probe.ts";
 import { describeQuit, type QuitRequest, quitRefusal, quitUnreachable, type Sidecar } from "../core/sidecar.ts";
 import { locate } from "./admin-socket.ts";
-import { endProcesses } from "./end-processes.ts";
 import { createHttpClient, REFUSED, tryConnect } from "./http.ts";
 import { type QuitOptions, sendQuit } from "./quit-request.ts";
 import { RequestFailed } from "./request-failed.ts";
@@ -44,6 +43,7 @@ async function quitOne(sidecar: Sidecar, quit: QuitRequest, options: QuitOptions
 
 async function signalAll({ name }: Sidecar, executable: string, options: QuitOptions): Promise<readonly QuitReport[]> {
   const start = performance.now();
+  const { endProcesses } = await import("./end-processes.ts"); // few quits need it
   const ends = await endProcesses(executable, options.timeoutMs);
   return ends.map(({ pid, isGone, outcome }) => ({
     sidecar: name,

@@ -1,0 +1,5 @@
+/** The first words that are not a program's name: the commands, and `help`. */
+export const commandNames: readonly string[] = [
+  ...["run", "wait", "sleep", "drain", "quit", "request", "status", "install", "config", "completion"],
+  "help",
+];

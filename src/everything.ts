@@ -1,0 +1,88 @@
+import type { Command } from "./command.ts";
+import { commands } from "./commands.ts";
+import { HelpAsked } from "./core/arguments.ts";
+import { UnknownFlags } from "./core/call.ts";
+import { EXIT, Failure } from "./core/exit.ts";
+import { describeCommand, type Manual, overview } from "./core/help.ts";
+import { commandNames } from "./core/names.ts";
+import { ownersOf } from "./core/owners.ts";
+import { nearest } from "./core/suggestion.ts";
+import { explainFailure, invoke, report } from "./invoke.ts";
+import { exit } from "./system/exit.ts";
+import { isProgram } from "./system/file.ts";
+import { writeOutput } from "./system/output.ts";
+import type { Signals } from "./system/signals.ts";
+
+// All of ebb: every command, help, and what knows them all. A bundle of its own (build/leaves.ts), which shares no module with
+// main.ts: so it ends the process itself, with its own exit and its own Failure.
+
+export async function main(args: readonly string[], signals: Signals): Promise<never> {
+  try {
+    return exit(await dispatch(args, signals));
+  } catch (error) {
+    return exit(report(error));
+  }
+}
+
+async function dispatch(args: readonly string[], signals: Signals): Promise<number> {
+  const [first = "--help"] = args;
+  if (first === "--help" || first === "-h" || first === "help") return showHelp(args[1]);
+  if (first === "--version" || first === "-V") return showVersion();
+  const isNamed = Object.hasOwn(commands, first);
+  const name = isNamed ? first : "run";
+  const rest = isNamed ? args.slice(1) : args;
+  const invocation = { args: rest, argvIndex: 1 + args.length - rest.length, env: process.env, signals, commands };
+  const command = commandNamed(name);
+  const fail = (failure: Failure): never => {
+    explainFailure(failure, command, invocation);
+    throw failure;
+  };
+  const slip = isNamed ? undefined : slipIn(first);
+  if (slip !== undefined) return fail(slip);
+  try {
+    return await invoke(command, invocation);
+  } catch (error) {
+    if (error instanceof HelpAsked) return showHelp(name);
+    if (error instanceof UnknownFlags) return fail(withOwners(error));
+    throw error;
+  }
+}
+
+/** A command's name with a slip in it, where no program has that name, is no command line to run: nothing would be found. */
+function slipIn(word: string): Failure | undefined {
+  if (word.startsWith("-") || word.includes("/")) return undefined;
+  const near = nearest(word, commandNames);
+  if (near === undefined || isProgram(word, process.env.PATH)) return undefined;
+  const instead = `(to run a program of that name: ebb -- ${word})`;
+  return new Failure(EXIT.usage, `${word}: no such command; did you mean "ebb ${near}"? ${instead}`);
+}
+
+function withOwners({ exitCode, message, flags }: UnknownFlags): Failure {
+  return new Failure(exitCode, [message, ...ownersOf(flags, commands)].join("\n"));
+}
+
+async function showHelp(name: string | undefined): Promise<number> {
+  const width = process.stdout.columns || 80;
+  if (name === undefined || name.startsWith("-")) {
+    writeOutput(overview(commands, width));
+    return EXIT.ok;
+  }
+  const command = commandNamed(name);
+  const { manuals } = await import("./manuals.ts");
+  writeOutput(describeCommand(command, manuals[name] as Manual, width));
+  return EXIT.ok;
+}
+
+function commandNamed(name: string): Command {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command !== undefined) return command;
+  const near = nearest(name, Object.keys(commands));
+  const hint = near === undefined ? "" : `did you mean ebb ${near}? `;
+  throw new Failure(EXIT.usage, `${name}: no such command; ${hint}ebb --help lists them`);
+}
+
+async function showVersion(): Promise<number> {
+  const { version } = await import("../package.json");
+  writeOutput(`ebb ${version}\n`);
+  return EXIT.ok;
+}

@@ -1,0 +1,43 @@
+import type { Command, Invocation } from "./command.ts";
+import { HelpAsked } from "./core/arguments.ts";
+import { UnknownFlags } from "./core/call.ts";
+import { EXIT, Failure } from "./core/exit.ts";
+import { isStop } from "./core/signal.ts";
+import { exit } from "./system/exit.ts";
+import { writeError } from "./system/output.ts";
+import { explain } from "./system/termination-log.ts";
+
+/** Runs a command to its exit code. A stop signal that it does not read itself ends ebb. Why it failed is in the termination log, too. */
+export async function invoke(command: Command, invocation: Invocation): Promise<number> {
+  try {
+    const exitCode = command.main(invocation);
+    invocation.signals.subscribeLast((signal) => {
+      if (isStop(signal)) exit(128 + signal);
+    });
+    return await exitCode;
+  } catch (error) {
+    if (!isAboutCall(error)) explainFailure(error, command, invocation);
+    throw error;
+  }
+}
+
+/** Help was asked for, or a flag is not the command's: what answers that knows all commands (everything.ts). */
+export function isAboutCall(error: unknown): error is HelpAsked | UnknownFlags {
+  return error instanceof HelpAsked || error instanceof UnknownFlags;
+}
+
+export function explainFailure(error: unknown, { options }: Command, invocation: Invocation): void {
+  const reason = error instanceof Error ? error.message : String(error);
+  if ("terminationLog" in options) explain(reason, options, invocation);
+}
+
+/** Says on stderr why ebb failed; its exit code. */
+export function report(error: unknown): number {
+  if (error instanceof Failure) {
+    writeError(`${error.message.replaceAll(/^/gm, "ebb: ")}\n`);
+    return error.exitCode;
+  }
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  writeError(`ebb: this is a bug in ebb, please report it: ${detail}\n`);
+  return EXIT.bug;
+}

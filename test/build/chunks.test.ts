@@ -1,35 +1,41 @@
 import { expect, test } from "bun:test";
 import { resolve } from "node:path";
+import { bundleLeaves, leaves } from "../../build/leaves.ts";
 
 const bundle = await Bun.build({
   entrypoints: [resolve(import.meta.dirname, "../../src/main.ts")],
   minify: true,
   splitting: true,
   target: "bun",
+  plugins: [await bundleLeaves()],
 });
 const chunks = await Promise.all(
   bundle.outputs.map(async (output) => ({ path: output.path, kind: output.kind, text: await output.text() })),
 );
+const start = chunks.find(({ kind }) => kind === "entry-point")?.text ?? "";
+const later = chunks.filter(({ kind }) => kind === "chunk").map(({ text }) => text);
 
 test("all that a container starts with is one chunk: each further one costs a start 0.1 ms", () => {
-  const [entry] = chunks.filter(({ kind }) => kind === "entry-point");
-  expect(entry?.text.length).toBeGreaterThan(10_000);
-  expect(entry?.text.match(/\bfrom"\.\/[^"]+"/g)).toBeNull();
+  expect(start.length).toBeGreaterThan(10_000);
+  expect(start.match(/\bfrom"\.\/[^"]+"/g)).toBeNull();
 });
 
-test("what few need is loaded later: p-retry, zod and what it checks, the version, manuals, completion", () => {
-  const later = chunks.filter(({ kind }) => kind === "chunk").map(({ text }) => text);
-  const has = (word: string) => later.filter((text) => text.includes(word)).length;
-  const rare = [
-    "retries",
-    "_zod",
-    "initContainers",
-    "traffic_direction",
-    "devDependencies",
-    "As ENTRYPOINT",
-    "compopt",
-  ];
-  expect([later.length, ...rare.map(has)]).toEqual([7, 1, 1, 1, 1, 1, 1, 1]);
+test.each([
+  ["p-retry", "onFailedAttempt"],
+  ["zod", "_zod"],
+  ["draining", "/healthcheck/fail"],
+  ["what ends processes", "shareProcessNamespace: true"],
+  ["help", "As ENTRYPOINT"],
+  ["completion", "compopt"],
+  ["the commands of debugging", "close-wait"],
+  ["the version", "devDependencies"],
+])("%s is loaded later, by those that need it", (_, word) => {
+  expect(start.includes(word)).toBe(false);
+  expect(later.some((text) => text.includes(word))).toBe(true);
+});
+
+test("the leaves, p-retry and the check of Istio's annotation are all that is loaded later", () => {
+  expect(later).toHaveLength(leaves.length + 2);
 });
 
 test("development's stand-in for src/native is not in the executable", () => {

@@ -152,7 +152,7 @@ describe.each(sidecarNames.map((name) => [name, kindOf(name)] as const))("what e
   });
 
   test("explains refusals with its own quit, and nobody else's", () => {
-    const texts = [...Object.values(kind.refusals), kind.unreachable ?? ""];
+    const texts = [...Object.values(kind.refusals()), kind.unreachable?.() ?? ""];
     const urls = texts.flatMap((meaning) => meaning.match(/https?:[^';]+/g) ?? []);
     expect(urls.filter((url) => url !== quit)).toEqual([]);
   });

@@ -4,7 +4,10 @@ import type { BoundListener, DumpedListener, ServerInfo } from "./envoy-json.ts"
 import {
   countConnections,
   countDrained,
+  countInbound,
   countInFlight,
+  type InFlight,
+  inboundClustersPath,
   isCounting,
   parseStats,
   type Stats,
@@ -20,7 +23,7 @@ export type AdminAnswers = readonly AdminAnswer[];
 
 /** What an Envoy's admin interface is asked for its state; none of it changes anything. */
 export function adminPaths(): readonly string[] {
-  return ["/server_info", statsPath, "/listeners?format=json", ...envoyJson().listenerDumpPaths];
+  return ["/server_info", statsPath, "/listeners?format=json", ...envoyJson().listenerDumpPaths, inboundClustersPath];
 }
 
 /** `isInboundOnly`: what is outbound is not waited for by a drain, and not counted as in flight. */
@@ -31,14 +34,21 @@ export function envoyStatus(admin: HttpTarget, answers: AdminAnswers, isInboundO
   const stats = read(1, parseCounting);
   const bound = read(2, json.parseBoundListeners) ?? [];
   const dumped = [3, 4].flatMap((index) => read(index, json.parseListenerDump) ?? []);
+  const inbound = read(5, (text) => countInbound(text) ?? null) ?? undefined;
   return {
     admin: describeTarget(admin).replace(/ ?\/$/, ""),
     problems: read.problems(),
     ...identityOf(info),
     drained: stats === undefined ? null : countDrained(stats),
-    inFlight: stats === undefined ? null : countInFlight(stats, isInboundOnly ? outboundOf(dumped) : undefined),
+    inFlight: stats === undefined ? null : inFlightOf(stats, inbound, isInboundOnly ? outboundOf(dumped) : undefined),
     listeners: listenersOf(bound, dumped, stats),
   };
+}
+
+/** As a drain counts it: where statistics show no requests, what is under way to Istio's inbound clusters. */
+function inFlightOf(stats: Stats, inbound: InFlight | undefined, outbound: ReadonlySet<string> | undefined): InFlight {
+  const counted = countInFlight(stats, outbound);
+  return counted.hasRequests ? counted : (inbound ?? counted);
 }
 
 /** zod, which checks what Envoy says, is loaded when there is something to check. */

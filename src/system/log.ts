@@ -103,6 +103,7 @@ function formatText(entry: object): string {
 }
 
 function formatField([name, value]: readonly [string, unknown]): string {
+  if (value === undefined) return ""; // as JSON has it
   if (typeof value === "number" && name.endsWith("Ms")) return ` ${name.slice(0, -2)}=${formatDuration(value)}`;
   const text = Array.isArray(value) ? value.join(",") : typeof value === "string" ? value : JSON.stringify(value);
   if (!/[\s"]/.test(text)) return ` ${name}=${text}`;

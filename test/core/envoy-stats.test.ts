@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { countInFlight, type InFlight, isCounting, parseStats, statsPath } from "../../src/core/envoy-stats.ts";
+import {
+  countInbound,
+  countInFlight,
+  type InFlight,
+  isCounting,
+  parseStats,
+  statsPath,
+} from "../../src/core/envoy-stats.ts";
 
 const admin = `http.admin.downstream_cx_active: 1
 http.admin.downstream_rq_active: 1
@@ -230,4 +237,21 @@ test("the path asks for no more than what is counted", () => {
     "listener.a.downstream_cx_total",
   ];
   expect(others.filter((name) => filter.test(name))).toEqual([]);
+});
+
+describe("what is under way to Istio's inbound clusters", () => {
+  const host = (cluster: string, active: number) =>
+    `${cluster}::10.0.0.1:8080::cx_active::9\n${cluster}::10.0.0.1:8080::rq_active::${active}\n${cluster}::10.0.0.1:8080::rq_pending_active::5\n`;
+
+  test.each<[string, string, number | undefined]>([
+    ["is counted", host("inbound|8080||", 2), 2],
+    ["is the sum of their hosts", host("inbound|8080||", 2) + host("inbound|9090||", 3), 5],
+    ["has what goes to ports that no Service names", host("InboundPassthroughCluster", 1), 1],
+    ["has no outbound", host("outbound|80||reviews", 7) + host("inbound|8080||", 0), 0],
+    ["is not known without such clusters", host("app", 4), undefined],
+    ["is not known from something else", "Forbidden", undefined],
+  ])("%s", (_, text, requests) => {
+    const expected = requests === undefined ? undefined : { requests, connections: 0, hasRequests: true };
+    expect(countInbound(text)).toEqual(expected as InFlight);
+  });
 });

@@ -44,7 +44,7 @@ const dumped = {
     },
   ],
 };
-const answers: AdminAnswer[] = [info, stats, bound, {}, dumped].map((answer) => ({
+const answers: AdminAnswer[] = [info, stats, bound, {}, dumped, ""].map((answer) => ({
   text: typeof answer === "string" ? answer : JSON.stringify(answer),
 }));
 
@@ -81,6 +81,15 @@ test("where outbound is drained too, it is in flight too", () => {
   expect(envoyStatus(admin, answers, false).inFlight).toEqual({ requests: 2, connections: 5, hasRequests: true });
 });
 
+test("where statistics show no requests, what is under way to Istio's inbound clusters is in flight", () => {
+  const hidden = "listener.0.0.0.0_15006.downstream_cx_active: 3\nhttp.inbound_0.0.0.0_8080;.downstream_cx_active: 3\n";
+  const clusters = "inbound|8080||::10.0.0.1:8080::cx_active::3\ninbound|8080||::10.0.0.1:8080::rq_active::2\n";
+  const seen = envoyStatus(admin, answersBut({ 1: { text: hidden }, 5: { text: clusters } }), true);
+  expect(seen.inFlight).toEqual({ requests: 2, connections: 0, hasRequests: true });
+  const unseen = envoyStatus(admin, answersBut({ 1: { text: hidden } }), true);
+  expect(unseen.inFlight).toEqual({ requests: 0, connections: 3, hasRequests: false });
+});
+
 test("a listener is known by stat_prefix where it has one, and by its address where no configuration is shown", () => {
   const prefixed = { configs: [{ listener: { name: "new", stat_prefix: "mine" } }] };
   const changed = answersBut({
@@ -106,7 +115,14 @@ describe("what is not answered is null, and said:", () => {
   });
 
   test("different things, each", () => {
-    const broken = [{ text: "{}" }, { text: "Forbidden" }, { problem: "HTTP 500" }, { text: "[" }, { text: "null" }];
+    const broken = [
+      { text: "{}" },
+      { text: "Forbidden" },
+      { problem: "HTTP 500" },
+      { text: "[" },
+      { text: "null" },
+      { text: "" },
+    ];
     const why = "not what an Envoy answers";
     const problems = [`/server_info: ${why}`, `/stats: ${why}`, "/listeners: HTTP 500", `/config_dump: ${why}`];
     expect(envoyStatus(admin, broken, true)).toEqual({ admin: "http://localhost:15000", problems, ...nothing });

@@ -34,7 +34,8 @@ export function envoyStatus(admin: HttpTarget, answers: AdminAnswers, isInboundO
   const stats = read(1, parseCounting);
   const bound = read(2, json.parseBoundListeners) ?? [];
   const dumped = [3, 4].flatMap((index) => read(index, json.parseListenerDump) ?? []);
-  const inbound = read(5, (text) => countInbound(text) ?? null) ?? undefined;
+  const clusters = answers[5];
+  const inbound = clusters !== undefined && "text" in clusters ? countInbound(clusters.text) : undefined;
   return {
     admin: describeTarget(admin).replace(/ ?\/$/, ""),
     problems: read.problems(),
@@ -66,7 +67,9 @@ function createReader(answers: AdminAnswers): Reader {
   const paths = adminPaths().map((path) => path.split("?")[0] ?? path);
   const problems: string[] = [];
   const byPath = new Map<string, string>();
+  let reads = 0;
   const read = <T>(index: number, parse: (text: string) => T | undefined): T | undefined => {
+    reads += 1;
     const answer = answers[index];
     const value = answer !== undefined && "text" in answer ? parse(answer.text) : undefined;
     if (value !== undefined) return value;
@@ -78,7 +81,7 @@ function createReader(answers: AdminAnswers): Reader {
   return Object.assign(read, {
     problems: () => {
       const reasons = new Set(problems);
-      if (problems.length === answers.length && reasons.size === 1) return [...reasons];
+      if (problems.length === reads && reasons.size === 1) return [...reasons];
       return [...byPath].map(([path, why]) => `${path}: ${why}`);
     },
   });

@@ -5,7 +5,7 @@ import type { InFlight } from "../core/envoy-stats.ts";
 import { EXIT } from "../core/exit.ts";
 import { planLeaving, splitDrain } from "../core/leaving.ts";
 import { option } from "../core/option.ts";
-import { options as all, pickOptions } from "../core/options.ts";
+import { options as all, finding, logging, pickOptions } from "../core/options.ts";
 import type { Sidecar } from "../core/sidecar.ts";
 import { isStop } from "../core/signal.ts";
 import { boolean } from "../core/syntax.ts";
@@ -19,18 +19,7 @@ import { findSidecars } from "../system/sidecars.ts";
 import type { Signals } from "../system/signals.ts";
 
 const options = {
-  ...pickOptions(
-    "sidecar",
-    "admin",
-    "ready",
-    "header",
-    "quitTimeout",
-    "minDrain",
-    "idle",
-    "podGrace",
-    "podAnnotations",
-  ),
-  ...pickOptions("logLevel", "logFormat", "quiet"),
+  ...pickOptions(...finding, ...logging, "header", "quitTimeout", "minDrain", "idle", "podGrace"),
   drain: { ...all.drain, initial: 60_000, initially: "60s", help: "how long all of it may take" },
   quit: { ...all.quit, flag: "quit-request", help: "what to request then, instead of the sidecar's own quit" },
   thenQuit: option({

@@ -1,12 +1,12 @@
 import type { Command, Invocation } from "../command.ts";
 import { readOperandCall } from "../core/call.ts";
 import { EXIT, Failure } from "../core/exit.ts";
-import { pickOptions } from "../core/options.ts";
+import { logging, pickOptions } from "../core/options.ts";
 import { isStop } from "../core/signal.ts";
 import { installSelf } from "../system/install.ts";
 import { createLog } from "../system/log.ts";
 
-const options = pickOptions("logLevel", "logFormat", "quiet", "terminationLog");
+const options = pickOptions(...logging, "terminationLog");
 
 /** `ebb install DEST`: copies ebb into a volume, for a container whose image nobody wants to change. */
 export const command: Command = {

@@ -1,25 +1,12 @@
 import type { Command, Invocation } from "../command.ts";
 import { expectNoOperands, readOperandCall } from "../core/call.ts";
 import { EXIT } from "../core/exit.ts";
-import { pickOptions } from "../core/options.ts";
+import { finding, logging, pickOptions } from "../core/options.ts";
 import { createLog } from "../system/log.ts";
 import { quitAll } from "../system/quit.ts";
 import { findSidecars } from "../system/sidecars.ts";
 
-const pick = () =>
-  pickOptions(
-    "sidecar",
-    "admin",
-    "ready",
-    "quit",
-    "signalProcess",
-    "header",
-    "quitTimeout",
-    "podAnnotations",
-    "logLevel",
-    "logFormat",
-    "quiet",
-  );
+const pick = () => pickOptions(...finding, ...logging, "header", "quitTimeout");
 
 /** `ebb quit`: tells this pod's sidecars to quit. 0 when each took it and is gone, or goes by itself; 69 otherwise. */
 export const command: Command = {

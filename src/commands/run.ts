@@ -2,7 +2,7 @@ import type { Command, Invocation } from "../command.ts";
 import { type Call, readCommandCall } from "../core/call.ts";
 import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
 import { type Plan, planLeaving } from "../core/leaving.ts";
-import { pickOptions } from "../core/options.ts";
+import { finding, logging, pickOptions } from "../core/options.ts";
 import type { Sidecar } from "../core/sidecar.ts";
 import { SIG, type SignalNumber, signalName } from "../core/signal.ts";
 import { summarize } from "../core/summary.ts";
@@ -20,11 +20,8 @@ import { startWait, type Wait } from "../system/waiting.ts";
 
 const pick = () =>
   pickOptions(
-    "sidecar",
-    "admin",
-    "ready",
-    "quit",
-    "signalProcess",
+    ...finding,
+    ...logging,
     "header",
     "waitTimeout",
     "onWaitTimeout",
@@ -37,14 +34,10 @@ const pick = () =>
     "idle",
     "grace",
     "podGrace",
-    "podAnnotations",
     "detect",
     "signal",
     "group",
     "expectExit",
-    "logLevel",
-    "logFormat",
-    "quiet",
     "terminationLog",
   );
 

@@ -2,7 +2,7 @@ import type { Command, Invocation } from "../command.ts";
 import { readOperandCall } from "../core/call.ts";
 import { formatSeconds } from "../core/duration.ts";
 import { EXIT, Failure } from "../core/exit.ts";
-import { pickOptions, type Settings } from "../core/options.ts";
+import { finding, logging, pickOptions, type Settings } from "../core/options.ts";
 import { type Probe, parseProbe } from "../core/probe.ts";
 import { isStop } from "../core/signal.ts";
 import { exec } from "../system/child.ts";
@@ -13,21 +13,7 @@ import { deadline } from "../system/timer.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
 
 const pick = () =>
-  pickOptions(
-    "sidecar",
-    "admin",
-    "ready",
-    "quit",
-    "any",
-    "waitTimeout",
-    "onWaitTimeout",
-    "podAnnotations",
-    "detect",
-    "logLevel",
-    "logFormat",
-    "quiet",
-    "terminationLog",
-  );
+  pickOptions(...finding, ...logging, "any", "waitTimeout", "onWaitTimeout", "detect", "terminationLog");
 
 /** `ebb wait`: blocks until sidecars and targets are ready; a command then takes this process's place. */
 export const command: Command = {

@@ -32,6 +32,12 @@ export function countInbound(text: string): InFlight | undefined {
   return requests === undefined ? undefined : { requests, connections: 0, hasRequests: true };
 }
 
+/** What was counted, or where that shows no requests, what the text of /clusters shows. */
+export function orInbound(counted: InFlight, clusters: string | undefined): InFlight {
+  if (counted.hasRequests || clusters === undefined) return counted;
+  return countInbound(clusters) ?? counted;
+}
+
 /** Reads `name: number` lines; histograms and text readouts are left out. */
 export function parseStats(text: string): Stats {
   const stats = new Map<string, number>();

@@ -4,11 +4,10 @@ import type { BoundListener, DumpedListener, ServerInfo } from "./envoy-json.ts"
 import {
   countConnections,
   countDrained,
-  countInbound,
   countInFlight,
-  type InFlight,
   inboundClustersPath,
   isCounting,
+  orInbound,
   parseStats,
   type Stats,
   statsPath,
@@ -35,21 +34,16 @@ export function envoyStatus(admin: HttpTarget, answers: AdminAnswers, isInboundO
   const bound = read(2, json.parseBoundListeners) ?? [];
   const dumped = [3, 4].flatMap((index) => read(index, json.parseListenerDump) ?? []);
   const clusters = answers[5];
-  const inbound = clusters !== undefined && "text" in clusters ? countInbound(clusters.text) : undefined;
+  const inbound = clusters !== undefined && "text" in clusters ? clusters.text : undefined;
+  const outbound = isInboundOnly ? outboundOf(dumped) : undefined;
   return {
     admin: describeTarget(admin).replace(/ ?\/$/, ""),
     problems: read.problems(),
     ...identityOf(info),
     drained: stats === undefined ? null : countDrained(stats),
-    inFlight: stats === undefined ? null : inFlightOf(stats, inbound, isInboundOnly ? outboundOf(dumped) : undefined),
+    inFlight: stats === undefined ? null : orInbound(countInFlight(stats, outbound), inbound),
     listeners: listenersOf(bound, dumped, stats),
   };
-}
-
-/** As a drain counts it: where statistics show no requests, what is under way to Istio's inbound clusters. */
-function inFlightOf(stats: Stats, inbound: InFlight | undefined, outbound: ReadonlySet<string> | undefined): InFlight {
-  const counted = countInFlight(stats, outbound);
-  return counted.hasRequests ? counted : (inbound ?? counted);
 }
 
 /** zod, which checks what Envoy says, is loaded when there is something to check. */

@@ -324,6 +324,11 @@ export type OptionName = keyof typeof options;
 /** Some of the options, resolved. */
 export type Settings<K extends OptionName = OptionName> = Pick<Values<typeof options>, K>;
 
+/** What says which sidecars are here, and what is asked of them. */
+export const finding = ["sidecar", "admin", "ready", "quit", "signalProcess", "podAnnotations"] as const;
+/** How ebb logs. */
+export const logging = ["logLevel", "logFormat", "quiet"] as const;
+
 /** The options with these names, in the table's order. */
 export function pickOptions<K extends OptionName>(...names: readonly K[]): Pick<typeof options, K> {
   const picked: Partial<Record<OptionName, unknown>> = {};

@@ -2,11 +2,11 @@ import { at, describeTarget } from "../core/address.ts";
 import type { Event, Step } from "../core/drain.ts";
 import type { Directions } from "../core/envoy-json.ts";
 import {
-  countInbound,
   countInFlight,
   type InFlight,
   inboundClustersPath,
   isCounting,
+  orInbound,
   parseStats,
   statsPath,
 } from "../core/envoy-stats.ts";
@@ -98,7 +98,7 @@ async function count(
     return { kind: "failed", step: "count", isRefused };
   }
   const counted = countInFlight(stats, outbound);
-  const inFlight = counted.hasRequests ? counted : ((await countClusters(admin)) ?? counted);
+  const inFlight = counted.hasRequests ? counted : orInbound(counted, await clustersOf(admin));
   tell(inFlight);
   onProgress?.(sidecar, inFlight);
   return { kind: "counted", inFlight };
@@ -108,9 +108,9 @@ function noStatistics(body: string): NoAnswer {
   return { reason: `no statistics: ${excerpt(body)}`, isRefused: false };
 }
 
-async function countClusters(admin: EnvoyAdmin): Promise<InFlight | undefined> {
+async function clustersOf(admin: EnvoyAdmin): Promise<string | undefined> {
   const outcome = await admin.get(inboundClustersPath);
-  return isAnswer(outcome) ? countInbound(outcome.body) : undefined;
+  return isAnswer(outcome) ? outcome.body : undefined;
 }
 
 /** Each count that differs from the one before; with the first, why connections are counted in place of requests. */

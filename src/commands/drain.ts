@@ -102,7 +102,7 @@ async function drain(sidecars: readonly Sidecar[], { drainMs, settings, log, sig
   const counts = new Map<string, InFlight>();
   const endLive = keepLive(() => lineOf(counts, performance.now() - start, drainMs));
   log.info({ atMostMs: drainMs }, "draining");
-  const reports = await drainAll(sidecars, {
+  const isDrained = await drainAll(sidecars, {
     boundMs: drainMs,
     minMs: settings.minDrain,
     idle: settings.idle,
@@ -112,7 +112,7 @@ async function drain(sidecars: readonly Sidecar[], { drainMs, settings, log, sig
     onProgress: (sidecar, inFlight) => counts.set(sidecar, inFlight),
   });
   endLive();
-  return reports.every(({ ok }) => ok);
+  return isDrained;
 }
 
 function lineOf(counts: ReadonlyMap<string, InFlight>, elapsedMs: number, drainMs: number): string {

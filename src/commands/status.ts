@@ -72,13 +72,12 @@ async function statusOf({ name, isNative, ready, envoy }: Sidecar): Promise<Side
     Promise.all(ready.map(probe)),
     envoy === undefined ? undefined : askEnvoy(envoy.admin, REQUEST_MS),
   ]);
-  const isInboundOnly = envoy?.drainPath.includes("inboundonly") === true;
   return {
     name,
     native: isNative,
     ready: probes.every(({ ready }) => ready),
     probes,
-    envoy: answers === undefined || envoy === undefined ? null : envoyStatus(envoy.admin, answers, isInboundOnly),
+    envoy: answers === undefined || envoy === undefined ? null : envoyStatus(envoy.admin, answers, envoy.drainPath),
   };
 }
 

@@ -1,4 +1,6 @@
+import type { Directions } from "./envoy-json.ts";
 import type { InFlight } from "./envoy-stats.ts";
+import { inboundDrain } from "./sidecar.ts";
 import { counted } from "./wording.ts";
 
 /**
@@ -159,6 +161,19 @@ function isAnswerTo(event: Event, to: Step): event is Extract<Event, { readonly 
 
 function isRefusal(event: Event): boolean {
   return event.kind === "failed" && event.isRefused;
+}
+
+/** What a drain is asked for, and the listeners whose work it does not wait for: where some are inbound, it drains only those. */
+export function scopeOf(drainPath: string, { inbound, outbound }: Directions): Scope {
+  const path = inbound.length > 0 ? inboundDrain : drainPath;
+  return { path, leftOut: new Set(path === inboundDrain ? outbound : []) };
+}
+
+export interface Scope {
+  /** On the admin interface. */
+  readonly path: string;
+  /** By their names in statistics. */
+  readonly leftOut: ReadonlySet<string>;
 }
 
 /** What came of it, in words, and whether nothing was left. */

@@ -64,9 +64,13 @@ export interface Directions {
 /** The listeners of such a dump that say their direction; undefined where it is no such dump. */
 export function parseDirections(text: string): Directions | undefined {
   const listeners = parseListenerDump(text);
+  return listeners === undefined ? undefined : directionsOf(listeners);
+}
+
+export function directionsOf(listeners: readonly DumpedListener[]): Directions {
   const named = (wanted: string) =>
-    (listeners ?? []).flatMap(({ statName, direction }) => (direction === wanted ? (statName ?? []) : []));
-  return listeners === undefined ? undefined : { inbound: named("INBOUND"), outbound: named("OUTBOUND") };
+    listeners.flatMap(({ statName, direction }) => (direction === wanted ? (statName ?? []) : []));
+  return { inbound: named("INBOUND"), outbound: named("OUTBOUND") };
 }
 
 export interface DumpedListener {

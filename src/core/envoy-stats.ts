@@ -63,7 +63,7 @@ export function isCounting(stats: Stats): boolean {
 export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new Set()): InFlight {
   const listeners = listenersOf(stats);
   const isLeftOut = (listener: string) => outbound.has(listener) || isOwnListener(listener, listeners);
-  const managers = managersOf(stats, outbound.size > 0, listeners, isLeftOut);
+  const managers = managersOf(stats, { listeners, isLeftOut, isInboundOnly: outbound.size > 0 });
   let requests = 0;
   let idle = 0;
   let hasRequests = true;
@@ -99,6 +99,13 @@ interface Listener {
   readonly managers: readonly string[];
 }
 
+/** The listeners, and which of them count. */
+interface Counted {
+  readonly listeners: ReadonlyMap<string, Listener>;
+  readonly isLeftOut: (listener: string) => boolean;
+  readonly isInboundOnly: boolean;
+}
+
 /** By the name in statistics: its address with `_` for `:`, or its stat_prefix (Envoy, listener_impl.cc). */
 function listenersOf(stats: Stats): ReadonlyMap<string, Listener> {
   const managers = new Map<string, string[]>();
@@ -120,12 +127,7 @@ function listenersOf(stats: Stats): ReadonlyMap<string, Listener> {
  * The HTTP connection managers to count, and how many of their connections the listeners to count have at most: a
  * stat_prefix may be shared with listeners that are left out. Before a manager has answered, its listeners are not known.
  */
-function managersOf(
-  stats: Stats,
-  isInboundOnly: boolean,
-  listeners: ReadonlyMap<string, Listener>,
-  isLeftOut: (listener: string) => boolean,
-): ReadonlyMap<string, number> {
+function managersOf(stats: Stats, { listeners, isLeftOut, isInboundOnly }: Counted): ReadonlyMap<string, number> {
   const counted = new Map<string, number>();
   const leftOut = new Set<string>();
   for (const [name, { active, managers }] of listeners) {
@@ -138,7 +140,8 @@ function managersOf(
   for (const name of stats.keys()) {
     const manager = /^http\.(.+)\.downstream_cx_active$/.exec(name)?.[1];
     if (manager === undefined || ownManagers.has(manager)) continue;
-    if (isInboundOnly && manager.startsWith("outbound_")) continue; // Istio's (pilot, BuildStatPrefix): its statistics do not say which listener is whose
+    // Istio's (pilot, BuildStatPrefix): its statistics do not say which listener is whose
+    if (isInboundOnly && manager.startsWith("outbound_")) continue;
     const atMost = counted.get(manager) ?? (leftOut.has(manager) ? undefined : Number.POSITIVE_INFINITY);
     if (atMost !== undefined) found.set(manager, atMost);
   }

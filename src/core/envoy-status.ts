@@ -1,4 +1,5 @@
 import { describeTarget, type HttpTarget } from "./address.ts";
+import { scopeOf } from "./drain.ts";
 import { parseDuration } from "./duration.ts";
 import type { BoundListener, DumpedListener, ServerInfo } from "./envoy-json.ts";
 import {
@@ -25,8 +26,8 @@ export function adminPaths(): readonly string[] {
   return ["/server_info", statsPath, "/listeners?format=json", ...envoyJson().listenerDumpPaths, inboundClustersPath];
 }
 
-/** `isInboundOnly`: what is outbound is not waited for by a drain, and not counted as in flight. */
-export function envoyStatus(admin: HttpTarget, answers: AdminAnswers, isInboundOnly: boolean): EnvoyStatus {
+/** In flight is what a drain, by `drainPath` if no listener is inbound, would wait for. */
+export function envoyStatus(admin: HttpTarget, answers: AdminAnswers, drainPath: string): EnvoyStatus {
   const json = envoyJson();
   const read = createReader(answers);
   const info = read(0, json.parseServerInfo);
@@ -35,13 +36,13 @@ export function envoyStatus(admin: HttpTarget, answers: AdminAnswers, isInboundO
   const dumped = [3, 4].flatMap((index) => read(index, json.parseListenerDump) ?? []);
   const clusters = answers[5];
   const inbound = clusters !== undefined && "text" in clusters ? clusters.text : undefined;
-  const outbound = isInboundOnly ? outboundOf(dumped) : undefined;
+  const { leftOut } = scopeOf(drainPath, json.directionsOf(dumped));
   return {
     admin: describeTarget(admin).replace(/ ?\/$/, ""),
     problems: read.problems(),
     ...identityOf(info),
     drained: stats === undefined ? null : countDrained(stats),
-    inFlight: stats === undefined ? null : orInbound(countInFlight(stats, outbound), inbound),
+    inFlight: stats === undefined ? null : orInbound(countInFlight(stats, leftOut), inbound),
     listeners: listenersOf(bound, dumped, stats),
   };
 }
@@ -103,11 +104,6 @@ function identityOf(info: ServerInfo | undefined): Identity {
 /** `1.40.0` of `9e55.../1.40.0/Clean/RELEASE/BoringSSL` (Envoy, source/common/version/version.cc). */
 function releaseOf(version: string | undefined): string | null {
   return version?.split("/")[1] ?? version ?? null;
-}
-
-function outboundOf(dumped: readonly DumpedListener[]): ReadonlySet<string> {
-  const outbound = dumped.filter(({ direction }) => direction === "OUTBOUND");
-  return new Set(outbound.flatMap(({ statName }) => statName ?? []));
 }
 
 /** What is bound, with what the configuration says of its direction and statistics of its connections. */

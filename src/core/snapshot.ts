@@ -1,3 +1,5 @@
+import type { InFlight } from "./envoy-stats.ts";
+
 /**
  * What `ebb status --json` prints: the README documents it field by field. Times in milliseconds; null: not known. A change
  * that breaks a reader gets another `version`.
@@ -49,15 +51,8 @@ export interface EnvoyStatus {
   /** HTTP connections that draining has closed so far; Envoy's state does not show a drain of listeners. */
   readonly drained: number | null;
   /** What a drain would wait for. */
-  readonly inFlight: InFlightStatus | null;
+  readonly inFlight: InFlight | null;
   readonly listeners: readonly ListenerStatus[];
-}
-
-export interface InFlightStatus {
-  readonly requests: number;
-  readonly connections: number;
-  /** False where HTTP connections are counted because their requests are not shown. */
-  readonly hasRequests: boolean;
 }
 
 export interface ListenerStatus {

@@ -1,5 +1,5 @@
 import { at, describeTarget } from "../core/address.ts";
-import type { Event, Step } from "../core/drain.ts";
+import { type Event, type Step, scopeOf } from "../core/drain.ts";
 import type { Directions } from "../core/envoy-json.ts";
 import {
   countInFlight,
@@ -11,7 +11,7 @@ import {
   statsPath,
 } from "../core/envoy-stats.ts";
 import { excerpt } from "../core/http-message.ts";
-import { inboundDrain, type Sidecar } from "../core/sidecar.ts";
+import type { Sidecar } from "../core/sidecar.ts";
 import { ADMIN_REQUEST_MS, type EnvoyAdmin, isAnswer, type NoAnswer } from "./envoy-admin.ts";
 import type { Log } from "./log.ts";
 
@@ -39,9 +39,9 @@ export function drainSteps(options: StepOptions): (step: Step) => Promise<Event>
   return async (step) => {
     if (step === "fail-health") return await command(options, step, "/healthcheck/fail");
     if (step === "drain-listeners") await Promise.race([learned, Bun.sleep(PATIENCE_MS)]);
-    const path = known.inbound.length > 0 ? inboundDrain : options.envoy.drainPath;
+    const { path, leftOut } = scopeOf(options.envoy.drainPath, known);
     if (step === "drain-listeners") return await command(options, step, path);
-    return await count(options, new Set(path === inboundDrain ? known.outbound : []), (inFlight) => {
+    return await count(options, leftOut, (inFlight) => {
       tellInFlight(options, inFlight, said);
       said = keyOf(inFlight);
     });
@@ -87,7 +87,7 @@ function explained(reason: string, path: string): string {
 
 async function count(
   { sidecar, admin, log, onProgress }: StepOptions,
-  outbound: ReadonlySet<string>,
+  leftOut: ReadonlySet<string>,
   tell: (inFlight: InFlight) => void,
 ): Promise<Event> {
   const outcome = await admin.get(statsPath);
@@ -97,7 +97,7 @@ async function count(
     if (!isRefused) log.warn({ sidecar, reason }, "the work in flight could not be counted");
     return { kind: "failed", step: "count", isRefused };
   }
-  const counted = countInFlight(stats, outbound);
+  const counted = countInFlight(stats, leftOut);
   const inFlight = counted.hasRequests ? counted : orInbound(counted, await clustersOf(admin));
   tell(inFlight);
   onProgress?.(sidecar, inFlight);

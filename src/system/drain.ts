@@ -27,28 +27,23 @@ export interface DrainOptions {
   readonly onProgress?: (sidecar: Sidecar["name"], inFlight: InFlight) => void;
 }
 
-/** What became of the draining of one sidecar. */
-export interface DrainReport {
-  readonly sidecar: Sidecar["name"];
-  /** Whether nothing is left in flight. */
-  readonly ok: boolean;
-  readonly outcome: string;
-}
-
-/** Drains the Envoys among the sidecars, at the same time; where there is none, it keeps accepting for the minimum. Whatever they do, it never rejects. */
-export async function drainAll(sidecars: readonly Sidecar[], options: DrainOptions): Promise<readonly DrainReport[]> {
-  const drains: Promise<DrainReport>[] = [];
+/**
+ * Drains the Envoys among the sidecars, at the same time; where there is none, it keeps accepting for the minimum. Whether
+ * nothing is left in flight; the log says of each what came of it. Whatever they do, it never rejects.
+ */
+export async function drainAll(sidecars: readonly Sidecar[], options: DrainOptions): Promise<boolean> {
+  const drains: Promise<boolean>[] = [];
   for (const sidecar of sidecars) {
     const { name, isNative, envoy } = locate(sidecar);
     if (envoy !== undefined) drains.push(drainOne({ name, isNative, envoy }, options));
   }
   if (drains.length === 0) await keepAccepting(options);
-  return Promise.all(drains);
+  return !(await Promise.all(drains)).includes(false);
 }
 
 type Drained = Pick<Sidecar, "name" | "isNative"> & { readonly envoy: NonNullable<Sidecar["envoy"]> };
 
-async function drainOne({ name, isNative, envoy }: Drained, options: DrainOptions): Promise<DrainReport> {
+async function drainOne({ name, isNative, envoy }: Drained, options: DrainOptions): Promise<boolean> {
   const { boundMs, minMs, idle, wereReady, log, signal, onProgress } = options;
   const start = performance.now();
   const policy = { boundMs, minMs: fitMinimum(minMs, boundMs), idle, failsHealth: !isNative, wasUp: wereReady };
@@ -67,7 +62,7 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   const { ok, text } = describeOutcome(state.outcome);
   const tookMs = toTenths(performance.now() - start);
   log[ok || signal.aborted ? "info" : "warn"]({ sidecar: name, outcome: text, tookMs }, "drain");
-  return { sidecar: name, ok, outcome: text };
+  return ok;
 }
 
 interface Effects {

@@ -1,6 +1,6 @@
 import type { Environment } from "../core/option.ts";
 import { atExit } from "./exit.ts";
-import { libc } from "./libc.ts";
+import { isTerminal } from "./live.ts";
 import { writeOutput, writeStreamed } from "./output.ts";
 
 // ECMA-48 and xterm's: cursor up, erase to the end of the line and of the screen; cursor and wrapping off and on.
@@ -18,7 +18,7 @@ export type Draw = (lines: readonly string[]) => Promise<boolean>;
  * stdout is no terminal that can. The cursor comes back when ebb ends.
  */
 export function openScreen(env: Environment): Draw | undefined {
-  if (libc.isatty(1) !== 1 || env.TERM === "dumb") return undefined;
+  if (!isTerminal(1) || env.TERM === "dumb") return undefined;
   let drawn = 0;
   writeOutput(HIDE);
   atExit(() => writeOutput(SHOW));

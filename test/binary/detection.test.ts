@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Port } from "../fixtures/sidecars.ts";
 import { childPath, temporaryFolder } from "../harness.ts";
-import { canHaveNetwork, ebbBeside, type InNetwork, type Port } from "./own-network.ts";
+import { canHaveNetwork, ebbBeside, type InNetwork } from "./own-network.ts";
 
 const istio: readonly Port[] = [{ port: 15020 }, { port: 15021 }];
 const app = ["--", childPath(), "exit", "5"];

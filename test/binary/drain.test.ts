@@ -1,7 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Port } from "../fixtures/sidecars.ts";
 import { type Ended, ebb, ebbPath, fakeSidecar, lineOf, startEbb, timeOf, until } from "../harness.ts";
 import { busy, idle, startFakeEnvoy } from "./fake-envoy.ts";
-import { canHaveNetwork, ebbBeside, type Port } from "./own-network.ts";
+import { canHaveNetwork, ebbBeside } from "./own-network.ts";
 
 setDefaultTimeout(20_000);
 

@@ -1,21 +1,9 @@
 import { join } from "node:path";
+import type { Port } from "../fixtures/sidecars.ts";
 import { canUnshare, childPath, type Ended, ebb, type StartOptions } from "../harness.ts";
 
 /** Whether a network of one's own can be had: that needs root. */
 export const canHaveNetwork = canUnshare("--net", "--pid", "--fork", "--mount-proc", "--kill-child");
-
-export interface Port {
-  readonly port: number;
-  readonly host?: string;
-  readonly afterMs?: number;
-  readonly quit?: number;
-  readonly stats?: string;
-  readonly hangs?: true;
-  readonly readyForMs?: number;
-  readonly goesAfterMs?: number;
-  readonly stays?: true;
-  readonly token?: string;
-}
 
 export interface InNetwork extends Ended {
   /** `PORT METHOD /path` of each request to a sidecar, but for probes. */

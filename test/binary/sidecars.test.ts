@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, mkdirSync, utimesSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
+import type { Port } from "../fixtures/sidecars.ts";
 import { childPath, ebb, ebbPath, temporaryFolder } from "../harness.ts";
-import { canHaveNetwork, ebbBeside, type InNetwork, type Port } from "./own-network.ts";
+import { canHaveNetwork, ebbBeside, type InNetwork } from "./own-network.ts";
 
 const app = ["--", childPath(), "exit", "5"];
 const annotated = 'vault.hashicorp.com/agent-inject-status="injected"\n';

@@ -10,8 +10,12 @@ import {
   type Policy,
   type State,
   type Step,
+  scopeOf,
   step,
 } from "../../src/core/drain.ts";
+import type { Directions } from "../../src/core/envoy-json.ts";
+import { inboundDrain } from "../../src/core/sidecar.ts";
+import { actionsOf } from "./machine.ts";
 
 const usual: Policy = { boundMs: 60_000, minMs: 5000, idle: 0, failsHealth: true, wasUp: false };
 
@@ -26,13 +30,11 @@ function testDrains(drains: readonly Drain[]): void {
 }
 
 function live(events: readonly Event[], policy: Policy): readonly string[] {
-  let [state, actions] = begin(policy);
-  const told = [tell(actions)];
-  for (const event of events) {
-    [state, actions] = step(state, event, policy);
-    told.push(tell(actions));
-  }
-  return told;
+  const machine = {
+    begin: () => begin(policy),
+    step: (state: State, event: Event) => step(state, event, policy),
+  };
+  return actionsOf(machine, events).map(tell);
 }
 
 /** `arm poll 1000`, `ask count`, `end drained`. */
@@ -294,3 +296,16 @@ test.each<[Outcome, boolean, string]>([
 function left(requests: number, connections: number): Outcome {
   return { kind: "out of time", left: { requests, connections, hasRequests: true } };
 }
+
+describe("a drain covers", () => {
+  const all = "/drain_listeners?graceful&skip_exit";
+
+  test.each<[string, string, Directions, string, readonly string[]]>([
+    ["all where no listener says its direction", all, { inbound: [], outbound: [] }, all, []],
+    ["all where none is inbound, outbound too", all, { inbound: [], outbound: ["out"] }, all, []],
+    ["inbound alone where one is", all, { inbound: ["in"], outbound: ["out"] }, inboundDrain, ["out"]],
+    ["inbound alone beside an app", inboundDrain, { inbound: [], outbound: ["out"] }, inboundDrain, ["out"]],
+  ])("%s", (_, drainPath, directions, path, leftOut) => {
+    expect(scopeOf(drainPath, directions)).toEqual({ path, leftOut: new Set(leftOut) });
+  });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type HttpTarget, parseHttpTarget } from "../../src/core/address.ts";
 import { type AdminAnswer, adminPaths, envoyStatus } from "../../src/core/envoy-status.ts";
+import { inboundDrain } from "../../src/core/sidecar.ts";
 
 const admin = parseHttpTarget("http://localhost:15000") as HttpTarget;
 
@@ -57,7 +58,7 @@ test("there is an answer for each path", () => {
 });
 
 test("an Envoy's answers are its status", () => {
-  expect(envoyStatus(admin, answers, true)).toEqual({
+  expect(envoyStatus(admin, answers, inboundDrain)).toEqual({
     admin: "http://localhost:15000",
     problems: [],
     state: "LIVE",
@@ -78,15 +79,20 @@ test("an Envoy's answers are its status", () => {
 });
 
 test("where outbound is drained too, it is in flight too", () => {
-  expect(envoyStatus(admin, answers, false).inFlight).toEqual({ requests: 2, connections: 5, hasRequests: true });
+  const undirected = answersBut({ 4: { text: "{}" } });
+  expect(envoyStatus(admin, undirected, "/drain_listeners?graceful&skip_exit").inFlight).toEqual({
+    requests: 2,
+    connections: 5,
+    hasRequests: true,
+  });
 });
 
 test("where statistics show no requests, what is under way to Istio's inbound clusters is in flight", () => {
   const hidden = "listener.0.0.0.0_15006.downstream_cx_active: 3\nhttp.inbound_0.0.0.0_8080;.downstream_cx_active: 3\n";
   const clusters = "inbound|8080||::10.0.0.1:8080::cx_active::3\ninbound|8080||::10.0.0.1:8080::rq_active::2\n";
-  const seen = envoyStatus(admin, answersBut({ 1: { text: hidden }, 5: { text: clusters } }), true);
+  const seen = envoyStatus(admin, answersBut({ 1: { text: hidden }, 5: { text: clusters } }), inboundDrain);
   expect(seen.inFlight).toEqual({ requests: 2, connections: 0, hasRequests: true });
-  const unseen = envoyStatus(admin, answersBut({ 1: { text: hidden } }), true);
+  const unseen = envoyStatus(admin, answersBut({ 1: { text: hidden } }), inboundDrain);
   expect(unseen.inFlight).toEqual({ requests: 0, connections: 3, hasRequests: false });
 });
 
@@ -97,7 +103,7 @@ test("a listener is known by stat_prefix where it has one, and by its address wh
     3: { text: JSON.stringify(prefixed) },
     4: { problem: "HTTP 403" },
   });
-  const { listeners, problems } = envoyStatus(admin, changed, true);
+  const { listeners, problems } = envoyStatus(admin, changed, inboundDrain);
   expect(listeners.map(({ connections }) => connections)).toEqual([3, 5, 7, 0]);
   expect(problems).toEqual(["/config_dump: HTTP 403"]);
 });
@@ -111,7 +117,11 @@ describe("what is not answered is null, and said:", () => {
   test("nothing, once", () => {
     const refused = answers.map(() => ({ problem: "connection refused" }));
     const problems = ["connection refused"];
-    expect(envoyStatus(admin, refused, true)).toEqual({ admin: "http://localhost:15000", problems, ...nothing });
+    expect(envoyStatus(admin, refused, inboundDrain)).toEqual({
+      admin: "http://localhost:15000",
+      problems,
+      ...nothing,
+    });
   });
 
   test("different things, each", () => {
@@ -125,11 +135,11 @@ describe("what is not answered is null, and said:", () => {
     ];
     const why = "not what an Envoy answers";
     const problems = [`/server_info: ${why}`, `/stats: ${why}`, "/listeners: HTTP 500", `/config_dump: ${why}`];
-    expect(envoyStatus(admin, broken, true)).toEqual({ admin: "http://localhost:15000", problems, ...nothing });
+    expect(envoyStatus(admin, broken, inboundDrain)).toEqual({ admin: "http://localhost:15000", problems, ...nothing });
   });
 
   test("connections without statistics", () => {
-    const { listeners, inFlight } = envoyStatus(admin, answersBut({ 1: { problem: "HTTP 403" } }), true);
+    const { listeners, inFlight } = envoyStatus(admin, answersBut({ 1: { problem: "HTTP 403" } }), inboundDrain);
     expect([inFlight, ...listeners.map(({ connections }) => connections)]).toEqual([null, null, null, null, null]);
   });
 });
@@ -141,5 +151,5 @@ test.each([
     { state: "LIVE", release: "custom" },
   ],
 ])("an Envoy that says less: %j", (less, seen) => {
-  expect(envoyStatus(admin, answersBut({ 0: { text: JSON.stringify(less) } }), true)).toMatchObject(seen);
+  expect(envoyStatus(admin, answersBut({ 0: { text: JSON.stringify(less) } }), inboundDrain)).toMatchObject(seen);
 });

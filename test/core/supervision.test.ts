@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { SIG } from "../../src/core/signal.ts";
 import { type Action, begin, type Event, type Policy, type State, step } from "../../src/core/supervision.ts";
+import { actionsOf } from "./machine.ts";
 
 const usual: Policy = {
   quitOn: "always",
@@ -25,13 +26,11 @@ function testLives(lives: readonly Life[]): void {
 }
 
 function live(events: readonly Event[], policy: Policy): readonly string[] {
-  let [state, actions] = begin(policy);
-  const told = [tell(actions)];
-  for (const event of events) {
-    [state, actions] = step(state, event, policy);
-    told.push(tell(actions));
-  }
-  return told;
+  const machine = {
+    begin: () => begin(policy),
+    step: (state: State, event: Event) => step(state, event, policy),
+  };
+  return actionsOf(machine, events).map(tell);
 }
 
 /** `forward 15, arm grace 5000`. */

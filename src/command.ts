@@ -1,14 +1,12 @@
+import type { Given } from "./core/call.ts";
 import type { Operands } from "./core/completion.ts";
-import type { Environment, Options } from "./core/option.ts";
+import type { Options } from "./core/option.ts";
 import type { Signals } from "./system/signals.ts";
 
-/** How a command was called. */
-export interface Invocation {
-  /** What follows the command's name. */
-  readonly args: readonly string[];
-  /** Where `args` starts in the argv that ebb was given. */
-  readonly argvIndex: number;
-  readonly env: Environment;
+/** How a command was called. `args` is what follows its name. */
+export interface Invocation extends Given {
+  /** Where `args` starts in the argv that ebb was given; undefined: they do not stand there in this order. */
+  readonly argvIndex: number | undefined;
   readonly signals: Signals;
   /** The table of commands, for those that speak of others; not there for what pods start with. */
   readonly commands?: Readonly<Record<string, Command>>;

@@ -43,7 +43,7 @@ test.each(calls)("the command line in a manifest is one that ebb takes: %j", (pa
   expect(path).toEndWith("/ebb");
   expect(command).toBeDefined();
   const read = name === "run" ? readCommandCall : readOperandCall;
-  expect(() => read(command?.options ?? {}, args, {})).not.toThrow();
+  expect(() => read(command?.options ?? {}, { args, env: {} })).not.toThrow();
 });
 
 /** Each list in a manifest that starts with ebb, in any folder, with the `args` beside it. */

@@ -16,7 +16,7 @@ export const command: Command = {
 };
 
 async function main({ args, env, commands = {} }: Invocation): Promise<number> {
-  const call = readOperandCall(command.options, args, env);
+  const call = readOperandCall(command.options, { args, env });
   const [given = "", ...more] = [...call.operands, ...call.command];
   const shell = shells.find((name) => name === given);
   if (shell === undefined || more.length > 0) {

@@ -14,7 +14,7 @@ export const command: Command = {
 };
 
 async function main({ args, env }: Invocation): Promise<number> {
-  const call = readOperandCall(options, args, env);
+  const call = readOperandCall(options, { args, env });
   expectNoOperands(call, command.usage);
   for (const name of unknownVariables(options, env)) writeError(`ebb: warning: ${name} sets nothing: no such option\n`);
   const rows = Object.entries(options)

@@ -43,7 +43,7 @@ export const command: Command = {
 type DrainSettings = Call<typeof options>["values"];
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
-  const call = readOperandCall(options, args, env);
+  const call = readOperandCall(options, { args, env });
   expectNoOperands(call, command.usage);
   const settings = call.values;
   const log = createLog(settings, env, openPodLog());

@@ -18,7 +18,7 @@ export const command: Command = {
 };
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
-  const call = readOperandCall(options, args, env);
+  const call = readOperandCall(options, { args, env });
   const [dest, ...more] = [...call.operands, ...call.command];
   if (!dest || more.length > 0) {
     throw new Failure(EXIT.usage, `install: expected one file to write; usage: ebb ${command.usage}`);

@@ -18,8 +18,8 @@ export const command: Command = {
   main,
 };
 
-async function main({ args, env }: Invocation): Promise<number> {
-  const call = readOperandCall(pick(), args, env);
+async function main({ args, env, said }: Invocation): Promise<number> {
+  const call = readOperandCall(pick(), { args, env, said });
   expectNoOperands(call, command.usage);
   const settings = call.values;
   const log = createLog(settings, env);

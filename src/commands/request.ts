@@ -24,8 +24,8 @@ export const command: Command = {
   main,
 };
 
-async function main({ args, env }: Invocation): Promise<number> {
-  const call = readOperandCall(options, args, env);
+async function main({ args, env, said }: Invocation): Promise<number> {
+  const call = readOperandCall(options, { args, env, said });
   const { method, where, body } = parseAsked([...call.operands, ...call.command], call.values.body);
   const target = where.kind === "url" ? where.target : at(await findAdmin(call, env), where.path);
   // a token in EBB_HEADER is for the sidecars' quits: it goes to no other server

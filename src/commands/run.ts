@@ -1,5 +1,5 @@
 import type { Command, Invocation } from "../command.ts";
-import { type Call, readCommandCall } from "../core/call.ts";
+import { argvIndexOf, type Call, readCommandCall } from "../core/call.ts";
 import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
 import { type Plan, planLeaving } from "../core/leaving.ts";
 import { finding, logging, pickOptions } from "../core/options.ts";
@@ -89,15 +89,15 @@ async function main(invocation: Invocation): Promise<number> {
   return state.exitCode;
 }
 
-function prepare({ args, argvIndex, env }: Invocation): Run {
-  const call = readCommandCall(pick(), args, env);
+function prepare({ args, argvIndex, env, said }: Invocation): Run {
+  const call = readCommandCall(pick(), { args, env, said });
   if (call.command.length === 0) throw new Failure(EXIT.usage, `run: expected a command; usage: ebb ${command.usage}`);
   const { drain, grace, podGrace } = call.values;
   return {
     env,
     settings: call.values,
     leaving: planLeaving({ drainMs: drain, graceMs: grace, podGraceMs: podGrace }),
-    command: { words: call.command, argvIndex: argvIndex + call.commandAt },
+    command: { words: call.command, argvIndex: argvIndexOf(argvIndex, call) },
     log: createLog(call.values, env),
     queue: createQueue(),
     stopWaiting: new AbortController(),

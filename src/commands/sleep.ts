@@ -14,7 +14,7 @@ export const command: Command = {
 };
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
-  const { operands, command: words } = readOperandCall(command.options, args, env);
+  const { operands, command: words } = readOperandCall(command.options, { args, env });
   const [given = "", ...more] = [...operands, ...words];
   const ms = parseDuration(given);
   if (ms === undefined || more.length > 0) {

@@ -36,7 +36,7 @@ export const command: Command = {
 };
 
 async function main({ args, env }: Invocation): Promise<number> {
-  const call = readOperandCall(options, args, env);
+  const call = readOperandCall(options, { args, env });
   expectNoOperands(call, command.usage);
   const take = () => takeSnapshot(call, env);
   if (call.values.watch) return await watch(take, showerOf(call.values.json, env));

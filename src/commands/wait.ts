@@ -1,5 +1,5 @@
 import type { Command, Invocation } from "../command.ts";
-import { readOperandCall } from "../core/call.ts";
+import { argvIndexOf, readOperandCall } from "../core/call.ts";
 import { formatSeconds } from "../core/duration.ts";
 import { EXIT, Failure } from "../core/exit.ts";
 import { finding, logging, pickOptions, type Settings } from "../core/options.ts";
@@ -25,8 +25,8 @@ export const command: Command = {
   main,
 };
 
-async function main({ args, argvIndex, env, signals }: Invocation): Promise<number> {
-  const call = readOperandCall(pick(), args, env);
+async function main({ args, argvIndex, env, said, signals }: Invocation): Promise<number> {
+  const call = readOperandCall(pick(), { args, env, said });
   const settings = call.values;
   const targets = call.operands.map(parseTarget);
   if (settings.any && targets.length === 0) throw new Failure(EXIT.usage, `--any: expected targets (${TARGET})`);
@@ -58,7 +58,7 @@ async function main({ args, argvIndex, env, signals }: Invocation): Promise<numb
   holdSignals();
   const late = lateStop(signals);
   if (late !== undefined) return 128 + late;
-  return exec({ words: call.command, argvIndex: argvIndex + call.commandAt });
+  return exec({ words: call.command, argvIndex: argvIndexOf(argvIndex, call) });
 }
 
 const TARGET = "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path";

@@ -113,29 +113,42 @@ export interface Resolved<O extends Options> {
   readonly texts: { readonly [K in keyof O]: readonly string[] };
 }
 
-interface Found {
+/** One value as it was written, and what gave it: `--flag`, or a variable's name. */
+export interface Found {
   readonly origin: Origin;
-  readonly texts: readonly string[];
+  readonly text: string;
+}
+
+/** What another tool, in whose name ebb was started, is told by its flags and variables: by option's flag. */
+export interface Said {
+  readonly values: ReadonlyMap<string, readonly Found[]>;
+  /** What is wrong with them already. */
+  readonly problems: readonly string[];
+}
+
+/** What sets options. */
+export interface Sources {
+  readonly flags: ReadonlyMap<string, readonly string[]>;
+  readonly env: Environment;
+  /** Stands in the place of other tools' variables. */
+  readonly said?: Said | undefined;
+  /** What is wrong with the flags already. */
+  readonly problems?: readonly string[];
 }
 
 /**
- * The value of each option: flag > environment > default. `problems` holds what is wrong with the flags already.
+ * The value of each option: flag > environment > default.
  * @throws Failure 64 that names every bad option, its value, and what was expected
  */
-export function resolve<O extends Options>(
-  options: O,
-  flags: ReadonlyMap<string, readonly string[]>,
-  env: Environment,
-  problems: readonly string[] = [],
-): Resolved<O> {
+export function resolve<O extends Options>(options: O, sources: Sources): Resolved<O> {
   const values: Record<string, unknown> = {};
-  const given = new Map<string, Found>();
-  const bad = [...problems];
+  const given = new Map<string, readonly Found[]>();
+  const bad = [...(sources.problems ?? nothing), ...(sources.said?.problems ?? nothing)];
   for (const [key, option] of Object.entries(options)) {
     try {
-      const found = find(option, flags, env);
-      if (found !== undefined) given.set(key, found);
-      values[key] = found === undefined ? option.initial : read(option, found);
+      const found = find(option, sources);
+      if (found.length > 0) given.set(key, found);
+      values[key] = found.length === 0 ? option.initial : read(option, found);
     } catch (problem) {
       if (!(problem instanceof BadValue)) throw problem;
       bad.push(problem.message);
@@ -146,10 +159,10 @@ export function resolve<O extends Options>(
   return {
     values: values as Values<O>,
     get origins() {
-      return forEach(options, (key) => given.get(key)?.origin ?? "default");
+      return forEach(options, (key) => originOf(given.get(key)));
     },
     get texts() {
-      return forEach(options, (key, option) => given.get(key)?.texts ?? defaultTexts(option));
+      return forEach(options, (key, option) => given.get(key)?.map(({ text }) => text) ?? defaultTexts(option));
     },
   };
 }
@@ -159,6 +172,10 @@ function forEach<O extends Options, T>(options: O, of: (key: string, option: Opt
   return Object.fromEntries(entries) as { readonly [K in keyof O]: T };
 }
 
+function originOf(found: readonly Found[] | undefined): Origin {
+  return found === undefined ? "default" : [...new Set(found.map(({ origin }) => origin))].join(", ");
+}
+
 function defaultTexts({ initial, initially }: Option<unknown>): readonly string[] {
   const isSet = initial !== undefined && !(Array.isArray(initial) && initial.length === 0);
   return isSet ? [initially] : [];
@@ -166,24 +183,26 @@ function defaultTexts({ initial, initially }: Option<unknown>): readonly string[
 
 class BadValue extends Error {}
 
-function find(
-  option: Option<unknown>,
-  flags: ReadonlyMap<string, readonly string[]>,
-  env: Environment,
-): Found | undefined {
+/** A list gathers what all variables give; of any other option the first that is set counts. */
+function find(option: Option<unknown>, { flags, env, said }: Sources): readonly Found[] {
+  const found: Found[] = [];
+  const add = (origin: Origin, texts: readonly string[]): void => {
+    for (const text of texts) found.push({ origin, text });
+  };
   const given = flags.get(option.flag);
-  if (given !== undefined) return { origin: `--${option.flag}`, texts: given };
-  let found: Found | undefined;
+  if (given !== undefined) add(`--${option.flag}`, given);
+  if (found.length > 0) return found;
   for (const variable of option.variables) {
-    const texts = textsOf(variable, env);
-    if (texts.length === 0) continue;
-    if (!option.repeatable) return { origin: variable.name, texts };
-    found =
-      found === undefined
-        ? { origin: variable.name, texts }
-        : { origin: `${found.origin}, ${variable.name}`, texts: [...found.texts, ...texts] };
+    if (said !== undefined && !isOwn(variable)) continue;
+    add(variable.name, textsOf(variable, env));
+    if (found.length > 0 && !option.repeatable) return found;
   }
-  return found;
+  const more = said?.values.get(option.flag);
+  return more === undefined ? found : [...found, ...more];
+}
+
+function isOwn({ name }: Variable): boolean {
+  return name.startsWith("EBB_");
 }
 
 const nothing: readonly string[] = [];
@@ -199,8 +218,8 @@ function textsOf(variable: Variable, env: Environment): readonly string[] {
   }
 }
 
-function read({ syntax, repeatable }: Option<unknown>, { origin, texts }: Found): unknown {
-  const values = texts.map((text) => {
+function read({ syntax, repeatable }: Option<unknown>, found: readonly Found[]): unknown {
+  const values = found.map(({ origin, text }) => {
     const value = syntax.parse(text);
     if (value === undefined) throw new BadValue(`${origin}: expected ${syntax.expected}, got ${JSON.stringify(text)}`);
     return value;

@@ -3,10 +3,10 @@ import { SIG, type SignalNumber } from "../core/signal.ts";
 import { cStrings, ERRNO, errno, errorText, libc, moreOfLibc, type Pointer, ptr, read, signalSet } from "./libc.ts";
 import { native } from "./native.ts";
 
-/** A command line: its words, and where it starts in the argv that ebb was given. */
+/** A command line: its words, and where it starts in the argv that ebb was given, if it stands there. */
 export interface CommandLine {
   readonly words: readonly string[];
-  readonly argvIndex: number;
+  readonly argvIndex: number | undefined;
 }
 
 export interface Child {
@@ -59,8 +59,8 @@ function start(command: CommandLine, run: (words: Argv) => number): number {
 
 /** In the static executable the very bytes that ebb was given; in development re-encoded. */
 function argvOf({ words, argvIndex }: CommandLine): Argv {
-  const given = native.ebb_argv();
-  if (given === null) return encode(words);
+  const given = argvIndex === undefined ? null : native.ebb_argv();
+  if (given === null || argvIndex === undefined) return encode(words);
   const argv = (given + 8 * argvIndex) as Pointer;
   return { file: read.ptr(argv, 0) as Pointer, argv };
 }

@@ -1,5 +1,6 @@
 import { parseArguments } from "../core/arguments.ts";
-import { type Environment, type Options, resolve } from "../core/option.ts";
+import type { Given } from "../core/call.ts";
+import { type Options, resolve } from "../core/option.ts";
 import { options } from "../core/options.ts";
 import { writeError } from "./output.ts";
 
@@ -16,14 +17,9 @@ export function writeTerminationLog(path: string | undefined, reason: string): v
   }
 }
 
-interface Given {
-  readonly args: readonly string[];
-  readonly env: Environment;
-}
-
 /** The same for a command that did not come to have settings: its flags are read for the path alone. */
 export function explain(reason: string, all: Options, { args, env }: Given): void {
   const { flags } = parseArguments(args, all);
-  const { path } = resolve({ path: options.terminationLog }, flags, env).values;
+  const { path } = resolve({ path: options.terminationLog }, { flags, env }).values;
   writeTerminationLog(path, reason);
 }

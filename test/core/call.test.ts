@@ -6,7 +6,7 @@ import { type Environment, optional, unknownVariables } from "../../src/core/opt
 import { options, pickOptions } from "../../src/core/options.ts";
 
 const run = (args: readonly string[], env: Environment = {}): Call<typeof options> =>
-  readCommandCall(options, args, env);
+  readCommandCall(options, { args, env });
 
 /** The failure's lines. */
 function problems(args: readonly string[], env: Environment = {}): readonly string[] {
@@ -39,12 +39,12 @@ describe("an operand call is flags and operands, then the command line after --"
     [["tcp://db:1", "--", "app", "--quiet"], ["tcp://db:1"], ["app", "--quiet"], 2],
     [["--", "app"], [], ["app"], 1],
   ])("%j", (args, operands, command, commandAt) => {
-    expect(readOperandCall(options, args, {})).toMatchObject({ operands, command, commandAt });
+    expect(readOperandCall(options, { args, env: {} })).toMatchObject({ operands, command, commandAt });
   });
 
   test("and where a command takes neither, the first of them is refused", () => {
     const call = (args: readonly string[]) => () =>
-      expectNoOperands(readOperandCall(options, args, {}), "config [flags]");
+      expectNoOperands(readOperandCall(options, { args, env: {} }), "config [flags]");
     expect(call(["--quiet"])).not.toThrow();
     expect(call(["a", "b"])).toThrow(new Failure(64, "a: unexpected argument; usage: ebb config [flags]"));
     expect(call(["--", "b"])).toThrow(new Failure(64, "b: unexpected argument; usage: ebb config [flags]"));
@@ -87,7 +87,7 @@ test("a bug in an option's syntax is not taken for a bad value", () => {
     throw new TypeError("a bug");
   };
   const broken = { broken: optional({ flag: "broken", value: "X", help: "", syntax: { parse, expected: "a word" } }) };
-  expect(() => readCommandCall(broken, ["--broken=x"], {})).toThrow(TypeError);
+  expect(() => readCommandCall(broken, { args: ["--broken=x"], env: {} })).toThrow(TypeError);
 });
 
 describe("a repeatable option", () => {
@@ -147,7 +147,9 @@ describe("every bad option is named at once, with its value and what is expected
   });
 
   test("and a flag of another command is unknown", () => {
-    expect(() => readCommandCall(pickOptions("quiet"), ["--grace=5s"], {})).toThrow("unknown flag --grace");
+    expect(() => readCommandCall(pickOptions("quiet"), { args: ["--grace=5s"], env: {} })).toThrow(
+      "unknown flag --grace",
+    );
   });
 });
 

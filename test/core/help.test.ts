@@ -97,7 +97,7 @@ describe.each(Object.entries(commands))("the manual of ebb %s", (name, command) 
     const [ebb, called, ...args] = wordsOf(call);
     expect([ebb, called]).toEqual(["ebb", name]);
     const read = name === "run" ? readCommandCall : readOperandCall;
-    expect(() => read(command.options, args, {})).not.toThrow();
+    expect(() => read(command.options, { args, env: {} })).not.toThrow();
   });
 });
 

@@ -6,7 +6,7 @@ import { describeProbe } from "../../src/core/probe.ts";
 import { describeQuit } from "../../src/core/sidecar.ts";
 
 const settings = (args: readonly string[], env: Environment = {}): Settings =>
-  readCommandCall(options, [...args, "--", "app"], env).values;
+  readCommandCall(options, { args: [...args, "--", "app"], env }).values;
 const fromVariables = (env: Environment): Settings => settings([], env);
 const refuses = (arg: string): void => expect(() => settings([arg])).toThrow(arg.slice(2, arg.indexOf("=")));
 

@@ -8,7 +8,7 @@ import { describeQuit } from "../../src/core/sidecar.ts";
 
 /** All quits that these variables come to, in a pod with these annotations and listening ports. */
 function quits(env: Readonly<Record<string, string>>, annotations: Annotations, ports: readonly number[]): string[] {
-  const { values } = readCommandCall(options, ["app"], env);
+  const { values } = readCommandCall(options, { args: ["app"], env });
   const { found } = detect({ env, admin: values.admin, annotations, listening: new Set(ports) });
   return planSidecars(found, values).flatMap((sidecar) => sidecar.quits.map(describeQuit));
 }

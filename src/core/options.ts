@@ -30,9 +30,9 @@ function oneMore(quit: string): string {
   return `+${quit}`;
 }
 
-/** Another tool's variable whose mere presence says `value`. */
-function whenSet(name: string, value: string): Variable {
-  return { name, read: () => [value] };
+/** Another tool's time, which says `value` or itself; zero says nothing, as if it were not set. */
+function unlessZero(name: string, value?: string): Variable {
+  return { name, read: (given) => (duration.parse(given) === 0 ? [] : [value ?? given]) };
 }
 
 function isTrue(given: string): boolean {
@@ -67,6 +67,14 @@ export const options = {
     syntax: syntax(parseProbe, "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path"),
     help: "something more that must be ready",
   }),
+  readyPath: optional({
+    flag: "ready-path",
+    group: "waiting",
+    value: "PATH",
+    initially: "by sidecar",
+    syntax: syntax((path) => (/^\/[!-~]*$/.test(path) ? path : undefined), "a path such as /ready"),
+    help: "what to ask --admin whether the sidecar is ready; of /server_info the state counts",
+  }),
   quit: list({
     flag: "quit",
     group: "leaving",
@@ -82,14 +90,15 @@ export const options = {
       { name: "GENERIC_QUIT_ENDPOINTS", read: (urls) => splitBy(urls, ",").map(oneMore) },
       { name: "CSQL_PROXY_QUIT_URLS", read: (urls) => splitBy(urls, " ").map(oneMore) },
     ],
-    help: "what to request at the end, instead of the sidecar's own quit (with +: besides it)",
+    help: "what to request at the end, instead of the sidecar's own quit (with +: before it)",
   }),
   signalProcess: list({
     flag: "signal-process",
     group: "leaving",
-    value: "NAME",
+    value: "[+]NAME",
     syntax: syntax(parseExecutable, "an executable's name such as pilot-agent, or its whole path"),
-    help: "end the processes of this executable by signals (INT, TERM, KILL), instead of the sidecar's own quit",
+    also: [whenTrue("ISTIO_FALLBACK_PKILL", "+pilot-agent")],
+    help: "end the processes of this executable by signals (INT, TERM, KILL), instead of the sidecar's own quit (with +: where that fails)",
   }),
   header: list({
     flag: "header",
@@ -112,7 +121,7 @@ export const options = {
     value: "D",
     initial: 300_000,
     syntax: limit,
-    also: [{ name: "QUIT_WITHOUT_ENVOY_TIMEOUT" }, { name: "WAIT_FOR_ENVOY_TIMEOUT" }],
+    also: [unlessZero("QUIT_WITHOUT_ENVOY_TIMEOUT"), unlessZero("WAIT_FOR_ENVOY_TIMEOUT")],
     help: "how long to wait until all are ready; 0: for ever",
   }),
   onWaitTimeout: option({
@@ -121,7 +130,7 @@ export const options = {
     value: "fail|start",
     initial: "fail",
     syntax: oneOf(["fail", "start"]),
-    also: [whenSet("QUIT_WITHOUT_ENVOY_TIMEOUT", "fail"), whenSet("WAIT_FOR_ENVOY_TIMEOUT", "start")],
+    also: [unlessZero("QUIT_WITHOUT_ENVOY_TIMEOUT", "fail"), unlessZero("WAIT_FOR_ENVOY_TIMEOUT", "start")],
     help: "then: exit 69, or start the command all the same",
   }),
   noWait: option({
@@ -159,7 +168,7 @@ export const options = {
     value: "D",
     initial: 5000,
     syntax: positive,
-    also: [{ name: "QUIT_REQUEST_TIMEOUT" }],
+    also: [unlessZero("QUIT_REQUEST_TIMEOUT")],
     help: "for each sidecar: until it has answered and is gone",
   }),
   drain: option({
@@ -325,7 +334,7 @@ export type OptionName = keyof typeof options;
 export type Settings<K extends OptionName = OptionName> = Pick<Values<typeof options>, K>;
 
 /** What says which sidecars are here, and what is asked of them. */
-export const finding = ["sidecar", "admin", "ready", "quit", "signalProcess", "podAnnotations"] as const;
+export const finding = ["sidecar", "admin", "ready", "readyPath", "quit", "signalProcess", "podAnnotations"] as const;
 /** How ebb logs. */
 export const logging = ["logLevel", "logFormat", "quiet"] as const;
 

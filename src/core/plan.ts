@@ -1,6 +1,7 @@
 import { at, type HttpTarget, parseHttpTarget } from "./address.ts";
 import type { Adjustment, PodFacts } from "./adjust.ts";
 import { type Probe, parseProbe } from "./probe.ts";
+import type { Executable } from "./process.ts";
 import { describeQuit, kindOf, type QuitRequest, type Sidecar, type SidecarKind, type SidecarName } from "./sidecar.ts";
 
 /** A sidecar that is in this pod, and what the pod has otherwise than the sidecar's defaults. */
@@ -15,7 +16,9 @@ export interface SidecarUrls {
   readonly admin: HttpTarget | undefined;
   readonly ready: readonly Probe[];
   readonly quit: readonly QuitRequest[];
-  readonly signalProcess?: readonly string[];
+  readonly signalProcess?: readonly Executable[];
+  /** The path on the admin interface that says ready, where it is not the sidecar's own. */
+  readonly readyPath?: string | undefined;
 }
 
 /** What only the pod's annotations and variables tell of sidecars that are here. */
@@ -39,7 +42,9 @@ export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls):
   const instead: QuitRequest[] = [];
   const more: QuitRequest[] = [];
   for (const quit of urls.quit) (quit.isMore === true ? more : instead).push(quit);
-  const processes = urls.signalProcess ?? [];
+  const processes: string[] = [];
+  const lastResort: string[] = [];
+  for (const { name, isLastResort } of urls.signalProcess ?? []) (isLastResort ? lastResort : processes).push(name);
   const isGiven = instead.length + processes.length > 0;
   let proxies = 0;
   for (const { name } of found) if (!kindOf(name).isCompanion) proxies += 1;
@@ -48,16 +53,24 @@ export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls):
   let areAllNative = found.length > 0;
   for (const one of found) {
     const isMeant = proxies === 0 || !kindOf(one.name).isCompanion;
-    const own = ownSidecar(one, isMeant ? urls.admin : undefined);
-    known.push(isMeant && isGiven ? withQuits(own, isAlone ? { quits: instead, processes } : none) : own);
+    const own = ownSidecar(one, isMeant ? urls : noUrls);
+    const given = isMeant && isGiven ? withQuits(own, isAlone ? { quits: instead, processes } : none) : own;
+    known.push(isMeant && !own.isNative && lastResort.length > 0 ? { ...given, lastResort } : given);
     areAllNative &&= !isMeant || one.isNative;
   }
   const isTaken = isAlone || areAllNative;
   const quits = [...(isTaken ? [] : instead), ...notYet(more, known)];
   const others = { quits, processes: isTaken ? [] : processes };
-  if (urls.ready.length + quits.length + others.processes.length === 0) return known;
-  return [...known, { name: "custom", isNative: false, envoy: undefined, ready: urls.ready, ...others }];
+  const rest = found.length === 0 ? lastResort : [];
+  if (urls.ready.length + quits.length + others.processes.length + rest.length === 0) return known;
+  const custom: Sidecar = { name: "custom", isNative: false, envoy: undefined, ready: urls.ready, ...others };
+  return [...known, rest.length > 0 ? { ...custom, lastResort: rest } : custom];
 }
+
+/** What the user says of the admin interface. */
+type AdminUrls = Pick<SidecarUrls, "admin" | "readyPath">;
+
+const noUrls: AdminUrls = { admin: undefined };
 
 type Ends = Pick<Sidecar, "quits" | "processes">;
 
@@ -76,14 +89,15 @@ function withQuits(own: Sidecar, ends: Ends): Sidecar {
   };
 }
 
-function ownSidecar({ name, isNative, adjustment = {} }: FoundSidecar, admin: HttpTarget | undefined): Sidecar {
+function ownSidecar({ name, isNative, adjustment = {} }: FoundSidecar, { admin, readyPath }: AdminUrls): Sidecar {
   const kind = kindOf(name);
   const leaves = adjustment.leaves ?? kind.leaves;
   return {
     name,
     isNative,
     envoy: ownEnvoy(kind, adjustment, admin),
-    ready: ownProbes(kind, adjustment, admin),
+    ready:
+      readyPath === undefined ? ownProbes(kind, adjustment, admin) : [probeAt(kind, adjustment, { admin, readyPath })],
     quits: isNative ? [] : ownQuits(kind, adjustment, admin),
     processes: [],
     ...(leaves === undefined ? {} : { leaves }),
@@ -123,6 +137,11 @@ function ownProbes(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget 
   if (base !== undefined && isConnection) return [{ kind: "connect", address: base.address }];
   if (base !== undefined && readyPath !== undefined) return [{ kind: "http", target: at(base, readyPath) }];
   return [parseProbe(ready) as Probe];
+}
+
+/** The user's `--ready-path`, on the admin interface that is the user's or else the sidecar's own. */
+function probeAt(kind: SidecarKind, adjustment: Adjustment, { admin, readyPath = "" }: AdminUrls): Probe {
+  return { kind: "http", target: at(admin ?? urlOf(adjustment.admin ?? kind.admin), readyPath) };
 }
 
 function ownQuits(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly QuitRequest[] {

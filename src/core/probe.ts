@@ -38,6 +38,41 @@ export function describeProbe(probe: Probe): string {
   return `tcp://${address.host.includes(":") ? `[${address.host}]` : address.host}:${address.port}`;
 }
 
+/** What says of a target's answers whether they mean ready. Envoy answers /server_info with 200 in every state: there the state counts. */
+export function judgeOf({ path }: HttpTarget): (answer: HttpAnswer) => Verdict {
+  return isServerInfo(path) ? judgeState : judge;
+}
+
+/** The bytes beyond which an answer counts as broken: /server_info lists all of Envoy's extensions. */
+export function maxAnswerOf({ path }: HttpTarget): number | undefined {
+  return isServerInfo(path) ? 1024 * 1024 : undefined;
+}
+
+function isServerInfo(path: string): boolean {
+  return /\/server_info(\?|$)/.test(path);
+}
+
+/** envoyproxy.io, api-v3/admin/v3/server_info.proto: LIVE, DRAINING, PRE_INITIALIZING, INITIALIZING. */
+function judgeState(answer: HttpAnswer): Verdict {
+  const verdict = judge(answer);
+  if (!verdict.ready) return verdict;
+  const state = stateIn(answer.body);
+  if (state === "LIVE") return verdict;
+  return {
+    ready: false,
+    reason: state === undefined ? `no state in ${excerpt(answer.body)}` : `state ${excerpt(state)}`,
+  };
+}
+
+function stateIn(body: string): string | undefined {
+  try {
+    const state: unknown = JSON.parse(body)?.state;
+    return typeof state === "string" ? state : undefined;
+  } catch {
+    return undefined; // the reason quotes it
+  }
+}
+
 /** Whether an answer says ready: 2xx does, anything else does not, and says why not. */
 export function judge(answer: HttpAnswer): Verdict {
   const { status, headers, body } = answer;

@@ -15,9 +15,21 @@ export interface Process {
   readonly argv0: string;
 }
 
-/** An executable's name, or its whole path; undefined for anything else. */
-export function parseExecutable(text: string): string | undefined {
-  return /^(\/.*)?[^/\s][^/\n\0]*$/.test(text) && text !== "." && text !== ".." ? text : undefined;
+/** An executable, and whether its processes are ended only where nothing else has ended the sidecar. */
+export interface Executable {
+  readonly name: string;
+  readonly isLastResort: boolean;
+}
+
+/** An executable's name, or its whole path, with `+` before it for a last resort; undefined for anything else. */
+export function parseExecutable(text: string): Executable | undefined {
+  const isLastResort = text.startsWith("+");
+  const name = isLastResort ? text.slice(1) : text;
+  return isExecutable(name) ? { name, isLastResort } : undefined;
+}
+
+function isExecutable(text: string): boolean {
+  return /^(\/.*)?[^/\s][^/\n\0]*$/.test(text) && text !== "." && text !== "..";
 }
 
 /** Of a process what /proc/PID/stat says. */

@@ -16,7 +16,7 @@ import type { Probe } from "./probe.ts";
 export interface QuitRequest {
   readonly method: string;
   readonly target: HttpTarget;
-  /** Asked besides the sidecar's own quit, not instead of it. */
+  /** Asked before the sidecars' own quits, not instead of one. */
   readonly isMore?: true;
   /** Besides those that the user gives. */
   readonly headers?: readonly Header[];
@@ -281,6 +281,8 @@ export interface Sidecar {
   readonly quits: readonly QuitRequest[];
   /** Executables whose processes are ended by signals, as `--signal-process` has them. */
   readonly processes: readonly string[];
+  /** The same, where nothing else has ended it. */
+  readonly lastResort?: readonly string[];
   /** It takes a quit, answers, and goes later: when. Undefined: it goes at once. */
   readonly leaves?: string;
   /** Its admin interface is on this socket instead, once that is there. */

@@ -1,10 +1,11 @@
 import type { Address } from "../core/address.ts";
 import { toTenths } from "../core/duration.ts";
-import { judge, type Probe } from "../core/probe.ts";
+import { judgeOf, type Probe } from "../core/probe.ts";
 import { describeQuit, type QuitRequest, quitRefusal, quitUnreachable, type Sidecar } from "../core/sidecar.ts";
 import { locate } from "./admin-socket.ts";
-import { createHttpClient, REFUSED, tryConnect } from "./http.ts";
+import { REFUSED, tryConnect } from "./http.ts";
 import { type QuitOptions, sendQuit } from "./quit-request.ts";
+import { clientFor } from "./ready.ts";
 import { RequestFailed } from "./request-failed.ts";
 
 /** What became of one quit. `ok`: the sidecar took it, and is gone where that can be seen, or leaves by itself. */
@@ -17,16 +18,65 @@ export interface QuitReport {
   readonly tookMs: number;
 }
 
-/** Tells all sidecars to quit, at the same time, and watches that they go. Never rejects, never takes longer than the timeout. */
+/**
+ * Tells all sidecars to quit, at the same time, and watches that they go. What is asked before them has half of the time, and
+ * so have the quits before a last resort. Never rejects, never takes longer than the timeout.
+ */
 export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions): Promise<readonly QuitReport[]> {
-  const quits: Promise<readonly QuitReport[]>[] = [];
-  for (const sidecar of sidecars) {
-    for (const quit of locate(sidecar).quits) quits.push(quitOne(sidecar, quit, options));
-    for (const name of sidecar.processes) quits.push(signalAll(sidecar, name, options));
+  const until = performance.now() + options.timeoutMs;
+  const first: Quit[] = [];
+  const then: Sidecar[] = [];
+  for (const found of sidecars) {
+    const sidecar = locate(found);
+    const quits: QuitRequest[] = [];
+    for (const quit of sidecar.quits) {
+      if (quit.isMore === true) first.push({ sidecar, quit });
+      else quits.push(quit);
+    }
+    if (quits.length + sidecar.processes.length + (sidecar.lastResort?.length ?? 0) > 0)
+      then.push({ ...sidecar, quits });
   }
   const reports: QuitReport[] = [];
-  for (const quit of await Promise.all(quits)) reports.push(...quit);
+  if (first.length > 0) {
+    const timeoutMs = then.length > 0 ? options.timeoutMs / 2 : options.timeoutMs;
+    reports.push(...(await gather(first.map((quit) => quitOne(quit, { ...options, timeoutMs })))));
+  }
+  const ends: Promise<readonly QuitReport[]>[] = [];
+  for (const sidecar of then) ends.push(endOne(sidecar, { ...options, timeoutMs: restOf(until) }));
+  reports.push(...(await gather(ends)));
   return reports;
+}
+
+async function gather(ends: readonly Promise<readonly QuitReport[]>[]): Promise<readonly QuitReport[]> {
+  const reports: QuitReport[] = [];
+  for (const ended of await Promise.all(ends)) reports.push(...ended);
+  return reports;
+}
+
+interface Quit {
+  readonly sidecar: Sidecar;
+  readonly quit: QuitRequest;
+}
+
+/** At least a moment: on a machine that stood still, time may be up before anything was tried. */
+function restOf(until: number): number {
+  return Math.max(1, until - performance.now());
+}
+
+async function endOne(sidecar: Sidecar, options: QuitOptions): Promise<readonly QuitReport[]> {
+  if (sidecar.lastResort === undefined) return await tellOne(sidecar, options);
+  const until = performance.now() + options.timeoutMs;
+  const reports = await tellOne(sidecar, { ...options, timeoutMs: options.timeoutMs / 2 });
+  if (reports.length > 0 && reports.every(({ ok }) => ok)) return reports;
+  const rest = { ...options, timeoutMs: restOf(until) };
+  return [...reports, ...(await gather(sidecar.lastResort.map((name) => signalAll(sidecar, name, rest))))];
+}
+
+async function tellOne(sidecar: Sidecar, options: QuitOptions): Promise<readonly QuitReport[]> {
+  const quits: Promise<readonly QuitReport[]>[] = [];
+  for (const quit of sidecar.quits) quits.push(quitOne({ sidecar, quit }, options));
+  for (const name of sidecar.processes) quits.push(signalAll(sidecar, name, options));
+  return await gather(quits);
 }
 
 interface Outcome {
@@ -35,7 +85,7 @@ interface Outcome {
   readonly status?: number;
 }
 
-async function quitOne(sidecar: Sidecar, quit: QuitRequest, options: QuitOptions): Promise<readonly QuitReport[]> {
+async function quitOne({ sidecar, quit }: Quit, options: QuitOptions): Promise<readonly QuitReport[]> {
   const start = performance.now();
   const ended = await outcomeOf(sidecar, quit, options);
   return [{ sidecar: sidecar.name, request: describeQuit(quit), ...ended, tookMs: since(start) }];
@@ -100,10 +150,10 @@ async function stateOf({ ready }: Sidecar, quit: QuitRequest, signal: AbortSigna
   const [probe] = ready;
   if (ready.some((probe) => isAt(probe, quit.target.address))) return "gone";
   if (probe?.kind !== "http") return "unknown";
-  using client = createHttpClient();
+  using client = clientFor(probe);
   try {
     const request = { method: "GET", target: probe.target, headers: [] };
-    return judge(await client.request(request, signal)).ready ? "ready" : "leaving";
+    return judgeOf(probe.target)(await client.request(request, signal)).ready ? "ready" : "leaving";
   } catch (error) {
     return error instanceof RequestFailed && error.kind === "refused" ? "gone" : "unknown";
   }

@@ -1,6 +1,6 @@
 import type { Address } from "../core/address.ts";
 import { formatDuration } from "../core/duration.ts";
-import { judge, type Probe, pollPeriodMs, type Verdict } from "../core/probe.ts";
+import { judgeOf, maxAnswerOf, type Probe, pollPeriodMs, type Verdict } from "../core/probe.ts";
 import { remember } from "../core/remember.ts";
 import { createHttpClient, type HttpClient, REFUSED, sendNothing } from "./http.ts";
 import { cString, moreOfLibc, ptr } from "./libc.ts";
@@ -26,7 +26,7 @@ type Try = (done: (verdict: Verdict) => void) => () => void;
  */
 export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason: string) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const client = createHttpClient();
+  const client = clientFor(probe);
   const tryOnce = tryOf(probe, client);
   const start = performance.now();
   const attempts: Attempt[] = [];
@@ -59,7 +59,7 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
 /** One attempt: never longer than `withinMs`. */
 export function probeOnce(probe: Probe, withinMs: number): Promise<Verdict> {
   const { promise, resolve } = Promise.withResolvers<Verdict>();
-  const client = createHttpClient();
+  const client = clientFor(probe);
   const cancel = tryOf(probe, client)(resolve);
   const timer = setTimeout(() => {
     cancel();
@@ -81,11 +81,16 @@ function retire(attempts: Attempt[], now: number, onNotReady: (reason: string) =
   }
 }
 
+/** A client whose answers may be as long as this probe's are. */
+export function clientFor(probe: Probe): HttpClient {
+  return createHttpClient(probe.kind === "http" ? maxAnswerOf(probe.target) : undefined);
+}
+
 function tryOf(probe: Probe, client: HttpClient): Try {
   switch (probe.kind) {
     case "http": {
       const request = { method: "GET", target: probe.target, headers: [] };
-      const judgeAgain = remember(judge);
+      const judgeAgain = remember(judgeOf(probe.target));
       return unlessRefused(probe.target.address, (done) =>
         client.send(request, (outcome) =>
           done(outcome instanceof RequestFailed ? failed(outcome) : judgeAgain(outcome)),

@@ -12,7 +12,7 @@ import { whenReady } from "./ready.ts";
 const LOOK_PERIOD_MS = 9;
 
 export type SidecarSettings = Settings<"sidecar" | "admin" | "ready" | "quit" | "podAnnotations"> &
-  Partial<Settings<"signalProcess">>;
+  Partial<Settings<"signalProcess" | "readyPath">>;
 
 export interface Look {
   readonly env: Environment;

@@ -199,3 +199,32 @@ test("ebb quit: a native sidecar is never quit, and that is no failure", async (
     expect(log[log.length - 1]?.msg).toContain("native");
   }
 });
+
+describe("a quit with +", () => {
+  const order: string[] = [];
+  const noting = (name: string): FakeSidecarOptions => ({
+    onQuit(_, response) {
+      order.push(name);
+      response.end();
+    },
+  });
+
+  test("is asked before the sidecars, and answered", async () => {
+    await using companion = await fakeSidecar(noting("companion"));
+    await using sidecar = await fakeSidecar(noting("sidecar"));
+    const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "400ms"];
+    const { log } = await ebb(["quit", ...flags, "--quit", `+${companion.url}/bye`]);
+    expect(order).toEqual(["companion", "sidecar"]);
+    expect(log.at(-2)).toMatchObject({ sidecar: "custom", outcome: "answered" });
+  });
+
+  test("that hangs leaves the sidecars half of the time", async () => {
+    await using companion = await fakeSidecar({ onQuit: () => undefined });
+    await using sidecar = await fakeSidecar();
+    const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "2s"];
+    const { log } = await ebb(["quit", ...flags, "--quit", `+${companion.url}/bye`]);
+    expect(log.at(-2)).toMatchObject({ sidecar: "custom", outcome: "no answer in time" });
+    expect(log.at(-1)).toMatchObject({ sidecar: "envoy", outcome: "gone" });
+    expect(Number(log.at(-2)?.tookMs)).toBeLessThan(1900);
+  });
+});

@@ -41,7 +41,7 @@ the command:
 leaving:
   --quit [+][METHOD ]URL
       what to request at the end, instead of the
-      sidecar's own quit (with +: besides it)
+      sidecar's own quit (with +: before it)
       (repeatable; default: by sidecar)
       [EBB_QUIT, ISTIO_QUIT_API, ENVOY_KILL_API,
       GENERIC_QUIT_ENDPOINTS,

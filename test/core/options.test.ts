@@ -15,6 +15,7 @@ test("the defaults are the contract's", () => {
     sidecar: "auto",
     admin: undefined,
     ready: [],
+    readyPath: undefined,
     quit: [],
     signalProcess: [],
     header: [],

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { parseHttpTarget } from "../../src/core/address.ts";
 import { foundIn, onSocket, planSidecars, type SidecarUrls } from "../../src/core/plan.ts";
 import { describeProbe } from "../../src/core/probe.ts";
+import { type Executable, parseExecutable } from "../../src/core/process.ts";
 import { describeQuit, parseQuit, type QuitRequest, type Sidecar, type SidecarName } from "../../src/core/sidecar.ts";
 
 type Table = Readonly<Record<string, string>>;
@@ -15,6 +16,7 @@ interface Given {
   readonly admin?: string;
   readonly quit?: readonly string[];
   readonly signalProcess?: readonly string[];
+  readonly readyPath?: string;
 }
 
 function plan(names: readonly SidecarName[], { env = {}, annotations = {} }: Pod = {}, given: Given = {}) {
@@ -22,14 +24,16 @@ function plan(names: readonly SidecarName[], { env = {}, annotations = {} }: Pod
     admin: given.admin === undefined ? undefined : parseHttpTarget(given.admin),
     ready: [],
     quit: (given.quit ?? []).map((text) => parseQuit(text) as QuitRequest),
-    signalProcess: given.signalProcess ?? [],
+    signalProcess: (given.signalProcess ?? []).map((text) => parseExecutable(text) as Executable),
+    readyPath: given.readyPath,
   };
   return planSidecars(foundIn({ env, annotations: new Map(Object.entries(annotations)) }, names), urls);
 }
 
 /** Name, what is asked, what is told to quit, what is signalled. */
-function inWords({ name, ready, quits, processes }: Sidecar): readonly string[] {
-  return [name, ...ready.map(describeProbe), ...quits.map(describeQuit), ...processes.map((file) => `signal ${file}`)];
+function inWords({ name, ready, quits, processes, lastResort = [] }: Sidecar): readonly string[] {
+  const signals = [...processes.map((file) => `signal ${file}`), ...lastResort.map((file) => `at last signal ${file}`)];
+  return [name, ...ready.map(describeProbe), ...quits.map(describeQuit), ...signals];
 }
 
 const consulLifecycle = "consul.hashicorp.com/sidecar-proxy-lifecycle";
@@ -204,6 +208,7 @@ test.each(["bye", " ", "//"])("a path of Consul's that is %p makes no other addr
 describe("what the user gives is meant for the mesh's proxy, where there is one", () => {
   const dapr = ["dapr", "http://localhost:3500/v1.0/healthz/outbound", "POST http://localhost:3500/v1.0/shutdown"];
   const istioReady = "http://localhost:15021/healthz/ready";
+  const istioQuit = "POST http://localhost:15020/quitquitquit";
   const env = { CSQL_PROXY_QUIT_URLS: "http://localhost:9091/q" };
   const cloudSql = ["cloud-sql-proxy", "tcp://localhost:9091", "POST http://localhost:9091/q"];
 
@@ -255,6 +260,34 @@ describe("what the user gives is meant for the mesh's proxy, where there is one"
         ["custom", "signal x"],
       ],
     ],
+    [
+      "a process as last resort, beside the sidecar's own quit",
+      ["istio", "dapr"],
+      {},
+      { signalProcess: ["+pilot-agent"] },
+      [["istio", istioReady, istioQuit, "at last signal pilot-agent"], dapr],
+    ],
+    [
+      "a process as last resort, where nothing was found",
+      [],
+      {},
+      { signalProcess: ["+x"] },
+      [["custom", "at last signal x"]],
+    ],
+    [
+      "a readiness path",
+      ["istio"],
+      {},
+      { readyPath: "/server_info" },
+      [["istio", "http://localhost:15000/server_info", istioQuit]],
+    ],
+    [
+      "a readiness path and an admin interface",
+      ["istio", "dapr"],
+      {},
+      { readyPath: "/server_info", admin: "http://h:1" },
+      [["istio", "http://h:1/server_info", istioQuit], dapr],
+    ],
     ["one more quit, asked once", ["cloud-sql-proxy"], { env }, { quit: ["+http://localhost:9091/q"] }, [cloudSql]],
     [
       "one more quit, that is nobody's own",
@@ -269,7 +302,7 @@ describe("what the user gives is meant for the mesh's proxy, where there is one"
 
   test("a native one is neither told to quit nor signalled", () => {
     const annotations = { "dapr.io/enable-native-sidecar": "true" };
-    const given = { quit: ["http://x/q"], signalProcess: ["daprd"] };
+    const given = { quit: ["http://x/q"], signalProcess: ["daprd", "+daprd"] };
     expect(plan(["dapr"], { annotations }, given).map(inWords)).toEqual([dapr.slice(0, 2)]);
   });
 });

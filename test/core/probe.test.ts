@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseHttpTarget } from "../../src/core/address.ts";
+import { type HttpTarget, parseHttpTarget } from "../../src/core/address.ts";
 import type { HttpAnswer } from "../../src/core/http-message.ts";
-import { describeProbe, judge, type Probe, parseProbe, pollPeriodMs } from "../../src/core/probe.ts";
+import { describeProbe, judge, judgeOf, type Probe, parseProbe, pollPeriodMs } from "../../src/core/probe.ts";
 
 const connect = (host: string, port: number): Probe => ({ kind: "connect", address: { kind: "tcp", host, port } });
 const socket = (path: string): Probe => ({ kind: "connect", address: { kind: "unix", path } });
@@ -113,5 +113,30 @@ describe("readiness is asked often enough to be noticed", () => {
   ])("after %d ms of waiting, within %d ms", (waitedMs, boundMs) => {
     expect(pollPeriodMs(waitedMs)).toBeLessThan(boundMs);
     expect(pollPeriodMs(waitedMs)).toBeGreaterThanOrEqual(boundMs * 0.8);
+  });
+});
+
+describe("of /server_info the state counts, as scuttle and envoy-preflight have it", () => {
+  const judgeInfo = judgeOf(parseHttpTarget("http://localhost:15000/server_info") as HttpTarget);
+
+  test("LIVE is ready", () => {
+    expect(judgeInfo(answer(200, JSON.stringify({ version: "1", state: "LIVE" })))).toEqual({ ready: true });
+  });
+
+  test.each([
+    [200, '{"state":"INITIALIZING"}', 'state "INITIALIZING"'],
+    [200, '{"state":"DRAINING"}', 'state "DRAINING"'],
+    [200, '{"node":{"state":"LIVE"}}', "no state in "],
+    [200, '{"state":1}', "no state in "],
+    [200, "null", 'no state in "null"'],
+    [200, "LIVE", 'no state in "LIVE"'],
+    [503, '{"state":"LIVE"}', "HTTP 503 "],
+  ])("%i %s is not", (status, body, reason) => {
+    expect(judgeInfo(answer(status, body))).toEqual({ ready: false, reason: expect.stringContaining(reason) });
+  });
+
+  test("of any other path the status counts", () => {
+    const judgeReady = judgeOf(parseHttpTarget("http://localhost:15000/ready?server_info") as HttpTarget);
+    expect(judgeReady(answer(200, "state?"))).toEqual({ ready: true });
   });
 });

@@ -85,10 +85,11 @@ test.each([
 
 describe("--signal-process takes a name or a whole path", () => {
   test.each(["pilot-agent", "/usr/local/bin/pilot-agent", "a b", "/a b/c"])("%p", (text) => {
-    expect(parseExecutable(text)).toBe(text);
+    expect(parseExecutable(text)).toEqual({ name: text, isLastResort: false });
+    expect(parseExecutable(`+${text}`)).toEqual({ name: text, isLastResort: true });
   });
 
-  test.each(["", " ", "bin/agent", "./agent", "/", "/bin/", ".", "..", "a\nb"])("but not %p", (text) => {
+  test.each(["", " ", "bin/agent", "./agent", "/", "/bin/", ".", "..", "a\nb", "+", "+."])("but not %p", (text) => {
     expect(parseExecutable(text)).toBeUndefined();
   });
 });

@@ -7,9 +7,12 @@ const source = resolve(import.meta.dirname, "..", "src");
  * Modules that are loaded later, and bundled each by itself with all that it imports: what they share with the start would
  * otherwise be split off from it, and each further chunk costs every start 0.1 ms. Shared are only values that are passed.
  */
-export const leaves: readonly string[] = ["everything.ts", "system/drain.ts", "system/end-processes.ts"].map((path) =>
-  join(source, path),
-);
+export const leaves: readonly string[] = [
+  "everything.ts",
+  "personalities/personalities.ts",
+  "system/drain.ts",
+  "system/end-processes.ts",
+].map((path) => join(source, path));
 
 /** Puts the bundle of each leaf in the place of its module. Made before the build: Bun cannot build in the middle of one. */
 export async function bundleLeaves(): Promise<BunPlugin> {

@@ -3,11 +3,13 @@ import { commands } from "./commands.ts";
 import { HelpAsked } from "./core/arguments.ts";
 import { UnknownFlags } from "./core/call.ts";
 import { EXIT, Failure } from "./core/exit.ts";
-import { describeCommand, type Manual, overview } from "./core/help.ts";
-import { commandNames } from "./core/names.ts";
+import { describeCommand, describeTool, type Manual, overview } from "./core/help.ts";
+import { commandNames, toolNames } from "./core/names.ts";
+import type { Said } from "./core/option.ts";
 import { ownersOf } from "./core/owners.ts";
 import { nearest } from "./core/suggestion.ts";
 import { explainFailure, invoke, report } from "./invoke.ts";
+import type { Personality } from "./personalities/personality.ts";
 import { exit } from "./system/exit.ts";
 import { isProgram } from "./system/file.ts";
 import { writeOutput } from "./system/output.ts";
@@ -16,22 +18,29 @@ import type { Signals } from "./system/signals.ts";
 // All of ebb: every command, help, and what knows them all. A bundle of its own (build/leaves.ts), which shares no module with
 // main.ts: so it ends the process itself, with its own exit and its own Failure.
 
-export async function main(args: readonly string[], signals: Signals): Promise<never> {
+export async function main(args: readonly string[], signals: Signals, said?: Said): Promise<never> {
   try {
-    return exit(await dispatch(args, signals));
+    return exit(await dispatch(args, signals, said));
   } catch (error) {
     return exit(report(error));
   }
 }
 
-async function dispatch(args: readonly string[], signals: Signals): Promise<number> {
+async function dispatch(args: readonly string[], signals: Signals, said: Said | undefined): Promise<number> {
   const [first = "--help"] = args;
   if (first === "--help" || first === "-h" || first === "help") return showHelp(args[1]);
   if (first === "--version" || first === "-V") return showVersion();
   const isNamed = Object.hasOwn(commands, first);
   const name = isNamed ? first : "run";
   const rest = isNamed ? args.slice(1) : args;
-  const invocation = { args: rest, argvIndex: 1 + args.length - rest.length, env: process.env, signals, commands };
+  const invocation = {
+    args: rest,
+    argvIndex: 1 + args.length - rest.length,
+    env: process.env,
+    said,
+    signals,
+    commands,
+  };
   const command = commandNamed(name);
   const fail = (failure: Failure): never => {
     explainFailure(failure, command, invocation);
@@ -63,6 +72,7 @@ function withOwners({ exitCode, message, flags }: UnknownFlags): Failure {
 
 async function showHelp(name: string | undefined): Promise<number> {
   const width = process.stdout.columns || 80;
+  if (name !== undefined && toolNames.includes(name)) return await showToolHelp(name, width);
   if (name === undefined || name.startsWith("-")) {
     writeOutput(overview(commands, width));
     return EXIT.ok;
@@ -70,6 +80,12 @@ async function showHelp(name: string | undefined): Promise<number> {
   const command = commandNamed(name);
   const { manuals } = await import("./manuals.ts");
   writeOutput(describeCommand(command, manuals[name] as Manual, width));
+  return EXIT.ok;
+}
+
+async function showToolHelp(name: string, width: number): Promise<number> {
+  const { personalities } = await import("./personalities/personalities.ts");
+  writeOutput(describeTool(name, personalities[name] as Personality, width));
   return EXIT.ok;
 }
 

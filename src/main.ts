@@ -3,9 +3,11 @@ import { command as quit } from "./commands/quit.ts";
 import { command as run } from "./commands/run.ts";
 import { command as sleep } from "./commands/sleep.ts";
 import { command as wait } from "./commands/wait.ts";
-import { commandNames } from "./core/names.ts";
+import { commandNames, toolNames } from "./core/names.ts";
+import type { Said } from "./core/option.ts";
 import { nearest } from "./core/suggestion.ts";
 import { invoke, isAboutCall, report } from "./invoke.ts";
+import type { Personality } from "./personalities/personality.ts";
 import { exit } from "./system/exit.ts";
 import { listen } from "./system/signals.ts";
 
@@ -25,6 +27,9 @@ const signals = listen();
 main(process.argv.slice(2)).then(exit, (error: unknown) => exit(report(error)));
 
 async function main(args: readonly string[]): Promise<number> {
+  const file = process.argv0.slice(process.argv0.lastIndexOf("/") + 1);
+  if (toolNames.includes(file)) return await playAs(file, args, 1);
+  if (toolNames.includes(args[0] as string)) return await playAs(args[0] as string, args.slice(1), 2);
   const name = starterOf(args[0]);
   if (name === undefined) return await callAny(args);
   const rest = name === args[0] ? args.slice(1) : args;
@@ -39,13 +44,28 @@ async function main(args: readonly string[]): Promise<number> {
 
 /** The starter that is called; without a command's name it is `run`. Undefined: for everything.ts to tell. */
 function starterOf(first: string | undefined): string | undefined {
-  if (first === undefined || /^(-h|--help|-V|--version)$/.test(first)) return undefined;
+  if (first === undefined || isAboutEbb(first)) return undefined;
   if (Object.hasOwn(starters, first)) return first;
   if (first.startsWith("-") || first.includes("/")) return "run";
   return nearest(first, commandNames) === undefined ? "run" : undefined;
 }
 
-async function callAny(args: readonly string[]): Promise<number> {
+function isAboutEbb(word: string | undefined): boolean {
+  return /^(-h|--help|-V|--version)$/.test(word as string);
+}
+
+/** In another tool's name: its call in ebb's words. */
+async function playAs(tool: string, words: readonly string[], wordsAt: number): Promise<number> {
+  if (words.length === 1 && isAboutEbb(words[0])) return await callAny([words[0] as string, tool]);
+  const { personalities } = await import("./personalities/personalities.ts");
+  const { command: name, args, argsAt, said } = (personalities[tool] as Personality).translate(words, process.env);
+  const command = starters[name];
+  if (command === undefined) return await callAny([name, ...args], said);
+  const argvIndex = argsAt === undefined ? undefined : wordsAt + argsAt;
+  return await invoke(command, { args, argvIndex, env: process.env, said, signals });
+}
+
+async function callAny(args: readonly string[], said?: Said): Promise<number> {
   const everything = await import("./everything.ts");
-  return await everything.main(args, signals);
+  return await everything.main(args, signals, said);
 }

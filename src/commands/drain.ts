@@ -46,7 +46,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readOperandCall(options, { args, env });
   expectNoOperands(call, command.usage);
   const settings = call.values;
-  const log = createLog(settings, env, openPodLog());
+  const log = createLog(settings, { env }, openPodLog());
   const { drainMs: allMs } = planLeaving({
     drainMs: settings.drain,
     graceMs: undefined,

@@ -23,7 +23,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   if (!dest || more.length > 0) {
     throw new Failure(EXIT.usage, `install: expected one file to write; usage: ebb ${command.usage}`);
   }
-  const log = createLog(call.values, env);
+  const log = createLog(call.values, { env });
   const stop = new AbortController();
   signals.subscribe((signal) => {
     if (isStop(signal)) stop.abort(signal);

@@ -22,7 +22,7 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   const call = readOperandCall(pick(), { args, env, said });
   expectNoOperands(call, command.usage);
   const settings = call.values;
-  const log = createLog(settings, env);
+  const log = createLog(settings, { env, said });
   const once = {
     env,
     forMs: 0,

@@ -52,7 +52,7 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   if (port !== undefined && origins.port === "--port") return local(port);
   if (admin !== undefined) return admin;
   if (port !== undefined) return local(port);
-  const log = createLog({ logLevel: "warn", logFormat: "auto", quiet: false }, env);
+  const log = createLog({ logLevel: "warn", logFormat: "auto", quiet: false }, { env });
   const settings = { ...values, ready: [], quit: [] };
   const sidecars = await findSidecars(settings, { env, forMs: 0, signal: AbortSignal.timeout(values.timeout), log });
   const found = sidecars.find(({ envoy }) => envoy !== undefined) ?? sidecars[0];

@@ -98,7 +98,7 @@ function prepare({ args, argvIndex, env, said }: Invocation): Run {
     settings: call.values,
     leaving: planLeaving({ drainMs: drain, graceMs: grace, podGraceMs: podGrace }),
     command: { words: call.command, argvIndex: argvIndexOf(argvIndex, call) },
-    log: createLog(call.values, env),
+    log: createLog(call.values, { env, said }),
     queue: createQueue(),
     stopWaiting: new AbortController(),
     cutDrain: new AbortController(),

@@ -57,7 +57,7 @@ async function takeSnapshot(call: Call<typeof options>, env: Environment): Promi
 }
 
 async function find({ values, origins }: Call<typeof options>, env: Environment) {
-  const log = createLog({ logLevel: "warn", logFormat: "auto", quiet: false }, env);
+  const log = createLog({ logLevel: "warn", logFormat: "auto", quiet: false }, { env });
   let foundBy = values.sidecar === "auto" ? null : origins.sidecar;
   const onFound = (by: string): void => {
     foundBy = by;

@@ -30,7 +30,7 @@ async function main({ args, argvIndex, env, said, signals }: Invocation): Promis
   const settings = call.values;
   const targets = call.operands.map(parseTarget);
   if (settings.any && targets.length === 0) throw new Failure(EXIT.usage, `--any: expected targets (${TARGET})`);
-  const log = createLog(settings, env);
+  const log = createLog(settings, { env, said });
   const stop = new AbortController();
   // where targets are named, a sidecar that is not there yet is not waited for
   const lookMs = targets.length > 0 ? 0 : settings.detect;

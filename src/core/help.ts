@@ -55,6 +55,23 @@ export function describeCommand({ usage, options }: Described, manual: Manual, w
   return sections.filter((section) => section !== "").join("\n");
 }
 
+interface Tool {
+  readonly usage: string;
+  readonly about: string;
+  readonly takes: readonly string[];
+}
+
+/** `ebb scuttle --help`: what ebb does where it was started in another tool's name. */
+export function describeTool(name: string, { usage, about, takes }: Tool, width: number): string {
+  const own = `ebb's own variables (EBB_...) count too, before those of ${name}; \`ebb --help\` and \`ebb COMMAND --help\` tell all of them.`;
+  return [
+    `usage: ${name} ${usage}\n`,
+    wrap(`ebb in the place of ${name}. ${about}`, width, ""),
+    `what counts, as ${name} has it:\n${takes.map((each) => wrap(each, width, "  ")).join("")}`,
+    wrap(own, width, ""),
+  ].join("\n");
+}
+
 const DEEP = "      ";
 
 const groupTitles: Readonly<Record<OptionGroup, string>> = {

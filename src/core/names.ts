@@ -3,3 +3,6 @@ export const commandNames: readonly string[] = [
   ...["run", "wait", "sleep", "drain", "quit", "request", "status", "install", "config", "completion"],
   "help",
 ];
+
+/** The tools in whose names ebb can be started (src/personalities). */
+export const toolNames: readonly string[] = ["scuttle", "envoy-preflight", "linkerd-await", "valet", "pilot-agent"];

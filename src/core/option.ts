@@ -124,6 +124,14 @@ export interface Said {
   readonly values: ReadonlyMap<string, readonly Found[]>;
   /** What is wrong with them already. */
   readonly problems: readonly string[];
+  /** What its user should know of them. */
+  readonly notes: readonly Note[];
+}
+
+/** A warning for the log. */
+export interface Note {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
 }
 
 /** What sets options. */

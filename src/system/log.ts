@@ -1,5 +1,5 @@
 import { formatDuration } from "../core/duration.ts";
-import { type Environment, unknownVariables } from "../core/option.ts";
+import { type Sources, unknownVariables } from "../core/option.ts";
 import { options, type Settings } from "../core/options.ts";
 import { atExit } from "./exit.ts";
 import { isTerminal } from "./live.ts";
@@ -20,10 +20,11 @@ export interface Log extends Readonly<Record<Level, (fields: Fields, message: st
   release(): void;
 }
 
+type LogSources = Pick<Sources, "env" | "said">;
 type LogSettings = Settings<"logLevel" | "logFormat" | "quiet">;
 
 /** Logs to stderr, and to another place if there is one, one line an entry. */
-export function createLog(settings: LogSettings, env: Environment, other?: (text: string) => void): Log {
+export function createLog(settings: LogSettings, { env, said }: LogSources, other?: (text: string) => void): Log {
   let logger: ReturnType<typeof createLogger> | undefined;
   let time = 0;
   const held: { readonly level: Level; readonly fields: Fields; readonly message: string; readonly time: number }[] =
@@ -35,6 +36,7 @@ export function createLog(settings: LogSettings, env: Environment, other?: (text
       time = entry.time;
       logger[entry.level](entry.fields, entry.message);
     }
+    for (const { fields, message } of said?.notes ?? []) log("warn")(fields, message);
     for (const variable of unknownVariables(options, env)) {
       log("warn")({ variable }, "this variable sets nothing: no such option");
     }

@@ -1,0 +1,43 @@
+import { type HttpTarget, parseHttpTarget } from "../core/address.ts";
+import type { Saying } from "./saying.ts";
+import type { Variables } from "./variables.ts";
+
+/** What scuttle and envoy-preflight share: ENVOY_ADMIN_API says where Envoy is; without it they only run the command. */
+export interface EnvoyAdmin {
+  /** As the variable has it, without a slash at its end. */
+  readonly url: string;
+  readonly target: HttpTarget;
+}
+
+const ADMIN = "ENVOY_ADMIN_API";
+
+/**
+ * Says where the admin interface is, and that it is ready when /server_info says LIVE. Undefined where the variable is not set:
+ * nothing is then waited for or quit, and of `idle`, the variables that say how, those that are set are named.
+ */
+export function sayAdmin(
+  sidecar: "istio" | "envoy",
+  { variables, saying, idle }: { variables: Variables; saying: Saying; idle: readonly string[] },
+): EnvoyAdmin | undefined {
+  const url = variables.url(ADMIN);
+  if (variables.text(ADMIN) === undefined) {
+    saying.say("sidecar", `no ${ADMIN}`, "none");
+    for (const variable of variables.among(idle)) {
+      saying.note({ fields: { variable }, message: `this variable sets nothing without ${ADMIN}` });
+    }
+    return undefined;
+  }
+  if (url === undefined) return undefined;
+  saying.say("sidecar", ADMIN, sidecar);
+  saying.say("admin", ADMIN, url);
+  saying.say("ready-path", ADMIN, "/server_info");
+  if (variables.isTrue("START_WITHOUT_ENVOY")) saying.say("no-wait", "START_WITHOUT_ENVOY", "true");
+  return { url, target: parseHttpTarget(url) as HttpTarget };
+}
+
+/** Both quit an Envoy of this pod only. */
+export function isLocal({ target }: EnvoyAdmin): boolean {
+  if (target.address.kind === "unix") return true;
+  const { host } = target.address;
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}

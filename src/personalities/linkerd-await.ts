@@ -1,0 +1,77 @@
+import { describeTarget, parseHttpTarget } from "../core/address.ts";
+import type { Environment } from "../core/option.ts";
+import { duration, parsePort } from "../core/syntax.ts";
+import { commandLine, type Personality, type Translation } from "./personality.ts";
+import { createSaying, type Saying, unexpected } from "./saying.ts";
+import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
+
+const flags: readonly ToolFlag[] = [
+  { name: "port", short: "p", value: "needed" },
+  { name: "uri", short: "u", value: "needed" },
+  { name: "backoff", short: "b", value: "needed" },
+  { name: "shutdown", short: "S" },
+  { name: "verbose", short: "v" },
+  { name: "timeout", short: "t", value: "needed" },
+  { name: "timeout-fatal", value: "after =" },
+];
+
+/** linkerd/linkerd-await (src/main.rs); --uri is that of its first releases. */
+export const linkerdAwait: Personality = {
+  usage: "[flags] [--] [CMD ARG...]",
+  about:
+    "Waits until Linkerd's proxy is ready, then becomes the command (`ebb wait`); with --shutdown runs it, tells the proxy to shut down, and exits with its code (`ebb run`).",
+  takes: [
+    ...["--port", "--shutdown", "--timeout", "--timeout-fatal", "--backoff", "--uri", "--verbose"],
+    ...["LINKERD_AWAIT_DISABLED", "LINKERD_DISABLED", "LINKERD_AWAIT_VERBOSE"],
+  ],
+  translate,
+};
+
+function translate(args: readonly string[], env: Environment): Translation {
+  const saying = createSaying();
+  const call = parseToolFlags(args, flags);
+  for (const problem of call.problems) saying.refuse(problem);
+  const [reason] = [env.LINKERD_AWAIT_DISABLED, env.LINKERD_DISABLED].filter(Boolean);
+  const isShutdown = call.flags.has("shutdown") && reason === undefined;
+  sayProxy(call, saying);
+  sayTimes(call, saying);
+  if (call.words.length === 0 && call.flags.has("shutdown")) saying.refuse("--shutdown: expected a command after it");
+  const isVerbose = call.flags.has("verbose") || env.LINKERD_AWAIT_VERBOSE === "true";
+  if (reason === undefined) saying.say("sidecar", "linkerd-await", "linkerd");
+  else {
+    const origin = env.LINKERD_AWAIT_DISABLED ? "LINKERD_AWAIT_DISABLED" : "LINKERD_DISABLED";
+    saying.say("sidecar", origin, "none");
+    if (isVerbose)
+      saying.note({ fields: { variable: origin, reason }, message: "Linkerd is neither waited for nor shut down" });
+  }
+  saying.say("log-level", isVerbose ? "--verbose" : "linkerd-await", isVerbose ? "info" : "warn");
+  return { command: isShutdown ? "run" : "wait", ...commandLine(call.words, call.wordsAt), said: saying.said };
+}
+
+function sayProxy({ flags: given }: ToolCall, saying: Saying): void {
+  const port = given.get("port");
+  const uri = given.get("uri");
+  if (port !== undefined && parsePort(port.text) === undefined) {
+    saying.refuse(unexpected(port.origin, "a port from 1 to 65535", port.text));
+  } else if (port !== undefined) saying.say("admin", port.origin, `http://localhost:${port.text}`);
+  if (uri === undefined) return;
+  const target = parseHttpTarget(uri.text);
+  if (target === undefined)
+    return saying.refuse(unexpected(uri.origin, "a URL such as http://127.0.0.1:4191/ready", uri.text));
+  saying.say("admin", uri.origin, describeTarget({ ...target, path: "" }));
+  saying.say("ready-path", uri.origin, target.path);
+}
+
+/** Without a time, or with zero, it waits for ever. */
+function sayTimes({ flags: given }: ToolCall, saying: Saying): void {
+  const timeout = given.get("timeout");
+  saying.say("wait-timeout", timeout?.origin ?? "linkerd-await", timeout?.text ?? "0");
+  const fatal = given.get("timeout-fatal");
+  if (fatal !== undefined && !/^(true|false)$/.test(fatal.text)) {
+    saying.refuse(unexpected(fatal.origin, "true or false", fatal.text));
+  } else if (fatal !== undefined) saying.say("on-wait-timeout", fatal.origin, fatal.text === "true" ? "fail" : "start");
+  const backoff = given.get("backoff");
+  if (backoff !== undefined && duration.parse(backoff.text) === undefined) {
+    saying.refuse(unexpected(backoff.origin, duration.expected, backoff.text));
+  }
+}

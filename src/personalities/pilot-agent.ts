@@ -1,0 +1,60 @@
+import type { Personality, Translation } from "./personality.ts";
+import { createSaying, type Saying, unexpected } from "./saying.ts";
+import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
+
+/** Two of pilot-agent's commands (istio, pilot/cmd/pilot-agent/app/request.go, wait.go), for hooks and reapers that call them. */
+export const pilotAgent: Personality = {
+  usage: "request METHOD PATH [BODY] | wait [flags]",
+  about:
+    "Sends a request to Envoy's admin interface (`ebb request`), or waits until Istio's proxy is ready (`ebb wait`). pilot-agent's other commands are its own.",
+  takes: ["request: --debug-port", "wait: --timeoutSeconds, --url, --periodMillis, --requestTimeoutMillis"],
+  translate,
+};
+
+function translate([command, ...args]: readonly string[]): Translation {
+  const saying = createSaying();
+  if (command === "request") return request(args, saying);
+  if (command === "wait") return wait(args, saying);
+  const got = command === undefined ? "nothing" : JSON.stringify(command);
+  saying.refuse(`pilot-agent: ebb stands in for its commands request and wait, got ${got}`);
+  return { command: "wait", args: [], argsAt: undefined, said: saying.said };
+}
+
+function read(args: readonly string[], flags: readonly ToolFlag[], saying: Saying): ToolCall {
+  const call = parseToolFlags(args, flags);
+  for (const problem of call.problems) saying.refuse(problem);
+  return call;
+}
+
+function request(args: readonly string[], saying: Saying): Translation {
+  const { flags, words } = read(args, [{ name: "debug-port", value: "needed" }], saying);
+  const port = flags.get("debug-port");
+  saying.say("port", port?.origin ?? "pilot-agent", port?.text ?? "15000");
+  saying.say("timeout", "pilot-agent", "60s");
+  if (words.length < 2)
+    saying.refuse("request: expected a method and a path; usage: pilot-agent request METHOD PATH [BODY]");
+  return { command: "request", args: words, argsAt: undefined, said: saying.said };
+}
+
+const waitFlags: readonly ToolFlag[] = ["timeoutSeconds", "requestTimeoutMillis", "periodMillis", "url"].map(
+  (name) => ({
+    name,
+    value: "needed",
+  }),
+);
+
+/** Its period and its limit for each request are read, and have no effect: ebb asks more often, and not one by one. */
+function wait(args: readonly string[], saying: Saying): Translation {
+  const { flags, words } = read(args, waitFlags, saying);
+  for (const { origin, text } of ["requestTimeoutMillis", "periodMillis"].flatMap((name) => flags.get(name) ?? [])) {
+    if (!/^\d+$/.test(text)) saying.refuse(unexpected(origin, "a whole number of milliseconds", text));
+  }
+  const { origin, text } = flags.get("timeoutSeconds") ?? { origin: "pilot-agent", text: "60" };
+  if (!/^\d+$/.test(text)) saying.refuse(unexpected(origin, "a whole number of seconds", text));
+  else saying.say("wait-timeout", origin, Number(text) === 0 ? "1ms" : `${text}s`);
+  saying.say("sidecar", "pilot-agent", "none");
+  const url = flags.get("url");
+  saying.say("ready", url?.origin ?? "pilot-agent", url?.text ?? "http://localhost:15021/healthz/ready");
+  if (words.length > 0) saying.refuse(`${words[0]}: unexpected argument; usage: pilot-agent wait [flags]`);
+  return { command: "wait", args: [], argsAt: undefined, said: saying.said };
+}

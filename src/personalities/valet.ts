@@ -1,0 +1,22 @@
+import { type Personality, type Translation, wholeCommandLine } from "./personality.ts";
+import { createSaying } from "./saying.ts";
+
+/** The wrapper of "Istio for short-lived pods", which an init container copies in: `valet CMD`, and `valet -stop-proxy` to end. */
+export const valet: Personality = {
+  usage: "CMD ARG... | -stop-proxy",
+  about:
+    "Waits until Istio's proxy is ready, then becomes the command (`ebb wait`); with -stop-proxy tells it to quit (`ebb quit`).",
+  takes: ["-stop-proxy"],
+  translate,
+};
+
+function translate(args: readonly string[]): Translation {
+  const saying = createSaying();
+  saying.say("sidecar", "valet", "istio");
+  if (/^--?stop-proxy$/.test(args[0] ?? "")) {
+    if (args.length > 1) saying.refuse(`${args[1]}: unexpected argument; usage: valet -stop-proxy`);
+    return { command: "quit", args: [], argsAt: undefined, said: saying.said };
+  }
+  if (args.length === 0) saying.refuse("valet: expected a command; usage: valet CMD ARG..., or valet -stop-proxy");
+  return { command: "wait", ...wholeCommandLine(args), said: saying.said };
+}

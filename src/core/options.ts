@@ -168,7 +168,7 @@ export const options = {
     value: "D",
     initial: 5000,
     syntax: positive,
-    also: [unlessZero("QUIT_REQUEST_TIMEOUT")],
+    also: [{ name: "QUIT_REQUEST_TIMEOUT" }],
     help: "for each sidecar: until it has answered and is gone",
   }),
   drain: option({

@@ -24,6 +24,7 @@ test.each([
   ["p-retry", "onFailedAttempt"],
   ["zod", "_zod"],
   ["draining", "/healthcheck/fail"],
+  ["other tools' calls", "requestTimeoutMillis"],
   ["what ends processes", "shareProcessNamespace: true"],
   ["help", "As ENTRYPOINT"],
   ["completion", "compopt"],

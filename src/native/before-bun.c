@@ -8,6 +8,7 @@
 #include "native.h"
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 extern char **environ;
 
@@ -26,23 +27,42 @@ static void note_signals(void) {
   signal(SIGPWR, SIG_DFL); /* JavaScriptCore's own, and it complains on stderr about one that is ignored */
 }
 
+static int few[256];
+
+/* As many as there are: a new place, twice as large, when there is no room. */
 static void note_descriptor(int descriptor) {
-  int flags = fcntl(descriptor, F_GETFD);
-  if (flags < 0 || (flags & FD_CLOEXEC) || ebb_inherited.descriptor_count == MAX_DESCRIPTORS) return;
+  static int room = sizeof few / sizeof *few;
+  int flags = fcntl(descriptor, F_GETFD), count = ebb_inherited.descriptor_count;
+  if (flags < 0 || (flags & FD_CLOEXEC)) return;
+  if (count == room) {
+    int *more = mmap(NULL, 2 * room * sizeof *more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (more == MAP_FAILED) return;
+    memcpy(more, ebb_inherited.descriptors, count * sizeof *more);
+    ebb_inherited.descriptors = more;
+    room *= 2;
+  }
   ebb_inherited.descriptors[ebb_inherited.descriptor_count++] = descriptor;
 }
 
-/* From /proc where there is one; else poll(2), which tells of many descriptors at once which are open. */
-static void note_descriptors(void) {
-  int folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) {
-    static struct pollfd polled[MAX_DESCRIPTORS];
-    for (int i = 0; i < MAX_DESCRIPTORS; i++) polled[i].fd = i;
-    poll(polled, MAX_DESCRIPTORS, 0);
-    for (int i = 0; i < MAX_DESCRIPTORS; i++)
-      if (!(polled[i].revents & POLLNVAL)) note_descriptor(i);
-    return;
+/* Where there is no /proc: poll(2) tells of many at once which are open. A million is what the kernel allows at most (nr_open). */
+static void find_descriptors(void) {
+  static struct pollfd polled[1024];
+  struct rlimit limit = {.rlim_cur = 1024};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  int end = limit.rlim_cur < 1 << 20 ? (int)limit.rlim_cur : 1 << 20;
+  for (int first = 0; first < end; first += 1024) {
+    int count = end - first < 1024 ? end - first : 1024;
+    for (int i = 0; i < count; i++) polled[i].fd = first + i;
+    poll(polled, count, 0);
+    for (int i = 0; i < count; i++)
+      if (!(polled[i].revents & POLLNVAL)) note_descriptor(first + i);
   }
+}
+
+static void note_descriptors(void) {
+  ebb_inherited.descriptors = few;
+  int folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return find_descriptors();
   static char buffer[8192] __attribute__((aligned(8)));
   for (long length; (length = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0;) {
     for (long at = 0; at < length;) {

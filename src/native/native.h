@@ -11,7 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MAX_DESCRIPTORS 1024
 #define LAST_SIGNAL 64
 #define BIT(signal) (1ull << ((signal)-1))
 
@@ -26,7 +25,7 @@ struct inherited {
   uint64_t ignored, blocked;
   /* Open when the working directory had been removed, which Bun does not start in; else -1. */
   int folder;
-  int descriptor_count, descriptors[MAX_DESCRIPTORS];
+  int descriptor_count, *descriptors;
 };
 extern struct inherited ebb_inherited;
 

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, readlinkSync } from "node:fs";
-import { childPath, ebbPath, processState, type StartOptions, startEbb, temporaryFolder, until } from "../harness.ts";
+import {
+  canUnshare,
+  childPath,
+  ebbPath,
+  processState,
+  type StartOptions,
+  startEbb,
+  temporaryFolder,
+  until,
+} from "../harness.ts";
 
 // What a command is started with: the same, whether ebb stands in between or not.
 
@@ -23,6 +32,8 @@ function said(starter: readonly string[], before: readonly string[], command: re
 function shell(script: string): readonly string[] {
   return ["bash", "-c", `${script}; exec "$@"`, "bash"];
 }
+
+const manyDescriptors = 'ulimit -n 4096; for i in {10..3000} 4095; do eval "exec $i</dev/null"; done';
 
 /** The parts of the kernel's view that a starter hands down. */
 const view = [
@@ -59,6 +70,7 @@ describe.each(ways)("ebb %s hands down", (_, ebb) => {
     ["standard ones only", ":"],
     ["more", "exec 5</dev/null 7>>/dev/null 9<&1 255</"],
     ["a high one", "exec 700</dev/null"],
+    ["thousands", manyDescriptors],
     ["closed stdin", "exec <&-"],
     ["closed stdin and stderr", "exec <&- 2>&-"],
     ["closed stdin, and another in its place's neighbourhood", "exec <&- 3</dev/null"],
@@ -67,6 +79,15 @@ describe.each(ways)("ebb %s hands down", (_, ebb) => {
     const command = [childPath(), "descriptors"];
     expect(said(shell(script), ebb, command)).toBe(said(shell(script), [], command));
   });
+
+  test.skipIf(!canUnshare("--mount"))(
+    "thousands of open descriptors where there is no /proc (which needs root)",
+    () => {
+      const command = [childPath(), "descriptors"];
+      const starter = ["unshare", "--mount", ...shell(`umount -l /proc; ${manyDescriptors}`)];
+      expect(said(starter, ebb, command)).toBe(said(starter, [], command));
+    },
+  );
 
   test.each([
     ["as they are", ":"],

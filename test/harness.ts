@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, renameSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -236,6 +236,14 @@ export function childrenOf(pid: number): readonly number[] {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number);
   } catch {
     return []; // it is gone
+  }
+}
+
+export function isEbb(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`) === ebbPath;
+  } catch {
+    return false; // it is gone, or not started yet
   }
 }
 

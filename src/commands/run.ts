@@ -123,9 +123,9 @@ function policyOf({ settings, leaving }: Run): Policy {
 }
 
 function listenForEvents(run: Run, signals: Signals): void {
-  signals.subscribe((signal) => {
+  signals.subscribe((signal, wasIgnored) => {
     run.log.debug({ signal: signalName(signal) }, "signal");
-    run.queue.push({ kind: "signal", signal });
+    run.queue.push({ kind: "signal", signal, wasIgnored });
   });
   signals.onChildChange(() => {
     for (const { pid, exit } of reap()) {

@@ -57,27 +57,12 @@ export function isStop(signal: SignalNumber): boolean {
   return stops.includes(signal);
 }
 
+const kept: readonly SignalNumber[] = [SIG.KILL, SIG.STOP, SIG.CHLD, SIG.TTIN, SIG.TTOU];
+
 /**
- * What ebb catches and passes on: all but KILL and STOP (nobody can), CHLD (about our own children), the ones a fault raises
- * (ILL TRAP ABRT BUS FPE SEGV SYS), TTIN and TTOU (about our own terminal) and PWR (JavaScriptCore stops threads with it).
+ * What ebb catches and passes on: all but KILL and STOP (nobody can), CHLD (about our own children), TTIN and TTOU (about our
+ * own terminal). What a fault raises, and what the runtime sends itself, is passed on where somebody else has sent it.
  */
-export const forwarded: readonly SignalNumber[] = [
-  SIG.HUP,
-  SIG.INT,
-  SIG.QUIT,
-  SIG.USR1,
-  SIG.USR2,
-  SIG.PIPE,
-  SIG.ALRM,
-  SIG.TERM,
-  SIG.STKFLT,
-  SIG.CONT,
-  SIG.TSTP,
-  SIG.URG,
-  SIG.XCPU,
-  SIG.XFSZ,
-  SIG.VTALRM,
-  SIG.PROF,
-  SIG.WINCH,
-  SIG.IO,
-];
+export const forwarded: readonly SignalNumber[] = Array.from({ length: 64 }, (_, at) => at + 1).filter(
+  (signal) => !kept.includes(signal),
+);

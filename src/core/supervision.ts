@@ -26,11 +26,18 @@ export type Event =
   | { readonly kind: "wait-failed"; readonly exitCode: number }
   | { readonly kind: "started"; readonly pid: number }
   | { readonly kind: "start-failed"; readonly exitCode: number }
-  | { readonly kind: "signal"; readonly signal: SignalNumber }
+  | SignalEvent
   | { readonly kind: "reaped"; readonly pid: number; readonly exit: ChildExit }
   | { readonly kind: "deadline"; readonly of: Deadline }
   | { readonly kind: "drained" }
   | { readonly kind: "quit-done" };
+
+/** `wasIgnored`: ebb was started so (nohup). It asks ebb for nothing, but the child may listen to it. */
+interface SignalEvent {
+  readonly kind: "signal";
+  readonly signal: SignalNumber;
+  readonly wasIgnored?: boolean;
+}
 
 export type Action =
   | { readonly kind: "wait" }
@@ -141,7 +148,7 @@ function hold<S extends In<"waiting"> | In<"starting">>(state: S, signal: Signal
 function running(state: In<"running">, event: Event, policy: Policy): Step {
   switch (event.kind) {
     case "signal":
-      return pass(state, event.signal, policy);
+      return pass(state, event, policy);
     case "drained":
       return typeof state.draining === "string" ? [state, []] : endDrain(state, policy, []);
     case "reaped":
@@ -163,10 +170,10 @@ function childEnded(state: In<"running">, exitCode: number, policy: Policy): Ste
 }
 
 /** The first stop signal starts the drain, the second cuts it short; what was held then reaches the child. */
-function pass(state: In<"running">, signal: SignalNumber, policy: Policy): Step {
+function pass(state: In<"running">, { signal, wasIgnored }: SignalEvent, policy: Policy): Step {
   const sent = policy.rewrite.get(signal) ?? signal;
   if (sent === 0) return [state, []];
-  if (!(isStop(signal) || isStop(sent))) return [state, [{ kind: "forward", signal: sent }]];
+  if (wasIgnored || !(isStop(signal) || isStop(sent))) return [state, [{ kind: "forward", signal: sent }]];
   if (state.draining === "over" || !policy.drains) return stopChild(state, [sent], policy);
   if (state.draining === "not yet") return [{ ...state, draining: [sent] }, [{ kind: "drain" }]];
   const draining = [...state.draining, sent];

@@ -127,7 +127,7 @@ static void show_bun_less(void) {
 
 /* Held until JavaScript listens: PID 1 loses a signal that nobody listens to, unless it is blocked (kernel: sig_ignored). */
 static void hold_signals(void) {
-  kernel_sigmask(SIG_SETMASK, &(uint64_t){~RUNTIME_SIGNALS}, NULL);
+  kernel_sigmask(SIG_SETMASK, &(uint64_t){~FAULTS}, NULL);
 }
 
 /* Bun ends where the working directory was removed; the child may not mind. */

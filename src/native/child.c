@@ -45,6 +45,7 @@ int ebb_spawn(const char *file, char **argv, int terminal) {
   uint64_t all = ~0ull, mask;
   if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
   if (getpid() != 1) prctl(PR_SET_CHILD_SUBREAPER, 1);
+  ebb_has_child = 1;
   kernel_sigmask(SIG_SETMASK, &all, &mask); /* no handler of ours runs in the child, and SIGTTOU stops nobody */
   pid_t pid = vfork();
   if (pid == 0) {

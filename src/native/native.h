@@ -14,10 +14,12 @@
 #define LAST_SIGNAL 64
 #define BIT(signal) (1ull << ((signal)-1))
 
-/* What the kernel, a fault, the JavaScript engine and libc send for themselves: never held, never forwarded. */
-#define RUNTIME_SIGNALS \
-  (BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGABRT) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) | BIT(SIGSYS) | BIT(SIGPWR) | \
-   BIT(32) | BIT(33) | BIT(34))
+/* What a fault raises: never held, because the kernel ends a process that faults while the signal is blocked. */
+#define FAULTS \
+  (BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGABRT) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) | BIT(SIGSYS))
+
+/* What Bun, JavaScriptCore (SIGPWR) and musl (32 to 34) send themselves, or the kernel sends them for what they do. */
+#define RUNTIME_SIGNALS (FAULTS | BIT(SIGPWR) | BIT(32) | BIT(33) | BIT(34))
 
 /* What ebb was started with. */
 struct inherited {
@@ -28,6 +30,9 @@ struct inherited {
   int descriptor_count, *descriptors;
 };
 extern struct inherited ebb_inherited;
+
+/* Set once the child is about to start: from then on it gets signals too that ebb was started with as ignored. */
+extern int ebb_has_child;
 
 /* The kernel's form: musl hides 32 to 34, which it uses itself, in its own. */
 struct kernel_action {

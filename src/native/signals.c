@@ -5,46 +5,90 @@
 #include "native.h"
 
 #define RING 4096
+#define SA_RESTORER 0x04000000
+
+/* musl's way back from a handler, which the kernel wants to be told (x86-64). */
+void __restore_rt(void);
 
 static int ring[RING];
 static unsigned written, taken;
+static uint64_t beyond; /* those that found the ring full, each once */
+static struct kernel_action runtime[LAST_SIGNAL + 1];
+int ebb_has_child;
 
-/* SIGPIPE and SIGXFSZ are also what the kernel sends ebb for ebb's own writing, with ebb's own pid: not the child's. */
+/* What ebb itself has caused: the kernel then names ebb as the sender of SIGPIPE and SIGXFSZ. */
+static int is_own(int number, const siginfo_t *info) {
+  const uint64_t caused = BIT(SIGPIPE) | BIT(SIGXFSZ);
+  if (BIT(number) & RUNTIME_SIGNALS) return info->si_code > 0 || info->si_code == SI_TIMER || info->si_pid == getpid();
+  return (BIT(number) & caused) && info->si_pid == getpid();
+}
+
+/* To the runtime's own handler; where it has none, the signal comes again when this handler has returned, and does what it does by default. */
+static void hand_on(int number, siginfo_t *info, void *context) {
+  const struct kernel_action *own = &runtime[number];
+  if (own->handler == SIG_IGN || !(BIT(number) & RUNTIME_SIGNALS)) return;
+  if (own->handler != SIG_DFL) return ((void (*)(int, siginfo_t *, void *))(void *)own->handler)(number, info, context);
+  kernel_sigaction(number, own, NULL);
+  raise(number);
+}
+
 static void note(int number, siginfo_t *info, void *context) {
-  (void)context;
-  if ((number == SIGPIPE || number == SIGXFSZ) && info->si_pid == getpid()) return;
   int error = errno;
+  if (is_own(number, info)) return hand_on(number, info, context);
+  if ((ebb_inherited.ignored & BIT(number)) && !ebb_has_child) return;
   if (__atomic_load_n(&written, __ATOMIC_SEQ_CST) - __atomic_load_n(&taken, __ATOMIC_SEQ_CST) < RING) {
     unsigned at = __atomic_fetch_add(&written, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&ring[at % RING], number, __ATOMIC_SEQ_CST);
+  } else {
+    __atomic_fetch_or(&beyond, BIT(number), __ATOMIC_SEQ_CST);
   }
   kill(getpid(), SIGCHLD);
   errno = error;
 }
 
-/* All but what nobody can catch, what is about ebb itself, and what the runtime needs: core/signal.ts says why. */
-static int is_forwarded(int signal) {
-  static const uint64_t kept =
-    RUNTIME_SIGNALS | BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGCHLD) | BIT(SIGTTIN) | BIT(SIGTTOU);
-  return !((kept | ebb_inherited.ignored) & BIT(signal));
+/* One after the other: of several that wait, the kernel gives the lowest first. The runtime's keep its own ways. */
+static void catch(int number) {
+  struct kernel_action *own = &runtime[number];
+  struct kernel_action action = {.flags = SA_ONSTACK, .mask = ~0ull};
+  kernel_sigaction(number, NULL, own);
+  if (BIT(number) & RUNTIME_SIGNALS) action = *own;
+  action.flags = (action.flags & ~SA_RESETHAND) | SA_SIGINFO | SA_RESTART | SA_RESTORER;
+  action.handler = (void (*)(int))(void *)note;
+  action.restorer = __restore_rt;
+  kernel_sigaction(number, &action, NULL);
 }
 
-/* Catches what can be forwarded, and lets through what before-bun.c has held. */
+/*
+ * Catches all but what nobody can catch and what is about ebb's own children, and lets through what before-bun.c has held.
+ * Its own terminal stops ebb neither when it logs from the background (stty tostop) nor when it hands the terminal over.
+ */
 void ebb_listen(void);
 void ebb_listen(void) {
-  struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-  sigfillset(&action.sa_mask); /* one after the other: of several that wait, the kernel gives the lowest first */
-  for (int signal = 1; signal <= LAST_SIGNAL; signal++)
-    if (is_forwarded(signal)) sigaction(signal, &action, NULL);
+  static const uint64_t kept = BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGCHLD) | BIT(SIGTTIN) | BIT(SIGTTOU);
+  for (int number = 1; number <= LAST_SIGNAL; number++)
+    if (!(kept & BIT(number))) catch (number);
+  signal(SIGTTIN, SIG_IGN);
+  signal(SIGTTOU, SIG_IGN);
   kernel_sigmask(SIG_SETMASK, &(uint64_t){0}, NULL);
 }
 
-/* The next signal that was noted, 0 when there is none. */
+static int next_noted(void) {
+  unsigned at = __atomic_load_n(&taken, __ATOMIC_SEQ_CST);
+  if (at != __atomic_load_n(&written, __ATOMIC_SEQ_CST)) {
+    int number = __atomic_exchange_n(&ring[at % RING], 0, __ATOMIC_SEQ_CST);
+    if (number != 0) __atomic_store_n(&taken, at + 1, __ATOMIC_SEQ_CST);
+    return number; /* 0 where another thread is just writing it: its SIGCHLD comes after */
+  }
+  uint64_t left = __atomic_load_n(&beyond, __ATOMIC_SEQ_CST);
+  if (left == 0) return 0;
+  int number = __builtin_ctzll(left) + 1;
+  __atomic_fetch_and(&beyond, ~BIT(number), __ATOMIC_SEQ_CST);
+  return number;
+}
+
+/* The next signal that was noted, 0 when there is none; its negative where ebb was started with it ignored. */
 int ebb_next_signal(void);
 int ebb_next_signal(void) {
-  unsigned at = __atomic_load_n(&taken, __ATOMIC_SEQ_CST);
-  if (at == __atomic_load_n(&written, __ATOMIC_SEQ_CST)) return 0;
-  int number = __atomic_exchange_n(&ring[at % RING], 0, __ATOMIC_SEQ_CST);
-  if (number != 0) __atomic_store_n(&taken, at + 1, __ATOMIC_SEQ_CST);
-  return number; /* 0 also where another thread is just writing it: its SIGCHLD comes after */
+  int number = next_noted();
+  return number != 0 && (ebb_inherited.ignored & BIT(number)) ? -number : number;
 }

@@ -1,10 +1,13 @@
 import { dlopen, type Pointer } from "bun:ffi";
-import { forwarded, type SignalNumber, signalName } from "../core/signal.ts";
+import { forwarded, SIG, type SignalNumber, signalName } from "../core/signal.ts";
 import { cStrings, errno, moreOfLibc, ptr, signalSet } from "./libc.ts";
 import type { Native } from "./native.ts";
 
 const SETPGROUP = 2;
 const SETSIGDEF = 4;
+
+const FIRST_REAL_TIME = 32;
+const faults: readonly SignalNumber[] = [SIG.ILL, SIG.TRAP, SIG.ABRT, SIG.BUS, SIG.FPE, SIG.SEGV, SIG.SYS, SIG.PWR];
 
 const host = dlopen("libc.so.6", {
   execvpe: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
@@ -18,12 +21,12 @@ const caught: SignalNumber[] = [];
 
 /**
  * What `bun src/main.ts` has instead of src/native/: the same, but for what Bun has changed before its first line (ignored
- * and blocked signals, descriptors), real-time signals, orphans, and a terminal that the child has from its first instant.
+ * and blocked signals, descriptors), real-time signals and faults, orphans, and a terminal that the child has from its first instant.
  */
 export const development: Native = {
   ebb_argv: () => null,
   ebb_listen() {
-    for (const signal of forwarded) {
+    for (const signal of forwarded.filter((each) => !faults.includes(each) && each < FIRST_REAL_TIME)) {
       process.on(signalName(signal), () => {
         caught.push(signal);
         process.kill(process.pid, "SIGCHLD");

@@ -7,7 +7,7 @@ export interface Native {
   ebb_argv(): Pointer | null;
   /** Catches every signal that can be forwarded; each then raises SIGCHLD. */
   ebb_listen(): void;
-  /** The next signal that was caught, 0 when there is none. */
+  /** The next signal that was caught, 0 when there is none; its negative where ebb was started with it ignored. */
   ebb_next_signal(): SignalNumber;
   /** Starts a program with what ebb was started with, in a group of its own, with the terminal or not: its pid, or -errno. ebb gets its orphans. */
   ebb_spawn(file: Pointer, argv: Pointer, terminal: number): number;

@@ -4,7 +4,8 @@ import { native } from "./native.ts";
 
 const SIG_SETMASK = 2;
 
-type Reader = (signal: SignalNumber) => void;
+/** `wasIgnored`: ebb was started with this signal ignored, as by nohup; it comes once there is a child, and is only its own. */
+type Reader = (signal: SignalNumber, wasIgnored: boolean) => void;
 
 export interface Signals {
   /** The one reader: gets what came so far, then each signal as it comes. A later reader replaces it. */
@@ -23,7 +24,7 @@ export function listen(): Signals {
     while (read !== undefined) {
       const signal = native.ebb_next_signal();
       if (signal === 0) return;
-      read(signal);
+      read(Math.abs(signal), signal < 0);
     }
   };
   process.on("SIGCHLD", () => {

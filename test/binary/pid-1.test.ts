@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { readlinkSync } from "node:fs";
 import { forwarded, SIG, signalName } from "../../src/core/signal.ts";
 import {
   canUnshare,
@@ -7,9 +6,9 @@ import {
   childPath,
   childrenOf,
   ebb,
-  ebbPath,
   fakeSidecar,
   inParallel,
+  isEbb,
   processState,
   runChild,
   type Started,
@@ -27,14 +26,6 @@ function outerPid(started: Started): Promise<number> {
     const [pid = 0] = childrenOf(started.pid);
     return pid > 0 && isEbb(pid) && pid;
   });
-}
-
-function isEbb(pid: number): boolean {
-  try {
-    return readlinkSync(`/proc/${pid}/exe`) === ebbPath;
-  } catch {
-    return false;
-  }
 }
 
 function saysReady(started: Started): Promise<boolean> {

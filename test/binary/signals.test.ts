@@ -1,10 +1,12 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { forwarded, isStop, SIG, signalName } from "../../src/core/signal.ts";
 import {
   childPath,
   childrenOf,
+  fakeSidecar,
+  isEbb,
   processState,
   runChild,
   type Started,
@@ -15,6 +17,8 @@ import {
 } from "../harness.ts";
 
 const stops = forwarded.filter(isStop);
+const REAL_TIME = 40;
+const LAST = 64;
 
 async function startChild(words: readonly string[], flags: readonly string[] = [], options?: StartOptions) {
   const started = startEbb(runChild(words, flags), options);
@@ -47,13 +51,6 @@ test.each(forwarded.map((signal) => [signalName(signal), signal] as const))(
     expect(received(started)).toEqual([signal, signal, signal]);
   },
 );
-
-test("real-time signals reach the child", async () => {
-  const realTime = Array.from({ length: 30 }, (_, i) => 35 + i); // 32 to 34 are libc's own
-  await using started = await startChild(["record", "9"]);
-  for (const signal of realTime) process.kill(started.pid, signal);
-  await receives(started, ...realTime);
-});
 
 test("signals that come all at once all reach the child", async () => {
   const together = forwarded.filter((signal) => signal !== SIG.TSTP); // the kernel drops a SIGCONT that waits when it comes
@@ -144,12 +141,59 @@ test("--grace leaves alone a child that ends in time, and signals that do not as
   expect((await started.ended).code).toBe(0);
 });
 
-test("a signal that was ignored when ebb was started stays ignored, by ebb and by the child (nohup)", async () => {
+test("more signals at once than ebb can note: the last of them still reaches the child", async () => {
+  const full = ["sh", "-c", `exec 3>&1; "$@" 2>&1 >&3 3>&- | { read line; sleep 1; cat; } >/dev/null`, "sh"];
+  await using started = startEbb(
+    ["run", "--sidecar", "none", "--log-level", "debug", "--", childPath(), "record", `${LAST}`],
+    {
+      through: full,
+    },
+  );
+  await until("the child is ready", () => started.stdout().includes("ready\n"));
+  const pid = await until("ebb", () => childrenOf(started.pid).find(isEbb));
+  for (let i = 0; i < 6000; i++) process.kill(pid, REAL_TIME);
+  process.kill(pid, LAST); // the kernel gives lower ones first
+  expect((await started.ended).code).toBe(0);
+  expect(received(started).filter((signal) => signal === REAL_TIME).length).toBeGreaterThan(4096);
+});
+
+describe("a signal that was ignored when ebb was started (nohup)", () => {
   const through = ["env", "--ignore-signal=HUP"];
-  await using started = await startChild(["ignore"], [], { through });
-  started.kill(SIG.HUP);
+
+  test("stays ignored, by ebb and by the child", async () => {
+    await using started = await startChild(["ignore"], ["--grace", "1ms"], { through });
+    started.kill(SIG.HUP);
+    started.kill(SIG.WINCH);
+    await Bun.sleep(50);
+    started.kill(SIG.USR1);
+    expect((await started.ended).code).toBe(128 + SIG.USR1);
+  });
+
+  test("reaches a child that listens to it, and asks ebb for nothing", async () => {
+    await using started = await startChild(["record", "10"], ["--grace", "1ms", "--drain", "1h"], { through });
+    started.kill(SIG.HUP);
+    await receives(started, SIG.HUP);
+    started.kill(SIG.USR1);
+    expect((await started.ended).code).toBe(0);
+  });
+
+  test("does not end the wait", async () => {
+    await using sidecar = await fakeSidecar({ isReady: false });
+    const flags = ["--sidecar", "envoy", "--admin", sidecar.url];
+    await using started = startEbb(["run", ...flags, "--", childPath(), "exit", "4"], { through });
+    await until("ebb waits", () => sidecar.probes() > 0);
+    started.kill(SIG.HUP);
+    const before = sidecar.probes();
+    await until("ebb waits on", () => sidecar.probes() > before + 1);
+    sidecar.isReady = true;
+    expect((await started.ended).code).toBe(4);
+  });
+});
+
+test("a fault of ebb's own is not the child's: the runtime handles it", async () => {
+  await using started = await startChild(["record"], [], { through: [childPath(), "trapped"] });
   started.kill(SIG.TERM);
-  expect((await started.ended).code).toBe(143);
+  expect({ code: (await started.ended).code, received: received(started) }).toEqual({ code: 0, received: [SIG.TERM] });
 });
 
 test.skipIf(process.getuid?.() !== 0)("a signal that may not be sent (a set-uid child) harms nothing", async () => {

@@ -142,6 +142,12 @@ describe("signals:", () => {
       [waiting, "", "", "", starting, "forward 18, forward 20"],
     ],
     ["held ones go where the child cannot start", [ready, signal(TERM), startFailed], [waiting, starting, "", "quit"]],
+    [
+      "one that was ignored when ebb was started is only forwarded",
+      [ready, started, { kind: "signal", signal: HUP, wasIgnored: true }, signal(TERM)],
+      [waiting, starting, "", "forward 1", "drain"],
+      { graceMs: 10, drains: true },
+    ],
     ["none is forwarded after the end", [ready, started, exited(0), signal(TERM)], [waiting, starting, "", "quit", ""]],
     [
       "one is rewritten, and no other",

@@ -1,4 +1,5 @@
 import { exitMeanings } from "./exit.ts";
+import { toolNames } from "./names.ts";
 import type { Option, OptionGroup, Options } from "./option.ts";
 
 /** What `--help` says of a command beyond what its declaration says. Plain text of one paragraph each; help wraps it. */
@@ -37,6 +38,7 @@ usage: ebb [run] [flags] -- CMD ARG...
        ebb COMMAND [flags]
 
 ${columns("commands", rows, width)}
+${wrap(`In another tool's place, with its own variables and flags: \`ebb NAME\`, or a file called NAME, for ${toolNames.join(", ")}.`, width, "")}
 ${columns("exit codes", exitMeanings, width)}
 ebb COMMAND --help tells all of a command, ebb --version the version.
 `;

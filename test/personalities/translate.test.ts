@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { commands } from "../../src/commands.ts";
+import { describeTool, overview } from "../../src/core/help.ts";
 import { toolNames } from "../../src/core/names.ts";
 import type { Environment } from "../../src/core/option.ts";
 import { personalities } from "../../src/personalities/personalities.ts";
@@ -135,4 +136,13 @@ describe("linkerd-await's flags, as clap reads them", () => {
   test("a value that is missing is told", () => {
     expect(translate("linkerd-await", ["app", "-t"]).said.problems).toEqual(["-t: expected a value"]);
   });
+});
+
+test("ebb --help names them all, and each has a help of its own", () => {
+  for (const tool of toolNames) {
+    expect(overview(commands, 80)).toContain(tool);
+    const { usage, about, takes } = personalities[tool] as Personality;
+    const help = describeTool(tool, { usage, about, takes }, 80);
+    for (const word of [`usage: ${tool} ${usage}`, ...takes]) expect(help).toContain(word);
+  }
 });

@@ -20,6 +20,8 @@ export interface ProcessTable {
   readonly ownCgroup: string | undefined;
   readonly initCgroup: string | undefined;
   readonly uptimeMs: number | undefined;
+  /** Whether PID 1 runs this very executable, in whatever name; undefined where that may not be seen. */
+  readonly isInitOwn: boolean | undefined;
   readonly commandOf: (pid: number) => readonly string[];
 }
 
@@ -46,9 +48,10 @@ export function parseProcess(text: string): Process | undefined {
 }
 
 export function processesOf(table: ProcessTable): ProcessesStatus {
-  const { processes, unreadable, self } = table;
+  const { processes, unreadable, self, isInitOwn } = table;
   const init = processes.find(({ pid }) => pid === 1);
-  const initIsEbb = init !== undefined && init.name === processes.find(({ pid }) => pid === self)?.name;
+  const hasName = init !== undefined && init.name === processes.find(({ pid }) => pid === self)?.name;
+  const initIsEbb = isInitOwn === true || hasName;
   const child = initIsEbb && self !== 1 ? oldestChildOf(1, processes, self) : undefined;
   const shared = isShared(table, init);
   return {

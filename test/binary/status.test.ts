@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { copyFileSync } from "node:fs";
+import { copyFileSync, symlinkSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import type { ProcessesStatus, Snapshot } from "../../src/core/snapshot.ts";
@@ -229,6 +229,16 @@ describe.skipIf(!canUnshare("--pid", "--fork", "--mount-proc", "--kill-child"))(
       init: { pid: 1, name: "ebb", command: [ebbPath, ...run, "sh", "-c", `${own}; exit 0`], state: "sleeping" },
       child: { name: "sh", command: ["sh", "-c", `${own}; exit 0`], state: "sleeping" },
     });
+  });
+
+  test("where ebb is PID 1 in another tool's name, it is known all the same", async () => {
+    using folder = temporaryFolder();
+    const scuttle = join(folder.path, "scuttle");
+    symlinkSync(ebbPath, scuttle);
+    const script = `exec ${scuttle} sh -c "${own}; exit 0"`;
+    const started = Bun.spawn([...container, "sh", "-c", script], { stdin: "ignore", stderr: "ignore" });
+    const { processes } = (await new Response(started.stdout).json()) as Snapshot;
+    expect(processes).toMatchObject({ initIsEbb: true, init: { name: "scuttle" }, child: { name: "sh" } });
   });
 
   test("where ebb status is PID 1 itself, it has no command", async () => {

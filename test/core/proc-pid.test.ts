@@ -36,7 +36,15 @@ const process = (pid: number, name: string, parent = 1, more: Partial<Process> =
 
 const status = (processes: readonly Process[], more: Partial<ProcessTable> = {}) =>
   processesOf({
-    ...{ processes, unreadable: 0, self: 90, ownCgroup: "0::/", initCgroup: "0::/", uptimeMs: 10_000 },
+    ...{
+      processes,
+      unreadable: 0,
+      self: 90,
+      ownCgroup: "0::/",
+      initCgroup: "0::/",
+      uptimeMs: 10_000,
+      isInitOwn: undefined,
+    },
     commandOf: (pid) => [`command of ${pid}`],
     ...more,
   });
@@ -48,6 +56,11 @@ describe("PID 1", () => {
     const seen = status([process(1, "ebb", 0), process(8, "orphan"), process(7, "app"), process(9, "sh", 7), self]);
     expect(seen).toMatchObject({ initIsEbb: true, child: { pid: 7, name: "app", ageMs: 9930 } });
     expect(seen.child?.command).toEqual(["command of 7"]);
+  });
+
+  test("is ebb in another tool's name", () => {
+    const seen = status([process(1, "scuttle", 0), process(7, "app"), self], { isInitOwn: true });
+    expect(seen).toMatchObject({ initIsEbb: true, child: { pid: 7, name: "app" } });
   });
 
   test("is somebody else: what it has started is its own business", () => {

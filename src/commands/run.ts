@@ -7,9 +7,19 @@ import type { Sidecar } from "../core/sidecar.ts";
 import { SIG, type SignalNumber, signalName } from "../core/signal.ts";
 import { summarize } from "../core/summary.ts";
 import { type Action, begin, type Deadline, type Event, type Policy, step } from "../core/supervision.ts";
-import { type Child, type CommandLine, goOn, kill, reap, spawn, stopWith, takeTerminalBack } from "../system/child.ts";
+import {
+  type Change,
+  type Child,
+  type CommandLine,
+  goOn,
+  kill,
+  reap,
+  spawn,
+  stopWith,
+  takeTerminalBack,
+} from "../system/child.ts";
 import { createLog, type Log } from "../system/log.ts";
-import { giveMemoryBack } from "../system/memory.ts";
+import { countWakeUp, giveMemoryBack } from "../system/memory.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
 import { quitAll } from "../system/quit.ts";
 import { findSidecars } from "../system/sidecars.ts";
@@ -128,13 +138,17 @@ function listenForEvents(run: Run, signals: Signals): void {
     run.queue.push({ kind: "signal", signal, wasIgnored });
   });
   signals.onChildChange(() => {
-    for (const { pid, exit } of reap()) {
-      const isChild = pid === run.child?.pid;
-      if (exit !== undefined) run.queue.push({ kind: "reaped", pid, exit });
-      if (isChild && exit !== undefined) run.exit = exit;
-      if (isChild && exit === undefined) stopWith(run.child as Child);
-    }
+    countWakeUp();
+    reap((pid, change) => {
+      if (pid === run.child?.pid) onChildChange(run, run.child, change);
+    });
   });
+}
+
+function onChildChange(run: Run, child: Child, change: Change): void {
+  if (!("exit" in change)) return stopWith(child);
+  run.exit = change.exit;
+  run.queue.push({ kind: "reaped", pid: child.pid, exit: change.exit });
 }
 
 function perform(run: Run, action: Action): void {

@@ -63,6 +63,8 @@ const kept: readonly SignalNumber[] = [SIG.KILL, SIG.STOP, SIG.CHLD, SIG.TTIN, S
  * What ebb catches and passes on: all but KILL and STOP (nobody can), CHLD (about our own children), TTIN and TTOU (about our
  * own terminal). What a fault raises, and what the runtime sends itself, is passed on where somebody else has sent it.
  */
-export const forwarded: readonly SignalNumber[] = Array.from({ length: 64 }, (_, at) => at + 1).filter(
-  (signal) => !kept.includes(signal),
-);
+export const forwarded: readonly SignalNumber[] = /* @__PURE__ */ listForwarded();
+
+function listForwarded(): readonly SignalNumber[] {
+  return Array.from({ length: 64 }, (_, at) => at + 1).filter((signal) => !kept.includes(signal));
+}

@@ -110,28 +110,25 @@ export function goOn({ pid, hasTerminal }: Child): void {
   kill(-pid, SIG.CONT);
 }
 
-export interface Change {
-  readonly pid: number;
-  /** How it ended; undefined: it was stopped. */
-  readonly exit: ChildExit | undefined;
-}
+/** How a child has changed: how it ended, or the signal that stopped it. */
+export type Change = { readonly exit: ChildExit } | { readonly stop: SignalNumber };
 
-/** What has happened since to the child and to orphans: those that ended are reaped, none is left a zombie. */
-export function reap(): readonly Change[] {
-  const changes: Change[] = [];
-  const status = new Int32Array(1);
+const status = new Int32Array(1);
+
+/** What has happened since to the child and to orphans, one by one: those that ended are reaped, none is left a zombie. */
+export function reap(tell: (pid: number, change: Change) => void): void {
   for (;;) {
     const pid = libc.waitpid(-1, ptr(status), WNOHANG | WUNTRACED);
-    if (pid <= 0) return changes;
-    changes.push({ pid, exit: decodeStatus(status[0] as number) });
+    if (pid <= 0) return;
+    tell(pid, decodeStatus(status[0] as number));
   }
 }
 
-/** A wait status (wait(2), WIFSTOPPED, WEXITSTATUS and WTERMSIG). */
-function decodeStatus(status: number): ChildExit | undefined {
-  const signal = status & 0x7f;
-  if (signal === 0x7f) return undefined;
-  return signal === 0 ? { code: (status >> 8) & 0xff } : { signal };
+/** A wait status (wait(2): WIFSTOPPED, WSTOPSIG, WEXITSTATUS and WTERMSIG). */
+function decodeStatus(status: number): Change {
+  const [signal, code] = [status & 0x7f, (status >> 8) & 0xff];
+  if (signal === 0x7f) return { stop: code };
+  return { exit: signal === 0 ? { code } : { signal } };
 }
 
 /** Sends a signal to a process, or to a group by its negative number. Returns why it could not be sent; one that is gone is no error. */

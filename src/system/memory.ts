@@ -1,4 +1,6 @@
 const REST_MS = 100;
+const MANY = 1000;
+const LONGEST_STORM = 50;
 
 /**
  * Gives back what a wait has left behind, a moment after the child has started: 3.1 MB become 2.6 (measured). Twice,
@@ -10,5 +12,23 @@ export function giveMemoryBack(rounds = 2): void {
     Bun.gc(true);
     Bun.shrink();
     giveMemoryBack(rounds - 1);
+  }, REST_MS);
+}
+
+let wakeUps = 0;
+
+/** Of a signal, or of a child's end: each leaves a little behind, which nothing else collects while ebb is idle. */
+export function countWakeUp(): void {
+  wakeUps += 1;
+  if (wakeUps === MANY) giveBackAfterStorm(LONGEST_STORM);
+}
+
+/** Once nothing has come for a moment, so that it delays no signal; at the latest after 5 s. */
+function giveBackAfterStorm(longest: number): void {
+  const before = wakeUps;
+  setTimeout(() => {
+    if (wakeUps !== before && longest > 0) return giveBackAfterStorm(longest - 1);
+    wakeUps = 0;
+    giveMemoryBack();
   }, REST_MS);
 }

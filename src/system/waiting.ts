@@ -80,6 +80,7 @@ async function waitFor(
 ): Promise<void> {
   const target = describeProbe(probe);
   const start = performance.now();
+  reasons.set(target, "no answer yet");
   await whenReady(probe, signal, (reason) => {
     log.debug({ target, reason }, "attempt");
     if (reasons.get(target) === reason) return;

@@ -4,6 +4,7 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import {
   childPath,
+  ebb,
   type FakeSidecar,
   fakeSidecar,
   type Started,
@@ -113,6 +114,15 @@ test.each<[string, RawServer["answer"]]>([
   await using server = await startRawServer(answer);
   await using started = startWaiting([`http://127.0.0.1:${server.port}/ready`]);
   await startsNow(started);
+});
+
+test("where nothing at all was heard in time, that is the reason", async () => {
+  await using server = await startRawServer(() => undefined);
+  const ready = ["--ready", `http://127.0.0.1:${server.port}/ready`];
+  const { code, log } = await ebb(["run", "--sidecar", "none", ...ready, "--wait-timeout", "20ms", "--", "true"]);
+  const reason = `http://127.0.0.1:${server.port}/ready: no answer`;
+  expect(log[0]?.msg.replace(/ yet$/, "")).toBe(`ebb: not ready within 20ms: ${reason}`);
+  expect(code).toBe(69);
 });
 
 test("all of several targets must be ready", async () => {

@@ -68,8 +68,8 @@ test("at a terminal it shows what it still waits for, and for how long, and take
     "--sidecar",
     "none",
     "--quiet",
-    `${server.url}/ready`,
     "tcp:127.0.0.1:1",
+    `${server.url}/ready`,
   );
   await at.shows(/waiting for 1s: .*refused/);
   at.type("\x03");

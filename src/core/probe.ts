@@ -97,3 +97,20 @@ export function pollPeriodMs(waitedMs: number): number {
   if (waitedMs < 10_000) return 9;
   return waitedMs < 60_000 ? 23 : 245;
 }
+
+/**
+ * Which of the attempts under way is to end for a new one, by their ages in milliseconds, oldest first: the one between those
+ * two that are the closest in proportion. So the ages grow as powers do, and a server that takes `ms` for its answer is
+ * heard within three times that, whatever hung before.
+ */
+export function attemptToEnd(agesMs: readonly number[], periodMs: number): number {
+  let found = agesMs.length - 1;
+  let least = Number.POSITIVE_INFINITY;
+  for (let at = 1; at < agesMs.length; at += 1) {
+    const ratio = ((agesMs[at - 1] ?? 0) + periodMs) / ((agesMs[at + 1] ?? 0) + periodMs);
+    if (ratio >= least) continue;
+    least = ratio;
+    found = at;
+  }
+  return found;
+}

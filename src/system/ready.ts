@@ -1,6 +1,6 @@
 import type { Address } from "../core/address.ts";
 import { formatDuration } from "../core/duration.ts";
-import { judgeOf, maxAnswerOf, type Probe, pollPeriodMs, type Verdict } from "../core/probe.ts";
+import { attemptToEnd, judgeOf, maxAnswerOf, type Probe, pollPeriodMs, type Verdict } from "../core/probe.ts";
 import { remember } from "../core/remember.ts";
 import { createHttpClient, type HttpClient, REFUSED, sendNothing } from "./http.ts";
 import { cString, moreOfLibc, ptr } from "./libc.ts";
@@ -21,8 +21,8 @@ type Try = (done: (verdict: Verdict) => void) => () => void;
 
 /**
  * Resolves as soon as the probe says ready; rejects with the signal's reason when it is aborted. A new attempt starts each
- * period whether or not the last was answered, so that one that hangs delays nothing; of more than eight at a time the
- * newest makes room, so that a slow server is still heard.
+ * period whether or not the last was answered, so that one that hangs delays nothing; of more than eight at a time one
+ * makes room so that a slow server is still heard.
  */
 export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason: string) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -34,8 +34,9 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
 
   const launch = (): void => {
     const now = performance.now();
-    timer = setTimeout(launch, pollPeriodMs(now - start));
-    retire(attempts, now, onNotReady);
+    const period = pollPeriodMs(now - start);
+    timer = setTimeout(launch, period);
+    if (retire(attempts, now, period)) onNotReady("no answer");
     const attempt: Attempt = { since: now, cancel: () => undefined };
     attempts.push(attempt);
     attempt.cancel = tryOnce((verdict) => {
@@ -71,14 +72,16 @@ export function probeOnce(probe: Probe, withinMs: number): Promise<Verdict> {
   });
 }
 
-/** Ends the attempts that are too old, and the newest where there are too many. */
-function retire(attempts: Attempt[], now: number, onNotReady: (reason: string) => void): void {
+/** Makes room for one more; whether one was ended that might still have been answered. */
+function retire(attempts: Attempt[], now: number, period: number): boolean {
   const [oldest] = attempts;
   if (oldest !== undefined && now - oldest.since >= ATTEMPT_LIFE_MS) attempts.shift()?.cancel();
-  if (attempts.length >= MAX_IN_FLIGHT) {
-    attempts.pop()?.cancel();
-    onNotReady("no answer");
-  }
+  if (attempts.length < MAX_IN_FLIGHT) return false;
+  const ages: number[] = [];
+  for (const { since } of attempts) ages.push(now - since);
+  const [ended] = attempts.splice(attemptToEnd(ages, period), 1);
+  ended?.cancel();
+  return true;
 }
 
 /** A client whose answers may be as long as this probe's are. */

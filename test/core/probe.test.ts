@@ -2,7 +2,15 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type HttpTarget, parseHttpTarget } from "../../src/core/address.ts";
 import type { HttpAnswer } from "../../src/core/http-message.ts";
-import { describeProbe, judge, judgeOf, type Probe, parseProbe, pollPeriodMs } from "../../src/core/probe.ts";
+import {
+  attemptToEnd,
+  describeProbe,
+  judge,
+  judgeOf,
+  type Probe,
+  parseProbe,
+  pollPeriodMs,
+} from "../../src/core/probe.ts";
 
 const connect = (host: string, port: number): Probe => ({ kind: "connect", address: { kind: "tcp", host, port } });
 const socket = (path: string): Probe => ({ kind: "connect", address: { kind: "unix", path } });
@@ -138,5 +146,41 @@ describe("of /server_info the state counts, as scuttle and envoy-preflight have 
   test("of any other path the status counts", () => {
     const judgeReady = judgeOf(parseHttpTarget("http://localhost:15000/ready?server_info") as HttpTarget);
     expect(judgeReady(answer(200, "state?"))).toEqual({ ready: true });
+  });
+});
+
+describe("of attempts that hang, those go on that a slow answer needs", () => {
+  const PERIOD_MS = 9;
+
+  /** How long after `since` an attempt is answered, of eight at most, where each that begins by then takes `tookMs`. */
+  function heardAfter(since: number, tookMs: number): number {
+    const attempts: number[] = [];
+    for (let now = 0; now < 60_000; now += PERIOD_MS) {
+      const answered = attempts.find((begun) => begun >= since && now - begun >= tookMs);
+      if (answered !== undefined) return answered + tookMs - since;
+      if (now - (attempts[0] ?? now) >= 5000) attempts.shift();
+      const ages = attempts.map((begun) => now - begun);
+      if (attempts.length >= 8) attempts.splice(attemptToEnd(ages, PERIOD_MS), 1);
+      attempts.push(now);
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  test.each([1, 9, 10, 20, 50, 120, 400, 1000, 2000])("one of %d ms", (tookMs) => {
+    for (let since = 0; since < 6000; since += 41) {
+      expect(heardAfter(since, tookMs)).toBeLessThanOrEqual(3 * tookMs + 2 * PERIOD_MS);
+    }
+  });
+
+  test("the oldest is never ended for a new one", () => {
+    const ages = fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 2, maxLength: 8 });
+    fc.assert(
+      fc.property(ages, (some) => {
+        const sorted = some.toSorted((one, other) => other - one);
+        const ended = attemptToEnd(sorted, PERIOD_MS);
+        expect(ended).toBeGreaterThan(0);
+        expect(ended).toBeLessThan(sorted.length);
+      }),
+    );
   });
 });

@@ -23,7 +23,7 @@ export interface EnvoyAdmin extends Disposable {
 
 /** Each request is bounded; all end with the signal, by rejecting with its reason. */
 export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin {
-  const client = createHttpClient(MAX_ANSWER);
+  const client = createHttpClient({ maxAnswer: MAX_ANSWER });
   const ask = async (method: string, path: string): Promise<HttpAnswer | NoAnswer> => {
     const limit = AbortSignal.timeout(ADMIN_REQUEST_MS);
     const request = { method, target: at(admin, path), headers: [] };

@@ -26,6 +26,18 @@ export interface HttpClient extends Disposable {
   request(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
 }
 
+/** Connections that are neither open nor refused, those that were cancelled among them: Bun cannot end them before. */
+export interface Pending {
+  count: number;
+}
+
+export interface ClientOptions {
+  /** The bytes of an answer, head and all, beyond which it counts as broken. */
+  readonly maxAnswer?: number | undefined;
+  /** Is kept up to date. */
+  readonly pending?: Pending | undefined;
+}
+
 interface Connection {
   readonly socket: Socket<undefined>;
   receive: (text: string, isEnd: boolean) => void;
@@ -37,8 +49,7 @@ interface Seen {
   readonly answer: HttpAnswer;
 }
 
-/** `maxAnswer`: the bytes of an answer, head and all, beyond which it counts as broken. */
-export function createHttpClient(maxAnswer = MAX_ANSWER): HttpClient {
+export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOptions = {}): HttpClient {
   let idle: Connection | undefined;
   let last: Seen | undefined;
   const encode = remember(encodeRequest);
@@ -66,10 +77,11 @@ export function createHttpClient(maxAnswer = MAX_ANSWER): HttpClient {
     const kept = idle;
     idle = undefined;
     if (kept !== undefined) return use(kept);
-    let cancel = connect(request.target.address, (outcome) => {
+    const begin = (outcome: Connection | RequestFailed): void => {
       if (outcome instanceof RequestFailed) done(outcome);
       else cancel = use(outcome);
-    });
+    };
+    let cancel = connect(request.target.address, begin, pending);
     return () => cancel();
   };
   return {
@@ -83,12 +95,13 @@ export function createHttpClient(maxAnswer = MAX_ANSWER): HttpClient {
 }
 
 /** Calls once with nothing when something accepts connections there, or with why not. */
-export function sendNothing(address: Address, done: Done<undefined>): Cancel {
-  return connect(address, (outcome) => {
+export function sendNothing(address: Address, done: Done<undefined>, pending?: Pending): Cancel {
+  const end = (outcome: Connection | RequestFailed): void => {
     if (outcome instanceof RequestFailed) return done(outcome);
     outcome.socket.end();
     done(undefined);
-  });
+  };
+  return connect(address, end, pending);
 }
 
 /** Whether anything accepts connections there. @throws RequestFailed when not; the signal's reason when it is aborted */
@@ -121,31 +134,40 @@ function sendSecurely(request: HttpRequest, done: Done<HttpAnswer>): Cancel {
 }
 
 /** `localhost` is both loopbacks; where neither accepts, what the first said. */
-function connect(address: Address, done: Done<Connection>): Cancel {
-  if (address.kind === "unix") return open({ unix: address.path }, done);
+function connect(address: Address, done: Done<Connection>, pending: Pending = { count: 0 }): Cancel {
+  if (address.kind === "unix") return open({ unix: address.path }, done, pending);
+  const { port } = address;
   const [first = "", second] = loopbacks(address.host);
-  if (second === undefined) return open({ hostname: first, port: address.port }, done);
-  let cancel = open({ hostname: first, port: address.port }, (outcome) => {
+  if (second === undefined) return open({ hostname: first, port }, done, pending);
+  const trySecond = (outcome: Connection | RequestFailed): void => {
     if (!(outcome instanceof RequestFailed)) return done(outcome);
-    cancel = open({ hostname: second, port: address.port }, (other) => {
-      done(other instanceof RequestFailed ? outcome : other);
-    });
-  });
+    const end = (other: Connection | RequestFailed) => done(other instanceof RequestFailed ? outcome : other);
+    cancel = open({ hostname: second, port }, end, pending);
+  };
+  let cancel = open({ hostname: first, port }, trySecond, pending);
   return () => cancel();
 }
 
 type Where = { readonly unix: string } | { readonly hostname: string; readonly port: number };
 
-function open(where: Where, done: Done<Connection>): Cancel {
+function open(where: Where, done: Done<Connection>, pending: Pending): Cancel {
   let connection: Connection | undefined;
   let isOver = false;
+  let isPending = true;
+  pending.count += 1;
+  const settle = (): void => {
+    if (isPending) pending.count -= 1;
+    isPending = false;
+  };
   const fail = (error: unknown): void => {
+    settle();
     if (!isOver) done(connectFailure(error));
     isOver = true;
   };
   const onEnd = () => connection?.receive("", true);
   const socket: SocketHandler<undefined> = {
     open(socket) {
+      settle();
       if (isOver) return void socket.terminate();
       isOver = true;
       connection = { socket, receive: () => undefined };

@@ -2,9 +2,9 @@ import type { Address } from "../core/address.ts";
 import { formatDuration } from "../core/duration.ts";
 import { attemptToEnd, judgeOf, maxAnswerOf, type Probe, pollPeriodMs, type Verdict } from "../core/probe.ts";
 import { remember } from "../core/remember.ts";
-import { createHttpClient, type HttpClient, REFUSED, sendNothing } from "./http.ts";
+import { doorAt } from "./door.ts";
+import { createHttpClient, type HttpClient, type Pending, REFUSED, sendNothing } from "./http.ts";
 import { cString, moreOfLibc, ptr } from "./libc.ts";
-import { refusalCheck } from "./refusal.ts";
 import { RequestFailed } from "./request-failed.ts";
 
 const F_OK = 0;
@@ -26,8 +26,9 @@ type Try = (done: (verdict: Verdict) => void) => () => void;
  */
 export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason: string) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const client = clientFor(probe);
-  const tryOnce = tryOf(probe, client);
+  const pending: Pending = { count: 0 };
+  const client = clientFor(probe, pending);
+  const tryOnce = tryOf(probe, client, pending);
   const start = performance.now();
   const attempts: Attempt[] = [];
   let timer: Timer | undefined;
@@ -61,7 +62,7 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
 export function probeOnce(probe: Probe, withinMs: number): Promise<Verdict> {
   const { promise, resolve } = Promise.withResolvers<Verdict>();
   const client = clientFor(probe);
-  const cancel = tryOf(probe, client)(resolve);
+  const cancel = tryOf(probe, client, { count: 0 })(resolve);
   const timer = setTimeout(() => {
     cancel();
     resolve({ ready: false, reason: `no answer within ${formatDuration(withinMs)}` });
@@ -85,25 +86,27 @@ function retire(attempts: Attempt[], now: number, period: number): boolean {
 }
 
 /** A client whose answers may be as long as this probe's are. */
-export function clientFor(probe: Probe): HttpClient {
-  return createHttpClient(probe.kind === "http" ? maxAnswerOf(probe.target) : undefined);
+export function clientFor(probe: Probe, pending?: Pending): HttpClient {
+  const maxAnswer = probe.kind === "http" ? maxAnswerOf(probe.target) : undefined;
+  return createHttpClient({ maxAnswer, pending });
 }
 
-function tryOf(probe: Probe, client: HttpClient): Try {
+function tryOf(probe: Probe, client: HttpClient, pending: Pending): Try {
   switch (probe.kind) {
     case "http": {
       const request = { method: "GET", target: probe.target, headers: [] };
       const judgeAgain = remember(judgeOf(probe.target));
-      return unlessRefused(probe.target.address, (done) =>
+      return doorFirst(probe.target.address, pending, (done) =>
         client.send(request, (outcome) =>
           done(outcome instanceof RequestFailed ? failed(outcome) : judgeAgain(outcome)),
         ),
       );
     }
     case "connect":
-      return unlessRefused(probe.address, (done) =>
-        sendNothing(probe.address, (outcome) => done(outcome === undefined ? { ready: true } : failed(outcome))),
-      );
+      return doorFirst(probe.address, pending, (done) => {
+        const tell = (outcome: RequestFailed | undefined) => done(outcome === undefined ? ready : failed(outcome));
+        return sendNothing(probe.address, tell, pending);
+      });
     case "file":
       return (done) => {
         const isThere = moreOfLibc().access(ptr(cString(probe.path)), F_OK) === 0;
@@ -113,18 +116,32 @@ function tryOf(probe: Probe, client: HttpClient): Try {
   }
 }
 
-/** After a refusal the cheap check comes first: what is refused again needs no more. */
-function unlessRefused(address: Address, attempt: Try): Try {
-  let refusal: Verdict | undefined;
-  let isRefused: (() => boolean) | undefined;
+const ready: Verdict = { ready: true };
+const refused: Verdict = { ready: false, reason: REFUSED };
+const silent: Verdict = { ready: false, reason: "it listens, but accepts no connection" };
+const unanswered: Verdict = { ready: false, reason: "no answer" };
+
+/**
+ * After a refusal, and while a connection is neither open nor refused, the cheap check comes first: what is refused again needs
+ * no more, and what accepts nothing would get ever more connections, which Bun cannot end. Elsewhere than on loopback, where
+ * that cannot be told, those are bounded.
+ */
+function doorFirst(address: Address, pending: Pending, attempt: Try): Try {
+  let wasRefused = false;
+  let look: ReturnType<typeof doorAt>;
   return (done) => {
-    if (refusal !== undefined && isRefused?.()) {
-      done(refusal);
-      return nothing;
+    if (wasRefused || pending.count > 0) {
+      look ??= doorAt(address);
+      const door = look?.() ?? "open";
+      const verdict = door === "refused" ? refused : door === "silent" ? silent : undefined;
+      const isCrowded = pending.count >= MAX_IN_FLIGHT;
+      if (verdict !== undefined || isCrowded) {
+        done(verdict ?? unanswered);
+        return nothing;
+      }
     }
     return attempt((verdict) => {
-      refusal = !verdict.ready && verdict.reason === REFUSED ? verdict : undefined;
-      if (refusal !== undefined) isRefused ??= refusalCheck(address);
+      wasRefused = !verdict.ready && verdict.reason === REFUSED;
       done(verdict);
     });
   };

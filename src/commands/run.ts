@@ -79,6 +79,8 @@ interface Run {
   readonly deadlines: Map<Deadline, () => void>;
   readonly since: { readonly wait: number; run?: number; drain?: number; drained?: number; quit?: number };
   wait?: Wait;
+  /** Resolves when the drain, if there is one, has said what came of it. */
+  draining?: Promise<void>;
   isReady: boolean;
   child?: Child;
   exit?: ChildExit;
@@ -95,6 +97,8 @@ async function main(invocation: Invocation): Promise<number> {
     if (state.phase === "over") break;
     [state, actions] = step(state, await run.queue.next(), policy);
   }
+  await run.draining;
+  finish(run, state.exitCode);
   letGo();
   return state.exitCode;
 }
@@ -183,7 +187,7 @@ function perform(run: Run, action: Action): void {
     case "quit":
       return quit(run);
     case "exit":
-      return finish(run, action.code);
+      return;
   }
 }
 
@@ -249,7 +253,7 @@ function drain(run: Run): void {
     run.since.drained = performance.now();
     run.queue.push({ kind: "drained" });
   };
-  drainSidecars(run).then(done, (error: unknown) => {
+  run.draining = drainSidecars(run).then(done, (error: unknown) => {
     logBug(run, error, "the drain failed");
     done();
   });

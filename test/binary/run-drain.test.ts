@@ -54,6 +54,18 @@ test.concurrent.each<[string, readonly string[], object]>([
   expect(ended.code).toBe(0);
 });
 
+test.concurrent("where the child ends by itself and nothing is quit, the summary is still the last line", async () => {
+  await using envoy = await startFakeEnvoy();
+  envoy.stats = busy(1);
+  await using started = await startRun(envoy, [...quick, "--quit-on", "never"], {}, ["record", "10"]);
+  started.kill("SIGTERM");
+  await untilItCounts(started);
+  started.kill("SIGUSR1");
+  const { log, code } = await started.ended;
+  expect(messages(log).slice(-3)).toEqual(["the sidecars are not quit", "drain", "done"]);
+  expect(code).toBe(0);
+});
+
 test.concurrent("the grace begins when the child gets its stop signal, not before", async () => {
   await using envoy = await startFakeEnvoy();
   envoy.stats = busy(1);

@@ -92,6 +92,7 @@ void ebb_exec(void) __attribute__((weak));
 void ebb_listen(void) __attribute__((weak));
 void ebb_next_signal(void) __attribute__((weak));
 void ebb_spawn(void) __attribute__((weak));
+void ebb_stop(void) __attribute__((weak));
 
 #define FUNCTIONS(ENTRY) \
   ENTRY(__errno_location) \
@@ -104,8 +105,8 @@ void ebb_spawn(void) __attribute__((weak));
   ENTRY(ebb_listen) \
   ENTRY(ebb_next_signal) \
   ENTRY(ebb_spawn) \
-  ENTRY(getpgrp) \
-  ENTRY(getsid) \
+  ENTRY(ebb_stop) \
+  ENTRY(getpgid) \
   ENTRY(getsockopt) \
   ENTRY(isatty) \
   ENTRY(kill) \

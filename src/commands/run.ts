@@ -7,17 +7,8 @@ import type { Sidecar } from "../core/sidecar.ts";
 import { SIG, type SignalNumber, signalName } from "../core/signal.ts";
 import { summarize } from "../core/summary.ts";
 import { type Action, begin, type Deadline, type Event, type Policy, step } from "../core/supervision.ts";
-import {
-  type Change,
-  type Child,
-  type CommandLine,
-  goOn,
-  kill,
-  reap,
-  spawn,
-  stopWith,
-  takeTerminalBack,
-} from "../system/child.ts";
+import { type Change, type Child, type CommandLine, kill, reap, spawn } from "../system/child.ts";
+import { goOn, stopWith, takeTerminalBack } from "../system/job-control.ts";
 import { createLog, type Log } from "../system/log.ts";
 import { countWakeUp, giveMemoryBack } from "../system/memory.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
@@ -150,7 +141,8 @@ function listenForEvents(run: Run, signals: Signals): void {
 }
 
 function onChildChange(run: Run, child: Child, change: Change): void {
-  if (!("exit" in change)) return stopWith(child);
+  if ("stop" in change) return stopWith(child, change.stop);
+  takeTerminalBack(child);
   run.exit = change.exit;
   run.queue.push({ kind: "reaped", pid: child.pid, exit: change.exit });
 }
@@ -227,7 +219,7 @@ function giveUpWaiting(run: Run, isStarting: boolean): void {
 function start(run: Run): void {
   run.since.run = performance.now();
   try {
-    run.child = spawn(run.command);
+    run.child = spawn(run.command, mustLeadGroup(run));
     const { pid } = run.child;
     run.queue.push({ kind: "started", pid });
     run.log.release();
@@ -238,6 +230,11 @@ function start(run: Run): void {
     run.queue.push({ kind: "start-failed", exitCode: error.exitCode });
     fail(run, error.message);
   }
+}
+
+/** Where ebb does more than to pass on what the terminal sends, that must not reach the child without ebb. */
+function mustLeadGroup({ settings, leaving }: Run): boolean {
+  return settings.group || settings.signal.length > 0 || leaving.drainMs > 0 || leaving.graceMs !== undefined;
 }
 
 /** Says why ebb failed, also where `kubectl describe pod` shows it. */
@@ -277,8 +274,8 @@ async function drainSidecars(run: Run): Promise<void> {
 function forward(run: Run, signal: SignalNumber): void {
   const child = run.child as Child;
   run.log.debug({ signal: signalName(signal), pid: child.pid }, "forwarded");
+  if (signal === SIG.CONT && child.terminal >= 0 && !child.sharesGroup) return goOn(child);
   send(run, run.settings.group ? -child.pid : child.pid, signal);
-  if (signal === SIG.CONT) goOn(child);
 }
 
 function send({ log }: Run, pid: number, signal: SignalNumber): void {
@@ -288,7 +285,6 @@ function send({ log }: Run, pid: number, signal: SignalNumber): void {
 
 function quit(run: Run): void {
   run.since.quit = performance.now();
-  if (run.child !== undefined) takeTerminalBack(run.child);
   const done = () => run.queue.push({ kind: "quit-done" });
   tellSidecars(run).then(done, (error: unknown) => {
     logBug(run, error, "the quits failed");

@@ -1,6 +1,7 @@
 /* The child gets what ebb was started with, and none of Bun's own: posix_spawn cannot say all of that. */
 #include "native.h"
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 static int is_inherited(int descriptor) {
@@ -34,23 +35,52 @@ int ebb_exec(const char *file, char **argv) {
   return -errno;
 }
 
+/* How the child stands to ebb's terminal; system/child.ts reads it. */
+struct place {
+  int terminal;      /* a descriptor of it, -1 where ebb has none */
+  int is_foreground; /* ebb is: the terminal is ebb's to give */
+  int shares_group;
+};
+
+static int is_pipe(int descriptor) {
+  struct stat status;
+  return fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
 /*
- * Starts a process in a group of its own, which has the terminal from its first instant when `terminal` is set. Returns
- * its pid, or minus errno. Why exec failed comes through a pipe, so that it does not matter whether vfork shares memory.
- * Orphans of the child will come to ebb, as they do to PID 1.
+ * In a pipeline at a terminal the child stays in ebb's group, as it would without ebb: the terminal cannot be given to it
+ * without taking it from the others (`ebb run -- cat file | less`).
  */
-int ebb_spawn(const char *file, char **argv, int terminal);
-int ebb_spawn(const char *file, char **argv, int terminal) {
+static struct place find_place(int leads) {
+  for (int standard = 0; standard <= 2; standard++) {
+    pid_t foreground = tcgetpgrp(standard);
+    if (foreground < 0) continue;
+    int is_foreground = foreground == getpgrp();
+    return (struct place){standard, is_foreground, !leads && is_foreground && (is_pipe(0) || is_pipe(1))};
+  }
+  return (struct place){.terminal = -1};
+}
+
+/*
+ * Starts a process, in a group of its own if it `leads` one or is not in a pipeline, which then has ebb's terminal from its
+ * first instant. Returns its pid, or minus errno. Why exec failed comes through a pipe, so that it does not matter whether
+ * vfork shares memory. Orphans of the child will come to ebb, as they do to PID 1.
+ */
+int ebb_spawn(const char *file, char **argv, int leads, struct place *place);
+int ebb_spawn(const char *file, char **argv, int leads, struct place *place) {
   int ends[2], error = 0;
   uint64_t all = ~0ull, mask;
   if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
   if (getpid() != 1) prctl(PR_SET_CHILD_SUBREAPER, 1);
+  *place = find_place(leads);
+  int gives = place->is_foreground && !place->shares_group;
+  kernel_sigmask(SIG_SETMASK, &all, &mask); /* no handler of ours runs in the child */
   ebb_has_child = 1;
-  kernel_sigmask(SIG_SETMASK, &all, &mask); /* no handler of ours runs in the child, and SIGTTOU stops nobody */
+  ebb_shares_group = place->shares_group;
   pid_t pid = vfork();
   if (pid == 0) {
-    setpgid(0, 0);
-    if (terminal) tcsetpgrp(0, getpid());
+    if (!place->shares_group) setpgid(0, 0);
+    if (gives) tcsetpgrp(place->terminal, getpid());
     int failure = -ebb_exec(file, argv);
     (void)!write(ends[1], &failure, sizeof failure);
     _exit(127);
@@ -59,7 +89,7 @@ int ebb_spawn(const char *file, char **argv, int terminal) {
   close(ends[1]);
   if (pid > 0 && read(ends[0], &error, sizeof error) == sizeof error) {
     waitpid(pid, NULL, 0);
-    if (terminal) tcsetpgrp(0, getpgrp());
+    if (gives) tcsetpgrp(place->terminal, getpgrp());
   }
   close(ends[0]);
   kernel_sigmask(SIG_SETMASK, &mask, NULL);

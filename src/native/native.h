@@ -34,6 +34,9 @@ extern struct inherited ebb_inherited;
 /* Set once the child is about to start: from then on it gets signals too that ebb was started with as ignored. */
 extern int ebb_has_child;
 
+/* Set where the child is in ebb's own process group: it gets what the terminal sends without ebb. */
+extern int ebb_shares_group;
+
 /* The kernel's form: musl hides 32 to 34, which it uses itself, in its own. */
 struct kernel_action {
   void (*handler)(int);

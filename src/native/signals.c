@@ -14,7 +14,8 @@ static int ring[RING];
 static unsigned written, taken;
 static uint64_t beyond; /* those that found the ring full, each once */
 static struct kernel_action runtime[LAST_SIGNAL + 1];
-int ebb_has_child;
+int ebb_has_child, ebb_shares_group;
+static unsigned continued;
 
 /* What ebb itself has caused: the kernel then names ebb as the sender of SIGPIPE and SIGXFSZ. */
 static int is_own(int number, const siginfo_t *info) {
@@ -36,6 +37,8 @@ static void note(int number, siginfo_t *info, void *context) {
   int error = errno;
   if (is_own(number, info)) return hand_on(number, info, context);
   if ((ebb_inherited.ignored & BIT(number)) && !ebb_has_child) return;
+  if (ebb_shares_group && info->si_code == SI_KERNEL) return;
+  if (number == SIGCONT) continued++;
   if (__atomic_load_n(&written, __ATOMIC_SEQ_CST) - __atomic_load_n(&taken, __ATOMIC_SEQ_CST) < RING) {
     unsigned at = __atomic_fetch_add(&written, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&ring[at % RING], number, __ATOMIC_SEQ_CST);
@@ -91,4 +94,18 @@ int ebb_next_signal(void);
 int ebb_next_signal(void) {
   int number = next_noted();
   return number != 0 && (ebb_inherited.ignored & BIT(number)) ? -number : number;
+}
+
+/*
+ * Stops ebb's process group as the terminal would, the other commands of a pipeline too, so that the shell sees a stopped job.
+ * Returns when it goes on; 0 at once where there is no shell to continue it (the kernel then stops nobody).
+ */
+int ebb_stop(void);
+int ebb_stop(void) {
+  struct kernel_action caught, stop = {.handler = SIG_DFL};
+  unsigned before = continued;
+  kernel_sigaction(SIGTSTP, &stop, &caught);
+  kill(0, SIGTSTP);
+  kernel_sigaction(SIGTSTP, &caught, NULL);
+  return continued != before;
 }

@@ -1,6 +1,6 @@
 import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
-import { SIG, type SignalNumber } from "../core/signal.ts";
-import { cStrings, ERRNO, errno, errorText, libc, moreOfLibc, type Pointer, ptr, read, signalSet } from "./libc.ts";
+import type { SignalNumber } from "../core/signal.ts";
+import { cStrings, ERRNO, errno, errorText, libc, type Pointer, ptr, read } from "./libc.ts";
 import { native } from "./native.ts";
 
 /** A command line: its words, and where it starts in the argv that ebb was given, if it stands there. */
@@ -11,25 +11,28 @@ export interface CommandLine {
 
 export interface Child {
   readonly pid: number;
-  /** Whether it was given the terminal, which is to be taken back. */
-  readonly hasTerminal: boolean;
+  /** A descriptor of ebb's terminal; -1 where ebb has none. */
+  readonly terminal: number;
+  /** Whether the terminal was given to it, and is to be taken back. */
+  hasTerminal: boolean;
+  /** In a pipeline at a terminal it is in ebb's own process group. */
+  readonly sharesGroup: boolean;
 }
 
 const exhausted: readonly number[] = [ERRNO.EAGAIN, ERRNO.ENOMEM, ERRNO.ENFILE, ERRNO.EMFILE];
-const SIG_BLOCK = 0;
-const SIG_UNBLOCK = 1;
 const WNOHANG = 1;
 const WUNTRACED = 2;
 
 /**
- * Starts the command in a process group of its own with what ebb was started with: environment, working directory,
- * descriptors, ignored and blocked signals. Hands it the terminal where ebb has it.
+ * Starts the command with what ebb was started with: environment, working directory, descriptors, ignored and blocked
+ * signals; in a process group of its own, unless it need not lead one and is in a pipeline. Hands it ebb's terminal.
  * @throws Failure 127 not found, 126 not executable, 71 the system refused
  */
-export function spawn(command: CommandLine): Child {
-  const hasTerminal = isForeground();
-  const pid = start(command, ({ file, argv }) => native.ebb_spawn(file, argv, hasTerminal ? 1 : 0));
-  return { pid, hasTerminal };
+export function spawn(command: CommandLine, mustLead: boolean): Child {
+  const place = new Int32Array([-1, 0, 0]);
+  const pid = start(command, ({ file, argv }) => native.ebb_spawn(file, argv, mustLead ? 1 : 0, ptr(place)));
+  const [terminal = -1, isForeground, isShared] = place;
+  return { pid, terminal, hasTerminal: isForeground === 1 && isShared === 0, sharesGroup: isShared === 1 };
 }
 
 /** Replaces this process by the command, which gets what ebb was started with; returns only by throwing, as `spawn` does. */
@@ -74,40 +77,6 @@ function startFailure(file: string, error: number): Failure {
   const message = `${file}: ${errorText(error)}`;
   if (error === ERRNO.ENOENT || error === ERRNO.ENOTDIR) return new Failure(EXIT.notFound, message);
   return new Failure(exhausted.includes(error) ? EXIT.system : EXIT.notExecutable, message);
-}
-
-/** Whether the terminal at stdin, if it is one, is ebb's to give. */
-function isForeground(): boolean {
-  return libc.tcgetpgrp(0) === libc.getpgrp();
-}
-
-/** Blocked meanwhile: SIGTTOU would stop ebb where it is in the background. */
-function setForeground(group: number): void {
-  const stop = ptr(signalSet(1n << BigInt(SIG.TTOU - 1)));
-  moreOfLibc().sigprocmask(SIG_BLOCK, stop, null);
-  moreOfLibc().tcsetpgrp(0, group);
-  moreOfLibc().sigprocmask(SIG_UNBLOCK, stop, null);
-}
-
-/** From a child that has ended. */
-export function takeTerminalBack({ hasTerminal }: Child): void {
-  if (hasTerminal) setForeground(libc.getpgrp());
-}
-
-/** A child that the terminal has stopped (Ctrl-Z): ebb stops too, so that the shell has its prompt, until the shell continues it. */
-export function stopWith(child: Child): void {
-  const hasShell = moreOfLibc().getsid(0) !== process.pid;
-  if (!child.hasTerminal || !hasShell) return;
-  takeTerminalBack(child);
-  kill(process.pid, SIG.STOP);
-  goOn(child);
-}
-
-/** After SIGCONT: the child continues, with the terminal where the shell has given it to ebb. */
-export function goOn({ pid, hasTerminal }: Child): void {
-  if (!hasTerminal) return;
-  if (isForeground()) setForeground(pid);
-  kill(-pid, SIG.CONT);
 }
 
 /** How a child has changed: how it ended, or the signal that stopped it. */

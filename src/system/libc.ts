@@ -7,12 +7,10 @@ const always = {
   __errno_location: { args: [], returns: "ptr" },
   _exit: { args: ["i32"], returns: "void" },
   close: { args: ["i32"], returns: "i32" },
-  getpgrp: { args: [], returns: "i32" },
   isatty: { args: ["i32"], returns: "i32" },
   kill: { args: ["i32", "i32"], returns: "i32" },
   open: { args: ["ptr", "i32", "i32"], returns: "i32" },
   read: { args: ["i32", "ptr", "u64"], returns: "i64" },
-  tcgetpgrp: { args: ["i32"], returns: "i32" },
   waitpid: { args: ["i32", "ptr", "i32"], returns: "i32" },
   write: { args: ["i32", "ptr", "u64"], returns: "i64" },
 } as const;
@@ -20,11 +18,15 @@ const always = {
 const sometimes = {
   access: { args: ["ptr", "i32"], returns: "i32" },
   connect: { args: ["i32", "ptr", "u32"], returns: "i32" },
-  getsid: { args: ["i32"], returns: "i32" },
   getsockopt: { args: ["i32", "i32", "i32", "ptr", "ptr"], returns: "i32" },
   poll: { args: ["ptr", "u64", "i32"], returns: "i32" },
   sigprocmask: { args: ["i32", "ptr", "ptr"], returns: "i32" },
   socket: { args: ["i32", "i32", "i32"], returns: "i32" },
+} as const;
+
+const ofTerminal = {
+  getpgid: { args: ["i32"], returns: "i32" },
+  tcgetpgrp: { args: ["i32"], returns: "i32" },
   tcsetpgrp: { args: ["i32", "i32"], returns: "i32" },
 } as const;
 
@@ -41,6 +43,18 @@ export function moreOfLibc(): ReturnType<typeof openMore> {
 
 function openMore() {
   return dlopen("libc.so.6", sometimes).symbols;
+}
+
+let openedTerminal: ReturnType<typeof openTerminal> | undefined;
+
+/** What only a start at a terminal needs. */
+export function libcOfTerminal(): ReturnType<typeof openTerminal> {
+  openedTerminal ??= openTerminal();
+  return openedTerminal;
+}
+
+function openTerminal() {
+  return dlopen("libc.so.6", ofTerminal).symbols;
 }
 
 /** The errno of the last call. Read it before anything else runs. */

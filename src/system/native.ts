@@ -9,10 +9,19 @@ export interface Native {
   ebb_listen(): void;
   /** The next signal that was caught, 0 when there is none; its negative where ebb was started with it ignored. */
   ebb_next_signal(): SignalNumber;
-  /** Starts a program with what ebb was started with, in a group of its own, with the terminal or not: its pid, or -errno. ebb gets its orphans. */
-  ebb_spawn(file: Pointer, argv: Pointer, terminal: number): number;
+  /**
+   * Starts a program with what ebb was started with: its pid, or -errno. ebb gets its orphans. `place` (three ints) says how it
+   * stands to the terminal; with `leads` it has a process group of its own even in a pipeline.
+   */
+  ebb_spawn(file: Pointer, argv: Pointer, leads: number, place: Pointer): number;
   /** Replaces this process; returns -errno when it cannot. */
   ebb_exec(file: Pointer, argv: Pointer): number;
+}
+
+/** What few starts need: each function costs them 10 µs (measured). */
+export interface RareNative {
+  /** Stops ebb's process group until the shell continues it; 0 where there is no shell that could. */
+  ebb_stop(): number;
 }
 
 export const native: Native = open();
@@ -25,10 +34,31 @@ function open(): Native {
       ebb_exec: { args: ["ptr", "ptr"], returns: "i32" },
       ebb_listen: { args: [], returns: "void" },
       ebb_next_signal: { args: [], returns: "i32" },
-      ebb_spawn: { args: ["ptr", "ptr", "i32"], returns: "i32" },
+      ebb_spawn: { args: ["ptr", "ptr", "i32", "ptr"], returns: "i32" },
     }).symbols as Native; // addresses are below 2^53: never a bigint
   } catch {
-    const path = ["./development", "ts"].join("."); // no literal, which would bring it into the executable
-    return (require(path) as typeof import("./development.ts")).development;
+    return inDevelopment();
   }
+}
+
+let rare: RareNative | undefined;
+
+export function rareNative(): RareNative {
+  rare ??= openRare();
+  return rare;
+}
+
+function openRare(): RareNative {
+  try {
+    return dlopen("libc.so.6", {
+      ebb_stop: { args: [], returns: "i32" },
+    }).symbols;
+  } catch {
+    return inDevelopment();
+  }
+}
+
+function inDevelopment(): Native & RareNative {
+  const path = ["./development", "ts"].join("."); // no literal, which would bring it into the executable
+  return (require(path) as typeof import("./development.ts")).development;
 }

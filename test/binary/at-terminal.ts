@@ -7,6 +7,7 @@ export interface AtTerminal extends AsyncDisposable {
   /** What it was sent. */
   readonly sent: () => string;
   readonly type: (text: string) => void;
+  readonly resize: (columns: number, rows: number) => void;
   readonly shows: (text: string | RegExp) => Promise<RegExpExecArray>;
   /** 128+n where signal n ended it. */
   readonly exited: Promise<number>;
@@ -29,14 +30,28 @@ export function startAtTerminal(...command: readonly string[]): AtTerminal {
     screen,
     sent: () => text,
     type: (typed) => void started.terminal?.write(typed),
-    shows: (wanted) => until(`the terminal shows ${wanted}`, () => shown(screen(), wanted), 4000),
+    resize: (columns, rows) => started.terminal?.resize(columns, rows),
+    async shows(wanted) {
+      const show = until(`the terminal shows ${wanted}`, () => shown(screen(), wanted), 20_000);
+      return await show.catch((error: Error) => {
+        throw new Error(`${error.message}, but: ${screen()}`);
+      });
+    },
     exited: started.exited,
     async [Symbol.asyncDispose]() {
-      for (const pid of sessionOf(started.pid)) process.kill(pid, "SIGKILL");
+      for (const pid of sessionOf(started.pid)) end(pid);
       await started.exited;
       started.terminal?.close();
     },
   };
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // it has ended
+  }
 }
 
 /** The processes of a leader's session, itself among them while it lives. */

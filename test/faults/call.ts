@@ -1,0 +1,72 @@
+import { type Place, urlOf } from "./place.ts";
+import type { Flags, Plan } from "./plan.ts";
+
+/** The command line that a plan stands for; `app`: the application, and what it is told before its steps. */
+export function callLine(plan: Plan, place: Place, app: readonly string[]): readonly string[] {
+  const { command, flags } = plan;
+  const common = ["--log-level", flags.logLevel, ...sidecarFlags(plan, urlOf(place), "unix" in place)];
+  switch (command) {
+    case "run":
+      return ["run", ...common, ...runFlags(flags), "--", ...appWords(plan, app)];
+    case "wait": {
+      const words = appWords(plan, app);
+      return ["wait", ...common, ...waitFlags(flags), ...(words.length === 0 ? [] : ["--", ...words])];
+    }
+    case "drain": {
+      const { drainMs, minDrainMs, idle, thenQuit, quitMs } = flags;
+      const limits = ["--drain", `${drainMs}ms`, "--min-drain", `${minDrainMs}ms`, "--idle", `${idle}`];
+      return ["drain", ...common, ...limits, ...(thenQuit ? ["--quit", "--quit-timeout", `${quitMs}ms`] : [])];
+    }
+    case "quit":
+      return ["quit", ...common, "--quit-timeout", `${flags.quitMs}ms`];
+  }
+}
+
+function appWords({ app: { kind, steps } }: Plan, app: readonly string[]): readonly string[] {
+  switch (kind) {
+    case "none":
+      return [];
+    case "not found":
+      return ["/no/such/program"];
+    case "not executable":
+      return ["/etc/passwd"];
+    case "steps":
+      return [...app, ...steps];
+  }
+}
+
+function sidecarFlags({ sidecar, command }: Plan, url: string, isUnix: boolean): readonly string[] {
+  const path = (name: string) => (isUnix ? undefined : `${url}${name}`);
+  const admin = ["--admin", url];
+  const quitFlag = command === "drain" ? "--quit-request" : "--quit";
+  const quit = command === "wait" || isUnix ? [] : [quitFlag, `${url}/quitquitquit`];
+  switch (sidecar) {
+    case "auto":
+      return admin;
+    case "istio":
+      return isUnix ? ["--sidecar", "envoy", ...admin] : ["--sidecar", "istio", ...admin, ...quit];
+    case "custom":
+      return isUnix
+        ? ["--sidecar", "envoy", ...admin]
+        : ["--sidecar", "none", "--ready", path("/ready") as string, ...quit];
+    default:
+      return ["--sidecar", sidecar, ...admin];
+  }
+}
+
+function waitFlags({ waitMs, onWaitTimeout }: Flags): readonly string[] {
+  return ["--wait-timeout", `${waitMs}ms`, "--on-wait-timeout", onWaitTimeout];
+}
+
+function runFlags(flags: Flags): readonly string[] {
+  const words = [...waitFlags(flags), "--quit-on", flags.quitOn, "--quit-timeout", `${flags.quitMs}ms`];
+  if (flags.noWait) words.push("--no-wait");
+  if (flags.restartPolicy !== undefined) words.push("--restart-policy", flags.restartPolicy);
+  if (flags.drainMs > 0) words.push("--drain", `${flags.drainMs}ms`, "--min-drain", `${flags.minDrainMs}ms`);
+  if (flags.drainMs > 0) words.push("--idle", `${flags.idle}`);
+  if (flags.graceMs !== undefined) words.push("--grace", `${flags.graceMs}ms`);
+  if (flags.isGroup) words.push("--group");
+  for (const [from, to] of flags.rewrite) words.push("--signal", `${from}:${to}`);
+  if (flags.expectExit.length > 0) words.push("--expect-exit", flags.expectExit.join(","));
+  return words;
+}

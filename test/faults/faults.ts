@@ -1,0 +1,54 @@
+import { parseArgs } from "node:util";
+import { parseDuration } from "../../src/core/duration.ts";
+import { startCampaign } from "./campaign.ts";
+import { checkMemory } from "./memory.ts";
+import { type Result, sum } from "./result.ts";
+
+const HELP = `npm run test:faults -- [--seeds A..B] [--soak D] [--seed N]
+  runs ebb beside a proxy that misbehaves by a plan made from a seed, and judges each run by ebb's promises
+  --seeds A..B  which seeds (1..5000)
+  --soak D      only the soak, for so long (20s, after the seeds)
+  --seed N      only this one, told in full: its plan, what happened, ebb's log, the verdict`;
+
+const SOAK_MS = 20_000;
+
+const { values } = parseArgs({
+  options: {
+    help: { type: "boolean", short: "h" },
+    seed: { type: "string" },
+    seeds: { type: "string" },
+    soak: { type: "string" },
+  },
+});
+const say = (text: string) => console.log(text);
+
+process.exit(await main());
+
+async function main(): Promise<number> {
+  if (values.help === true) say(HELP);
+  if (values.help === true) return 0;
+  using campaign = startCampaign(say);
+  if (values.seed !== undefined) return (await campaign.replay(Number(values.seed))) ? 0 : 1;
+  const results: Result[] = [];
+  const took = async (what: string, run: () => Promise<Result>): Promise<void> => {
+    const start = performance.now();
+    results.push(await run());
+    say(`${what}: ${((performance.now() - start) / 1000).toFixed(0)} s`);
+  };
+  const seeds = rangeOf(values.seeds ?? "1..5000");
+  if (values.soak === undefined) await took(`seeds ${seeds[0]} to ${seeds.at(-1)}`, () => campaign.run(seeds));
+  if (values.soak === undefined && values.seeds === undefined) await took("memory", () => checkMemory(say));
+  const soakMs = values.soak === undefined ? SOAK_MS : (parseDuration(values.soak) ?? SOAK_MS);
+  if (values.seeds === undefined) await took("soak", () => campaign.soak(soakMs));
+  const { passed, failed } = sum(results);
+  say(`${passed} pass\n${failed} fail`);
+  return failed === 0 ? 0 : 1;
+}
+
+/** `1..5000`, or one number. */
+function rangeOf(text: string): readonly number[] {
+  const [, first = "", last = first] = /^(\d+)(?:\.\.(\d+))?$/.exec(text) ?? [];
+  if (first === "" || Number(last) < Number(first))
+    throw new Error(`--seeds: expected A..B, got ${JSON.stringify(text)}`);
+  return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index);
+}

@@ -1,0 +1,209 @@
+import { readdirSync, readlinkSync } from "node:fs";
+import { catches, childrenOf, collect, ebbPath, temporaryFolder } from "../harness.ts";
+import { callLine } from "./call.ts";
+import { now } from "./clock.ts";
+import { killBy } from "./kill.ts";
+import { nextAddress, type Place } from "./place.ts";
+import type { Cue, Plan } from "./plan.ts";
+import { type DoorChange, type Request, startProxy } from "./proxy.ts";
+import type { Life, Witness } from "./witness.ts";
+
+/** A signal that ebb was sent. */
+export interface Sent {
+  readonly at: number;
+  readonly signal: number;
+}
+
+/** All that was seen of one run. Times are milliseconds by CLOCK_MONOTONIC. */
+export interface Seen {
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** ebb's own pid, as this process sees it. */
+  readonly pid: number;
+  /** As a shell has it; undefined: it had to be killed. */
+  readonly code: number | undefined;
+  /** The signal that ended ebb itself. */
+  readonly signal: string | number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly requests: readonly Request[];
+  readonly doors: readonly DoorChange[];
+  readonly lives: readonly Life[];
+  readonly sent: readonly Sent[];
+  readonly mostDescriptors: number;
+  readonly mostConnections: number;
+  /** Processes of the application, by their first word, that still ran when ebb had ended. */
+  readonly left: readonly string[];
+  /** Milliseconds that this machine stood still. */
+  readonly stalledMs: number;
+}
+
+export interface Stage {
+  readonly app: string;
+  readonly witness: Witness;
+  readonly stalls: { within(from: number, to: number): number };
+}
+
+const SAMPLE_MS = 60;
+let runs = 0;
+
+/** Lives one plan through, with the real ebb, and tells what happened. */
+export async function live(plan: Plan, stage: Stage): Promise<Seen> {
+  using folder = temporaryFolder();
+  const run = `r${runs++}`;
+  const place: Place = plan.isUnix ? { unix: `${folder.path}/admin.sock` } : nextAddress();
+  const cues = createCues();
+  const lives = stage.witness.listen(run, (life, { what }) => {
+    const [word = ""] = what.split(" ");
+    if (life !== lives[0]) return;
+    if (word === "start") cues.call("app");
+    if (word === "noting" || word === "pausing") cues.call(word);
+    if (word === "exit" || word === "raise") cues.call("exit");
+  });
+  await using proxy = startProxy(plan.proxy, place, (endpoint) => {
+    if (endpoint === "fail" || endpoint === "drain") cues.call("drain");
+    if (endpoint === "quit") cues.call("quit");
+  });
+  const startedAt = now();
+  const ebb = spawn(plan, [...callLine(plan, place, [stage.app, stage.witness.path, run])]);
+  const stdout = collect(ebb.stdout);
+  const stderr = collect(ebb.stderr);
+  const isRunning = () => ebb.exitCode === null && ebb.signalCode === null;
+  const pid = await pidOf(ebb.pid, plan, isRunning);
+  const sent: Sent[] = [];
+  for (const { cue, afterMs, signal } of plan.signals) {
+    cues.when(cue, afterMs, () => {
+      if (!isRunning()) return;
+      const at = now();
+      if (killBy(pid, signal)) sent.push({ at, signal });
+    });
+  }
+  cues.call("ebb");
+  const sampler = sampleDescriptors(pid, isRunning);
+  const isKilled = await endOf(ebb, boundOf(plan), () => stage.stalls.within(startedAt, now()));
+  const endedAt = now();
+  cues.end();
+  const mostDescriptors = sampler();
+  await Promise.race([Promise.all([stdout.done, stderr.done]), Bun.sleep(3000)]);
+  const stalledMs = stage.stalls.within(startedAt, now());
+  await stage.witness.settled();
+  const left = await leftOf(lives, stage.app);
+  await proxy.settled();
+  stage.witness.forget(run);
+  return {
+    ...{ startedAt, endedAt, pid, signal: ebb.signalCode, stdout: stdout.text(), stderr: stderr.text() },
+    code: isKilled ? undefined : await ebb.exited,
+    ...{ requests: proxy.requests, doors: proxy.doors, lives, sent, mostDescriptors, left, stalledMs },
+    mostConnections: proxy.mostConnections(),
+  };
+}
+
+type Ebb = ReturnType<typeof spawn>;
+
+function spawn(plan: Plan, args: readonly string[]) {
+  const through = plan.isPid1 ? ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"] : [];
+  const env = { PATH: process.env.PATH ?? "" };
+  return Bun.spawn([...through, ebbPath, ...args], { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+}
+
+/** ebb's pid, once it cannot lose a signal any more. */
+async function pidOf(started: number, { isPid1, signals }: Plan, isRunning: () => boolean): Promise<number> {
+  const isThere = (pid: number) => {
+    try {
+      return catches(pid, 15);
+    } catch {
+      return false; // it has ended
+    }
+  };
+  while (isRunning()) {
+    const pid = isPid1 ? (childrenOf(started)[0] ?? 0) : started;
+    if (pid > 0 && (signals.length === 0 || isThere(pid))) return pid;
+    await Bun.sleep(1);
+  }
+  return started;
+}
+
+/** Beyond all that was planned, and what the application itself is patient for. */
+const PATIENCE_MS = 25_000;
+
+/** Milliseconds after which ebb is taken to hang. */
+function boundOf({ flags: { waitMs, quitMs, drainMs, graceMs = 0 } }: Plan): number {
+  return waitMs + drainMs + graceMs + quitMs + PATIENCE_MS;
+}
+
+async function endOf(ebb: Ebb, boundMs: number, stalledMs: () => number): Promise<boolean> {
+  const start = now();
+  const isOver = () => now() - start > boundMs + 3 * stalledMs();
+  const ended = ebb.exited.then(() => true);
+  while (!(await Promise.race([ended, Bun.sleep(500).then(() => false)]))) {
+    if (!isOver()) continue;
+    ebb.kill("SIGKILL");
+    await ebb.exited;
+    return true;
+  }
+  return false;
+}
+
+function sampleDescriptors(pid: number, isRunning: () => boolean): () => number {
+  let most = 0;
+  const timer = setInterval(() => {
+    if (!isRunning()) return;
+    try {
+      most = Math.max(most, readdirSync(`/proc/${pid}/fd`).length);
+    } catch {
+      // it has just ended
+    }
+  }, SAMPLE_MS);
+  return () => {
+    clearInterval(timer);
+    return most;
+  };
+}
+
+/** Who is left of the application; ends them. What ends by itself in a moment is not left. */
+async function leftOf(lives: readonly Life[], app: string): Promise<readonly string[]> {
+  const isOver = ({ facts, endedAt }: Life) => endedAt !== undefined || facts.at(-1)?.what === "end";
+  const isDaemon = ({ facts }: Life) => facts[0]?.what === "daemon";
+  const end = now() + 3000;
+  while (now() < end && lives.some((life) => !isOver(life) && !isDaemon(life))) await Bun.sleep(5);
+  const left = lives.filter((life) => !isOver(life));
+  for (const { pid } of left) if (isOf(app, pid)) process.kill(pid, "SIGKILL");
+  return left.map(({ facts }) => facts[0]?.what.split(" ")[0] ?? "?");
+}
+
+/** Not somebody else's: in a namespace of its own a process has another pid there than here. */
+function isOf(app: string, pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`) === app;
+  } catch {
+    return false;
+  }
+}
+
+interface Cues {
+  when(cue: Cue, afterMs: number, act: () => void): void;
+  call(cue: Cue): void;
+  end(): void;
+}
+
+/** What waits for something to happen, and a while more. */
+function createCues(): Cues {
+  const called = new Set<Cue>();
+  const waiting: { readonly cue: Cue; readonly start: () => void }[] = [];
+  const timers: Timer[] = [];
+  return {
+    when(cue, afterMs, act) {
+      const start = () => void timers.push(setTimeout(act, afterMs));
+      if (called.has(cue)) start();
+      else waiting.push({ cue, start });
+    },
+    call(cue) {
+      if (called.has(cue)) return;
+      called.add(cue);
+      for (const one of waiting) if (one.cue === cue) one.start();
+    },
+    end() {
+      for (const timer of timers) clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { type Started, startEbb, until } from "../harness.ts";
+import { now } from "./clock.ts";
+import { killBy } from "./kill.ts";
+import { nextAddress, type TcpPlace, urlOf } from "./place.ts";
+import { others } from "./plan-signals.ts";
+import { type Random, randomOf } from "./random.ts";
+import type { Result } from "./result.ts";
+import { growth, least, type Usage, usageOf } from "./usage.ts";
+import type { Witness } from "./witness.ts";
+
+const SAMPLES = 40;
+const SIGTERM = 15;
+
+interface Soaked {
+  readonly name: string;
+  readonly started: Started;
+  /** Whether signals that stop nobody are for it. */
+  readonly isSignalled: boolean;
+  readonly code: number;
+}
+
+/** Everything that lasts, at once and for long, under signals and orphans: what it holds stays what it was. */
+export async function soak(
+  ms: number,
+  app: readonly string[],
+  witness: Witness,
+  say: (text: string) => void,
+): Promise<Result> {
+  const random = randomOf(1);
+  using proxy = moody(random);
+  const admin = ["--sidecar", "envoy", "--admin", urlOf(proxy.place)];
+  const never = ["--wait-timeout", "0", "--quit-on", "never"];
+  const churn = ["note", "churn:20", "exit:9"];
+  const run = "soak";
+  const lives = witness.listen(run, () => undefined);
+  const soaked: readonly Soaked[] = [
+    { name: "wait", started: startEbb(["wait", "--wait-timeout", "0", ...admin]), isSignalled: false, code: 143 },
+    {
+      name: "run, waiting",
+      started: startEbb(["run", ...never, ...admin, "--", "true"]),
+      isSignalled: true,
+      code: 143,
+    },
+    {
+      name: "run",
+      started: startEbb(["run", "--no-wait", ...never, ...admin, "--", ...app, run, ...churn]),
+      isSignalled: true,
+      code: 9,
+    },
+    {
+      name: "drain",
+      started: startEbb(["drain", "--drain", `${2 * ms + 60_000}ms`, "--min-drain", "0", ...admin]),
+      isSignalled: false,
+      code: 143,
+    },
+  ];
+  await until("the app notes signals", () => lives[0]?.facts.some(({ what }) => what === "noting"));
+  const endSignals = sendSignals(soaked, random);
+  const usages = await watch(soaked, ms);
+  endSignals();
+  witness.forget(run);
+  let failed = 0;
+  for (const one of soaked) {
+    one.started.kill(SIGTERM);
+    const { code, stderr } = await one.started.ended;
+    const samples = usages.get(one.name) ?? [];
+    const quarter = Math.ceil(samples.length / 4);
+    const wrong = code === one.code ? undefined : `exit code ${code}, not ${one.code}: ${stderr.slice(-500)}`;
+    const problem = wrong ?? growth(least(samples.slice(1, 1 + quarter)), least(samples.slice(-quarter)));
+    if (problem !== undefined) failed += 1;
+    say(`soak of ${one.name}, RssAnon in KiB: ${shown(samples)}${problem === undefined ? "" : `: ${problem}`}`);
+  }
+  return { passed: soaked.length - failed, failed };
+}
+
+function shown(samples: readonly Usage[]): string {
+  const every = Math.ceil(samples.length / 10);
+  const some = samples.filter((_, index) => index % every === every - 1);
+  return `${some.map(({ rssAnon }) => rssAnon).join(" ")}, ${Math.max(...samples.map((one) => one.descriptors))} descriptors`;
+}
+
+/** Each now and then, until time is up, or one of them has ended. */
+async function watch(soaked: readonly Soaked[], ms: number): Promise<ReadonlyMap<string, Usage[]>> {
+  const usages = new Map<string, Usage[]>(soaked.map(({ name }) => [name, []]));
+  const start = now();
+  while (now() - start < ms) {
+    await Bun.sleep(ms / SAMPLES);
+    try {
+      for (const { name, started } of soaked) usages.get(name)?.push(usageOf(started.pid));
+    } catch {
+      break; // one has ended, and its code says more
+    }
+  }
+  return usages;
+}
+
+const SIGNAL_MS = 7;
+
+function sendSignals(soaked: readonly Soaked[], random: Random): () => void {
+  const targets = new Set<Started>();
+  for (const { started, isSignalled } of soaked) {
+    if (isSignalled) targets.add(started);
+    started.ended.finally(() => targets.delete(started)).catch(() => undefined);
+  }
+  const timer = setInterval(() => {
+    for (const { pid } of targets) killBy(pid, random.pick(others));
+  }, SIGNAL_MS);
+  return () => clearInterval(timer);
+}
+
+/** A proxy that is never ready and never idle, each time in another way. */
+function moody(random: Random): Disposable & { readonly place: TcpPlace } {
+  const place = nextAddress();
+  const server = Bun.listen({
+    ...place,
+    socket: {
+      data(socket, bytes) {
+        const text = bytes.toString("latin1");
+        const count = `listener.0.0.0.0_80.downstream_cx_active: ${random.int(1, 9)}\nlistener.admin.downstream_cx_active: 1\n`;
+        if (text.startsWith("GET /stats")) return void socket.write(answer("200 OK", count));
+        if (!text.startsWith("GET /ready")) return void socket.write(answer("200 OK", "{}"));
+        const mood = random.int(0, 9);
+        if (mood === 0) return; // it hangs
+        if (mood === 1) return void socket.terminate();
+        if (mood === 2) return void socket.end("garbage\n\n");
+        socket.write(answer(random.pick(["503 No", "500 No", "404 No"]), "x".repeat(random.int(0, 2000))));
+      },
+    },
+  });
+  return { place, [Symbol.dispose]: () => server.stop(true) };
+}
+
+function answer(status: string, body: string): string {
+  return `HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}

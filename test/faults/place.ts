@@ -11,7 +11,7 @@ const AF_INET = 2;
 /** Any will do that is no sidecar's, because each run has an address of its own. */
 const PORT = 18_018;
 
-let used = 0;
+let used = Math.floor(Math.random() * 60_000);
 
 /**
  * An address of the loopback that nobody else uses: connections of this machine come from 127.0.0.1, so that a port which
@@ -19,7 +19,7 @@ let used = 0;
  */
 export function nextAddress(): TcpPlace {
   used = (used + 1) % 60_000;
-  return { hostname: `127.${64 + (process.pid % 64)}.${used >> 8}.${used & 255}`, port: PORT };
+  return { hostname: `127.${64 + (process.pid % 128)}.${used >> 8}.${used & 255}`, port: PORT };
 }
 
 /** For --admin. */

@@ -35,6 +35,7 @@ export interface Proxy extends AsyncDisposable {
   settled(): Promise<void>;
 }
 
+const AGAIN_MS = 5;
 const IDLE = "http.admin.downstream_cx_active: 1\nlistener.admin.downstream_cx_active: 1\n";
 
 interface Connection {
@@ -83,9 +84,14 @@ export function startProxy(plan: ProxyPlan, place: Place, onRequest: (endpoint: 
   const move = (state: Door["state"]): void => {
     if (isDead || doors.at(-1)?.state === state) return;
     close();
-    if (state === "deaf") deaf = listenDeaf(place);
-    if (state === "open") listener = Bun.listen<Connection>({ ...(place as { unix: string }), socket: handler });
-    doors.push({ at: now(), state });
+    try {
+      if (state === "deaf") deaf = listenDeaf(place);
+      if (state === "open") listener = Bun.listen<Connection>({ ...(place as { unix: string }), socket: handler });
+      doors.push({ at: now(), state });
+    } catch {
+      // the kernel has not forgotten who listened there a moment ago
+      timers.push(setTimeout(() => move(state), AGAIN_MS));
+    }
   };
 
   const die = (): void => {

@@ -91,6 +91,7 @@ void ebb_argv(void) __attribute__((weak));
 void ebb_exec(void) __attribute__((weak));
 void ebb_listen(void) __attribute__((weak));
 void ebb_next_signal(void) __attribute__((weak));
+void ebb_parent_death(void) __attribute__((weak));
 void ebb_spawn(void) __attribute__((weak));
 void ebb_stop(void) __attribute__((weak));
 
@@ -104,6 +105,7 @@ void ebb_stop(void) __attribute__((weak));
   ENTRY(ebb_exec) \
   ENTRY(ebb_listen) \
   ENTRY(ebb_next_signal) \
+  ENTRY(ebb_parent_death) \
   ENTRY(ebb_spawn) \
   ENTRY(ebb_stop) \
   ENTRY(getpgid) \

@@ -10,6 +10,7 @@ import {
   exitCodes,
   limit,
   oneOf,
+  parentDeath,
   parsePort,
   positive,
   rewrite,
@@ -242,6 +243,13 @@ export const options = {
     initial: false,
     syntax: boolean,
     help: "forward signals to the command's whole process group",
+  }),
+  parentDeath: optional({
+    flag: "parent-death",
+    group: "child",
+    value: "SIGNAL",
+    syntax: parentDeath,
+    help: "the signal that ebb gets, and forwards, when its own parent dies; KILL ends the command too",
   }),
   expectExit: option({
     flag: "expect-exit",

@@ -43,10 +43,17 @@ export function signalName(signal: SignalNumber): string {
   return named === undefined ? `signal ${signal}` : `SIG${named[0]}`;
 }
 
-/** The number of `SIGTERM`, `TERM`, `term` or `15` (1 to 64); undefined for anything else. */
+/** The first and the last real-time signal, as shells and container runtimes count them (`RTMIN+3`). */
+const RTMIN = 34;
+const RTMAX = 64;
+
+/** The number of `SIGTERM`, `TERM`, `term`, `15` (1 to 64), `RTMIN+3` or `RTMAX-1`; undefined for anything else. */
 export function parseSignal(text: string): SignalNumber | undefined {
-  if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= 64 ? Number(text) : undefined;
+  if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= RTMAX ? Number(text) : undefined;
   const name = text.toUpperCase().replace(/^SIG/, "");
+  const [, limit, offset = "0"] = /^(RTMIN(?=\+|$)|RTMAX(?=-|$))(?:[+-](\d{1,2}))?$/.exec(name) ?? [];
+  const realTime = limit === "RTMIN" ? RTMIN + Number(offset) : RTMAX - Number(offset);
+  if (limit !== undefined) return realTime >= RTMIN && realTime <= RTMAX ? realTime : undefined;
   return Object.hasOwn(numbers, name) ? numbers[name as keyof typeof numbers] : undefined;
 }
 
@@ -63,8 +70,11 @@ const kept: readonly SignalNumber[] = [SIG.KILL, SIG.STOP, SIG.CHLD, SIG.TTIN, S
  * What ebb catches and passes on: all but KILL and STOP (nobody can), CHLD (about our own children), TTIN and TTOU (about our
  * own terminal). What a fault raises, and what the runtime sends itself, is passed on where somebody else has sent it.
  */
-export const forwarded: readonly SignalNumber[] = /* @__PURE__ */ listForwarded();
-
-function listForwarded(): readonly SignalNumber[] {
-  return Array.from({ length: 64 }, (_, at) => at + 1).filter((signal) => !kept.includes(signal));
+export function isForwarded(signal: SignalNumber): boolean {
+  return !kept.includes(signal);
 }
+
+/** Each of them. */
+export const forwarded: readonly SignalNumber[] = /* @__PURE__ */ Array.from({ length: 64 }, (_, at) => at + 1).filter(
+  isForwarded,
+);

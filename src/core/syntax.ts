@@ -1,6 +1,6 @@
 import { parseDuration } from "./duration.ts";
 import { type SidecarName, sidecarNames } from "./sidecar.ts";
-import { parseSignal, type SignalNumber } from "./signal.ts";
+import { isForwarded, parseSignal, SIG, type SignalNumber } from "./signal.ts";
 
 /**
  * How a value is read: undefined for what is not `expected`. Plain functions, because zod costs each pod's start 1.2 ms
@@ -50,6 +50,7 @@ export const sidecarList: Syntax<"auto" | readonly SidecarName[]> = {
   words: ["auto", "none", ...sidecarNames],
 };
 export const rewrite = syntax(parseRewrite, "two signals such as TERM:QUIT (TO 0: not forwarded)");
+export const parentDeath = syntax(parseParentDeath, "a signal such as TERM, or KILL (not STOP, CHLD, TTIN, TTOU)");
 export const exitCodes = syntax(parseCodes, "exit codes from 0 to 255, such as 143");
 
 /** As Go's strconv.ParseBool, which the other tools use. */
@@ -80,6 +81,11 @@ function parseRewrite(given: string): readonly [from: SignalNumber, to: SignalNu
   const [, from = "", to = ""] = /^([^:]+):([^:]+)$/.exec(given) ?? [];
   const [old, next] = [parseSignal(from), to === "0" ? 0 : parseSignal(to)];
   return old === undefined || next === undefined ? undefined : [old, next];
+}
+
+function parseParentDeath(given: string): SignalNumber | undefined {
+  const signal = parseSignal(given);
+  return signal !== undefined && (isForwarded(signal) || signal === SIG.KILL) ? signal : undefined;
 }
 
 function parseCodes(given: string): readonly number[] | undefined {

@@ -143,6 +143,7 @@ static void before_bun(void) {
   note_descriptors();
   fill_standard_descriptors();
   note_folder();
+  ebb_inherited.parent = getppid();
   ebb_inherited.environ = environ;
   ebb_inherited.argv = find_argv(environ);
   show_bun_less();

@@ -81,6 +81,7 @@ int ebb_spawn(const char *file, char **argv, int leads, struct place *place) {
   if (pid == 0) {
     if (!place->shares_group) setpgid(0, 0);
     if (gives) tcsetpgrp(place->terminal, getpid());
+    if (ebb_parent_signal == SIGKILL) prctl(PR_SET_PDEATHSIG, SIGKILL); /* ebb could not forward it */
     int failure = -ebb_exec(file, argv);
     (void)!write(ends[1], &failure, sizeof failure);
     _exit(127);

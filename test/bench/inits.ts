@@ -1,12 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { aptInstall, isInPath } from "../../build/packages.mjs";
+import { aptInstall, initPackages, isInPath } from "../../build/packages.mjs";
 import { type Candidate, parseRival } from "./candidates.ts";
-
-const names = ["tini", "dumb-init"] as const;
 
 /** tini and dumb-init of PATH, but for those that were given; as root on Debian, missing ones are installed first. */
 export function findInits(given: readonly Candidate[]): readonly Candidate[] {
-  const wanted = names.filter((name) => !given.some((rival) => rival.name === name));
+  const wanted = initPackages.filter((name) => !given.some((rival) => rival.name === name));
   const missing = wanted.filter((name) => !isInPath(name));
   if (missing.length > 0) install(missing);
   return wanted.flatMap((name) => {

@@ -1,0 +1,31 @@
+/** What one can ask of an init process: the flags of each, undefined where it has none for it. */
+export interface Wish {
+  readonly tini: readonly string[] | undefined;
+  readonly "dumb-init": readonly string[] | undefined;
+  readonly ebb: readonly string[];
+}
+
+/** The README's table for those who come from tini or dumb-init; test/binary/inits.test.ts runs each. */
+export const wishes = {
+  "signals go to the child alone": { tini: [], "dumb-init": ["--single-child"], ebb: [] },
+  "signals go to the child's process group": { tini: ["-g"], "dumb-init": [], ebb: ["--group"] },
+  "a signal is rewritten": {
+    tini: undefined,
+    "dumb-init": ["--single-child", "--rewrite", "15:3"],
+    ebb: ["--signal", "TERM:QUIT"],
+  },
+  "a signal is dropped": {
+    tini: undefined,
+    "dumb-init": ["--single-child", "--rewrite", "15:0"],
+    ebb: ["--signal", "TERM:0"],
+  },
+  "an exit code becomes 0": { tini: ["-e", "143"], "dumb-init": undefined, ebb: ["--expect-exit", "143"] },
+  "orphans come to it where it is not PID 1": { tini: ["-s"], "dumb-init": undefined, ebb: [] },
+  "a signal when its parent dies": {
+    tini: ["-p", "SIGTERM"],
+    "dumb-init": undefined,
+    ebb: ["--parent-death", "TERM"],
+  },
+} as const satisfies Readonly<Record<string, Wish>>;
+
+export type WishName = keyof typeof wishes;

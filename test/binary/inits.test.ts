@@ -1,0 +1,272 @@
+import { describe, expect, test } from "bun:test";
+import { readlinkSync, realpathSync } from "node:fs";
+import { type Wish, type WishName, wishes } from "../../build/inits.ts";
+import { SIG } from "../../src/core/signal.ts";
+import {
+  canUnshare,
+  childPath,
+  childrenOf,
+  ebbPath,
+  inParallel,
+  processState,
+  type Started,
+  startEbb,
+  until,
+} from "../harness.ts";
+import { startAtTerminal } from "./at-terminal.ts";
+
+// What tini and dumb-init promise, asked of them and of ebb alike, so that it is known what users of those expect. Where they
+// differ, each one's way stands here. `npm test` installs both; one that is not there is left out.
+
+type Name = keyof Wish;
+
+interface Init {
+  readonly name: Name;
+  readonly path: string;
+  /** The signals that it forwards to a child alone. */
+  readonly forwards: readonly number[];
+  readonly notFound: number;
+  readonly notExecutable: number;
+  /** Whether a signal that it was started with as ignored is still ignored in the child. */
+  readonly keepsIgnored: boolean;
+}
+
+const child = childPath();
+const all = range(1, 64).filter((signal) => ![SIG.KILL, SIG.STOP, SIG.CHLD].some((each) => each === signal));
+const faults: readonly number[] = [SIG.ILL, SIG.TRAP, SIG.ABRT, SIG.BUS, SIG.FPE, SIG.SEGV, SIG.SYS];
+const stops: readonly number[] = [SIG.TSTP, SIG.TTIN, SIG.TTOU];
+const libcs: readonly number[] = [32, 33];
+
+const inits: readonly Init[] = [
+  {
+    name: "ebb",
+    path: ebbPath,
+    forwards: all.filter((signal) => signal !== SIG.TTIN && signal !== SIG.TTOU),
+    notFound: 127,
+    notExecutable: 126,
+    keepsIgnored: true,
+  },
+  {
+    name: "tini",
+    path: Bun.which("tini") ?? "",
+    forwards: all.filter((signal) => ![...faults, ...libcs, SIG.TTIN, SIG.TTOU].includes(signal)),
+    notFound: 127,
+    notExecutable: 126,
+    keepsIgnored: true,
+  },
+  {
+    name: "dumb-init",
+    path: Bun.which("dumb-init") ?? "",
+    forwards: all.filter((signal) => signal < 32 && !stops.includes(signal)),
+    notFound: 2,
+    notExecutable: 2,
+    keepsIgnored: false,
+  },
+];
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, at) => from + at);
+}
+
+/** Signals whose default is to do nothing, or to stop: they end no process (signal(7)). */
+const harmless: readonly number[] = [17, 18, 19, 20, 21, 22, 23, 28];
+const fatal = range(1, 64).filter((signal) => !harmless.includes(signal));
+
+describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, init) => {
+  const test_ = test.skipIf(init.path === "");
+
+  /** The words that start a command under it; undefined where it has no flags for what is wanted. */
+  function words(wish: WishName, command: readonly string[]): readonly string[] | undefined {
+    const flags = (wishes[wish] as Wish)[name];
+    const own = name === "ebb" ? ["run", "--sidecar", "none", "--quiet"] : [];
+    return flags && [...own, ...flags, "--", ...command];
+  }
+
+  const alone: WishName = "signals go to the child alone";
+
+  function start(command: readonly string[], wish: WishName = alone, through: readonly string[] = []): Started {
+    return startEbb(words(wish, command) ?? [], { program: init.path, through });
+  }
+
+  async function startReady(command: readonly string[], wish: WishName = alone): Promise<Started> {
+    const started = start(command, wish);
+    await until("the child is ready", () => started.stdout().includes("ready\n"));
+    return started;
+  }
+
+  async function codeOf(command: readonly string[], wish?: WishName): Promise<number> {
+    await using started = start(command, wish);
+    const { code, signal } = await started.ended;
+    expect(signal).toBeNull();
+    return code;
+  }
+
+  /** Skipped where it cannot be had. */
+  function testWish(wish: WishName, run: () => Promise<void>): void {
+    test.skipIf(init.path === "" || words(wish, []) === undefined)(wish, run);
+  }
+
+  test_(
+    "each of the 256 exit codes is the child's, unchanged",
+    async () => {
+      const codes = range(0, 255);
+      expect(await inParallel(codes, (code) => codeOf([child, "exit", String(code)]))).toEqual(codes);
+    },
+    60_000,
+  );
+
+  test_(
+    "a child that signal n ends is exit code 128+n, for each signal that can end one",
+    async () => {
+      const codes = await inParallel(fatal, (signal) => codeOf([child, "die", String(signal)]));
+      expect(codes).toEqual(fatal.map((signal) => 128 + signal));
+    },
+    60_000,
+  );
+
+  test_("a command that is not found, or cannot be executed", async () => {
+    expect(await codeOf(["/no/such/command"])).toBe(init.notFound);
+    expect(await codeOf(["/etc/passwd"])).toBe(init.notExecutable);
+  });
+
+  test_("each signal that it forwards reaches the child, once", async () => {
+    await using started = await startReady([child, "record", "9"]);
+    for (const signal of init.forwards) {
+      process.kill(started.pid, signal);
+      await until(`the child has ${signal}`, () => started.stdout().endsWith(`\n${signal}\n`));
+    }
+    expect(started.stdout()).toBe(`ready\n${init.forwards.join("\n")}\n`);
+  });
+
+  test_("SIGTSTP stops the child, SIGCONT continues it", async () => {
+    await using started = await startReady([child, "ignore"]);
+    const [pid = 0] = childrenOf(started.pid);
+    process.kill(started.pid, SIG.TSTP);
+    await until("the child has stopped", () => processState(pid) === "T");
+    process.kill(started.pid, SIG.CONT);
+    await until("the child goes on", () => processState(pid) === "S");
+    process.kill(started.pid, SIG.TERM);
+    expect((await started.ended).code).toBe(128 + SIG.TERM);
+  });
+
+  test_("a signal that it was started with as ignored: what the child starts with", async () => {
+    const through = ["env", "--ignore-signal=HUP,USR1"];
+    await using started = start([child, "signals"], alone, through);
+    const ignored = Number.parseInt(/^ignored (\w+)/.exec((await started.ended).stdout)?.[1] ?? "", 16);
+    expect(ignored).toBe(init.keepsIgnored ? (1 << (SIG.HUP - 1)) | (1 << (SIG.USR1 - 1)) : 0);
+  });
+
+  test_("what the child has open is what it was started with", async () => {
+    const command = [child, "descriptors"];
+    const through = ["bash", "-c", 'exec 5</dev/null 77>/dev/null; "$@"', "bash"];
+    const direct = Bun.spawnSync([...through, ...command], { stdin: "ignore" }).stdout.toString();
+    const numbers = (text: string) => [...text.matchAll(/^(\d+) /gm)].map(([, number]) => Number(number));
+    await using started = start(command, alone, through);
+    expect(numbers((await started.ended).stdout)).toEqual(numbers(direct));
+    expect(numbers(direct)).toEqual([0, 1, 2, 5, 77]);
+  });
+
+  test_("a grandchild that keeps stdout open holds it up no longer than the child lives", async () => {
+    const { stdout, pid, exited } = Bun.spawn(
+      [init.path, ...(words(alone, ["sh", "-c", "sleep 100 & echo $!; exit 7"]) ?? [])],
+      { stdin: "ignore", stdout: "pipe", stderr: "ignore" },
+    );
+    expect(await exited).toBe(7);
+    expect(processState(pid)).toBeUndefined();
+    const { value } = await stdout.getReader().read();
+    process.kill(Number(new TextDecoder().decode(value)), SIG.KILL);
+  });
+
+  test_("at a terminal the child's process group is in the foreground", async () => {
+    await using at = startAtTerminal(init.path, ...(words(alone, [child, "self"]) ?? []));
+    const [, group, foreground] = await at.shows(/group (\d+)\n(?:.*\n)*foreground (\d+)\n/);
+    expect(foreground).toBe(group as string);
+    expect(await at.exited).toBe(0);
+  });
+
+  test_.skipIf(!canBePid1)("as PID 1 it reaps orphans while the child works (which needs root)", async () => {
+    const script = `"$0" orphans 500 0 && exec "$0" record`;
+    await using started = start(["sh", "-c", script, child], alone, namespace);
+    await until("the child is ready", () => started.stdout().includes("ready\n"));
+    const pid = await until("it is PID 1", () => childrenOf(started.pid).find((each) => isRunning(each, init.path)));
+    await until("the child is the only one left", () => childrenOf(pid).length === 1);
+    process.kill(pid, SIG.TERM);
+    expect((await started.ended).code).toBe(0);
+  });
+
+  testWish("signals go to the child alone", async () => {
+    await using started = await startReady([child, "child"]);
+    const grandchild = await grandchildOf(started);
+    process.kill(started.pid, SIG.TERM);
+    await until("it ends", () => processState(started.pid) === undefined);
+    await until("the grandchild waits for signals", () => processState(grandchild) === "S");
+    process.kill(grandchild, SIG.KILL);
+    expect((await started.ended).code).toBe(128 + SIG.TERM);
+  });
+
+  testWish("signals go to the child's process group", async () => {
+    await using started = await startReady([child, "child"], "signals go to the child's process group");
+    const grandchild = await grandchildOf(started);
+    process.kill(started.pid, SIG.TERM);
+    await until("the grandchild has ended", () => [undefined, "Z"].includes(processState(grandchild)));
+    expect((await started.ended).code).toBe(128 + SIG.TERM);
+  });
+
+  testWish("a signal is rewritten", async () => {
+    await using started = await startReady([child, "record", "3"], "a signal is rewritten");
+    process.kill(started.pid, SIG.TERM);
+    expect((await started.ended).stdout).toBe(`ready\n${SIG.QUIT}\n`);
+  });
+
+  testWish("a signal is dropped", async () => {
+    await using started = await startReady([child, "record", "12"], "a signal is dropped");
+    for (const signal of [SIG.TERM, SIG.USR1, SIG.TERM, SIG.USR2]) process.kill(started.pid, signal);
+    expect((await started.ended).stdout).toBe(`ready\n${SIG.USR1}\n${SIG.USR2}\n`);
+  });
+
+  testWish("an exit code becomes 0", async () => {
+    const ends = [
+      ["exit", "143"],
+      ["die", "15"],
+      ["exit", "142"],
+      ["die", "9"],
+    ];
+    const codes = await inParallel(ends, (end) => codeOf([child, ...end], "an exit code becomes 0"));
+    expect(codes).toEqual([0, 0, 142, 137]);
+  });
+
+  testWish("orphans come to it where it is not PID 1", async () => {
+    const script = `(sleep 60 >/dev/null 2>&1 & echo "orphan $!"); exec "$0" record`;
+    await using started = await startReady(["sh", "-c", script, child], "orphans come to it where it is not PID 1");
+    const orphan = Number(/^orphan (\d+)$/m.exec(started.stdout())?.[1]);
+    expect(childrenOf(started.pid)).toContain(orphan);
+    process.kill(orphan, SIG.KILL);
+    await until("it is reaped", () => processState(orphan) === undefined);
+    process.kill(started.pid, SIG.TERM);
+    expect((await started.ended).code).toBe(0);
+  });
+
+  testWish("a signal when its parent dies", async () => {
+    const through = ["sh", "-c", '"$@" & wait', "sh"];
+    await using shell = start([child, "record"], "a signal when its parent dies", through);
+    await until("the child is ready", () => shell.stdout().includes("ready\n"));
+    process.kill(shell.pid, SIG.KILL);
+    expect((await shell.ended).stdout).toBe(`ready\n${SIG.TERM}\n`);
+  });
+});
+
+const namespace = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
+const canBePid1 = canUnshare("--pid", "--fork", "--mount-proc", "--kill-child");
+
+function isRunning(pid: number, program: string): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`) === realpathSync(program);
+  } catch {
+    return false; // it is gone, or not started yet
+  }
+}
+
+/** The pid that `child` wrote. */
+function grandchildOf(started: Started): Promise<number> {
+  return until("a grandchild", () => Number(/^grandchild (\d+)\n/m.exec(started.stdout())?.[1]));
+}

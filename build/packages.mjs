@@ -36,7 +36,7 @@ export const containerPackages = ["buildah", "debootstrap", "podman", "runc"];
 export const shellPackages = ["fish", "zsh"];
 
 /** The other init processes that tests and bench run beside ebb, named likewise. */
-export const initPackages = ["dumb-init", "tini"];
+export const initPackages = ["tini", "dumb-init"];
 
 /** The command that installs these packages. */
 export function aptInstall(names) {

@@ -7,6 +7,7 @@ import { ebbPath } from "../harness.ts";
 import { parseRival } from "./candidates.ts";
 import { exitToQuit } from "./exit-to-quit.ts";
 import type { Figure, Setup } from "./figure.ts";
+import { inits } from "./forwarding.ts";
 import { findInits } from "./inits.ts";
 import { leaving } from "./leaving.ts";
 import { memory } from "./memory.ts";
@@ -16,7 +17,7 @@ import { size } from "./size.ts";
 import { startUp } from "./start-up.ts";
 import { formatTable } from "./table.ts";
 
-const figures: readonly Figure[] = [startUp, readyToStart, exitToQuit, leaving, memory, reliability, size];
+const figures: readonly Figure[] = [startUp, readyToStart, exitToQuit, leaving, inits, memory, reliability, size];
 
 const { rivals, isQuick, wanted } = readArguments();
 for (const figure of wanted) for (const table of await figure.run({ rivals, isQuick })) console.log(formatTable(table));

@@ -1,5 +1,14 @@
 import { at } from "../core/address.ts";
-import { type Action, begin, describeOutcome, type Event, fitMinimum, type Step, step } from "../core/drain.ts";
+import {
+  type Action,
+  begin,
+  type Deadline,
+  describeOutcome,
+  type Event,
+  fitMinimum,
+  type Step,
+  step,
+} from "../core/drain.ts";
 import { toTenths } from "../core/duration.ts";
 import type { InFlight } from "../core/envoy-stats.ts";
 import type { Sidecar } from "../core/sidecar.ts";
@@ -52,13 +61,15 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   onAbort(signal, over.signal, () => queue.push({ kind: "cut" }));
   using admin = connectAdmin(envoy.admin, over.signal);
   const ask = drainSteps({ sidecar: name, envoy, admin, log, onProgress });
+  const deadlines = new Map<Deadline, () => void>();
   let [state, actions] = begin(policy);
   for (;;) {
-    for (const action of actions) perform(action, { ask, queue, over: over.signal });
+    for (const action of actions) perform(action, { ask, queue, deadlines, over: over.signal });
     if (state.phase === "over") break;
     [state, actions] = step(state, await queue.next(), policy);
   }
   over.abort();
+  for (const cancel of deadlines.values()) cancel();
   const { ok, text } = describeOutcome(state.outcome);
   const tookMs = toTenths(performance.now() - start);
   log[ok || signal.aborted ? "info" : "warn"]({ sidecar: name, outcome: text, tookMs }, "drain");
@@ -68,11 +79,13 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
 interface Effects {
   readonly ask: (step: Step) => Promise<Event>;
   readonly queue: Queue<Event>;
-  /** Ends the requests and deadlines. */
+  /** What cancels them, by their names: the polls of a long drain are one. */
+  readonly deadlines: Map<Deadline, () => void>;
+  /** Ends the requests. */
   readonly over: AbortSignal;
 }
 
-function perform(action: Action, { ask, queue, over }: Effects): void {
+function perform(action: Action, { ask, queue, deadlines, over }: Effects): void {
   if (action.kind === "ask") {
     ask(action.step).then(queue.push, (error: unknown) => {
       if (!over.aborted) throw error; // a bug
@@ -80,10 +93,9 @@ function perform(action: Action, { ask, queue, over }: Effects): void {
   }
   if (action.kind === "arm") {
     const { deadline: of, ms } = action;
-    over.addEventListener(
-      "abort",
+    deadlines.set(
+      of,
       deadline(ms, () => queue.push({ kind: "deadline", of })),
-      { once: true },
     );
   }
 }

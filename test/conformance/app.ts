@@ -1,0 +1,7 @@
+import { join } from "node:path";
+import { compiled } from "../harness.ts";
+
+/** The application that the tools run in the cases. */
+export function appPath(): string {
+  return compiled(join(import.meta.dirname, "app.c"));
+}

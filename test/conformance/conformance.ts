@@ -1,0 +1,132 @@
+// bun test/conformance/conformance.ts [--rival NAME=PATH]... [--only TEXT]: runs the cases against dist/ebb (or
+// EBB=PATH), and against the given binaries of the tools whose place it takes. What those do otherwise must be a difference that
+// differences.ts lists and the case names. Exit code 0: nothing else differs, and all that is named shows.
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { ebbPath, inParallel } from "../harness.ts";
+import { type Case, type Rival, rivals } from "./case.ts";
+import { cases } from "./cases.ts";
+import { type DifferenceId, differences, type Listed } from "./differences.ts";
+import { runEbb } from "./ebb.ts";
+import { judgeRival, type Verdict } from "./judge.ts";
+import { type Pool, startPool, way } from "./pool.ts";
+
+const RIVAL_LIMIT_MS = 8000;
+const WIDTH = 8;
+
+const { given, only } = readArguments();
+const chosen = cases.map((_, index) => index).filter((index) => cases[index]?.name.includes(only));
+await using pool = startPool(WIDTH);
+const bad = (await againstEbb(pool)) + (await againstRivals(pool));
+process.exitCode = bad === 0 ? 0 : 1;
+
+async function againstEbb(pool: Pool): Promise<number> {
+  let failed = 0;
+  await inParallel(
+    chosen,
+    async (index) => {
+      const problems = await runEbb(pool, index, [0, 1]);
+      if (problems.length === 0) return;
+      failed += 1;
+      console.log(`ebb: ${cases[index]?.name}\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+    },
+    WIDTH,
+  );
+  console.log(`ebb: ${chosen.length} cases, ${failed} not as expected`);
+  return failed;
+}
+
+async function againstRivals(pool: Pool): Promise<number> {
+  const shown = new Set<DifferenceId>();
+  let bad = 0;
+  for (const [rival, path] of given) {
+    const own = chosen.filter((index) => isFor(cases[index] as Case, rival));
+    let differing = 0;
+    await inParallel(
+      own,
+      async (index) => {
+        const verdict = await tryRival(pool, { index, rival, path });
+        if (verdict.shown.length > 0) differing += 1;
+        for (const id of verdict.shown) shown.add(id);
+        if (!isBad(verdict)) return;
+        bad += 1;
+        const missing = verdict.missing.map((id) => `the difference ${id} does not show`);
+        console.log(
+          `${rival}: ${cases[index]?.name}\n${[...verdict.unexplained, ...missing].map((line) => `  ${line}`).join("\n")}`,
+        );
+      },
+      WIDTH,
+    );
+    console.log(`${rival}: ${own.length} cases, ${differing} of them differ as listed`);
+  }
+  const unseen = only === "" ? notShown(shown) : [];
+  for (const id of unseen) console.log(`the difference ${id} shows nowhere`);
+  if (given.size > 0) console.log(`differences: ${bad + unseen.length} unexplained, or no longer there`);
+  return bad + unseen.length;
+}
+
+interface Trial {
+  readonly index: number;
+  readonly rival: Rival;
+  readonly path: string;
+}
+
+const TRIES = 6;
+
+/** What goes wrong at random is tried again; that it did is a difference, too. */
+async function tryRival(pool: Pool, { index, rival, path }: Trial): Promise<Verdict> {
+  const random = differences
+    .filter((each: Listed) => each.isAtRandom && each.rivals.includes(rival))
+    .map(({ id }) => id);
+  const tool = { words: [path], limitMs: RIVAL_LIMIT_MS };
+  const tries = random.length === 0 ? 1 : TRIES;
+  for (let tried = 1; ; tried += 1) {
+    const verdict = judgeRival(cases[index] as Case, rival, await pool.run({ index, tool }));
+    if (!isBad(verdict)) return tried === 1 ? verdict : { ...verdict, shown: [...verdict.shown, ...random] };
+    if (tried === tries) return verdict;
+  }
+}
+
+function isBad({ unexplained, missing }: Verdict): boolean {
+  return unexplained.length + missing.length > 0;
+}
+
+/** Those that the given rivals should have shown somewhere. */
+function notShown(shown: ReadonlySet<DifferenceId>): readonly DifferenceId[] {
+  const all: readonly (Listed & { readonly id: DifferenceId })[] = differences;
+  return all
+    .filter(({ id, isAtRandom, rivals: of }) => !isAtRandom && !shown.has(id) && of.every((rival) => given.has(rival)))
+    .map(({ id }) => id);
+}
+
+/** Cases of a personality are for the tools of this name. */
+function isFor({ as }: Case, rival: Rival): boolean {
+  return as === rival || (as === "scuttle" && rival === "scuttle-redbox");
+}
+
+function readArguments() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        rival: { type: "string", multiple: true, default: [] },
+        only: { type: "string", default: "" },
+      },
+    });
+    if (way === undefined) throw new Error("this needs namespaces of its own: run it as root");
+    if (!existsSync(ebbPath)) throw new Error(`${ebbPath} is missing: npm run build`);
+    return { given: new Map(values.rival.map(parseRival)), only: values.only };
+  } catch (error) {
+    console.error(`conformance: ${error instanceof Error ? error.message : String(error)}`);
+    process.exit(64);
+  }
+}
+
+function parseRival(text: string): readonly [Rival, string] {
+  const [, name = "", path = ""] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  const rival = rivals.find((known) => known === name);
+  if (rival === undefined)
+    throw new Error(`--rival: expected NAME=PATH with NAME one of ${rivals.join(", ")}: ${text}`);
+  if (!existsSync(path)) throw new Error(`--rival: no such file: ${path}`);
+  return [rival, resolve(path)];
+}

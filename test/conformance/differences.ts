@@ -1,0 +1,248 @@
+import type { Rival } from "./case.ts";
+
+/** What ebb does otherwise than a tool whose place it takes, on purpose. */
+export interface Listed {
+  readonly id: string;
+  readonly rivals: readonly Rival[];
+  /** What they do. */
+  readonly theirs: string;
+  readonly ours: string;
+  readonly why: string;
+  /** It shows now and then, in any case. */
+  readonly isAtRandom?: true;
+}
+
+const scuttles = ["scuttle", "scuttle-redbox"] as const;
+const go = [...scuttles, "envoy-preflight"] as const;
+
+export const differences = [
+  {
+    id: "signal-death",
+    rivals: [...go, "linkerd-await"],
+    theirs: "a command that a signal ends is exit code 255 (`linkerd-await --shutdown`: 71)",
+    ours: "128+n, 143 for SIGTERM",
+    why: "a Job's `podFailurePolicy` and people tell a stop from a failure",
+  },
+  {
+    id: "not-started",
+    rivals: [...go, "linkerd-await"],
+    theirs: "a command that cannot be started is a Go panic, exit code 2, and no quit (linkerd-await: 71)",
+    ours: "127 where it is not found, 126 where it cannot be executed; the sidecar is quit as after any failure",
+    why: "the Job ends, and says why",
+  },
+  {
+    id: "no-command",
+    rivals: go,
+    theirs: "without a command nothing happens, exit code 0",
+    ours: "exit code 64",
+    why: "a Job whose command was lost did not succeed",
+  },
+  {
+    id: "double-dash",
+    rivals: go,
+    theirs: "`scuttle -- CMD` looks for a command called `--`",
+    ours: "`--` may stand before the command",
+    why: "as everywhere",
+  },
+  {
+    id: "help",
+    rivals: scuttles,
+    theirs: "`scuttle --help` looks for a command called `--help`",
+    ours: "help",
+    why: "as everywhere",
+  },
+  {
+    id: "first-instant",
+    rivals: ["scuttle-redbox", "envoy-preflight"],
+    theirs:
+      "a signal in the command's first instant, also one of Go's own, ends the tool, or has the sidecar quit while the command runs",
+    ours: "no signal is lost, or taken for another",
+    why: "one start in twenty went wrong",
+    isAtRandom: true,
+  },
+  {
+    id: "hanging-poll",
+    rivals: go,
+    theirs: "a poll that is never answered is waited for, for ever",
+    ours: "polls do not wait for one another",
+    why: "a proxy that hangs once is ready later",
+  },
+  {
+    id: "status",
+    rivals: go,
+    theirs: "the state LIVE counts whatever the answer's status is",
+    ours: "with status 200 alone",
+    why: "an error page is not a proxy that serves",
+  },
+  {
+    id: "redirect",
+    rivals: ["scuttle", "pilot-agent"],
+    theirs: "redirects are followed",
+    ours: "they are not",
+    why: "the proxy's own answer counts, and no request leaves the pod",
+  },
+  {
+    id: "stop-while-waiting",
+    rivals: [...go, "linkerd-await"],
+    theirs: "a stop signal while it waits ends it (as PID 1 linkerd-await does not notice), and the sidecar stays",
+    ours: "128+n, and the sidecar is quit, as after any end",
+    why: "a Job that is stopped early ends, too",
+  },
+  {
+    id: "only-sigterm",
+    rivals: ["linkerd-await"],
+    theirs: "`--shutdown` forwards the first SIGTERM; other signals end linkerd-await",
+    ours: "each signal reaches the command, each time",
+    why: "reload, dump and interrupt are the command's business",
+  },
+  {
+    id: "wait-timeout",
+    rivals: [...scuttles, "linkerd-await"],
+    theirs: "out of time while waiting: exit code 1 (linkerd-await: 69), and the sidecar stays",
+    ours: "exit code 69, and the sidecar is quit, unless `NEVER_KILL_ISTIO` says otherwise",
+    why: "the pod ends; 1 is the command's own code",
+  },
+  {
+    id: "quit-again",
+    rivals: [...go, "linkerd-await"],
+    theirs: "a quit is sent once, whatever comes of it",
+    ours: "a connection that fails and a 5xx are tried again until `QUIT_REQUEST_TIMEOUT` (5 s) is over",
+    why: "a sidecar that missed its quit runs for ever",
+  },
+  {
+    id: "quit-timeout",
+    rivals: ["scuttle-redbox", "envoy-preflight", "linkerd-await"],
+    theirs: "a quit that is never answered is waited for, for ever",
+    ours: "5 s at most, or `QUIT_REQUEST_TIMEOUT`",
+    why: "the command's end is the container's",
+  },
+  {
+    id: "no-time-to-quit",
+    rivals: ["scuttle"],
+    theirs: "`QUIT_REQUEST_TIMEOUT=0` leaves no time: nothing is quit",
+    ours: "0 is none given: 5 s",
+    why: "as with the other timeouts",
+  },
+  {
+    id: "one-by-one",
+    rivals: ["scuttle"],
+    theirs: "generic endpoints are told one after the other, within one timeout",
+    ours: "all at once, each with its own",
+    why: "one that hangs takes no time from the others",
+  },
+  {
+    id: "envoy-told",
+    rivals: scuttles,
+    theirs:
+      "with `ENVOY_ADMIN_API` at another port than 15000 and no `ISTIO_QUIT_API` nothing is quit (redboxllc's: `pkill -SIGINT pilot-agent`)",
+    ours: "Envoy is told at `ENVOY_ADMIN_API/quitquitquit`; where it does not take that, pilot-agent is ended by signals",
+    why: "a plain Envoy beside the command is quit, too",
+  },
+  {
+    id: "pkill-first",
+    rivals: ["scuttle-redbox"],
+    theirs: "without `ISTIO_QUIT_API` it runs `pkill` in a shell",
+    ours: "`ISTIO_QUIT_API` is deduced where `ENVOY_ADMIN_API` has port 15000, as kvij's scuttle does",
+    why: "no shell, no pkill, no shared PID namespace",
+  },
+  {
+    id: "newer-variables",
+    rivals: ["scuttle-redbox"],
+    theirs: "`GENERIC_QUIT_ONLY` and `QUIT_REQUEST_TIMEOUT` are unknown",
+    ours: "they mean what kvij's scuttle says",
+    why: "one scuttle for both",
+  },
+  {
+    id: "loopback",
+    rivals: go,
+    theirs: "a local sidecar is one whose URL contains `127.0.0.1` or `localhost`",
+    ours: "`[::1]` is local, too, and it is the host that counts",
+    why: "pods with IPv6 only",
+  },
+  {
+    id: "slash",
+    rivals: go,
+    theirs: "a URL that ends with `/` leads to `//server_info`, `//quitquitquit`",
+    ours: "one slash",
+    why: "`http://127.0.0.1:15000/` is meant as it is without",
+  },
+  {
+    id: "empty-variable",
+    rivals: ["envoy-preflight"],
+    theirs: "`ENVOY_ADMIN_API` or `ENVOY_KILL_API` that is set and empty is a URL that nobody answers",
+    ours: "empty is unset",
+    why: "charts set empty values",
+  },
+  {
+    id: "bad-value",
+    rivals: go,
+    theirs: "a value that is not understood is ignored, a URL that is none is polled for ever",
+    ours: "exit code 64, and what is wrong",
+    why: "`NEVER_KILL_ISTIO=yes` that kills Istio is found before it does",
+  },
+  {
+    id: "bare-seconds",
+    rivals: [...scuttles, "linkerd-await"],
+    theirs: "a duration without a unit is not understood",
+    ours: "seconds",
+    why: "what Kubernetes' own fields are",
+  },
+  {
+    id: "stdout",
+    rivals: [...scuttles, "pilot-agent"],
+    theirs: "the log is on stdout, among the command's output",
+    ours: "on stderr",
+    why: "stdout is the command's alone",
+  },
+  {
+    id: "usage-code",
+    rivals: ["linkerd-await"],
+    theirs: "a command line that is wrong is exit code 2",
+    ours: "64",
+    why: "one code for it in all of ebb",
+  },
+  {
+    id: "half-answer",
+    rivals: ["linkerd-await"],
+    theirs: "status 200 is enough, even if the rest of the answer never comes",
+    ours: "the answer must be whole",
+    why: "a proxy that dies in the middle is not ready",
+  },
+  {
+    id: "request-code",
+    rivals: ["pilot-agent"],
+    theirs: "what fails is exit code 255, and the answer's body is on stderr",
+    ours: "1 for a status of 400 or more, with the body on stdout; 69 for no answer; 64 for a wrong command line",
+    why: "a hook can tell them apart",
+  },
+  {
+    id: "newline",
+    rivals: ["pilot-agent"],
+    theirs: "`request` writes a newline after the answer's body",
+    ours: "the body as it came",
+    why: "what is piped is what Envoy has sent",
+  },
+  {
+    id: "debug-port",
+    rivals: ["pilot-agent"],
+    theirs: "`--debug-port` takes 15000, 15004, 15020 and 15021",
+    ours: "any port",
+    why: "`status.sidecar.istio.io/port` moves them",
+  },
+  {
+    id: "not-found-passes",
+    rivals: ["pilot-agent"],
+    theirs: "`request` that is answered with 404 is exit code 0",
+    ours: "1",
+    why: "a quit that nobody knows did not work",
+  },
+  {
+    id: "wait-code",
+    rivals: ["pilot-agent"],
+    theirs: "`wait` out of time is exit code 255",
+    ours: "69, and 64 for a URL that is none",
+    why: "one code for it in all of ebb",
+  },
+] as const satisfies readonly Listed[];
+
+export type DifferenceId = (typeof differences)[number]["id"];

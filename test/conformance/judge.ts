@@ -1,0 +1,44 @@
+import type { Case, Rival, Seen } from "./case.ts";
+import type { DifferenceId } from "./differences.ts";
+import type { Outcome } from "./run.ts";
+
+/** What was expected of a tool in a case and did not come: one sentence each; none: as expected. */
+export function judge(
+  given: Case,
+  { seen, stderr, waitedMs, tookMs }: Outcome,
+  expected: Seen = given.expect,
+): string[] {
+  const { says, atLeastMs = 0, atMostMs = Number.POSITIVE_INFINITY } = given;
+  const problems = fieldsThatDiffer(seen, expected).map(
+    (field) => `${field}: expected ${JSON.stringify(expected[field])}, got ${JSON.stringify(seen[field])}`,
+  );
+  if (says !== undefined && !stderr.includes(says)) problems.push(`stderr lacks ${JSON.stringify(says)}`);
+  if (waitedMs < atLeastMs) problems.push(`waited ${waitedMs} ms, less than ${atLeastMs}`);
+  if (tookMs > atMostMs) problems.push(`took ${tookMs} ms, more than ${atMostMs}`);
+  return problems;
+}
+
+export interface Verdict {
+  /** What the rival does otherwise, and no listed difference explains. */
+  readonly unexplained: readonly string[];
+  /** The differences that this case shows. */
+  readonly shown: readonly DifferenceId[];
+  /** Those that it should show, and does not. */
+  readonly missing: readonly DifferenceId[];
+}
+
+/** What a rival does in a case is ebb's, but for the differences that the case names. */
+export function judgeRival(given: Case, rival: Rival, outcome: Outcome): Verdict {
+  const differs = (given.differs ?? []).find(({ rivals }) => rivals.includes(rival));
+  const { says: _, atMostMs: __, ...same } = given;
+  if (differs === undefined) return { unexplained: judge(same, outcome), shown: [], missing: [] };
+  const ids = [differs.by].flat();
+  const { atLeastMs: ___, ...other } = same;
+  const unexplained = judge(other, outcome, { ...given.expect, ...differs.sees });
+  const isSame = fieldsThatDiffer(outcome.seen, given.expect).length === 0;
+  return isSame ? { unexplained: [], shown: [], missing: ids } : { unexplained, shown: ids, missing: [] };
+}
+
+function fieldsThatDiffer(a: Seen, b: Seen): readonly (keyof Seen)[] {
+  return (Object.keys(b) as (keyof Seen)[]).filter((field) => !Bun.deepEquals(a[field], b[field]));
+}

@@ -1,0 +1,146 @@
+import { createServer, type Server as NetServer, type Socket } from "node:net";
+import type { Answer } from "./answers.ts";
+import type { Server } from "./case.ts";
+
+/** The servers of one case, and what they were asked. */
+export interface Pod {
+  /** How many polls there were. */
+  readonly polls: () => number;
+  readonly polled: ReadonlySet<string>;
+  /** What else was asked, by port. */
+  readonly requests: () => readonly string[];
+  /** When one was ready for the first time: CLOCK_MONOTONIC, in nanoseconds. */
+  readonly readyAt: () => bigint | undefined;
+  /** From now on polls get the last answers. */
+  readonly becomeReady: () => void;
+  close(): void;
+}
+
+const isPoll = /^GET \/(server_info|ready|healthz\/ready)(\?|$)/;
+
+export async function startServers(servers: readonly Server[]): Promise<Pod> {
+  const polled = new Set<string>();
+  const asked: { port: number; text: string }[] = [];
+  const open = new Map<number, NetServer>();
+  const sockets = new Set<Socket>();
+  const timers: Timer[] = [];
+  let polls = 0;
+  let readyAt: bigint | undefined;
+  let isReady = false;
+
+  const answerTo = (server: Server, request: Request): Answer | undefined => {
+    const { port } = server;
+    const line = `${port} ${request.line}`;
+    if (server.polls !== undefined && isPoll.test(request.line)) {
+      polls += 1;
+      polled.add(line);
+      const answer = isReady ? server.polls.at(-1) : next(server, server.polls);
+      if (answer?.isReady) readyAt ??= process.hrtime.bigint();
+      return answer;
+    }
+    asked.push({ port, text: request.body === "" ? line : `${line} ${request.body}` });
+    return next(server, server.others ?? []);
+  };
+
+  const taken = new Map<readonly Answer[], number>();
+  const next = (_: Server, answers: readonly Answer[]): Answer | undefined => {
+    const index = taken.get(answers) ?? 0;
+    taken.set(answers, index + 1);
+    return answers[Math.min(index, answers.length - 1)];
+  };
+
+  const listen = (server: Server): Promise<void> => {
+    const { port, host = "127.0.0.1", ends = [port] } = server;
+    const net = createServer({ allowHalfOpen: true }, (socket) => {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.on("close", () => sockets.delete(socket));
+      socket.on("end", () => socket.end());
+      onRequest(socket, (request) => {
+        const answer = answerTo(server, request);
+        if (answer === undefined) return void socket.end("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+        if (answer.isQuit) for (const each of ends) open.get(each)?.close();
+        answer.give(socket);
+        if (answer.isQuit) socket.end();
+      });
+    });
+    open.set(port, net);
+    return new Promise((listening, fail) => {
+      net.once("error", fail);
+      net.listen(port, host, listening);
+    });
+  };
+
+  for (const server of servers) {
+    if (server.afterMs === undefined) await listen(server);
+    else timers.push(setTimeout(() => void listen(server), server.afterMs));
+  }
+  return {
+    polls: () => polls,
+    polled,
+    requests: () => collapse(asked.toSorted((a, b) => a.port - b.port).map(({ text }) => text)),
+    readyAt: () => readyAt,
+    becomeReady: () => {
+      isReady = true;
+    },
+    close: () => {
+      for (const timer of timers) clearTimeout(timer);
+      for (const net of open.values()) net.close();
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+  };
+}
+
+/** What is said more than once in a row is said `again`, however often. */
+function collapse(lines: readonly string[]): readonly string[] {
+  const repeated = lines.map((line, index) => (line === lines[index - 1] ? `${line} again` : line));
+  return repeated.filter((line, index) => line !== repeated[index - 1]);
+}
+
+interface Request {
+  /** `METHOD PATH`. */
+  readonly line: string;
+  readonly body: string;
+}
+
+/** Calls `take` with each request of a connection. */
+function onRequest(socket: Socket, take: (request: Request) => void): void {
+  let text = "";
+  socket.on("data", (bytes) => {
+    text += bytes.toString("latin1");
+    for (;;) {
+      const end = text.indexOf("\r\n\r\n") + 4;
+      const body = end < 4 ? undefined : bodyOf(text.slice(0, end), text.slice(end));
+      if (body === undefined) return;
+      const [method = "", path = ""] = text.split(" ");
+      text = text.slice(end + body.length);
+      take({ line: `${method} ${path}`, body: body.text });
+    }
+  });
+}
+
+interface Body {
+  readonly text: string;
+  /** In which it came. */
+  readonly length: number;
+}
+
+/** Undefined: it is not whole yet. */
+function bodyOf(head: string, rest: string): Body | undefined {
+  if (/^transfer-encoding: *chunked/im.test(head)) return chunkedBody(rest);
+  const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
+  return rest.length < length ? undefined : { text: rest.slice(0, length), length };
+}
+
+function chunkedBody(rest: string): Body | undefined {
+  let text = "";
+  for (let at = 0; ; ) {
+    const line = rest.indexOf("\r\n", at);
+    const size = Number.parseInt(rest.slice(at, line), 16);
+    const end = line + 2 + size + 2;
+    if (line < 0 || rest.length < end) return undefined;
+    if (size === 0) return { text, length: end };
+    text += rest.slice(line + 2, line + 2 + size);
+    at = end;
+  }
+}

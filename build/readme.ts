@@ -4,6 +4,7 @@ import { exitMeanings } from "../src/core/exit.ts";
 import { defaultOf, flagOf } from "../src/core/help.ts";
 import { options } from "../src/core/options.ts";
 import { type SidecarKind, sidecarKinds } from "../src/core/sidecar.ts";
+import { differences, type Listed } from "../test/conformance/differences.ts";
 
 const path = join(import.meta.dirname, "..", "README.md");
 
@@ -14,6 +15,7 @@ export function withTables(readme: string): string {
     options: optionTable(),
     sidecars: sidecarTable(),
     exits: exitTable(),
+    differences: differenceTable(),
   })) {
     const place = new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`);
     if (!place.test(text)) throw new Error(`README.md has no place for the table of ${name}`);
@@ -59,6 +61,22 @@ function foundBy({ variable, annotation, ports }: SidecarKind): string {
 
 function exitTable(): string {
   return table(["exit code", "meaning"], exitMeanings);
+}
+
+function differenceTable(): string {
+  const rows = differences.map(({ rivals, theirs, ours, why }: Listed) => [namesOf(rivals), theirs, ours, why]);
+  return table(["tool", "what it does", "what ebb does", "why"], rows);
+}
+
+/** Both scuttles are one, and where one alone is meant it is told by its owner. */
+function namesOf(rivals: Listed["rivals"]): string {
+  const isBoth = rivals.includes("scuttle") && rivals.includes("scuttle-redbox");
+  const names = rivals.flatMap((rival) => {
+    if (rival === "scuttle") return [isBoth ? "scuttle" : "scuttle (kvij)"];
+    if (rival === "scuttle-redbox") return isBoth ? [] : ["scuttle (redboxllc)"];
+    return [rival];
+  });
+  return names.join(", ");
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

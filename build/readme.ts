@@ -5,6 +5,7 @@ import { defaultOf, flagOf } from "../src/core/help.ts";
 import { options } from "../src/core/options.ts";
 import { type SidecarKind, sidecarKinds } from "../src/core/sidecar.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
+import { type Wish, wishes } from "./inits.ts";
 
 const path = join(import.meta.dirname, "..", "README.md");
 
@@ -15,6 +16,7 @@ export function withTables(readme: string): string {
     options: optionTable(),
     sidecars: sidecarTable(),
     exits: exitTable(),
+    inits: initTable(),
     differences: differenceTable(),
   })) {
     const place = new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`);
@@ -77,6 +79,19 @@ function namesOf(rivals: Listed["rivals"]): string {
     return [rival];
   });
   return names.join(", ");
+}
+
+function initTable(): string {
+  const rows = Object.entries(wishes).map(([name, wish]: [string, Wish]) => [
+    name,
+    ...[wish.tini, wish["dumb-init"], wish.ebb].map(flagsOf),
+  ]);
+  return table(["", "tini", "dumb-init", "ebb"], rows);
+}
+
+function flagsOf(flags: readonly string[] | undefined): string {
+  if (flags === undefined) return "no";
+  return flags.length === 0 ? "always" : code(flags.join(" "));
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,10 +1,23 @@
 import { type Place, urlOf } from "./place.ts";
 import type { Flags, Plan } from "./plan.ts";
 
-/** The command line that a plan stands for; `app`: the application, and what it is told before its steps. */
-export function callLine(plan: Plan, place: Place, app: readonly string[]): readonly string[] {
+/** What the injector writes of a sidecar that is an init container. */
+export const NATIVE = `sidecar.istio.io/status=${JSON.stringify(JSON.stringify({ initContainers: ["istio-proxy"], containers: [] }))}\n`;
+
+/** What a command line is made with. */
+interface Around {
+  readonly place: Place;
+  /** The application, and what it is told before its steps. */
+  readonly app: readonly string[];
+  /** A file with the pod's annotations. */
+  readonly annotations: string;
+}
+
+/** The command line that a plan stands for. */
+export function callLine(plan: Plan, { place, app, annotations }: Around): readonly string[] {
   const { command, flags } = plan;
-  const common = ["--log-level", flags.logLevel, ...sidecarFlags(plan, urlOf(place), "unix" in place)];
+  const pod = plan.isNative ? ["--pod-annotations", annotations] : [];
+  const common = ["--log-level", flags.logLevel, ...pod, ...sidecarFlags(plan, urlOf(place), "unix" in place)];
   switch (command) {
     case "run":
       return ["run", ...common, ...runFlags(flags), "--", ...appWords(plan, app)];

@@ -1,6 +1,7 @@
-import { readdirSync, readlinkSync } from "node:fs";
+import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { catches, childrenOf, collect, ebbPath, temporaryFolder } from "../harness.ts";
-import { callLine } from "./call.ts";
+import { callLine, NATIVE } from "./call.ts";
 import { now } from "./clock.ts";
 import { killBy } from "./kill.ts";
 import { nextAddress, type Place } from "./place.ts";
@@ -65,7 +66,9 @@ export async function live(plan: Plan, stage: Stage): Promise<Seen> {
     if (endpoint === "quit") cues.call("quit");
   });
   const startedAt = now();
-  const ebb = spawn(plan, [...callLine(plan, place, [stage.app, stage.witness.path, run])]);
+  const annotations = join(folder.path, "annotations");
+  if (plan.isNative) writeFileSync(annotations, NATIVE);
+  const ebb = spawn(plan, callLine(plan, { place, app: [stage.app, stage.witness.path, run], annotations }));
   const stdout = collect(ebb.stdout);
   const stderr = collect(ebb.stderr);
   const isRunning = () => ebb.exitCode === null && ebb.signalCode === null;
@@ -106,8 +109,8 @@ function spawn(plan: Plan, args: readonly string[]) {
   return Bun.spawn([...through, ebbPath, ...args], { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
 }
 
-/** ebb's pid, once it cannot lose a signal any more. */
-async function pidOf(started: number, { isPid1, signals }: Plan, isRunning: () => boolean): Promise<number> {
+/** ebb's pid, once it is ebb: it cannot lose a signal any more, and has only its own descriptors. */
+async function pidOf(started: number, { isPid1 }: Plan, isRunning: () => boolean): Promise<number> {
   const isThere = (pid: number) => {
     try {
       return catches(pid, 15);
@@ -117,7 +120,7 @@ async function pidOf(started: number, { isPid1, signals }: Plan, isRunning: () =
   };
   while (isRunning()) {
     const pid = isPid1 ? (childrenOf(started)[0] ?? 0) : started;
-    if (pid > 0 && (signals.length === 0 || isThere(pid))) return pid;
+    if (pid > 0 && isThere(pid)) return pid;
     await Bun.sleep(1);
   }
   return started;

@@ -12,7 +12,9 @@ export function judgeDrainSteps(one: Case): void {
   );
   const isAsked = fail !== undefined || drain !== undefined || stats !== undefined;
   if (plan.flags.drainMs === 0 && isAsked) broken("always", "it drained, but was not told to");
-  if (drain !== undefined && (fail === undefined || fail.at > drain.at)) broken("always", "listeners before health");
+  const isFailed = drain !== undefined && fail !== undefined && fail.at <= drain.at;
+  if (drain !== undefined && !isFailed && !plan.isNative) broken("always", "listeners before health");
+  if (fail !== undefined && plan.isNative) broken("always", "the health of a native sidecar was failed");
   if (stats !== undefined && (drain === undefined || drain.at > stats.at)) broken("always", "counted before draining");
   if (plan.command !== "drain" && plan.command !== "run") return;
   const begin = beginOf(one);
@@ -57,9 +59,8 @@ function judgeHeld(one: Case, begin: number): void {
   const heldMs = heard.at - begin;
   if (heldMs < Math.min(flags.minDrainMs, 0.45 * flags.drainMs) - 2)
     broken("always", `the stop was held for ${Math.round(heldMs)} ms`);
-  const steps = (["fail", "drain", "stats"] as const).filter(
-    (endpoint) => firstOf(seen.requests, endpoint) === undefined,
-  );
+  const due: readonly Endpoint[] = plan.isNative ? ["drain", "stats"] : ["fail", "drain", "stats"];
+  const steps = due.filter((endpoint) => firstOf(seen.requests, endpoint) === undefined);
   if (steps.length > 0 && heldMs < flags.drainMs - 50)
     broken("always", `the app was stopped before ${steps.join(", ")}`);
 }

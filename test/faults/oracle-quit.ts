@@ -20,9 +20,10 @@ export function judgeQuits(one: Case): void {
   }
 }
 
-/** What the policy says of this exit code (README, --quit-on and --restart-policy). */
-export function quitIsDue({ plan: { command, flags }, seen }: Case): boolean {
+/** What the policy says of this exit code (--quit-on, --restart-policy); a native sidecar is never quit. */
+export function quitIsDue({ plan: { command, flags, isNative }, seen }: Case): boolean {
   const { code } = seen;
+  if (isNative) return false;
   if (command === "wait") return false;
   if (command === "quit") return true;
   if (command === "drain") return flags.thenQuit && (code as number) < 128;
@@ -77,5 +78,6 @@ export function judgeQuit(one: Case): void {
   if (code === 0 && isOpen && !leaves) broken("always", "exit code 0, but the proxy still listens");
   const quits = seen.requests.filter(({ endpoint }) => endpoint === "quit");
   const took = quits.findLast(({ answer, wholeAt }) => answer.kind.startsWith("ok") && wholeAt !== undefined);
-  if (code === 0 && took === undefined) broken("always", "exit code 0, but no quit was answered well");
+  if (code === 0 && took === undefined && !plan.isNative)
+    broken("always", "exit code 0, but no quit was answered well");
 }

@@ -69,6 +69,11 @@ function noted(random: Random, { app, flags }: About): Planned {
   const different = [...new Set(set)].filter((number) => !(isBoth && number === SIG.TSTP));
   const isStorm = random.chance(0.4);
   const signals = different.map((number) => signal(random, "noting", number, isStorm ? 0 : random.int(0, 150)));
+  if (flags.drainMs > 0 && random.chance(0.7)) {
+    const stop = random.pick(stops);
+    signals.unshift(signal(random, "noting", stop, 0));
+    different.push(stop);
+  }
   const awaited = new Set(different.map((number) => rewritten(number, flags)).filter((number) => number !== 0));
   const steps = [...(random.chance(0.5) ? ["note", ...app.steps] : [...app.steps, "note"])];
   return { steps: [...steps, `await:${[...awaited].join(",")}`, ...planEnd(random)], signals };

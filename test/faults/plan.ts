@@ -75,6 +75,8 @@ export interface Plan {
   readonly isPid1: boolean;
   readonly sidecar: "envoy" | "istio" | "linkerd" | "custom" | "auto";
   readonly isUnix: boolean;
+  /** By the pod's annotations: it is waited for and drained, never quit. */
+  readonly isNative: boolean;
   readonly proxy: ProxyPlan;
   readonly flags: Flags;
   readonly app: AppPlan;
@@ -90,12 +92,15 @@ export function planOf(seed: number): Plan {
   const flags = planFlags(random, { command, drains, waitMs });
   const app = planApp(random, { command, flags });
   const { steps, signals } = planSignals(random, { command, flags, app, isReadyEver });
+  const sidecar = planSidecar(random, command, drains);
+  const isUnix = random.chance(0.1);
   return {
     seed,
     command,
     isPid1: command === "run" && random.chance(0.1),
-    sidecar: planSidecar(random, command, drains),
-    isUnix: random.chance(0.1),
+    sidecar,
+    isUnix,
+    isNative: sidecar === "istio" && !isUnix && random.chance(0.3),
     proxy,
     flags,
     app: { ...app, steps },

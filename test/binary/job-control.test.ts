@@ -47,6 +47,19 @@ describe("Ctrl-Z", () => {
     expect(times(at, "\ncontinued\n")).toBe(3);
   });
 
+  test("ebb under ebb is one job, too", async () => {
+    await using at = await startShell();
+    at.type(`${call} ${call} sh -c 'echo re""ady; read line; echo got $line'\n`);
+    await at.shows("ready\n");
+    at.type("\x1a");
+    await at.shows(/Stopped(?:.|\n)*\$ $/);
+    at.type("fg\n");
+    await at.shows(/fg\n.*read line.*\n/);
+    at.type("hello\n");
+    await at.shows("got hello\n");
+    await leave(at, "");
+  });
+
   test("bg and fg: the child goes on without the terminal, and then has it again", async () => {
     await using at = await startShell();
     at.type(`${call} sh -c 'echo re""ady; read line; echo got $line'\n`);

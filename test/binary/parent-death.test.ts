@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { SIG } from "../../src/core/signal.ts";
 import {
+  catches,
   childPath,
   childrenOf,
   fakeSidecar,
@@ -46,6 +47,20 @@ test("--parent-death during the wait: a stop signal ends it, and the sidecar is 
   kill(shell);
   expect((await shell.ended).stdout).toBe("");
   expect(sidecar.requests).toEqual(["POST /quitquitquit"]);
+});
+
+test("--parent-death is heard of also where the parent dies before ebb has asked for it", async () => {
+  for (let time = 0; time < 10; time++) {
+    const flags = ["--parent-death", "USR1"];
+    await using shell = startEbb(runChild(["record", "10"], flags), { through: ["sh", "-c", 'env "$@" & wait', "sh"] });
+    const pid = await until("ebb runs", () => childrenOf(shell.pid).find((each) => catches(each, SIG.USR1)));
+    process.kill(pid, SIG.STOP);
+    kill(shell);
+    await until("the parent has died", () => isGone(shell.pid));
+    process.kill(pid, SIG.CONT);
+    await shell.ended; // its child has had the signal, before or after it could say what to do
+    await until("ebb has ended", () => isGone(pid));
+  }
 });
 
 test("--parent-death KILL ends ebb and its child", async () => {

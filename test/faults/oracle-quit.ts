@@ -6,9 +6,11 @@ export function judgeQuits(one: Case): void {
   const { seen, broken } = one;
   const quits = seen.requests.filter(({ endpoint }) => endpoint === "quit");
   const due = quitIsDue(one);
+  // `ebb quit` and `ebb drain` end by a stop signal, whatever they are at
+  const isStopped = one.plan.command !== "run" && seen.sent.some(({ signal }) => 128 + signal === seen.code);
   for (const { method, path } of quits) if (method !== "POST") broken("always", `a quit by ${method} ${path}`);
   if (!due && quits.length > 0) broken("always", `${quits.length} quits were sent, but none was to be`);
-  if (due) judgeMissed(one, quits);
+  if (due && !isStopped) judgeMissed(one, quits);
   for (const [index, quit] of quits.entries()) {
     const next = quits[index + 1];
     if (next !== undefined && isFinal(quit)) broken("always", `a quit was sent again after "${quit.answer.kind}"`);
@@ -26,7 +28,7 @@ export function quitIsDue({ plan: { command, flags, isNative }, seen }: Case): b
   if (isNative) return false;
   if (command === "wait") return false;
   if (command === "quit") return true;
-  if (command === "drain") return flags.thenQuit && (code as number) < 128;
+  if (command === "drain") return flags.thenQuit;
   if (flags.quitOn === "never" || (flags.quitOn === "success" && code !== 0)) return false;
   if (flags.restartPolicy === "Always") return false;
   return !(flags.restartPolicy === "OnFailure" && code !== 0);
@@ -35,8 +37,6 @@ export function quitIsDue({ plan: { command, flags, isNative }, seen }: Case): b
 /** Where somebody listened all the time from the moment that it was due. */
 function judgeMissed({ plan, seen, app, broken }: Case, quits: readonly Request[]): void {
   if (quits.length > 0) return;
-  // `ebb quit` and `ebb drain` end by a stop signal, whatever they are at
-  if (plan.command !== "run" && seen.sent.some(({ signal }) => 128 + signal === seen.code)) return;
   const from = app?.facts.at(-1)?.at ?? seen.startedAt;
   const lastDoor = seen.doors.at(-1);
   const isOpen = lastDoor?.state === "open" && lastDoor.at < from;

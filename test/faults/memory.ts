@@ -11,7 +11,8 @@ const LATE = 10_000;
 /** Around each, in polls. */
 const WINDOW = 500;
 
-const WAIT_MS = 120_000;
+/** A machine that stands still polls less. */
+const WAIT_MS = 600_000;
 
 /** What a wait holds after 2,000 and after 10,000 polls, beside proxies that are not ready in one way each. */
 export async function checkMemory(say: (text: string) => void): Promise<Result> {
@@ -57,12 +58,12 @@ async function usagesAround(
 ): Promise<Readonly<Record<string, Usage>>> {
   await until(`${polls} polls`, () => now() > polls - WINDOW, WAIT_MS);
   const usages = new Map<string, Usage[]>();
-  while (now() < polls + WINDOW) {
+  do {
     for (const [name, { pid }] of Object.entries(waits)) {
       usages.set(name, [...(usages.get(name) ?? []), usageOf(pid)]);
     }
     await Bun.sleep(20);
-  }
+  } while (now() < polls + WINDOW);
   return Object.fromEntries([...usages].map(([name, some]) => [name, least(some)]));
 }
 

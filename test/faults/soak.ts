@@ -1,4 +1,4 @@
-import { type Started, startEbb, until } from "../harness.ts";
+import { catches, type Started, startEbb, until } from "../harness.ts";
 import { now } from "./clock.ts";
 import { killBy } from "./kill.ts";
 import { nextAddress, type TcpPlace, urlOf } from "./place.ts";
@@ -10,6 +10,7 @@ import type { Witness } from "./witness.ts";
 
 const SAMPLES = 40;
 const SIGTERM = 15;
+const START_MS = 60_000;
 
 interface Soaked {
   readonly name: string;
@@ -54,7 +55,12 @@ export async function soak(
       code: 143,
     },
   ];
-  await until("the app notes signals", () => lives[0]?.facts.some(({ what }) => what === "noting"));
+  await until(
+    "ebb is there for signals",
+    () => soaked.every(({ started: { pid } }) => catches(pid, SIGTERM)),
+    START_MS,
+  );
+  await until("the app notes them", () => lives[0]?.facts.some(({ what }) => what === "noting"), START_MS);
   const endSignals = sendSignals(soaked, random);
   const usages = await watch(soaked, ms);
   endSignals();

@@ -4,6 +4,7 @@ import { duration, parsePort } from "../core/syntax.ts";
 import { commandLine, type Personality, type Translation } from "./personality.ts";
 import { createSaying, type Saying, unexpected } from "./saying.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
+import { readVariables } from "./variables.ts";
 
 const flags: readonly ToolFlag[] = [
   { name: "port", short: "p", value: "needed" },
@@ -36,7 +37,7 @@ function translate(args: readonly string[], env: Environment): Translation {
   sayProxy(call, saying);
   sayTimes(call, saying);
   if (call.words.length === 0 && call.flags.has("shutdown")) saying.refuse("--shutdown: expected a command after it");
-  const isVerbose = call.flags.has("verbose") || env.LINKERD_AWAIT_VERBOSE === "true";
+  const isVerbose = readVariables(env, saying).isTrue("LINKERD_AWAIT_VERBOSE") || call.flags.has("verbose");
   if (reason === undefined) saying.say("sidecar", "linkerd-await", "linkerd");
   else {
     const origin = env.LINKERD_AWAIT_DISABLED ? "LINKERD_AWAIT_DISABLED" : "LINKERD_DISABLED";

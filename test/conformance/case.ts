@@ -38,7 +38,7 @@ export interface Seen {
   readonly started: "no" | "when ready" | "unready";
   /** `PORT METHOD PATH` of the polls, each once. */
   readonly polls: readonly string[];
-  /** `PORT METHOD PATH[ BODY]` of all other requests, by port, in order. */
+  /** `PORT METHOD PATH[ BODY]` of all other requests, by port, and for each port in order. */
   readonly requests: readonly string[];
   /** The signals that the command got. */
   readonly signals: readonly number[];
@@ -59,12 +59,18 @@ export interface Case {
   readonly servers?: readonly Server[];
   /** A process called pilot-agent is in the pod. */
   readonly hasAgent?: true;
+  /** The tool is PID 1, as in a container. */
+  readonly isPid1?: true;
+  /** The requests count in the order in which they came, whatever their ports. */
+  readonly isInOrder?: true;
+  /** It is about what ebb alone has. */
+  readonly isOwn?: true;
   readonly steps?: readonly Step[];
   readonly expect: Seen;
   /** Of stdout it counts alone whether there is any: `(some)`. */
   readonly hasOwnStdout?: true;
-  /** What ebb says on stderr, among other things. */
-  readonly says?: string;
+  /** What ebb says on stderr, among other things; none: nothing at all. */
+  readonly says?: readonly string[];
   /** The command starts, or where it does not the tool ends, after this many milliseconds. */
   readonly atLeastMs?: number;
   /** The tool ends within this many. Much more than it takes, and less than if what the case is about were missing. */

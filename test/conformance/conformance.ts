@@ -14,6 +14,7 @@ import { type Pool, startPool, way } from "./pool.ts";
 
 const RIVAL_LIMIT_MS = 8000;
 const WIDTH = 8;
+const TRIES = 6;
 
 const { given, only } = readArguments();
 const chosen = cases.map((_, index) => index).filter((index) => cases[index]?.name.includes(only));
@@ -72,8 +73,6 @@ interface Trial {
   readonly path: string;
 }
 
-const TRIES = 6;
-
 /** What goes wrong at random is tried again; that it did is a difference, too. */
 async function tryRival(pool: Pool, { index, rival, path }: Trial): Promise<Verdict> {
   const random = differences
@@ -101,7 +100,8 @@ function notShown(shown: ReadonlySet<DifferenceId>): readonly DifferenceId[] {
 }
 
 /** Cases of a personality are for the tools of this name. */
-function isFor({ as }: Case, rival: Rival): boolean {
+function isFor({ as, isOwn }: Case, rival: Rival): boolean {
+  if (isOwn) return false;
   return as === rival || (as === "scuttle" && rival === "scuttle-redbox");
 }
 

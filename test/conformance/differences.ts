@@ -84,9 +84,24 @@ export const differences = [
   {
     id: "stop-while-waiting",
     rivals: [...go, "linkerd-await"],
-    theirs: "a stop signal while it waits ends it (as PID 1 linkerd-await does not notice), and the sidecar stays",
+    theirs:
+      "a stop signal while it waits ends it, and the sidecar stays; as PID 1 linkerd-await does not notice it, the others exit with 2",
     ours: "128+n, and the sidecar is quit, as after any end",
     why: "a Job that is stopped early ends, too",
+  },
+  {
+    id: "early-signal",
+    rivals: ["linkerd-await"],
+    theirs: "SIGUSR1 and others end it while it waits",
+    ours: "stop signals alone end the wait",
+    why: "they mean something to the command, and it is not there yet",
+  },
+  {
+    id: "real-time",
+    rivals: [...go, "linkerd-await"],
+    theirs: "SIGRTMIN ends the tool (linkerd-await: with `--shutdown`)",
+    ours: "it reaches the command",
+    why: "as with every other signal",
   },
   {
     id: "only-sigterm",
@@ -146,6 +161,14 @@ export const differences = [
     why: "no shell, no pkill, no shared PID namespace",
   },
   {
+    id: "fallback",
+    rivals: ["scuttle"],
+    theirs:
+      "`ISTIO_FALLBACK_PKILL`, and pilot-agent's end by a signal where there is no `ISTIO_QUIT_API`, are redboxllc's alone",
+    ours: "they are there, as last resort, without a shell or pkill",
+    why: "one scuttle for both",
+  },
+  {
     id: "newer-variables",
     rivals: ["scuttle-redbox"],
     theirs: "`GENERIC_QUIT_ONLY` and `QUIT_REQUEST_TIMEOUT` are unknown",
@@ -168,8 +191,9 @@ export const differences = [
   },
   {
     id: "empty-variable",
-    rivals: ["envoy-preflight"],
-    theirs: "`ENVOY_ADMIN_API` or `ENVOY_KILL_API` that is set and empty is a URL that nobody answers",
+    rivals: ["envoy-preflight", "linkerd-await"],
+    theirs:
+      "`ENVOY_ADMIN_API` or `ENVOY_KILL_API` that is set and empty is a URL that nobody answers, an empty `LINKERD_AWAIT_VERBOSE` a mistake",
     ours: "empty is unset",
     why: "charts set empty values",
   },
@@ -200,6 +224,13 @@ export const differences = [
     theirs: "a command line that is wrong is exit code 2",
     ours: "64",
     why: "one code for it in all of ebb",
+  },
+  {
+    id: "uri",
+    rivals: ["linkerd-await"],
+    theirs: "`--uri` was there in its first releases only",
+    ours: "it is taken",
+    why: "old command lines go on to work",
   },
   {
     id: "half-answer",

@@ -7,7 +7,7 @@ import { judge } from "./judge.ts";
 import type { Pool } from "./pool.ts";
 
 /** Much more than any case takes. */
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 30_000;
 
 const folder = temporaryFolder();
 process.on("exit", () => folder[Symbol.dispose]());

@@ -12,7 +12,8 @@ export function judge(
   const problems = fieldsThatDiffer(seen, expected).map(
     (field) => `${field}: expected ${JSON.stringify(expected[field])}, got ${JSON.stringify(seen[field])}`,
   );
-  if (says !== undefined && !stderr.includes(says)) problems.push(`stderr lacks ${JSON.stringify(says)}`);
+  for (const text of says ?? []) if (!stderr.includes(text)) problems.push(`stderr lacks ${JSON.stringify(text)}`);
+  if (says?.length === 0 && stderr !== "") problems.push("stderr is not empty");
   if (waitedMs < atLeastMs) problems.push(`waited ${waitedMs} ms, less than ${atLeastMs}`);
   if (tookMs > atMostMs) problems.push(`took ${tookMs} ms, more than ${atMostMs}`);
   return problems;

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { collect, until } from "../harness.ts";
+import { childrenOf, collect, until } from "../harness.ts";
 import { appPath } from "./app.ts";
 import type { Case, Seen, Step } from "./case.ts";
 import { type Pod, startServers } from "./servers.ts";
@@ -36,7 +36,8 @@ export async function runCase(given: Case, tool: Tool): Promise<Outcome> {
   const stdout = collect(process_.stdout);
   const stderr = collect(process_.stderr);
   try {
-    const scene = { pod, report, pid: process_.pid, isOver: () => isOver };
+    const pid = () => (given.isPid1 ? childrenOf(process_.pid)[0] : process_.pid);
+    const scene = { pod, report, pid, isOver: () => isOver };
     const steps = takeSteps(given.steps ?? [], scene);
     const code = await endOf(process_.exited, tool.limitMs);
     const end = process.hrtime.bigint();
@@ -50,7 +51,7 @@ export async function runCase(given: Case, tool: Tool): Promise<Outcome> {
       code,
       started: startOf(startedAt, pod.readyAt()),
       polls: [...pod.polled].sort(),
-      requests: pod.requests(),
+      requests: pod.requests(given.isInOrder),
       signals,
       agent: agent === undefined ? [] : readReport(agent).signals,
       stdout: given.hasOwnStdout ? stdout.text() && "(some)" : withoutLog(stdout.text()),
@@ -70,10 +71,15 @@ function withoutLog(stdout: string): string {
   return own === stdout ? own : `(log)\n${own}`;
 }
 
-function startTool({ command = ["app", "exit", "0"], flags = [], env, stdin }: Case, { words }: Tool, report: string) {
+function startTool(
+  { command = ["app", "exit", "0"], flags = [], env, stdin, isPid1 }: Case,
+  { words }: Tool,
+  report: string,
+) {
   const [name, ...rest] = command;
   const own = name === "app" ? [app, report, ...rest] : command;
-  return Bun.spawn([...words, ...flags, ...own], {
+  const through = isPid1 ? ["unshare", "--pid", "--fork", "--kill-child"] : [];
+  return Bun.spawn([...through, ...words, ...flags, ...own], {
     env: { PATH: process.env.PATH ?? "", ...env },
     stdin: stdin === undefined ? "ignore" : new TextEncoder().encode(stdin),
     stdout: "pipe",
@@ -103,7 +109,7 @@ interface Scene {
   readonly isOver: () => boolean;
   readonly pod: Pod;
   readonly report: string;
-  readonly pid: number;
+  readonly pid: () => number | undefined;
 }
 
 /** What was not come to when the tool ends is not done. */
@@ -114,7 +120,7 @@ async function takeSteps(steps: readonly Step[], scene: Scene): Promise<void> {
       await Bun.sleep(2);
     }
     if (act === "ready") scene.pod.becomeReady();
-    else if (!scene.isOver()) process.kill(scene.pid, act.signal);
+    else if (!scene.isOver()) process.kill(scene.pid() as number, act.signal);
   }
 }
 

@@ -7,8 +7,8 @@ export interface Pod {
   /** How many polls there were. */
   readonly polls: () => number;
   readonly polled: ReadonlySet<string>;
-  /** What else was asked, by port. */
-  readonly requests: () => readonly string[];
+  /** What else was asked, by port, or as it came. */
+  readonly requests: (isInOrder?: true) => readonly string[];
   /** When one was ready for the first time: CLOCK_MONOTONIC, in nanoseconds. */
   readonly readyAt: () => bigint | undefined;
   /** From now on polls get the last answers. */
@@ -16,7 +16,7 @@ export interface Pod {
   close(): void;
 }
 
-const isPoll = /^GET \/(server_info|ready|healthz\/ready)(\?|$)/;
+const isPoll = /^GET (\/\w+)*\/(server_info|ready)$/;
 
 export async function startServers(servers: readonly Server[]): Promise<Pod> {
   const polled = new Set<string>();
@@ -78,7 +78,10 @@ export async function startServers(servers: readonly Server[]): Promise<Pod> {
   return {
     polls: () => polls,
     polled,
-    requests: () => collapse(asked.toSorted((a, b) => a.port - b.port).map(({ text }) => text)),
+    requests: (isInOrder) => {
+      const sorted = isInOrder ? asked : asked.toSorted((a, b) => a.port - b.port);
+      return collapse(sorted.map(({ text }) => text));
+    },
     readyAt: () => readyAt,
     becomeReady: () => {
       isReady = true;

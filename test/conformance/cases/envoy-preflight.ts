@@ -81,7 +81,7 @@ function admin(): readonly Case[] {
     one("ENVOY_ADMIN_API=nonsense is refused", {
       env: { ENVOY_ADMIN_API: "nonsense" },
       sees: refused,
-      says: "ENVOY_ADMIN_API",
+      says: ["ENVOY_ADMIN_API"],
       differs: [{ rivals: both, by: "bad-value", sees: { code: "still running" } }],
     }),
   ];
@@ -124,7 +124,7 @@ function killing(): readonly Case[] {
     one("ENVOY_KILL_API=nonsense is refused", {
       env: { ENVOY_KILL_API: "nonsense" },
       sees: refused,
-      says: "ENVOY_KILL_API",
+      says: ["ENVOY_KILL_API"],
       differs: [
         {
           rivals: both,
@@ -160,7 +160,7 @@ function booleans(): readonly Case[] {
       one(`${name}=${value} is refused`, {
         env: { [name]: value },
         sees: refused,
-        says: name,
+        says: [name],
         differs: [{ rivals: both, by: "bad-value", sees: asDefault }],
       }),
     ),
@@ -188,6 +188,7 @@ function starting(): readonly Case[] {
       sees: { code: 143, started: "no", requests: [quit] },
       differs: [{ rivals: both, by: "stop-while-waiting", sees: { requests: [] } }],
     }),
+    one("it says nothing", { says: [] }),
     one("scuttle's variables are not envoy-preflight's", {
       env: { QUIT_WITHOUT_ENVOY_TIMEOUT: "1ms", NEVER_KILL_ISTIO: "true", ISTIO_QUIT_API: "http://127.0.0.1:15020" },
       servers: proxy(9901, live)({ polls: [initializing, initializing, live] }),

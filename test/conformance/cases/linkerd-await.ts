@@ -122,17 +122,42 @@ function otherFlags(): readonly Case[] {
     ),
     plain("--backoff=soon is refused", ["--backoff=soon", "--"], { sees: refused, differs: usage }),
     ...[["-v"], ["--verbose"]].map((flags) =>
-      plain(`${flags} says that it is switched off`, [...flags, "--"], { ...verbose, says: "because" }),
+      plain(`${flags} says that it is switched off`, [...flags, "--"], { ...verbose, says: ["because"] }),
     ),
     plain("LINKERD_AWAIT_VERBOSE=true says that it is switched off", ["--"], {
       ...verbose,
       env: { ...verbose.env, LINKERD_AWAIT_VERBOSE: "true" },
-      says: "because",
+      says: ["because"],
     }),
     plain("LINKERD_AWAIT_VERBOSE=false", ["--"], {
       ...verbose,
       env: { ...verbose.env, LINKERD_AWAIT_VERBOSE: "false" },
     }),
+    plain("it says nothing", ["--"], { says: [] }),
+    ...["1", "yes", "TRUE"].map((value) =>
+      plain(`LINKERD_AWAIT_VERBOSE=${value} is refused`, ["--"], {
+        env: { LINKERD_AWAIT_VERBOSE: value },
+        sees: refused,
+        says: ["LINKERD_AWAIT_VERBOSE"],
+        differs: usage,
+      }),
+    ),
+    plain("an empty LINKERD_AWAIT_VERBOSE is none", ["--"], {
+      env: { LINKERD_AWAIT_VERBOSE: "" },
+      differs: [{ rivals, by: "empty-variable", sees: { code: 2, started: "no", polls: [] } }],
+    }),
+    ...[
+      ["-u", "http://127.0.0.1:5191/live/ready"],
+      ["--uri", "http://127.0.0.1:5191/live/ready"],
+      ["--uri=http://127.0.0.1:5191/live/ready"],
+    ].map((flags) =>
+      plain(flags.join(" "), [...flags, "--"], {
+        servers: proxy(5191, ready)({}),
+        sees: { polls: ["5191 GET /live/ready"] },
+        differs: [{ rivals, by: "uri", sees: { code: 2, started: "no", polls: [] } }],
+      }),
+    ),
+    plain("--uri=nonsense is refused", ["--uri=nonsense", "--"], { sees: refused, differs: usage }),
     plain("an unknown flag is refused", ["--unknown", "--"], { sees: refused, differs: usage }),
     plain("flags in one word", ["-vS", "--"], { sees: { requests: [quit] } }),
     plain("--version", ["--version"], {
@@ -189,7 +214,7 @@ function commandLines(): readonly Case[] {
     plain("an unknown flag after the command is refused without --", [], {
       command: ["app", "words", "--unknown"],
       sees: refused,
-      says: "--unknown",
+      says: ["--unknown"],
       differs: usage,
     }),
   ];

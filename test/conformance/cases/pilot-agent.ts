@@ -94,7 +94,7 @@ function failures(): readonly Case[] {
     }),
     one("nobody listens", ["request", "GET", "/x"], {
       sees: { code: 69 },
-      says: "15000",
+      says: ["15000"],
       differs: [{ rivals, by: "request-code", sees: { code: 255 } }],
     }),
     one("an answer that is no HTTP", ["request", "GET", "/x"], {

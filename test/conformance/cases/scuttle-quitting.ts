@@ -1,4 +1,4 @@
-import { type Answer, hangs, live, quits, status } from "../answers.ts";
+import { type Answer, hangs, initializing, live, quits, status } from "../answers.ts";
 import type { Case, Server } from "../case.ts";
 import { istio, scuttle } from "../wrappers.ts";
 import { nothing, one, plain, quit, refused } from "./scuttle-case.ts";
@@ -8,7 +8,7 @@ const kvij = ["scuttle"] as const;
 const redbox = ["scuttle-redbox"] as const;
 
 /** Whom scuttle tells to quit, and when. */
-export const scuttleQuitting: readonly Case[] = [...quitApi(), ...neverKill(), ...generics()];
+export const scuttleQuitting: readonly Case[] = [...quitApi(), ...neverKill(), ...failing(), ...generics()];
 
 function generic(port: number, answers: readonly Answer[] = [status(200)]): Server {
   return { port, others: answers, ends: [] };
@@ -48,7 +48,7 @@ function quitApi(): readonly Case[] {
       one(`ISTIO_QUIT_API=${value} is refused`, {
         env: { ISTIO_QUIT_API: value },
         sees: refused,
-        says: "ISTIO_QUIT_API",
+        says: ["ISTIO_QUIT_API"],
         differs: [{ rivals: both, by: "bad-value", sees: { ...plain, requests: [] } }],
       }),
     ),
@@ -67,6 +67,33 @@ function quitApi(): readonly Case[] {
       servers: [{ port: 9901, polls: [live], others: [quits] }],
       sees: { polls: ["9901 GET /server_info"], requests: ["9901 POST /quitquitquit"] },
       differs: [{ rivals: both, by: "envoy-told", sees: { requests: [] } }],
+    }),
+    one("ISTIO_QUIT_API is deduced, nobody listens there: pilot-agent gets SIGINT", {
+      env: { ISTIO_QUIT_API: undefined, QUIT_REQUEST_TIMEOUT: "2s" },
+      servers: istio({ quit: [] }),
+      hasAgent: true,
+      sees: { requests: [], agent: [2] },
+      differs: [{ rivals: kvij, by: "fallback", sees: { agent: [] } }],
+    }),
+    one("ISTIO_FALLBACK_PKILL=true: where the quit is refused pilot-agent gets SIGINT", {
+      env: { ISTIO_FALLBACK_PKILL: "true" },
+      servers: istio({ quit: [status(404)] }),
+      hasAgent: true,
+      sees: { agent: [2] },
+      differs: [{ rivals: kvij, by: "fallback", sees: { agent: [] } }],
+    }),
+    one("ISTIO_FALLBACK_PKILL=true: where the quit is taken pilot-agent gets no signal", {
+      env: { ISTIO_FALLBACK_PKILL: "true" },
+      hasAgent: true,
+    }),
+    one("ISTIO_FALLBACK_PKILL=false: where the quit is refused pilot-agent gets no signal", {
+      env: { ISTIO_FALLBACK_PKILL: "false" },
+      servers: istio({ quit: [status(404)] }),
+      hasAgent: true,
+    }),
+    one("where ISTIO_QUIT_API is given and refused pilot-agent gets no signal", {
+      servers: istio({ quit: [status(404)] }),
+      hasAgent: true,
     }),
     one("another admin port, no ISTIO_QUIT_API, and Envoy refuses: pilot-agent gets SIGINT", {
       env: { ENVOY_ADMIN_API: "http://127.0.0.1:9901", ISTIO_QUIT_API: undefined },
@@ -106,6 +133,37 @@ function neverKill(): readonly Case[] {
   ]);
 }
 
+/** What is no exit of the command's counts as a failure, too. */
+function failing(): readonly Case[] {
+  const env = { NEVER_KILL_ISTIO_ON_FAILURE: "true" };
+  return [
+    one("NEVER_KILL_ISTIO_ON_FAILURE=true, the command is ended by a signal", {
+      env,
+      command: ["app", "die", "9"],
+      sees: { code: 137, requests: [] },
+      differs: [{ rivals: both, by: "signal-death", sees: { code: 255 } }],
+    }),
+    one("NEVER_KILL_ISTIO_ON_FAILURE=true, the command is not there", {
+      env,
+      command: ["/none/none"],
+      sees: { code: 127, started: "no", requests: [] },
+      differs: [{ rivals: both, by: "not-started", sees: { code: 2 } }],
+    }),
+    one("NEVER_KILL_ISTIO_ON_FAILURE=true, SIGTERM while it waits", {
+      env,
+      servers: istio({ polls: [initializing] }),
+      steps: [{ once: { polls: 2 }, act: { signal: 15 } }],
+      sees: { code: 143, started: "no", requests: [] },
+    }),
+    one("NEVER_KILL_ISTIO_ON_FAILURE=true, QUIT_WITHOUT_ENVOY_TIMEOUT", {
+      env: { ...env, QUIT_WITHOUT_ENVOY_TIMEOUT: "300ms" },
+      servers: istio({ polls: [initializing] }),
+      sees: { code: 69, started: "no", requests: [] },
+      differs: [{ rivals: both, by: "wait-timeout", sees: { code: 1 } }],
+    }),
+  ];
+}
+
 function generics(): readonly Case[] {
   const env = { GENERIC_QUIT_ENDPOINTS: "http://127.0.0.1:8081/stop" };
   const pod = [...istio({}), generic(8081)];
@@ -119,6 +177,12 @@ function generics(): readonly Case[] {
       env: { GENERIC_QUIT_ENDPOINTS: " http://127.0.0.1:8081/stop , http://localhost:8082/quit?now=1 " },
       servers: [...pod, generic(8082)],
       sees: { requests: [told, "8082 POST /quit?now=1", quit] },
+    }),
+    one("GENERIC_QUIT_ENDPOINTS are told before Istio", {
+      env: { GENERIC_QUIT_ENDPOINTS: "http://127.0.0.1:20001/stop" },
+      servers: [...istio({}), generic(20001)],
+      isInOrder: true,
+      sees: { requests: ["20001 POST /stop", quit] },
     }),
     one("GENERIC_QUIT_ENDPOINTS without a path", {
       env: { GENERIC_QUIT_ENDPOINTS: "http://127.0.0.1:8081" },
@@ -134,12 +198,12 @@ function generics(): readonly Case[] {
     one("GENERIC_QUIT_ENDPOINTS=nonsense is refused", {
       env: { GENERIC_QUIT_ENDPOINTS: "nonsense" },
       sees: refused,
-      says: "GENERIC_QUIT_ENDPOINTS",
+      says: ["GENERIC_QUIT_ENDPOINTS"],
       differs: [{ rivals: both, by: "bad-value", sees: plain }],
     }),
     ...[404, 500].map((code) =>
       one(`GENERIC_QUIT_ENDPOINTS that answers ${code}: its answer does not matter`, {
-        env: { ...env, QUIT_REQUEST_TIMEOUT: "400ms" },
+        env: { ...env, QUIT_REQUEST_TIMEOUT: "1s" },
         servers: [...istio({}), generic(8081, [status(code)])],
         sees: { requests: [told, ...(code === 500 ? [`${told} again`] : []), quit] },
         ...(code === 500
@@ -148,7 +212,7 @@ function generics(): readonly Case[] {
       }),
     ),
     one("GENERIC_QUIT_ENDPOINTS where nobody listens", {
-      env: { ...env, QUIT_REQUEST_TIMEOUT: "400ms" },
+      env: { ...env, QUIT_REQUEST_TIMEOUT: "1s" },
       servers: istio({}),
     }),
     one("a generic endpoint that hangs takes no time from the others", {

@@ -27,16 +27,24 @@ function admin(): readonly Case[] {
     one("ENVOY_ADMIN_API says localhost", {
       env: { ENVOY_ADMIN_API: "http://localhost:15000" },
     }),
-    ...["localhost:15000", "15000", "nonsense"].map((value) =>
+    ...["localhost:15000", "15000", "nonsense", " http://127.0.0.1:15000"].map((value) =>
       one(`ENVOY_ADMIN_API=${value} is refused`, {
         env: { ENVOY_ADMIN_API: value },
         sees: refused,
-        says: "ENVOY_ADMIN_API",
+        says: ["ENVOY_ADMIN_API"],
         differs: [
           { rivals: both, by: "bad-value", sees: { code: "still running", started: "no", polls: [], requests: [] } },
         ],
       }),
     ),
+    one("ENVOY_ADMIN_API in capitals", {
+      env: { ENVOY_ADMIN_API: "HTTP://LOCALHOST:15000" },
+      differs: [{ rivals: both, by: "loopback", sees: { requests: [] } }],
+    }),
+    one("ENVOY_ADMIN_API has a path", {
+      env: { ENVOY_ADMIN_API: "http://127.0.0.1:15000/envoy" },
+      sees: { polls: ["15000 GET /envoy/server_info"] },
+    }),
     one("ENVOY_ADMIN_API ends with a slash", {
       env: { ENVOY_ADMIN_API: "http://127.0.0.1:15000/" },
       differs: [

@@ -14,6 +14,7 @@ export const scuttleCases: readonly Case[] = [
   ...scuttleQuitting,
   ...logging(),
   ...commandLines(),
+  ...own(),
 ];
 
 /** Each variable that is true or false, with something else. */
@@ -24,13 +25,37 @@ function booleans(): readonly Case[] {
       one(`${name}=${JSON.stringify(value)} is refused`, {
         env: { [name]: value },
         sees: refused,
-        says: name,
+        says: [name],
         differs: [{ rivals: both, by: "bad-value", sees: plain }],
       }),
     ),
     one(`${name}=false is the default`, { env: { [name]: "false" } }),
     one(`${name} that is empty is the default`, { env: { [name]: "" } }),
   ]);
+}
+
+/** What ebb has besides, for those who came from scuttle. */
+function own(): readonly Case[] {
+  return [
+    one("all that is wrong is told at once", {
+      env: { NEVER_KILL_ISTIO: "yes", WAIT_FOR_ENVOY_TIMEOUT: "soon" },
+      sees: refused,
+      says: ['NEVER_KILL_ISTIO: expected true or false, got "yes"', "WAIT_FOR_ENVOY_TIMEOUT", '"soon"'],
+      isOwn: true,
+    }),
+    one("an option of ebb's that scuttle has not is its variable", {
+      env: { EBB_EXPECT_EXIT: "3" },
+      command: ["app", "exit", "3"],
+      sees: { code: 0 },
+      isOwn: true,
+    }),
+    one("a variable that sets nothing without ENVOY_ADMIN_API is told", {
+      env: { ENVOY_ADMIN_API: undefined, SCUTTLE_LOGGING: undefined },
+      sees: { started: "unready", polls: [], requests: [] },
+      says: ["ISTIO_QUIT_API"],
+      isOwn: true,
+    }),
+  ];
 }
 
 function durations(): readonly Case[] {
@@ -40,7 +65,7 @@ function durations(): readonly Case[] {
       one(`${name}=${JSON.stringify(value)} is refused`, {
         env: { [name]: value },
         sees: refused,
-        says: name,
+        says: [name],
         differs: [{ rivals: both, by: "bad-value", sees: plain }],
       }),
     ),
@@ -56,15 +81,16 @@ function logging(): readonly Case[] {
       one(`SCUTTLE_LOGGING=${value ?? "(unset)"}: it logs, not on stdout`, {
         env: { SCUTTLE_LOGGING: value },
         command: ["app", "out", "the app's", "exit", "0"],
-        says: "started",
+        says: ["started"],
         sees: { stdout: "the app's\n" },
         differs: [{ rivals: both, by: "stdout", sees: { stdout: "(log)\nthe app's\n" } }],
       }),
     ),
+    one("SCUTTLE_LOGGING=false: it says nothing", { says: [] }),
     one("SCUTTLE_LOGGING=yes is refused", {
       env: { SCUTTLE_LOGGING: "yes" },
       sees: refused,
-      says: "SCUTTLE_LOGGING",
+      says: ["SCUTTLE_LOGGING"],
       differs: [{ rivals: both, by: ["bad-value", "stdout"], sees: { ...plain, stdout: "(log)\n" } }],
     }),
   ];

@@ -14,6 +14,7 @@ export const wrapperCases: readonly Case[] = [scuttle, preflight, shutdown, awai
   ...inheritance(wrapper),
   ...readiness(wrapper),
   ...signals(wrapper),
+  ...asPid1(wrapper),
   ...(wrapper.quit === undefined ? [] : quitting(wrapper, wrapper.quit)),
 ]);
 
@@ -29,8 +30,17 @@ function differs(
   return { differs: [{ rivals: wrapper.rivals, by, sees: inShutdown }] };
 }
 
+/** What all its rivals do otherwise. */
+function anywhere(
+  { rivals }: Wrapper,
+  by: DifferenceId,
+  sees: Partial<Seen>,
+): { readonly differs?: readonly Differs[] } {
+  return rivals.length === 0 ? {} : { differs: [{ rivals, by, sees }] };
+}
+
 function exitCodes(wrapper: Wrapper): readonly Case[] {
-  const codes = [0, 1, 3, 255].map((code) =>
+  const codes = [0, 1, 3, 64, 69, 255].map((code) =>
     caseOf(wrapper, { name: `exit code ${code}`, command: ["app", "exit", `${code}`], sees: { code } }),
   );
   const deaths = (["TERM", "KILL", "SEGV"] as const).map((name) =>
@@ -133,6 +143,38 @@ function readiness(wrapper: Wrapper): readonly Case[] {
   ];
 }
 
+/** As PID 1, for which the kernel has no default actions. */
+function asPid1(wrapper: Wrapper): readonly Case[] {
+  const { servers, notYet } = wrapper;
+  const waits = { code: "still running", requests: [] } as const;
+  const stopped = wrapper.as === "linkerd-await" ? waits : ({ code: 2, requests: [] } as const);
+  const killed = caseOf(wrapper, {
+    name: "the command of PID 1 is ended by SIGKILL",
+    isPid1: true,
+    command: ["app", "die", `${SIG.KILL}`],
+    sees: { code: 137 },
+    ...differs(wrapper, "signal-death", { inGo: { code: 255 }, inShutdown: { code: 71 } }),
+  });
+  return [
+    caseOf(wrapper, {
+      name: "SIGTERM while it waits as PID 1",
+      isPid1: true,
+      servers: servers({ polls: [notYet] }),
+      steps: [{ once: { polls: 2 }, act: { signal: SIG.TERM } }],
+      sees: { code: 143, started: "no" },
+      ...anywhere(wrapper, "stop-while-waiting", stopped),
+    }),
+    caseOf(wrapper, {
+      name: "SIGTERM reaches the command of PID 1",
+      isPid1: true,
+      command: ["app", "until", `${SIG.TERM}`, "9"],
+      steps: [{ once: "started", act: { signal: SIG.TERM } }],
+      sees: { code: 9, signals: [SIG.TERM] },
+    }),
+    ...(wrapper.quit === undefined ? [] : [killed]),
+  ];
+}
+
 function signals(wrapper: Wrapper): readonly Case[] {
   const { servers, notYet, yes } = wrapper;
   const waiting = servers({ polls: [notYet, yes] }).map((server) =>
@@ -176,6 +218,27 @@ function signals(wrapper: Wrapper): readonly Case[] {
       })),
       sees: { signals: [SIG.TERM, SIG.TERM, SIG.INT, SIG.USR1] },
       ...differs(wrapper, "only-sigterm", { inShutdown: { code: "still running", signals: [SIG.TERM], requests: [] } }),
+    }),
+    caseOf(wrapper, {
+      name: "a real-time signal reaches the command",
+      command: ["app", "until", "34", "8"],
+      steps: [{ once: "started", act: { signal: 34 } }],
+      sees: { code: 8, signals: [34] },
+      ...differs(wrapper, "real-time", {
+        inGo: { code: 128 + 34, signals: [], requests: [] },
+        inShutdown: { code: 128 + 34, signals: [], requests: [] },
+      }),
+    }),
+    caseOf(wrapper, {
+      name: "SIGUSR1 while it waits is no reason to end, SIGTERM then is",
+      servers: servers({ polls: [notYet] }),
+      steps: [
+        { once: { polls: 1 }, act: { signal: SIG.USR1 } },
+        { once: { polls: 4 }, act: { signal: SIG.TERM } },
+      ],
+      sees: { code: 143, started: "no" },
+      ...(wrapper.as === "linkerd-await" ? anywhere(wrapper, "early-signal", { code: 138, requests: [] }) : {}),
+      ...(wrapper.quitsAt(143) ? differs(wrapper, "stop-while-waiting", { inGo: { requests: [] } }) : {}),
     }),
     caseOf(wrapper, {
       name: "SIGTERM ends the command, which has no handler",

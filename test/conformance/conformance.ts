@@ -16,8 +16,8 @@ const RIVAL_LIMIT_MS = 8000;
 const WIDTH = 8;
 const TRIES = 6;
 
-const { given, only } = readArguments();
-const chosen = cases.map((_, index) => index).filter((index) => cases[index]?.name.includes(only));
+const { binaries, only } = readArguments();
+const chosen = cases.filter(({ name }) => name.includes(only));
 await using pool = startPool(WIDTH);
 const bad = (await againstEbb(pool)) + (await againstRivals(pool));
 process.exitCode = bad === 0 ? 0 : 1;
@@ -26,11 +26,11 @@ async function againstEbb(pool: Pool): Promise<number> {
   let failed = 0;
   await inParallel(
     chosen,
-    async (index) => {
-      const problems = await runEbb(pool, index, [0, 1]);
+    async (given) => {
+      const problems = await runEbb(pool, given, [0, 1]);
       if (problems.length === 0) return;
       failed += 1;
-      console.log(`ebb: ${cases[index]?.name}\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+      console.log(`ebb: ${given.name}\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
     },
     WIDTH,
   );
@@ -41,20 +41,20 @@ async function againstEbb(pool: Pool): Promise<number> {
 async function againstRivals(pool: Pool): Promise<number> {
   const shown = new Set<DifferenceId>();
   let bad = 0;
-  for (const [rival, path] of given) {
-    const own = chosen.filter((index) => isFor(cases[index] as Case, rival));
+  for (const [rival, path] of binaries) {
+    const own = chosen.filter((each) => isFor(each, rival));
     let differing = 0;
     await inParallel(
       own,
-      async (index) => {
-        const verdict = await tryRival(pool, { index, rival, path });
+      async (given) => {
+        const verdict = await tryRival(pool, { given, rival, path });
         if (verdict.shown.length > 0) differing += 1;
         for (const id of verdict.shown) shown.add(id);
         if (!isBad(verdict)) return;
         bad += 1;
         const missing = verdict.missing.map((id) => `the difference ${id} does not show`);
         console.log(
-          `${rival}: ${cases[index]?.name}\n${[...verdict.unexplained, ...missing].map((line) => `  ${line}`).join("\n")}`,
+          `${rival}: ${given.name}\n${[...verdict.unexplained, ...missing].map((line) => `  ${line}`).join("\n")}`,
         );
       },
       WIDTH,
@@ -63,25 +63,25 @@ async function againstRivals(pool: Pool): Promise<number> {
   }
   const unseen = only === "" ? notShown(shown) : [];
   for (const id of unseen) console.log(`the difference ${id} shows nowhere`);
-  if (given.size > 0) console.log(`differences: ${bad + unseen.length} unexplained, or no longer there`);
+  if (binaries.size > 0) console.log(`differences: ${bad + unseen.length} unexplained, or no longer there`);
   return bad + unseen.length;
 }
 
 interface Trial {
-  readonly index: number;
+  readonly given: Case;
   readonly rival: Rival;
   readonly path: string;
 }
 
 /** What goes wrong at random is tried again; that it did is a difference, too. */
-async function tryRival(pool: Pool, { index, rival, path }: Trial): Promise<Verdict> {
+async function tryRival(pool: Pool, { given, rival, path }: Trial): Promise<Verdict> {
   const random = differences
     .filter((each: Listed) => each.isAtRandom && each.rivals.includes(rival))
     .map(({ id }) => id);
   const tool = { words: [path], limitMs: RIVAL_LIMIT_MS };
   const tries = random.length === 0 ? 1 : TRIES;
   for (let tried = 1; ; tried += 1) {
-    const verdict = judgeRival(cases[index] as Case, rival, await pool.run({ index, tool }));
+    const verdict = judgeRival(given, rival, await pool.run({ name: given.name, tool }));
     if (!isBad(verdict)) return tried === 1 ? verdict : { ...verdict, shown: [...verdict.shown, ...random] };
     if (tried === tries) return verdict;
   }
@@ -95,7 +95,9 @@ function isBad({ unexplained, missing }: Verdict): boolean {
 function notShown(shown: ReadonlySet<DifferenceId>): readonly DifferenceId[] {
   const all: readonly (Listed & { readonly id: DifferenceId })[] = differences;
   return all
-    .filter(({ id, isAtRandom, rivals: of }) => !isAtRandom && !shown.has(id) && of.every((rival) => given.has(rival)))
+    .filter(
+      ({ id, isAtRandom, rivals: of }) => !isAtRandom && !shown.has(id) && of.every((rival) => binaries.has(rival)),
+    )
     .map(({ id }) => id);
 }
 
@@ -115,7 +117,7 @@ function readArguments() {
     });
     if (way === undefined) throw new Error("this needs namespaces of its own: run it as root");
     if (!existsSync(ebbPath)) throw new Error(`${ebbPath} is missing: npm run build`);
-    return { given: new Map(values.rival.map(parseRival)), only: values.only };
+    return { binaries: new Map(values.rival.map(parseRival)), only: values.only };
   } catch (error) {
     console.error(`conformance: ${error instanceof Error ? error.message : String(error)}`);
     process.exit(64);

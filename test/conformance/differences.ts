@@ -53,9 +53,9 @@ export const differences = [
   },
   {
     id: "first-instant",
-    rivals: ["scuttle-redbox", "envoy-preflight"],
+    rivals: go,
     theirs:
-      "a signal in the command's first instant, also one of Go's own, ends the tool, or has the sidecar quit while the command runs",
+      "a signal in the command's first instant ends the tool; with redboxllc's scuttle and envoy-preflight one of Go's own does, or has the sidecar quit twice",
     ours: "no signal is lost, or taken for another",
     why: "one start in twenty went wrong",
     isAtRandom: true,

@@ -2,7 +2,6 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ebbPath, temporaryFolder } from "../harness.ts";
 import { type Case, personalities } from "./case.ts";
-import { cases } from "./cases.ts";
 import { judge } from "./judge.ts";
 import type { Pool } from "./pool.ts";
 
@@ -18,11 +17,11 @@ for (const name of personalities) symlinkSync(ebbPath, join(folder.path, "bin", 
 const ways = [({ as }: Case) => [join(folder.path, "bin", as)], ({ as }: Case) => [ebbPath, as]] as const;
 
 /** Runs a case against ebb in one way after the other; what is not as expected. */
-export async function runEbb(pool: Pool, index: number, numbers: readonly (0 | 1)[]): Promise<readonly string[]> {
+export async function runEbb(pool: Pool, given: Case, numbers: readonly (0 | 1)[]): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const number of numbers) {
-    const words = ways[number](cases[index] as Case);
-    const found = await tryWay(pool, index, words);
+    const words = ways[number](given);
+    const found = await tryWay(pool, given, words);
     problems.push(...found.map((problem) => (number === 0 ? problem : `as ebb NAME: ${problem}`)));
   }
   return problems;
@@ -31,10 +30,9 @@ export async function runEbb(pool: Pool, index: number, numbers: readonly (0 | 1
 const TRIES = 3;
 
 /** What goes wrong once and not again alone is a machine that stood still: it is said, and no failure. */
-async function tryWay(pool: Pool, index: number, words: readonly string[]): Promise<readonly string[]> {
-  const given = cases[index] as Case;
+async function tryWay(pool: Pool, given: Case, words: readonly string[]): Promise<readonly string[]> {
   for (let tried = 1; ; tried += 1) {
-    const outcome = await pool.run({ index, tool: { words, limitMs: LIMIT_MS } });
+    const outcome = await pool.run({ name: given.name, tool: { words, limitMs: LIMIT_MS } });
     const problems = judge(given, outcome);
     if (problems.length === 0) return problems;
     if (tried === TRIES) return [...problems, `stderr: ${outcome.stderr.trim()}`];

@@ -34,16 +34,16 @@ export async function startServers(servers: readonly Server[]): Promise<Pod> {
     if (server.polls !== undefined && isPoll.test(request.line)) {
       polls += 1;
       polled.add(line);
-      const answer = isReady ? server.polls.at(-1) : next(server, server.polls);
+      const answer = isReady ? server.polls.at(-1) : next(server.polls);
       if (answer?.isReady) readyAt ??= process.hrtime.bigint();
       return answer;
     }
     asked.push({ port, text: request.body === "" ? line : `${line} ${request.body}` });
-    return next(server, server.others ?? []);
+    return next(server.others ?? []);
   };
 
   const taken = new Map<readonly Answer[], number>();
-  const next = (_: Server, answers: readonly Answer[]): Answer | undefined => {
+  const next = (answers: readonly Answer[]): Answer | undefined => {
     const index = taken.get(answers) ?? 0;
     taken.set(answers, index + 1);
     return answers[Math.min(index, answers.length - 1)];

@@ -4,22 +4,23 @@ import { cases } from "./cases.ts";
 import { type Outcome, runCase, type Tool } from "./run.ts";
 
 export interface Job {
-  readonly index: number;
+  /** Of the case. */
+  readonly name: string;
   readonly tool: Tool;
 }
 
 export type Answer = { readonly outcome: Outcome } | { readonly error: string };
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { index, tool } = JSON.parse(line) as Job;
-  const answer = await answerTo(index, tool);
+  const { name, tool } = JSON.parse(line) as Job;
+  const answer = await answerTo(name, tool);
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 }
 process.exit(0);
 
-async function answerTo(index: number, tool: Tool): Promise<Answer> {
-  const found = cases[index];
-  if (found === undefined) return { error: `no case ${index}` };
+async function answerTo(name: string, tool: Tool): Promise<Answer> {
+  const found = cases.find((each) => each.name === name);
+  if (found === undefined) return { error: `no case ${name}` };
   try {
     return { outcome: await runCase(found, tool) };
   } catch (error) {

@@ -68,7 +68,8 @@ export async function live(plan: Plan, stage: Stage): Promise<Seen> {
   const startedAt = now();
   const annotations = join(folder.path, "annotations");
   if (plan.isNative) writeFileSync(annotations, NATIVE);
-  const ebb = spawn(plan, callLine(plan, { place, app: [stage.app, stage.witness.path, run], annotations }));
+  const call = callLine(plan, { place, app: [stage.app, stage.witness.path, run], annotations });
+  const ebb = spawn(plan, call, stage.app);
   const stdout = collect(ebb.stdout);
   const stderr = collect(ebb.stderr);
   const isRunning = () => ebb.exitCode === null && ebb.signalCode === null;
@@ -103,8 +104,9 @@ export async function live(plan: Plan, stage: Stage): Promise<Seen> {
 
 type Ebb = ReturnType<typeof spawn>;
 
-function spawn(plan: Plan, args: readonly string[]) {
-  const through = plan.isPid1 ? ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"] : [];
+function spawn({ isPid1, blocked }: Plan, args: readonly string[], app: string) {
+  const through = isPid1 ? ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"] : [];
+  if (blocked.length > 0) through.push(app, "--block", blocked.join(","));
   const env = { PATH: process.env.PATH ?? "" };
   return Bun.spawn([...through, ebbPath, ...args], { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
 }

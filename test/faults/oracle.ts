@@ -7,8 +7,12 @@ import { judgeRun } from "./oracle-run.ts";
 import { judgeWait } from "./oracle-wait.ts";
 import type { Plan } from "./plan.ts";
 
-/** What ebb was started with, and so its child has to be. */
-export const given = { start: "start 0,1,2 0 0" };
+/** What the app has to say first, because ebb was started so: descriptors, signals that are blocked and ignored. */
+function givenOf({ blocked }: Plan): string {
+  let mask = 0n;
+  for (const signal of blocked) mask |= 1n << BigInt(signal - 1);
+  return `start 0,1,2 ${mask.toString(16)} 0`;
+}
 
 const MOST_DESCRIPTORS = 64;
 
@@ -39,8 +43,9 @@ export function judgeAll(plan: Plan, seen: Seen): readonly Violation[] {
 function judgeCommon(one: Case): void {
   const { plan, seen, app, broken } = one;
   if (seen.signal !== null && plan.command !== "wait") broken("always", `ebb itself was ended by ${seen.signal}`);
-  if (app !== undefined && app.facts[0]?.what !== given.start) {
-    broken("always", `the app was given "${app.facts[0]?.what}", not "${given.start}" (descriptors, blocked, ignored)`);
+  const [first] = app?.facts ?? [];
+  if (first !== undefined && first.what !== givenOf(plan)) {
+    broken("always", `the app was given "${first.what}", not "${givenOf(plan)}" (descriptors, blocked, ignored)`);
   }
   for (const { facts } of seen.lives) {
     for (const { what } of facts) if (/^(zombie|unstopped)/.test(what)) broken("always", `the app says: ${what}`);

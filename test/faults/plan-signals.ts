@@ -22,6 +22,7 @@ export interface Planned {
   /** The application's, to its end. */
   readonly steps: readonly string[];
   readonly signals: readonly SignalPlan[];
+  readonly blocked?: readonly number[];
 }
 
 /** Which signals ebb gets, when, and what the application does with them. */
@@ -36,6 +37,7 @@ export function planSignals(random: Random, about: About): Planned {
     [8, "killed"],
     [8, "early"],
     [5, "paused"],
+    [8, "held"],
     [5, "graceless"],
   );
   switch (theme) {
@@ -49,6 +51,8 @@ export function planSignals(random: Random, about: About): Planned {
       return { steps: [...app.steps, "hold"], signals: [signal(random, "app", random.pick([...stops, SIG.USR1, 40]))] };
     case "early":
       return { steps: [...app.steps, ...planEnd(random)], signals: before(random) };
+    case "held":
+      return held(random, about);
     case "paused": {
       const wake: SignalPlan = { cue: "pausing", afterMs: random.int(20, 120), signal: SIG.CONT };
       return { steps: ["note", ...app.steps, "pause", ...planEnd(random)], signals: [wake] };
@@ -77,6 +81,15 @@ function noted(random: Random, { app, flags }: About): Planned {
   const awaited = new Set(different.map((number) => rewritten(number, flags)).filter((number) => number !== 0));
   const steps = [...(random.chance(0.5) ? ["note", ...app.steps] : [...app.steps, "note"])];
   return { steps: [...steps, `await:${[...awaited].join(",")}`, ...planEnd(random)], signals };
+}
+
+/** They come before the application is there for them, most while ebb waits; it takes them up later, all of them. */
+function held(random: Random, { app, flags }: About): Planned {
+  const blocked = others.filter((number) => number !== SIG.TSTP);
+  const early = random.some(blocked, random.int(1, 12));
+  const signals = early.map((number) => signal(random, "ebb", number, random.int(0, 60)));
+  const awaited = new Set(early.map((number) => rewritten(number, flags)).filter((number) => number !== 0));
+  return { steps: [...app.steps, "note", `await:${[...awaited].join(",")}`, ...planEnd(random)], signals, blocked };
 }
 
 /** It ends some time after it was told to; sometimes it is told twice. */

@@ -81,6 +81,8 @@ export interface Plan {
   readonly flags: Flags;
   readonly app: AppPlan;
   readonly signals: readonly SignalPlan[];
+  /** Signals that ebb is started with blocked: its child is too, so that what comes too early waits for it. */
+  readonly blocked: readonly number[];
 }
 
 /** All that happens in one run, by chance from its seed alone. */
@@ -91,7 +93,7 @@ export function planOf(seed: number): Plan {
   const { proxy, waitMs, isReadyEver } = planProxy(random, { command, drains });
   const flags = planFlags(random, { command, drains, waitMs });
   const app = planApp(random, { command, flags });
-  const { steps, signals } = planSignals(random, { command, flags, app, isReadyEver });
+  const { steps, signals, blocked = [] } = planSignals(random, { command, flags, app, isReadyEver });
   const sidecar = planSidecar(random, command, drains);
   const isUnix = random.chance(0.1);
   return {
@@ -102,9 +104,10 @@ export function planOf(seed: number): Plan {
     isUnix,
     isNative: sidecar === "istio" && !isUnix && random.chance(0.3),
     proxy,
-    flags,
+    flags: { ...flags, expectExit: planExpected(random, command, steps) },
     app: { ...app, steps },
     signals,
+    blocked,
   };
 }
 
@@ -135,10 +138,18 @@ function planFlags(random: Random, { command, drains, waitMs }: About): Flags {
     graceMs: command === "run" && random.chance(0.15) ? random.int(50, 400) : undefined,
     isGroup: command === "run" && random.chance(0.2),
     rewrite: command === "run" && random.chance(0.15) ? [random.pick(rewrites)] : [],
-    expectExit: command === "run" && random.chance(0.15) ? [random.pick([0, 1, 3, 137, 143, 255])] : [],
+    expectExit: [],
     logLevel: random.chance(0.15) ? "debug" : "info",
     thenQuit: command === "drain" && random.chance(0.5),
   };
+}
+
+/** Mostly what will come. */
+function planExpected(random: Random, command: CommandName, steps: readonly string[]): readonly number[] {
+  if (command !== "run" || random.chance(0.8)) return [];
+  const [, word, code = ""] = /^(exit|raise):(\d+)$/.exec(steps.at(-1) ?? "") ?? [];
+  if (word === undefined || random.chance(0.3)) return [random.pick([0, 1, 3, 137, 143, 255])];
+  return [Number(code) + (word === "raise" ? 128 : 0), random.int(0, 255)];
 }
 
 const rewrites: Flags["rewrite"] = [

@@ -125,6 +125,16 @@ static void show_bun_less(void) {
   environ = shown;
 }
 
+/*
+ * In the place of libc's: Bun ignores these two at its start, and the kernel then drops one that has come for the child by
+ * then. They are held until ebb_listen catches them.
+ */
+void (*signal(int number, void (*handler)(int)))(int) {
+  if (handler == SIG_IGN && (number == SIGPIPE || number == SIGXFSZ)) return SIG_DFL;
+  struct sigaction new = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+  return sigaction(number, &new, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
 /* Held until JavaScript listens: PID 1 loses a signal that nobody listens to, unless it is blocked (kernel: sig_ignored). */
 static void hold_signals(void) {
   kernel_sigmask(SIG_SETMASK, &(uint64_t){~FAULTS}, NULL);

@@ -59,7 +59,9 @@ test.each([SIG.USR1, SIG.USR2, SIG.ALRM, SIG.XCPU])(
   },
 );
 
-test.each([...stops, ["SIGUSR1", SIG.USR1] as const, ["SIGWINCH", SIG.WINCH] as const])(
+const kept = [SIG.USR1, SIG.WINCH, SIG.PIPE, SIG.XFSZ].map((signal) => [signalName(signal), signal] as const);
+
+test.each([...stops, ...kept])(
   "%s that is already pending when ebb starts reaches the child, or ends the wait",
   async (_, signal) => {
     const through = [childPath(), "sent", String(signal)];

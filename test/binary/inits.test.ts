@@ -88,8 +88,8 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
     return startEbb(words(wish, command) ?? [], { program: init.path, through });
   }
 
-  async function startReady(command: readonly string[], wish: WishName = alone): Promise<Started> {
-    const started = start(command, wish);
+  async function startReady(command: readonly string[], wish = alone, through: readonly string[] = []) {
+    const started = start(command, wish, through);
     await until("the child is ready", () => started.stdout().includes("ready\n"));
     return started;
   }
@@ -139,7 +139,7 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
   });
 
   test_("SIGTSTP stops the child, SIGCONT continues it", async () => {
-    await using started = await startReady([child, "ignore"]);
+    await using started = await startReady([child, "ignore"], alone, [child, "group"]);
     const [pid = 0] = childrenOf(started.pid);
     process.kill(started.pid, SIG.TSTP);
     await until("the child has stopped", () => processState(pid) === "T");

@@ -1,5 +1,6 @@
 import { type Case, SLACK_MS } from "./case.ts";
 import { justification, missedReadiness } from "./oracle-ready.ts";
+import type { Flags } from "./plan.ts";
 import { rewritten, stops } from "./plan-signals.ts";
 import type { Fact } from "./witness.ts";
 
@@ -22,19 +23,21 @@ export function judgeRun(one: Case): void {
 
 /** How the child ended, as it said itself; without a last word, it was a signal's doing. */
 function codesOf({ plan: { flags }, seen, log }: Case, facts: readonly Fact[]): ReadonlySet<number> {
-  const expected = (code: number) => (flags.expectExit.includes(code) ? 0 : code);
   const codes = new Set<number>();
   const last = facts.findLast(({ what }) => /^(exit|raise) /.test(what));
   const [word, number] = last?.what.split(" ") ?? [];
-  if (word === "exit") codes.add(expected(Number(number)));
-  if (word === "raise") codes.add(expected(128 + Number(number)));
+  if (word === "exit") codes.add(expected(Number(number), flags));
+  if (word === "raise") codes.add(expected(128 + Number(number), flags));
   const wasKilled = log.some(({ msg }) => msg.includes("SIGKILL"));
-  if (flags.graceMs !== undefined && wasKilled) codes.add(expected(137));
+  if (flags.graceMs !== undefined && wasKilled) codes.add(expected(137, flags));
   const isNoting = facts.some(({ what }) => what === "noting") && last === undefined;
   // what is forwarded to a child that does not catch it yet, or no longer, may be its end
-  if (!isNoting)
-    for (const { signal } of seen.sent) codes.add(expected(128 + rewritten(signal, { rewrite: flags.rewrite })));
+  if (!isNoting) for (const { signal } of seen.sent) codes.add(expected(128 + rewritten(signal, flags), flags));
   return codes;
+}
+
+function expected(code: number, { expectExit }: Flags): number {
+  return expectExit.includes(code) ? 0 : code;
 }
 
 function codesWithoutApp(one: Case): ReadonlySet<number> {
@@ -50,7 +53,7 @@ function codesWithoutApp(one: Case): ReadonlySet<number> {
   for (const { signal } of seen.sent) if (stops.includes(signal)) codes.add(128 + signal);
   // ended in its first instant, before it could say a word
   const wasStarted = log.some(({ msg }) => msg === "ebb: started");
-  if (wasStarted) for (const { signal } of seen.sent) codes.add(128 + rewritten(signal, flags));
+  if (wasStarted) for (const { signal } of seen.sent) codes.add(expected(128 + rewritten(signal, flags), flags));
   return codes;
 }
 

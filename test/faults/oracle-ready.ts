@@ -1,7 +1,10 @@
-import { type Case, SLACK_MS } from "./case.ts";
+import type { Case } from "./case.ts";
 import type { Answer } from "./plan.ts";
 import type { Request } from "./proxy.ts";
 import type { Fact } from "./witness.ts";
+
+/** It is promised within 10 ms. */
+const NOTICE_MS = 2000;
 
 /** Why the command may start by then (at the end, where no moment is given); undefined: it may not. */
 export function justification({ plan, seen }: Case, start: Fact | undefined): string | undefined {
@@ -25,7 +28,7 @@ export function isGood({ kind }: Answer): boolean {
 
 /** It gave up, although the proxy was ready: told it so in time, or would have, had it been let finish. */
 export function missedReadiness({ seen, plan, broken }: Case): void {
-  const slackMs = SLACK_MS - 2500 + 2 * seen.stalledMs;
+  const slackMs = NOTICE_MS + seen.stalledMs;
   const told = seen.requests.find(
     (one) => saysReady(one) && one.answer.kind !== "drip" && one.wholeAt !== undefined && one.closedAt === undefined,
   );

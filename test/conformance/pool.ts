@@ -31,6 +31,7 @@ export function startPool(width: number): Pool {
         for (const worker of workers) worker.wake();
       }),
     async [Symbol.asyncDispose]() {
+      waiting.length = 0;
       await Promise.all(workers.map((worker) => worker.end()));
     },
   };
@@ -62,7 +63,7 @@ function startWorker(waiting: Wish[]) {
   return {
     wake: () => void wake(),
     end: async () => {
-      await worker.stdin.end();
+      worker.kill("SIGKILL"); // and with it all that it has started
       await worker.exited;
     },
   };

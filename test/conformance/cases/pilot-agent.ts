@@ -122,6 +122,12 @@ function usage(): readonly Case[] {
     refused("without anything", ["request"]),
     refused("an unknown flag", ["request", "GET", "/x", "--unknown"]),
     refused("a port that is no port", ["request", "--debug-port=x", "GET", "/x"]),
+    // isOwn: pilot-agent's own other commands change the machine that they run on
+    one("is not what ebb stands in for", ["proxy", "sidecar"], {
+      isOwn: true,
+      sees: { code: 64 },
+      says: ["request and wait", '"proxy"'],
+    }),
   ];
 }
 

@@ -226,7 +226,7 @@ describe.skipIf(!canUnshare("--pid", "--fork", "--mount-proc", "--kill-child"))(
     const seen = await processesAfter([...run, "sh", "-c", `${own}; exit 0`], container);
     expect(seen).toMatchObject({
       ...{ shared: false, initIsEbb: true, appEnded: null, zombies: [] },
-      init: { pid: 1, name: "ebb", command: [ebbPath, ...run, "sh", "-c", `${own}; exit 0`], state: "sleeping" },
+      init: { pid: 1, name: "ebb", command: [ebbPath, ...run, "sh", "-c", `${own}; exit 0`] },
       child: { name: "sh", command: ["sh", "-c", `${own}; exit 0`], state: "sleeping" },
     });
   });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -39,7 +39,8 @@ async function build({ entry, outfile, target }: BuildInput): Promise<void> {
     const input = readFileSync(compiled);
     const linked = await timed("link", () => linkStatic({ bytes: input, name: "compiled ebb", sources, target }));
     await timed("verify", () => verify({ input, output: linked.bytes, patches: linked.patches, target }));
-    writeFileSync(temporary, linked.bytes, { mode: 0o755 });
+    writeFileSync(temporary, linked.bytes);
+    chmodSync(temporary, 0o755);
     const { how, stdout } = await timed("run", () => runInEmptyRoot(temporary, ["--version"], target));
     refuseBareBun(stdout);
     say(`  --version runs ${how}: ${stdout.trim()}`);

@@ -14,7 +14,8 @@ export type CompileInput = {
 
 /**
  * Compiles to an executable that is still linked dynamically, against musl. Splitting keeps what is imported lazily out of
- * the start; no `.env` or `bunfig.toml` of the pod is ever read.
+ * the start; no `.env` or `bunfig.toml` of the pod is ever read. What is split off is named after its module: the hash that
+ * Bun would take depends on the path to node_modules, and so on the folder (two modules of one name fail the build).
  */
 export async function compile({ entry, outfile, target, lockfile }: CompileInput): Promise<void> {
   await Bun.build({
@@ -30,6 +31,7 @@ export async function compile({ entry, outfile, target, lockfile }: CompileInput
     bytecode: true,
     format: "esm",
     splitting: true,
+    naming: { chunk: "[name].js" },
     plugins: [await bundleLeaves()],
   });
 }

@@ -1,16 +1,13 @@
-import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { compile } from "./compile.ts";
 import { runInEmptyRoot } from "./empty-root.ts";
 import { linkStatic } from "./link-static.ts";
-import { type Target, targetNamed } from "./targets.ts";
+import { type BuildInput, type Order, readOrder } from "./order.ts";
+import { digestOf, removeSums, writeSums } from "./sums.ts";
 import { findToolchain } from "./toolchain.ts";
 import { verify } from "./verify.ts";
-
-type BuildInput = { readonly entry: string; readonly outfile: string; readonly target: Target };
 
 const project = resolve(import.meta.dirname, "..");
 const lockfile = join(project, "package-lock.json");
@@ -21,15 +18,24 @@ const say = (line: string): void => {
 };
 
 try {
-  await build(readOptions(process.argv.slice(2)));
+  await buildAll(readOrder(process.argv.slice(2)));
 } catch (error) {
   process.stderr.write(`build: ${error instanceof Error ? explain(error) : String(error)}\n`);
   process.exitCode = 1;
 }
 
-/** toolchain there? -> compile -> link -> verify -> move into place: what is at `outfile` has always passed. */
+/** toolchain there? -> each target -> checksums, if it is a release. */
+async function buildAll({ inputs, release }: Order): Promise<void> {
+  for (const { target } of inputs) findToolchain(target);
+  if (release !== undefined) removeSums(release);
+  for (const input of inputs) await build(input);
+  if (release === undefined) return;
+  const names = inputs.map(({ outfile }) => basename(outfile));
+  writeSums(release, names);
+}
+
+/** compile -> link -> verify -> move into place: what is at `outfile` has always passed. */
 async function build({ entry, outfile, target }: BuildInput): Promise<void> {
-  findToolchain(target);
   const folder = mkdtempSync(join(tmpdir(), "ebb-build-"));
   const temporary = `${outfile}.${process.pid}.new`;
   mkdirSync(dirname(outfile), { recursive: true });
@@ -52,18 +58,6 @@ async function build({ entry, outfile, target }: BuildInput): Promise<void> {
   }
 }
 
-function readOptions(argv: string[]): BuildInput {
-  const { values } = parseArgs({
-    args: argv,
-    options: {
-      target: { type: "string", default: process.arch },
-      entry: { type: "string", default: join(project, "src", "main.ts") },
-      outfile: { type: "string", default: join(project, "dist", "ebb") },
-    },
-  });
-  return { entry: resolve(values.entry), outfile: resolve(values.outfile), target: targetNamed(values.target) };
-}
-
 /** An executable that does not find the program inside it becomes the `bun` command, whose --version this is. */
 function refuseBareBun(stdout: string): void {
   if (stdout.trim() !== process.versions.bun) return;
@@ -78,11 +72,10 @@ async function timed<Result>(step: string, work: () => Result | Promise<Result>)
 }
 
 function summarise(outfile: string, bytes: Uint8Array, relocations: number): void {
-  const digest = createHash("sha256").update(bytes).digest("hex");
   say(
     `${basename(outfile).padEnd(8)} ${(bytes.length / 1e6).toFixed(1)} MB, statically linked, ${relocations} relocations applied`,
   );
-  say(`sha256   ${digest}  ${outfile}`);
+  say(`sha256   ${digestOf(bytes)}  ${outfile}`);
 }
 
 /** A plain Error, or one of an option, says what is wrong; any other is a bug, whose place matters. */

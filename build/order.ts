@@ -1,0 +1,35 @@
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { type Target, targetNamed, targets } from "./targets.ts";
+
+export type BuildInput = { readonly entry: string; readonly outfile: string; readonly target: Target };
+
+export type Order = {
+  readonly inputs: readonly BuildInput[];
+  /** The folder of a release: one executable for each target, and the checksums. */
+  readonly release: string | undefined;
+};
+
+const project = resolve(import.meta.dirname, "..");
+const main = join(project, "src", "main.ts");
+const dist = join(project, "dist");
+
+/**
+ * What the command line asks for: this machine's executable at dist/ebb, or with --all those of all targets, each with its
+ * name in dist. `--target`, `--entry`, `--outfile`, `--outdir` ask for something else.
+ */
+export function readOrder(argv: string[]): Order {
+  const text = { type: "string" } as const;
+  const options = { all: { type: "boolean" }, target: text, entry: text, outfile: text, outdir: text } as const;
+  const { values } = parseArgs({ args: argv, options });
+  const { all = false, target, outfile, outdir = dist } = values;
+  if (all && (target ?? outfile) !== undefined) throw new Error("--all is all targets: no --target, no --outfile");
+  const entry = resolve(values.entry ?? main);
+  const folder = resolve(outdir);
+  if (!all) {
+    const path = resolve(outfile ?? join(folder, "ebb"));
+    return { inputs: [{ entry, outfile: path, target: targetNamed(target ?? process.arch) }], release: undefined };
+  }
+  const inputs = targets.map((each) => ({ entry, outfile: join(folder, `ebb-linux-${each.name}`), target: each }));
+  return { inputs, release: folder };
+}

@@ -6,6 +6,14 @@ export type NeededPackage = {
     | { readonly gcc: string; readonly finds: string }
     | { readonly file: string };
 };
+/** Debian's and GCC's name of each architecture: "x86_64-linux-gnu". */
+export const triplets: Readonly<Record<string, string>>;
+/** Debian's name of each architecture: "amd64". */
+export const debianNames: Readonly<Record<string, string>>;
+/** The architecture that this machine is not of. */
+export const otherArch: string;
+/** What runs executables of other architectures and processors, and the programs of it that are used. */
+export const emulators: { readonly name: string; readonly programs: readonly string[] };
 /** The Debian packages that the static link for an architecture ("x64", "arm64") needs on this machine. */
 export function packagesFor(arch: string): NeededPackage[];
 /** The names of those packages that are missing. */

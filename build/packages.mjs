@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-const triplets = { x64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" };
-const debianNames = { x64: "amd64", arm64: "arm64" };
+export const triplets = { x64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" };
+export const debianNames = { x64: "amd64", arm64: "arm64" };
 
 /**
  * The Debian packages that the static link for an architecture ("x64", "arm64") needs on this machine. `check` is
@@ -19,9 +19,16 @@ export function packagesFor(arch) {
   return [
     { name: arch === process.arch ? "binutils" : compiler, check: { program: `${triplet}-ld` } },
     { name: compiler, check: { gcc: `${triplet}-gcc`, finds: "libstdc++.a" } },
+    // of another architecture it is fetched by cross.mjs
     ...(arch === process.arch ? [{ name: "musl-dev", check: { file: `/usr/lib/${musl}/libc.a` } }] : []),
   ];
 }
+
+/** The architecture that this machine is not of. */
+export const otherArch = Object.keys(triplets).find((arch) => arch !== process.arch);
+
+/** What runs executables of other architectures and processors, and the programs of it that are used. */
+export const emulators = { name: "qemu-user-static", programs: ["qemu-x86_64-static", "qemu-aarch64-static"] };
 
 /** The names of those packages that are missing. */
 export function missingPackages(arch) {
@@ -45,14 +52,8 @@ export function aptInstall(names) {
 
 /** The command that installs all that an architecture needs. */
 export function installCommand(arch) {
-  const install = aptInstall([...new Set(packagesFor(arch).map(({ name }) => name))]).join(" ");
-  return arch === process.arch ? install : `${install} && ${unpackMusl(debianNames[arch], arch)}`;
-}
-
-/** musl-dev of another architecture would replace files of the host's when installed: it is only unpacked. */
-function unpackMusl(debian, arch) {
-  const fetch = `dpkg --add-architecture ${debian} && apt-get update && apt-get download musl-dev:${debian}`;
-  return `${fetch} && dpkg -x musl-dev_*_${debian}.deb "\${XDG_CACHE_HOME:-$HOME/.cache}/ebb/musl-${arch}"`;
+  if (arch !== process.arch) return "node build/setup.mjs targets";
+  return aptInstall([...new Set(packagesFor(arch).map(({ name }) => name))]).join(" ");
 }
 
 function isThere(check) {

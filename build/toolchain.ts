@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { cacheFolder } from "./cache.mjs";
+import { muslFolder } from "./cross.mjs";
 import { installCommand } from "./packages.mjs";
 import type { Target } from "./targets.ts";
 
@@ -24,7 +24,7 @@ export function findToolchain(target: Target): Toolchain {
     [gcc, ld].filter((tool) => spawnSync(tool, ["--version"]).error !== undefined),
   );
   const gccFiles = ["libstdc++.a", "libgcc_eh.a", "libgcc.a", "include"].map((name) => gccFile(gcc, name));
-  const musl = muslFolder(target);
+  const musl = muslFolder(target.arch) ?? "/usr";
   const libc = join(musl, "lib", target.musl, "libc.a");
   refuseMissing(
     target,
@@ -42,12 +42,6 @@ export function findToolchain(target: Target): Toolchain {
 /** The whole path of a file of the compiler; its bare name where there is none (gcc prints that). */
 function gccFile(gcc: string, name: string): string {
   return spawnSync(gcc, [`-print-file-name=${name}`], { encoding: "utf8" }).stdout.trim();
-}
-
-/** Debian's musl-dev, or for another architecture the one that was unpacked (never installed) in the cache. */
-function muslFolder(target: Target): string {
-  const unpacked = join(cacheFolder(), `musl-${target.arch}`, "usr");
-  return target.arch !== process.arch && existsSync(unpacked) ? unpacked : "/usr";
 }
 
 function refuseMissing(target: Target, missing: readonly string[]): void {

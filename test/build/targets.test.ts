@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readElf, segmentFlag, segmentsOf, segmentType } from "../../build/elf.ts";
 import { emulators } from "../../build/packages.mjs";
@@ -22,6 +22,9 @@ const machines: readonly [string, string, readonly string[]][] = [
   ["x64-baseline, on a processor without AVX", "x64-baseline", nehalem],
   ["arm64", "arm64", ["qemu-aarch64-static"]],
 ];
+
+/** What stands before a text in the source that is inside, too. */
+const quotationMark = '"'.charCodeAt(0);
 
 const alone = ["run", "--sidecar", "none", "--quiet", "--"];
 const namespace = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
@@ -84,6 +87,20 @@ describe.skipIf(runObstacle !== undefined).each(machines)(`%s${because(runObstac
       stdout: expect.stringMatching(/^ebb \d/),
       stderr: "",
     });
+  });
+
+  test("what runs is the bytecode that was compiled for it: a word that is changed in it alone is said", async () => {
+    const bytes = readFileSync(executable(name));
+    const [at = 0, ...more] = placesOf("a duration such as 30s", bytes).filter(
+      (each) => bytes[each - 1] !== quotationMark,
+    );
+    expect([at > 0, more]).toEqual([true, []]);
+    bytes.write("a Duration", at);
+    const program = join(place.path, `changed-${name}`);
+    writeFileSync(program, bytes);
+    chmodSync(program, 0o755);
+    const { stderr } = await ebb(["run", "--grace", "soon", "--", "true"], { ...machine, program });
+    expect(stderr).toContain("expected a Duration such as");
   });
 
   test("the child's end is ebb's: its exit code, or 128+n", async () => {
@@ -179,6 +196,12 @@ test.skipIf(runObstacle !== undefined)(`AVX2 is illegal on the processor without
 
 function says(started: harness.Started, text: string): Promise<boolean> {
   return until(`the child says ${text}`, () => started.stdout().includes(text), emulatedMs);
+}
+
+function placesOf(text: string, bytes: Buffer): number[] {
+  const places: number[] = [];
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) places.push(at);
+  return places;
 }
 
 /** The message of what it throws; undefined where it throws nothing. */

@@ -22,29 +22,17 @@ PHDRS { ro PT_LOAD FLAGS(4); code PT_LOAD FLAGS(5); rw PT_LOAD FLAGS(6); tls PT_
 SECTIONS {
   . = ${base};
   ebb_runtime_start = .;
-  .rodata : { *(.rodata .rodata.* .stapsdt.base .data.rel.ro .data.rel.ro.*) } :ro
+  .rodata : { *(.rodata .rodata.* .stapsdt.base .data.rel.ro .data.rel.ro.* .got .got.plt .igot .igot.plt) } :ro
+${initialisers}
   .eh_frame_hdr : { ebb_runtime_frames = .; *(.eh_frame_hdr) } :ro
   .eh_frame : { KEEP(*(.eh_frame .eh_frame.*)) } :ro
   .gcc_except_table : { *(.gcc_except_table .gcc_except_table.*) } :ro
   .rela : { *(.rela .rela.*) } :ro
+  .tdata : { ${threadSections(target)} } :ro :tls
   . = ALIGN(${target.pageSize});
   .text : { *(.text .text.* .init .fini .iplt .plt .plt.*) } :code
   . = ALIGN(${target.pageSize});
-  .tdata : { ${threadSections(target)} } :rw :tls
-  .init_array : {
-    __preinit_array_start = .; __preinit_array_end = .;
-    __init_array_start = .;
-    KEEP(*(SORT_BY_INIT_PRIORITY(.init_array.[0-9]*)))
-    KEEP(*(.init_array .ctors))
-    KEEP(*(.init_array.ebb_image))
-    __init_array_end = .;
-    __fini_array_start = .;
-    KEEP(*(SORT_BY_INIT_PRIORITY(.fini_array.[0-9]*)))
-    KEEP(*(.fini_array .dtors))
-    KEEP(*(.fini_array.ebb_image))
-    __fini_array_end = .;
-  } :rw
-  .data : { *(.data .data.* .got .got.plt .igot .igot.plt .tm_clone_table) } :rw
+  .data : { *(.data .data.* .tm_clone_table) } :rw
   .bss : { *(.bss .bss.* COMMON) } :rw
   ebb_runtime_end = .;
   _end = .;
@@ -56,6 +44,21 @@ SECTIONS {
 ASSERT(SIZEOF(.rela) == 0, "the runtime has relocations left that nothing would apply (ifunc?)")
 `;
 }
+
+/** Read-only like the GOT and the tables of virtual functions: the link has written all that a loader would write there. */
+const initialisers = `  .init_array : {
+    __preinit_array_start = .; __preinit_array_end = .;
+    __init_array_start = .;
+    KEEP(*(SORT_BY_INIT_PRIORITY(.init_array.[0-9]*)))
+    KEEP(*(.init_array .ctors))
+    KEEP(*(.init_array.ebb_image))
+    __init_array_end = .;
+    __fini_array_start = .;
+    KEEP(*(SORT_BY_INIT_PRIORITY(.fini_array.[0-9]*)))
+    KEEP(*(.fini_array .dtors))
+    KEEP(*(.fini_array.ebb_image))
+    __fini_array_end = .;
+  } :ro`;
 
 /** The executable's thread-local block comes last below the thread pointer, first above it. */
 function threadSections(target: Target): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { loadAt, readElf } from "../../build/elf.ts";
+import { loadAt, readElf, segmentFlag } from "../../build/elf.ts";
 import { readDynamic } from "../../build/elf-dynamic.ts";
 import { readSymbols, symbolTable } from "../../build/elf-symbols.ts";
 import { targetNamed } from "../../build/targets.ts";
@@ -68,7 +68,7 @@ describe("a C program", () => {
 
 describe("a C++ program", () => {
   const input = dynamicProgram({ source: cpp, language: "c++" });
-  const { bytes } = link(input);
+  const { bytes, map } = link(input);
 
   test("shares thread-local variables with libstdc++, and has its globals constructed and destroyed", () => {
     expect(typesIn(input)).toContain(18);
@@ -84,7 +84,29 @@ describe("a C++ program", () => {
   test("that catches it goes on: both frame tables are found", () => {
     expect(execute(bytes, "throw", "catch").status).toBe(7);
   });
+
+  test.each([".got", ".init_array", ".fini_array", ".data.rel.ro", ".image_tdata"])(
+    "cannot write what a loader would protect in its libraries: %s",
+    (section) => {
+      const elf = readElf(bytes, "linked");
+      const places = placesOf(section, map);
+      expect(places.length).toBeGreaterThan(0);
+      for (const { address, size } of places) expect(loadAt(elf, address, size).flags & segmentFlag.write).toBe(0);
+    },
+  );
 });
+
+/** Where ld's map says that it has put the sections of that name, or with that name's beginning. */
+function placesOf(section: string, map: string): { readonly address: number; readonly size: number }[] {
+  const linked = map.slice(map.indexOf("Linker script and memory map"));
+  return [...linked.matchAll(/^ (\.\S+)\s+0x(\w+)\s+0x(\w+) \S/gm)]
+    .filter(([, name]) => name === section || name?.startsWith(`${section}.`))
+    .map(([, , address, size]) => ({
+      address: Number.parseInt(address ?? "", 16),
+      size: Number.parseInt(size ?? "", 16),
+    }))
+    .filter(({ size }) => size > 0);
+}
 
 describe("refused is", () => {
   test("a program that needs a function which the runtime lacks, by the function's name", () => {

@@ -3,12 +3,14 @@ import {
   type Elf,
   fileOffset,
   type Segment,
+  segmentFlag,
   segmentOf,
   segmentsOf,
   segmentType,
   writeSegments,
 } from "./elf.ts";
 import type { Patch } from "./relocate.ts";
+import { protectedLoads } from "./relro.ts";
 import type { ThreadBlock } from "./thread-local.ts";
 
 export type Parts = {
@@ -39,7 +41,7 @@ export function compose(parts: Parts): Uint8Array {
 
 /** Of the image only what is loaded is kept: section headers and symbol tables behind it are not. */
 function layOut({ image, runtime, patches, pageSize }: Parts): Layout {
-  const loads = segmentsOf(image, segmentType.load);
+  const loads = protectedLoads(image, pageSize);
   const kept = Math.max(...loads.map((load) => load.offset + load.fileSize));
   const pieces: Piece[] = [{ bytes: image.bytes.subarray(0, kept), to: 0 }];
   let end = kept;
@@ -50,7 +52,7 @@ function layOut({ image, runtime, patches, pageSize }: Parts): Layout {
     return { ...load, offset, fileSize };
   };
   const imageLoads = loads.map((load) =>
-    isPatchedPastFile(load, patches) ? place(image, load, load.memorySize) : load,
+    isPatchedPastFile(load, patches) || isHollow(load) ? place(image, load, load.memorySize) : load,
   );
   const runtimeLoads = segmentsOf(runtime, segmentType.load).map((load) => place(runtime, load, load.fileSize));
   const allLoads = [...imageLoads, ...runtimeLoads].toSorted((one, other) => one.address - other.address);
@@ -64,6 +66,11 @@ function isPatchedPastFile(load: Segment, patches: readonly Patch[]): boolean {
   return patches.some(
     ({ at, bytes }) => bytes.length > 0 && at + bytes.length > fileEnd && at < memoryEnd && at >= load.address,
   );
+}
+
+/** Zeros that no kernel would have to write into what is read-only. */
+function isHollow({ flags, fileSize, memorySize }: Segment): boolean {
+  return (flags & segmentFlag.write) === 0 && fileSize < memorySize;
 }
 
 /** The merged thread-local image, and what the image says about its stack (musl takes the threads' stack size from it). */

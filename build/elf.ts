@@ -29,6 +29,7 @@ export const segmentType = {
   thread: 7,
   frames: 0x6474e550,
   stack: 0x6474e551,
+  relro: 0x6474e552,
 } as const;
 export const segmentFlag = { execute: 1, write: 2, read: 4 } as const;
 export const elfType = { executable: 2, shared: 3 } as const;

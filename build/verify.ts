@@ -13,6 +13,7 @@ import {
 import { type Relocation, readDynamic } from "./elf-dynamic.ts";
 import { symbolKind } from "./elf-symbols.ts";
 import type { Patch } from "./relocate.ts";
+import { relroPages } from "./relro.ts";
 import type { Target } from "./targets.ts";
 
 export type VerifyInput = {
@@ -30,6 +31,7 @@ export function verify({ input, output, patches, target }: VerifyInput): void {
   const wrong = [
     ...loaderWrongs(after),
     ...protectionWrongs(after),
+    ...relroWrongs(before, after, target),
     ...overlapWrongs(after, target),
     ...stackWrongs(before, after),
     ...relocationWrongs(before, after, patches),
@@ -52,6 +54,17 @@ function protectionWrongs(elf: Elf): string[] {
   return segmentsOf(elf, segmentType.load)
     .filter(({ flags }) => (flags & both) === both)
     .map(({ address }) => `the segment at ${hex(address)} is both writable and executable`);
+}
+
+function relroWrongs(before: Elf, after: Elf, { pageSize }: Target): string[] {
+  const pages = relroPages(before, pageSize);
+  if (pages === undefined) return [];
+  return segmentsOf(after, segmentType.load)
+    .filter(({ address, memorySize }) => address < pages.end && pages.start < address + memorySize)
+    .filter(({ flags }) => (flags & segmentFlag.write) !== 0)
+    .map(
+      ({ address }) => `the segment at ${hex(address)} is writable, the input's PT_GNU_RELRO says that it must not be`,
+    );
 }
 
 /** Compared in whole pages, as the kernel maps them. */

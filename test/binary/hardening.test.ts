@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { cacheFolder } from "../../build/cache.mjs";
+import { ebbPath, runChild, startEbb, until } from "../harness.ts";
+
+const project = resolve(import.meta.dirname, "../..");
+
+/** Type and flags of each program header, as binutils reads them: a second opinion on what build/verify.ts says. */
+function programHeaders(path: string): readonly { readonly type: string; readonly flags: string }[] {
+  const { stdout } = spawnSync("readelf", ["-lW", path], { encoding: "utf8", env: { ...process.env, LC_ALL: "C" } });
+  const line = /^ {2}(\w+) +0x\w+ 0x\w+ 0x\w+ 0x\w+ 0x\w+ (.{3}) /gm;
+  return [...stdout.matchAll(line)].map(([, type = "", flags = ""]) => ({ type, flags: flags.replaceAll(" ", "") }));
+}
+
+test("no segment of the file is both writable and executable, the stack is not executable, and no loader is asked for", () => {
+  const headers = programHeaders(ebbPath);
+  const flagsOf = (wanted: string) => headers.flatMap(({ type, flags }) => (type === wanted ? [flags] : []));
+  expect(flagsOf("LOAD").toSorted()).toEqual(["R", "R", "RE", "RE", "RW", "RW"]);
+  expect(flagsOf("GNU_STACK")).toEqual(["RW"]);
+  expect([...flagsOf("INTERP"), ...flagsOf("DYNAMIC")]).toEqual([]);
+});
+
+test("of a running ebb's memory one piece is both writable and executable: where JavaScriptCore puts calls of C functions", async () => {
+  await using ebb = startEbb(runChild(["record"]));
+  await until("the child is ready", () => ebb.stdout().includes("ready\n"));
+  const mappings = readFileSync(`/proc/${ebb.pid}/maps`, "utf8").trim().split("\n").map(readMapping);
+  const both = mappings.filter(({ flags }) => flags.startsWith("rwx"));
+  expect(both).toEqual([{ flags: "rwxp", size: 1024 * 1024, name: "" }]);
+  const stack = mappings.filter(({ name }) => name === "[stack]");
+  expect(stack.map(({ flags }) => flags)).toEqual(["rw-p"]);
+});
+
+function readMapping(line: string): { readonly flags: string; readonly size: number; readonly name: string } {
+  const [addresses = "", flags = "", , , , name = ""] = line.split(/ +/);
+  const [start = 0, end = 0] = addresses.split("-").map((address) => Number.parseInt(address, 16));
+  return { flags, size: end - start, name };
+}
+
+test("nothing in it tells where it was built", () => {
+  const bytes = readFileSync(ebbPath);
+  const places = [`${project}/src/`, `${project}/build/`, `${project}/node_modules/`, cacheFolder()];
+  for (const place of [...places, "ebb-build-", "ebb-link-"])
+    expect([place, bytes.indexOf(place)]).toEqual([place, -1]);
+});
+
+test("anybody may execute it, its owner alone may write to it, and it gives no rights", () => {
+  expect((statSync(ebbPath).mode & 0o7777).toString(8)).toBe("755");
+});

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { cacheFolder } from "./cache.mjs";
 import type { Target } from "./targets.ts";
 
-type Locked = { readonly version: string; readonly integrity: string };
+export type Locked = { readonly version: string; readonly integrity: string };
 
 /**
  * The path of Bun linked for musl, fetched once with `npm pack` (npm does not install it on hosts with glibc) and
@@ -14,9 +14,14 @@ type Locked = { readonly version: string; readonly integrity: string };
 export function muslBun(target: Target, lockfile: string): string {
   const locked = readLocked(target.bunPackage, lockfile);
   refuseOtherVersion(locked.version, target.bunPackage);
-  const folder = join(cacheFolder(), "bun", cacheName(target.bunPackage, locked));
+  return fetchedBun(target.bunPackage, locked);
+}
+
+/** The path of a release of Bun, fetched where it is not in the cache yet. */
+export function fetchedBun(name: string, locked: Locked): string {
+  const folder = join(cacheFolder(), "bun", cacheName(name, locked));
   const bun = join(folder, "package", "bin", "bun");
-  if (!existsSync(bun)) fetchInto(folder, target.bunPackage, locked);
+  if (!existsSync(bun)) fetchInto(folder, name, locked);
   return bun;
 }
 

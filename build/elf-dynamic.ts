@@ -47,6 +47,17 @@ const tag = {
   relr: 36,
 } as const;
 
+/**
+ * Tags that ask for nothing which a static link has to do: for finding symbols (hash tables, versions) and libraries, for
+ * binding late, for debuggers; sizes of tables whose own tag is refused; counts.
+ */
+const idle: ReadonlySet<number> = new Set([
+  ...[3, 4, 14, 15, 16, 18, 19, 21, 22, 29, 30, 33, 35, 37],
+  ...[0x6ffffef5, 0x6ffffef6, 0x6ffffef7, 0x6ffffff0, 0x6ffffff9, 0x6ffffffa, 0x6ffffffb],
+  ...[0x6ffffffc, 0x6ffffffd, 0x6ffffffe, 0x6fffffff],
+  ...[0x70000001, 0x70000003, 0x70000005], // of arm64: how its PLT is protected, and who calls with vectors
+]);
+
 const relaSize = 24;
 
 type Tags = { readonly needed: readonly number[]; readonly values: ReadonlyMap<number, number> };
@@ -99,6 +110,10 @@ function refuseUnsupported(elf: Elf, values: ReadonlyMap<number, number>): void 
         `${elf.name}: uses ${what}, value ${hex(value)}; the static link does not know how to apply that`,
       );
   }
+  const known: readonly number[] = Object.values(tag);
+  const unknown = [...values.keys()].filter((key) => !known.includes(key) && !idle.has(key)).map(hex);
+  if (unknown.length > 0)
+    throw new Error(`${elf.name}: has dynamic tags that the static link does not know: ${unknown.join(", ")}`);
 }
 
 /** A table that two tags describe: where it is, and its size in bytes; empty where the tags are missing. */

@@ -23,13 +23,17 @@ export type Elf = {
 
 /** Numbers are those of elf.h (System V gABI, chapters 4 and 5). */
 export const segmentType = {
+  unused: 0,
   load: 1,
   dynamic: 2,
   interp: 3,
+  note: 4,
+  table: 6,
   thread: 7,
   frames: 0x6474e550,
   stack: 0x6474e551,
   relro: 0x6474e552,
+  property: 0x6474e553,
 } as const;
 export const segmentFlag = { execute: 1, write: 2, read: 4 } as const;
 export const elfType = { executable: 2, shared: 3 } as const;

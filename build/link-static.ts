@@ -1,5 +1,5 @@
 import { compose } from "./compose.ts";
-import { type Elf, elfType, loadAt, memoryAt, readElf, segmentFlag, segmentOf, segmentType } from "./elf.ts";
+import { type Elf, elfType, hex, loadAt, memoryAt, readElf, segmentFlag, segmentOf, segmentType } from "./elf.ts";
 import { readDynamic } from "./elf-dynamic.ts";
 import { type ElfSymbol, readSymbols, symbolKind, symbolTable } from "./elf-symbols.ts";
 import { type Patch, type Runtime, resolveRelocations } from "./relocate.ts";
@@ -26,6 +26,9 @@ export type LinkResult = {
   readonly map: string;
 };
 
+/** The libraries whose archives are linked in, as they are called where they are shared; musl's libc.a is most of them. */
+const linkedLibraries = /^lib(c\.musl-\w+|c|m|pthread|dl|rt|util|crypt|resolv|stdc\+\+|gcc_s)\.so(\.\d+)?$/;
+
 /**
  * Makes a dynamically linked executable static: the libraries that a loader would have brought are linked at
  * a free address above it, and its relocations are applied in the file.
@@ -36,7 +39,7 @@ export function linkStatic({ bytes, name, sources, target }: LinkInput): LinkRes
   const dynamic = readDynamic(image);
   const block = threadBlock(segmentOf(image, segmentType.thread), target);
   const linked = linkRuntime({ image, dynamic, block, sources, target });
-  const { runtime, blockAddress } = inspect(linked, block, target);
+  const { runtime, blockAddress } = inspect(linked, { block, needed: dynamic.needed, target });
   refuseRivals(readSymbols(image, symbolTable.dynamic), runtime.symbols);
   const patches = resolveRelocations(dynamic.relocations, runtime, target);
   const { pageSize } = target;
@@ -47,9 +50,13 @@ export function linkStatic({ bytes, name, sources, target }: LinkInput): LinkRes
   };
 }
 
-function refuseOtherKinds({ name, type, machine }: Elf, target: Target): void {
+function refuseOtherKinds({ name, type, machine, segments }: Elf, target: Target): void {
   if (machine !== target.machine)
     throw new Error(`${name}: is for machine ${machine}, ${target.name} is machine ${target.machine}`);
+  const known: readonly number[] = Object.values(segmentType);
+  const unknown = segments.filter((segment) => !known.includes(segment.type)).map((segment) => hex(segment.type));
+  if (unknown.length > 0)
+    throw new Error(`${name}: has program headers of types that the static link does not know: ${unknown.join(", ")}`);
   if (type === elfType.executable) return;
   throw new Error(
     `${name}: expected an executable at a fixed address (ET_EXEC, ${elfType.executable}), got ELF type ${type}; ` +
@@ -60,8 +67,11 @@ function refuseOtherKinds({ name, type, machine }: Elf, target: Target): void {
 /** What the relocations have to know of the linked runtime. */
 function inspect(
   { elf, shared }: LinkedRuntime,
-  block: ThreadBlock,
-  target: Target,
+  {
+    block,
+    needed,
+    target,
+  }: { readonly block: ThreadBlock; readonly needed: readonly string[]; readonly target: Target },
 ): { runtime: Runtime; blockAddress: number } {
   const symbols = readSymbols(elf, symbolTable.all);
   const merged = segmentOf(elf, segmentType.thread);
@@ -75,6 +85,7 @@ function inspect(
     isWritable: (address) => (loadAt(elf, address, 1).flags & segmentFlag.write) !== 0,
     threadOffset: (value) => threadOffset(merged, value, target),
     imageThreadBase: block.base,
+    lacking: needed.filter((library) => !linkedLibraries.test(library)),
   };
   return { runtime, blockAddress: merged.address + reserved.value };
 }

@@ -1,6 +1,7 @@
 import { hex } from "./elf.ts";
 import type { Relocation } from "./elf-dynamic.ts";
 import { type ElfSymbol, symbolKind } from "./elf-symbols.ts";
+import { relocationName } from "./relocation-names.ts";
 import type { RelocationKind, Target } from "./targets.ts";
 
 /** What a relocation puts where, and why. */
@@ -23,12 +24,16 @@ export type Runtime = {
   readonly threadOffset: (value: number) => number;
   /** The same for what lies at offset 0 of the executable's own thread-local image. */
   readonly imageThreadBase: number;
+  /** Libraries that the executable needs besides those that were linked. */
+  readonly lacking: readonly string[];
 };
 
 /** What a dynamic loader would write for each relocation of the executable, in their order. */
 export function resolveRelocations(relocations: readonly Relocation[], runtime: Runtime, target: Target): Patch[] {
-  const kinds = relocations.map((relocation) => kindOf(relocation, target));
+  const kinds = kindsOf(relocations, target);
   refuseMissing(relocations, runtime);
+  const isCopy = (_: unknown, index: number): boolean => kinds[index] === "copy";
+  refuseCopies(relocations.filter(isCopy), runtime);
   return relocations.map((relocation, index) => {
     const kind = kinds[index] as RelocationKind;
     const bytes = resolvers[kind](relocation, runtime);
@@ -36,25 +41,43 @@ export function resolveRelocations(relocations: readonly Relocation[], runtime: 
   });
 }
 
-function kindOf({ type, at, symbol }: Relocation, target: Target): RelocationKind {
-  const kind = target.relocations[type];
-  if (kind !== undefined) return kind;
+/** All kinds that are unknown, in one error. */
+function kindsOf(relocations: readonly Relocation[], target: Target): RelocationKind[] {
+  const unknown = relocations.filter(({ type }) => target.relocations[type] === undefined);
+  if (unknown.length === 0) return relocations.map(({ type }) => target.relocations[type] as RelocationKind);
+  const texts = unknown.map(({ type, at, symbol }) => {
+    const name = relocationName(type, target.machine);
+    return `${name} of ${symbol === undefined ? "no symbol" : `"${symbol.name}"`} at ${hex(at)}`;
+  });
+  const known = Object.keys(target.relocations).map((type) => relocationName(Number(type), target.machine));
   throw new Error(
-    `relocation type ${type} (of "${symbol?.name ?? ""}" at ${hex(at)}) is not among those of ${target.name} ` +
-      `that the static link can apply: ${Object.keys(target.relocations).join(", ")}; add it to build/targets.ts`,
+    `relocations that the static link cannot apply: ${listed(texts)}; it knows ${known.join(", ")}: see build/targets.ts`,
   );
 }
 
 /** All names that are missing, in one error. */
-function refuseMissing(relocations: readonly Relocation[], runtime: Runtime): void {
+function refuseMissing(relocations: readonly Relocation[], { symbols, lacking }: Runtime): void {
   const missing = relocations.flatMap(({ symbol }) =>
-    symbol !== undefined && !symbol.defined && !symbol.weak && !runtime.symbols.has(symbol.name) ? [symbol.name] : [],
+    symbol !== undefined && !symbol.defined && !symbol.weak && !symbols.has(symbol.name) ? [symbol.name] : [],
   );
   if (missing.length === 0) return;
+  const libraries = lacking.length === 0 ? "" : ` (it also needs ${lacking.join(", ")})`;
   throw new Error(
     `neither libc.a, libstdc++.a, libgcc nor build/glue.c defines: ${[...new Set(missing)].join(", ")}; ` +
-      "the executable needs it, so it must be added to build/glue.c",
+      `the executable needs it${libraries}, so it must be added to build/glue.c`,
   );
+}
+
+/** All variables that cannot be copied, in one error. */
+function refuseCopies(relocations: readonly Relocation[], runtime: Runtime): void {
+  const wrong = relocations.flatMap((relocation) => copyWrong(relocation, runtime) ?? []);
+  if (wrong.length > 0) throw new Error(listed(wrong));
+}
+
+/** The first ten. */
+function listed(texts: readonly string[]): string {
+  const more = texts.length > 10 ? `; and ${texts.length - 10} more` : "";
+  return `${texts.slice(0, 10).join("; ")}${more}`;
 }
 
 const resolvers: Readonly<Record<RelocationKind, (relocation: Relocation, runtime: Runtime) => Uint8Array>> = {
@@ -96,19 +119,23 @@ function threadAddressOf(symbol: ElfSymbol | undefined, runtime: Runtime): numbe
   );
 }
 
-/** A constant is copied; a variable would exist twice, so it has to be one of those that both sides share. */
-function copyOf({ symbol, at }: Relocation, runtime: Runtime): Uint8Array {
-  if (symbol === undefined) throw new Error(`malformed: the copy relocation at ${hex(at)} has no symbol`);
-  if (runtime.shared.has(symbol.name)) return new Uint8Array(0);
-  const found = runtime.symbols.get(symbol.name);
-  if (found === undefined) throw new Error(`"${symbol.name}", which the executable copies, is missing in the runtime`);
+/** Empty for a variable that both sides share. */
+function copyOf({ symbol }: Relocation, { shared, symbols, memoryAt }: Runtime): Uint8Array {
+  const found = symbol === undefined || shared.has(symbol.name) ? undefined : symbols.get(symbol.name);
+  return found === undefined || symbol === undefined ? new Uint8Array(0) : memoryAt(found.value, symbol.size);
+}
+
+/** A constant can be copied; a variable would exist twice, so it has to be one of those that both sides share. */
+function copyWrong({ symbol, at }: Relocation, { shared, symbols, isWritable }: Runtime): string | undefined {
+  if (symbol === undefined) return `malformed: the copy relocation at ${hex(at)} has no symbol`;
+  if (shared.has(symbol.name)) return undefined;
+  const found = symbols.get(symbol.name);
+  if (found === undefined) return `"${symbol.name}", which the executable copies, is missing in the runtime`;
   if (found.size < symbol.size)
-    throw new Error(`"${symbol.name}" has ${symbol.size} bytes in the executable but ${found.size} in the runtime`);
-  if (runtime.isWritable(found.value))
-    throw new Error(
-      `"${symbol.name}" is a variable of the runtime that the executable copies, so that there would be two; if it starts as zero, add it to sharedVariables in build/runtime.ts`,
-    );
-  return runtime.memoryAt(found.value, symbol.size);
+    return `"${symbol.name}" has ${symbol.size} bytes in the executable but ${found.size} in the runtime`;
+  if (isWritable(found.value))
+    return `"${symbol.name}" is a variable of the runtime that the executable copies, so that there would be two; if it starts as zero, add it to sharedVariables in build/runtime.ts`;
+  return undefined;
 }
 
 function word64(value: number): Uint8Array {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { loadAt, readElf, segmentFlag } from "../../build/elf.ts";
+import { loadAt, readElf, segmentFlag, segmentType } from "../../build/elf.ts";
 import { readDynamic } from "../../build/elf-dynamic.ts";
 import { readSymbols, symbolTable } from "../../build/elf-symbols.ts";
 import { targetNamed } from "../../build/targets.ts";
@@ -96,6 +96,19 @@ describe("a C++ program", () => {
   );
 });
 
+/** The program with all relocations of one type made another's. */
+function retyped(input: Uint8Array, from: number, to: number): Uint8Array {
+  const changed = input.slice();
+  const elf = readElf(changed, "small");
+  const fields = new DataView(changed.buffer, changed.byteOffset);
+  const wanted = readDynamic(elf).relocations.filter(({ type }) => type === from);
+  for (let offset = 0; offset + 12 <= changed.length; offset += 8) {
+    const isOne = wanted.some(({ at }) => fields.getBigUint64(offset, true) === BigInt(at));
+    if (isOne && fields.getUint32(offset + 8, true) === from) fields.setUint32(offset + 8, to, true);
+  }
+  return changed;
+}
+
 /** Where ld's map says that it has put the sections of that name, or with that name's beginning. */
 function placesOf(section: string, map: string): { readonly address: number; readonly size: number }[] {
   const linked = map.slice(map.indexOf("Linker script and memory map"));
@@ -116,6 +129,35 @@ describe("refused is", () => {
     );
   });
 
+  test("a program that needs a library which is not linked, by the library's name", () => {
+    const source = "int brand_new(int); int main(void) { return brand_new(1); }";
+    const input = dynamicProgram({ source, library: "int brand_new(int n) { return n; }" });
+    expect(() => link(input)).toThrow(/the executable needs it \(it also needs \S*library\.so\)/);
+  });
+
+  test("a program that chooses a function when it starts (ifunc)", () => {
+    const chosen = "static int one(void) { return 1; } static void *choose(void) { return one; }";
+    const source = `${chosen} int chosen(void) __attribute__((ifunc("choose"))); int main(void) { return chosen(); }`;
+    expect(() => link(dynamicProgram({ source }))).toThrow(/cannot apply: R_X86_64_IRELATIVE \(37\) of/);
+  });
+
+  test("a program whose code itself would have to be changed", () => {
+    const changed = retyped(dynamicProgram({ source: everything }), 7, 2);
+    expect(() => link(changed)).toThrow(/cannot apply: R_X86_64_PC32 \(2\) of "\w+" at 0x\w+; R_X86_64_PC32/);
+  });
+
+  test.each([
+    [16, "R_X86_64_DTPMOD64"],
+    [17, "R_X86_64_DTPOFF64"],
+    [21, "R_X86_64_DTPOFF32"],
+    [23, "R_X86_64_TPOFF32"],
+    [36, "R_X86_64_TLSDESC"],
+  ])("a program that finds a thread-local variable in another way: %d, %s", (type, name) => {
+    const input = dynamicProgram({ source: cpp, language: "c++" });
+    const changed = retyped(input, 18, type);
+    expect(() => link(changed)).toThrow(`${name} (${type}) of "_ZSt11__once_call"`);
+  });
+
   test("a program that exports a function which the runtime has too", () => {
     const source = "char *strdup(const char *text) { return (char *)text; } int main(void) { return !strdup; }";
     const input = dynamicProgram({
@@ -130,6 +172,14 @@ describe("refused is", () => {
     expect(() => link(dynamicProgram({ source, library: "_Thread_local int lacking = 1;" }))).toThrow(
       /defines: lacking;/,
     );
+  });
+
+  test("a program header that nobody knows, by its type", () => {
+    const input = dynamicProgram({ source: "int main(void) { return 0; }" });
+    const elf = readElf(input, "small");
+    const place = elf.segments.findIndex(({ type }) => type === segmentType.note);
+    new DataView(input.buffer, input.byteOffset).setUint32(elf.segmentsOffset + place * 56, 0x6474e5ff, true);
+    expect(() => link(input)).toThrow(/program headers of types that .* does not know: 0x6474e5ff/);
   });
 
   test.each<[string, number, number, RegExp]>([

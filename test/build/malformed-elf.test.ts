@@ -49,6 +49,7 @@ describe("malformed input is refused with what is wrong:", () => {
     ],
     ["relocations that are cut off", tag(2, { value: 25 }), /relocation table of 25 bytes is no multiple of 24/],
     ["packed relocations", tag(12, { tag: 36 }), /uses packed relocations \(DT_RELR\)/],
+    ["a tag that nobody knows", tag(21, { tag: 0x6000_000d }), /dynamic tags that .* does not know: 0x6000000d/],
     ["relocations without addend", tag(20, { value: 17 }), /PLT relocations without addend/],
   ])("%s", (_, damage, message) => {
     const bytes = program.slice();

@@ -32,6 +32,7 @@ const runtime: Runtime = {
   isWritable: (address) => address >= 0xa000,
   threadOffset: (value) => value - 0x80,
   imageThreadBase: -0x40,
+  lacking: ["libnew.so.1"],
 };
 
 const resolve = (...relocations: (Partial<Relocation> & { type: number })[]): Patch[] =>
@@ -134,14 +135,34 @@ describe("refused is", () => {
   test("a strong symbol that nothing defines, all such in one message, each once", () => {
     const wanted = ["brand_new", "puts", "newer_still", "brand_new"];
     const link = () => resolve(...wanted.map((name) => ({ type: types.jump, symbol: symbol(name) })));
-    expect(link).toThrow(/defines: brand_new, newer_still;.*build\/glue\.c/);
+    expect(link).toThrow(/defines: brand_new, newer_still;.*libnew\.so\.1.*build\/glue\.c/);
+  });
+
+  test("a relocation of an unknown kind, all such in one message, with what is known", () => {
+    const kinds = [36, types.jump, 16, 99].map((type) => ({ type, symbol: symbol("puts") }));
+    expect(() => resolve(...kinds)).toThrow(
+      /R_X86_64_TLSDESC \(36\) of "puts" at 0x4000; R_X86_64_DTPMOD64 \(16\) .*; of type 99 of .* knows R_X86_64_64 \(1\)/,
+    );
+  });
+
+  test("a variable that is copied, all such in one message", () => {
+    const copies = ["variable", "variable", "nothing"].map((name) => ({
+      type: types.copy,
+      symbol: symbol(name, { defined: true, kind: symbolKind.object, value: 0x4000, size: 8 }),
+    }));
+    expect(() => resolve(...copies)).toThrow(/"variable" is a variable .*; "variable" .*; "nothing", which/);
+  });
+
+  test("what is wrong, in so many words that they can be read", () => {
+    const many = Array.from({ length: 500 }, () => ({ type: 36 }));
+    expect(() => resolve(...many)).toThrow(/of no symbol at 0x4000; and 490 more; it knows/);
   });
 
   test.each<[string, Partial<Relocation> & { type: number }, RegExp]>([
     [
       "a relocation type that is not known, with its number and symbol",
       { type: 37, symbol: symbol("puts") },
-      /type 37 \(of "puts" at 0x4000\)/,
+      /R_X86_64_IRELATIVE \(37\) of "puts" at 0x4000/,
     ],
     [
       "a plain address of a thread-local variable",

@@ -34,7 +34,7 @@ export function compose(parts: Parts): Uint8Array {
   for (const { bytes, to } of pieces) output.set(bytes, to);
   writeSegments(output, parts.image, segments);
   const elf = { ...parts.image, bytes: output, segments };
-  for (const { at, bytes } of parts.patches) output.set(bytes, fileOffset(elf, at, bytes.length));
+  for (const { at, bytes } of parts.patches) if (bytes.length > 0) output.set(bytes, fileOffset(elf, at, bytes.length));
   copyThreadImage(elf, parts);
   return output;
 }

@@ -39,6 +39,8 @@ export const segmentFlag = { execute: 1, write: 2, read: 4 } as const;
 export const elfType = { executable: 2, shared: 3 } as const;
 
 const headerSize = 64;
+/** Where the addresses of a process end (x86-64, four levels of page tables; arm64 has as many or more). */
+const userMemory = 0x8000_0000_0000;
 const segmentSize = 56;
 
 /** Reads the ELF header and the program headers, and refuses what is not a 64-bit little-endian ELF file. */
@@ -85,6 +87,10 @@ function readSegment(table: DataView, index: number, bytes: Uint8Array, name: st
   view(bytes, segment.offset, segment.fileSize, name, `content of program header ${index}`);
   if (segment.type === segmentType.load && segment.fileSize > segment.memorySize)
     throw new Error(`${name}: program header ${index} has more bytes in the file than in memory`);
+  if (segment.address + segment.memorySize > userMemory)
+    throw new Error(
+      `${name}: program header ${index} is for memory that no process has, up to ${hex(segment.address + segment.memorySize)}`,
+    );
   return segment;
 }
 

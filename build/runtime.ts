@@ -99,6 +99,8 @@ function wantedSymbols({ relocations }: DynamicTable, shared: ReadonlyMap<string
   const wanted = relocations.flatMap(({ type, symbol }) =>
     symbol !== undefined && (!symbol.defined || target.relocations[type] === "copy") ? [symbol.name] : [],
   );
+  const odd = wanted.filter((name) => !/^[\w.$@]+$/.test(name));
+  if (odd.length > 0) throw new Error(`malformed: no linker makes such names of symbols: ${JSON.stringify(odd)}`);
   return [...new Set(wanted)].filter((name) => !shared.has(name));
 }
 

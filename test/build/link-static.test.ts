@@ -174,6 +174,12 @@ describe("refused is", () => {
     );
   });
 
+  test("a symbol whose name would be an order to ld", () => {
+    const input = dynamicProgram({ source: everything });
+    input[Buffer.from(input).indexOf("pthread_join") + 2] = 0x22;
+    expect(() => link(input)).toThrow(/no linker makes such names of symbols: \["pt\\"read_join"\]/);
+  });
+
   test("a program header that nobody knows, by its type", () => {
     const input = dynamicProgram({ source: "int main(void) { return 0; }" });
     const elf = readElf(input, "small");

@@ -7,7 +7,7 @@ import { targetNamed } from "../../build/targets.ts";
 
 export const x64 = targetNamed("x64");
 const musl = "/usr/lib/x86_64-linux-musl";
-const sources = [resolve(import.meta.dirname, "../../build/glue.c")];
+export const sources = [resolve(import.meta.dirname, "../../build/glue.c")];
 
 export type SmallProgram = {
   readonly source: string;

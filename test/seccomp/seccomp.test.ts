@@ -1,0 +1,159 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join, resolve } from "node:path";
+import { startAtTerminal } from "../binary/at-terminal.ts";
+import { startFakeEnvoy } from "../binary/fake-envoy.ts";
+import {
+  canUnshare,
+  childPath,
+  compiled,
+  type Ended,
+  ebb,
+  ebbPath,
+  fakeSidecar,
+  type StartOptions,
+  startEbb,
+  temporaryFolder,
+  until,
+} from "../harness.ts";
+import { profile, writeFilter } from "./filter.ts";
+
+setDefaultTimeout(60_000);
+
+const confine = compiled(resolve(import.meta.dirname, "../fixtures/confine.c"));
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+const strict = [confine, writeFilter(folder.path, profile, true)];
+/** The child is ebb too, which needs no more than ebb. */
+const sleeper = [ebbPath, "sleep"] as const;
+const alone = ["run", "--sidecar", "none", "--quiet", "--"] as const;
+
+const confined = (args: readonly string[], options: StartOptions = {}): Promise<Ended> =>
+  ebb(args, { ...options, through: strict });
+
+/** Where a call was not in the profile, the kernel has ended ebb by SIGSYS: 159. */
+describe("with the system calls of build/seccomp.json and no other,", () => {
+  test("run waits for the sidecar, starts the command, quits the sidecar and keeps the exit code", async () => {
+    await using sidecar = await fakeSidecar();
+    const admin = ["--sidecar", "envoy", "--admin", sidecar.url];
+    const { code, log } = await confined(["run", ...admin, "--", ...sleeper, "nonsense"]);
+    expect(code).toBe(64);
+    expect(log.map(({ msg }) => msg)).toEqual(["ready", "started", "quit", "done"].map((msg) => `ebb: ${msg}`));
+    expect(sidecar.requests).toEqual(["POST /quitquitquit"]);
+  });
+
+  test("run drains before the command's end, and quits then", async () => {
+    await using envoy = await startFakeEnvoy();
+    const drain = ["--sidecar", "envoy", "--admin", envoy.url, "--drain", "20s", "--min-drain", "10ms"];
+    await using started = startEbb(["run", ...drain, "--", ...sleeper, "1m"], { through: strict });
+    await until("the command has started", () => started.stderr().includes("ebb: started"));
+    started.kill("SIGTERM");
+    const { code, stderr } = await started.ended;
+    expect({ code, stderr }).toEqual({ code: 143, stderr: expect.stringContaining('"outcome":"drained"') });
+    expect(envoy.requests).toContain("POST /quitquitquit");
+  });
+
+  test.each([1, 2, 15])("run hands signal %d on", async (signal) => {
+    await using started = startEbb(["run", "--sidecar", "none", "--", ...sleeper, "1m"], { through: strict });
+    await until("the command has started", () => started.stderr().includes("ebb: started"));
+    started.kill(signal);
+    expect((await started.ended).code).toBe(128 + signal);
+  });
+
+  test("run looks for a sidecar, and ends what has a name", async () => {
+    const detect = ["run", "--detect", "20ms", "--signal-process", "ebb-no-such", "--", ...sleeper, "1ms"];
+    expect((await confined(detect)).code).toBe(0);
+  });
+
+  test.each([
+    [127, ["/nowhere"]],
+    [126, ["/"]],
+  ])("run says %d of what cannot be started", async (code, words) => {
+    expect((await confined([...alone, ...words])).code).toBe(code);
+  });
+
+  test("run hands the terminal to the command", async () => {
+    await using at = startAtTerminal(...strict, ebbPath, "run", "--sidecar", "none", "--", ...sleeper, "1m");
+    await at.shows("started");
+    at.type("\x03");
+    expect(await at.exited).toBe(130);
+  });
+
+  test.skipIf(!canUnshare("--pid", "--fork"))("run reaps orphans as PID 1", async () => {
+    const through = ["unshare", "--pid", "--fork", ...strict];
+    const { code } = await ebb([...alone, childPath(), "orphans", "30", "5"], { through });
+    expect(code).toBe(5);
+  });
+
+  test("wait becomes the command when all kinds of targets are ready", async () => {
+    await using sidecar = await fakeSidecar();
+    const socket = join(folder.path, "socket");
+    const server = createServer((client) => client.destroy()).listen(socket);
+    const targets = [`${sidecar.url}/ready`, `tcp://127.0.0.1:${sidecar.port}`, `unix:${socket}`, `file:${socket}`];
+    const { code, stdout } = await confined(["wait", "--sidecar", "none", ...targets, "--", ebbPath, "--version"]);
+    server.close();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^ebb \d/) });
+  });
+
+  test("drain, quit and request reach a sidecar, by TCP and by its socket", async () => {
+    await using envoy = await startFakeEnvoy();
+    const admin = ["--sidecar", "envoy", "--admin", envoy.url];
+    expect((await confined(["request", "--admin", envoy.url, "/stats"])).code).toBe(0);
+    expect((await confined(["drain", ...admin, "--min-drain", "10ms"])).code).toBe(0);
+    expect((await confined(["quit", ...admin])).code).toBe(0);
+    expect((await confined(["request", "--admin", "unix:/nowhere.sock", "/"])).code).toBe(69);
+  });
+
+  test("https is spoken, trusted and not", async () => {
+    const pem = resolve(import.meta.dirname, "../fixtures/localhost.pem");
+    const text = readFileSync(pem, "utf8");
+    const server = Bun.serve({ port: 0, tls: { key: text, cert: text }, fetch: () => new Response("secret") });
+    const url = `https://localhost:${server.port}/`;
+    const trusted = await confined(["request", url], { env: { NODE_EXTRA_CA_CERTS: pem } });
+    expect({ code: trusted.code, stdout: trusted.stdout }).toEqual({ code: 0, stdout: "secret" });
+    expect((await confined(["request", url])).code).toBe(69);
+    expect((await confined(["quit", "--quit", url, "--quit-timeout", "1s"])).code).toBe(69);
+    const run = ["run", "--sidecar", "none", "--no-wait", "--quit", url, "--", ...sleeper, "1ms"];
+    expect((await confined(run, { env: { NODE_EXTRA_CA_CERTS: pem } })).code).toBe(0);
+    await server.stop(true);
+  });
+
+  test("a name is looked up", async () => {
+    const { code } = await confined(["request", "--timeout", "2s", "http://nosuch.invalid/"]);
+    expect(code).toBe(69);
+  });
+
+  test("install copies ebb, and says why it cannot", async () => {
+    const copy = join(folder.path, "copy");
+    expect((await confined(["install", copy])).code).toBe(0);
+    expect(Buffer.compare(readFileSync(copy), readFileSync(ebbPath))).toBe(0);
+    expect((await confined(["install", copy])).code).toBe(0);
+    expect((await confined(["install", "/nowhere/ebb"])).code).toBe(71);
+  });
+
+  test.each(["status", "status --json", "config", "--help", "--version", "completion bash", "sleep 1ms"])(
+    "ebb %s",
+    async (words) => {
+      expect((await confined(words.split(" "))).code).toBe(0);
+    },
+  );
+
+  test("status --watch ends by a signal", async () => {
+    await using started = startEbb(["status", "--watch", "--json"], { through: strict });
+    await until("it has looked", () => started.stdout().includes("\n"));
+    started.kill("SIGTERM");
+    expect((await started.ended).code).toBe(143);
+  });
+
+  test("the reason of a failure reaches the termination log, with descriptors closed and the folder gone", async () => {
+    const log = join(folder.path, "termination-log");
+    writeFileSync(log, "");
+    const shell = ["bash", "-c", 'd=$(mktemp -d); cd $d; rmdir $d; exec 0<&- "$@"', "bash", ...strict];
+    const failed = await ebb(["run", "--sidecar", "none", "--termination-log", log, "--", "/nowhere"], {
+      through: shell,
+    });
+    expect(failed.code).toBe(127);
+    expect(readFileSync(log, "utf8")).toContain("/nowhere");
+  });
+});

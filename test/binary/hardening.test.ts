@@ -17,7 +17,7 @@ function programHeaders(path: string): readonly { readonly type: string; readonl
 test("no segment of the file is both writable and executable, the stack is not executable, and no loader is asked for", () => {
   const headers = programHeaders(ebbPath);
   const flagsOf = (wanted: string) => headers.flatMap(({ type, flags }) => (type === wanted ? [flags] : []));
-  expect(flagsOf("LOAD").toSorted()).toEqual(["R", "R", "RE", "RE", "RW", "RW"]);
+  expect([...new Set(flagsOf("LOAD"))].toSorted()).toEqual(["R", "RE", "RW"]);
   expect(flagsOf("GNU_STACK")).toEqual(["RW"]);
   expect([...flagsOf("INTERP"), ...flagsOf("DYNAMIC")]).toEqual([]);
 });

@@ -4,14 +4,20 @@ import { runFolder, storage } from "./images.ts";
 
 const podman = ["podman", ...storage, "--tmpdir", join(runFolder, "libpod"), "--cgroup-manager", "cgroupfs"];
 
-/**
- * What a strict pod's securityContext asks for: nothing can be written, no capability is there nor to be had. The
- * container goes when it ends, and by itself should this process be killed.
- */
-const restricted = [
+/** The container goes when it ends, and by itself should this process be killed. */
+const always = [
   ...["--rm", "--timeout", "120", "--runtime", "runc"],
   ...["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000"],
-  ...["--read-only", "--read-only-tmpfs=false", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"],
+];
+
+/** What a strict pod's securityContext asks for: nothing can be written, no capability is there nor to be had. */
+const restricted = [
+  "--read-only",
+  "--read-only-tmpfs=false",
+  "--cap-drop",
+  "ALL",
+  "--security-opt",
+  "no-new-privileges",
 ];
 
 export interface Outcome {
@@ -40,6 +46,8 @@ export interface ContainerOptions {
   readonly mounts?: readonly string[];
   /** A terminal is its stdin, stdout and stderr. */
   readonly terminal?: boolean;
+  /** podman's flags for another securityContext than a strict pod's, and for limits. */
+  readonly security?: readonly string[];
 }
 
 let count = 0;
@@ -50,7 +58,8 @@ export function startContainer(image: string, args: readonly string[], options: 
   const name = `ebb-test-${process.pid}-${count}`;
   const network = options.beside === undefined ? "none" : `container:${options.beside.name}`;
   const flags = [
-    ...["--name", name, "--network", network, ...restricted],
+    ...["--name", name, "--network", network, ...always],
+    ...(options.security ?? restricted),
     ...(options.mounts ?? []).flatMap((mount) => ["--volume", mount]),
     ...(options.terminal ? ["--tty"] : []),
   ];

@@ -1,9 +1,9 @@
-import type { Choice, CompletedCommand } from "./completion.ts";
+import type { AboutFlag, Choice, CompletedCommand } from "./completion.ts";
 
 type Arm = readonly [text: string, pattern: string];
 
 /** For bash 4 or newer; the child's own command line is completed where bash-completion is there. */
-export function bashScript(commands: readonly CompletedCommand[]): string {
+export function bashScript(commands: readonly CompletedCommand[], about: readonly AboutFlag[]): string {
   return `# bash completion for ebb, as \`ebb completion bash\` prints it
 
 # What stands after a flag of a command: anything, files, words, or a list of words; nothing after a switch.
@@ -24,7 +24,7 @@ __ebb_flags() {
 ${arms(commands.map(({ name, flags }) => [[...flags.map(({ flag }) => `--${flag}`), "--help"].join(" "), name]))}
   esac
 }
-${functions(commands.map(({ name }) => name).join(" "))}`;
+${functions(commands.map(({ name }) => name).join(" "), about)}`;
 }
 
 function valuesOf({ name, flags }: CompletedCommand): readonly Arm[] {
@@ -44,7 +44,11 @@ function textOf(choice: Choice): string {
   return `${choice.kind} ${choice.words.join(" ")}`;
 }
 
-function functions(names: string): string {
+function functions(names: string, about: readonly AboutFlag[]): string {
+  const aboutNames = about.map(({ flag }) => `--${flag}`).join(" ");
+  const after = about.map(
+    ({ flag, followers }): Arm => [["words", ...followers.map((each) => `--${each}`)].join(" "), `--${flag}`],
+  );
   return `
 __ebb_reply() {
   local words=\${1#* } prefix=
@@ -74,10 +78,22 @@ __ebb_child() {
   fi
 }
 
+__ebb_after() {
+  case $1 in
+${arms(after)}
+  esac
+}
+
 __ebb() {
-  local command=run flag= at word
+  local command=run flag= at word about=
   local cur=\${COMP_WORDS[COMP_CWORD]}
   COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    about='${aboutNames}'
+  elif [[ -n $(__ebb_after "\${COMP_WORDS[1]}") ]]; then
+    __ebb_reply "$(__ebb_after "\${COMP_WORDS[1]}")" "$cur"
+    return
+  fi
   for ((at = 1; at < COMP_CWORD; at++)); do
     word=\${COMP_WORDS[at]}
     if [[ $word == = ]]; then # --flag=value is three words
@@ -100,7 +116,7 @@ __ebb() {
   if [[ -n $flag ]]; then
     __ebb_reply "$(__ebb_value "$command" "$flag")" "\${cur#=}"
   elif [[ $cur == -* ]]; then
-    __ebb_reply "words $(__ebb_flags "$command")" "$cur"
+    __ebb_reply "words $(__ebb_flags "$command") $about" "$cur"
   elif ((COMP_CWORD == 1)); then
     __ebb_reply 'words ${names}' "$cur"
   elif [[ $command == run ]]; then

@@ -1,7 +1,7 @@
-import type { Choice, CompletedCommand, CompletedFlag } from "./completion.ts";
+import type { AboutFlag, Choice, CompletedCommand, CompletedFlag } from "./completion.ts";
 
 /** For fish 3 or newer. */
-export function fishScript(commands: readonly CompletedCommand[]): string {
+export function fishScript(commands: readonly CompletedCommand[], about: readonly AboutFlag[]): string {
   const names = commands.map(({ name }) => name).join(" ");
   const run = commands.find(({ name }) => name === "run");
   const withValue = (run?.flags ?? []).filter(({ value }) => value !== undefined).map(({ flag }) => `--${flag}`);
@@ -13,6 +13,10 @@ function __ebb_place
     set -e words[1]
     if not set -q words[1]
         echo none
+        return
+    end
+    if contains -- $words[1] ${about.map(({ flag }) => `--${flag}`).join(" ")}
+        echo -- $words[1]
         return
     end
     set -l command run
@@ -49,7 +53,16 @@ complete -c ebb -f
 complete -c ebb -n '__ebb_is child' -a '(__ebb_child)'
 complete -c ebb -n '__ebb_is run' -a '(complete -C (commandline -ct))'
 ${commands.flatMap(describe).join("\n")}
+${about.flatMap(describeAbout).join("\n")}
 `;
+}
+
+function describeAbout({ flag, help, followers }: AboutFlag): readonly string[] {
+  const here = `complete -c ebb -n '__ebb_is --${flag}'`;
+  return [
+    `complete -c ebb -n '__ebb_is none' -l ${flag} -d ${quoted(help)}`,
+    ...followers.map((each) => `${here} -l ${each}`),
+  ];
 }
 
 function describe({ name, summary, flags, operands }: CompletedCommand): readonly string[] {

@@ -1,7 +1,7 @@
-import type { Choice, CompletedCommand, CompletedFlag } from "./completion.ts";
+import type { AboutFlag, Choice, CompletedCommand, CompletedFlag } from "./completion.ts";
 
 /** As a file _ebb in $fpath, or sourced after compinit. */
-export function zshScript(commands: readonly CompletedCommand[]): string {
+export function zshScript(commands: readonly CompletedCommand[], about: readonly AboutFlag[]): string {
   return `#compdef ebb
 # zsh completion for ebb, as \`ebb completion zsh\` prints it
 
@@ -15,6 +15,12 @@ ${commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`).joi
     _describe -t commands 'command of ebb' all
     return
   fi
+  if ((CURRENT == 2)); then
+    compadd -- ${about.map(({ flag }) => `--${flag}`).join(" ")}
+  fi
+  case $words[2] in
+${about.map(after).join("\n")}
+  esac
   local -i dashes=\${words[(i)--]}
   if ((dashes < CURRENT)); then # the child's command line
     shift $dashes words
@@ -38,6 +44,10 @@ else
   compdef _ebb ebb
 fi
 `;
+}
+
+function after({ flag, followers }: AboutFlag): string {
+  return `    --${flag}) ((CURRENT == 2)) || { compadd -- ${followers.map((each) => `--${each}`).join(" ")}; return } ;;`;
 }
 
 function describe({ name, flags, operands }: CompletedCommand): string {

@@ -34,6 +34,18 @@ interface Completable {
 /** What a command's operands may be, where completion can know it. */
 export type Operands = readonly string[] | "files";
 
+/** What stands alone, in the place of a command, and the flags that may follow. */
+export interface AboutFlag {
+  readonly flag: string;
+  readonly help: string;
+  readonly followers: readonly string[];
+}
+
+const aboutFlags: readonly AboutFlag[] = [
+  { flag: "version", help: "print the version", followers: ["json"] },
+  { flag: "licenses", help: "print what is inside ebb, and its licences", followers: [] },
+];
+
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
 export type Shell = keyof typeof scripts;
@@ -48,7 +60,7 @@ export function completionScript(shell: Shell, commands: Readonly<Record<string,
     flags: [],
     operands: { kind: "words", words },
   } as const;
-  return scripts[shell]([...all, help]);
+  return scripts[shell]([...all, help], aboutFlags);
 }
 
 function completed(name: string, { summary, options, operands }: Completable): CompletedCommand {

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { aboutExecutable, aboutModules } from "./about.ts";
 import { compile } from "./compile.ts";
 import { runInEmptyRoot } from "./empty-root.ts";
 import { linkStatic } from "./link-static.ts";
@@ -34,14 +35,16 @@ async function buildAll({ inputs, release }: Order): Promise<void> {
   writeSums(release, names);
 }
 
-/** compile -> link -> verify -> move into place: what is at `outfile` has always passed. */
+/** about -> compile -> link -> verify -> move into place: what is at `outfile` has always passed. */
 async function build({ entry, outfile, target }: BuildInput): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "ebb-build-"));
   const temporary = `${outfile}.${process.pid}.new`;
   mkdirSync(dirname(outfile), { recursive: true });
   try {
     const compiled = join(folder, "ebb");
-    await timed("compile", () => compile({ entry, outfile: compiled, target, lockfile }));
+    const about = await timed("about", () => aboutExecutable({ entry, lockfile, target }));
+    const made = aboutModules(about);
+    await timed("compile", () => compile({ entry, outfile: compiled, target, lockfile, made }));
     const input = readFileSync(compiled);
     const linked = await timed("link", () => linkStatic({ bytes: input, name: "compiled ebb", sources, target }));
     await timed("verify", () => verify({ input, output: linked.bytes, patches: linked.patches, target }));

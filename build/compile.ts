@@ -10,6 +10,8 @@ export type CompileInput = {
   readonly target: Target;
   /** The path of package-lock.json, which pins Bun for musl. */
   readonly lockfile: string;
+  /** Contents of modules that the build knows better, by path. */
+  readonly made: ReadonlyMap<string, string>;
 };
 
 /**
@@ -17,7 +19,7 @@ export type CompileInput = {
  * the start; no `.env` or `bunfig.toml` of the pod is ever read. What is split off is named after its module: the hash that
  * Bun would take depends on the path to node_modules, and so on the folder (two modules of one name fail the build).
  */
-export async function compile({ entry, outfile, target, lockfile }: CompileInput): Promise<void> {
+export async function compile({ entry, outfile, target, lockfile, made }: CompileInput): Promise<void> {
   await Bun.build({
     entrypoints: [entry],
     compile: {
@@ -32,6 +34,6 @@ export async function compile({ entry, outfile, target, lockfile }: CompileInput
     format: "esm",
     splitting: true,
     naming: { chunk: "[name].js" },
-    plugins: [await bundleLeaves()],
+    plugins: [await bundleLeaves(made)],
   });
 }

@@ -9,28 +9,37 @@ const source = resolve(import.meta.dirname, "..", "src");
  */
 export const leaves: readonly string[] = [
   "everything.ts",
+  "licenses.ts",
   "personalities/personalities.ts",
   "system/drain.ts",
   "system/end-processes.ts",
 ].map((path) => join(source, path));
 
-/** Puts the bundle of each leaf in the place of its module. Made before the build: Bun cannot build in the middle of one. */
-export async function bundleLeaves(): Promise<BunPlugin> {
-  const bundles = new Map<string, string>();
-  for (const path of leaves) bundles.set(path, await bundle(path));
+/**
+ * Puts the bundle of each leaf in the place of its module. Made before the build: Bun cannot build in the middle of one.
+ * In the leaves too, `made` has the contents of modules that the build knows better, by path.
+ */
+export async function bundleLeaves(made: ReadonlyMap<string, string> = new Map()): Promise<BunPlugin> {
+  const bundles = new Map(made);
+  for (const path of leaves) bundles.set(path, await bundle(path, replace(made)));
+  return replace(bundles);
+}
+
+function replace(modules: ReadonlyMap<string, string>): BunPlugin {
   return {
-    name: "leaves",
+    name: "replace",
     setup(build) {
       build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-        const contents = bundles.get(path);
+        const contents = modules.get(path);
         return contents === undefined ? undefined : { contents, loader: "js" };
       });
     },
   };
 }
 
-async function bundle(path: string): Promise<string> {
-  const { outputs } = await Bun.build({ entrypoints: [path], target: "bun", format: "esm", minify: true });
+async function bundle(path: string, plugin: BunPlugin): Promise<string> {
+  const options = { target: "bun", format: "esm", minify: true } as const;
+  const { outputs } = await Bun.build({ entrypoints: [path], plugins: [plugin], ...options });
   const [output] = outputs;
   if (output === undefined || outputs.length > 1) throw new Error(`${path}: ${outputs.length} outputs, expected one`);
   return await output.text();

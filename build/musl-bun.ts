@@ -12,7 +12,7 @@ export type Locked = { readonly version: string; readonly integrity: string };
  * checked against the digest in package-lock.json.
  */
 export function muslBun(target: Target, lockfile: string): string {
-  const locked = readLocked(target.bunPackage, lockfile);
+  const locked = lockedBun(target, lockfile);
   refuseOtherVersion(locked.version, target.bunPackage);
   return fetchedBun(target.bunPackage, locked);
 }
@@ -25,7 +25,8 @@ export function fetchedBun(name: string, locked: Locked): string {
   return bun;
 }
 
-function readLocked(name: string, lockfile: string): Locked {
+/** What package-lock.json pins. */
+export function lockedBun({ bunPackage: name }: Target, lockfile: string): Locked {
   const { packages } = JSON.parse(readFileSync(lockfile, "utf8")) as { packages?: Record<string, Partial<Locked>> };
   const { version, integrity } = packages?.[`node_modules/${name}`] ?? {};
   if (version !== undefined && integrity?.startsWith("sha512-")) return { version, integrity };

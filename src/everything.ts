@@ -1,3 +1,4 @@
+import { facts } from "./about/facts.ts";
 import type { Command } from "./command.ts";
 import { commands } from "./commands.ts";
 import { HelpAsked } from "./core/arguments.ts";
@@ -29,7 +30,7 @@ export async function main(args: readonly string[], signals: Signals, said?: Sai
 async function dispatch(args: readonly string[], signals: Signals, said: Said | undefined): Promise<number> {
   const [first = "--help"] = args;
   if (first === "--help" || first === "-h" || first === "help") return showHelp(args[1]);
-  if (first === "--version" || first === "-V") return showVersion();
+  if (first === "--version" || first === "-V") return showVersion(args[1]);
   const isNamed = Object.hasOwn(commands, first);
   const name = isNamed ? first : "run";
   const rest = isNamed ? args.slice(1) : args;
@@ -97,8 +98,11 @@ function commandNamed(name: string): Command {
   throw new Failure(EXIT.usage, `${name}: no such command; ${hint}ebb --help lists them`);
 }
 
-async function showVersion(): Promise<number> {
-  const { version } = await import("../package.json");
-  writeOutput(`ebb ${version}\n`);
+/** In one line, or as JSON with what the executable was made of. */
+async function showVersion(format: string | undefined): Promise<number> {
+  if (format !== "--json" && format?.startsWith("-"))
+    throw new Failure(EXIT.usage, `--version: expected --json or nothing, got "${format}"`);
+  const { name, version } = await import("../package.json");
+  writeOutput(format === "--json" ? `${JSON.stringify({ name, version, ...facts })}\n` : `ebb ${version}\n`);
   return EXIT.ok;
 }

@@ -51,7 +51,7 @@ function starterOf(first: string | undefined): string | undefined {
 }
 
 function isAboutEbb(word: string | undefined): boolean {
-  return /^(-h|--help|-V|--version)$/.test(word as string);
+  return /^(-h|--help|-V|--version|--licenses)$/.test(word as string);
 }
 
 /** In another tool's name: its call in ebb's words. */
@@ -66,6 +66,7 @@ async function playAs(tool: string, words: readonly string[], wordsAt: number): 
 }
 
 async function callAny(args: readonly string[], said?: Said): Promise<number> {
+  if (args[0] === "--licenses") return await (await import("./licenses.ts")).main(signals);
   const everything = await import("./everything.ts");
   return await everything.main(args, signals, said);
 }

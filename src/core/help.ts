@@ -40,7 +40,8 @@ usage: ebb [run] [flags] -- CMD ARG...
 ${columns("commands", rows, width)}
 ${wrap(`In another tool's place, with its own variables and flags: \`ebb NAME\`, or a file called NAME, for ${toolNames.join(", ")}.`, width, "")}
 ${columns("exit codes", exitMeanings, width)}
-ebb COMMAND --help tells all of a command, ebb --version the version.
+ebb COMMAND --help tells all of a command, ebb --version the version,
+ebb --version --json what it was made of, ebb --licenses the licences of that.
 `;
 }
 

@@ -30,6 +30,7 @@ test.each([
   ["completion", "compopt"],
   ["the commands of debugging", "close-wait"],
   ["the version", "devDependencies"],
+  ["the licences", "zstdDecompressSync"],
 ])("%s is loaded later, by those that need it", (_, word) => {
   expect(start.includes(word)).toBe(false);
   expect(later.some((text) => text.includes(word))).toBe(true);

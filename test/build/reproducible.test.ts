@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { inputs } from "../../build/source.ts";
 import { targetNamed } from "../../build/targets.ts";
 import { findToolchain } from "../../build/toolchain.ts";
 import { canUnshare, temporaryFolder } from "../harness.ts";
 
 const project = resolve(import.meta.dirname, "..", "..");
-const inputs = ["build", "src", "package.json", "package-lock.json", "tsconfig.json"];
 const userNamespace = canUnshare("--user") ? ["unshare", "--user"] : [];
 
 /** What two people's machines differ in. The second user of Linux is nobody at all. */

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+/** An npm package that has code in the bundle. */
+export type BundledPackage = {
+  readonly name: string;
+  readonly version: string;
+  /** An SPDX expression. */
+  readonly license: string;
+  readonly text: string;
+  /** SHA-512 of what the registry holds, in hexadecimal, from package-lock.json. */
+  readonly sha512: string;
+};
+
+type Metafile = { readonly outputs: Record<string, { readonly inputs: Record<string, { bytesInOutput: number }> }> };
+
+/**
+ * The npm packages that the bundle of `entry` has code of, by name: not all that are installed. What is loaded later counts
+ * too, whichever bundle of its own the executable has it in.
+ */
+export async function bundledPackages(entry: string, lockfile: string): Promise<readonly BundledPackage[]> {
+  const { metafile } = await Bun.build({
+    entrypoints: [entry],
+    target: "bun",
+    minify: true,
+    splitting: true,
+    metafile: true,
+  });
+  const folders = new Set(bundledFiles(metafile as Metafile).flatMap(packageFolder));
+  const locked = JSON.parse(readFileSync(lockfile, "utf8")).packages as Record<string, { integrity?: string }>;
+  return [...folders]
+    .map((folder) => readPackage(folder, locked))
+    .toSorted((one, other) => order(one.name, other.name));
+}
+
+function bundledFiles({ outputs }: Metafile): readonly string[] {
+  const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
+  return inputs.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [resolve(path)] : []));
+}
+
+function packageFolder(path: string): readonly string[] {
+  const [, folder] = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
+  return folder === undefined ? [] : [folder];
+}
+
+function readPackage(folder: string, locked: Record<string, { integrity?: string }>): BundledPackage {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const place = folder.slice(folder.indexOf("/node_modules/") + 1);
+  const { integrity = "" } = locked[place] ?? {};
+  if (typeof license !== "string") throw new Error(`${place}: package.json names no licence`);
+  if (!integrity.startsWith("sha512-")) throw new Error(`${place}: package-lock.json has no sha512`);
+  return { name, version, license, text: licenseText(folder, place), sha512: hexOf(integrity) };
+}
+
+function licenseText(folder: string, place: string): string {
+  const file = readdirSync(folder).find((each) => /^(licen[cs]e|copying)(\.\w+)?$/i.test(each));
+  if (file === undefined) throw new Error(`${place} has no text of its licence`);
+  return readFileSync(join(folder, file), "utf8").trim();
+}
+
+/** Of a digest as package-lock.json has it (Subresource Integrity): `sha512-`, and base64. */
+export function hexOf(integrity: string): string {
+  return Buffer.from(integrity.slice(integrity.indexOf("-") + 1), "base64").toString("hex");
+}
+
+function order(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}

@@ -1,0 +1,21 @@
+import { texts } from "./about/texts.ts";
+import { EXIT } from "./core/exit.ts";
+import { isStop } from "./core/signal.ts";
+import { exit } from "./system/exit.ts";
+import { writeError, writeStreamed } from "./system/output.ts";
+import type { Signals } from "./system/signals.ts";
+
+// A bundle of its own (build/leaves.ts), because of 100 KB that nothing else needs: so it ends the process itself.
+
+/** `ebb --licenses`: what is inside the executable, and the whole text of each licence. */
+export async function main(signals: Signals): Promise<never> {
+  signals.subscribeLast((signal) => {
+    if (isStop(signal)) exit(128 + signal);
+  });
+  if (texts === undefined) {
+    writeError("ebb: --licenses: only what build/build.ts has built knows what is inside it\n");
+    return exit(EXIT.usage);
+  }
+  await writeStreamed(Bun.zstdDecompressSync(Buffer.from(texts, "base64")));
+  return exit(EXIT.ok);
+}

@@ -24,7 +24,7 @@ export async function aboutExecutable(input: AboutInput): Promise<About> {
   const { name, version, license } = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
   const source = sourceOf(project);
   const components = await componentsOf(input);
-  const purl = `pkg:generic/${name}@${version}${source.commit === null ? "" : `?vcs_url=${source.commit}`}`;
+  const purl = `pkg:generic/${name}@${version}`;
   const own = { name, version, license, texts: [ownText()], purl, hash: undefined, parts: [] };
   return { source, own, components, facts: factsOf(source, components, input.target) };
 }

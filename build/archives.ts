@@ -9,6 +9,8 @@ import { findToolchain } from "./toolchain.ts";
 export type Archive = {
   /** `libc.a`. */
   readonly file: string;
+  /** Where it is in its Debian package. */
+  readonly path: string;
   /** Of the project that made it: musl 1.2.3, GCC 12.2.0. */
   readonly version: string;
   readonly sha256: string;
@@ -26,6 +28,7 @@ export function linkedArchives(target: Target): readonly Archive[] {
     const bytes = readFileSync(path);
     return {
       file: basename(path),
+      path: pathInPackage(path),
       version: basename(path) === "libc.a" ? muslVersion(bytes) : gccVersion,
       sha256: createHash("sha256").update(bytes).digest("hex"),
       debian: debianPackageOf(path, target),
@@ -41,8 +44,20 @@ export function muslVersion(libc: Buffer): string {
   return version;
 }
 
+function pathInPackage(path: string): string {
+  const real = realpathSync(path);
+  return real.slice(real.lastIndexOf(`${sep}usr${sep}`) + 1);
+}
+
 // biome-ignore lint/suspicious/noTemplateCurlyInString: these are dpkg-query's
 const debianFormat = "${Package} ${Version} ${Architecture}";
+
+/** The Debian packages of the programs that compile and link, each once. */
+export function toolPackages(target: Target): readonly DebianPackage[] {
+  const { gcc, ld } = findToolchain(target);
+  const packages = [gcc, ld].flatMap((tool) => debianPackageOf(Bun.which(tool) ?? tool, target) ?? []);
+  return packages.filter(({ name }, index) => packages.findIndex((other) => other.name === name) === index);
+}
 
 function debianPackageOf(path: string, target: Target): DebianPackage | undefined {
   const real = realpathSync(path);

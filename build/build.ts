@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { aboutExecutable, aboutModules } from "./about.ts";
 import { compile } from "./compile.ts";
 import { runInEmptyRoot } from "./empty-root.ts";
+import { evidencePaths, writeEvidence } from "./evidence.ts";
 import { linkStatic } from "./link-static.ts";
 import { type BuildInput, type Order, readOrder } from "./order.ts";
 import { digestOf, removeSums, writeSums } from "./sums.ts";
@@ -31,8 +32,11 @@ async function buildAll({ inputs, release }: Order): Promise<void> {
   if (release !== undefined) removeSums(release);
   for (const input of inputs) await build(input);
   if (release === undefined) return;
-  const names = inputs.map(({ outfile }) => basename(outfile));
-  writeSums(release, names);
+  const files = inputs.flatMap(({ outfile }) => [outfile, ...Object.values(evidencePaths(outfile))]);
+  writeSums(
+    release,
+    files.map((path) => basename(path)),
+  );
 }
 
 /** about -> compile -> link -> verify -> move into place: what is at `outfile` has always passed. */
@@ -53,6 +57,7 @@ async function build({ entry, outfile, target }: BuildInput): Promise<void> {
     const { how, stdout } = await timed("run", () => runInEmptyRoot(temporary, ["--version"], target));
     refuseBareBun(stdout);
     say(`  --version runs ${how}: ${stdout.trim()}`);
+    await timed("evidence", () => writeEvidence({ outfile, bytes: linked.bytes, about, map: linked.map, target }));
     renameSync(temporary, outfile);
     summarise(outfile, linked.bytes, linked.patches.length);
   } finally {

@@ -19,6 +19,8 @@ export type Component = {
   readonly purl: string;
   /** Of what was fetched or linked, in hexadecimal. */
   readonly hash: { readonly algorithm: "SHA-256" | "SHA-512"; readonly hex: string } | undefined;
+  /** The static library that it was linked from: `libc.a`. */
+  readonly archive?: string;
   /** What it holds of others' work. */
   readonly parts: readonly Component[];
 };
@@ -76,11 +78,12 @@ const libraries: Readonly<Record<string, { name: string; license: string; texts:
   "libgcc.a": { name: "libgcc", ...gcc },
 };
 
-function library({ file, version, sha256, debian }: Archive): Component {
+function library({ file, path, version, sha256, debian }: Archive): Component {
   const known = libraries[file];
   if (known === undefined) throw new Error(`${file}: build/components.ts does not know its licence`);
   const { name, license, texts } = known;
-  const purl = debian === undefined ? `pkg:generic/${encodeURIComponent(name)}@${version}` : debianUrl(debian);
+  const purl =
+    debian === undefined ? `pkg:generic/${encodeURIComponent(name)}@${version}` : `${debianUrl(debian)}#${path}`;
   return {
     name,
     version,
@@ -88,6 +91,7 @@ function library({ file, version, sha256, debian }: Archive): Component {
     texts: texts.map(read),
     purl,
     hash: { algorithm: "SHA-256", hex: sha256 },
+    archive: file,
     parts: [],
   };
 }

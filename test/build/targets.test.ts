@@ -44,11 +44,11 @@ beforeAll(() => {
 }, 300_000);
 
 describe.skipIf(linkObstacle !== undefined)(`npm run build -- --all${because(linkObstacle)}`, () => {
-  test("makes an executable for each target, and their checksums", () => {
+  test("makes an executable for each target with what stands beside it, and their checksums", () => {
     const command = ["sha256sum", "--check", "--strict", "SHA256SUMS"];
     const { exitCode, stdout } = Bun.spawnSync(command, { cwd: place.path });
     const lines = targets
-      .map(({ name }) => `ebb-linux-${name}`)
+      .flatMap(({ name }) => ["", ".cdx.json", ".provenance.json"].map((ending) => `ebb-linux-${name}${ending}`))
       .toSorted()
       .map((name) => `${name}: OK\n`);
     expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: lines.join("") });

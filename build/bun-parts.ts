@@ -37,7 +37,7 @@ const libraries: readonly Part[] = [
   { ...library("mimalloc", "MIT", "oven-sh/mimalloc"), versionKey: "mimalloc" },
   { ...library("picohttpparser", "MIT OR Artistic-1.0-Perl", "h2o/picohttpparser"), versionKey: "picohttpparser" },
   { ...library("zstd", "BSD-3-Clause OR GPL-2.0-only", "facebook/zstd"), versionKey: "zstd" },
-  library("simdutf", "Apache-2.0 OR MIT", "simdutf/simdutf"),
+  library("simdutf", either, "simdutf/simdutf"),
   { ...library("tinycc", "LGPL-2.1-or-later", "oven-sh/tinycc"), texts: ["LGPL-2.1"], versionKey: "tinycc" },
   { ...library("uSockets", apache, "uNetworking/uSockets"), texts: [apache] },
   { ...library("uWebSockets", apache, "uNetworking/uWebSockets"), texts: [apache] },

@@ -37,7 +37,7 @@ export function missingPackages(arch) {
 }
 
 /** The Debian packages that the container test needs, each named as the program in it. */
-export const containerPackages = ["buildah", "debootstrap", "podman", "runc"];
+export const containerPackages = ["buildah", "containerd", "debootstrap", "podman", "runc"];
 
 /** Those that the completion test needs beside bash, named likewise. */
 export const shellPackages = ["fish", "zsh"];

@@ -1,10 +1,22 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readElf } from "../../build/elf.ts";
+import { debianNames, isInPath, otherArch } from "../../build/packages.mjs";
+import { targetNamed } from "../../build/targets.ts";
+import packageJson from "../../package.json";
 import { childPath, type LogLine, logOf, temporaryFolder, until } from "../harness.ts";
 import { filesOf } from "./image-files.ts";
-import { buildImages, images, nodeImage, obstacle } from "./images.ts";
-import { type Container, type ContainerOptions, imageConfig, imageFolder, startContainer } from "./podman.ts";
+import { buildImages, images, nodeImage, obstacle, otherImage, toldCommit } from "./images.ts";
+import {
+  type Container,
+  type ContainerOptions,
+  imageArchitecture,
+  imageConfig,
+  imageFolder,
+  startContainer,
+} from "./podman.ts";
 
 setDefaultTimeout(60_000);
 
@@ -13,6 +25,18 @@ if (lacking !== undefined) console.log(`skipped: containers need ${lacking}`);
 
 describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
   beforeAll(buildImages, { timeout: 1_200_000 });
+
+  test(`makes, on this machine, the image for ${otherArch} too`, async () => {
+    const { machine, name, emulator } = targetNamed(otherArch);
+    expect(await imageArchitecture(otherImage)).toBe(debianNames[otherArch] as string);
+    expect(await imageConfig(otherImage)).toMatchObject({ Entrypoint: ["/ebb"], User: "65532:65532" });
+    await using folder = await imageFolder(otherImage);
+    const ebb = join(folder.path, "ebb");
+    expect(readElf(new Uint8Array(readFileSync(ebb)), name).machine).toBe(machine);
+    if (!isInPath(emulator)) return;
+    const { stdout } = spawnSync(emulator, [ebb, "--version", "--json"], { encoding: "utf8" });
+    expect(JSON.parse(stdout)).toMatchObject({ target: `linux-${name}`, commit: toldCommit });
+  });
 
   describe.each(images)("%s", (image) => {
     const start = (args: readonly string[], { mounts = [], ...options }: ContainerOptions = {}) =>
@@ -34,10 +58,20 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
       expect(Cmd ?? []).toEqual([]);
     });
 
+    test("has the labels of the package and its commit", async () => {
+      expect(labelsOf(await imageConfig(image))).toEqual({
+        title: packageJson.name,
+        description: packageJson.description,
+        version: packageJson.version,
+        revision: toldCommit,
+      });
+    });
+
     test("says its version", async () => {
-      const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
-      await using container = start(["--version"]);
-      expect(await container.ended).toEqual({ code: 0, stdout: `ebb ${version}\n`, stderr: "" });
+      await using container = start(["--version", "--json"]);
+      const { code, stdout, stderr } = await container.ended;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(JSON.parse(stdout)).toMatchObject({ version: packageJson.version, commit: toldCommit, dirty: false });
     });
 
     test("waits for a sidecar that comes later, runs the command, quits the sidecar and keeps the exit code", async () => {
@@ -148,6 +182,12 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
     });
   });
 });
+
+function labelsOf({ Labels }: Readonly<Record<string, unknown>>): Record<string, string> {
+  const prefix = "org.opencontainers.image.";
+  const labels = Object.entries(Labels as Record<string, string>).filter(([name]) => name.startsWith(prefix));
+  return Object.fromEntries(labels.map(([name, value]) => [name.slice(prefix.length), value]));
+}
 
 /** The network that the containers of a pod share lives as long as the one that it was made for, which does nothing else. */
 async function startPod(image: string): Promise<Container> {

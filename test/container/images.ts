@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { cacheFolder } from "../../build/cache.mjs";
-import { aptInstall, containerPackages, isInPath } from "../../build/packages.mjs";
+import { aptInstall, containerPackages, debianNames, isInPath, otherArch } from "../../build/packages.mjs";
 import { temporaryFolder } from "../harness.ts";
 
 const project = resolve(import.meta.dirname, "..", "..");
@@ -17,6 +17,12 @@ export const storage = ["--root", store, "--runroot", runFolder, "--storage-driv
 
 /** The targets of Dockerfile.distroless that are to be run, as images. */
 export const images = ["localhost/ebb:distroless", "localhost/ebb:scratch"] as const;
+
+/** The same of the architecture that this machine is not of; to be looked at. */
+export const otherImage = "localhost/ebb:scratch-other";
+
+/** What the images are told of the commit that they are made of. */
+export const toldCommit = "0123456789abcdef0123456789abcdef01234567";
 
 /** Runs TypeScript: the builder's base image. */
 export const nodeImage = "docker.io/library/node:24-bookworm-slim";
@@ -33,8 +39,8 @@ export function obstacle(): string | undefined {
 }
 
 /**
- * Builds Dockerfile.distroless. What has not changed since the last time is kept; what it has replaced goes. The stage
- * `build` gets a name, since unnamed images without one that is made of them count as replaced.
+ * Builds Dockerfile.distroless. What has not changed since the last time is kept; what it has replaced goes. The stages
+ * `build` get names, since unnamed images without one that is made of them count as replaced.
  */
 export function buildImages(): void {
   const lacking = obstacle();
@@ -47,16 +53,26 @@ export function buildImages(): void {
   for (const [name, target] of targets) {
     const mounts = ["-v", `${settings}:/usr/local/etc/npmrc:ro`];
     if (existsSync(certificates)) mounts.push("-v", `${certificates}:${certificates}:ro`);
-    const file = ["-f", "Dockerfile.distroless", ...target, "-t", `localhost/ebb:${name}`, "."];
+    const file = ["-f", "Dockerfile.distroless", ...told, ...target, "-t", `localhost/ebb:${name}`, "."];
     run("buildah", [...storage, "bud", ...layered, ...mounts, ...file]);
   }
   run("buildah", [...storage, "rmi", "--prune"]);
 }
 
+const told = ["--build-arg", `EBB_COMMIT=${toldCommit}`];
+
+/** This version of buildah does not tell a Dockerfile the platform of the machine by itself. */
+const cross = [
+  ...["--platform", `linux/${debianNames[otherArch]}`],
+  ...["--build-arg", `BUILDPLATFORM=linux/${debianNames[process.arch]}`],
+];
+
 const targets = [
   ["build", ["--target", "build"]],
   ["distroless", []],
   ["scratch", ["--target", "scratch"]],
+  ["build-other", ["--target", "build", ...cross]],
+  ["scratch-other", ["--target", "scratch", ...cross]],
 ] as const;
 
 /** No image comes from a registry; RUN has the network of this machine, and no container of its own. */

@@ -100,6 +100,12 @@ export async function imageConfig(image: string): Promise<Readonly<Record<string
   return JSON.parse(stdout);
 }
 
+/** Debian's name of the architecture that an image is for. */
+export async function imageArchitecture(image: string): Promise<string> {
+  const { stdout } = await spawn(["image", "inspect", image, "--format", "{{.Architecture}}"]).ended;
+  return stdout.trim();
+}
+
 function spawn(args: readonly string[]): Pick<Container, "says" | "ended"> {
   const program = Bun.spawn([...podman, ...args], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const stdout = collect(program.stdout);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Facts } from "../src/about/facts.ts";
-import { type Component, componentsOf, ownText } from "./components.ts";
+import { type Component, type ComponentsInput, componentsOf, ownText } from "./components.ts";
 import { licenseText } from "./license-text.ts";
 import { type Source, sourceOf } from "./source.ts";
 import type { Target } from "./targets.ts";
@@ -16,11 +16,9 @@ export type About = {
   readonly facts: Facts;
 };
 
-export type AboutInput = { readonly entry: string; readonly lockfile: string; readonly target: Target };
-
 const project = resolve(import.meta.dirname, "..");
 
-export async function aboutExecutable(input: AboutInput): Promise<About> {
+export async function aboutExecutable(input: ComponentsInput): Promise<About> {
   const { name, version, license } = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
   const source = sourceOf(project);
   const components = await componentsOf(input);

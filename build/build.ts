@@ -40,15 +40,15 @@ async function buildAll({ inputs, release }: Order): Promise<void> {
 }
 
 /** about -> compile -> link -> verify -> move into place: what is at `outfile` has always passed. */
-async function build({ entry, outfile, target }: BuildInput): Promise<void> {
+async function build({ entry, outfile, target, bun }: BuildInput): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "ebb-build-"));
   const temporary = `${outfile}.${process.pid}.new`;
   mkdirSync(dirname(outfile), { recursive: true });
   try {
     const compiled = join(folder, "ebb");
-    const about = await timed("about", () => aboutExecutable({ entry, lockfile, target }));
+    const about = await timed("about", () => aboutExecutable({ entry, lockfile, target, bun }));
     const made = aboutModules(about);
-    await timed("compile", () => compile({ entry, outfile: compiled, target, lockfile, made }));
+    await timed("compile", () => compile({ entry, outfile: compiled, target, lockfile, bun, made }));
     const input = readFileSync(compiled);
     const linked = await timed("link", () => linkStatic({ bytes: input, name: "compiled ebb", sources, target }));
     await timed("verify", () => verify({ input, output: linked.bytes, patches: linked.patches, target }));

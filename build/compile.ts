@@ -10,6 +10,8 @@ export type CompileInput = {
   readonly target: Target;
   /** The path of package-lock.json, which pins Bun for musl. */
   readonly lockfile: string;
+  /** Bun for musl, where it is not that one. */
+  readonly bun: string | undefined;
   /** Contents of modules that the build knows better, by path. */
   readonly made: ReadonlyMap<string, string>;
 };
@@ -19,12 +21,12 @@ export type CompileInput = {
  * the start; no `.env` or `bunfig.toml` of the pod is ever read. What is split off is named after its module: the hash that
  * Bun would take depends on the path to node_modules, and so on the folder (two modules of one name fail the build).
  */
-export async function compile({ entry, outfile, target, lockfile, made }: CompileInput): Promise<void> {
+export async function compile({ entry, outfile, target, lockfile, bun, made }: CompileInput): Promise<void> {
   await Bun.build({
     entrypoints: [entry],
     compile: {
       target: target.bunTarget as Bun.Build.CompileTarget, // its type lacks the baseline of musl
-      executablePath: muslBun(target, lockfile),
+      executablePath: bun ?? muslBun(target, lockfile),
       outfile,
       autoloadDotenv: false,
       autoloadBunfig: false,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Archive, linkedArchives } from "./archives.ts";
@@ -25,12 +26,23 @@ export type Component = {
   readonly parts: readonly Component[];
 };
 
-export type ComponentsInput = { readonly entry: string; readonly lockfile: string; readonly target: Target };
+export type ComponentsInput = {
+  readonly entry: string;
+  readonly lockfile: string;
+  readonly target: Target;
+  /** Bun for musl, where it is not the one that package-lock.json pins. */
+  readonly bun?: string | undefined;
+};
 
 const project = resolve(import.meta.dirname, "..");
 
 /** All that is inside the executable beside ebb's own code: Bun, what Bun holds, npm packages, libc, libstdc++, libgcc. */
-export async function componentsOf({ entry, lockfile, target }: ComponentsInput): Promise<readonly Component[]> {
+export async function componentsOf({
+  entry,
+  lockfile,
+  target,
+  bun: ownBun,
+}: ComponentsInput): Promise<readonly Component[]> {
   const packages = await bundledPackages(entry, lockfile);
   return [
     ...packages.map(({ name, version, license, text, sha512 }): Component => {
@@ -38,7 +50,7 @@ export async function componentsOf({ entry, lockfile, target }: ComponentsInput)
       const hash = { algorithm: "SHA-512", hex: sha512 } as const;
       return { name, version, license, texts: [text], purl, hash, parts: [] };
     }),
-    bun(target, lockfile),
+    ownBun === undefined ? bun(target, lockfile) : changedBun(ownBun),
     ...linkedArchives(target).map(library),
   ];
 }
@@ -57,6 +69,23 @@ function bun(target: Target, lockfile: string): Component {
     texts: [read("bun")],
     purl: `pkg:npm/${target.bunPackage.replace("@", "%40")}@${version}`,
     hash: { algorithm: "SHA-512", hex: hexOf(integrity) },
+    parts: bunParts.map(part),
+  };
+}
+
+/** Somebody's own: all that is known of it is the file, and that it must be of the version that compiles. */
+function changedBun(path: string): Component {
+  const version = process.versions.bun;
+  const hex = createHash("sha256").update(readFileSync(path)).digest("hex");
+  const texts = [read("bun")];
+  const hash = { algorithm: "SHA-256", hex } as const;
+  return {
+    name: "Bun",
+    version,
+    license: "MIT",
+    texts,
+    purl: `pkg:generic/bun@${version}`,
+    hash,
     parts: bunParts.map(part),
   };
 }

@@ -31,7 +31,7 @@ const extras = {
 const { positionals: wanted, values } = parseArgs({
   strict: false,
   allowPositionals: true,
-  options: { all: { type: "boolean" }, target: { type: "string" }, ...valued("entry", "outfile", "outdir") },
+  options: { all: { type: "boolean" }, target: { type: "string" }, ...valued("bun", "entry", "outfile", "outdir") },
 });
 let isUpdated = false;
 

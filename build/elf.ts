@@ -95,12 +95,16 @@ function readSegment(table: DataView, index: number, bytes: Uint8Array, name: st
 }
 
 /** Writes the program headers in place of the old ones, and removes the reference to section headers. */
-export function writeSegments(bytes: Uint8Array, elf: Elf, segments: readonly Segment[]): void {
-  if (segments.length > elf.segments.length)
+export function writeSegments(
+  bytes: Uint8Array,
+  elf: Elf,
+  segments: readonly Segment[],
+  room = elf.segments.length * segmentSize,
+): void {
+  if (segments.length * segmentSize > room)
     throw new Error(
-      `${elf.name}: ${segments.length} program headers are needed, there is room for ${elf.segments.length}`,
+      `${elf.name}: ${segments.length} program headers are needed, there is room for ${Math.floor(room / segmentSize)}`,
     );
-  const room = elf.segments.length * segmentSize;
   bytes.fill(0, elf.segmentsOffset, elf.segmentsOffset + room);
   const table = view(bytes, elf.segmentsOffset, room, elf.name, "program header table");
   segments.forEach((segment, index) => {

@@ -7,6 +7,7 @@ import { runInEmptyRoot } from "./empty-root.ts";
 import { evidencePaths, writeEvidence } from "./evidence.ts";
 import { linkStatic } from "./link-static.ts";
 import { type BuildInput, type Order, readOrder } from "./order.ts";
+import { shrink } from "./shrink.ts";
 import { digestOf, removeSums, writeSums } from "./sums.ts";
 import { findToolchain } from "./toolchain.ts";
 import { verify } from "./verify.ts";
@@ -39,7 +40,7 @@ async function buildAll({ inputs, release }: Order): Promise<void> {
   );
 }
 
-/** about -> compile -> link -> verify -> move into place: what is at `outfile` has always passed. */
+/** about -> compile -> link -> shrink -> verify -> move into place: what is at `outfile` has always passed. */
 async function build({ entry, outfile, target, bun }: BuildInput): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "ebb-build-"));
   const temporary = `${outfile}.${process.pid}.new`;
@@ -51,15 +52,17 @@ async function build({ entry, outfile, target, bun }: BuildInput): Promise<void>
     await timed("compile", () => compile({ entry, outfile: compiled, target, lockfile, bun, made }));
     const input = readFileSync(compiled);
     const linked = await timed("link", () => linkStatic({ bytes: input, name: "compiled ebb", sources, target }));
-    await timed("verify", () => verify({ input, output: linked.bytes, patches: linked.patches, target }));
-    writeFileSync(temporary, linked.bytes);
+    const small = await timed("shrink", () => shrink({ input, linked: linked.bytes, target }));
+    for (const line of small.report) say(`  ${line}`);
+    await timed("verify", () => verify({ input, output: small.bytes, patches: linked.patches, target }));
+    writeFileSync(temporary, small.bytes);
     chmodSync(temporary, 0o755);
     const { how, stdout } = await timed("run", () => runInEmptyRoot(temporary, ["--version"], target));
     refuseBareBun(stdout);
     say(`  --version runs ${how}: ${stdout.trim()}`);
-    await timed("evidence", () => writeEvidence({ outfile, bytes: linked.bytes, about, map: linked.map, target }));
+    await timed("evidence", () => writeEvidence({ outfile, bytes: small.bytes, about, map: linked.map, target }));
     renameSync(temporary, outfile);
-    summarise(outfile, linked.bytes, linked.patches.length);
+    summarise(outfile, small.bytes, linked.patches.length);
   } finally {
     rmSync(folder, { recursive: true, force: true });
     rmSync(temporary, { force: true });

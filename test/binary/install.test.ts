@@ -194,7 +194,7 @@ describe("what the system refuses is exit code 71, one sentence, and nothing is 
       [
         "a volume too small",
         "mount -t tmpfs -o size=20m none $0; echo older > $0/ebb",
-        /full: a copy takes 10\d MB, 20 MB are free$/,
+        /full: a copy takes \d+ MB, 20 MB are free$/,
       ],
       [
         "a volume without room for one more file",

@@ -37,7 +37,8 @@ export function shrink({ input, linked, target }: ShrinkInput): ShrinkResult {
       `${icu.dropped} of ${icu.dropped + icu.kept} items of ICU are other languages': ${size([icu.dead])}`,
       `${assets.dead.length} assets are developer tools': ${size(assets.dead)}`,
       ...assets.unknown.map(
-        ({ from, to, digest, text }) => `kept an asset that is not known, ${digest}, ${size([{ from, to }])}: ${text}`,
+        ({ from, to, digest, text }) =>
+          `kept an asset of ${to - from} bytes that build/tool-assets.ts does not know: ${digest} ${JSON.stringify(text)}`,
       ),
     ],
   };

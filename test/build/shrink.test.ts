@@ -29,7 +29,7 @@ describe("a program that uses Intl, Unicode and legacy encodings", () => {
 
   beforeAll(async () => {
     const entry = join(import.meta.dirname, "intl-program.ts");
-    await compile({ entry, outfile: path.compiled, target, lockfile });
+    await compile({ entry, outfile: path.compiled, target, lockfile, bun: undefined, made: new Map() });
     const input = readFileSync(path.compiled);
     const linked = linkStatic({ bytes: input, name: "program", sources: [join(build, "glue.c")], target });
     const shrunk = shrink({ input, linked: linked.bytes, target });

@@ -1,20 +1,22 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { type LinkResult, linkStatic } from "../../build/link-static.ts";
-import { targetNamed } from "../../build/targets.ts";
+import { type Target, targetNamed } from "../../build/targets.ts";
+import { findToolchain } from "../../build/toolchain.ts";
 
 export const x64 = targetNamed("x64");
-const musl = "/usr/lib/x86_64-linux-musl";
 export const sources = [resolve(import.meta.dirname, "../../build/glue.c")];
 
 export type SmallProgram = {
   readonly source: string;
   readonly language?: "c" | "c++";
   readonly compileOptions?: readonly string[];
-  readonly linkOptions?: readonly string[] /** C source of a shared library that it needs besides. */;
+  readonly linkOptions?: readonly string[];
+  /** C source of a shared library that it needs besides. */
   readonly library?: string;
+  readonly target?: Target;
 };
 
 /** A small program for musl, linked dynamically at a fixed address, as Bun is. */
@@ -24,39 +26,33 @@ export function dynamicProgram({
   compileOptions = [],
   linkOptions = [],
   library = "",
+  target = x64,
 }: SmallProgram): Uint8Array {
+  const { gcc, includes, archives } = findToolchain(target);
+  const musl = dirname(archives.at(-1) ?? "");
+  const own = (name: string): string => gccFile(gcc, name);
   return inFolder((folder) => {
     writeFileSync(join(folder, "source"), source);
     writeFileSync(join(folder, "library.c"), library);
-    run("gcc", ["-shared", "-nostdlib", "-fPIC", "library.c", "-o", "library.so"], folder);
-    const headers = ["-nostdinc", "-isystem", "/usr/include/x86_64-linux-musl", "-isystem", gccFile("include")];
-    run(
-      "gcc",
-      [
-        "-x",
-        language,
-        ...headers,
-        "-O1",
-        "-fno-pie",
-        "-fno-builtin",
-        ...compileOptions,
-        "-c",
-        "source",
-        "-o",
-        "object.o",
-      ],
-      folder,
-    );
-    const objects = [`${musl}/crt1.o`, `${musl}/crti.o`, gccFile("crtbegin.o"), "object.o"];
-    const libraries = ["./library.so", `-L${musl}`, "-lc", "-l:libstdc++.so.6", gccFile("crtend.o"), `${musl}/crtn.o`];
+    run(gcc, ["-shared", "-nostdlib", "-fPIC", "library.c", "-o", "library.so"], folder);
+    const headers = ["-nostdinc", ...includes.toReversed().flatMap((include) => ["-isystem", include])];
+    const compile = ["-x", language, ...headers, "-O1", "-fno-pie", "-fno-builtin", ...compileOptions];
+    run(gcc, [...compile, "-c", "source", "-o", "object.o"], folder);
+    const objects = [`${musl}/crt1.o`, `${musl}/crti.o`, own("crtbegin.o"), "object.o"];
+    const shared = ["./library.so", `-L${musl}`, sharedLibc(target), "-l:libstdc++.so.6"];
     const options = ["-no-pie", "-nostdlib", "-Wl,--allow-shlib-undefined,--as-needed", ...linkOptions];
-    run("gcc", [...options, ...objects, ...libraries, "-o", "program"], folder);
+    run(gcc, [...options, ...objects, ...shared, own("crtend.o"), `${musl}/crtn.o`, "-o", "program"], folder);
     return new Uint8Array(readFileSync(join(folder, "program")));
   });
 }
 
-export function link(bytes: Uint8Array): LinkResult {
-  return linkStatic({ bytes, name: "small", sources, target: x64 });
+/** Of another architecture there is only glibc, whose functions and variables have the same names. */
+function sharedLibc({ arch }: Target): string {
+  return arch === process.arch ? "-lc" : "-l:libc.so.6";
+}
+
+export function link(bytes: Uint8Array, target = x64): LinkResult {
+  return linkStatic({ bytes, name: "small", sources, target });
 }
 
 export type Outcome = {
@@ -67,11 +63,17 @@ export type Outcome = {
 };
 
 export function execute(bytes: Uint8Array, ...programArguments: string[]): Outcome {
+  return executeOn(x64, bytes, programArguments);
+}
+
+/** Under an emulator, where it is for another processor. */
+export function executeOn(target: Target, bytes: Uint8Array, programArguments: readonly string[] = []): Outcome {
   return inFolder((folder) => {
     const path = join(folder, "program");
     writeFileSync(path, bytes);
     chmodSync(path, 0o755);
-    const { status, signal, stdout, stderr } = spawnSync(path, programArguments, { encoding: "utf8" });
+    const [command = "", ...rest] = target.arch === process.arch ? [path] : [target.emulator, path];
+    const { status, signal, stdout, stderr } = spawnSync(command, [...rest, ...programArguments], { encoding: "utf8" });
     return { status, signal, stdout, stderr };
   });
 }
@@ -85,8 +87,8 @@ function inFolder<Result>(work: (folder: string) => Result): Result {
   }
 }
 
-function gccFile(name: string): string {
-  return spawnSync("gcc", [`-print-file-name=${name}`], { encoding: "utf8" }).stdout.trim();
+function gccFile(gcc: string, name: string): string {
+  return spawnSync(gcc, [`-print-file-name=${name}`], { encoding: "utf8" }).stdout.trim();
 }
 
 function run(command: string, commandArguments: readonly string[], cwd: string): void {

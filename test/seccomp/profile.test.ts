@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { compiled, ebb, ebbPath, temporaryFolder } from "../harness.ts";
-import { type Profile, profile, syscallNumbers, writeFilter } from "./filter.ts";
+import { type Profile, profile, type Rule, syscallNumbers, writeFilter } from "./filter.ts";
 
 const confine = compiled(resolve(import.meta.dirname, "../fixtures/confine.c"));
 
@@ -93,4 +94,15 @@ describe("its list", () => {
     const lacking = names.filter((name) => !generic.has(name) && !renamed.includes(name));
     expect([...new Set(lacking)].toSorted()).toEqual(["arch_prctl", ...old].toSorted());
   });
+
+  const runtimeDefault = "/usr/share/containers/seccomp.json";
+
+  test.skipIf(!existsSync(runtimeDefault))(
+    "is part of what container runtimes allow by default (RuntimeDefault)",
+    () => {
+      const { syscalls } = JSON.parse(readFileSync(runtimeDefault, "utf8")) as { syscalls: readonly Rule[] };
+      const allowed = syscalls.filter(({ action }) => action === "SCMP_ACT_ALLOW").flatMap((rule) => rule.names);
+      expect(names.filter((name) => !allowed.includes(name))).toEqual([]);
+    },
+  );
 });

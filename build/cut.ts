@@ -22,6 +22,7 @@ export function cut({ elf, dead, room, target }: CutInput): Uint8Array {
   const { pageSize } = target;
   const loads = segmentsOf(elf, segmentType.load).flatMap((load) => divide(elf, load, dead, pageSize));
   let end = 0;
+  // As ld places segments: next to each other, each where its offset and its address are the same modulo the page size.
   const placed = loads.map((load) => {
     const offset = end + ((((load.address - end) % pageSize) + pageSize) % pageSize);
     end = offset + load.fileSize;

@@ -3,7 +3,7 @@ import { zstdCompressSync } from "node:zlib";
 import { findAssets } from "../../build/assets.ts";
 
 test("compressed assets are found whole, and stay where nobody has looked at them", () => {
-  const frames = [zstdCompressSync("// the first asset"), zstdCompressSync(Buffer.alloc(300_000, "asset "))] as const;
+  const frames = [zstdCompressSync("// the first asset"), zstdCompressSync(Buffer.alloc(300_000, "a"))] as const;
   const bytes = Buffer.concat([
     Buffer.from("before"),
     frames[0],
@@ -13,6 +13,6 @@ test("compressed assets are found whole, and stay where nobody has looked at the
   const { dead, unknown } = findAssets(bytes, { from: 0, to: bytes.length });
   expect(dead).toEqual([]);
   expect(unknown.map(({ from, to }) => bytes.subarray(from, to))).toEqual([...frames]);
-  expect(unknown.map(({ text }) => text.slice(0, 18))).toEqual(["// the first asset", "asset asset asset "]);
+  expect(unknown.map(({ text }) => text.slice(0, 18))).toEqual(["// the first asset", "a".repeat(18)]);
   expect(findAssets(bytes, { from: 0, to: bytes.length - 1 }).unknown).toHaveLength(1);
 });

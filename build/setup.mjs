@@ -103,7 +103,7 @@ function setUpPrograms(packages, test) {
 function setUpTargets(giveUp) {
   const purpose = `to link ebb for ${otherArch}`;
   const missing = missingPackages(otherArch);
-  if (missing.length > 0 && !canInstall) return giveUp(`missing: ${missing.join(", ")}`);
+  if (missing.length > 0 && !canInstall) return giveUp(`as root, run: ${aptInstall(missing).join(" ")}`);
   if (missing.length > 0) install(missing, purpose, giveUp);
   if (muslFolder(otherArch) === undefined) {
     say(`apt-get download musl-dev, unpacked in the cache (${purpose})`);

@@ -56,7 +56,7 @@ export function buildImages(): void {
     const file = ["-f", "Dockerfile.distroless", ...told, ...target, "-t", `localhost/ebb:${name}`, "."];
     run("buildah", [...storage, "bud", ...layered, ...mounts, ...file]);
   }
-  run("buildah", [...storage, "rmi", "--prune"]);
+  spawnSync("buildah", [...storage, "rmi", "--prune"]); // tidies up; what another build is using stays
 }
 
 const told = ["--build-arg", `EBB_COMMIT=${toldCommit}`];

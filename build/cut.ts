@@ -36,7 +36,7 @@ export function cut({ elf, dead, room, target }: CutInput): Uint8Array {
   const after = { ...elf, bytes, segments: placed };
   const others = elf.segments.filter(({ type }) => type !== segmentType.load);
   const moved = others.map((other) =>
-    other.fileSize === 0 ? other : { ...other, offset: fileOffset(after, other.address, other.fileSize) },
+    other.fileSize === 0 ? other : { ...other, offset: fileOffset(after, other.address, 1) },
   );
   writeSegments(bytes, elf, [...placed, ...moved], Math.min(room, (placed[0]?.fileSize ?? 0) - elf.segmentsOffset));
   return bytes;

@@ -16,7 +16,8 @@ const mozilla = "MPL-2.0";
 const either = "MIT OR Apache-2.0";
 
 /**
- * The libraries of Bun's LICENSE.md that are in it on Linux, and those of its scripts/build/deps that are missing there.
+ * The libraries of Bun's LICENSE.md that are in it on Linux, those of its scripts/build/deps that are missing there, and what its
+ * commands show to be in it. (Bun has no bill of materials of its own.)
  * All that Bun 1.4 tells of their versions is in `process.versions`.
  */
 const libraries: readonly Part[] = [
@@ -60,6 +61,8 @@ const libraries: readonly Part[] = [
     texts: [apache, "LLVM-exception"],
   },
   library("esbuild (ported)", "MIT", "evanw/esbuild", "esbuild"),
+  { ...library("TypeScript (its checker)", apache, "microsoft/typescript"), texts: [apache], versionKey: "typescript" },
+  library("ESLint (its rules)", "MIT", "eslint/eslint", "eslint"),
   { name: "Mozilla's CA certificates", license: mozilla, texts: [mozilla], package: "generic/ca-certificates" },
 ];
 

@@ -12,7 +12,8 @@ export type BundledPackage = {
   readonly sha512: string;
 };
 
-type Metafile = { readonly outputs: Record<string, { readonly inputs: Record<string, { bytesInOutput: number }> }> };
+/** The inputs of an output are those that it has code of. */
+type Metafile = { readonly outputs: Record<string, { readonly inputs: Record<string, unknown> }> };
 
 /**
  * The npm packages that the bundle of `entry` has code of, by name: not all that are installed. What is loaded later counts
@@ -34,8 +35,7 @@ export async function bundledPackages(entry: string, lockfile: string): Promise<
 }
 
 function bundledFiles({ outputs }: Metafile): readonly string[] {
-  const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
-  return inputs.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [resolve(path)] : []));
+  return Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs).map((path) => resolve(path)));
 }
 
 function packageFolder(path: string): readonly string[] {

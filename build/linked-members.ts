@@ -1,8 +1,7 @@
-/** Which members of an archive ld has linked in, by the archive's file name, as its map says at its beginning. */
+/** Which members of an archive ld has linked in, by the archive's file name, as its map says: each at the beginning of a line. */
 export function linkedMembers(map: string): ReadonlyMap<string, readonly string[]> {
-  const [included = ""] = map.split(/^(?:Discarded input sections|Memory Configuration)$/m);
   const members = new Map<string, string[]>();
-  for (const [, archive = "", member = ""] of included.matchAll(/^\/(?:.*\/)?([^/]+\.a)\(([^()]+)\)/gm))
+  for (const [, archive = "", member = ""] of map.matchAll(/^\/(?:.*\/)?([^/]+\.a)\(([^()]+)\)/gm))
     members.set(archive, [...(members.get(archive) ?? []), member]);
   return members;
 }

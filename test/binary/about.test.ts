@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
-import { closeSync, constants, openSync, readSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, readSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { aboutExecutable } from "../../build/about.ts";
 import { licenseText } from "../../build/license-text.ts";
@@ -41,6 +41,9 @@ describe("ebb --licenses", () => {
     expect(stdout).toBe(licenseText(about.own, about.components));
     const names = ["ebb 0", "zod 4", "Bun 1", "WebKit", "icu 7", "musl 1", "libstdc++ 1", "libgcc_eh 1"];
     expect(names.filter((name) => !stdout.includes(`  ${name}`))).toEqual([]);
+    const textOf = (path: string) => readFileSync(join(project, path), "utf8").trim();
+    const files = ["LICENSE", "node_modules/pino/LICENSE", "node_modules/zod/LICENSE", "build/licenses/musl.txt"];
+    expect(files.filter((path) => !stdout.includes(textOf(path)))).toEqual([]);
     const texts = [
       "MIT License",
       "GCC RUNTIME LIBRARY EXCEPTION",
@@ -67,7 +70,11 @@ describe("ebb --licenses", () => {
     const path = join(folder.path, "fifo");
     spawnSync("mkfifo", [path]);
     const fifo = openSync(path, constants.O_RDWR);
-    const child = spawn(ebbPath, ["--licenses"], { stdio: ["ignore", fifo, "inherit"] });
+    const child = spawn(ebbPath, ["--licenses"], {
+      stdio: ["ignore", fifo, "inherit"],
+      timeout: 20_000,
+      killSignal: "SIGKILL",
+    });
     const ended = new Promise((resolve) => child.on("close", (code, signal) => resolve(code ?? signal)));
     expect(readSync(fifo, Buffer.alloc(4), 0, 4, null)).toBe(4); // it has begun, and a pipe holds less than all of it
     child.kill("SIGTERM");

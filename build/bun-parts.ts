@@ -62,6 +62,7 @@ const libraries: readonly Part[] = [
   },
   library("esbuild (ported)", "MIT", "evanw/esbuild", "esbuild"),
   { ...library("TypeScript (its checker)", apache, "microsoft/typescript"), texts: [apache], versionKey: "typescript" },
+  library("Node.js (parts of its library)", "MIT", "nodejs/node", "nodejs"),
   library("ESLint (its rules)", "MIT", "eslint/eslint", "eslint"),
   { name: "Mozilla's CA certificates", license: mozilla, texts: [mozilla], package: "generic/ca-certificates" },
 ];
@@ -102,12 +103,9 @@ function crateSet(texts: readonly string[], license: string, names: readonly str
   return names.map((name) => ({ name, license, texts, package: `cargo/${name}` }));
 }
 
-/** The packages of npm that Bun holds for bundles that are made for browsers. */
-const polyfills: readonly Part[] = [
-  ...["acorn", "acorn-walk", "assert", "browserify-zlib", "buffer", "constants-browserify", "crypto-browserify"],
-  ...["domain-browser", "events", "https-browserify", "os-browserify", "path-browserify", "process", "punycode"],
-  ...["querystring-es3", "stream-browserify", "stream-http", "string_decoder", "timers-browserify", "tty-browserify"],
-  ...["url", "util", "vm-browserify"],
-].map((name) => ({ name, license: "MIT", texts: ["polyfills"], package: `npm/${name}` }));
+/** What its own modules have of packages of npm. Those that it has for browsers' bundles are cut out (tool-assets.ts). */
+const packages: readonly Part[] = ["acorn", "acorn-walk", "punycode"].map((name) => {
+  return { name, license: "MIT", texts: [name], package: `npm/${name}` };
+});
 
-export const bunParts: readonly Part[] = [...libraries, ...crates, ...polyfills];
+export const bunParts: readonly Part[] = [...libraries, ...crates, ...packages];

@@ -49,7 +49,7 @@ async function measureLatency(title: string, { rivals, isQuick }: Setup): Promis
   const what = `${rounds * SIGNALS} signals each, ${SIGNALS} at a time in a random order; ms from kill(2) to the child's handler`;
   return {
     title,
-    shows: [what, ...shown("none", able, "latency child")],
+    shows: [what, "SCUTTLE_LOGGING=false", ...shown("none", able, "latency child")],
     columns: ["", "median", "p95", "max", versus("median", rival?.candidate), ...targetColumns],
     rows: entries.map(({ candidate, ms }) => [
       candidate.name,
@@ -62,11 +62,14 @@ async function measureLatency(title: string, { rivals, isQuick }: Setup): Promis
   };
 }
 
+/** scuttle's log is on stdout, where the times are. */
+const quiet = { SCUTTLE_LOGGING: "false" };
+
 async function sendSignals(candidate: Candidate): Promise<readonly number[]> {
   const program = programPath("latency");
   const { words, env } = commandLine(candidate, "none", "", [program, "child"]);
   const { stdout, exited } = Bun.spawn([program, `${SIGNALS}`, ...words], {
-    env: { PATH: process.env.PATH ?? "", ...env },
+    env: { PATH: process.env.PATH ?? "", ...env, ...quiet },
     stdin: "ignore",
     stderr: "ignore",
   });

@@ -1,6 +1,6 @@
 import { formatDuration } from "./duration.ts";
 import { EXIT, Failure } from "./exit.ts";
-import { type Syntax, splitBy } from "./syntax.ts";
+import { type Syntax, splitBy, unexpected } from "./syntax.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -229,7 +229,7 @@ function textsOf(variable: Variable, env: Environment): readonly string[] {
 function read({ syntax, repeatable }: Option<unknown>, found: readonly Found[]): unknown {
   const values = found.map(({ origin, text }) => {
     const value = syntax.parse(text);
-    if (value === undefined) throw new BadValue(`${origin}: expected ${syntax.expected}, got ${JSON.stringify(text)}`);
+    if (value === undefined) throw new BadValue(unexpected(origin, syntax.expected, text));
     return value;
   });
   return repeatable ? values : values[values.length - 1];

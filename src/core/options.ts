@@ -11,7 +11,7 @@ import {
   limit,
   oneOf,
   parentDeath,
-  parsePort,
+  port,
   positive,
   rewrite,
   sidecarList,
@@ -302,7 +302,7 @@ export const options = {
     group: "sidecars",
     value: "N",
     variable: "EBB_ADMIN_PORT", // Kubernetes sets EBB_PORT=tcp://... where a Service is named ebb
-    syntax: syntax(parsePort, "a port from 1 to 65535"),
+    syntax: port,
     help: "the port of the admin interface on this pod's loopback",
   }),
   body: optional({

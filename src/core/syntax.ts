@@ -17,6 +17,11 @@ export function syntax<V>(parse: (text: string) => V | undefined, expected: stri
   return { parse, expected };
 }
 
+/** What is wrong with a value: `--grace: expected a duration such as 30s, got "soon"`. */
+export function unexpected(origin: string, expected: string, got: string): string {
+  return `${origin}: expected ${expected}, got ${JSON.stringify(got)}`;
+}
+
 /** The parts of a list in a variable, without blanks and empty parts. */
 export function splitBy(text: string, separator: string): readonly string[] {
   return text
@@ -45,6 +50,7 @@ export const wholeNumber = syntax(
   "a whole number such as 0",
 );
 export const boolean = syntax(parseBoolean, "true or false");
+export const port = syntax(parsePort, "a port from 1 to 65535");
 export const sidecarList: Syntax<"auto" | readonly SidecarName[]> = {
   ...syntax(parseSidecars, `auto, none, or of ${sidecarNames.join(", ")}`),
   words: ["auto", "none", ...sidecarNames],
@@ -67,7 +73,7 @@ function parseSidecars(given: string): "auto" | readonly SidecarName[] | undefin
   return names.length > 0 && known.length === new Set(names).size ? known : undefined;
 }
 
-export function parsePort(given: string): number | undefined {
+function parsePort(given: string): number | undefined {
   const port = /^\d{1,5}$/.test(given) ? Number(given) : 0;
   return port > 0 && port < 65536 ? port : undefined;
 }

@@ -1,10 +1,10 @@
-import { describeTarget, parseHttpTarget } from "../core/address.ts";
+import { describeTarget, type HttpTarget, parseHttpTarget } from "../core/address.ts";
 import type { Environment } from "../core/option.ts";
-import { duration, parsePort } from "../core/syntax.ts";
+import { duration, port as portSyntax, syntax } from "../core/syntax.ts";
 import { commandLine, type Personality, type Translation } from "./personality.ts";
-import { createSaying, type Saying, unexpected } from "./saying.ts";
+import { createSaying, type Saying } from "./saying.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
-import { readVariables } from "./variables.ts";
+import { readVariables, trueOrFalse } from "./variables.ts";
 
 const flags: readonly ToolFlag[] = [
   { name: "port", short: "p", value: "needed" },
@@ -49,16 +49,16 @@ function translate(args: readonly string[], env: Environment): Translation {
   return { command: isShutdown ? "run" : "wait", ...commandLine(call.words, call.wordsAt), said: saying.said };
 }
 
+const uriSyntax = syntax(parseHttpTarget, "a URL such as http://127.0.0.1:4191/ready");
+
 function sayProxy({ flags: given }: ToolCall, saying: Saying): void {
   const port = given.get("port");
   const uri = given.get("uri");
-  if (port !== undefined && parsePort(port.text) === undefined) {
-    saying.refuse(unexpected(port.origin, "a port from 1 to 65535", port.text));
-  } else if (port !== undefined) saying.say("admin", port.origin, `http://localhost:${port.text}`);
-  if (uri === undefined) return;
-  const target = parseHttpTarget(uri.text);
-  if (target === undefined)
-    return saying.refuse(unexpected(uri.origin, "a URL such as http://127.0.0.1:4191/ready", uri.text));
+  if (port !== undefined && saying.check(port, portSyntax)) {
+    saying.say("admin", port.origin, `http://localhost:${port.text}`);
+  }
+  if (uri === undefined || !saying.check(uri, uriSyntax)) return;
+  const target = uriSyntax.parse(uri.text) as HttpTarget;
   saying.say("admin", uri.origin, describeTarget({ ...target, path: "" }));
   saying.say("ready-path", uri.origin, target.path);
 }
@@ -68,11 +68,9 @@ function sayTimes({ flags: given }: ToolCall, saying: Saying): void {
   const timeout = given.get("timeout");
   saying.say("wait-timeout", timeout?.origin ?? "linkerd-await", timeout?.text ?? "0");
   const fatal = given.get("timeout-fatal");
-  if (fatal !== undefined && !/^(true|false)$/.test(fatal.text)) {
-    saying.refuse(unexpected(fatal.origin, "true or false", fatal.text));
-  } else if (fatal !== undefined) saying.say("on-wait-timeout", fatal.origin, fatal.text === "true" ? "fail" : "start");
-  const backoff = given.get("backoff");
-  if (backoff !== undefined && duration.parse(backoff.text) === undefined) {
-    saying.refuse(unexpected(backoff.origin, duration.expected, backoff.text));
+  if (fatal !== undefined && saying.check(fatal, trueOrFalse)) {
+    saying.say("on-wait-timeout", fatal.origin, fatal.text === "true" ? "fail" : "start");
   }
+  const backoff = given.get("backoff");
+  if (backoff !== undefined) saying.check(backoff, duration);
 }

@@ -1,5 +1,6 @@
+import { type Syntax, syntax } from "../core/syntax.ts";
 import type { Personality, Translation } from "./personality.ts";
-import { createSaying, type Saying, unexpected } from "./saying.ts";
+import { createSaying, type Saying } from "./saying.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
 
 /** Two of pilot-agent's commands (istio, pilot/cmd/pilot-agent/app/request.go, wait.go), for hooks and reapers that call them. */
@@ -46,15 +47,20 @@ const waitFlags: readonly ToolFlag[] = ["timeoutSeconds", "requestTimeoutMillis"
 /** Its period and its limit for each request are read, and have no effect: ebb asks more often, and not one by one. */
 function wait(args: readonly string[], saying: Saying): Translation {
   const { flags, words } = read(args, waitFlags, saying);
-  for (const { origin, text } of ["requestTimeoutMillis", "periodMillis"].flatMap((name) => flags.get(name) ?? [])) {
-    if (!/^\d+$/.test(text)) saying.refuse(unexpected(origin, "a whole number of milliseconds", text));
+  for (const given of ["requestTimeoutMillis", "periodMillis"].flatMap((name) => flags.get(name) ?? [])) {
+    saying.check(given, wholeNumberOf("milliseconds"));
   }
-  const { origin, text } = flags.get("timeoutSeconds") ?? { origin: "pilot-agent", text: "60" };
-  if (!/^\d+$/.test(text)) saying.refuse(unexpected(origin, "a whole number of seconds", text));
-  else saying.say("wait-timeout", origin, Number(text) === 0 ? "1ms" : `${text}s`);
+  const seconds = flags.get("timeoutSeconds") ?? { origin: "pilot-agent", text: "60" };
+  if (saying.check(seconds, wholeNumberOf("seconds"))) {
+    saying.say("wait-timeout", seconds.origin, Number(seconds.text) === 0 ? "1ms" : `${seconds.text}s`);
+  }
   saying.say("sidecar", "pilot-agent", "none");
   const url = flags.get("url");
   saying.say("ready", url?.origin ?? "pilot-agent", url?.text ?? "http://localhost:15021/healthz/ready");
   if (words.length > 0) saying.refuse(`${words[0]}: unexpected argument; usage: pilot-agent wait [flags]`);
   return { command: "wait", args: [], argsAt: undefined, said: saying.said };
+}
+
+function wholeNumberOf(unit: string): Syntax<string> {
+  return syntax((text) => (/^\d+$/.test(text) ? text : undefined), `a whole number of ${unit}`);
 }

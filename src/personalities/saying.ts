@@ -1,10 +1,13 @@
 import type { Found, Note, Said } from "../core/option.ts";
+import { type Syntax, unexpected } from "../core/syntax.ts";
 
 /** Gathers what a tool is told, as values of ebb's options. */
 export interface Saying {
   readonly said: Said;
   /** The values of the option with this flag, as the flag would take them, and what gave them. */
   say(flag: string, origin: string, ...texts: readonly string[]): void;
+  /** Whether a value is what the syntax expects; refuses it where it is not. */
+  check(found: Found, syntax: Syntax<unknown>): boolean;
   refuse(problem: string): void;
   note(note: Note): void;
 }
@@ -19,12 +22,12 @@ export function createSaying(): Saying {
       const found = values.get(flag) ?? [];
       values.set(flag, [...found, ...texts.map((text) => ({ origin, text }))]);
     },
+    check({ origin, text }, { parse, expected }) {
+      const isExpected = parse(text) !== undefined;
+      if (!isExpected) problems.push(unexpected(origin, expected, text));
+      return isExpected;
+    },
     refuse: (problem) => void problems.push(problem),
     note: (note) => void notes.push(note),
   };
-}
-
-/** `NAME: expected WHAT, got "..."`, as options have it. */
-export function unexpected(name: string, expected: string, got: string): string {
-  return `${name}: expected ${expected}, got ${JSON.stringify(got)}`;
 }

@@ -1,4 +1,5 @@
-import { unexpected } from "./saying.ts";
+import type { Found } from "../core/option.ts";
+import { unexpected } from "../core/syntax.ts";
 
 /** A flag of a tool: `--name`, `-name` where its library is Go's, `-short`; with a value, or with one that may follow `=`. */
 export interface ToolFlag {
@@ -9,7 +10,7 @@ export interface ToolFlag {
 
 export interface ToolCall {
   /** The last value of each flag that is there, and how it was written; of a flag without a value `true`. */
-  readonly flags: ReadonlyMap<string, { readonly origin: string; readonly text: string }>;
+  readonly flags: ReadonlyMap<string, Found>;
   readonly words: readonly string[];
   /** Where `words` starts among the arguments; undefined: something else stands between or behind them. */
   readonly wordsAt: number | undefined;
@@ -20,19 +21,16 @@ type Given = { readonly flag: ToolFlag; readonly origin: string; readonly value:
 
 /** Flags before and among the words, up to `--`: as clap and cobra read them. */
 export function parseToolFlags(args: readonly string[], known: readonly ToolFlag[]): ToolCall {
-  const flags = new Map<string, { origin: string; text: string }>();
+  const flags = new Map<string, Found>();
   const problems: string[] = [];
-  const words: string[] = [];
   const places: number[] = [];
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] as string;
     if (arg === "--") {
       for (let rest = at + 1; rest < args.length; rest += 1) places.push(rest);
-      words.push(...args.slice(at + 1));
       break;
     }
     if (!arg.startsWith("-") || arg === "-") {
-      words.push(arg);
       places.push(at);
       continue;
     }
@@ -45,6 +43,7 @@ export function parseToolFlags(args: readonly string[], known: readonly ToolFlag
       else flags.set(flag.name, { origin, text: value });
     }
   }
+  const words = places.map((place) => args[place] as string);
   // in one piece, and up to the end: as a command line is
   const isWhole = places.every((place, index) => place === args.length - places.length + index);
   return { flags, words, wordsAt: isWhole ? places[0] : undefined, problems };

@@ -1,9 +1,13 @@
 import { parseHttpTarget } from "../core/address.ts";
 import type { Environment } from "../core/option.ts";
-import { duration, splitBy } from "../core/syntax.ts";
-import { type Saying, unexpected } from "./saying.ts";
+import { duration, oneOf, splitBy, syntax } from "../core/syntax.ts";
+import type { Saying } from "./saying.ts";
 
-const URL = "a URL such as http://127.0.0.1:15000";
+/** The tools take no other word. */
+export const trueOrFalse = oneOf(["true", "false"]);
+
+const url = syntax(parseHttpTarget, "a URL such as http://127.0.0.1:15000");
+const time = { ...duration, expected: `${duration.expected} (0: none)` };
 
 /** Reads a tool's variables. An empty one is not set; a bad value is refused. */
 export interface Variables {
@@ -20,28 +24,25 @@ export interface Variables {
   among(names: readonly string[]): readonly string[];
 }
 
-export function readVariables(env: Environment, { refuse }: Pick<Saying, "refuse">): Variables {
+export function readVariables(env: Environment, { check }: Pick<Saying, "check">): Variables {
   const text = (name: string): string | undefined => env[name] || undefined;
-  const urlsIn = (name: string, values: readonly string[]): readonly string[] => {
-    const isUrl = (value: string): boolean => parseHttpTarget(value) !== undefined;
-    for (const value of values) if (value !== "" && !isUrl(value)) refuse(unexpected(name, URL, value));
-    return values.filter(isUrl);
-  };
+  const urlsIn = (origin: string, values: readonly string[]): readonly string[] =>
+    values.filter((value) => check({ origin, text: value }, url));
   return {
     text,
     isTrue(name) {
       const value = text(name) ?? "false";
-      if (value !== "true" && value !== "false") refuse(unexpected(name, "true or false", value));
-      return value === "true";
+      return check({ origin: name, text: value }, trueOrFalse) && value === "true";
     },
     time(name) {
       const value = text(name);
-      if (value === undefined) return undefined;
-      const ms = duration.parse(value);
-      if (ms === undefined) refuse(unexpected(name, `${duration.expected} (0: none)`, value));
-      return ms ? value : undefined;
+      if (value === undefined || !check({ origin: name, text: value }, time)) return undefined;
+      return time.parse(value) === 0 ? undefined : value;
     },
-    url: (name) => urlsIn(name, [text(name) ?? ""])[0]?.replace(/\/+$/, ""),
+    url(name) {
+      const value = text(name);
+      return value === undefined ? undefined : urlsIn(name, [value])[0]?.replace(/\/+$/, "");
+    },
     urls: (name) => urlsIn(name, splitBy(text(name) ?? "", ",")),
     among: (names) => names.filter((name) => text(name) !== undefined),
   };

@@ -1,4 +1,4 @@
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 
 const source = resolve(import.meta.dirname, "..", "src");
@@ -37,9 +37,21 @@ function replace(modules: ReadonlyMap<string, string>): BunPlugin {
   };
 }
 
+/** A leaf that another one imports stays a leaf. */
+const keepLeaves: BunPlugin = {
+  name: "keep leaves",
+  setup(build) {
+    build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer, kind }) => {
+      const imported = resolve(dirname(importer), path);
+      const isLeaf = kind === "dynamic-import" && leaves.includes(imported);
+      return isLeaf ? { path: imported, external: true } : undefined;
+    });
+  },
+};
+
 async function bundle(path: string, plugin: BunPlugin): Promise<string> {
   const options = { target: "bun", format: "esm", minify: true } as const;
-  const { outputs } = await Bun.build({ entrypoints: [path], plugins: [plugin], ...options });
+  const { outputs } = await Bun.build({ entrypoints: [path], plugins: [keepLeaves, plugin], ...options });
   const [output] = outputs;
   if (output === undefined || outputs.length > 1) throw new Error(`${path}: ${outputs.length} outputs, expected one`);
   return await output.text();

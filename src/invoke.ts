@@ -1,7 +1,7 @@
 import type { Command, Invocation } from "./command.ts";
 import { HelpAsked } from "./core/arguments.ts";
 import { UnknownFlags } from "./core/call.ts";
-import { EXIT, Failure } from "./core/exit.ts";
+import { EXIT, isFailure } from "./core/exit.ts";
 import { isStop } from "./core/signal.ts";
 import { exit } from "./system/exit.ts";
 import { writeError } from "./system/output.ts";
@@ -33,7 +33,7 @@ export function explainFailure(error: unknown, { options }: Command, invocation:
 
 /** Says on stderr why ebb failed; its exit code. */
 export function report(error: unknown): number {
-  if (error instanceof Failure) {
+  if (isFailure(error)) {
     writeError(`${error.message.replaceAll(/^/gm, "ebb: ")}\n`);
     return error.exitCode;
   }

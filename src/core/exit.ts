@@ -36,6 +36,11 @@ export class Failure extends Error {
   }
 }
 
+/** A leaf (build/leaves.ts) has a class of its own, so the class does not tell. */
+export function isFailure(error: unknown): error is Failure {
+  return error instanceof Error && typeof (error as Partial<Failure>).exitCode === "number";
+}
+
 /** How a child ended. Kept as it is until the last line, so that a signal never turns into a number too early. */
 export type ChildExit = { readonly code: number } | { readonly signal: SignalNumber };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type ChildExit, EXIT, exitCodeOf, exitMeanings, Failure } from "../../src/core/exit.ts";
+import { type ChildExit, EXIT, exitCodeOf, exitMeanings, Failure, isFailure } from "../../src/core/exit.ts";
 
 const everyCode = Array.from({ length: 256 }, (_, code) => code);
 
@@ -54,4 +54,15 @@ test("a failure keeps its exit code, its message and its cause", () => {
   const failure = new Failure(126, "app: permission denied", { cause });
   expect(failure).toBeInstanceOf(Error);
   expect(failure).toMatchObject({ exitCode: 126, message: "app: permission denied", cause });
+});
+
+test("a failure is known by its exit code, whichever bundle its class is of", () => {
+  expect(isFailure(new Failure(EXIT.usage, "bad"))).toBe(true);
+  expect(isFailure(Object.assign(new Error("bad"), { exitCode: 64 }))).toBe(true);
+  expect([new Error("bug"), new TypeError("bug"), { exitCode: 64 }, undefined].map(isFailure)).toEqual([
+    false,
+    false,
+    false,
+    false,
+  ]);
 });

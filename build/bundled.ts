@@ -49,13 +49,21 @@ function readPackage(folder: string, locked: Record<string, { integrity?: string
   const { integrity = "" } = locked[place] ?? {};
   if (typeof license !== "string") throw new Error(`${place}: package.json names no licence`);
   if (!integrity.startsWith("sha512-")) throw new Error(`${place}: package-lock.json has no sha512`);
-  return { name, version, license, text: licenseText(folder, place), sha512: hexOf(integrity) };
+  return { name, version, license, text: licenseText(folder, name), sha512: hexOf(integrity) };
 }
 
-function licenseText(folder: string, place: string): string {
+/** Packages that only name their licence: its text with the copyright line of their README is in build/licenses. */
+export const withoutText: readonly string[] = ["rfc6902"];
+
+function licenseText(folder: string, name: string): string {
+  if (withoutText.includes(name)) return read(join(import.meta.dirname, "licenses", `${name}.txt`));
   const file = readdirSync(folder).find((each) => /^(licen[cs]e|copying)(\.\w+)?$/i.test(each));
-  if (file === undefined) throw new Error(`${place} has no text of its licence`);
-  return readFileSync(join(folder, file), "utf8").trim();
+  if (file === undefined) throw new Error(`${name} has no text of its licence: add it to build/licenses`);
+  return read(join(folder, file));
+}
+
+function read(path: string): string {
+  return readFileSync(path, "utf8").trim();
 }
 
 /** Of a digest as package-lock.json has it (Subresource Integrity): `sha512-`, and base64. */

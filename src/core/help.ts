@@ -84,6 +84,10 @@ const groupTitles: Readonly<Record<OptionGroup, string>> = {
   leaving: "leaving",
   request: "the request",
   log: "log",
+  injection: "the change",
+  serving: "serving",
+  certificates: "certificates",
+  installation: "the installation",
   output: "output",
 };
 

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { evidencePaths } from "./evidence.ts";
 import { imageLabels, revision, type Sbom } from "./image-labels.ts";
-import { type ImageInput, ociLayout, type Platform, type PlatformImage } from "./oci.ts";
+import { ebbConfig, type ImageInput, ociLayout, type Platform, type PlatformImage } from "./oci.ts";
 import { digestOf } from "./sums.ts";
 import { tarOf } from "./tar.ts";
 
@@ -62,7 +62,7 @@ function writeImage(order: Order): void {
   if (built.some((each) => imageLabels(each.sbom)[revision] !== annotations[revision]))
     throw new Error(`the executables in ${from} are of different commits: build all of them again`);
   const epoch = timestamp === undefined ? 0 : Date.parse(timestamp) / 1000;
-  const files = ociLayout({ name, images: built, annotations, epoch, compression });
+  const files = ociLayout({ name, images: built, config: ebbConfig, annotations, epoch, compression });
   writeFolder(out, files);
   if (archive !== undefined) {
     const entries = [...files].map(([path, bytes]) => ({ path, mode: 0o644, bytes }));
@@ -86,7 +86,7 @@ function readBuilt(name: string, from: string, baseline: boolean): Built {
   const sbom = JSON.parse(readFileSync(sbomPath, "utf8")) as Sbom;
   if (sbom.metadata.component.hashes[0]?.content !== digestOf(bytes))
     throw new Error(`${sbomPath} is not about ${path}: build it again`);
-  return { platform, bytes, sbom };
+  return { platform, files: [{ path: "ebb", mode: 0o755, bytes }], sbom };
 }
 
 /** As a whole or not at all. */

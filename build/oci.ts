@@ -1,11 +1,10 @@
 import { digestOf } from "./sums.ts";
-import { tarOf } from "./tar.ts";
+import { type TarEntry, tarOf } from "./tar.ts";
 
-/** What becomes the image of one platform. */
+/** What becomes the image of one platform: one layer. */
 export type PlatformImage = {
   readonly platform: Platform;
-  /** The executable. */
-  readonly bytes: Uint8Array;
+  readonly files: readonly TarEntry[];
 };
 
 export type Platform = { readonly architecture: string; readonly os: string; readonly variant?: string };
@@ -14,12 +13,19 @@ export type ImageInput = {
   /** What the image is called where it is loaded: `localhost/ebb:0.1.0`. */
   readonly name: string;
   readonly images: readonly PlatformImage[];
+  /** How a container of it starts. */
+  readonly config: ImageConfig;
   /** `org.opencontainers.image...`: labels of each image, and annotations. */
   readonly annotations: Readonly<Record<string, string>>;
   /** Seconds since 1970: of the file in the layer, and of the image. */
   readonly epoch: number;
-  readonly compression: "gzip" | "zstd";
+  readonly compression: keyof typeof compressions;
 };
+
+export type ImageConfig = { readonly User?: string; readonly Entrypoint: readonly string[] };
+
+/** Starts /ebb as the user of distroless's `nonroot`; a number, so that `runAsNonRoot` can be checked. */
+export const ebbConfig: ImageConfig = { User: "65532:65532", Entrypoint: ["/ebb"] };
 
 type Descriptor = { readonly mediaType: string; readonly digest: string; readonly size: number };
 
@@ -30,8 +36,20 @@ const types = {
   layer: "application/vnd.oci.image.layer.v1.tar",
 };
 
-/** The user of distroless's `nonroot`; a number, so that `runAsNonRoot` can be checked. */
-const user = "65532:65532";
+/** libdeflate writes no time into the header, and the same bytes on each machine. */
+const compressions = {
+  gzip: {
+    suffix: "+gzip",
+    compress: (bytes: Uint8Array): Uint8Array =>
+      Bun.gzipSync(bytes as Uint8Array<ArrayBuffer>, { library: "libdeflate", level: 9 }),
+  },
+  zstd: {
+    suffix: "+zstd",
+    compress: (bytes: Uint8Array): Uint8Array =>
+      Bun.zstdCompressSync(bytes as Uint8Array<ArrayBuffer>, { level: 19 }),
+  },
+  none: { suffix: "", compress: (bytes: Uint8Array): Uint8Array => bytes },
+};
 
 /**
  * The files of an OCI image layout (image-spec 1.1), by path: one image for all platforms, the same to the byte for the
@@ -58,34 +76,28 @@ export function ociLayout(input: ImageInput): ReadonlyMap<string, Uint8Array> {
 }
 
 function addImage(
-  { platform, bytes }: PlatformImage,
-  { annotations, epoch, compression }: ImageInput,
+  { platform, files }: PlatformImage,
+  { annotations, config: { User, Entrypoint }, epoch, compression }: ImageInput,
   add: (mediaType: string, content: Uint8Array | object) => Descriptor,
 ): Descriptor {
-  const tar = tarOf([{ path: "ebb", mode: 0o755, bytes }], epoch);
+  const tar = tarOf(files, epoch);
   const created = new Date(epoch * 1000).toISOString();
   const config = {
     created,
     ...platform,
-    config: { User: user, Entrypoint: ["/ebb"], WorkingDir: "/", Labels: annotations },
+    config: { User, Entrypoint, WorkingDir: "/", Labels: annotations },
     rootfs: { type: "layers", diff_ids: [`sha256:${digestOf(tar)}`] },
-    history: [{ created, created_by: "COPY ebb /ebb" }],
+    history: [{ created, created_by: `COPY ${files.map(({ path }) => path).join(" ")} /` }],
   };
+  const { suffix, compress } = compressions[compression];
   return add(types.manifest, {
     schemaVersion: 2,
     mediaType: types.manifest,
     config: add(types.config, config),
-    layers: [add(`${types.layer}+${compression}`, compress[compression](tar))],
+    layers: [add(`${types.layer}${suffix}`, compress(tar))],
     annotations,
   });
 }
-
-/** libdeflate writes no time into the header, and the same bytes on each machine. */
-const compress = {
-  gzip: (bytes: Uint8Array): Uint8Array =>
-    Bun.gzipSync(bytes as Uint8Array<ArrayBuffer>, { library: "libdeflate", level: 9 }),
-  zstd: (bytes: Uint8Array): Uint8Array => Bun.zstdCompressSync(bytes as Uint8Array<ArrayBuffer>, { level: 19 }),
-};
 
 function json(value: object): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));

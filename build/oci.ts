@@ -45,8 +45,7 @@ const compressions = {
   },
   zstd: {
     suffix: "+zstd",
-    compress: (bytes: Uint8Array): Uint8Array =>
-      Bun.zstdCompressSync(bytes as Uint8Array<ArrayBuffer>, { level: 19 }),
+    compress: (bytes: Uint8Array): Uint8Array => Bun.zstdCompressSync(bytes as Uint8Array<ArrayBuffer>, { level: 19 }),
   },
   none: { suffix: "", compress: (bytes: Uint8Array): Uint8Array => bytes },
 };

@@ -16,10 +16,12 @@ export interface Plan {
   readonly waitsFor?: { readonly what: Late; readonly controlPlanePort: number };
 }
 
-/** A listener on 127.0.0.1 that sends everything on: to the upstream, or as bytes to another port. */
+/** A listener that sends everything on: to the upstream, or as bytes to another port. */
 export interface ListenerPlan {
   /** Also the stat_prefix of what it does. */
   readonly name: string;
+  /** Its address; 127.0.0.1 without it. */
+  readonly host?: string;
   /** Without it any port; its statistics then have its name: with port 0 all such listeners would share theirs. */
   readonly port?: number;
   readonly direction?: "INBOUND" | "OUTBOUND";
@@ -77,10 +79,13 @@ interface Upstream {
   readonly waitsFor: Plan["waitsFor"];
 }
 
-function listener({ name, port = 0, direction, tcpPort }: ListenerPlan, upstream: Upstream): object {
+function listener(
+  { name, host = "127.0.0.1", port = 0, direction, tcpPort }: ListenerPlan,
+  upstream: Upstream,
+): object {
   return {
     name,
-    address: socket("127.0.0.1", port),
+    address: socket(host, port),
     ...(port === 0 ? { stat_prefix: name } : {}),
     ...(direction === undefined ? {} : { traffic_direction: direction }),
     filter_chains: [{ filters: [tcpPort === undefined ? httpManager(name, upstream) : tcpProxy(name)] }],

@@ -1,0 +1,85 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { envoyMissing, envoyPath } from "../../build/envoy.mjs";
+import { ebbConfig, type ImageConfig, ociLayout } from "../../build/oci.ts";
+import { debianNames } from "../../build/packages.mjs";
+import { digestOf } from "../../build/sums.ts";
+import { type TarEntry, tarOf } from "../../build/tar.ts";
+import { childPath, compiled, ebbPath } from "../harness.ts";
+
+/** What containers of the tests are made of. */
+const contents = {
+  /** The image of ebb: /ebb is its entrypoint. */
+  ebb: () => ({ files: { ebb: ebbPath }, config: ebbConfig }),
+  /** An app that knows nothing of ebb: test/fixtures/child.c is its entrypoint, /child. */
+  app: () => ({ files: { child: childPath() }, config: { Entrypoint: ["/child"] } }),
+  /** The same app in an image whose entrypoint is /ebb. */
+  appInEbb: () => ({ files: { ebb: ebbPath, child: childPath() }, config: ebbConfig }),
+  /** A real Envoy, /envoy, and nothing else that runs. */
+  envoy: () => dynamic(envoyPath() ?? missing(envoyMissing), "envoy"),
+  /** /bun, for programs in TypeScript that come in a ConfigMap. */
+  bun: () => dynamic(process.execPath, "bun"),
+} satisfies Record<string, () => Content>;
+
+/** The names of the images as a cluster has them: a tag is the digest of what is inside. */
+export type ImageReferences = Readonly<Record<keyof typeof contents, string>>;
+
+export interface Image {
+  /** `localhost/ebb-test/app:0123456789abcdef`. */
+  readonly reference: string;
+  /** A tar archive of an OCI image layout. */
+  readonly archive: () => Uint8Array;
+}
+
+interface Content {
+  /** Paths on this machine, by those in the image. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly config: ImageConfig;
+}
+
+/** @throws Error where Envoy is not installed */
+export function testImages(): Readonly<Record<keyof typeof contents, Image>> {
+  const images = Object.entries(contents).map(([name, content]) => [name, imageOf(name, content())]);
+  return Object.fromEntries(images);
+}
+
+/** What every pod has beside its containers, where a cluster is started here. */
+export function pauseImage(): Image {
+  const pause = compiled(join(import.meta.dirname, "pause.c"));
+  return imageOf("pause", { files: { pause }, config: { Entrypoint: ["/pause"] } });
+}
+
+function missing(what: string): never {
+  throw new Error(what);
+}
+
+/** A program with the libraries of this machine that it is linked to. */
+function dynamic(path: string, name: string): Content {
+  const { stdout } = spawnSync("ldd", [path], { encoding: "utf8" });
+  const libraries = stdout.match(/(?<=\s)\/\S+/g) ?? missing(`ldd ${path}: no library`);
+  const files = Object.fromEntries(libraries.map((library) => [library.slice(1), library]));
+  return { files: { [name]: path, ...files }, config: { Entrypoint: [`/${name}`] } };
+}
+
+function imageOf(name: string, { files, config }: Content): Image {
+  const entries = Object.entries(files).map(([path, source]) => ({ path, mode: 0o755, bytes: bytesOf(source) }));
+  const inside = [...entries.map(({ path, bytes }) => [path, digestOf(bytes)]), config];
+  const tag = digestOf(new TextEncoder().encode(JSON.stringify(inside))).slice(0, 16);
+  const reference = `localhost/ebb-test/${name.toLowerCase()}:${tag}`;
+  return { reference, archive: () => archiveOf(reference, entries, config) };
+}
+
+function archiveOf(name: string, files: readonly TarEntry[], config: ImageConfig): Uint8Array {
+  const platform = { architecture: debianNames[process.arch] ?? process.arch, os: "linux" };
+  const images = [{ platform, files }];
+  const layout = ociLayout({ name, images, config, annotations: {}, epoch: 0, compression: "none" });
+  return tarOf(
+    [...layout].map(([path, bytes]) => ({ path, mode: 0o644, bytes })),
+    0,
+  );
+}
+
+function bytesOf(path: string): Uint8Array {
+  return new Uint8Array(readFileSync(path));
+}

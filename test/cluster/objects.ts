@@ -1,0 +1,141 @@
+/** Any object of the API. */
+export interface KubeObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly [field: string]: unknown;
+}
+
+export interface Metadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+}
+
+/** A container of a pod, as in a manifest. */
+export interface Container {
+  readonly name: string;
+  readonly image?: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly [field: string]: unknown;
+}
+
+export interface PodSpec {
+  readonly containers: readonly Container[];
+  readonly initContainers?: readonly Container[];
+  readonly volumes?: readonly object[];
+  readonly restartPolicy?: "Always" | "OnFailure" | "Never";
+  readonly terminationGracePeriodSeconds?: number;
+  readonly [field: string]: unknown;
+}
+
+export interface Pod {
+  readonly metadata: Metadata;
+  readonly spec: PodSpec;
+  readonly status: {
+    readonly phase: "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
+    readonly reason?: string;
+    readonly message?: string;
+    readonly podIP?: string;
+    readonly conditions?: readonly Condition[];
+    readonly containerStatuses?: readonly ContainerStatus[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
+    readonly ephemeralContainerStatuses?: readonly ContainerStatus[];
+  };
+}
+
+export interface ContainerStatus {
+  readonly name: string;
+  readonly ready: boolean;
+  readonly restartCount: number;
+  readonly state: ContainerState;
+  readonly lastState: ContainerState;
+}
+
+export interface ContainerState {
+  readonly waiting?: { readonly reason: string; readonly message?: string };
+  readonly running?: { readonly startedAt: string };
+  readonly terminated?: {
+    readonly exitCode: number;
+    readonly signal?: number;
+    readonly reason: string;
+    readonly message?: string;
+    readonly startedAt: string;
+    readonly finishedAt: string;
+  };
+}
+
+export interface Condition {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+export interface Job {
+  readonly metadata: Metadata;
+  readonly status: {
+    readonly active?: number;
+    readonly succeeded?: number;
+    readonly failed?: number;
+    readonly conditions?: readonly Condition[];
+  };
+}
+
+/** A pod that is not started again where it ends. */
+export function podOf(name: string, spec: PodSpec, metadata: Partial<Metadata> = {}): KubeObject {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, ...metadata },
+    spec: { restartPolicy: "Never", ...spec },
+  };
+}
+
+/** A Job that is tried once. `more` are other fields of its spec. */
+export function jobOf(name: string, spec: PodSpec, more: Readonly<Record<string, unknown>> = {}): KubeObject {
+  const template = { metadata: { labels: { app: name } }, spec: { restartPolicy: "Never", ...spec } };
+  return { apiVersion: "batch/v1", kind: "Job", metadata: { name }, spec: { backoffLimit: 0, ...more, template } };
+}
+
+/** A Deployment of pods with the label `app: NAME`. */
+export function deploymentOf(name: string, spec: PodSpec, more: Readonly<Record<string, unknown>> = {}): KubeObject {
+  const labels = { app: name };
+  const template = { metadata: { labels }, spec };
+  const selector = { matchLabels: labels };
+  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name }, spec: { ...more, selector, template } };
+}
+
+/** A Service in front of the pods with the label `app: NAME`. */
+export function serviceOf(name: string, ports: Readonly<Record<string, number>>): KubeObject {
+  const portList = Object.entries(ports).map(([portName, port]) => ({ name: portName, port, targetPort: port }));
+  return { apiVersion: "v1", kind: "Service", metadata: { name }, spec: { selector: { app: name }, ports: portList } };
+}
+
+export function configMapOf(name: string, data: Readonly<Record<string, string>>): KubeObject {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data };
+}
+
+/** Whether a condition of a pod, a Job ... is true: `hasCondition(pod, "Ready")`. */
+export function hasCondition(
+  { status }: { readonly status: { readonly conditions?: readonly Condition[] } },
+  type: string,
+): boolean {
+  return status.conditions?.some((each) => each.type === type && each.status === "True") === true;
+}
+
+/** What became of a container, of whichever kind. */
+export function statusOf({ status }: Pod, container: string): ContainerStatus | undefined {
+  const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = status;
+  const all = [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses];
+  return all.find(({ name }) => name === container);
+}
+
+/** The exit code of a container that has ended. */
+export function exitCodeOf(pod: Pod, container: string): number | undefined {
+  return statusOf(pod, container)?.state.terminated?.exitCode;
+}

@@ -190,7 +190,7 @@ function wait(run: Run): void {
   const { settings, env, log, queue } = run;
   const { signal } = run.stopWaiting;
   const onNotReady = (sidecar: Sidecar, reason: string) => {
-    if (run.leaving.drainMs > 0 && reason === STILL_DRAINING) endDrainOf(sidecar, run);
+    if (mayHaveDrained(run) && reason === STILL_DRAINING) endDrainOf(sidecar, run);
   };
   run.wait = startWait({ settings, targets: [], lookMs: settings.detect, env, log, signal, onNotReady });
   run.wait.done.then(
@@ -204,6 +204,11 @@ function wait(run: Run): void {
       queue.push({ kind: "wait-failed", exitCode: EXIT.bug });
     },
   );
+}
+
+/** Whether a container before this one, of the same pod, may have: by itself, or by its preStop hook, which a failed liveness probe runs too. */
+function mayHaveDrained({ leaving, settings }: Run): boolean {
+  return leaving.drainMs > 0 || (settings.restartPolicy ?? "Never") !== "Never";
 }
 
 function endDrainOf(sidecar: Sidecar, run: Run): void {

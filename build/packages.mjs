@@ -53,6 +53,7 @@ export const clusterPackages = [
   { name: "containernetworking-plugins", check: { file: "/usr/lib/cni/ptp" } },
   { name: "nftables", check: { program: "nft" } },
   { name: "iproute2", check: { program: "ip" } },
+  { name: "openssl", check: { program: "openssl" } },
 ];
 
 /** The command that installs these packages. */

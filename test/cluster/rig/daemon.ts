@@ -1,0 +1,45 @@
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { until } from "../../harness.ts";
+
+export interface Daemon {
+  /** Resolves once `ask` resolves with true. @throws Error with the end of its log where it ends before, or takes too long */
+  ready(what: string, ask: () => Promise<boolean>): Promise<void>;
+}
+
+const READY_MS = 180_000;
+
+/** Starts a program that lives as long as these namespaces. */
+export function startDaemon(log: string, [program, ...words]: readonly [string, ...string[]]): Daemon {
+  mkdirSync(dirname(log), { recursive: true });
+  const output = openSync(log, "w");
+  const daemon = Bun.spawn([program, ...words], { stdin: "ignore", stdout: output, stderr: output });
+  closeSync(output);
+  return {
+    async ready(what, ask) {
+      const isReady = async (): Promise<boolean> => {
+        if (daemon.exitCode !== null || daemon.signalCode !== null)
+          throw new Error(`${program} ended with ${daemon.exitCode ?? daemon.signalCode}`);
+        const answer = await ask().catch(() => false);
+        if (!answer) await Bun.sleep(20);
+        return answer;
+      };
+      await until(what, isReady, READY_MS).catch((error: Error) => {
+        throw new Error(`${error.message}; the end of ${log}:\n${tailOf(log)}`);
+      });
+    },
+  };
+}
+
+function tailOf(path: string): string {
+  return readFileSync(path, "utf8").trim().split("\n").slice(-20).join("\n");
+}
+
+/** Runs a program to its end. What it writes to stdout. @throws Error with what it said where it fails */
+export async function runTool(...command: readonly string[]): Promise<string> {
+  const tool = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([tool.stdout.text(), tool.stderr.text()]);
+  const code = await tool.exited;
+  if (code !== 0) throw new Error(`${command.join(" ")}: exit code ${code}\n${stdout}${stderr}`);
+  return stdout;
+}

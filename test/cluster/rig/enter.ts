@@ -1,0 +1,73 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { aptInstall, clusterPackages, isThere } from "../../../build/packages.mjs";
+import { ebbPath, until } from "../../harness.ts";
+import { groupNames, removeGroup } from "./cgroups.ts";
+import { kubernetesFolder } from "./kubernetes.ts";
+
+/** Containers' files want a file system of a disk, and may be large. */
+const parent = "/var/tmp";
+const prefix = "ebb-cluster-";
+
+/**
+ * Runs a command with a Kubernetes that is started for it: in mount, PID and network namespaces that end with the command,
+ * with this process, however it ends, and with them all that was started, mounted or routed. Others at the same time do not
+ * meet. What is left then, a folder and control groups, is removed here, or by the next one.
+ */
+export async function withCluster(command: readonly string[], say: (line: string) => void): Promise<number> {
+  const lacking = obstacle();
+  if (lacking !== undefined) throw new Error(`no Kubernetes can be started here: it needs ${lacking}`);
+  removeLeftovers();
+  const kubernetes = kubernetesFolder(say);
+  const name = `${prefix}${process.pid}`;
+  const folder = join(parent, name);
+  mkdirSync(folder);
+  const inside = [process.execPath, join(import.meta.dirname, "inside.ts"), folder, kubernetes, ...command];
+  const init = [ebbPath, "run", "--sidecar", "none", "--quiet", "--"];
+  const child = Bun.spawn([...enter, ...init, ...inside], { stdio: ["inherit", "inherit", "inherit"] });
+  const stopped = onStop(() => child.kill("SIGKILL"));
+  const code = await child.exited;
+  await until("all processes of the cluster are gone", () => removeGroup(name), 30_000).catch(({ message }) =>
+    say(message),
+  );
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  return stopped() ?? code;
+}
+
+/** unshare ends with this process, and what it starts with it: with PID 1 the whole PID namespace ends. */
+const enter = [
+  "setpriv",
+  ...["--pdeathsig", "KILL"],
+  ...["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"],
+] as const;
+
+function obstacle(): string | undefined {
+  if (process.getuid?.() !== 0) return "root";
+  const missing = clusterPackages.filter(({ check }) => !isThere(check)).map(({ name }) => name);
+  if (missing.length > 0) return `what this installs: ${aptInstall(missing).join(" ")}`;
+  const [program, ...flags] = enter;
+  const { status, stderr } = spawnSync(program, [...flags, "true"], { encoding: "utf8" });
+  return status === 0 ? undefined : `leave to make namespaces: ${stderr}`;
+}
+
+/** Of runs that were killed. */
+function removeLeftovers(): void {
+  const names = new Set([...readdirSync(parent).filter((name) => name.startsWith(prefix)), ...groupNames(prefix)]);
+  for (const name of names) {
+    if (existsSync(`/proc/${name.slice(prefix.length)}`) || !removeGroup(name)) continue;
+    rmSync(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+/** Calls `stop` at a signal that asks to stop. What then is this process's exit code, as a shell has it. */
+function onStop(stop: () => void): () => number | undefined {
+  let code: number | undefined;
+  const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+  for (const [signal, number] of Object.entries(numbers))
+    process.on(signal, () => {
+      code ??= 128 + number;
+      stop();
+    });
+  return () => code;
+}

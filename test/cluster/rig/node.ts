@@ -1,0 +1,121 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { pauseImage } from "../images.ts";
+import { ask } from "./control-plane.ts";
+import { runTool, startDaemon } from "./daemon.ts";
+import { network, node, type Place } from "./place.ts";
+
+const socket = "/run/containerd/containerd.sock";
+
+/** Gives the archive of an image to the node. */
+export const importImage = ["ctr", "--namespace", "k8s.io", "images", "import"] as const;
+
+/** Starts containerd, which needs nothing else, and gives it the image of every pod. */
+export async function startContainerd({ at }: Place): Promise<void> {
+  const pause = pauseImage();
+  writeFileSync(at("containerd.toml"), containerdConfig(pause.reference, at("cni")));
+  mkdirSync(at("cni"), { recursive: true });
+  writeFileSync(at("cni", "pods.conflist"), JSON.stringify(podNetwork));
+  const daemon = startDaemon(at("log", "containerd"), ["containerd", "--config", at("containerd.toml")]);
+  await daemon.ready("containerd answers", async () => (await runTool("ctr", "version")) !== "");
+  writeFileSync(at("pause.tar"), pause.archive());
+  await runTool(...importImage, at("pause.tar"));
+}
+
+/** Each pod has a way to the node, which routes between them: no bridge, whose packets pass by kube-proxy's rules. */
+const podNetwork = {
+  cniVersion: "0.4.0",
+  name: "pods",
+  plugins: [
+    {
+      type: "ptp",
+      ipam: {
+        type: "host-local",
+        ranges: [[{ subnet: network.pods, gateway: network.node, rangeStart: network.node.replace(/\d+$/, "2") }]],
+        routes: [{ dst: "0.0.0.0/0" }],
+      },
+    },
+  ],
+};
+
+/** An oom_score_adj below its own is refused to a process without CAP_SYS_RESOURCE, which root in a virtual machine may lack. */
+function containerdConfig(sandboxImage: string, networks: string): string {
+  return `version = 2
+[plugins."io.containerd.grpc.v1.cri"]
+sandbox_image = "${sandboxImage}"
+restrict_oom_score_adj = true
+disable_apparmor = true
+[plugins."io.containerd.grpc.v1.cri".cni]
+bin_dir = "/usr/lib/cni"
+conf_dir = "${networks}"
+`;
+}
+
+/** Starts the kubelet. Resolves once pods can be given to the node. */
+export async function startKubelet({ at, kubernetes, group }: Place): Promise<void> {
+  writeFileSync(at("kubelet.yaml"), stringify(kubeletConfig(at, group)));
+  const flags = ["--kubeconfig", at("kubelet.kubeconfig"), "--hostname-override", node, "--node-ip", network.node];
+  const program = join(kubernetes, "kubelet");
+  const daemon = startDaemon(at("log", "kubelet"), [program, "--config", at("kubelet.yaml"), ...flags]);
+  await daemon.ready("the node is ready", async () => {
+    const answer = (await (await ask(at, `/api/v1/nodes/${node}`)).json()) as NodeObject;
+    const isReady = answer.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
+    // its first taints stay for some seconds, and no pod is given to it meanwhile
+    return isReady === true && answer.spec?.taints === undefined;
+  });
+}
+
+interface NodeObject {
+  readonly spec?: { readonly taints?: readonly object[] };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+function kubeletConfig(at: Place["at"], group: string): object {
+  return {
+    apiVersion: "kubelet.config.k8s.io/v1beta1",
+    kind: "KubeletConfiguration",
+    containerRuntimeEndpoint: `unix://${socket}`,
+    cgroupDriver: "cgroupfs",
+    cgroupRoot: `/${group}`,
+    failCgroupV1: false,
+    authentication: { anonymous: { enabled: false }, x509: { clientCAFile: at("pki", "ca.crt") } },
+    authorization: { mode: "Webhook" },
+    tlsCertFile: at("pki", "kubelet.crt"),
+    tlsPrivateKeyFile: at("pki", "kubelet.key"),
+    oomScoreAdj: 0,
+    maxOpenFiles: openFilesLimit(),
+    failSwapOn: false,
+    makeIPTablesUtilChains: false,
+    imageGCHighThresholdPercent: 100, // no image comes back by itself
+    evictionHard: { "memory.available": "50Mi", "nodefs.available": "100Mi", "imagefs.available": "100Mi" },
+    resolvConf: "",
+    enableControllerAttachDetach: false,
+    nodeStatusUpdateFrequency: "5s",
+  };
+}
+
+function openFilesLimit(): number {
+  const [, hard = ""] = /^Max open files +\S+ +(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
+  return hard === "unlimited" ? 1_000_000 : Number(hard);
+}
+
+/** Starts what makes the addresses of Services work. Resolves once that of the API server does. */
+export async function startKubeProxy({ at, kubernetes }: Place): Promise<void> {
+  const config = {
+    apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
+    kind: "KubeProxyConfiguration",
+    mode: "nftables",
+    bindAddress: network.node,
+    hostnameOverride: node,
+    clientConnection: { kubeconfig: at("kube-proxy.kubeconfig") },
+    clusterCIDR: network.pods,
+    conntrack: { maxPerCore: 0 },
+  };
+  writeFileSync(at("kube-proxy.yaml"), stringify(config));
+  const program = join(kubernetes, "kube-proxy");
+  const daemon = startDaemon(at("log", "kube-proxy"), [program, "--config", at("kube-proxy.yaml")]);
+  const tls = { ca: readFileSync(at("pki", "ca.crt"), "utf8") };
+  const url = `https://${network.kubernetes}/version`;
+  await daemon.ready("Services have addresses", async () => (await fetch(url, { tls })).ok);
+}

@@ -1,0 +1,31 @@
+/** What an API server answered instead of what was asked for, or why it did not answer. */
+export class ApiError extends Error {
+  /** HTTP's; undefined: there was no answer. */
+  readonly status: number | undefined;
+  /** A word for programs: `NotFound`, `Conflict`, `Forbidden`, ...; `Unreachable` and `Timeout` are ours. */
+  readonly reason: string;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, answer: Pick<ApiError, "status" | "reason" | "retryAfterMs">, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "ApiError";
+    this.status = answer.status;
+    this.reason = answer.reason;
+    this.retryAfterMs = answer.retryAfterMs;
+  }
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
+}
+
+/** Somebody wrote in between: read again. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 409;
+}
+
+/** What may be better in a moment: no answer, too many requests, a server that is not well. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  return error.status === undefined || error.status === 429 || error.status >= 500;
+}

@@ -1,0 +1,250 @@
+import type { Log } from "../system/log.ts";
+import { type Access, findAccess, type Surroundings } from "./access.ts";
+import { ApiError, isPassing } from "./api-error.ts";
+
+// The API server's client: JSON over Bun's fetch, which takes a CA and a client certificate for each request, keeps connections
+// apart by them, and reuses them (measured: 0.3 ms a request, memory flat over thousands). @kubernetes/client-node was measured,
+// too: 25 MB more memory, 60 ms more to start, and under Bun no CA and no client certificate, because Bun puts its own undici
+// in the place of the real one.
+
+/** Any object of the API; what ebb does not know of it is kept. */
+export interface KubeObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly resourceVersion?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly [field: string]: unknown;
+  };
+  readonly [field: string]: unknown;
+}
+
+export interface List<T> {
+  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items: readonly T[];
+}
+
+/** @see https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes */
+export interface WatchEvent<T> {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
+  readonly object: T;
+}
+
+export interface Asking {
+  readonly signal?: AbortSignal | undefined;
+  /** Of each attempt. */
+  readonly timeoutMs?: number | undefined;
+  /** After a failure that may pass. */
+  readonly retries?: number | undefined;
+}
+
+/** Paths are the API's: `/api/v1/namespaces/x/secrets/y`. Each throws ApiError; the signal's reason when it is aborted. */
+export interface ApiClient {
+  readonly server: string;
+  /** The namespace that is meant where none is named. */
+  readonly namespace: string;
+  get<T = KubeObject>(path: string, asking?: Asking): Promise<T>;
+  create<T = KubeObject>(path: string, body: object, asking?: Asking): Promise<T>;
+  /** Refused with a Conflict if the body's resourceVersion is not the latest. */
+  update<T = KubeObject>(path: string, body: object, asking?: Asking): Promise<T>;
+  /** A JSON Patch (RFC 6902). */
+  patch<T = KubeObject>(path: string, operations: readonly object[], asking?: Asking): Promise<T>;
+  delete(path: string, asking?: Asking): Promise<void>;
+  /** Events as they come, until the server ends the stream, after five to ten minutes. */
+  watch<T = KubeObject>(path: string, query: Query, signal: AbortSignal): AsyncGenerator<WatchEvent<T>>;
+}
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+const TIMEOUT_MS = 15_000;
+const RETRIES = 4;
+const WATCH_S = 300;
+
+/** @throws Failure when there is no API server to be reached from here, or no way to say who asks */
+export async function connect(surroundings: Surroundings, log: Log): Promise<ApiClient> {
+  return createApiClient(await findAccess(surroundings, log));
+}
+
+export function createApiClient(access: Access): ApiClient {
+  const ask = <T>(method: string, path: string, asking: Asking = {}, body?: Body): Promise<T> =>
+    retrying(() => requestJson<T>(access, { method, path, body, ...asking }), asking);
+  const jsonBody = (value: object): Body => ({ type: "application/json", text: JSON.stringify(value) });
+  const patchBody = (value: object): Body => ({ type: "application/json-patch+json", text: JSON.stringify(value) });
+  return {
+    server: access.server,
+    namespace: access.namespace,
+    get: (path, asking) => ask("GET", path, asking),
+    create: (path, body, asking) => ask("POST", path, asking, jsonBody(body)),
+    update: (path, body, asking) => ask("PUT", path, asking, jsonBody(body)),
+    patch: (path, operations, asking) => ask("PATCH", path, asking, patchBody(operations)),
+    delete: async (path, asking) => void (await ask("DELETE", path, asking)),
+    watch: (path, query, signal) => watch(access, path, query, signal),
+  };
+}
+
+/** `/path?fieldSelector=metadata.name%3Dx`, without what is undefined. */
+export function withQuery(path: string, query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+  return parameters.size === 0 ? path : `${path}?${parameters}`;
+}
+
+interface Body {
+  readonly type: string;
+  readonly text: string;
+}
+
+interface Request extends Asking {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: Body | undefined;
+}
+
+async function requestJson<T>(access: Access, asked: Request): Promise<T> {
+  const response = await request(access, asked);
+  try {
+    return (await response.json()) as T;
+  } catch (error) {
+    throw unanswered(error, asked, access); // it broke off, or is no JSON
+  }
+}
+
+/** A response whose status is good; after a 401 once more, with what a plugin says then. */
+async function request(access: Access, asked: Request): Promise<Response> {
+  const response = await send(access, asked, false);
+  const final = response.status === 401 ? await send(access, asked, true) : response;
+  if (final.ok) return final;
+  throw await refusal(asked, final);
+}
+
+async function send(access: Access, asked: Request, isRefused: boolean): Promise<Response> {
+  const { method, path, body, signal, timeoutMs = TIMEOUT_MS } = asked;
+  const { ca, cert, key, headers } = await access.identity(isRefused);
+  const { serverName, isInsecure, proxy } = access;
+  const limit = AbortSignal.timeout(timeoutMs);
+  try {
+    return await fetch(access.server + path, {
+      method,
+      redirect: "error",
+      headers: {
+        accept: "application/json",
+        "user-agent": "ebb",
+        ...(body && { "content-type": body.type }),
+        ...headers,
+      },
+      signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+      tls: { ca, cert, key, ...(serverName && { serverName }), rejectUnauthorized: isInsecure !== true },
+      ...(body && { body: body.text }),
+      ...(proxy && { proxy }),
+    });
+  } catch (error) {
+    throw unanswered(error, asked, access);
+  }
+}
+
+/** Why there is no answer, in words that name the server. */
+function unanswered(error: unknown, { method, path, signal }: Request, { server, proxy }: Access): unknown {
+  if (signal?.aborted) return signal.reason;
+  const { name, code, message } = error as NodeJS.ErrnoException;
+  const where = `${method} ${path}: ${server}${proxy ? ` through the proxy ${withoutPassword(proxy)}` : ""}`;
+  const none = { status: undefined, retryAfterMs: undefined };
+  if (name === "TimeoutError") return new ApiError(`${where}: no answer in time`, { ...none, reason: "Timeout" });
+  const why = code === undefined || message.startsWith(code) ? (code ?? message) : `${message} (${code})`;
+  return new ApiError(`${where}: ${why}`, { ...none, reason: "Unreachable" }, { cause: error });
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, "//");
+}
+
+/** The server's own words: they name the verb, the resource and the user where a permission is missing. */
+async function refusal({ method, path }: Request, response: Response): Promise<ApiError> {
+  const body = await response.text().catch(() => "");
+  const { message, reason } = statusOf(body);
+  const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
+  return new ApiError(`${method} ${path}: ${response.status} ${message || response.statusText}`, {
+    status: response.status,
+    reason: reason ?? (response.statusText || String(response.status)),
+    retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
+  });
+}
+
+/** Of a `Status` (meta/v1); whatever else it is, such as a proxy's HTML, in its first words. */
+function statusOf(body: string): { message?: string | undefined; reason?: string | undefined } {
+  try {
+    const { message, reason } = JSON.parse(body);
+    return { message: String(message ?? ""), reason: typeof reason === "string" ? reason : undefined };
+  } catch {
+    return { message: body.replaceAll(/\s+/g, " ").slice(0, 200) };
+  }
+}
+
+/** Again after a failure that may pass, later each time, and not before the server wants it. */
+async function retrying<T>(attempt: () => Promise<T>, { retries = RETRIES, signal }: Asking): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (retries === 0 || !isPassing(error)) throw error;
+    await pause(error, signal);
+  }
+  const { default: pRetry } = await import("p-retry");
+  return await pRetry(attempt, {
+    retries: retries - 1,
+    minTimeout: 200,
+    maxTimeout: 5000,
+    factor: 2,
+    randomize: true,
+    ...(signal && { signal }),
+    shouldRetry: ({ error }) => isPassing(error),
+    onFailedAttempt: ({ error, retriesLeft }) => (retriesLeft > 0 ? pause(error, signal) : undefined),
+  });
+}
+
+const LONGEST_PAUSE_MS = 30_000;
+
+async function pause(error: unknown, signal: AbortSignal | undefined): Promise<void> {
+  const ms = error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, LONGEST_PAUSE_MS) : 0;
+  if (ms === 0) return;
+  const { setTimeout: sleep } = await import("node:timers/promises");
+  await sleep(ms, undefined, { ...(signal && { signal }) });
+}
+
+async function* watch<T>(
+  access: Access,
+  path: string,
+  query: Query,
+  signal: AbortSignal,
+): AsyncGenerator<WatchEvent<T>> {
+  const timeoutSeconds = Math.round(WATCH_S * (1 + Math.random()));
+  const asked = withQuery(path, { watch: 1, allowWatchBookmarks: "true", timeoutSeconds, ...query });
+  const response = await request(access, {
+    method: "GET",
+    path: asked,
+    signal,
+    timeoutMs: (timeoutSeconds + 30) * 1000,
+  });
+  for await (const line of lines(response, { method: "GET", path: asked, signal }, access)) {
+    const event = JSON.parse(line) as WatchEvent<T> & { object: { code?: number; message?: string; reason?: string } };
+    if ((event.type as string) === "ERROR") {
+      const { code, message, reason = "Unknown" } = event.object;
+      throw new ApiError(`GET ${path}: ${message}`, { status: code, reason, retryAfterMs: undefined });
+    }
+    yield event;
+  }
+}
+
+async function* lines(response: Response, asked: Request, access: Access): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for await (const chunk of response.body ?? []) {
+      const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+      rest = parts.pop() as string;
+      yield* parts.filter((part) => part !== "");
+    }
+  } catch (error) {
+    throw unanswered(error, asked, access);
+  }
+}

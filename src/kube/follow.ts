@@ -1,0 +1,66 @@
+import { ApiError } from "./api-error.ts";
+import { type ApiClient, type KubeObject, type List, withQuery } from "./client.ts";
+import type { Context } from "./context.ts";
+import { pause } from "./pause.ts";
+
+export interface Followed {
+  /** Of its kind: `/api/v1/namespaces/x/secrets`. */
+  readonly collection: string;
+  readonly name: string;
+}
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+
+/**
+ * Calls `seen` with one object as it is now, undefined where there is none, and then with each change, until the signal is
+ * aborted. It lists and watches, as an informer does, by name: a Role may name the one object. Whatever fails is logged, once
+ * as long as it is the same, and tried again.
+ */
+export async function follow<T extends KubeObject>(
+  api: ApiClient,
+  followed: Followed,
+  seen: (object: T | undefined) => void,
+  { log, signal }: Context,
+): Promise<void> {
+  let pauseMs = FIRST_PAUSE_MS;
+  let complaint: string | undefined;
+  const isFine = (): void => {
+    pauseMs = FIRST_PAUSE_MS;
+    complaint = undefined;
+  };
+  while (!signal.aborted) {
+    try {
+      await once(api, followed, { seen, isFine, signal });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ApiError)) throw error;
+      if (error.message !== complaint) log.warn({ reason: error.message }, "cannot watch; trying again");
+      complaint = error.message;
+      await pause(pauseMs * (0.5 + Math.random()), signal);
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    }
+  }
+}
+
+interface Watching<T> {
+  readonly seen: (object: T | undefined) => void;
+  readonly isFine: () => void;
+  readonly signal: AbortSignal;
+}
+
+/** One list and the watch after it, until that ends. An expired version (410) is an end like others: list again. */
+async function once<T extends KubeObject>(
+  api: ApiClient,
+  { collection, name }: Followed,
+  { seen, isFine, signal }: Watching<T>,
+): Promise<void> {
+  const fieldSelector = `metadata.name=${name}`;
+  const list = await api.get<List<T>>(withQuery(collection, { fieldSelector }), { signal, retries: 0 });
+  seen(list.items[0]);
+  isFine();
+  const { resourceVersion } = list.metadata;
+  for await (const event of api.watch<T>(collection, { fieldSelector, resourceVersion }, signal)) {
+    if (event.type !== "BOOKMARK") seen(event.type === "DELETED" ? undefined : event.object);
+  }
+}

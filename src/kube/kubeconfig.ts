@@ -1,0 +1,188 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod/mini";
+import { EXIT, Failure } from "../core/exit.ts";
+import type { Log } from "../system/log.ts";
+import type { Access, Identity, Surroundings } from "./access.ts";
+import { type Exec, execSchema, identityByPlugin, type Plugin } from "./exec-plugin.ts";
+import { proxyFor, startingEnvironment } from "./proxy.ts";
+
+// A kubeconfig as client-go reads it (tools/clientcmd/api/v1/types.go): several files are one, the first to say something
+// wins, and a path in one is relative to it. The legacy `auth-provider` is refused: client-go dropped its clouds in 1.26.
+
+const text = z.optional(z.nullable(z.string()));
+const clusterSchema = z.looseObject({
+  server: z.string(),
+  "certificate-authority": text,
+  "certificate-authority-data": text,
+  "insecure-skip-tls-verify": z.optional(z.boolean()),
+  "tls-server-name": text,
+  "proxy-url": text,
+});
+const userSchema = z.looseObject({
+  "client-certificate": text,
+  "client-certificate-data": text,
+  "client-key": text,
+  "client-key-data": text,
+  token: text,
+  tokenFile: text,
+  username: text,
+  password: text,
+  as: text,
+  "as-uid": text,
+  "as-groups": z.optional(z.nullable(z.array(z.string()))),
+  exec: z.optional(z.nullable(execSchema)),
+  "auth-provider": z.optional(z.unknown()),
+});
+const contextSchema = z.looseObject({ cluster: z.string(), user: text, namespace: text });
+const named = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.optional(z.nullable(z.array(z.looseObject({ name: z.string(), ...shape }))));
+const fileSchema = z.looseObject({
+  "current-context": text,
+  clusters: named({ cluster: clusterSchema }),
+  users: named({ user: z.optional(z.nullable(userSchema)) }),
+  contexts: named({ context: contextSchema }),
+});
+
+type Cluster = z.infer<typeof clusterSchema>;
+type User = z.infer<typeof userSchema>;
+type Section = "clusters" | "users" | "contexts";
+
+interface File {
+  readonly path: string;
+  readonly content: z.infer<typeof fileSchema>;
+}
+
+/** The files that are there, of those that are named or usual. */
+export function findKubeconfig({ env, kubeconfig }: Surroundings): readonly string[] {
+  if (kubeconfig !== undefined) return [kubeconfig];
+  const named = (env.KUBECONFIG ?? "").split(":").filter((path) => path !== "");
+  if (named.length === 1) return named;
+  const usual = env.HOME ? [join(env.HOME, ".kube", "config")] : [];
+  return (named.length > 1 ? named : usual).filter((path) => existsSync(path));
+}
+
+/** @throws Failure naming the file and what is wrong in it */
+export function readKubeconfig(paths: readonly string[], { context }: Surroundings, log: Log): Access {
+  const files = paths.map(readFile);
+  const wanted = context ?? files.map(({ content }) => content["current-context"]).find((name) => name);
+  if (!wanted) throw wrong(files, "there is no current-context; name one by --context");
+  const { context: chosen } = pick(files, "contexts", wanted).entry;
+  const {
+    entry: { cluster },
+    file,
+  } = pick(files, "clusters", chosen.cluster);
+  const user = chosen.user ? pick(files, "users", chosen.user) : undefined;
+  const isInsecure = cluster["insecure-skip-tls-verify"] === true;
+  const server = serverOf(cluster, file.path);
+  if (isInsecure) log.warn({ kubeconfig: file.path, server }, "the API server's certificate is not verified");
+  return {
+    server,
+    isInsecure,
+    serverName: cluster["tls-server-name"] ?? undefined,
+    proxy: cluster["proxy-url"] || proxyFor(server, startingEnvironment()),
+    namespace: chosen.namespace || "default",
+    identity: identityOf({ cluster, isInsecure, file }, { user: user?.entry.user ?? {}, file: user?.file ?? file }),
+  };
+}
+
+function serverOf({ server }: Cluster, path: string): string {
+  if (/^https?:\/\/[^/]/.test(server) && URL.canParse(server)) return server.replace(/\/+$/, "");
+  throw new Failure(EXIT.usage, `${path}: server: expected an URL such as https://10.0.0.1:6443, got "${server}"`);
+}
+
+function readFile(path: string): File {
+  try {
+    const read = fileSchema.safeParse(parse(readFileSync(path, "utf8")) ?? {});
+    if (read.success) return { path, content: read.data };
+    const [issue] = read.error.issues;
+    throw new Error(`${issue?.path.join(".")}: ${issue?.message}`);
+  } catch (error) {
+    throw new Failure(EXIT.usage, `kubeconfig ${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function pick<S extends Section>(files: readonly File[], section: S, name: string): { entry: Entry<S>; file: File } {
+  for (const file of files) {
+    const entry = entriesOf(file, section).find((candidate) => candidate.name === name);
+    if (entry !== undefined) return { entry, file };
+  }
+  const known = files.flatMap((file) => entriesOf(file, section)).map((entry) => entry.name);
+  throw wrong(files, `${section}: there is no "${name}"; there are: ${known.join(", ") || "none"}`);
+}
+
+type Entry<S extends Section> = NonNullable<File["content"][S]>[number];
+
+function entriesOf<S extends Section>({ content }: File, section: S): readonly Entry<S>[] {
+  return content[section] ?? [];
+}
+
+function wrong(files: readonly File[], message: string): Failure {
+  return new Failure(EXIT.usage, `kubeconfig ${files.map(({ path }) => path).join(":")}: ${message}`);
+}
+
+type Place<Key extends string, Value> = Readonly<Record<Key, Value>> & { readonly file: File };
+
+function identityOf(
+  { cluster, isInsecure, file }: Place<"cluster", Cluster> & { readonly isInsecure: boolean },
+  { user, file: userFile }: Place<"user", User>,
+): Access["identity"] {
+  if (user["auth-provider"]) {
+    throw wrong([userFile], "auth-provider is not supported, nor is it by kubectl any more; use an exec plugin");
+  }
+  const plugin = user.exec ? createPlugin(user.exec, cluster, userFile) : undefined;
+  const headers = impersonation(user);
+  return async (isRefused) => {
+    const ca = isInsecure ? undefined : contents(cluster, "certificate-authority", file);
+    const own = await (plugin?.(isRefused) ?? ownIdentity(user, userFile));
+    return { ca, ...own, headers: { ...own.headers, ...headers } };
+  };
+}
+
+function createPlugin(exec: Exec, cluster: Cluster, { path }: File): Plugin {
+  const command = /\//.test(exec.command) ? absolute(exec.command, path) : exec.command;
+  return identityByPlugin({ ...exec, command }, cluster);
+}
+
+/** A certificate, and a token, whose file wins over what is written down (client-go, rest/transport.go). */
+function ownIdentity(user: User, file: File): Identity {
+  const token = user.tokenFile ? readPath(user.tokenFile, file.path).trim() : user.token;
+  const basic = user.username ? Buffer.from(`${user.username}:${user.password ?? ""}`).toString("base64") : undefined;
+  const authorization = token ? `Bearer ${token}` : basic && `Basic ${basic}`;
+  return {
+    cert: contents(user, "client-certificate", file),
+    key: contents(user, "client-key", file),
+    headers: authorization ? { authorization } : {},
+  };
+}
+
+function impersonation(user: User): Readonly<Record<string, string>> {
+  const groups = user["as-groups"] ?? [];
+  if (groups.length > 1) throw new Failure(EXIT.usage, "kubeconfig: as-groups: only one group can be impersonated");
+  return {
+    ...(user.as && { "impersonate-user": user.as }),
+    ...(user["as-uid"] && { "impersonate-uid": user["as-uid"] }),
+    ...(groups[0] && { "impersonate-group": groups[0] }),
+  };
+}
+
+/** What stands there as base64, or else in the file that it names. */
+function contents(entry: Cluster | User, field: string, { path }: File): string | undefined {
+  const inline = entry[`${field}-data`];
+  if (inline) return Buffer.from(String(inline), "base64").toString();
+  const named = entry[field];
+  return named ? readPath(String(named), path) : undefined;
+}
+
+function readPath(named: string, kubeconfig: string): string {
+  try {
+    return readFileSync(absolute(named, kubeconfig), "utf8");
+  } catch (error) {
+    throw new Failure(EXIT.usage, `kubeconfig ${kubeconfig}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function absolute(path: string, kubeconfig: string): string {
+  return isAbsolute(path) ? path : join(dirname(kubeconfig), path);
+}

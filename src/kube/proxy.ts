@@ -1,0 +1,61 @@
+import { BlockList, isIP } from "node:net";
+import { readIfThere } from "../system/file.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The proxy for a server's URL as Go's net/http, and so kubectl, chooses it: HTTPS_PROXY or https_proxy, unless NO_PROXY or
+ * no_proxy names the host; never for this machine itself (golang.org/x/net/http/httpproxy).
+ */
+export function proxyFor(server: string, env: Environment): string | undefined {
+  const url = new URL(server);
+  const name = url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
+  const proxy = env[name] || env[name.toLowerCase()];
+  if (!proxy || isLocal(hostOf(url))) return undefined;
+  const exceptions = (env.NO_PROXY || env.no_proxy || "").split(",").map((text) => text.trim().toLowerCase());
+  if (exceptions.some((exception) => exception !== "" && isException(exception, url))) return undefined;
+  return proxy.includes("://") ? proxy : `http://${proxy}`;
+}
+
+/** The environment that ebb was started with: what it shows Bun is without what would change Bun (native/before-bun.c). */
+export function startingEnvironment(): Environment {
+  const text = readIfThere("/proc/self/environ");
+  if (text === undefined) return process.env;
+  const entries = text.split("\0").filter((entry) => entry.indexOf("=") > 0);
+  return Object.fromEntries(entries.map((entry) => [before(entry), entry.slice(entry.indexOf("=") + 1)]));
+}
+
+function before(entry: string): string {
+  return entry.slice(0, entry.indexOf("="));
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, "").toLowerCase();
+}
+
+function isLocal(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+function isException(exception: string, url: URL): boolean {
+  if (exception === "*") return true;
+  const host = hostOf(url);
+  if (exception.includes("/")) return isInside(host, exception);
+  const [, name = "", port] = /^(.*?)(?::(\d+))?$/.exec(isIP(exception) === 6 ? `${exception}:` : exception) ?? [];
+  const wanted = isIP(exception) === 6 ? exception : name.replace(/^\*?\./, ".");
+  if (port !== undefined && port !== (url.port || (url.protocol === "https:" ? "443" : "80"))) return false;
+  return wanted.startsWith(".") ? host.endsWith(wanted) : host === wanted || host.endsWith(`.${wanted}`);
+}
+
+function isInside(host: string, range: string): boolean {
+  const [network = "", prefix] = range.split("/");
+  const family = isIP(network);
+  if (family === 0 || isIP(host) !== family) return false;
+  const list = new BlockList();
+  try {
+    list.addSubnet(network, Number(prefix), family === 4 ? "ipv4" : "ipv6");
+  } catch {
+    return false; // no such prefix: as Go has it, it names nothing
+  }
+  return list.check(host, family === 4 ? "ipv4" : "ipv6");
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import { EXIT, Failure } from "../core/exit.ts";
+import { readIfThere } from "../system/file.ts";
+import type { Access, Surroundings } from "./access.ts";
+
+/** Where the kubelet puts it (kubernetes.io/docs/tasks/run-application/access-api-from-pod). */
+export const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+export function isInCluster({ KUBERNETES_SERVICE_HOST: host }: Surroundings["env"]): boolean {
+  return host !== undefined && host !== "";
+}
+
+/**
+ * A pod's own access. Never through a proxy: what a pod has in HTTPS_PROXY is for the world outside, and the API server is
+ * inside; a NO_PROXY that forgets its address would cut ebb off.
+ */
+export function inCluster(env: Surroundings["env"], folder = SERVICE_ACCOUNT): Access {
+  const { KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port = "443" } = env;
+  read(`${folder}/token`);
+  return {
+    server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    namespace: readIfThere(`${folder}/namespace`)?.trim() || "default",
+    // both are read for each request: the kubelet replaces the token before it expires, and the CA when it is rotated
+    identity: async () => ({
+      ca: read(`${folder}/ca.crt`),
+      headers: { authorization: `Bearer ${read(`${folder}/token`).trim()}` },
+    }),
+  };
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new Failure(
+      EXIT.unavailable,
+      `${path}: ${(error as Error).message}; the pod needs a ServiceAccount with automountServiceAccountToken`,
+    );
+  }
+}

@@ -1,0 +1,62 @@
+// Which of several replicas leads, by a Lease that all of them read and write: the rules of client-go's leaderelection
+// (tools/leaderelection/leaderelection.go). Each compares only its own clock with itself: whose wall clock is wrong does no harm.
+
+/** A Lease as far as leading goes. The times in it are for people: nobody compares them. */
+export interface LeaseState {
+  readonly holder: string;
+  readonly durationMs: number;
+  readonly transitions: number;
+  /** Changes with each write. */
+  readonly version: string;
+}
+
+export interface Policy {
+  readonly identity: string;
+  /** How long the others wait after the last write that they saw. */
+  readonly durationMs: number;
+  /** How long after its last write a leader still leads; less than the duration. */
+  readonly deadlineMs: number;
+}
+
+/** What a candidate has seen; times are of its own monotonic clock. */
+export interface Candidate {
+  readonly seen?: { readonly lease: LeaseState; readonly atMs: number } | undefined;
+  /** When the last write that made or kept it leader was begun. */
+  readonly heldSinceMs?: number | undefined;
+}
+
+export type Move =
+  | { readonly kind: "create" }
+  /** Write over what was read, provided that it has not changed since. */
+  | { readonly kind: "take"; readonly transitions: number }
+  | { readonly kind: "wait"; readonly holder: string };
+
+/** What was read, noted: the clock of a Lease starts when a candidate first sees its latest write. */
+export function notice(candidate: Candidate, lease: LeaseState, nowMs: number): Candidate {
+  if (candidate.seen?.lease.version === lease.version) return candidate;
+  return { ...candidate, seen: { lease, atMs: nowMs } };
+}
+
+/** What to do about the Lease that was read last; undefined: there is none. */
+export function move({ seen }: Candidate, { identity }: Policy, nowMs: number): Move {
+  if (seen === undefined) return { kind: "create" };
+  const { holder, durationMs, transitions } = seen.lease;
+  if (holder === identity) return { kind: "take", transitions };
+  const isFree = holder === "" || nowMs >= seen.atMs + durationMs;
+  return isFree ? { kind: "take", transitions: transitions + 1 } : { kind: "wait", holder };
+}
+
+/** After a write of ours that the server took; `begunMs` is before it was sent: others count from later. */
+export function written(lease: LeaseState, begunMs: number, nowMs: number): Candidate {
+  return { seen: { lease, atMs: nowMs }, heldSinceMs: begunMs };
+}
+
+/** Until when a candidate leads without a further write; undefined: it does not. */
+export function leadsUntil({ heldSinceMs }: Candidate, { deadlineMs }: Policy): number | undefined {
+  return heldSinceMs === undefined ? undefined : heldSinceMs + deadlineMs;
+}
+
+/** A leader that is one no more. */
+export function resign(candidate: Candidate): Candidate {
+  return { seen: candidate.seen };
+}

@@ -1,0 +1,199 @@
+import {
+  type Candidate,
+  type LeaseState,
+  leadsUntil,
+  move,
+  notice,
+  type Policy,
+  resign,
+  written,
+} from "../core/leadership.ts";
+import type { Log } from "../system/log.ts";
+import { ApiError, isConflict, isNotFound } from "./api-error.ts";
+import type { ApiClient, KubeObject } from "./client.ts";
+import type { Context } from "./context.ts";
+import { pause } from "./pause.ts";
+
+// Leadership by a Lease (coordination.k8s.io/v1), with client-go's periods.
+
+export interface LeaseSettings {
+  readonly api: ApiClient;
+  readonly namespace: string;
+  readonly name: string;
+  /** One replica's alone. */
+  readonly identity: string;
+}
+
+interface Lease extends KubeObject {
+  readonly spec?: {
+    readonly holderIdentity?: string | null;
+    readonly leaseDurationSeconds?: number | null;
+    readonly acquireTime?: string | null;
+    readonly renewTime?: string | null;
+    readonly leaseTransitions?: number | null;
+  };
+}
+
+const DURATION_S = 15;
+const DEADLINE_MS = 10_000;
+const RETRY_MS = 2000;
+const LONGEST_REQUEST_MS = 5000;
+
+/**
+ * Works whenever this replica leads. `work` is called with a signal that is aborted when it leads no more, and is waited for.
+ * Ends when the signal is aborted, or when the work is done: then the Lease is given back, and another leads at once.
+ */
+export async function lead(
+  settings: LeaseSettings,
+  work: (signal: AbortSignal) => Promise<void>,
+  { log, signal }: Context,
+): Promise<void> {
+  const election = createElection(settings, log);
+  while (!signal.aborted) {
+    await election.stand(signal);
+    if (!election.leads()) {
+      await pause(RETRY_MS * (1 + Math.random() / 5), signal);
+      continue;
+    }
+    log.info({ lease: settings.name, identity: settings.identity }, "this replica leads");
+    if (await serveTerm(election, work, signal)) return await election.release();
+    log.warn({ lease: settings.name }, "this replica leads no more");
+  }
+}
+
+/** Whether it ended because there is nothing more to do; false: leadership was lost. */
+async function serveTerm(election: Election, work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
+  const term = new AbortController();
+  let isDone = false;
+  const working = work(AbortSignal.any([signal, term.signal])).finally(() => {
+    isDone = true;
+    term.abort();
+  });
+  working.catch(() => undefined); // awaited below
+  const lapse = async (): Promise<void> => {
+    while (!term.signal.aborted) {
+      await pause(election.leftMs(), term.signal);
+      if (!election.leads()) term.abort(); // also while a renewal hangs
+    }
+  };
+  const lapsing = lapse();
+  const both = AbortSignal.any([signal, term.signal]);
+  while (!both.aborted) {
+    await pause(RETRY_MS, both);
+    if (!both.aborted) await election.stand(both);
+    if (!election.leads()) term.abort();
+  }
+  const wasDone = isDone || signal.aborted;
+  try {
+    await working;
+  } finally {
+    term.abort();
+    await lapsing;
+  }
+  return wasDone;
+}
+
+interface Election {
+  /** One round: reads the Lease, and writes it where the rules allow; whatever fails is for the next round. */
+  stand(signal: AbortSignal): Promise<void>;
+  leads(): boolean;
+  /** For how long it leads without another round. */
+  leftMs(): number;
+  release(): Promise<void>;
+}
+
+function createElection(settings: LeaseSettings, log: Log): Election {
+  const policy: Policy = { identity: settings.identity, durationMs: DURATION_S * 1000, deadlineMs: DEADLINE_MS };
+  const ballot = createBallot(settings);
+  let candidate: Candidate = {};
+  let complaint: string | undefined;
+  const leftMs = (): number => Math.max(0, (leadsUntil(candidate, policy) ?? 0) - performance.now());
+  const stand = async (signal: AbortSignal): Promise<void> => {
+    const begunMs = performance.now();
+    const lease = await ballot.read(signal);
+    candidate =
+      lease === undefined ? { ...candidate, seen: undefined } : notice(candidate, stateOf(lease), performance.now());
+    const next = move(candidate, policy, performance.now());
+    if (next.kind === "wait") {
+      candidate = resign(candidate);
+      return;
+    }
+    const transitions = next.kind === "create" ? 0 : next.transitions;
+    const result = await ballot.write(lease, transitions, signal);
+    candidate = written(stateOf(result), begunMs, performance.now());
+  };
+  return {
+    async stand(signal) {
+      try {
+        await stand(signal);
+        complaint = undefined;
+      } catch (error) {
+        if (signal.aborted || isConflict(error)) return; // another was faster: the next round sees
+        if (!(error instanceof ApiError)) throw error;
+        if (error.message !== complaint) log.warn({ reason: error.message }, "cannot read or write the Lease");
+        complaint = error.message;
+      }
+    },
+    leads: () => leftMs() > 0,
+    leftMs,
+    release: () => ballot.release(),
+  };
+}
+
+/** The Lease in the API server. */
+function createBallot({ api, namespace, name, identity }: LeaseSettings) {
+  const collection = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+  const path = `${collection}/${name}`;
+  const asking = (signal?: AbortSignal) => ({ signal, timeoutMs: LONGEST_REQUEST_MS, retries: 0 });
+  return {
+    async read(signal: AbortSignal): Promise<Lease | undefined> {
+      try {
+        return await api.get<Lease>(path, asking(signal));
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+    write(lease: Lease | undefined, leaseTransitions: number, signal: AbortSignal): Promise<Lease> {
+      const renewTime = microTime();
+      const isOurs = lease?.spec?.holderIdentity === identity;
+      const acquireTime = (isOurs ? lease.spec?.acquireTime : undefined) ?? renewTime;
+      const spec = {
+        holderIdentity: identity,
+        leaseDurationSeconds: DURATION_S,
+        acquireTime,
+        renewTime,
+        leaseTransitions,
+      };
+      if (lease !== undefined)
+        return api.update<Lease>(path, { ...lease, spec: { ...lease.spec, ...spec } }, asking(signal));
+      const fresh = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name, namespace }, spec };
+      return api.create<Lease>(collection, fresh, asking(signal));
+    },
+    /** Whoever asks next has it. Best effort: else it runs out by itself. */
+    async release(): Promise<void> {
+      try {
+        const lease = await api.get<Lease>(path, asking());
+        if (lease.spec?.holderIdentity !== identity) return;
+        const spec = { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTime() };
+        await api.update(path, { ...lease, spec }, asking());
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+      }
+    },
+  };
+}
+
+function stateOf({ metadata, spec }: Lease): LeaseState {
+  return {
+    holder: spec?.holderIdentity ?? "",
+    durationMs: (spec?.leaseDurationSeconds ?? DURATION_S) * 1000,
+    transitions: spec?.leaseTransitions ?? 0,
+    version: metadata.resourceVersion ?? "",
+  };
+}
+
+/** As MicroTime (meta/v1) wants it: six digits. */
+function microTime(): string {
+  return new Date().toISOString().replace("Z", "000Z");
+}

@@ -1,0 +1,181 @@
+import { type Plan, plan } from "../core/rotation.ts";
+import { ApiError, isConflict } from "./api-error.ts";
+import {
+  CONFIGURATIONS,
+  isFilledByOthers,
+  ownAuthorities,
+  trusts,
+  type WebhookConfiguration,
+  writeBundle,
+} from "./ca-bundle.ts";
+import type { Context } from "./context.ts";
+import { follow } from "./follow.ts";
+import { type Authority, type HeldCertificates, readHeld, readSecret, type Secret, textOf } from "./held.ts";
+import { type OwnCertificates, policyOf, secretsOf } from "./own-certificates.ts";
+import { type Bell, createBell, pause } from "./pause.ts";
+import { renewedSecret } from "./secret.ts";
+
+// What the leading replica does: the Secret has a CA and a serving certificate, the webhook configuration trusts the CA. It is
+// level based: each round looks at what there is, does the next thing, and looks again when something changed or is due.
+
+/** What a leader knows; undefined: nobody has told it yet. */
+interface Known {
+  readonly sinceMs: number;
+  secret?: { readonly now: Secret | undefined };
+  configuration?: { readonly now: WebhookConfiguration | undefined };
+  /** The last that was whole: outlives a Secret that is deleted or broken. */
+  last?: HeldCertificates;
+  trusted?: { readonly id: string; readonly sinceMs: number } | undefined;
+}
+
+const HOUR_MS = 3_600_000;
+/** For the webhook configuration to be told of: who may not read it gets certificates all the same. */
+const PATIENCE_MS = 2000;
+/** Not in a hot loop with somebody who writes the same field. */
+const PACE_MS = 1000;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Keeps Secret and caBundle right until the signal is aborted. */
+export async function keepCertificates(own: OwnCertificates, context: Context): Promise<void> {
+  const known: Known = { sinceMs: Date.now() };
+  const bell = createBell();
+  const secrets = { collection: secretsOf(own), name: own.secret };
+  const configurations = { collection: CONFIGURATIONS, name: own.webhooks };
+  const following = [
+    follow<Secret>(
+      own.api,
+      secrets,
+      (now) => {
+        known.secret = { now };
+        bell.ring();
+      },
+      context,
+    ),
+    follow<WebhookConfiguration>(
+      own.api,
+      configurations,
+      (now) => {
+        known.configuration = { now };
+        bell.ring();
+      },
+      context,
+    ),
+  ];
+  await Promise.all([...following, goRound(own, { known, bell, ...context })]);
+}
+
+interface Round extends Context {
+  readonly known: Known;
+  readonly bell: Bell;
+}
+
+async function goRound(own: OwnCertificates, round: Round): Promise<void> {
+  const { bell, log, signal } = round;
+  let complaint: string | undefined;
+  let pauseMs = FIRST_PAUSE_MS;
+  while (!signal.aborted) {
+    try {
+      const untilMs = await lookAround(own, round);
+      complaint = undefined;
+      pauseMs = FIRST_PAUSE_MS;
+      await bell.rung(Math.min(untilMs - Date.now(), HOUR_MS), signal); // clocks jump: look now and then
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ApiError)) throw error;
+      if (!isConflict(error) && error.message !== complaint)
+        log.warn({ reason: error.message }, "cannot keep certificates");
+      complaint = error.message;
+      await pause(pauseMs, signal);
+      if (!isConflict(error)) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    }
+  }
+}
+
+/** Does the next thing; until when there is nothing more to do. */
+async function lookAround(own: OwnCertificates, { known, log, signal }: Round): Promise<number> {
+  const nowMs = Date.now();
+  if (known.secret === undefined) return Number.POSITIVE_INFINITY;
+  if (known.configuration === undefined && nowMs < known.sinceMs + PATIENCE_MS) return known.sinceMs + PATIENCE_MS;
+  const policy = policyOf(own);
+  const held = recall(known, known.secret.now);
+  const planned = plan(held, { nowMs, trustedSinceMs: trustedSince(own, known, held.authorities[0]) }, policy);
+  if (planned.kind === "keep") {
+    known.last = held;
+    await spreadTrust(own, held.authorities, { known, log, signal });
+    return planned.untilMs;
+  }
+  const secret = await renewedSecret(own, { secret: known.secret.now, held, plan: planned, policy, nowMs });
+  known.secret = { now: await write(own, secret, known.secret.now === undefined, signal) };
+  tell(planned, log);
+  return nowMs;
+}
+
+/**
+ * What there is: the Secret, and where that is deleted or broken, what it was and what the API server trusts: the replicas
+ * serve it still. Whoever deletes the Secret wants another CA.
+ */
+function recall({ last, configuration }: Known, secret: Secret | undefined): HeldCertificates {
+  const held = readSecret(secret);
+  if (held.canSign) return held;
+  const older = [...(last?.authorities ?? []), ...ownAuthorities(configuration?.now)];
+  const bundle = [...held.authorities, ...older].map(({ cert }) => cert);
+  const { authorities, serving } = readHeld({ ...textOf(secret), ca: [...new Set(bundle)].join("") });
+  return {
+    authorities,
+    canSign: false,
+    authorityKey: undefined,
+    serving: serving?.authority === undefined ? last?.serving : serving,
+    distrusted: secret === undefined && authorities.length > 0 ? `its Secret was deleted` : undefined,
+  };
+}
+
+/** Where there is no configuration nobody asks the webhook anything: then all is as trusted as it has to be. */
+function trustedSince(own: OwnCertificates, known: Known, newest: Authority | undefined): number | undefined {
+  const { configuration } = known;
+  const isTrusted =
+    newest !== undefined &&
+    configuration !== undefined &&
+    (configuration.now === undefined || trusts(configuration.now, own, newest));
+  if (!isTrusted) known.trusted = undefined;
+  else if (known.trusted?.id !== newest.id) known.trusted = { id: newest.id, sinceMs: Date.now() };
+  return known.trusted?.sinceMs;
+}
+
+async function spreadTrust(
+  own: OwnCertificates,
+  authorities: readonly Authority[],
+  { known, log, signal }: Omit<Round, "bell">,
+): Promise<void> {
+  const configuration = known.configuration?.now;
+  if (configuration === undefined) return;
+  if (isFilledByOthers(configuration)) {
+    log.warn(
+      { webhooks: own.webhooks },
+      "cert-manager fills its caBundle: give ebb cert-manager's certificate (--cert-dir)",
+    );
+    return;
+  }
+  const written = await writeBundle(own.api, configuration, { place: own, authorities, signal });
+  if (written === undefined) return;
+  known.configuration = { now: written };
+  log.info({ webhooks: own.webhooks, authorities: authorities.length }, "the API server was told whom to trust");
+  await pause(PACE_MS, signal);
+}
+
+function write(
+  { api, namespace, secret }: OwnCertificates,
+  body: Secret,
+  isNew: boolean,
+  signal: AbortSignal,
+): Promise<Secret> {
+  const asking = { signal, retries: 0 };
+  const secrets = secretsOf({ namespace });
+  return isNew ? api.create<Secret>(secrets, body, asking) : api.update<Secret>(`${secrets}/${secret}`, body, asking);
+}
+
+function tell(planned: Exclude<Plan, { kind: "keep" }>, log: Context["log"]): void {
+  if (planned.kind === "retire") return log.info({}, "the old CA is trusted no longer");
+  if (planned.authority !== undefined) log.info({ reason: planned.authority }, "made a CA");
+  if (planned.serving !== undefined) log.info({ reason: planned.serving }, "made a serving certificate");
+}

@@ -1,0 +1,47 @@
+import { readFile } from "node:fs/promises";
+import type { Context } from "./context.ts";
+import { expiryOf, type ServingCertificate } from "./held.ts";
+import { pause } from "./pause.ts";
+
+/** Paths of PEM files, as cert-manager's Secret has them when it is mounted. */
+export interface CertificateFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** The kubelet swaps both at once by a symbolic link, up to a minute after the Secret changed. Reading two small files is nothing. */
+const PERIOD_MS = 1000;
+
+/** Each pair that the files hold; what is no pair, because they are just being replaced or are wrong, is waited out. */
+export async function* certificateFiles(
+  files: CertificateFiles,
+  { log, signal }: Context,
+): AsyncGenerator<ServingCertificate> {
+  let last: string | undefined;
+  let complaint: string | undefined;
+  while (!signal.aborted) {
+    const read = await readPair(files);
+    const problem = "problem" in read ? read.problem : undefined;
+    if (problem !== undefined && problem !== complaint) log.warn({ reason: problem }, "cannot use the certificate");
+    complaint = problem;
+    if (!("problem" in read) && read.cert !== last) {
+      last = read.cert;
+      yield read;
+    }
+    await pause(PERIOD_MS, signal);
+  }
+}
+
+async function readPair({
+  cert: certPath,
+  key: keyPath,
+}: CertificateFiles): Promise<ServingCertificate | { problem: string }> {
+  try {
+    const [cert, key] = await Promise.all([readFile(certPath, "utf8"), readFile(keyPath, "utf8")]);
+    const expiresAt = expiryOf({ cert, key });
+    if (expiresAt !== undefined) return { cert, key, expiresAt };
+    return { problem: `${certPath}: not a certificate in PEM for the key in ${keyPath}` };
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+}

@@ -1,0 +1,58 @@
+import { createQueue } from "../system/queue.ts";
+import { keepCertificates } from "./authority.ts";
+import { type CertificateFiles, certificateFiles } from "./certificate-files.ts";
+import type { Context } from "./context.ts";
+import { follow } from "./follow.ts";
+import { readSecret, type Secret, type ServingCertificate } from "./held.ts";
+import { lead } from "./lease.ts";
+import { type OwnCertificates, secretsOf } from "./own-certificates.ts";
+
+export type CertificateSettings =
+  | ({ readonly kind: "files" } & CertificateFiles)
+  | ({ readonly kind: "own" } & OwnCertificates);
+
+/**
+ * Each certificate to serve, the first as soon as there is one. Ends when the signal is aborted: the Lease is then given back.
+ * What may heal, an API server that is away, a missing permission, a broken Secret, is logged and waited out.
+ */
+export function certificates(settings: CertificateSettings, context: Context): AsyncGenerator<ServingCertificate> {
+  return settings.kind === "files" ? certificateFiles(settings, context) : ownCertificates(settings, context);
+}
+
+type Event = { readonly secret: Secret | undefined } | { readonly error: unknown } | "end";
+
+/** All replicas serve what is in the Secret; the one that leads keeps it right. */
+async function* ownCertificates(own: OwnCertificates, { log, signal }: Context): AsyncGenerator<ServingCertificate> {
+  const stop = new AbortController();
+  const context = { log, signal: AbortSignal.any([signal, stop.signal]) };
+  const events = createQueue<Event>();
+  const secret = { collection: secretsOf(own), name: own.secret };
+  const { api, namespace, lease: name, identity } = own;
+  const work = (leading: AbortSignal) => keepCertificates(own, { log, signal: leading });
+  const working = [
+    follow<Secret>(api, secret, (now) => events.push({ secret: now }), context),
+    lead({ api, namespace, name, identity }, work, context),
+  ];
+  const done = Promise.all(working).then(
+    () => events.push("end"),
+    (error: unknown) => events.push({ error }),
+  );
+  try {
+    yield* servable(events);
+  } finally {
+    stop.abort();
+    await done;
+  }
+}
+
+/** A Secret that is gone or broken changes nothing: what is served goes on being served until there is a better one. */
+async function* servable(events: { next(): Promise<Event> }): AsyncGenerator<ServingCertificate> {
+  let last: string | undefined;
+  for (let event = await events.next(); event !== "end"; event = await events.next()) {
+    if ("error" in event) throw event.error;
+    const { serving } = readSecret(event.secret);
+    if (serving?.authority === undefined || serving.id === last) continue;
+    last = serving.id;
+    yield { cert: serving.cert, key: serving.key, expiresAt: serving.untilMs };
+  }
+}

@@ -1,0 +1,127 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
+import type { Held, Life, Serving } from "../core/rotation.ts";
+import type { KubeObject } from "./client.ts";
+
+// What is in the Secret, read without trust in it: whatever cannot be used is not there.
+
+/** Every CA that ebb makes has this name: it tells them from others' in a caBundle. */
+export const AUTHORITY_NAME = "ebb webhook CA";
+
+/** PEM. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** What a TLS server serves: PEM, the leaf first. */
+export interface ServingCertificate {
+  readonly cert: string;
+  readonly key: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+export interface Authority extends Life {
+  readonly cert: string;
+}
+
+export interface HeldServing extends Serving, KeyPair {}
+
+export interface HeldCertificates extends Held {
+  readonly authorities: readonly Authority[];
+  readonly authorityKey: string | undefined;
+  readonly serving: HeldServing | undefined;
+}
+
+export interface Secret extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** The Secret's keys; those of kubernetes.io/tls, and the CA's. */
+export const KEYS = { ca: "ca.crt", caKey: "ca.key", cert: "tls.crt", key: "tls.key" } as const;
+
+type Texts = Readonly<Record<keyof typeof KEYS, string>>;
+
+export function readSecret(secret: Secret | undefined): HeldCertificates {
+  return readHeld(textOf(secret));
+}
+
+/** What stands in the Secret, decoded; empty where it has nothing. */
+export function textOf(secret: Secret | undefined): Texts {
+  const text = (key: string): string => Buffer.from(String(secret?.data?.[key] ?? ""), "base64").toString();
+  return { ca: text(KEYS.ca), caKey: text(KEYS.caKey), cert: text(KEYS.cert), key: text(KEYS.key) };
+}
+
+export function readHeld({ ca, caKey, cert, key }: Texts): HeldCertificates {
+  const authorities = readAuthorities(ca);
+  const [newest] = authorities;
+  const canSign = newest !== undefined && isPair({ cert: newest.cert, key: caKey });
+  return {
+    authorities,
+    canSign,
+    authorityKey: canSign ? caKey : undefined,
+    serving: readServing({ cert, key }, authorities),
+  };
+}
+
+/** The CAs of a bundle, in its order. */
+export function readAuthorities(bundle: string): readonly Authority[] {
+  return certificatesIn(bundle)
+    .filter(({ x509 }) => x509.ca)
+    .map(({ x509, cert }) => ({ ...lifeOf(x509), cert }));
+}
+
+/** Whether a CA is one that ebb made: by its name. */
+export function isOurs({ cert }: Authority): boolean {
+  return new X509Certificate(cert).subject === `CN=${AUTHORITY_NAME}`;
+}
+
+/** When the first certificate of a PEM file expires, if its key is this one; undefined: they are no pair. */
+export function expiryOf(pair: KeyPair): number | undefined {
+  const [first] = certificatesIn(pair.cert);
+  return first !== undefined && isPair({ cert: first.cert, key: pair.key }) ? lifeOf(first.x509).untilMs : undefined;
+}
+
+function readServing(pair: KeyPair, authorities: readonly Authority[]): HeldServing | undefined {
+  const [leaf] = certificatesIn(pair.cert);
+  if (leaf === undefined || !isPair({ cert: leaf.cert, key: pair.key })) return undefined;
+  const signer = authorities.find(({ cert }) => leaf.x509.verify(new X509Certificate(cert).publicKey));
+  return { ...lifeOf(leaf.x509), ...pair, authority: signer?.id, names: namesOf(leaf.x509) };
+}
+
+function certificatesIn(text: string): readonly { readonly x509: X509Certificate; readonly cert: string }[] {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return blocks.flatMap((block) => {
+    try {
+      return [{ x509: new X509Certificate(block), cert: `${block}\n` }];
+    } catch {
+      return []; // as if it were not there: it is replaced
+    }
+  });
+}
+
+function isPair({ cert, key }: KeyPair): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false; // no key
+  }
+}
+
+function lifeOf({ fingerprint256, validFrom, validTo }: X509Certificate): Life {
+  return {
+    id: fingerprint256.replaceAll(":", "").toLowerCase(),
+    fromMs: Date.parse(validFrom),
+    untilMs: Date.parse(validTo),
+  };
+}
+
+function namesOf({ subjectAltName = "" }: X509Certificate): readonly string[] {
+  return subjectAltName.split(", ").map((name) => canonicalName(name.replace(/^(DNS|IP Address):/, "")));
+}
+
+/** A host name or address in the one way to write it, so that two can be compared: `::1`, not `0:0:0:0:0:0:0:1`. */
+export function canonicalName(name: string): string {
+  return isIP(name) === 6 ? new URL(`http://[${name}]`).hostname.slice(1, -1) : name.toLowerCase();
+}

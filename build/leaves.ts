@@ -9,6 +9,7 @@ const source = resolve(import.meta.dirname, "..", "src");
  */
 export const leaves: readonly string[] = [
   "everything.ts",
+  "kube/manifests.ts",
   "licenses.ts",
   "personalities/personalities.ts",
   "system/drain.ts",

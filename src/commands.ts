@@ -3,6 +3,7 @@ import { command as completion } from "./commands/completion.ts";
 import { command as config } from "./commands/config.ts";
 import { command as drain } from "./commands/drain.ts";
 import { command as install } from "./commands/install.ts";
+import { command as manifests } from "./commands/manifests.ts";
 import { command as quit } from "./commands/quit.ts";
 import { command as request } from "./commands/request.ts";
 import { command as run } from "./commands/run.ts";
@@ -20,6 +21,7 @@ export const commands: Readonly<Record<string, Command>> = {
   request,
   status,
   install,
+  manifests,
   config,
   completion,
 };

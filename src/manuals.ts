@@ -189,6 +189,26 @@ export const manuals: Readonly<Record<string, Manual>> = {
     ],
     seeAlso: ["run"],
   },
+  manifests: {
+    about:
+      "Prints all that installs the webhook in a cluster: namespace, rights, replicas, service and registration. It asks no cluster, and the same call prints the same text, so it can be kept in a repository. All that says how pods are changed (--set, --entrypoint, --volume, --all) goes to the webhook as it is.",
+    examples: [
+      {
+        call: "ebb manifests --image registry.example.com/ebb:0.1.0",
+        why: "Piped into kubectl apply --server-side -f -, or, to take it away again, into kubectl delete -f -.",
+      },
+      {
+        call: "ebb manifests --image registry.example.com/ebb:0.1.0 --namespace-selector mesh=on --set drain=40s",
+        why: "For pods of the namespaces with the label mesh=on alone, with 40 s to drain where they do not say otherwise.",
+      },
+      {
+        call: "ebb manifests --image registry.example.com/ebb:0.1.0 --cert-manager --failure-policy Fail webhook",
+        why: "Certificates by cert-manager, and no pod that opted in starts without ebb.",
+      },
+    ],
+    exits: [["0", "here they are"], bad],
+    seeAlso: ["install", "config"],
+  },
   config: {
     about:
       "Shows what is in force: each option's value and where it came from, a flag, which variable, or the default. It names every value that is bad, and warns of EBB_ variables that set nothing.",

@@ -1,0 +1,122 @@
+import { parseDuration } from "./duration.ts";
+import { injectionOptions } from "./injection-options.ts";
+import { labelSelector, type Requirement } from "./label-selector.ts";
+import { list, type Options, option, optional } from "./option.ts";
+import { boolean, oneOf, type Syntax, syntax } from "./syntax.ts";
+
+const group = "installation";
+
+const objectName = syntax((name) => (isObjectName(name) ? name : undefined), "the name of an object in Kubernetes");
+
+const installation = {
+  namespace: option({
+    flag: "namespace",
+    group,
+    value: "NAME",
+    initial: "ebb-system",
+    // a label, RFC 1123
+    syntax: syntax(
+      (name) => (isObjectName(name) && /^[^.]{1,63}$/.test(name) ? name : undefined),
+      "a namespace's name",
+    ),
+    help: "where it is installed",
+  }),
+  noNamespace: option({
+    flag: "no-namespace",
+    group,
+    initial: false,
+    syntax: boolean,
+    help: "leave the Namespace itself out: it is there already",
+  }),
+  name: option({
+    flag: "name",
+    group,
+    value: "NAME",
+    initial: "ebb",
+    // a Service's name is a label of RFC 1035 with at most 63 characters; what is added to it needs 20
+    syntax: syntax(
+      (name) => (/^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name) ? name : undefined),
+      "at most 40 of a-z, 0-9 and -, with a letter first and no - at the end",
+    ),
+    help: "what all names begin with; a second installation in a cluster needs another one",
+  }),
+  replicas: option({
+    flag: "replicas",
+    group,
+    value: "N",
+    initial: 2,
+    initially: "2",
+    syntax: syntax((count) => (/^[1-9]\d{0,2}$/.test(count) ? Number(count) : undefined), "a number from 1 to 999"),
+    help: "how many pods of each component",
+  }),
+  imagePullSecrets: list({
+    flag: "image-pull-secret",
+    group,
+    value: "NAME",
+    syntax: objectName,
+    help: "a Secret of --namespace by which its pods pull the image; pods that are changed need one of their own",
+  }),
+  priorityClass: optional({
+    flag: "priority-class",
+    group,
+    value: "NAME",
+    syntax: objectName,
+    help: "the PriorityClass of its pods, such as system-cluster-critical",
+  }),
+  networkPolicy: option({
+    flag: "network-policy",
+    group,
+    initial: false,
+    syntax: boolean,
+    help: "add a NetworkPolicy",
+  }),
+  certManager: option({
+    flag: "cert-manager",
+    group,
+    initial: false,
+    syntax: boolean,
+    help: "certificates by cert-manager, which must be there, instead of the webhook's own CA; it then needs no rights at all",
+  }),
+  selector: requirements("selector", "the labels that a pod must have, else the webhook is not asked about it"),
+  namespaceSelector: requirements("namespace-selector", "the same for its namespace's labels"),
+  failurePolicy: option({
+    flag: "failure-policy",
+    group,
+    value: "Ignore|Fail",
+    initial: "Ignore",
+    syntax: oneOf(["Ignore", "Fail"]),
+    help: "what becomes of a pod where the webhook does not answer: it starts without ebb, or is refused",
+  }),
+  timeoutSeconds: option({
+    flag: "timeout",
+    group,
+    value: "D",
+    initial: 10,
+    initially: "10s",
+    syntax: syntax(parseSeconds, "whole seconds from 1s to 30s"),
+    help: "how long the API server waits for its answer",
+  }),
+};
+
+/** What `ebb manifests` is told: by flags alone, so that the same call always prints the same. */
+export const installationOptions = flagsOnly({ ...injectionOptions, ...installation });
+
+function flagsOnly<O extends Options>(options: O): O {
+  const entries = Object.entries(options).map(([key, option]) => [key, { ...option, variables: [] }]);
+  return Object.fromEntries(entries);
+}
+
+function requirements(flag: string, help: string) {
+  const split: Syntax<readonly Requirement[]> = labelSelector;
+  return option({ flag, group, value: "LABELS", initial: [], initially: "", syntax: split, help });
+}
+
+/** A DNS subdomain, as RFC 1123 and Kubernetes have it. */
+function isObjectName(text: string): boolean {
+  return text.length < 254 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(text);
+}
+
+function parseSeconds(text: string): number | undefined {
+  const ms = parseDuration(text);
+  return ms !== undefined && ms % 1000 === 0 && ms >= 1000 && ms <= 30_000 ? ms / 1000 : undefined;
+}

@@ -1,0 +1,82 @@
+import type { Requirement } from "../core/label-selector.ts";
+
+/** What is installed in a cluster, where, and under which names. */
+export interface Installation {
+  /** What all names begin with. */
+  readonly name: string;
+  readonly namespace: string;
+  /** The namespace is there already, and somebody else's. */
+  readonly noNamespace: boolean;
+  readonly version: string;
+  readonly image: string;
+  readonly imagePullPolicy: string | undefined;
+  readonly imagePullSecrets: readonly string[];
+  readonly replicas: number;
+  readonly priorityClass: string | undefined;
+  readonly networkPolicy: boolean;
+  readonly certManager: boolean;
+  readonly failurePolicy: "Ignore" | "Fail";
+  readonly timeoutSeconds: number;
+  readonly all: boolean;
+  readonly selector: readonly Requirement[];
+  readonly namespaceSelector: readonly Requirement[];
+  /** The flags that say how pods are changed. */
+  readonly injection: readonly string[];
+}
+
+export type Component = "webhook";
+
+/** An object of Kubernetes as it is written down. */
+export interface KubernetesObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly [field: string]: unknown;
+}
+
+export interface Metadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly labels: Labels;
+  readonly annotations?: Labels;
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** An object, and what its reader should know of it: at its top, and before fields (`spec.replicas`). */
+export interface Manifest {
+  readonly about?: string;
+  readonly object: KubernetesObject;
+  readonly notes?: Readonly<Record<string, string>>;
+}
+
+/** The name of all that belongs to a component, in its namespace and in the cluster. */
+export function nameOf({ name }: Installation, component: Component): string {
+  return `${name}-${component}`;
+}
+
+/** The Secret that has the webhook's certificate. */
+export function secretOf(installation: Installation): string {
+  return `${nameOf(installation, "webhook")}-certificates`;
+}
+
+/** The labels that a component's pods are selected by. Once installed they cannot be changed, so there is no version in them. */
+export function selectorOf({ name }: Installation, component: Component): Labels {
+  return {
+    "app.kubernetes.io/name": "ebb",
+    "app.kubernetes.io/instance": name,
+    "app.kubernetes.io/component": component,
+  };
+}
+
+/** `metadata` of a component's object in the installation's namespace. */
+export function metadataIn(installation: Installation, component: Component): Metadata {
+  const { name, labels } = metadataOf(installation, component);
+  return { name, namespace: installation.namespace, labels };
+}
+
+/** `metadata` of a component's object that is in no namespace. */
+export function metadataOf(installation: Installation, component: Component): Metadata {
+  const labels = { ...selectorOf(installation, component), "app.kubernetes.io/version": installation.version };
+  return { name: nameOf(installation, component), labels };
+}

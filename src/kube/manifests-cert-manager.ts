@@ -1,0 +1,53 @@
+import { type Installation, type KubernetesObject, type Manifest, metadataIn, secretOf } from "./installation.ts";
+
+const group = "cert-manager.io";
+const apiVersion = `${group}/v1`;
+const key = { algorithm: "ECDSA", size: 256 } as const;
+
+/**
+ * A CA that lasts and signs the webhook's certificate: when that is renewed, the API server has nothing to learn. A renewed CA
+ * keeps its key, so that what it has signed is still trusted.
+ */
+export function certManagerManifests(installation: Installation): readonly Manifest[] {
+  const { name, namespace = "" } = metadataIn(installation, "webhook");
+  const [ca, selfSigned, host] = [`${name}-ca`, `${name}-self-signed`, `${name}.${namespace}.svc`];
+  return [
+    {
+      about: "By cert-manager: a CA that signs itself, lasts, and keeps its key;",
+      object: issuer(installation, selfSigned, { selfSigned: {} }),
+    },
+    {
+      object: certificate(installation, ca, {
+        isCA: true,
+        commonName: ca,
+        secretName: ca,
+        duration: "87600h0m0s",
+        privateKey: { ...key, rotationPolicy: "Never" },
+        issuerRef: { group, kind: "Issuer", name: selfSigned },
+      }),
+    },
+    {
+      about: "and the webhook's certificate, which it reads again when it is renewed.",
+      object: issuer(installation, ca, { ca: { secretName: ca } }),
+    },
+    {
+      object: certificate(installation, name, {
+        dnsNames: [host, `${host}.cluster.local`],
+        secretName: secretOf(installation),
+        duration: "2160h0m0s",
+        renewBefore: "720h0m0s",
+        usages: ["digital signature", "server auth"],
+        privateKey: { ...key, rotationPolicy: "Always" },
+        issuerRef: { group, kind: "Issuer", name: ca },
+      }),
+    },
+  ];
+}
+
+function issuer(installation: Installation, name: string, spec: unknown): KubernetesObject {
+  return { apiVersion, kind: "Issuer", metadata: { ...metadataIn(installation, "webhook"), name }, spec };
+}
+
+function certificate(installation: Installation, name: string, spec: unknown): KubernetesObject {
+  return { apiVersion, kind: "Certificate", metadata: { ...metadataIn(installation, "webhook"), name }, spec };
+}

@@ -1,0 +1,63 @@
+import { Document, isMap, isScalar, visit, type YAMLSeq } from "yaml";
+import type { Component, Installation, Manifest } from "./installation.ts";
+import { webhookManifests } from "./manifests-webhook.ts";
+
+// What `ebb manifests` prints. A bundle of its own (build/leaves.ts), for yaml's sake.
+
+const components: Readonly<Record<Component, (installation: Installation) => readonly Manifest[]>> = {
+  webhook: webhookManifests,
+};
+
+/** The manifests of these components as YAML, in an order in which they can be applied. `call`: what asked for them. */
+export function printManifests(
+  installation: Installation,
+  names: readonly Component[],
+  call: readonly string[],
+): string {
+  const { version, noNamespace } = installation;
+  const title = `ebb ${version}, made by: ${["ebb", "manifests", ...call].map(quoted).join(" ")}`;
+  const all = names.flatMap((name) => components[name](installation));
+  return `${comment(title)}${[...(noNamespace ? [] : [namespace(installation)]), ...all].map(print).join("")}`;
+}
+
+function namespace({ name, namespace, version }: Installation): Manifest {
+  const labels = {
+    "app.kubernetes.io/name": "ebb",
+    "app.kubernetes.io/instance": name,
+    "app.kubernetes.io/version": version,
+    "pod-security.kubernetes.io/enforce": "restricted",
+    "pod-security.kubernetes.io/warn": "restricted",
+  };
+  return { object: { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels } } };
+}
+
+/** A word as a shell takes it. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** One document. In YAML 1.1, as Kubernetes reads it: there `on` and `1:30` are no text without quotes. */
+function print({ object, about, notes = {} }: Manifest): string {
+  const document = new Document(object, { version: "1.1", aliasDuplicateObjects: false });
+  for (const [path, text] of Object.entries(notes)) note(document, path.split("."), text);
+  visit(document, { Seq: (_, list) => writeInLine(list) });
+  return `---\n${about === undefined ? "" : comment(about)}${document.toString({ lineWidth: 0, flowCollectionPadding: false })}`;
+}
+
+/** A few words stand in one line: `verbs: [get, list]`. */
+function writeInLine(list: YAMLSeq): void {
+  list.flow = list.items.every(isScalar) && list.items.join(", ").length < 60;
+}
+
+function comment(text: string): string {
+  return `${text.replaceAll(/^/gm, "# ")}\n`;
+}
+
+/** @throws Error where the object has no such field */
+function note(document: Document, path: readonly string[], text: string): void {
+  const parent = document.getIn(path.slice(0, -1), true);
+  const isNamed = (key: unknown) => isScalar(key) && key.value === path.at(-1);
+  const key = isMap(parent) ? parent.items.find((pair) => isNamed(pair.key))?.key : undefined;
+  if (!isScalar(key)) throw new Error(`no field ${path.join(".")}`);
+  key.commentBefore = ` ${text}`;
+}

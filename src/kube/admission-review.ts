@@ -1,0 +1,72 @@
+import * as z from "zod/mini";
+
+/** What the API server asks about: an AdmissionRequest, as far as ebb reads it. */
+export type AdmissionRequest = z.infer<typeof admissionRequest>;
+
+/** What it is answered: an AdmissionResponse. */
+export interface AdmissionResponse {
+  readonly allowed: boolean;
+  readonly patch?: readonly object[];
+  readonly warnings?: readonly string[];
+  readonly status?: Readonly<Record<string, unknown>>;
+  readonly auditAnnotations?: Readonly<Record<string, string>>;
+}
+
+const text = z.string({ error: "expected text" });
+const kind = z.object({ group: text, version: text, kind: text }, { error: "expected a group, a version and a kind" });
+
+const admissionRequest = z.object(
+  {
+    uid: text.check(z.minLength(1, { error: "expected an identifier" })),
+    kind,
+    subResource: z.optional(text),
+    name: z.optional(text),
+    namespace: z.optional(text),
+    operation: text,
+    object: z.optional(z.unknown()),
+    dryRun: z.optional(z.nullable(z.boolean({ error: "expected true or false" }))),
+  },
+  { error: "expected an AdmissionRequest" },
+);
+
+const admissionReview = z.object(
+  {
+    apiVersion: z.literal("admission.k8s.io/v1", { error: "expected admission.k8s.io/v1" }),
+    kind: z.literal("AdmissionReview", { error: "expected AdmissionReview" }),
+    request: admissionRequest,
+  },
+  { error: "expected an AdmissionReview" },
+);
+
+/** The request in a body, or what is wrong with it. */
+export function readReview(body: Uint8Array): { readonly request: AdmissionRequest } | { readonly problem: string } {
+  let json: string;
+  try {
+    json = new TextDecoder("utf-8", { fatal: true }).decode(body);
+  } catch {
+    return { problem: "the body is not UTF-8" };
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    return { problem: `the body is not JSON: ${(error as Error).message}` };
+  }
+  const { success, data, error } = z.safeParse(admissionReview, value);
+  return success ? { request: data.request } : { problem: error.issues.map(describeIssue).join("; ") };
+}
+
+function describeIssue({ path, message }: z.core.$ZodIssue): string {
+  return path.length === 0 ? message : `${path.join(".")}: ${message}`;
+}
+
+/** The body of the answer. */
+export function writeReview(uid: string, { patch, ...response }: AdmissionResponse): string {
+  const patched =
+    patch === undefined ? {} : { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") };
+  return JSON.stringify({
+    apiVersion: "admission.k8s.io/v1",
+    kind: "AdmissionReview",
+    response: { uid, ...response, ...patched },
+  });
+}

@@ -1,0 +1,89 @@
+import { objectOf, textOf } from "../core/json.ts";
+import { injectPod, type Policy, type Remark } from "../core/patch.ts";
+import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts";
+import { patchBetween } from "./json-patch.ts";
+import { warningsOf } from "./warnings.ts";
+
+/** What became of a pod: a metric's label, and what the log says. */
+export type Result = "injected" | "unchanged" | "refused" | "skipped";
+
+export interface Decision {
+  readonly result: Result;
+  /** Why it was not changed. */
+  readonly reason?: string;
+  /** The containers that ebb starts now. */
+  readonly containers?: readonly string[];
+  readonly response: AdmissionResponse;
+}
+
+/**
+ * The same change that `ebb inject` makes. A pod that asked for it and cannot have it is refused, so that its owner reads why
+ * (`kubectl describe job`); one that was only taken with all others is let in as it is.
+ */
+export function admit(request: AdmissionRequest, policy: Policy): Decision {
+  if (!isNewPod(request)) return unchanged("only new pods are changed");
+  const injection = injectPod(request.object, policy);
+  const { asked, warnings } = injection;
+  if (injection.kind === "unchanged") return unchanged(injection.reason, warnings);
+  if (injection.kind === "refused") {
+    return asked ? refused(request, injection.problems, warnings) : skipped(injection.problems, warnings);
+  }
+  const { pod, containers } = injection;
+  return {
+    result: "injected",
+    containers,
+    response: {
+      ...allowed(warnings),
+      patch: patchBetween(request.object, pod),
+      auditAnnotations: { injected: containers.join(",") },
+    },
+  };
+}
+
+function isNewPod({ kind, operation, subResource }: AdmissionRequest): boolean {
+  return kind.group === "" && kind.kind === "Pod" && operation === "CREATE" && !subResource;
+}
+
+function allowed(warnings: readonly Remark[]): AdmissionResponse {
+  return { allowed: true, ...(warnings.length === 0 ? {} : { warnings: warningsOf(warnings) }) };
+}
+
+function unchanged(reason: string, warnings: readonly Remark[] = []): Decision {
+  return { result: "unchanged", reason, response: allowed(warnings) };
+}
+
+function skipped(problems: readonly Remark[], warnings: readonly Remark[]): Decision {
+  const notes = problems.map(({ field, message }) => ({ field, message: `${message}; the pod is left as it is` }));
+  return { result: "skipped", reason: describe(problems), response: allowed([...notes, ...warnings]) };
+}
+
+/** As the API server itself refuses what is invalid: kubectl and controllers show the message. */
+function refused(request: AdmissionRequest, problems: readonly Remark[], warnings: readonly Remark[]): Decision {
+  const reason = describe(problems);
+  const causes = problems.map(({ field, message }) => ({ reason: "FieldValueInvalid", field, message }));
+  const status = {
+    status: "Failure",
+    code: 422,
+    reason: "Invalid",
+    message: `ebb cannot be put into this pod: ${reason}`,
+    details: { kind: "Pod", name: nameOf(request), causes },
+  };
+  return { result: "refused", reason, response: { ...allowed(warnings), allowed: false, status } };
+}
+
+function describe(problems: readonly Remark[]): string {
+  return problems.map(({ field, message }) => `${field}: ${message}`).join("; ");
+}
+
+/** A pod of a Deployment or a Job has no name yet, only the start of one. */
+export function nameOf({ name, object }: AdmissionRequest): string {
+  const metadata = objectOf(objectOf(object).metadata);
+  return name || textOf(metadata.name) || `${textOf(metadata.generateName) ?? ""}*`;
+}
+
+/** `ReplicaSet/web-7c9f`: whose pod it is. */
+export function ownerOf({ object }: AdmissionRequest): string | undefined {
+  const owners = objectOf(objectOf(object).metadata).ownerReferences;
+  const { kind, name } = objectOf(Array.isArray(owners) ? owners[0] : undefined);
+  return typeof kind === "string" && typeof name === "string" ? `${kind}/${name}` : undefined;
+}

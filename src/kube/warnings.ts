@@ -1,0 +1,34 @@
+import type { Remark } from "../core/patch.ts";
+import { counted } from "../core/wording.ts";
+
+/**
+ * What the API server shows of warnings: 256 characters of each, where all of them have more than 4,096 (k8s.io/apiserver,
+ * pkg/endpoints/filters/warning.go); none with control characters (k8s.io/apimachinery, pkg/util/net, NewWarningHeader).
+ */
+const LONGEST = 256;
+const ALL = 4096;
+
+/** Warnings as kubectl shows them. Those that do not fit are counted. */
+export function warningsOf(remarks: readonly Remark[]): readonly string[] {
+  const texts = [...new Set(remarks.map(({ field, message }) => shorten(`ebb: ${field}: ${message}`)))];
+  const fitting: string[] = [];
+  let length = 0;
+  for (const text of texts) {
+    length += text.length;
+    if (length > ALL - LONGEST) break;
+    fitting.push(text);
+  }
+  const left = texts.length - fitting.length;
+  return left === 0 ? fitting : [...fitting, `ebb: ${counted(left, "more warning")}`];
+}
+
+function shorten(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken away
+  const plain = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
+  return plain.length <= LONGEST
+    ? plain
+    : `${plain
+        .slice(0, LONGEST - 1)
+        .toWellFormed()
+        .replace(/\ufffd$/, "")}…`;
+}

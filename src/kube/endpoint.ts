@@ -1,0 +1,143 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { formatDuration } from "../core/duration.ts";
+import type { Policy } from "../core/patch.ts";
+import type { Log } from "../system/log.ts";
+import { nameOf, ownerOf } from "./admission.ts";
+import type { Metrics } from "./metrics.ts";
+import { createRoom, receive } from "./receive.ts";
+import { type Review, review } from "./review.ts";
+
+export interface EndpointSettings {
+  readonly policy: Policy;
+  readonly maxRequestBytes: number;
+  readonly maxInFlight: number;
+  readonly requestMs: number;
+}
+
+export interface Endpoint {
+  readonly inFlight: number;
+  readonly onRequest: RequestListener;
+  readonly onBroken: (status: number, response: ServerResponse | undefined) => void;
+  /** From now on each answer ends its connection, so that its client goes on elsewhere. */
+  leave(): void;
+}
+
+const PATH = "/mutate";
+/** As many of the biggest requests can be in memory at once. */
+const BIGGEST_AT_ONCE = 4;
+
+/** A refusal of HTTP's: the API server then does what the webhook's failurePolicy says, and logs the text. */
+class Refusal extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Metrics): Endpoint {
+  const room = createRoom(BIGGEST_AT_ONCE * settings.maxRequestBytes);
+  let inFlight = 0;
+  let isLeaving = false;
+  const answer = (response: ServerResponse, status: number, body: string, headers: Refusal["headers"]): void => {
+    if (response.headersSent || response.destroyed) return;
+    metrics.answered(status);
+    const length = Buffer.byteLength(body);
+    response.writeHead(status, { ...headers, "content-length": length, ...(isLeaving ? { connection: "close" } : {}) });
+    response.end(body);
+  };
+  const refuse = (response: ServerResponse, { status, message, headers }: Refusal): void =>
+    answer(response, status, `${message}\n`, { "content-type": "text/plain; charset=utf-8", ...headers });
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const start = performance.now();
+    expectAdmission(request);
+    if (inFlight > settings.maxInFlight) throw busy(`${settings.maxInFlight} requests are under way`);
+    const received = await receive(request, settings.maxRequestBytes, room);
+    if (received === "gone") return;
+    if (received === "no room") throw busy("the requests under way take all memory that is meant for them");
+    if (received === "too large") throw tooLarge(settings.maxRequestBytes);
+    const reviewed = review(received.body, settings.policy);
+    if ("problem" in reviewed) throw new Refusal(400, `expected an AdmissionReview: ${reviewed.problem}`);
+    answer(response, 200, reviewed.body, { "content-type": "application/json" });
+    const ms = performance.now() - start;
+    metrics.decided(reviewed.decision.result, ms / 1000, patchBytes(reviewed));
+    logDecision(log, reviewed, ms);
+  };
+  const explain = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
+    const from = request.socket.remoteAddress;
+    if (error instanceof Refusal) {
+      log.warn({ from, status: error.status, reason: error.message }, "a request was refused");
+      return refuse(response, error);
+    }
+    const { message, stack } = error as Error;
+    log.error({ from, error: stack ?? message }, "this is a bug in ebb, please report it");
+    refuse(response, new Refusal(500, `a bug in ebb: ${message}`));
+  };
+  return {
+    get inFlight() {
+      return inFlight;
+    },
+    onRequest(request, response) {
+      inFlight += 1;
+      handle(request, response)
+        .catch((error: unknown) => explain(error, request, response))
+        .finally(() => {
+          inFlight -= 1;
+          request.resume(); // what is not read holds up the next request
+        });
+    },
+    onBroken(status, response) {
+      const what = status === 408 ? `not here within ${formatDuration(settings.requestMs)}` : "no HTTP/1.1";
+      log.warn({ status, reason: what }, "a request was refused");
+      if (response === undefined) metrics.answered(status);
+      else refuse(response, new Refusal(status, `the request: ${what}`, { connection: "close" }));
+    },
+    leave() {
+      isLeaving = true;
+    },
+  };
+}
+
+function expectAdmission({ url = "", method, headers }: IncomingMessage): void {
+  const [path] = url.split("?");
+  if (path !== PATH) throw new Refusal(404, `${path}: not found; this is POST ${PATH}`);
+  if (method !== "POST") throw new Refusal(405, `expected POST, got ${method}`, { allow: "POST" });
+  const [type = ""] = (headers["content-type"] ?? "").split(";");
+  if (type.trim().toLowerCase() !== "application/json") {
+    throw new Refusal(415, `expected content-type application/json, got "${type}"`);
+  }
+}
+
+/** client-go asks again after Retry-After (rest/with_retry.go), within the webhook's timeout: so the pod is changed all the same. */
+function busy(why: string): Refusal {
+  return new Refusal(429, `too many requests: ${why}`, { "retry-after": "1" });
+}
+
+function tooLarge(bytes: number): Refusal {
+  return new Refusal(413, `expected at most ${bytes} bytes (--max-request-bytes)`);
+}
+
+function patchBytes({ decision }: Review): number {
+  const { patch } = decision.response;
+  return patch === undefined ? 0 : JSON.stringify(patch).length;
+}
+
+function logDecision(log: Log, { request, decision }: Review, ms: number): void {
+  const { result, reason, containers } = decision;
+  const fields = {
+    uid: request.uid,
+    namespace: request.namespace,
+    pod: nameOf(request),
+    owner: ownerOf(request),
+    containers,
+    reason,
+    dryRun: request.dryRun === true || undefined,
+    durationMs: Math.round(ms * 100) / 100,
+  };
+  log[levels[result]](fields, result === "unchanged" ? "pod unchanged" : `pod ${result}`);
+}
+
+const levels = { injected: "info", unchanged: "debug", refused: "warn", skipped: "info" } as const;

@@ -1,0 +1,37 @@
+import { EXIT, Failure } from "../core/exit.ts";
+import type { ListenAddress } from "../core/webhook-options.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface Health {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * /healthz, /readyz and /metrics, by plain HTTP, as kubelet and Prometheus ask.
+ * @param unready why no requests should come here; undefined: they should
+ * @throws Failure 71 where the address is not to be had
+ */
+export function openHealth({ host, port }: ListenAddress, metrics: Metrics, unready: () => string | undefined): Health {
+  const ready = (): Response => {
+    const reason = unready();
+    return new Response(reason === undefined ? "ok\n" : `${reason}\n`, { status: reason === undefined ? 200 : 503 });
+  };
+  const pages: Readonly<Record<string, () => Response | Promise<Response>>> = {
+    "/healthz": () => new Response("ok\n"),
+    "/readyz": ready,
+    "/metrics": async () => new Response(await metrics.text(), { headers: { "content-type": metrics.contentType } }),
+  };
+  const serve = ({ method, url }: Request): Response | Promise<Response> => {
+    const page = pages[new URL(url).pathname];
+    if (page === undefined) return new Response("not found: /healthz, /readyz, /metrics\n", { status: 404 });
+    if (method !== "GET" && method !== "HEAD") return new Response("expected GET\n", { status: 405 });
+    return page();
+  };
+  try {
+    const server = Bun.serve({ port, hostname: host ?? "::", maxRequestBodySize: 1024, fetch: serve });
+    return { port: server.port ?? port, close: () => server.stop(true) };
+  } catch (error) {
+    throw new Failure(EXIT.system, `--health-listen: ${(error as Error).message}`);
+  }
+}

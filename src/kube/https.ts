@@ -1,0 +1,110 @@
+import { createServer as createHttp, type RequestListener, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createServer as createTls, type SecureContextOptions, type TLSSocket } from "node:tls";
+import { EXIT, Failure } from "../core/exit.ts";
+import type { ListenAddress } from "../core/webhook-options.ts";
+import { watchConnections } from "./connections.ts";
+
+/** As PEM: the certificate, with its chain after it, and its key. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface HttpsServer {
+  readonly port: number;
+  /** How many connections are open. */
+  readonly connections: number;
+  /** Takes another certificate for the connections that come from now on. */
+  use(certificate: KeyPair): void;
+  /** No more connections; resolves when the last one is gone. Those that wait for a next request are closed. */
+  close(): Promise<void>;
+  /** Cuts what is left. */
+  destroy(): void;
+}
+
+export interface HttpsSettings {
+  readonly listen: ListenAddress;
+  readonly certificate: KeyPair;
+  /** PEM: only clients with a certificate of this CA. */
+  readonly clientCa: string | undefined;
+  readonly requestMs: number;
+}
+
+export interface HttpsHandlers {
+  readonly onRequest: RequestListener;
+  /** A request that is no HTTP, or that did not arrive in time: its answer, where one can still be given. */
+  readonly onBroken: (status: number, response: ServerResponse | undefined) => void;
+}
+
+const MOST_CONNECTIONS = 1000;
+const HANDSHAKE_MS = 10_000;
+const MOST_HEADER_BYTES = 16 * 1024;
+
+/**
+ * HTTP/1.1 over TLS 1.2 or newer. Not HTTP/2: its one connection would bind the API server to one replica, and
+ * controller-runtime's projects leave it off for its rapid resets (CVE-2023-44487). node:tls accepts and node:http reads,
+ * because of all servers of Bun's only node:tls takes another certificate on the socket that listens, so that no connection
+ * is lost while it changes.
+ */
+export async function openHttps(settings: HttpsSettings, { onRequest, onBroken }: HttpsHandlers): Promise<HttpsServer> {
+  const slow = (socket: TLSSocket, response: ServerResponse | undefined): void => {
+    const isAnswered = response?.headersSent === true; // all that is late is a body that nobody wants
+    if (!isAnswered) onBroken(408, response);
+    if (response === undefined) sayBroken(socket, 408);
+    socket.destroySoon();
+  };
+  const connections = watchConnections({ requestMs: settings.requestMs, most: MOST_CONNECTIONS }, slow);
+  const http = createHttp({ maxHeaderSize: MOST_HEADER_BYTES }, (request, response) => {
+    request.once("end", connections.receiving(request.socket as TLSSocket, response));
+    request.on("error", () => undefined); // it went away: there is nobody to answer
+    onRequest(request, response);
+  });
+  http.keepAliveTimeout = 0; // connections.ts has its own
+  http.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || !error.code?.startsWith("HPE_") || error.code === "HPE_INVALID_EOF_STATE") return;
+    const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
+    onBroken(status, undefined);
+    sayBroken(socket as TLSSocket, status);
+    (socket as TLSSocket).destroySoon();
+  });
+  const options = { minVersion: "TLSv1.2", handshakeTimeout: HANDSHAKE_MS, noDelay: true } as const;
+  const tls = createTls({ ...options, ...contextOf(settings.certificate, settings.clientCa) }, (socket) => {
+    socket.on("error", () => socket.destroy());
+    connections.add(socket);
+    http.emit("connection", socket);
+  });
+  tls.on("tlsClientError", () => undefined); // a scanner, or a client that does not trust the certificate: it says so itself
+  await listen(tls, settings.listen);
+  return {
+    port: (tls.address() as AddressInfo).port,
+    get connections() {
+      return connections.size;
+    },
+    use: (certificate) => tls.setSecureContext(contextOf(certificate, settings.clientCa)),
+    async close() {
+      const closed = new Promise((resolve) => tls.close(resolve));
+      connections.closeIdle();
+      await closed;
+    },
+    destroy: () => connections.closeAll(),
+  };
+}
+
+function contextOf({ cert, key }: KeyPair, clientCa: string | undefined): SecureContextOptions {
+  const client = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
+  return { cert, key, ...client };
+}
+
+function sayBroken(socket: TLSSocket, status: number): void {
+  const reason = { 400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fields Too Large" }[status];
+  socket.write(`HTTP/1.1 ${status} ${reason}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+}
+
+/** @throws Failure 71 where the address is not to be had */
+async function listen(server: ReturnType<typeof createTls>, { host, port }: ListenAddress): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", ({ message }) => reject(new Failure(EXIT.system, `--listen: ${message}`)));
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve);
+  });
+}

@@ -1,0 +1,31 @@
+import type { Values } from "../core/option.ts";
+import type { webhookOptions } from "../core/webhook-options.ts";
+import type { Log } from "../system/log.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { HttpsServer } from "./https.ts";
+import { pause } from "./stops.ts";
+
+export interface Leaving {
+  readonly endpoint: Endpoint;
+  readonly settings: Pick<Values<typeof webhookOptions>, "drain" | "minDrain">;
+  /** Ends all of it at once. */
+  readonly stop: AbortSignal;
+  readonly log: Log;
+}
+
+/**
+ * Not ready any more, but still accepting while the API server learns of that, and each answer ends its connection; then no
+ * more connections, and what is under way is answered; what is left when time is out is cut.
+ */
+export async function leave(server: HttpsServer, { endpoint, settings, stop, log }: Leaving): Promise<void> {
+  const start = performance.now();
+  const minMs = Math.min(settings.minDrain, settings.drain);
+  log.info({ minDrainMs: minMs, atMostMs: settings.drain, connections: server.connections }, "leaving");
+  endpoint.leave();
+  await pause(minMs, stop);
+  const leftMs = Math.max(0, settings.drain - (performance.now() - start));
+  await Promise.race([server.close(), pause(leftMs, stop)]);
+  const { inFlight } = endpoint;
+  server.destroy();
+  log[inFlight > 0 ? "warn" : "info"]({ drainedMs: Math.round(performance.now() - start), cut: inFlight }, "left");
+}

@@ -1,0 +1,107 @@
+import { readdirSync } from "node:fs";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Result } from "./admission.ts";
+
+export interface Metrics {
+  readonly contentType: string;
+  /** What Prometheus reads. */
+  text(): Promise<string>;
+  /** A pod was decided about. */
+  decided(result: Result, seconds: number, patchBytes: number): void;
+  /** A request was answered, whatever with. */
+  answered(status: number): void;
+  expires(atMs: number): void;
+}
+
+/** What is read when somebody asks. */
+export interface Gauges {
+  readonly inFlight: () => number;
+  readonly connections: () => number;
+}
+
+const results: readonly Result[] = ["injected", "unchanged", "refused", "skipped"];
+
+const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const sizeBuckets = [512, 1024, 2048, 4096, 8192, 16_384, 65_536, 1_048_576];
+
+export function createMetrics(version: string, { inFlight, connections }: Gauges): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const decisions = new Counter({
+    name: "ebb_webhook_decisions_total",
+    help: "Pods by what became of them; skipped: taken by --all, but they cannot be changed.",
+    labelNames: ["result"],
+    registers,
+  });
+  for (const result of results) decisions.inc({ result }, 0);
+  const responses = new Counter({
+    name: "ebb_webhook_responses_total",
+    help: "HTTP responses by their status.",
+    labelNames: ["code"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "ebb_webhook_request_duration_seconds",
+    help: "From a request's head to its answer.",
+    buckets: durationBuckets,
+    registers,
+  });
+  const patches = new Histogram({
+    name: "ebb_webhook_patch_bytes",
+    help: "How big the patches of injected pods are.",
+    buckets: sizeBuckets,
+    registers,
+  });
+  const expiry = new Gauge({
+    name: "ebb_webhook_certificate_expiry_timestamp_seconds",
+    help: "When the certificate that is served expires, in seconds since 1970; 0: there is none yet.",
+    registers,
+  });
+  addGauge(registry, "ebb_webhook_requests_in_flight", "Requests under way.", inFlight);
+  addGauge(registry, "ebb_webhook_connections", "Open connections.", connections);
+  new Gauge({ name: "ebb_build_info", help: "Which ebb this is.", labelNames: ["version"], registers }).set(
+    { version },
+    1,
+  );
+  addProcess(registry);
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    decided(result, seconds, patchBytes) {
+      decisions.inc({ result });
+      durations.observe(seconds);
+      if (result === "injected") patches.observe(patchBytes);
+    },
+    answered: (code) => responses.inc({ code }),
+    expires: (atMs) => expiry.set(atMs / 1000),
+  };
+}
+
+/** The names that Prometheus' own clients use. prom-client's own set needs a timer and an observer of the event loop. */
+function addProcess(registry: Registry): void {
+  const started = Date.now() / 1000 - process.uptime();
+  addGauge(registry, "process_start_time_seconds", "When the process started, in seconds since 1970.", () => started);
+  addGauge(registry, "process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
+  addGauge(registry, "process_open_fds", "Open file descriptors.", () => readdirSync("/proc/self/fd").length);
+  new Counter({
+    name: "process_cpu_seconds_total",
+    help: "Processor time.",
+    registers: [registry],
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1e6);
+    },
+  });
+}
+
+function addGauge(registry: Registry, name: string, help: string, value: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(value());
+    },
+  });
+}

@@ -23,7 +23,7 @@ export async function withCluster(command: readonly string[], say: (line: string
   const name = `${prefix}${process.pid}`;
   const folder = join(parent, name);
   mkdirSync(folder);
-  const inside = [process.execPath, join(import.meta.dirname, "inside.ts"), folder, kubernetes, ...command];
+  const inside = [process.execPath, script, folder, kubernetes, ...command];
   const init = [ebbPath, "run", "--sidecar", "none", "--quiet", "--"];
   const child = Bun.spawn([...enter, ...init, ...inside], { stdio: ["inherit", "inherit", "inherit"] });
   const stopped = onStop(() => child.kill("SIGKILL"));
@@ -34,6 +34,9 @@ export async function withCluster(command: readonly string[], say: (line: string
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   return stopped() ?? code;
 }
+
+/** What runs in the namespaces. */
+const script = join(import.meta.dirname, "inside.ts");
 
 /** unshare ends with this process, and what it starts with it: with PID 1 the whole PID namespace ends. */
 const enter = [

@@ -1,5 +1,5 @@
 import { list, option, optional } from "./option.ts";
-import { boolean, oneOf, splitBy, syntax } from "./syntax.ts";
+import { boolean, oneOf, syntax } from "./syntax.ts";
 
 /** What `ebb inject`, `ebb webhook` and `ebb manifests` know alike of the change that they make to pods. */
 export const injectionOptions = {
@@ -43,7 +43,7 @@ export const injectionOptions = {
     separator: "\n",
     syntax: syntax(
       parseEntrypoint,
-      'the container or image, and its command line: app=/app --port 80, or app=["/app", "--port", "80"]',
+      'the container or image, and its command line: app=/app --port 80, or app=["/app", "--port", "80"] where words have blanks or quotes',
     ),
     help: "the command line of a container, or of all of an image, where the manifest has no command",
   }),
@@ -66,10 +66,14 @@ function parseEntrypoint(given: string): Entrypoint | undefined {
   return name === "" || words === undefined ? undefined : [name, words];
 }
 
-/** A command line: a JSON array of words, or words with blanks between them. */
+/** A command line: a JSON array of words, or words with blanks between them. No shell reads it: quotes would be parts of words. */
 export function parseWords(text: string): readonly string[] | undefined {
-  const words = text.trim().startsWith("[") ? parseArray(text) : splitBy(text, " ");
+  const words = text.trim().startsWith("[") ? parseArray(text) : plainWords(text);
   return words !== undefined && words.length > 0 && words[0] !== "" ? words : undefined;
+}
+
+function plainWords(text: string): readonly string[] | undefined {
+  return /["'\\]/.test(text) ? undefined : text.split(/\s+/).filter((word) => word !== "");
 }
 
 function parseArray(text: string): readonly string[] | undefined {

@@ -1,5 +1,10 @@
-import { type JsonObject, listOf, objectOf, withField } from "./json.ts";
-import { boolean } from "./syntax.ts";
+import { type JsonObject, objectOf } from "./json.ts";
+import { idleAnnotations, readAsked, readWishes } from "./patch-annotations.ts";
+import { planChange } from "./patch-change.ts";
+import { checkPod, type Pod } from "./patch-pod.ts";
+import { type Former, readStatus, STATUS, takeOut } from "./patch-status.ts";
+import { isSame } from "./same.ts";
+import { isSidecar } from "./sidecar-containers.ts";
 
 /** How pods are changed, besides what their own annotations say. */
 export interface Policy {
@@ -29,68 +34,60 @@ export type Injection = { readonly asked: boolean; readonly warnings: readonly R
   | { readonly kind: "refused"; readonly problems: readonly Remark[] }
 );
 
-/** Where ebb is in the containers that it starts. */
-export const EBB = "/ebb.dev/ebb";
-
-/** Puts ebb into a pod (or a template of pods), whatever JSON that is. Never throws; the pod itself stays as it is. */
+/** Puts ebb into a pod (or a template of pods), whatever JSON that is. Never throws; the pod that was given stays as it is. */
 export function injectPod(pod: unknown, policy: Policy): Injection {
   const annotations = objectOf(objectOf(objectOf(pod).metadata).annotations);
-  const wish = annotations["ebb.dev/inject"];
-  const isYes = typeof wish === "string" ? boolean.parse(wish) : undefined;
-  const base = { asked: isYes === true, warnings: [] };
-  if (wish !== undefined && isYes === undefined) {
-    const message = `expected "true" or "false" in quotes, got ${JSON.stringify(wish)}`;
-    return {
-      ...base,
-      kind: "refused",
-      asked: true,
-      problems: [{ field: "metadata.annotations[ebb.dev/inject]", message }],
-    };
-  }
-  if (isYes === false) return { ...base, kind: "unchanged", reason: 'it says ebb.dev/inject: "false"' };
-  if (isYes === undefined && !policy.all) {
-    return { ...base, kind: "unchanged", reason: "it does not ask for it (annotation ebb.dev/inject)" };
-  }
-  return wrapAll(objectOf(pod), policy, base);
+  const wish = readAsked(annotations);
+  if (typeof wish === "object") return { kind: "refused", asked: true, problems: [wish], warnings: [] };
+  const asked = wish === true;
+  const reason = reasonToLeave(annotations, wish, policy);
+  if (reason !== undefined)
+    return { kind: "unchanged", asked, reason, warnings: wish === false ? [] : idleAnnotations(annotations, reason) };
+  const malformed = checkPod(pod);
+  if (malformed.length > 0) return { kind: "refused", asked, problems: malformed, warnings: [] };
+  return inject(pod as Pod, policy, asked);
 }
 
-type Base = Pick<Injection, "asked" | "warnings">;
+/** Why nothing is done to a pod, whatever is in it. */
+function reasonToLeave(annotations: JsonObject, wish: boolean | undefined, { all }: Policy): string | undefined {
+  if (wish === false) return 'it says ebb.dev/inject: "false"';
+  if (wish === undefined && !all) return 'it does not say ebb.dev/inject: "true"';
+  const isMirror = annotations["kubernetes.io/config.mirror"] !== undefined;
+  return isMirror ? "it is a static pod's mirror, which nobody can change" : undefined;
+}
 
-function wrapAll(pod: JsonObject, policy: Policy, base: Base): Injection {
-  const spec = objectOf(pod.spec);
-  const containers = listOf(spec.containers).map(objectOf);
-  const isWrapped = ({ command }: JsonObject) => listOf(command)[0] === EBB;
-  const problems = containers.flatMap((container, at) =>
-    listOf(container.command).length > 0
-      ? []
-      : [
-          {
-            field: `spec.containers[${at}].command`,
-            message: "what its image starts is not known: write the whole command line here",
-          },
-        ],
-  );
-  if (containers.length === 0) problems.push({ field: "spec.containers", message: "expected a list of containers" });
-  if (problems.length > 0) return { ...base, kind: "refused", problems };
-  if (containers.every(isWrapped)) return { ...base, kind: "unchanged", reason: "ebb is in it already" };
-  const mount = { name: "ebb", mountPath: "/ebb.dev" };
-  const install = {
-    name: "ebb-install",
-    image: policy.image,
-    command: ["/ebb", "install", EBB],
-    volumeMounts: [mount],
-  };
-  const wrapped = containers.map((container) => ({
-    ...container,
-    command: [EBB, "run", "--", ...listOf(container.command)],
-    volumeMounts: [...listOf(container.volumeMounts), { ...mount, readOnly: true }],
-  }));
-  const changed = {
-    ...spec,
-    containers: wrapped,
-    initContainers: [install, ...listOf(spec.initContainers)],
-    volumes: [...listOf(spec.volumes), { name: "ebb", emptyDir: { sizeLimit: "256Mi" } }],
-  };
-  const names = containers.map(({ name }) => String(name));
-  return { ...base, kind: "changed", pod: withField(pod, "spec", changed), containers: names };
+function inject(pod: Pod, policy: Policy, asked: boolean): Injection {
+  const refused = (problems: readonly Remark[], warnings: readonly Remark[] = []) =>
+    ({ kind: "refused", asked, problems, warnings }) as const;
+  const unchanged = (reason: string, warnings: readonly Remark[] = []) =>
+    ({ kind: "unchanged", asked, reason, warnings }) as const;
+  const other = otherSystem(pod);
+  if (other !== undefined) return asked ? refused([other]) : unchanged(other.message);
+  const hasApp = pod.spec.containers.some(({ name, image }) => !isSidecar(name, image ?? undefined));
+  if (!asked && !hasApp) return unchanged("there are only sidecars in it");
+  const { annotations } = pod.metadata ?? {};
+  const status = readStatus(annotations?.[STATUS]);
+  if (status !== undefined && "field" in status) return refused([status]);
+  const former: Former = status === undefined ? { pod, known: nothing } : takeOut(pod, status);
+  const wishes = readWishes(annotations ?? {});
+  const change = planChange(former.pod, { wishes, policy, known: former.known });
+  const problems = [...wishes.problems, ...change.problems];
+  const warnings = distinct([...wishes.warnings, ...change.warnings]);
+  if (problems.length > 0) return refused(problems, warnings);
+  const next = change.pod ?? former.pod;
+  if (!isSame(next, pod)) return { kind: "changed", asked, pod: next, containers: change.containers, warnings };
+  return unchanged(change.pod === undefined ? "there is nothing to change in it" : "ebb is in it already", warnings);
+}
+
+const nothing = { options: new Map(), entrypoints: new Map() };
+
+/** Why ebb cannot run there. */
+function otherSystem({ spec }: Pod): Remark | undefined {
+  const message = "ebb is for Linux, and this pod is for Windows";
+  if (spec.os?.name === "windows") return { field: "spec.os.name", message };
+  return spec.nodeSelector?.["kubernetes.io/os"] === "windows" ? { field: "spec.nodeSelector", message } : undefined;
+}
+
+function distinct(remarks: readonly Remark[]): readonly Remark[] {
+  return [...new Map(remarks.map((remark) => [`${remark.field}: ${remark.message}`, remark])).values()];
 }

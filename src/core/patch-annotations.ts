@@ -1,0 +1,103 @@
+import { parseWords } from "./injection-options.ts";
+import type { Remark } from "./patch.ts";
+import { mismatch, optionNamed, podOptionFlags, problemOf } from "./patch-options.ts";
+import { annotationField } from "./patch-pod.ts";
+import { STATUS } from "./patch-status.ts";
+import { nearest } from "./suggestion.ts";
+import { boolean, splitBy } from "./syntax.ts";
+
+const PREFIX = "ebb.dev/";
+
+type Annotations = Readonly<Record<string, unknown>>;
+
+/** What a pod's annotations say. */
+export interface Wishes {
+  /** The containers to put ebb into; undefined: it does not say. */
+  readonly containers: readonly string[] | undefined;
+  /** The value by option's flag: of all containers, and by container. */
+  readonly options: ReadonlyMap<string, string>;
+  readonly own: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** What images start: of all containers without a command, and by container. */
+  readonly entrypoint: readonly string[] | undefined;
+  readonly entrypoints: ReadonlyMap<string, readonly string[]>;
+  readonly problems: readonly Remark[];
+  readonly warnings: readonly Remark[];
+}
+
+/** Whether the pod asks for ebb: yes, no, undefined: it does not say; or what is wrong with what it says. */
+export function readAsked(annotations: Annotations): boolean | undefined | Remark {
+  const name = `${PREFIX}inject`;
+  const wish = annotations[name];
+  if (wish === undefined) return undefined;
+  const isAsked = typeof wish === "string" ? boolean.parse(wish) : undefined;
+  const isText = typeof wish === "string";
+  const message = `expected "true" or "false"${isText ? "" : " in quotes"}, got ${JSON.stringify(wish)}`;
+  return isAsked ?? { field: annotationField(name), message };
+}
+
+/** Of a pod that nothing is done to: those of its annotations that so mean nothing. */
+export function idleAnnotations(annotations: Annotations, reason: string): readonly Remark[] {
+  return Object.keys(annotations)
+    .filter((name) => name.startsWith(PREFIX) && name !== `${PREFIX}inject` && name !== STATUS)
+    .map((name) => ({ field: annotationField(name), message: `this says nothing: ${reason}` }));
+}
+
+export function readWishes(annotations: Readonly<Record<string, string>>): Wishes {
+  const reading: Reading = { options: new Map(), own: new Map(), entrypoints: new Map(), problems: [], warnings: [] };
+  for (const [name, text] of Object.entries(annotations)) {
+    if (name.startsWith(PREFIX) && name !== STATUS) readOne({ name, text }, reading);
+  }
+  return { containers: undefined, entrypoint: undefined, ...reading };
+}
+
+interface Reading {
+  containers?: readonly string[];
+  entrypoint?: readonly string[];
+  readonly options: Map<string, string>;
+  readonly own: Map<string, Map<string, string>>;
+  readonly entrypoints: Map<string, readonly string[]>;
+  readonly problems: Remark[];
+  readonly warnings: Remark[];
+}
+
+interface Annotation {
+  readonly name: string;
+  readonly text: string;
+}
+
+function readOne(annotation: Annotation, reading: Reading): void {
+  const { name, text } = annotation;
+  const [, key = "", , container] = /^([^.]*)(\.(.*))?$/s.exec(name.slice(PREFIX.length)) ?? [];
+  if (key === "entrypoint") return readEntrypoint(annotation, container, reading);
+  if (container === undefined && key === "inject") return;
+  if (container === undefined && key === "containers") return readContainers(annotation, reading);
+  const option = optionNamed(key);
+  if (option === undefined) {
+    const near = nearest(key, [...ownNames, ...podOptionFlags]);
+    const hint = near === undefined ? "" : `; did you mean ${PREFIX}${near}?`;
+    reading.warnings.push({ field: annotationField(name), message: `no such annotation${hint}` });
+    return;
+  }
+  const problem = problemOf(option, text);
+  if (problem !== undefined) reading.problems.push({ field: annotationField(name), message: problem });
+  else if (container === undefined) reading.options.set(key, text);
+  else reading.own.set(container, new Map(reading.own.get(container)).set(key, text));
+}
+
+const ownNames = ["inject", "containers", "entrypoint"];
+
+function readContainers({ name, text }: Annotation, reading: Reading): void {
+  const names = splitBy(text, ",");
+  if (names.length > 0) reading.containers = names;
+  else
+    reading.problems.push({ field: annotationField(name), message: mismatch("names of containers, as in a,b", text) });
+}
+
+function readEntrypoint({ name, text }: Annotation, container: string | undefined, reading: Reading): void {
+  const words = parseWords(text);
+  if (words === undefined) {
+    const expected = 'a command line: ["/app", "--port", "80"], or /app --port 80 where no word has blanks or quotes';
+    reading.problems.push({ field: annotationField(name), message: mismatch(expected, text) });
+  } else if (container === undefined) reading.entrypoint = words;
+  else reading.entrypoints.set(container, words);
+}

@@ -1,0 +1,93 @@
+import { type JsonObject, objectOf, withField } from "./json.ts";
+import type { Remark } from "./patch.ts";
+import { chooseContainers, type Told } from "./patch-containers.ts";
+import { installContainer } from "./patch-install.ts";
+import { proxyHook, serves } from "./patch-leaving.ts";
+import { chooseOptions } from "./patch-options.ts";
+import { type AppPart, type Context, changed, type Part, planPart, statusOf } from "./patch-part.ts";
+import type { Pod } from "./patch-pod.ts";
+import { rivals } from "./patch-several.ts";
+import { STATUS, type Status } from "./patch-status.ts";
+import { annotationsVolume, ebbMount, ebbVolume, volumeNames } from "./patch-volumes.ts";
+
+/** What becomes of a pod that ebb is not in. */
+export interface Change {
+  /** undefined: nothing is to be changed. */
+  readonly pod: JsonObject | undefined;
+  /** The containers that ebb starts. */
+  readonly containers: readonly string[];
+  readonly problems: readonly Remark[];
+  readonly warnings: readonly Remark[];
+}
+
+/** The pod with ebb in it, as far as nothing is in the way. */
+export function planChange(pod: Pod, told: Told): Change {
+  const choice = chooseContainers(pod, told);
+  const context = { pod, told, names: volumeNames(pod) };
+  const apps = choice.chosen.map((one) => planPart(one, context));
+  const { isRefused, remarks } = rivals(apps, context);
+  const problems = [...choice.problems, ...apps.flatMap((app) => app.problems), ...(isRefused ? remarks : [])];
+  const warnings = [...choice.warnings, ...apps.flatMap((app) => app.warnings), ...(isRefused ? [] : remarks)];
+  const parts = [...apps, ...planProxies(apps, context)];
+  const isNothing = parts.every((part) => statusOf(part) === undefined);
+  return {
+    pod: isNothing || problems.length > 0 ? undefined : build(parts, context),
+    containers: apps.filter(({ command }) => command !== undefined).map(({ container }) => container.name),
+    problems,
+    warnings,
+  };
+}
+
+/** Ordinary proxies that are to be there until the app has drained. */
+function planProxies(apps: readonly AppPart[], { pod, told, names }: Context): readonly Part[] {
+  const longest = apps.toSorted((a, b) => b.leaving.drainMs - a.leaving.drainMs)[0]?.leaving;
+  const hasEbb = apps.some(({ command }) => command !== undefined);
+  if (longest === undefined || longest.drainMs === 0 || !hasEbb || !serves(pod)) return [];
+  const policy = new Map([...told.known.options, ...told.policy.options]);
+  const options = chooseOptions({ pod: new Map(), policy, annotations: told.wishes.options });
+  return pod.spec.containers.flatMap((container, at): readonly Part[] => {
+    if (apps.some((app) => app.at === at)) return [];
+    const hook = proxyHook(container, longest.drain, options);
+    return hook === undefined ? [] : [{ at, container, hook, mounts: [ebbMount(names.ebb)], env: [], how: {} }];
+  });
+}
+
+function build(parts: readonly Part[], { pod, told, names }: Context): JsonObject {
+  const mounted = new Set(parts.flatMap(({ mounts }) => mounts.map(({ name }) => name)));
+  const { policy } = told;
+  const containers = pod.spec.containers.map((container, at) => {
+    const part = parts.find((one) => one.at === at);
+    return part === undefined ? container : changed(part);
+  });
+  const isCopied = policy.volume === "emptyDir" && mounted.has(names.ebb);
+  const inits = isCopied ? [installContainer(pod, { volume: names.ebb, policy })] : [];
+  const volumes = [
+    ...(mounted.has(names.ebb) ? [ebbVolume(names.ebb, policy)] : []),
+    ...(mounted.has(names.annotations) ? [annotationsVolume(names.annotations)] : []),
+  ];
+  let spec = withField(pod.spec, "containers", containers);
+  if (inits.length > 0) spec = withField(spec, "initContainers", [...inits, ...(pod.spec.initContainers ?? [])]);
+  if (volumes.length > 0) spec = withField(spec, "volumes", [...(pod.spec.volumes ?? []), ...volumes]);
+  const added = volumes.map(({ name }) => String(name));
+  return withStatus(withField(pod, "spec", spec), statusText(parts, told, added));
+}
+
+function statusText(parts: readonly Part[], { policy, known }: Told, volumes: readonly string[]): string {
+  const statuses = parts.flatMap((part) => {
+    const status = statusOf(part);
+    return status === undefined ? [] : [[part.container.name, status] as const];
+  });
+  const options = [...known.options, ...policy.options];
+  const status: Status = {
+    containers: Object.fromEntries(statuses),
+    ...(volumes.length === 0 ? {} : { volumes: [...volumes] }),
+    ...(options.length === 0 ? {} : { options: Object.fromEntries(options) }),
+  };
+  return JSON.stringify(status);
+}
+
+function withStatus(pod: JsonObject, text: string): JsonObject {
+  const metadata = objectOf(pod.metadata);
+  const annotations = withField(objectOf(metadata.annotations), STATUS, text);
+  return withField(pod, "metadata", withField(metadata, "annotations", annotations));
+}

@@ -1,0 +1,88 @@
+import { planLeaving } from "./leaving.ts";
+import type { Remark } from "./patch.ts";
+import { EBB } from "./patch-command.ts";
+import type { Chosen } from "./patch-containers.ts";
+import { type OptionValues, variablesOf } from "./patch-options.ts";
+import type { Container, Pod } from "./patch-pod.ts";
+import { mountInTheWay } from "./patch-volumes.ts";
+import { sidecarIn } from "./sidecar-containers.ts";
+import { duration } from "./syntax.ts";
+
+/** How a container that ebb starts drains when its pod leaves. */
+export type Leaving =
+  /** A preStop hook does, for so long; `ebb run` then does not. */
+  | { readonly kind: "hook"; readonly drain: string; readonly drainMs: number; readonly warning?: Remark }
+  /** `ebb run` does if it is told to, and for so long. */
+  | { readonly kind: "run"; readonly drain: string; readonly drainMs: number };
+
+/** As long as `ebb drain` may take if nobody says it. */
+const DEFAULT_DRAIN = "60s";
+
+/**
+ * A hook where the pod serves (it is always started again), and has no hook of its own. Kubernetes sends its stop signal to all
+ * containers at once, each after its own hook: so a hook holds up what has one, and nothing else.
+ */
+export function planHook({ container, command }: Chosen, pod: Pod, options: OptionValues): Leaving {
+  const said = options.get("drain")?.text;
+  const drain = said ?? DEFAULT_DRAIN;
+  const wishMs = options.get("sidecar")?.text === "none" ? 0 : msOf(drain);
+  const names = variablesOf("drain");
+  const own = (container.env ?? []).find(({ name }) => names.includes(name));
+  const mayHook = serves(pod) && command !== undefined && container.lifecycle?.preStop == null;
+  const graceMs = msOf(options.get("pod-grace")?.text);
+  if (!mayHook || own !== undefined || wishMs === 0 || graceMs === 0) {
+    const text = own === undefined ? said : (own.value ?? undefined);
+    return { kind: "run", drain: text ?? "0", drainMs: msOf(text) };
+  }
+  const grace = options.get("grace")?.text;
+  const wishes = { drainMs: wishMs, graceMs: grace === undefined ? undefined : msOf(grace), podGraceMs: graceMs };
+  const { drainMs } = planLeaving(wishes);
+  if (drainMs >= wishMs) return { kind: "hook", drain, drainMs };
+  const fitting = wholeSeconds(drainMs);
+  const hook = { kind: "hook", drain: fitting, drainMs } as const;
+  return said === undefined ? hook : { ...hook, warning: tooLong(said, fitting) };
+}
+
+export function serves({ spec }: Pod): boolean {
+  return (spec.restartPolicy ?? "Always") === "Always";
+}
+
+function msOf(text = ""): number {
+  return duration.parse(text) ?? 0;
+}
+
+/** Less rather than more. */
+function wholeSeconds(ms: number): string {
+  return ms < 1000 ? `${Math.floor(ms)}ms` : `${Math.floor(ms / 1000)}s`;
+}
+
+function tooLong(said: string, fitting: string): Remark {
+  return {
+    field: "spec.terminationGracePeriodSeconds",
+    message: `it has no room for a drain of ${said}, but for ${fitting}, beside the time that the app has for its end`,
+  };
+}
+
+export function hookOf(drain: string): readonly string[] {
+  return [EBB, "drain", `--drain=${drain}`];
+}
+
+/** What `ebb drain` does in the proxy's container as it does in the app's. */
+const passedOn = ["admin", "min-drain", "idle", "log-level", "log-format", "quiet"];
+
+/**
+ * The hook of an ordinary proxy beside it, which would otherwise be gone long before the app's hook is over. Of those that drain
+ * by themselves and for long enough (Kuma 30 s, consul-dataplane 30 s, Linkerd until its connections end) it is none; Istio's
+ * pilot-agent drains for 5 s. Undefined: this container has none, or has what is in the way.
+ */
+export function proxyHook(container: Container, drain: string, options: OptionValues): readonly string[] | undefined {
+  const { name, image, lifecycle } = container;
+  const kind = sidecarIn(name, image ?? undefined);
+  if ((kind !== "envoy" && kind !== "istio") || lifecycle?.preStop != null) return undefined;
+  if (mountInTheWay(container) !== undefined) return undefined;
+  const flags = passedOn.flatMap((flag) => {
+    const text = options.get(flag)?.text;
+    return text === undefined ? [] : [`--${flag}=${text}`];
+  });
+  return [EBB, "drain", `--sidecar=${kind}`, ...flags, `--drain=${drain}`];
+}

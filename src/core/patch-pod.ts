@@ -1,0 +1,124 @@
+import * as z from "zod/mini";
+import { describePath, type Path, valueAt } from "./json.ts";
+import type { Remark } from "./patch.ts";
+
+// A pod's fields that ebb reads or adds to. The API server checks all others, and knows more of these.
+
+const text = z.string();
+const named = z.looseObject({ name: text });
+const amounts = z.nullish(z.record(text, z.union([text, z.number()])));
+
+const listOf = <T extends z.ZodMiniType>(item: T) => z.nullish(z.array(item));
+
+const resources = z.nullish(z.looseObject({ requests: amounts, limits: amounts }));
+
+const container = z.looseObject({
+  name: text,
+  image: z.nullish(text),
+  command: listOf(text),
+  args: listOf(text),
+  env: listOf(z.looseObject({ name: text, value: z.nullish(text) })),
+  volumeMounts: listOf(z.looseObject({ name: text, mountPath: text, subPath: z.nullish(text) })),
+  lifecycle: z.nullish(
+    z.looseObject({ preStop: z.nullish(z.looseObject({ exec: z.nullish(z.looseObject({ command: listOf(text) })) })) }),
+  ),
+  resources,
+  restartPolicy: z.nullish(text),
+});
+
+const annotationFile = z.looseObject({
+  path: z.nullish(text),
+  fieldRef: z.nullish(z.looseObject({ fieldPath: z.nullish(text) })),
+});
+
+const downwardApi = z.nullish(z.looseObject({ items: listOf(annotationFile) }));
+
+const volume = z.looseObject({
+  name: text,
+  downwardAPI: downwardApi,
+  projected: z.nullish(z.looseObject({ sources: listOf(z.looseObject({ downwardAPI: downwardApi })) })),
+});
+
+const pod = z.looseObject({
+  metadata: z.nullish(z.looseObject({ annotations: z.nullish(z.record(text, text)) })),
+  spec: z.looseObject({
+    containers: z.array(container).check(z.minLength(1)),
+    initContainers: listOf(container),
+    ephemeralContainers: listOf(named),
+    volumes: listOf(volume),
+    restartPolicy: z.nullish(text),
+    terminationGracePeriodSeconds: z.nullish(z.number()),
+    securityContext: z.nullish(z.looseObject({ runAsUser: z.nullish(z.number()) })),
+    resources,
+    os: z.nullish(z.looseObject({ name: z.nullish(text) })),
+    nodeSelector: z.nullish(z.record(text, text)),
+  }),
+});
+
+export type Pod = z.infer<typeof pod>;
+export type Container = z.infer<typeof container>;
+export type Volume = z.infer<typeof volume>;
+export type Mount = NonNullable<Container["volumeMounts"]>[number];
+export type Amounts = z.infer<typeof amounts>;
+
+/** What is not as a pod has it. Empty: it is a `Pod`. */
+export function checkPod(value: unknown): readonly Remark[] {
+  const { error } = pod.safeParse(value);
+  if (error !== undefined) return error.issues.map((issue) => remarkOn(issue, value));
+  return doubles((value as Pod).spec.containers);
+}
+
+function remarkOn(issue: z.core.$ZodIssue, value: unknown): Remark {
+  const path = issue.path as Path;
+  const found = valueAt(value, path);
+  const isScalar = typeof found === "number" || typeof found === "boolean";
+  const hint = isScalar && expectedOf(issue) === "text" ? `: write it in quotes, "${found}"` : "";
+  return { field: fieldOf(path), message: `expected ${expectedOf(issue)}, got ${brief(found)}${hint}` };
+}
+
+const words: Readonly<Record<string, string>> = {
+  string: "text",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+  number: "a number",
+};
+
+function expectedOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === "too_small") return "one container at least";
+  if (issue.code === "invalid_union") return "a quantity";
+  return issue.code === "invalid_type" ? (words[issue.expected] ?? issue.expected) : "something else";
+}
+
+/** A value, cut off where it is long. */
+function brief(value: unknown): string {
+  if (value === undefined) return "nothing";
+  const all = Array.isArray(value) ? `a list of ${value.length}` : typeof value === "object" ? "an object" : undefined;
+  if (value === null || all === undefined) return JSON.stringify(value).slice(0, 80);
+  return all;
+}
+
+/** `metadata.annotations[ebb.dev/drain]`, `spec.containers[0].command`. */
+function fieldOf(path: Path): string {
+  const isAnnotation = path[0] === "metadata" && path[1] === "annotations" && path.length === 3;
+  return isAnnotation ? annotationField(String(path[2])) : describePath(path);
+}
+
+export function annotationField(name: string): string {
+  return `metadata.annotations[${name}]`;
+}
+
+function doubles(containers: readonly Container[]): readonly Remark[] {
+  return containers.flatMap(({ name }, at) => {
+    const isFirst = containers.findIndex((other) => other.name === name) === at;
+    return isFirst ? [] : [{ field: `spec.containers[${at}].name`, message: `"${name}" is another container's too` }];
+  });
+}
+
+/** The name, with a number behind it where another has it. */
+export function freeName(name: string, taken: readonly { readonly name: string }[]): string {
+  const names = new Set(taken.map((one) => one.name));
+  let free = name;
+  for (let number = 2; names.has(free); number += 1) free = `${name}-${number}`;
+  return free;
+}

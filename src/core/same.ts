@@ -1,0 +1,34 @@
+import { isObject, type JsonObject } from "./json.ts";
+
+/**
+ * Whether two pods mean the same: fields in any order, and lists of named things too (`name`, `mountPath`), where others may
+ * have added to one of them. What is the very same object is not looked into.
+ */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && isSameList(a, b);
+  if (!isObject(a) || !isObject(b)) return false;
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name]))
+  );
+}
+
+function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  const others = byKey(b);
+  if (others === undefined || byKey(a) === undefined) return a.every((item, at) => isSame(item, b[at]));
+  return a.every((item) => isSame(item, others.get(keyOf(item) as string)));
+}
+
+/** Undefined: not all have a key, or two have the same. */
+function byKey(list: readonly unknown[]): ReadonlyMap<string, unknown> | undefined {
+  const found = new Map(list.map((item) => [keyOf(item), item] as const));
+  return found.size === list.length && !found.has(undefined) ? (found as ReadonlyMap<string, unknown>) : undefined;
+}
+
+function keyOf(item: unknown): string | undefined {
+  if (!isObject(item)) return undefined;
+  const { mountPath, name }: JsonObject = item;
+  const key = mountPath ?? name;
+  return typeof key === "string" ? key : undefined;
+}

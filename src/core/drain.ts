@@ -6,11 +6,13 @@ import { counted } from "./wording.ts";
 /**
  * The draining of one Envoy, as a pure state machine: failing-health -> accepting -> draining-listeners -> counting -> over.
  * The order that Contour's, Envoy Gateway's and Istio's own shutdowns agree on; unlike theirs, it is bounded whatever happens.
+ * Where health is not failed, its listeners are drained first (draining-listeners -> accepting -> counting): something must tell
+ * clients to close their connections as long as the minimum lasts, or those that are idle at its end send their next request too late.
  */
 export type State =
   | { readonly phase: "failing-health"; readonly isMinimumOver: boolean }
   | { readonly phase: "accepting" }
-  | { readonly phase: "draining-listeners" }
+  | { readonly phase: "draining-listeners"; readonly isMinimumOver: boolean }
   | {
       readonly phase: "counting";
       /** In a row. */
@@ -54,7 +56,7 @@ export type Action =
 export interface Policy {
   /** Milliseconds from the start within which all of it fits. */
   readonly boundMs: number;
-  /** Milliseconds from the start before which listeners are not drained, and nothing ends. */
+  /** Milliseconds from the start before which nothing is counted, and nothing ends. */
   readonly minMs: number;
   /** Drained when no more than these are in flight. */
   readonly idle: number;
@@ -83,7 +85,7 @@ export function begin({ boundMs, minMs, failsHealth }: Policy): Next {
     { kind: "arm", deadline: "last look", ms: Math.max(0, boundMs - LAST_LOOK_MS) },
     { kind: "arm", deadline: "minimum", ms: minMs },
   ];
-  if (!failsHealth) return [{ phase: "accepting" }, deadlines];
+  if (!failsHealth) return drainListeners({ isMinimumOver: false }, deadlines);
   return [{ phase: "failing-health", isMinimumOver: false }, [...deadlines, { kind: "ask", step: "fail-health" }]];
 }
 
@@ -96,7 +98,7 @@ export function step(state: State, event: Event, policy: Policy): Next {
     case "failing-health":
       return failingHealth(state, event, policy);
     case "accepting":
-      return isDeadline(event, "minimum") ? drainListeners() : [state, []];
+      return isDeadline(event, "minimum") ? afterMinimum(policy) : [state, []];
     case "draining-listeners":
       return drainingListeners(state, event, policy);
     case "counting":
@@ -112,16 +114,25 @@ function failingHealth(state: In<"failing-health">, event: Event, { wasUp }: Pol
   if (isDeadline(event, "minimum")) return [{ ...state, isMinimumOver: true }, []];
   if (!isAnswerTo(event, "fail-health")) return [state, []];
   if (isRefusal(event)) return end({ kind: wasUp ? "gone" : "not there" });
-  return state.isMinimumOver ? drainListeners() : [{ phase: "accepting" }, []];
+  return state.isMinimumOver ? drainListeners({ isMinimumOver: true }) : [{ phase: "accepting" }, []];
 }
 
-function drainListeners(): Next {
-  return [{ phase: "draining-listeners" }, [{ kind: "ask", step: "drain-listeners" }]];
+function afterMinimum({ failsHealth }: Policy): Next {
+  return failsHealth ? drainListeners({ isMinimumOver: true }) : beginCounting();
+}
+
+function drainListeners(when: { readonly isMinimumOver: boolean }, before: readonly Action[] = []): Next {
+  return [{ phase: "draining-listeners", ...when }, [...before, { kind: "ask", step: "drain-listeners" }]];
 }
 
 function drainingListeners(state: In<"draining-listeners">, event: Event, { failsHealth, wasUp }: Policy): Next {
+  if (isDeadline(event, "minimum")) return [{ ...state, isMinimumOver: true }, []];
   if (!isAnswerTo(event, "drain-listeners")) return [state, []];
   if (isRefusal(event)) return end({ kind: failsHealth || wasUp ? "gone" : "not there" });
+  return state.isMinimumOver ? beginCounting() : [{ phase: "accepting" }, []];
+}
+
+function beginCounting(): Next {
   return [{ phase: "counting", failures: 0, left: undefined }, count];
 }
 

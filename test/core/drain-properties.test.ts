@@ -96,12 +96,19 @@ test("it ends once, by the bound, and does nothing afterwards", () => {
   });
 });
 
-test("listeners are drained at most once, not before the minimum, and not before health was asked to fail", () => {
+test("clients are told to close from the first; listeners are drained once, after the minimum where health fails before it", () => {
   always((trace, { minMs, failsHealth }) => {
     const drains = asksOf(trace, "drain-listeners");
     expect(drains.length).toBeLessThanOrEqual(1);
-    for (const { ms } of drains) expect(ms).toBeGreaterThanOrEqual(minMs);
+    for (const { ms } of drains) expect(ms).toBeGreaterThanOrEqual(failsHealth ? minMs : 0);
+    expect(asksOf(trace, failsHealth ? "fail-health" : "drain-listeners").map(({ ms }) => ms)).toEqual([0]);
     expect(asksOf(trace, "fail-health")).toHaveLength(failsHealth ? 1 : 0);
+  });
+});
+
+test("nothing is counted before the minimum", () => {
+  always((trace, { minMs }) => {
+    for (const { ms } of asksOf(trace, "count")) expect(ms).toBeGreaterThanOrEqual(minMs);
   });
 });
 

@@ -122,25 +122,39 @@ describe("the usual drain:", () => {
 
 describe("beside a native sidecar:", () => {
   const native: Partial<Policy> = { failsHealth: false };
+  const begunNative = `${deadlines}, ask drain-listeners`;
 
   testDrains([
     [
-      "health is not failed",
-      [at("minimum"), done("drain-listeners")],
-      [deadlines, "ask drain-listeners", "ask count"],
+      "health is not failed: the listeners drain from the first, and are counted after the minimum",
+      [done("drain-listeners"), at("minimum"), counted(1), at("poll"), counted(0)],
+      [begunNative, "", "ask count", poll, "ask count", "end drained"],
       native,
     ],
     [
-      "it is not there",
-      [at("minimum"), refused("drain-listeners")],
-      [deadlines, "ask drain-listeners", "end not there"],
+      "listeners that drain only after the minimum",
+      [at("minimum"), done("drain-listeners")],
+      [begunNative, "", "ask count"],
       native,
     ],
+    [
+      "listeners that cannot be drained",
+      [failed("drain-listeners"), at("minimum")],
+      [begunNative, "", "ask count"],
+      native,
+    ],
+    ["it is not there", [refused("drain-listeners")], [begunNative, "end not there"], native],
     [
       "it has been up, and is not there",
-      [at("minimum"), refused("drain-listeners")],
-      [deadlines, "ask drain-listeners", "end gone"],
+      [refused("drain-listeners")],
+      [begunNative, "end gone"],
       { ...native, wasUp: true },
+    ],
+    [
+      "it goes while connections are still accepted",
+      [done("drain-listeners"), at("minimum"), refused("count")],
+      [begunNative, "", "ask count", "end gone"],
+      native,
     ],
   ]);
 });
@@ -253,7 +267,10 @@ describe("an event that does not belong to the phase changes nothing:", () => {
     [{ phase: "failing-health", isMinimumOver: false }, [...ends, ...answersTo("fail-health"), at("minimum")]],
     [{ phase: "failing-health", isMinimumOver: true }, [...ends, ...answersTo("fail-health"), at("minimum")]],
     [{ phase: "accepting" }, [...ends, at("minimum")]],
-    [{ phase: "draining-listeners" }, [...ends, ...answersTo("drain-listeners")]],
+    ...[false, true].map((isMinimumOver): [State, readonly Event[]] => [
+      { phase: "draining-listeners", isMinimumOver },
+      [...ends, ...answersTo("drain-listeners"), at("minimum")],
+    ]),
     [
       { phase: "counting", failures: 1, left: undefined },
       [...ends, ...answersTo("count"), at("poll"), at("last look")],

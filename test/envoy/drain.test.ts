@@ -12,6 +12,7 @@ import {
   holdTcp,
   holdWebSocket,
   type InFlight,
+  open,
   send,
   startBackend,
   startLoad,
@@ -267,6 +268,21 @@ describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
     expect(envoy.isRunning()).toBe(true);
     expect((await fetch(`${envoy.admin}/ready`)).status).toBe(200);
     for (const each of calls) each.drop();
+  });
+
+  test.concurrent("a native one tells clients to close from the first, those that are idle now too, and accepts others", async () => {
+    using folder = temporaryFolder();
+    await using backend = await startBackend();
+    await using envoy = await startSidecar(backend);
+    const idle = await holdIdle({ port: envoy.portOf("inbound"), backend });
+    expect(idle.received()).not.toContain("connection: close");
+    const annotations = ["--pod-annotations", annotationsIn(folder.path, native)];
+    const times = ["--drain", "5m", "--min-drain", "4m"];
+    await using started = startEbb(["drain", "--admin", envoy.admin, "--sidecar", "istio", ...times, ...annotations]);
+    await says(started, "the listeners drain");
+    expect(await send(idle, "/again")).toMatchObject({ status: 200, closes: true });
+    expect(await send(await open(envoy.portOf("inbound")), "/new")).toMatchObject({ status: 200, closes: true });
+    expect(started.stderr()).not.toContain("in flight");
   });
 
   test.concurrent("another one fails its health checks, and its outbound is not waited for", async () => {

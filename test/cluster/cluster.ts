@@ -1,15 +1,12 @@
 import { until as untilTrue } from "../harness.ts";
 import { read, request } from "./api.ts";
-import type { ImageReferences } from "./images.ts";
+import { environment } from "./environment.ts";
 import { type KubectlOptions, kubectl, type Output, tryKubectl } from "./kubectl.ts";
 import type { Job, KubeObject, Pod } from "./objects.ts";
 import { reportOn } from "./report.ts";
 
-/** What test/cluster/run.ts has given to the cluster, by name: `images.ebb`. */
-export const images: ImageReferences = JSON.parse(
-  process.env.EBB_TEST_IMAGES ??
-    missing("no cluster: `npm run test:cluster` starts one and runs these tests against it"),
-);
+/** The images that containers of the tests are made of: `images.ebb`. */
+export const { images } = environment();
 
 /** A namespace of its own for a test; `await using` it. Names are unique in the cluster. */
 export interface Namespace extends AsyncDisposable {

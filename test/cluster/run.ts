@@ -1,30 +1,64 @@
-import { testImages } from "./images.ts";
+import { join } from "node:path";
+import { variablesOf } from "./environment.ts";
+import { type ImageReferences, testImages } from "./images.ts";
 import { loadImages } from "./load.ts";
-import { withCluster } from "./rig/enter.ts";
+import { startProxy } from "./proxy.ts";
+import { inRunningCluster, withCluster } from "./rig/enter.ts";
 
-// bun test/cluster/run.ts [WORD...]: `bun test WORD...` against the Kubernetes that KUBECONFIG names, or one that is started
-// for it. EBB_TEST_LOAD is the command that gives the archive of an image, its last word, to the nodes: kind load image-archive.
+const HELP = `npm run test:cluster -- [WORD...]
+  runs the tests that need a Kubernetes, or \`bun test WORD...\`, beside one that is started for them and ends with them
+  --shell           runs a shell in their place, with kubectl
+  --join [WORD...]  runs them in the cluster of such a shell; \`npm run test:cluster -- --join --shell\`: another shell
+variables:
+  KUBECONFIG        the cluster to be used instead; its nodes are of this machine's architecture
+  EBB_TEST_LOAD     then the command that gives an image to its nodes, without its last word, the path of an archive:
+                    kind load image-archive`;
 
 const [, , ...words] = process.argv;
 
 try {
   process.exit(await main());
 } catch (error) {
-  console.error(`test/cluster: ${error instanceof Error ? error.message : error}`);
+  console.error(`test:cluster: ${error instanceof Error ? error.message : error}`);
   process.exit(1);
 }
 
 async function main(): Promise<number> {
-  if (!process.env.KUBECONFIG) return await withCluster([process.execPath, import.meta.path, ...words], console.log);
-  const load = process.env.EBB_TEST_LOAD?.split(" ").filter(Boolean) ?? [];
-  if (load.length === 0)
-    throw new Error("EBB_TEST_LOAD: expected a command such as `kind load image-archive`, got none");
-  const images = testImages();
-  await loadImages(Object.values(images), load);
-  const references = Object.fromEntries(Object.entries(images).map(([name, { reference }]) => [name, reference]));
+  const [first, ...rest] = words;
+  if (first === "--help") return console.log(HELP) ?? 0;
+  if (first === "--join") return await inRunningCluster(again(rest));
+  if (!process.env.KUBECONFIG) return await withCluster(again(words), console.log);
+  if (first === "--shell") return await run([process.env.SHELL ?? "sh"]);
   const tests = words.length > 0 ? words : ["test/cluster"];
-  return await Bun.spawn([process.execPath, "test", "--timeout", "300000", ...tests], {
-    env: { ...process.env, EBB_TEST_IMAGES: JSON.stringify(references) },
-    stdio: ["inherit", "inherit", "inherit"],
-  }).exited;
+  const images = await giveImages();
+  using proxy = await startProxy();
+  return await run([process.execPath, "test", "--timeout", "300000", "--retry", "2", ...tests], {
+    ...variablesOf({ images, proxy: proxy.socket }),
+  });
+}
+
+/** This program once more, where KUBECONFIG names a cluster. */
+function again(more: readonly string[]): readonly string[] {
+  return [process.execPath, import.meta.path, ...more];
+}
+
+/** The names of the images that the nodes have then. */
+async function giveImages(): Promise<ImageReferences> {
+  const command = process.env.EBB_TEST_LOAD?.split(" ").filter(Boolean) ?? [];
+  if (command.length === 0)
+    throw new Error(
+      "EBB_TEST_LOAD: expected the command that gives images to the nodes of KUBECONFIG's cluster (--help)",
+    );
+  const images = Object.entries(testImages());
+  await loadImages(
+    images.map(([, image]) => image),
+    command,
+  );
+  return Object.fromEntries(images.map(([name, { reference }]) => [name, reference])) as ImageReferences;
+}
+
+function run(command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<number> {
+  const cwd = join(import.meta.dirname, "..", "..");
+  return Bun.spawn([...command], { cwd, env: { ...process.env, ...env }, stdio: ["inherit", "inherit", "inherit"] })
+    .exited;
 }

@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import { aptInstall, clusterPackages, isThere } from "../../../build/packages.mjs";
 import { ebbPath, until } from "../../harness.ts";
 import { groupNames, removeGroup } from "./cgroups.ts";
 import { kubernetesFolder } from "./kubernetes.ts";
+import { environmentIn, placeOf } from "./place.ts";
 
 /** Containers' files want a file system of a disk, and may be large. */
 const parent = "/var/tmp";
@@ -44,6 +45,27 @@ const enter = [
   ...["--pdeathsig", "KILL"],
   ...["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"],
 ] as const;
+
+/** Runs a command with a cluster that somebody has started: in its namespaces. @throws Error where there is none */
+export async function inRunningCluster(command: readonly string[]): Promise<number> {
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    const [, path = "", folder = "", kubernetes = ""] = wordsOf(pid);
+    if (basename(path) !== basename(script) || !folder.startsWith(join(parent, prefix))) continue;
+    const words = ["nsenter", "--target", pid, "--mount", "--net", "--pid", ...command];
+    const env = environmentIn(placeOf(folder, kubernetes));
+    return await Bun.spawn(words, { env, stdio: ["inherit", "inherit", "inherit"] }).exited;
+  }
+  throw new Error("no cluster is running: `npm run test:cluster -- --shell` starts one");
+}
+
+/** The command line of a process; empty: it is gone. */
+function wordsOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
 
 function obstacle(): string | undefined {
   if (process.getuid?.() !== 0) return "root";

@@ -4,12 +4,9 @@ import { stringify } from "yaml";
 import { pauseImage } from "../images.ts";
 import { ask } from "./control-plane.ts";
 import { runTool, startDaemon } from "./daemon.ts";
-import { network, node, type Place } from "./place.ts";
+import { importImage, network, node, type Place } from "./place.ts";
 
 const socket = "/run/containerd/containerd.sock";
-
-/** Gives the archive of an image to the node. */
-export const importImage = ["ctr", "--namespace", "k8s.io", "images", "import"] as const;
 
 /** Starts containerd, which needs nothing else, and gives it the image of every pod. */
 export async function startContainerd({ at }: Place): Promise<void> {

@@ -27,3 +27,12 @@ export function placeOf(folder: string, kubernetes: string): Place {
   const group = folder.slice(folder.lastIndexOf("/") + 1);
   return { folder, kubernetes, group, at: (...path) => join(folder, ...path) };
 }
+
+/** Gives the archive of an image, the last word, to the node. */
+export const importImage = ["ctr", "--namespace", "k8s.io", "images", "import"] as const;
+
+/** For what runs in the namespaces of a cluster: the tests, kubectl. */
+export function environmentIn({ at, kubernetes }: Place): Record<string, string | undefined> {
+  const PATH = `${kubernetes}:${process.env.PATH}`;
+  return { ...process.env, PATH, KUBECONFIG: at("admin.kubeconfig"), EBB_TEST_LOAD: importImage.join(" ") };
+}

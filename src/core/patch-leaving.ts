@@ -9,11 +9,14 @@ import { sidecarIn } from "./sidecar-containers.ts";
 import { duration } from "./syntax.ts";
 
 /** How a container that ebb starts drains when its pod leaves. */
-export type Leaving =
-  /** A preStop hook does, for so long; `ebb run` then does not. */
-  | { readonly kind: "hook"; readonly drain: string; readonly drainMs: number; readonly warning?: Remark }
-  /** `ebb run` does if it is told to, and for so long. */
-  | { readonly kind: "run"; readonly drain: string; readonly drainMs: number };
+export interface Leaving {
+  /** A preStop hook drains, and `ebb run` does not; or `ebb run` does, if it is told to. */
+  readonly kind: "hook" | "run";
+  /** How long that may take at the most; 0: it does not drain. */
+  readonly drain: string;
+  readonly drainMs: number;
+  readonly warning?: Remark;
+}
 
 /** As long as `ebb drain` may take if nobody says it. */
 const DEFAULT_DRAIN = "60s";
@@ -24,23 +27,23 @@ const DEFAULT_DRAIN = "60s";
  */
 export function planHook({ container, command }: Chosen, pod: Pod, options: OptionValues): Leaving {
   const said = options.get("drain")?.text;
-  const drain = said ?? DEFAULT_DRAIN;
-  const wishMs = options.get("sidecar")?.text === "none" ? 0 : msOf(drain);
   const names = variablesOf("drain");
   const own = (container.env ?? []).find(({ name }) => names.includes(name));
-  const mayHook = serves(pod) && command !== undefined && container.lifecycle?.preStop == null;
-  const graceMs = msOf(options.get("pod-grace")?.text);
-  if (!mayHook || own !== undefined || wishMs === 0 || graceMs === 0) {
-    const text = own === undefined ? said : (own.value ?? undefined);
-    return { kind: "run", drain: text ?? "0", drainMs: msOf(text) };
-  }
-  const grace = options.get("grace")?.text;
-  const wishes = { drainMs: wishMs, graceMs: grace === undefined ? undefined : msOf(grace), podGraceMs: graceMs };
-  const { drainMs } = planLeaving(wishes);
-  if (drainMs >= wishMs) return { kind: "hook", drain, drainMs };
-  const fitting = wholeSeconds(drainMs);
-  const hook = { kind: "hook", drain: fitting, drainMs } as const;
-  return said === undefined ? hook : { ...hook, warning: tooLong(said, fitting) };
+  const mayHook = serves(pod) && command !== undefined && container.lifecycle?.preStop == null && own === undefined;
+  const wish = own === undefined ? (said ?? (mayHook ? DEFAULT_DRAIN : "0")) : (own.value ?? "0");
+  const wishMs = options.get("sidecar")?.text === "none" ? 0 : msOf(wish);
+  const fitMs = fit(wishMs, options);
+  const drain = fitMs === wishMs ? wish : wholeSeconds(fitMs);
+  const plan = { kind: mayHook && fitMs > 0 ? "hook" : "run", drain, drainMs: fitMs } as const;
+  return said === undefined || fitMs === wishMs ? plan : { ...plan, warning: tooLong(wish, drain) };
+}
+
+/** What the pod's grace period leaves for draining: all of it one after the other. */
+function fit(drainMs: number, options: OptionValues): number {
+  const [podGrace, grace] = [options.get("pod-grace")?.text, options.get("grace")?.text];
+  if (podGrace === undefined) return 0;
+  const graceMs = grace === undefined ? undefined : msOf(grace);
+  return planLeaving({ drainMs, graceMs, podGraceMs: msOf(podGrace) }).drainMs;
 }
 
 export function serves({ spec }: Pod): boolean {

@@ -65,7 +65,7 @@ export function planPart(chosen: Chosen, { pod, told, names }: Context): AppPart
     ],
     hook: isHook ? hookOf(leaving.drain) : undefined,
     problems: inTheWay === undefined ? [] : [occupied(at, inTheWay)],
-    warnings: [...ownVariables(chosen, options), ...(isHook && leaving.warning !== undefined ? [leaving.warning] : [])],
+    warnings: [...ownVariables(chosen, options), ...(leaving.warning === undefined ? [] : [leaving.warning])],
   };
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = "/sys/fs/cgroup";
@@ -12,7 +12,24 @@ function hierarchies(): readonly string[] {
 
 /** Makes the control group that all pods of a cluster are in. */
 export function makeGroup(name: string): void {
-  for (const hierarchy of hierarchies()) mkdirSync(join(hierarchy, name), { recursive: true });
+  for (const hierarchy of hierarchies()) {
+    handDown(hierarchy);
+    mkdirSync(join(hierarchy, name), { recursive: true });
+  }
+}
+
+/** Version 2: the kubelet refuses a group that lacks a controller of the root's (pkg/kubelet/cm, cgroup_v2_manager_linux.go). */
+function handDown(hierarchy: string): void {
+  const path = join(hierarchy, "cgroup.controllers");
+  if (!existsSync(path)) return;
+  const controllers = readFileSync(path, "utf8").trim().split(" ").filter(Boolean);
+  for (const name of controllers) {
+    try {
+      writeFileSync(join(hierarchy, "cgroup.subtree_control"), `+${name}`);
+    } catch {
+      // the kubelet says which one it misses
+    }
+  }
 }
 
 /** The names of the groups that clusters have made, in whichever hierarchy. */

@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { cacheFolder } from "../../../build/cache.mjs";
@@ -54,19 +54,24 @@ function flags(version: string): string {
   return ["-s", "-w", ...words].join(" ");
 }
 
+/** What it took. Tried three times, because it downloads. @throws Error with what Go said */
 function compile(program: string, version: string, target: string): string {
   const start = performance.now();
-  const go = goPath() ?? missing(`no Go that is new enough (node build/setup.mjs cluster installs ${goVersion})`);
   const words = ["build", "-ldflags", flags(version), "-o", join(target, program), `k8s.io/kubernetes/cmd/${program}`];
-  const { error, status, stderr } = spawnSync(go, words, {
-    cwd: scratch,
-    encoding: "utf8",
-    maxBuffer: 2 ** 28,
-    env: { ...process.env, ...goSettings },
-  });
-  if (error !== undefined) throw error;
-  if (status !== 0) throw new Error(`go ${words.join(" ")}: ${stderr}`);
-  return `${program}: ${((performance.now() - start) / 1000).toFixed(0)} s`;
+  let said = "";
+  for (let left = 3; left > 0; left--) {
+    const { error, status, stderr } = runGo(words);
+    if (status === 0) return `${program}: ${((performance.now() - start) / 1000).toFixed(0)} s`;
+    said = error?.message ?? stderr;
+  }
+  throw new Error(`go ${words.join(" ")}: ${said}`);
+}
+
+function runGo(words: readonly string[]): SpawnSyncReturns<string> {
+  const go = goPath();
+  if (go === undefined) throw new Error(`no Go that is new enough: node build/setup.mjs cluster installs ${goVersion}`);
+  const env = { ...process.env, ...goSettings };
+  return spawnSync(go, words, { cwd: scratch, encoding: "utf8", maxBuffer: 2 ** 28, env });
 }
 
 const goSettings = {
@@ -76,7 +81,3 @@ const goSettings = {
   GOFLAGS: "-mod=mod -modcacherw -buildvcs=false -trimpath",
   GOTOOLCHAIN: "local",
 };
-
-function missing(what: string): never {
-  throw new Error(what);
-}

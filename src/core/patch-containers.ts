@@ -40,6 +40,7 @@ export function chooseContainers(pod: Pod, told: Told): Choice {
     ),
     ...unclear(wanted, told.wishes),
   );
+  warnings.push(...idleEntrypoints(wanted, told.wishes));
   const chosen = wanted.flatMap((one): readonly Chosen[] => {
     const decided = decide(one, told);
     if ("message" in decided) problems.push(decided);
@@ -99,17 +100,24 @@ function strayNames(chosen: readonly string[], { own, entrypoints }: Wishes): re
 
 /** One command line cannot be that of several images. */
 function unclear(wanted: readonly Wanted[], { entrypoint, entrypoints }: Wishes): readonly Remark[] {
-  if (entrypoint === undefined) return [];
-  const without = wanted
-    .map(({ container }) => container)
-    .filter(({ name, command }) => (command ?? []).length === 0 && !entrypoints.has(name));
-  if (without.length === 1) return [];
-  const names = without.map(({ name }) => name);
-  const message =
-    names.length === 0
-      ? "all containers that ebb starts have a command of their own, or an annotation"
-      : `several containers have no command: write ebb.dev/entrypoint.NAME for each of ${list(names)}`;
+  const names = wanted.filter(hasNoCommand).map(({ container }) => container.name);
+  const open = names.filter((name) => !entrypoints.has(name));
+  if (entrypoint === undefined || open.length < 2) return [];
+  const message = `several containers have no command: write ebb.dev/entrypoint.NAME for each of ${list(open)}`;
   return [{ field: annotationField("ebb.dev/entrypoint"), message }];
+}
+
+/** Command lines of containers that have a command. */
+function idleEntrypoints(wanted: readonly Wanted[], { entrypoint, entrypoints }: Wishes): readonly Remark[] {
+  const isIdle = (name: string) => wanted.some((one) => one.container.name === name && !hasNoCommand(one));
+  const own = [...entrypoints.keys()].filter(isIdle).map((name) => `ebb.dev/entrypoint.${name}`);
+  const all = entrypoint !== undefined && !wanted.some(hasNoCommand) ? ["ebb.dev/entrypoint"] : [];
+  const message = "this says nothing: the container's own command comes first";
+  return [...all, ...own].map((name) => ({ field: annotationField(name), message }));
+}
+
+function hasNoCommand({ container: { command } }: Wanted): boolean {
+  return (command ?? []).length === 0;
 }
 
 function decide(wanted: Wanted, told: Told): { chosen: Chosen; starter: Starter } | Remark {

@@ -1,0 +1,146 @@
+import { expect, test } from "bun:test";
+import { app, changed, type Given, type Loose, warnings } from "./injection.ts";
+
+/** How the containers of a changed pod leave: their hooks, and what `ebb run` is told. */
+function leavingOf(given: Given, set: readonly (readonly [string, string])[] = []): unknown {
+  const { containers } = changed(given, { options: new Map(set) }).spec;
+  return containers.map(({ lifecycle, env = [] }: Loose) => ({
+    hook: lifecycle?.preStop?.exec?.command?.join(" "),
+    run: env.find(({ name }: Loose) => name === "EBB_DRAIN")?.value,
+  }));
+}
+
+const hook = (drain: string) => ({ hook: `/ebb.dev/ebb drain --drain=${drain}`, run: undefined });
+const run = (drain?: string) => ({ hook: undefined, run: drain });
+const sleep = { preStop: { exec: { command: ["sleep", "5"] } } };
+const grace = (seconds: number) => ({ terminationGracePeriodSeconds: seconds });
+
+test.each<[string, Given, object]>([
+  ["a server has a hook, which fits its grace period", {}, hook("24s")],
+  ["and takes 60 s where there is room", { spec: grace(300) }, hook("60s")],
+  ["or as long as it is told to", { spec: grace(300), annotations: { "ebb.dev/drain": "2m" } }, hook("2m")],
+  ["in a container, too", { spec: grace(300), annotations: { "ebb.dev/drain.app": "90s" } }, hook("90s")],
+  ["the app's own grace is left to it", { annotations: { "ebb.dev/grace": "12s" } }, hook("17s")],
+  ["of little there is a half", { spec: grace(2) }, hook("500ms")],
+  ["a Job has none", { spec: { restartPolicy: "Never" } }, run()],
+  [
+    "nor has a Job that drains",
+    { spec: { restartPolicy: "OnFailure" }, annotations: { "ebb.dev/drain": "9s" } },
+    run("9s"),
+  ],
+  ["with 0 it does not drain", { annotations: { "ebb.dev/drain": "0" } }, run("0")],
+  ["nor without a grace period", { spec: grace(0) }, run()],
+  ["nor with a second of it", { spec: grace(1) }, run()],
+  ["nor without a sidecar", { annotations: { "ebb.dev/sidecar": "none" } }, run()],
+  [
+    "a container with a hook of its own keeps it",
+    { containers: [app({ lifecycle: sleep })] },
+    { ...run(), hook: "sleep 5" },
+  ],
+  [
+    "and drains in ebb run where it is told to",
+    { containers: [app({ lifecycle: sleep })], annotations: { "ebb.dev/drain": "9s" } },
+    { hook: "sleep 5", run: "9s" },
+  ],
+  [
+    "one that sets EBB_DRAIN drains in ebb run",
+    { containers: [app({ env: [{ name: "EBB_DRAIN", value: "8s" }] })] },
+    run("8s"),
+  ],
+])("%s", (_, given, expected) => {
+  expect(leavingOf(given)).toEqual([expected]);
+});
+
+test("what is meant for all pods counts: how long, or not at all", () => {
+  expect(leavingOf({}, [["drain", "10s"]])).toEqual([hook("10s")]);
+  expect(leavingOf({}, [["drain", "0"]])).toEqual([run("0")]);
+});
+
+test("other hooks of the container stay", () => {
+  const postStart = { sleep: { seconds: 1 } };
+  const [container] = changed({ containers: [app({ lifecycle: { postStart, preStop: null } })] }).spec.containers;
+  expect(container.lifecycle).toEqual({
+    postStart,
+    preStop: { exec: { command: ["/ebb.dev/ebb", "drain", "--drain=24s"] } },
+  });
+});
+
+test.each<[string, Given]>([
+  ["a hook", { annotations: { "ebb.dev/drain": "40s" } }],
+  ["ebb run", { annotations: { "ebb.dev/drain": "40s" }, containers: [app({ lifecycle: sleep })] }],
+])("a drain by %s that does not fit the grace period is said", (_, given) => {
+  expect(warnings(given)).toEqual([
+    [
+      "spec.terminationGracePeriodSeconds",
+      "it has no room for a drain of 40s, but for 24s, beside the time that the app has for its end",
+    ],
+  ]);
+});
+
+// Ordinary proxies
+
+const proxy = (name: string, more: object = {}) => ({ name, image: "registry.example.com/proxy:1", ...more });
+const beside = (name: string, more: object = {}): Given => ({ containers: [app(), proxy(name, more)] });
+
+test.each<[string, string, string]>([
+  ["envoy", "envoy", "/ebb.dev/ebb drain --sidecar=envoy --drain=24s"],
+  ["istio-proxy", "istio", "/ebb.dev/ebb drain --sidecar=istio --drain=24s"],
+])("an ordinary %s is held up as long as the app is: it gets its stop signal at the same time", (name, _, expected) => {
+  const { containers } = changed(beside(name)).spec;
+  expect(containers[1]).toEqual({
+    ...proxy(name),
+    volumeMounts: [{ name: "ebb", mountPath: "/ebb.dev", readOnly: true }],
+    lifecycle: { preStop: { exec: { command: expected.split(" ") } } },
+  });
+});
+
+test("its hook is told what the app's is, by flags", () => {
+  const annotations = {
+    "ebb.dev/admin": "http://localhost:19000",
+    "ebb.dev/min-drain": "7s",
+    "ebb.dev/drain.app": "9s",
+  };
+  const [, { hook: command }] = leavingOf({ ...beside("envoy"), annotations }, [["idle", "2"]]) as Loose;
+  expect(command).toBe(
+    "/ebb.dev/ebb drain --sidecar=envoy --admin=http://localhost:19000 --min-drain=7s --idle=2 --drain=9s",
+  );
+});
+
+test("where several containers drain, it stays for the longest", () => {
+  const containers = [app({ name: "a" }), app({ name: "b" }), proxy("envoy")];
+  const annotations = { "ebb.dev/drain.a": "3s", "ebb.dev/drain.b": "4s" };
+  const [, , { hook: command }] = leavingOf({ containers, annotations }) as Loose;
+  expect(command).toEndWith("--drain=4s");
+});
+
+test("where ebb run drains, after a hook of the app's own, it stays too", () => {
+  const containers = [app({ lifecycle: sleep }), proxy("envoy")];
+  expect(leavingOf({ containers, annotations: { "ebb.dev/drain": "9s" } })).toEqual([
+    { hook: "sleep 5", run: "9s" },
+    { hook: "/ebb.dev/ebb drain --sidecar=envoy --drain=9s", run: undefined },
+  ]);
+});
+
+test.each<[string, Given]>([
+  ["in a Job", { ...beside("envoy"), spec: { restartPolicy: "Never" }, annotations: { "ebb.dev/drain": "9s" } }],
+  ["where nothing drains", { ...beside("envoy"), annotations: { "ebb.dev/drain": "0" } }],
+  [
+    "where the app has a hook of its own, and does not drain",
+    { containers: [app({ lifecycle: sleep }), proxy("envoy")] },
+  ],
+  ["where it has a hook of its own", beside("envoy", { lifecycle: sleep })],
+  [
+    "where something is mounted in ebb's place",
+    beside("envoy", { volumeMounts: [{ name: "x", mountPath: "/ebb.dev/" }] }),
+  ],
+  ["that drains by itself: Kuma's", beside("kuma-sidecar")],
+  ["that drains by itself: consul-dataplane", beside("consul-dataplane")],
+  ["that ebb cannot drain: Linkerd's", beside("linkerd-proxy")],
+  [
+    "where the app starts an ebb of its own",
+    { containers: [app({ command: ["/ebb", "/app"] }), proxy("envoy")], annotations: { "ebb.dev/drain": "9s" } },
+  ],
+])("a proxy %s stays as it is", (_, given) => {
+  const [, was] = given.containers ?? [];
+  expect(changed(given).spec.containers[1]).toEqual(was);
+});

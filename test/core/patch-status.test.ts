@@ -1,0 +1,123 @@
+import { expect, test } from "bun:test";
+import { injectPod } from "../../src/core/patch.ts";
+import { app, changed, type Given, type Loose, podIn, podOf, policy, refusal } from "./injection.ts";
+
+/** A pod that ebb is in, after somebody has changed it, and after ebb has come a second time. */
+function again(given: Given, change: (pod: Loose) => void, changes: Partial<typeof policy> = {}): Loose {
+  const pod = structuredClone(changed(given));
+  change(pod);
+  return podIn(injectPod(pod, { ...policy, ...changes }));
+}
+
+const job = { spec: { restartPolicy: "Never" } };
+
+test("a container that is no longer named is what it was", () => {
+  const containers = [app({ name: "a", command: ["/bin/scuttle", "/a"] }), app({ name: "b" })];
+  const annotations = { "ebb.dev/containers": "a,b" };
+  const { spec } = again({ ...job, containers, annotations }, (pod) => {
+    pod.metadata.annotations["ebb.dev/containers"] = "b";
+  });
+  expect(spec.containers[0]).toEqual(containers[0]);
+  expect(spec.containers[1].command[0]).toBe("/ebb.dev/ebb");
+});
+
+test("an option that the annotations no longer say is gone, and one that they now say otherwise is changed", () => {
+  const annotations = { "ebb.dev/grace": "1s", "ebb.dev/quit-timeout": "2s" };
+  const { spec } = again({ annotations }, (pod) => {
+    delete pod.metadata.annotations["ebb.dev/grace"];
+    pod.metadata.annotations["ebb.dev/quit-timeout"] = "3s";
+  });
+  const env = Object.fromEntries(spec.containers[0].env.map(({ name, value }: Loose) => [name, value]));
+  expect(env).toEqual({ EBB_RESTART_POLICY: "Always", EBB_POD_GRACE: "30s", EBB_QUIT_TIMEOUT: "3s" });
+});
+
+test("what an earlier policy said is kept by one that says nothing of it: options, and what images start", () => {
+  const pod = changed(
+    { containers: [{ name: "app" }] },
+    {
+      options: new Map([["grace", "9s"]]),
+      entrypoints: new Map([["app", ["/from-inject"]]]),
+    },
+  );
+  const later = podIn(injectPod(pod, { ...policy, image: "ebb:2" }));
+  expect(later.spec.containers[0].command).toEqual(["/ebb.dev/ebb", "run", "--", "/from-inject"]);
+  expect(later.spec.containers[0].env).toContainEqual({ name: "EBB_GRACE", value: "9s" });
+  expect(later.spec.initContainers[0].image).toBe("ebb:2");
+  const other = podIn(injectPod(later, { ...policy, options: new Map([["grace", "4s"]]) }));
+  expect(other.spec.containers[0].env).toContainEqual({ name: "EBB_GRACE", value: "4s" });
+});
+
+test("from a copy to the mounted image: no init container is left", () => {
+  const { spec } = again({}, () => undefined, { volume: "image" });
+  expect(spec.initContainers).toBeUndefined();
+  expect(spec.volumes[0]).toHaveProperty("image");
+});
+
+test("what others have added meanwhile stays, and a proxy that came gets its hook", () => {
+  const proxy = { name: "istio-proxy", image: "istio/proxyv2:1" };
+  const { spec } = again({}, (pod) => {
+    pod.spec.containers.push(proxy);
+    pod.spec.initContainers.unshift({ name: "istio-init" });
+    pod.spec.volumes.push({ name: "istio-envoy", emptyDir: {} });
+    pod.spec.containers[0].env.push({ name: "DAPR_HTTP_PORT", value: "3500" });
+  });
+  expect(spec.containers[1].lifecycle.preStop.exec.command).toContain("--sidecar=istio");
+  expect(spec.initContainers.map(({ name }: Loose) => name)).toEqual(["ebb-install", "istio-init"]);
+  expect(spec.volumes.map(({ name }: Loose) => name)).toEqual(["istio-envoy", "ebb", "ebb-annotations"]);
+  expect(spec.containers[0].env[0]).toEqual({ name: "DAPR_HTTP_PORT", value: "3500" });
+});
+
+test("where others have only added, nothing changes, whatever the order", () => {
+  const pod = structuredClone(changed());
+  pod.spec.initContainers.unshift({ name: "istio-init" });
+  pod.spec.volumes.push({ name: "istio-envoy", emptyDir: {} });
+  pod.spec.containers[0].volumeMounts.unshift({ name: "istio-envoy", mountPath: "/x" });
+  expect(injectPod(pod, policy)).toMatchObject({ kind: "unchanged" });
+});
+
+test("what somebody has changed since is put right, and what they took over is left to them", () => {
+  const { spec } = again({}, (pod) => {
+    pod.spec.containers[0].command = ["/other"];
+    pod.spec.containers[0].lifecycle.preStop = { exec: { command: ["sleep", "9"] } };
+    pod.spec.initContainers = [];
+  });
+  expect(spec.containers[0].command).toEqual(["/ebb.dev/ebb", "run", "--", "/other"]);
+  expect(spec.containers[0].lifecycle.preStop.exec.command).toEqual(["sleep", "9"]);
+  expect(spec.initContainers[0].name).toBe("ebb-install");
+});
+
+test.each(["", "{", "[]", "null", '{"containers":[]}', '{"containers":{"app":{"env":"x"}}}'])(
+  "a status that ebb has not written is refused: %s",
+  (text) => {
+    expect(refusal({ annotations: { "ebb.dev/status": text } })).toEqual([
+      ["metadata.annotations[ebb.dev/status]", "expected what ebb has written there: remove it"],
+    ]);
+  },
+);
+
+test("a status that claims what is not ebb's takes nothing away", () => {
+  const preStop = { exec: { command: ["sleep", "9"] } };
+  const env = [{ name: "PATH", value: "/bin" }];
+  const volumeMounts = [{ name: "data", mountPath: "/data" }];
+  const containers = [app({ env, volumeMounts, lifecycle: { preStop } })];
+  const initContainers = [app({ name: "istio-init" }), app({ name: "ebb-install" })];
+  const volumes = [{ name: "data", emptyDir: {} }];
+  const status = { containers: { app: { command: "entrypoint", env: ["PATH"], hook: true } }, volumes: ["data"] };
+  const { spec } = changed({
+    containers,
+    spec: { initContainers, volumes },
+    annotations: { "ebb.dev/status": JSON.stringify(status) },
+  });
+  expect(spec.containers[0]).toMatchObject({ env: expect.arrayContaining(env), lifecycle: { preStop } });
+  expect(spec.containers[0].command).toEqual(["/ebb.dev/ebb", "run", "--", "/app", "serve"]);
+  expect(spec.containers[0].volumeMounts[0]).toEqual(volumeMounts[0]);
+  expect(spec.initContainers.slice(1)).toEqual(initContainers);
+  expect(spec.volumes[0]).toEqual(volumes[0]);
+});
+
+test("a pod that says no later is left as it is, ebb in it or not", () => {
+  const pod = structuredClone(changed());
+  pod.metadata.annotations["ebb.dev/inject"] = "false";
+  expect(injectPod(pod, policy)).toMatchObject({ kind: "unchanged", asked: false });
+  expect(injectPod(podOf({ annotations: { "ebb.dev/inject": "false" } }), policy).kind).toBe("unchanged");
+});

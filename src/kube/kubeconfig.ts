@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod/mini";
 import { EXIT, Failure } from "../core/exit.ts";
@@ -184,5 +184,5 @@ function readPath(named: string, kubeconfig: string): string {
 }
 
 function absolute(path: string, kubeconfig: string): string {
-  return isAbsolute(path) ? path : join(dirname(kubeconfig), path);
+  return resolve(dirname(kubeconfig), path);
 }

@@ -40,6 +40,8 @@ export interface Policy {
   readonly skewMs: number;
   /** How long an old CA is trusted after the certificate that it signed was replaced. */
   readonly retainMs: number;
+  /** How long a CA may be without trust, from the beginning of its life, until it signs all the same where nothing is served. */
+  readonly patienceMs: number;
 }
 
 export type Plan =
@@ -56,11 +58,15 @@ export function plan(held: Held, now: Now, policy: Policy): Plan {
   const { serving, authorities } = held;
   const [newest] = authorities;
   const authority = whyAuthority(held, now, policy);
-  const urgent = whyUnusable(held, now, policy);
-  if (authority !== undefined || urgent !== undefined) return { kind: "renew", authority, serving: urgent };
-  if (newest === undefined || serving === undefined) throw new Error("both were found to be there");
+  const unusable = whyUnusable(held, now, policy);
+  if (newest === undefined) return { kind: "renew", authority, serving: unusable };
+  // nothing is in the Secret, but the API server trusts older CAs: replicas may well serve what those signed
+  const mayBeServed = serving === undefined && authorities.length > (authority === undefined ? 1 : 0);
+  if (authority !== undefined) return { kind: "renew", authority, serving: mayBeServed ? undefined : unusable };
+  if (serving === undefined && mayBeServed) return renewInTime("there is none", { newest }, now, policy);
+  if (serving === undefined || unusable !== undefined) return { kind: "renew", serving: unusable };
   const due = whyDue(serving, newest, now, policy);
-  if (due !== undefined) return renewInTime(due, { serving, newest }, now, policy);
+  if (due !== undefined) return renewInTime(due, { newest, serving }, now, policy);
   const retireMs = authorities.length > 1 ? serving.fromMs + policy.retainMs : Number.POSITIVE_INFINITY;
   if (retireMs <= now.nowMs) return { kind: "retire" };
   return { kind: "keep", untilMs: Math.min(renewalOf(newest), renewalOf(serving), retireMs) };
@@ -101,14 +107,15 @@ function whyDue(serving: Serving, newest: Life, { nowMs }: Now, { names }: Polic
   return nowMs >= renewalOf(serving) ? "two thirds of its life are over" : undefined;
 }
 
-interface Pair {
-  readonly serving: Serving;
+interface Signing {
   readonly newest: Life;
+  readonly serving?: Serving;
 }
 
 /** At once where its CA has signed what is served now; else when the API servers have had time to learn of the new CA. */
-function renewInTime(why: string, { serving, newest }: Pair, { nowMs, trustedSinceMs }: Now, policy: Policy): Plan {
-  const settledMs = trustedSinceMs === undefined ? Number.POSITIVE_INFINITY : trustedSinceMs + policy.settleMs;
-  if (serving.authority === newest.id || settledMs <= nowMs) return { kind: "renew", serving: why };
-  return { kind: "keep", untilMs: Math.min(settledMs, serving.untilMs, renewalOf(newest)) };
+function renewInTime(why: string, { newest, serving }: Signing, { nowMs, trustedSinceMs }: Now, policy: Policy): Plan {
+  const trustedMs = (trustedSinceMs ?? Number.POSITIVE_INFINITY) + policy.settleMs;
+  const latestMs = serving === undefined ? newest.fromMs + policy.patienceMs : serving.untilMs;
+  const atMs = serving?.authority === newest.id ? nowMs : Math.min(trustedMs, latestMs);
+  return atMs <= nowMs ? { kind: "renew", serving: why } : { kind: "keep", untilMs: Math.min(atMs, renewalOf(newest)) };
 }

@@ -19,13 +19,17 @@ import { renewedSecret } from "./secret.ts";
 // level based: each round looks at what there is, does the next thing, and looks again when something changed or is due.
 
 /** What a leader knows; undefined: nobody has told it yet. */
-interface Known {
+export interface Known {
   readonly sinceMs: number;
   secret?: { readonly now: Secret | undefined };
   configuration?: { readonly now: WebhookConfiguration | undefined };
   /** The last that was whole: outlives a Secret that is deleted or broken. */
   last?: HeldCertificates;
   trusted?: { readonly id: string; readonly sinceMs: number } | undefined;
+  /** When the Secret, and when the configuration was last written. */
+  renewedMs?: number;
+  spreadMs?: number;
+  isWarned?: boolean;
 }
 
 const HOUR_MS = 3_600_000;
@@ -93,7 +97,7 @@ async function goRound(own: OwnCertificates, round: Round): Promise<void> {
 }
 
 /** Does the next thing; until when there is nothing more to do. */
-async function lookAround(own: OwnCertificates, { known, log, signal }: Round): Promise<number> {
+export async function lookAround(own: OwnCertificates, { known, log, signal }: Omit<Round, "bell">): Promise<number> {
   const nowMs = Date.now();
   if (known.secret === undefined) return Number.POSITIVE_INFINITY;
   if (known.configuration === undefined && nowMs < known.sinceMs + PATIENCE_MS) return known.sinceMs + PATIENCE_MS;
@@ -102,11 +106,13 @@ async function lookAround(own: OwnCertificates, { known, log, signal }: Round): 
   const planned = plan(held, { nowMs, trustedSinceMs: trustedSince(own, known, held.authorities[0]) }, policy);
   if (planned.kind === "keep") {
     known.last = held;
-    await spreadTrust(own, held.authorities, { known, log, signal });
-    return planned.untilMs;
+    const againMs = await spreadTrust(own, held.authorities, { known, log, signal });
+    return Math.min(planned.untilMs, againMs);
   }
+  if (isTooSoon(known.renewedMs, nowMs)) return nowMs + PACE_MS;
   const secret = await renewedSecret(own, { secret: known.secret.now, held, plan: planned, policy, nowMs });
   known.secret = { now: await write(own, secret, known.secret.now === undefined, signal) };
+  known.renewedMs = nowMs;
   tell(planned, log);
   return nowMs;
 }
@@ -142,25 +148,31 @@ function trustedSince(own: OwnCertificates, known: Known, newest: Authority | un
   return known.trusted?.sinceMs;
 }
 
+/** Until when there is nothing to be said to the API server. */
 async function spreadTrust(
   own: OwnCertificates,
   authorities: readonly Authority[],
   { known, log, signal }: Omit<Round, "bell">,
-): Promise<void> {
+): Promise<number> {
   const configuration = known.configuration?.now;
-  if (configuration === undefined) return;
+  if (configuration === undefined) return Number.POSITIVE_INFINITY;
   if (isFilledByOthers(configuration)) {
-    log.warn(
-      { webhooks: own.webhooks },
-      "cert-manager fills its caBundle: give ebb cert-manager's certificate (--cert-dir)",
-    );
-    return;
+    if (!known.isWarned) log.warn({ webhooks: own.webhooks }, "cert-manager fills its caBundle: ebb needs --cert-dir");
+    known.isWarned = true;
+    return Number.POSITIVE_INFINITY;
   }
+  const nowMs = Date.now();
+  if (isTooSoon(known.spreadMs, nowMs)) return nowMs + PACE_MS;
   const written = await writeBundle(own.api, configuration, { place: own, authorities, signal });
-  if (written === undefined) return;
+  if (written === undefined) return Number.POSITIVE_INFINITY;
   known.configuration = { now: written };
+  known.spreadMs = nowMs;
   log.info({ webhooks: own.webhooks, authorities: authorities.length }, "the API server was told whom to trust");
-  await pause(PACE_MS, signal);
+  return nowMs;
+}
+
+function isTooSoon(lastMs: number | undefined, nowMs: number): boolean {
+  return lastMs !== undefined && Math.abs(nowMs - lastMs) < PACE_MS;
 }
 
 function write(

@@ -29,11 +29,13 @@ export function secretsOf({ namespace }: Pick<OwnCertificates, "namespace">): st
 
 /** When they are renewed; the shorter they live, the faster all goes. */
 export function policyOf({ service, namespace, names = [], validityMs, authorityValidityMs }: OwnCertificates): Policy {
+  const settleMs = Math.min(SETTLE_MS, authorityValidityMs / 20);
   const host = `${service}.${namespace}.svc`;
   return {
     names: [host, `${host}.cluster.local`, ...names].map(canonicalName),
-    settleMs: Math.min(SETTLE_MS, authorityValidityMs / 20),
+    settleMs,
     skewMs: SKEW_MS,
+    patienceMs: backdate(authorityValidityMs) + 6 * settleMs,
     retainMs: backdate(validityMs) + Math.min(HOUR_MS, authorityValidityMs / 10),
   };
 }

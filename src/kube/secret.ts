@@ -4,7 +4,8 @@ import { lifeFrom, type OwnCertificates } from "./own-certificates.ts";
 
 // The Secret that all replicas serve from.
 
-const MANY = 5;
+/** Of CAs that are trusted at a time, for a Secret that somebody breaks again and again; usually it is one. */
+const MANY = 20;
 
 /** What is planned, done, as the Secret to write. */
 export async function renewedSecret(
@@ -18,9 +19,7 @@ export async function renewedSecret(
   const kept = plan.kind === "retire" ? held.authorities.slice(0, 1) : unexpired(held.authorities, nowMs, policy);
   const authorities = [...(made === undefined ? [] : readAuthorities(made.cert)), ...kept].slice(0, MANY);
   const served =
-    serving === undefined && held.serving !== undefined
-      ? held.serving
-      : issuing.issueServing(policy.names, lifeFrom(nowMs, own.validityMs), pair);
+    serving === undefined ? held.serving : issuing.issueServing(policy.names, lifeFrom(nowMs, own.validityMs), pair);
   return withData(secret ?? emptySecret(own), { authorities, key: pair.key, served });
 }
 
@@ -40,12 +39,13 @@ function newestPair({ authorities: [newest], authorityKey }: HeldCertificates): 
 interface Contents {
   readonly authorities: readonly Authority[];
   readonly key: string;
-  readonly served: KeyPair;
+  /** Undefined: not before the API server trusts the new CA. */
+  readonly served: KeyPair | undefined;
 }
 
 function withData(secret: Secret, { authorities, key, served }: Contents): Secret {
   const ca = authorities.map(({ cert }) => cert).join("");
-  const texts = { [KEYS.ca]: ca, [KEYS.caKey]: key, [KEYS.cert]: served.cert, [KEYS.key]: served.key };
+  const texts = { [KEYS.ca]: ca, [KEYS.caKey]: key, [KEYS.cert]: served?.cert ?? "", [KEYS.key]: served?.key ?? "" };
   const data = Object.entries(texts).map(([name, text]) => [name, Buffer.from(text).toString("base64")] as const);
   return { ...secret, data: { ...secret.data, ...Object.fromEntries(data) } };
 }

@@ -1,0 +1,65 @@
+import { applyPatch, type Operation } from "rfc6902";
+import { ApiError } from "../../src/kube/api-error.ts";
+import type { ApiClient, KubeObject } from "../../src/kube/client.ts";
+
+/** As much of an API server as objects with versions need, in memory. */
+export interface FakeApi extends ApiClient {
+  readonly objects: Map<string, KubeObject>;
+  /** What the next write does instead of succeeding. */
+  next: "fails" | "is lost on the way back" | undefined;
+  put(path: string, object: object): void;
+}
+
+export function createFakeApi(): FakeApi {
+  const objects = new Map<string, KubeObject>();
+  let version = 1;
+  const refuse = (status: number, reason: string): never => {
+    throw new ApiError(reason, { status, reason, retryAfterMs: undefined });
+  };
+  const fake: FakeApi = {
+    server: "https://fake",
+    namespace: "default",
+    objects,
+    next: undefined,
+    put(path, object) {
+      const { metadata } = object as KubeObject;
+      objects.set(path, { ...object, metadata: { ...metadata, resourceVersion: String(++version) } });
+    },
+    get: async <T>(path: string) => (objects.get(path) ?? refuse(404, "NotFound")) as T,
+    create: async <T>(collection: string, body: object) => {
+      const path = `${collection}/${(body as KubeObject).metadata.name}`;
+      if (objects.has(path)) refuse(409, "AlreadyExists");
+      return write<T>(path, body);
+    },
+    update: async <T>(path: string, body: object) => {
+      const known = objects.get(path) ?? refuse(404, "NotFound");
+      if (known.metadata.resourceVersion !== (body as KubeObject).metadata.resourceVersion) refuse(409, "Conflict");
+      return write<T>(path, body);
+    },
+    patch: async <T>(path: string, operations: readonly object[]) => {
+      const changed = structuredClone(objects.get(path) ?? refuse(404, "NotFound"));
+      const version = operations.find((each) => "path" in each && each.path === "/metadata/resourceVersion");
+      if (version !== undefined && "value" in version && version.value !== changed.metadata.resourceVersion) {
+        refuse(409, "Conflict"); // as the API server answers it
+      }
+      const errors = applyPatch(changed, operations as Operation[]);
+      if (errors.some((error) => error !== null)) refuse(422, "Invalid");
+      return write<T>(path, changed);
+    },
+    delete: async (path) => void objects.delete(path),
+    // biome-ignore lint/correctness/useYield: nobody watches it
+    watch: async function* () {
+      throw new Error("the fake is not watched");
+    },
+  };
+  const write = <T>(path: string, body: object): T => {
+    const { next } = fake;
+    fake.next = undefined;
+    if (next === "fails") refuse(500, "InternalError");
+    fake.put(path, body);
+    if (next !== undefined)
+      throw new ApiError("lost", { status: undefined, reason: "Unreachable", retryAfterMs: undefined });
+    return objects.get(path) as T;
+  };
+  return fake;
+}

@@ -43,7 +43,15 @@ export function envoySidecar(plan: EnvoyPlan): EnvoySidecar {
     container: {
       name,
       image: images.envoy,
-      args: ["--config-path", "/etc/envoy/envoy.json", "--concurrency", "1", "--disable-hot-restart"],
+      args: [
+        "--config-path",
+        "/etc/envoy/envoy.json",
+        "--concurrency",
+        "1",
+        "--disable-hot-restart",
+        "--log-level",
+        "warning",
+      ],
       volumeMounts: [{ name, mountPath: "/etc/envoy", readOnly: true }],
       ...(isNative ? { restartPolicy: "Always", startupProbe: ready } : { readinessProbe: ready }),
       ...more,

@@ -44,6 +44,12 @@ export function testImages(): Readonly<Record<keyof typeof contents, Image>> {
   return Object.fromEntries(images);
 }
 
+export function referencesOf(images: ReturnType<typeof testImages>): ImageReferences {
+  return Object.fromEntries(
+    Object.entries(images).map(([name, { reference }]) => [name, reference]),
+  ) as ImageReferences;
+}
+
 /** What every pod has beside its containers, where a cluster is started here. */
 export function pauseImage(): Image {
   const pause = compiled(join(import.meta.dirname, "pause.c"));

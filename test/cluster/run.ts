@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { variablesOf } from "./environment.ts";
-import { type ImageReferences, testImages } from "./images.ts";
+import { type ImageReferences, referencesOf, testImages } from "./images.ts";
 import { loadImages } from "./load.ts";
 import { startProxy } from "./proxy.ts";
 import { inRunningCluster, withCluster } from "./rig/enter.ts";
@@ -32,9 +32,8 @@ async function main(): Promise<number> {
   const tests = words.length > 0 ? words : ["test/cluster"];
   const images = await giveImages();
   using proxy = await startProxy();
-  return await run([process.execPath, "test", "--timeout", "300000", "--retry", "2", ...tests], {
-    ...variablesOf({ images, proxy: proxy.socket }),
-  });
+  const command = [process.execPath, "test", "--timeout", "300000", "--retry", "2", ...tests];
+  return await run(command, variablesOf({ images, proxy: proxy.socket }));
 }
 
 /** This program once more, where KUBECONFIG names a cluster. */
@@ -49,12 +48,9 @@ async function giveImages(): Promise<ImageReferences> {
     throw new Error(
       "EBB_TEST_LOAD: expected the command that gives images to the nodes of KUBECONFIG's cluster (--help)",
     );
-  const images = Object.entries(testImages());
-  await loadImages(
-    images.map(([, image]) => image),
-    command,
-  );
-  return Object.fromEntries(images.map(([name, { reference }]) => [name, reference])) as ImageReferences;
+  const images = testImages();
+  await loadImages(Object.values(images), command);
+  return referencesOf(images);
 }
 
 function run(command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<number> {

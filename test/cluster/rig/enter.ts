@@ -25,8 +25,8 @@ export async function withCluster(command: readonly string[], say: (line: string
   const folder = join(parent, name);
   mkdirSync(folder);
   const inside = [process.execPath, script, folder, kubernetes, ...command];
-  const init = [ebbPath, "run", "--sidecar", "none", "--quiet", "--"];
-  const child = Bun.spawn([...enter, ...init, ...inside], { stdio: ["inherit", "inherit", "inherit"] });
+  const env = Object.fromEntries(Object.entries(process.env).filter(([variable]) => !/_proxy$/i.test(variable)));
+  const child = Bun.spawn([...enter, ...init, ...inside], { env, stdio: ["inherit", "inherit", "inherit"] });
   const stopped = onStop(() => child.kill("SIGKILL"));
   const code = await child.exited;
   await until("all processes of the cluster are gone", () => removeGroup(name), 30_000).catch(({ message }) =>
@@ -36,15 +36,17 @@ export async function withCluster(command: readonly string[], say: (line: string
   return stopped() ?? code;
 }
 
-/** What runs in the namespaces. */
-const script = join(import.meta.dirname, "inside.ts");
-
 /** unshare ends with this process, and what it starts with it: with PID 1 the whole PID namespace ends. */
 const enter = [
   "setpriv",
   ...["--pdeathsig", "KILL"],
   ...["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"],
 ] as const;
+
+/** PID 1 reaps, as on any machine: the shims of containers are not their starter's children. */
+const init = [ebbPath, "run", "--sidecar", "none", "--quiet", "--"];
+
+const script = join(import.meta.dirname, "inside.ts");
 
 /** Runs a command with a cluster that somebody has started: in its namespaces. @throws Error where there is none */
 export async function inRunningCluster(command: readonly string[]): Promise<number> {

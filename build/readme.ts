@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { exitMeanings } from "../src/core/exit.ts";
 import { defaultOf, flagOf } from "../src/core/help.ts";
 import { options } from "../src/core/options.ts";
+import { annotationMeanings } from "../src/core/patch-annotations.ts";
 import { type SidecarKind, sidecarKinds } from "../src/core/sidecar.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
 import { type Wish, wishes } from "./inits.ts";
@@ -16,6 +17,7 @@ export function withTables(readme: string): string {
     options: optionTable(),
     sidecars: sidecarTable(),
     exits: exitTable(),
+    annotations: annotationTable(),
     inits: initTable(),
     differences: differenceTable(),
   })) {
@@ -63,6 +65,11 @@ function foundBy({ variable, annotation, ports }: SidecarKind): string {
 
 function exitTable(): string {
   return table(["exit code", "meaning"], exitMeanings);
+}
+
+function annotationTable(): string {
+  const rows = annotationMeanings.map(([name, example, meaning]) => [code(name), code(example), meaning]);
+  return table(["annotation", "value, such as", "what it means"], rows);
 }
 
 function differenceTable(): string {

@@ -4,6 +4,11 @@ import { join } from "node:path";
 import { withTables } from "../build/readme.ts";
 import { commands } from "../src/commands.ts";
 import { readCommandCall, readOperandCall } from "../src/core/call.ts";
+import { injectPod, type Policy } from "../src/core/patch.ts";
+import { annotationMeanings } from "../src/core/patch-annotations.ts";
+import { podsIn } from "../src/core/workload.ts";
+
+const policy: Policy = { image: "ebb", all: false, volume: "emptyDir", options: new Map(), entrypoints: new Map() };
 
 const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
 
@@ -34,7 +39,7 @@ const calls = manifests.flatMap(callsOf);
 
 test("the README has manifests for each of its uses", () => {
   const kinds = manifests.map((manifest) => (manifest as { kind: string }).kind);
-  expect([...new Set(kinds)].sort()).toEqual(["Deployment", "Job", "Pod"]);
+  expect([...new Set(kinds)].sort()).toEqual(["CronJob", "Deployment", "Job", "Pod"]);
   expect(calls).not.toEqual([]);
 });
 
@@ -44,6 +49,31 @@ test.each(calls)("the command line in a manifest is one that ebb takes: %j", (pa
   expect(command).toBeDefined();
   const read = name === "run" ? readCommandCall : readOperandCall;
   expect(() => read(command?.options ?? {}, { args, env: {} })).not.toThrow();
+});
+
+test("a manifest with annotations of ebb is one that ebb changes without a word", () => {
+  const asking = manifests.flatMap(podsIn).filter(({ pod }) => JSON.stringify(pod).includes('"ebb.dev/inject"'));
+  expect(asking).not.toEqual([]);
+  for (const { pod } of asking) expect(injectPod(pod, policy)).toMatchObject({ kind: "changed", warnings: [] });
+});
+
+test("each annotation of the README's table is one that ebb knows, and each that ebb knows is in it", () => {
+  const named = annotationMeanings.map(([name]) => name.replace("OPTION", "drain").replace("CONTAINER", "app"));
+  const value: Readonly<Record<string, string>> = { "ebb.dev/status": '{"containers":{}}', "ebb.dev/inject": "true" };
+  for (const name of named) {
+    const [, key = ""] = /^ebb\.dev\/([a-z]+)/.exec(name) ?? [];
+    const text = value[name] ?? (key === "containers" ? "app" : key === "entrypoint" ? "/x" : "1s");
+    const annotations = { "ebb.dev/inject": "true", [name]: text };
+    const containers = [{ name: "app", ...(key === "entrypoint" ? {} : { command: ["/x"] }) }];
+    expect(injectPod({ metadata: { annotations }, spec: { containers } }, policy)).toMatchObject({
+      kind: "changed",
+      warnings: [],
+    });
+  }
+  const source = readFileSync(join(import.meta.dirname, "../src/core/patch-annotations.ts"), "utf8");
+  const known = [...source.matchAll(/key === "(\w+)"/g)].map(([, key]) => `ebb.dev/${key}`);
+  expect(known.length).toBeGreaterThan(2);
+  for (const name of known) expect(named).toContain(name);
 });
 
 /** Each list in a manifest that starts with ebb, in any folder, with the `args` beside it. */

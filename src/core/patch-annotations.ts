@@ -8,6 +8,31 @@ import { boolean, splitBy } from "./syntax.ts";
 
 const PREFIX = "ebb.dev/";
 
+/** What an annotation of the pod, or of a workload's template of pods, means. */
+export const annotationMeanings: readonly (readonly [annotation: string, example: string, meaning: string])[] = [
+  ["ebb.dev/inject", '"true"', "put ebb into this pod; `false` keeps it out, whatever else says"],
+  ["ebb.dev/containers", "app,worker", "the containers that ebb starts, instead of all but the sidecars"],
+  [
+    "ebb.dev/OPTION",
+    "40s",
+    "an option of `ebb run` in all of them: `ebb.dev/drain`, `ebb.dev/sidecar`, `ebb.dev/grace`, ...",
+  ],
+  ["ebb.dev/OPTION.CONTAINER", "never", "an option in one of them: `ebb.dev/quit-on.worker`"],
+  [
+    "ebb.dev/entrypoint",
+    "/app --port 80",
+    'what the image starts, where the container has no `command`; or a JSON array, `["/app", "--port", "80"]`',
+  ],
+  ["ebb.dev/entrypoint.CONTAINER", "/app --port 80", "the same, where several containers have none"],
+  [
+    "ebb.dev/status",
+    "{...}",
+    "written by ebb: what it has put into the pod, so that it can be put there anew; not to be changed",
+  ],
+];
+
+const ownNames = ["inject", "containers", "entrypoint"];
+
 type Annotations = Readonly<Record<string, unknown>>;
 
 /** What a pod's annotations say. */
@@ -83,8 +108,6 @@ function readOne(annotation: Annotation, reading: Reading): void {
   else if (container === undefined) reading.options.set(key, text);
   else reading.own.set(container, new Map(reading.own.get(container)).set(key, text));
 }
-
-const ownNames = ["inject", "containers", "entrypoint"];
 
 function readContainers({ name, text }: Annotation, reading: Reading): void {
   const names = splitBy(text, ",");

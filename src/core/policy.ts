@@ -1,0 +1,19 @@
+import { EXIT, Failure } from "./exit.ts";
+import type { injectionOptions } from "./injection-options.ts";
+import type { Values } from "./option.ts";
+import type { Policy } from "./patch.ts";
+import { settingProblems } from "./patch-options.ts";
+
+/**
+ * The policy that options say.
+ * @throws Failure 64 without an image, and for each --set that ebb run would not take
+ */
+export function policyOf(values: Values<typeof injectionOptions>): Policy {
+  const { image, imagePullPolicy, all, volume, set, entrypoint } = values;
+  const options = new Map(set);
+  const problems = settingProblems(options);
+  const missing = "--image: expected the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0";
+  if (image === undefined) throw new Failure(EXIT.usage, [missing, ...problems].join("\n"));
+  if (problems.length > 0) throw new Failure(EXIT.usage, problems.join("\n"));
+  return { image, imagePullPolicy, all, volume, options, entrypoints: new Map(entrypoint) };
+}

@@ -212,11 +212,12 @@ async function retrying<T>(attempt: () => Promise<T>, { retries = RETRIES, signa
   });
 }
 
+const SHORTEST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 30_000;
 
 async function pause(error: unknown, signal: AbortSignal | undefined): Promise<void> {
-  const ms = error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, LONGEST_PAUSE_MS) : 0;
-  if (ms === 0) return;
+  const wantedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+  const ms = Math.min(Math.max(wantedMs, SHORTEST_PAUSE_MS * (1 + Math.random())), LONGEST_PAUSE_MS);
   const { setTimeout: sleep } = await import("node:timers/promises");
   await sleep(ms, undefined, { ...(signal && { signal }) });
 }

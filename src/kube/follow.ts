@@ -32,6 +32,7 @@ export async function follow<T extends KubeObject>(
   while (!signal.aborted) {
     try {
       await once(api, followed, { seen, isFine, signal });
+      await pause(FIRST_PAUSE_MS * Math.random(), signal); // not in a hot loop where something cuts each watch off
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;

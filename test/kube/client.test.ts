@@ -1,0 +1,228 @@
+import { expect, test } from "bun:test";
+import { ApiError } from "../../src/kube/api-error.ts";
+import { createApiClient, withQuery } from "../../src/kube/client.ts";
+import { follow } from "../../src/kube/follow.ts";
+import { until } from "../harness.ts";
+import { collectLog } from "./collect-log.ts";
+
+const SECRETS = "/api/v1/namespaces/x/secrets";
+
+/** An API server that answers with what it is told, in order. */
+function serve(...answers: ((request: Request) => Response | Promise<Response>)[]) {
+  const requests: string[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch(request) {
+      requests.push(`${request.method} ${request.url.slice(server.url.href.length - 1)}`);
+      return answers.shift()?.(request) ?? new Response("unexpected", { status: 418 });
+    },
+  });
+  const base = server.url.href.replace(/\/$/, "");
+  const identity = async () => ({ headers: { authorization: "Bearer secret" } });
+  const api = createApiClient({ server: base, namespace: "x", identity });
+  return { api, base, requests, [Symbol.asyncDispose]: () => server.stop(true) };
+}
+
+const status =
+  (code: number, reason: string, message: string, headers = {}) =>
+  () =>
+    Response.json({ kind: "Status", status: "Failure", code, reason, message }, { status: code, headers });
+const fine = () => Response.json({ metadata: { name: "y" } });
+
+async function failureOf(promise: Promise<unknown>): Promise<ApiError> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ApiError)) throw new Error(`expected an ApiError, got ${error}`);
+  return error;
+}
+
+test("a refusal has the server's status, reason and words, which name the missing permission", async () => {
+  const message = 'secrets "y" is forbidden: User "z" cannot get resource "secrets"';
+  await using server = serve(status(403, "Forbidden", message));
+  const error = await failureOf(server.api.get(`${SECRETS}/y`));
+  expect(error).toMatchObject({ status: 403, reason: "Forbidden", message: `GET ${SECRETS}/y: 403 ${message}` });
+  expect(server.requests).toEqual([`GET ${SECRETS}/y`]);
+});
+
+test("a refusal by something that is no API server is told in its first words", async () => {
+  await using server = serve(() => new Response(`<html>\n  ${"blocked ".repeat(100)}`, { status: 403 }));
+  const { message } = await failureOf(server.api.get("/x"));
+  expect(message).toStartWith("GET /x: 403 <html> blocked blocked");
+  expect(message.length).toBeLessThan(250);
+});
+
+test.each([429, 500, 502, 503, 504])("%i is asked again", async (code) => {
+  await using server = serve(status(code, "X", "busy"), fine);
+  expect(await server.api.get("/x")).toEqual({ metadata: { name: "y" } });
+});
+
+test("not before the server wants it", async () => {
+  const times: number[] = [];
+  const note = (answer: () => Response) => () => {
+    times.push(performance.now());
+    return answer();
+  };
+  const busy = status(429, "TooManyRequests", "busy", { "retry-after": "1" });
+  await using server = serve(note(busy), note(busy), note(fine));
+  await server.api.get("/x");
+  const [first = 0, second = 0, third = 0] = times;
+  expect(second - first).toBeGreaterThan(950);
+  expect(third - second).toBeGreaterThan(950);
+});
+
+test.each([400, 401, 404, 409, 410, 422])("%i is not", async (code) => {
+  const requests = code === 401 ? 2 : 1; // after a 401 the identity is asked anew, once
+  const refuse = status(code, "X", "no");
+  await using server = serve(refuse, refuse, refuse);
+  expect(await failureOf(server.api.get("/x"))).toMatchObject({ status: code });
+  expect(server.requests).toHaveLength(requests);
+});
+
+test("after a 401 the identity is asked for another token", async () => {
+  const asked: (boolean | undefined)[] = [];
+  await using server = serve(
+    () => new Response("", { status: 401 }),
+    ({ headers }) => Response.json({ token: headers.get("authorization") }),
+  );
+  const identity = async (isRefused?: boolean) => {
+    asked.push(isRefused);
+    return { headers: { authorization: `Bearer ${asked.length}` } };
+  };
+  const api = createApiClient({ server: server.base, namespace: "x", identity });
+  expect(await api.get<unknown>("/x")).toEqual({ token: "Bearer 2" });
+  expect(asked).toEqual([false, true]);
+});
+
+test("a server that nobody is at, one that is silent, and one that breaks off are told apart", async () => {
+  const nowhere = createApiClient({
+    server: "http://127.0.0.1:1",
+    namespace: "x",
+    identity: async () => ({ headers: {} }),
+  });
+  expect(await failureOf(nowhere.get("/x", { retries: 0 }))).toMatchObject({
+    reason: "Unreachable",
+    message: "GET /x: http://127.0.0.1:1: nobody listens there (ECONNREFUSED)",
+  });
+  await using silent = serve(() => new Promise(() => undefined));
+  expect(await failureOf(silent.api.get("/x", { retries: 0, timeoutMs: 50 }))).toMatchObject({ reason: "Timeout" });
+  await using broken = serve(() => new Response('{"metadata":'));
+  expect(await failureOf(broken.api.get("/x", { retries: 0 }))).toMatchObject({ reason: "Unreachable" });
+});
+
+test("an aborted signal ends a request, and a pause between two, with its reason", async () => {
+  const stop = new AbortController();
+  await using server = serve(status(429, "TooManyRequests", "busy", { "retry-after": "30" }));
+  const asking = server.api.get("/x", { signal: stop.signal });
+  await until("the request", () => server.requests.length === 1, 30_000);
+  stop.abort(new Error("enough"));
+  const reason = await asking.catch((error: unknown) => error);
+  expect(reason).not.toBeInstanceOf(ApiError);
+});
+
+test("a redirect is not followed: the token is for this server alone", async () => {
+  await using other = serve(fine);
+  await using server = serve(() => Response.redirect(`${other.base}/x`));
+  await failureOf(server.api.get("/x", { retries: 0 }));
+  expect(other.requests).toEqual([]);
+});
+
+test("what is written says what it is", async () => {
+  const types: (string | null)[] = [];
+  const note = ({ headers }: Request) => {
+    types.push(headers.get("content-type"));
+    return fine();
+  };
+  await using server = serve(note, note, note, note);
+  await server.api.create("/x", {});
+  await server.api.update("/x/y", {});
+  await server.api.patch("/x/y", []);
+  await server.api.delete("/x/y");
+  expect(types).toEqual(["application/json", "application/json", "application/json-patch+json", null]);
+  expect(server.requests).toEqual(["POST /x", "PUT /x/y", "PATCH /x/y", "DELETE /x/y"]);
+});
+
+test("a query leaves out what is undefined and escapes the rest", () => {
+  expect(withQuery("/x", { fieldSelector: "metadata.name=y", limit: undefined })).toBe(
+    "/x?fieldSelector=metadata.name%3Dy",
+  );
+  expect(withQuery("/x", {})).toBe("/x");
+});
+
+const object = (version: number) => ({ metadata: { name: "y", resourceVersion: String(version) } });
+const list =
+  (version: number, ...items: object[]) =>
+  () =>
+    Response.json({ metadata: { resourceVersion: String(version) }, items });
+const line = (type: string, what: object) => `${JSON.stringify({ type, object: what })}\n`;
+
+/** A stream of these pieces, which then ends, or stays open. */
+function stream(pieces: readonly string[], isOpen = false) {
+  return () =>
+    new Response(
+      new ReadableStream({
+        async start(controller) {
+          for (const piece of pieces) {
+            controller.enqueue(new TextEncoder().encode(piece));
+            await Bun.sleep(1); // apart from the next
+          }
+          if (!isOpen) controller.close();
+        },
+      }),
+    );
+}
+
+test("one object is followed: as it is, each change, its end; lines may come in any pieces", async () => {
+  const changed = line("MODIFIED", object(8));
+  await using server = serve(
+    list(5, object(4)),
+    stream([line("BOOKMARK", object(7)) + changed.slice(0, 9), changed.slice(9), line("DELETED", object(9))], true),
+  );
+  const seen: (string | undefined)[] = [];
+  const log = collectLog();
+  const stop = new AbortController();
+  const following = follow(
+    server.api,
+    { collection: SECRETS, name: "y" },
+    (now) => seen.push(now?.metadata.resourceVersion),
+    { log, signal: stop.signal },
+  );
+  await until("three states", () => seen.length === 3, 30_000);
+  stop.abort();
+  await following;
+  expect(seen).toEqual(["4", "8", undefined]);
+  expect(server.requests[0]).toBe(`GET ${SECRETS}?fieldSelector=metadata.name%3Dy`);
+  expect(server.requests[1]).toMatch(
+    /watch=1&allowWatchBookmarks=true&timeoutSeconds=\d+&fieldSelector=metadata.name%3Dy&resourceVersion=5$/,
+  );
+  expect(log.lines).toEqual([]);
+});
+
+test("a watch that ends, has expired, is refused or breaks is begun anew with a list; the same trouble is told once", async () => {
+  const gone = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version" };
+  const refuse = status(403, "Forbidden", "cannot list");
+  await using server = serve(
+    ...[list(5), stream([])],
+    ...[list(6), stream([line("ERROR", gone)])],
+    ...[refuse, refuse],
+    ...[list(7, object(7)), stream([], true)],
+  );
+  const seen: (string | undefined)[] = [];
+  const log = collectLog();
+  const stop = new AbortController();
+  const following = follow(
+    server.api,
+    { collection: SECRETS, name: "y" },
+    (now) => seen.push(now?.metadata.resourceVersion),
+    { log, signal: stop.signal },
+  );
+  await until("three states", () => seen.length === 3, 30_000);
+  stop.abort();
+  await following;
+  expect(seen).toEqual([undefined, undefined, "7"]);
+  const told = log.lines.map(({ fields }) => fields.reason);
+  expect(told).toEqual([`GET ${SECRETS}: too old resource version`, expect.stringContaining("403 cannot list")]);
+});

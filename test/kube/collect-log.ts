@@ -1,0 +1,21 @@
+import type { Fields, Log } from "../../src/system/log.ts";
+
+export interface Line {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: Fields;
+}
+
+/** A log that keeps what it is told. */
+export function collectLog(): Log & { readonly lines: readonly Line[] } {
+  const lines: Line[] = [];
+  const at = (level: string) => (fields: Fields, message: string) => void lines.push({ level, message, fields });
+  return {
+    lines,
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    release: () => undefined,
+  };
+}

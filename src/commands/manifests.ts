@@ -1,8 +1,7 @@
 import type { Command, Invocation } from "../command.ts";
 import { type Call, readOperandCall } from "../core/call.ts";
 import { EXIT, Failure } from "../core/exit.ts";
-import { injectionOptions } from "../core/injection-options.ts";
-import { installationOptions as options } from "../core/installation-options.ts";
+import { ofOwnCa, installationOptions as options, passedOn } from "../core/installation-options.ts";
 import { nearest } from "../core/suggestion.ts";
 import type { Component, Installation } from "../kube/installation.ts";
 import { writeOutput } from "../system/output.ts";
@@ -45,13 +44,13 @@ async function installationOf(call: Call<typeof options>): Promise<Installation>
       "--image: expected the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0, got nothing",
     );
   const { version } = await import("../../package.json");
-  return { ...values, image, version, injection: injectionFlags(call) };
+  return { ...values, image, version, passedOn: given(passedOn, call), ofOwnCa: given(ofOwnCa, call) };
 }
 
-/** The flags of injection that were given, for the webhook to take them. */
-function injectionFlags({ values, texts, origins }: Call<typeof options>): readonly string[] {
-  return Object.entries(injectionOptions).flatMap(([key, { flag, value }]) => {
-    const name = key as keyof typeof injectionOptions;
+/** Those of the flags that were given. */
+function given(flags: Partial<typeof options>, { values, texts, origins }: Call<typeof options>): readonly string[] {
+  return Object.entries(flags).flatMap(([key, { flag, value }]) => {
+    const name = key as keyof typeof options;
     if (origins[name] === "default") return [];
     if (value === undefined) return values[name] === true ? [`--${flag}`] : [];
     return texts[name].map((text) => `--${flag}=${text}`);

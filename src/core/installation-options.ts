@@ -3,6 +3,7 @@ import { injectionOptions } from "./injection-options.ts";
 import { labelSelector, type Requirement } from "./label-selector.ts";
 import { list, type Options, option, optional } from "./option.ts";
 import { boolean, oneOf, type Syntax, syntax } from "./syntax.ts";
+import { webhookOptions } from "./webhook-options.ts";
 
 const group = "installation";
 
@@ -98,8 +99,15 @@ const installation = {
   }),
 };
 
+const { requestTimeout, maxRequestBytes, maxInFlight, logLevel, logFormat } = webhookOptions;
+const { certificateValidity, caValidity } = webhookOptions;
+
+/** What the webhook is told as `ebb manifests` is; the second, of its own CA. */
+export const passedOn = { ...injectionOptions, requestTimeout, maxRequestBytes, maxInFlight, logLevel, logFormat };
+export const ofOwnCa = { certificateValidity, caValidity };
+
 /** What `ebb manifests` is told: by flags alone, so that the same call always prints the same. */
-export const installationOptions = flagsOnly({ ...injectionOptions, ...installation });
+export const installationOptions = flagsOnly({ ...passedOn, ...installation, ...ofOwnCa });
 
 function flagsOnly<O extends Options>(options: O): O {
   const entries = Object.entries(options).map(([key, option]) => [key, { ...option, variables: [] }]);

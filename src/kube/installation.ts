@@ -20,8 +20,12 @@ export interface Installation {
   readonly all: boolean;
   readonly selector: readonly Requirement[];
   readonly namespaceSelector: readonly Requirement[];
-  /** The flags that say how pods are changed. */
-  readonly injection: readonly string[];
+  /** How long, in milliseconds. */
+  readonly certificateValidity: number;
+  readonly caValidity: number;
+  /** Flags of `ebb manifests` that are the webhook's, too; the second, of its own CA. */
+  readonly passedOn: readonly string[];
+  readonly ofOwnCa: readonly string[];
 }
 
 export type Component = "webhook";

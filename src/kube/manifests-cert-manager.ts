@@ -1,3 +1,4 @@
+import { formatDuration } from "../core/duration.ts";
 import { type Installation, type KubernetesObject, type Manifest, metadataIn, secretOf } from "./installation.ts";
 
 const group = "cert-manager.io";
@@ -21,7 +22,7 @@ export function certManagerManifests(installation: Installation): readonly Manif
         isCA: true,
         commonName: ca,
         secretName: ca,
-        duration: "87600h0m0s",
+        duration: formatDuration(installation.caValidity),
         privateKey: { ...key, rotationPolicy: "Never" },
         issuerRef: { group, kind: "Issuer", name: selfSigned },
       }),
@@ -34,8 +35,7 @@ export function certManagerManifests(installation: Installation): readonly Manif
       object: certificate(installation, name, {
         dnsNames: [host, `${host}.cluster.local`],
         secretName: secretOf(installation),
-        duration: "2160h0m0s",
-        renewBefore: "720h0m0s",
+        duration: formatDuration(installation.certificateValidity),
         usages: ["digital signature", "server auth"],
         privateKey: { ...key, rotationPolicy: "Always" },
         issuerRef: { group, kind: "Issuer", name: ca },

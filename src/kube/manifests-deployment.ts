@@ -55,7 +55,7 @@ function container(installation: Installation) {
     image,
     ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }),
     command: ["/ebb", "webhook"],
-    args: [...certificateFlags(installation), ...installation.injection],
+    args: [...certificateFlags(installation), ...installation.passedOn],
     ports: [
       { name: "https", containerPort: 8443, protocol: "TCP" },
       { name: "http", containerPort: 8080, protocol: "TCP" },
@@ -83,5 +83,6 @@ function certificateFlags(installation: Installation): readonly string[] {
     `--secret=${secretOf(installation)}`,
     `--lease=${name}`,
     `--webhook-config=${name}`,
+    ...installation.ofOwnCa,
   ];
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
+import { readOperandCall } from "../../src/core/call.ts";
+import { webhookOptions } from "../../src/core/webhook-options.ts";
 import { ebb } from "../harness.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes, read deeply
@@ -136,6 +138,17 @@ describe.each(calls.map((call) => [call.join(" "), call] as const))("in what `eb
     expect(asked).toEqual({ name, namespace, path: "/mutate", port: service.port });
   });
 
+  test("the webhook takes its flags, listens where it is asked, and has the time to leave", async () => {
+    const all = await made;
+    const { args, ports } = containerOf(all);
+    const { values } = readOperandCall(webhookOptions, { args, env: {} });
+    const { name } = find(all, "MutatingWebhookConfiguration").metadata;
+    expect(values).toMatchObject({ image, ...(values.certDir === undefined ? { webhookConfig: name } : {}) });
+    const listens = ports.map(({ containerPort }: Any) => containerPort);
+    expect(listens).toEqual([values.listen.port, values.healthListen.port]);
+    expect(podOf(all).terminationGracePeriodSeconds * 1000).toBeGreaterThan(values.drain + 5000);
+  });
+
   test("the rights are those of the pods' account, for what the flags name", async () => {
     const all = await made;
     const { name, namespace } = find(all, "ServiceAccount").metadata;
@@ -233,6 +246,21 @@ describe("an option of ebb manifests", () => {
       ["--network-policy", "--cert-manager"],
       (all) => find(all, "NetworkPolicy").spec.policyTypes,
       ["Ingress", "Egress"],
+    ],
+    [
+      ["--certificate-validity", "10d", "--log-level", "debug", "--max-in-flight", "7"],
+      (all) => containerOf(all).args.slice(-4),
+      ["--certificate-validity=10d", `--image=${image}`, "--max-in-flight=7", "--log-level=debug"],
+    ],
+    [
+      ["--cert-manager", "--certificate-validity", "10d", "--ca-validity", "100d"],
+      (all) => all.filter(({ kind }) => kind === "Certificate").map(({ spec }) => spec.duration),
+      ["2400h", "240h"],
+    ],
+    [
+      ["--cert-manager", "--certificate-validity", "10d"],
+      (all) => containerOf(all).args,
+      ["--cert-dir=/certificates", `--image=${image}`],
     ],
     [
       ["--all", "--volume", "image", "--set", "drain=40s", "--set", "quit-on=never", "--entrypoint", "app=/a b"],

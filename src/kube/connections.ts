@@ -47,12 +47,16 @@ export function watchConnections(
     connection.phase = phase;
     connection.response = response;
   };
+  const end = (socket: TLSSocket): void => {
+    connections.delete(socket); // at once, lest the next one chooses it too
+    socket.destroy();
+  };
   const sweep = (): void => {
     const now = performance.now();
     for (const [socket, { phase, until, response }] of connections) {
       if (now < until) continue;
       if (phase === "receiving") onSlow(socket, response);
-      else socket.destroy();
+      else end(socket);
     }
   };
   const timer = setInterval(sweep, Math.min(MOST_SWEEPS_MS, requestMs / 4));
@@ -67,7 +71,7 @@ export function watchConnections(
       socket.on("data", () => {
         if (connections.get(socket)?.phase === "idle") enter(socket, "receiving");
       });
-      if (connections.size > most) longestIdle(connections)?.destroy();
+      if (connections.size > most) end(longestIdle(connections) ?? socket);
     },
     receiving(socket, response) {
       enter(socket, "receiving", response);

@@ -3,7 +3,7 @@ import type { webhookOptions } from "../core/webhook-options.ts";
 import type { Log } from "../system/log.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { HttpsServer } from "./https.ts";
-import { pause } from "./stops.ts";
+import { pause } from "./pause.ts";
 
 export interface Leaving {
   readonly endpoint: Endpoint;

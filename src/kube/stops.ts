@@ -1,6 +1,5 @@
 import { isStop } from "../core/signal.ts";
 import type { Signals } from "../system/signals.ts";
-import { deadline } from "../system/timer.ts";
 
 /** The first stop signal asks to leave, another one to leave at once. */
 export interface Stops {
@@ -16,14 +15,6 @@ export function stopsOf(signals: Signals): Stops {
   return { first: first.signal, second: second.signal };
 }
 
-/** Resolves after `ms`, or once `signal` is aborted. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const cancel = deadline(ms, resolve);
-    signal.addEventListener("abort", () => {
-      cancel();
-      resolve();
-    });
-  });
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }

@@ -1,5 +1,5 @@
-import { objectOf, textOf } from "../core/json.ts";
-import { injectPod, type Policy, type Remark } from "../core/patch.ts";
+import { describePath, objectOf, type Path, textOf } from "../core/json.ts";
+import { type Injection, injectPod, type Policy, type Remark } from "../core/patch.ts";
 import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts";
 import { patchBetween } from "./json-patch.ts";
 import { warningsOf } from "./warnings.ts";
@@ -22,7 +22,7 @@ export interface Decision {
  */
 export function admit(request: AdmissionRequest, policy: Policy): Decision {
   if (!isNewPod(request)) return unchanged("only new pods are changed");
-  const injection = injectPod(request.object, policy);
+  const injection = inject(request.object, policy);
   const { asked, warnings } = injection;
   if (injection.kind === "unchanged") return unchanged(injection.reason, warnings);
   if (injection.kind === "refused") {
@@ -40,6 +40,31 @@ export function admit(request: AdmissionRequest, policy: Policy): Decision {
   };
 }
 
+/** What no pod is like is not compared with anything: whoever may create pods could have that take minutes. */
+function inject(pod: unknown, policy: Policy): Injection {
+  const problem = excessIn(pod, []);
+  if (problem === undefined) return injectPod(pod, policy);
+  const bare = injectPod({ metadata: objectOf(pod).metadata }, policy);
+  return bare.kind === "unchanged" ? bare : { kind: "refused", asked: bare.asked, problems: [problem], warnings: [] };
+}
+
+const MOST_ITEMS = 1000;
+const DEEPEST = 100;
+
+function excessIn(value: unknown, path: Path): Remark | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (path.length > DEEPEST) return { field: describePath(path.slice(0, 3)), message: `deeper than ${DEEPEST} levels` };
+  const isList = Array.isArray(value);
+  if (isList && value.length > MOST_ITEMS) {
+    return { field: describePath(path), message: `more than ${MOST_ITEMS} items` };
+  }
+  for (const [name, inner] of Object.entries(value)) {
+    const found = excessIn(inner, [...path, isList ? Number(name) : name]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 function isNewPod({ kind, operation, subResource }: AdmissionRequest): boolean {
   return kind.group === "" && kind.kind === "Pod" && operation === "CREATE" && !subResource;
 }
@@ -53,7 +78,7 @@ function unchanged(reason: string, warnings: readonly Remark[] = []): Decision {
 }
 
 function skipped(problems: readonly Remark[], warnings: readonly Remark[]): Decision {
-  const notes = problems.map(({ field, message }) => ({ field, message: `${message}; the pod is left as it is` }));
+  const notes = problems.map(({ field, message }) => ({ field, message: `the pod is left as it is: ${message}` }));
   return { result: "skipped", reason: describe(problems), response: allowed([...notes, ...warnings]) };
 }
 

@@ -10,6 +10,7 @@ const source = resolve(import.meta.dirname, "..", "src");
 export const leaves: readonly string[] = [
   "everything.ts",
   "kube/manifests.ts",
+  "kube/webhook.ts",
   "licenses.ts",
   "personalities/personalities.ts",
   "system/drain.ts",

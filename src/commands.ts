@@ -10,6 +10,7 @@ import { command as run } from "./commands/run.ts";
 import { command as sleep } from "./commands/sleep.ts";
 import { command as status } from "./commands/status.ts";
 import { command as wait } from "./commands/wait.ts";
+import { command as webhook } from "./commands/webhook.ts";
 
 /** All commands, in the order of `--help`. */
 export const commands: Readonly<Record<string, Command>> = {
@@ -21,6 +22,7 @@ export const commands: Readonly<Record<string, Command>> = {
   request,
   status,
   install,
+  webhook,
   manifests,
   config,
   completion,

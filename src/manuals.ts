@@ -189,6 +189,27 @@ export const manuals: Readonly<Record<string, Manual>> = {
     ],
     seeAlso: ["run"],
   },
+  webhook: {
+    about:
+      'Puts ebb into pods as they are created, as `ebb inject` does with manifests: a mutating admission webhook, asked by the API server. A pod asks for it with the annotation ebb.dev/inject: "true"; with --all every pod but those that say "false" is changed. A pod that asks and cannot be changed is refused, so that its owner reads why. It makes its own certificates, renews them, and keeps the MutatingWebhookConfiguration\'s caBundle right, unless --cert-dir names cert-manager\'s. On a stop signal it is unready at once, goes on accepting for --min-drain, and ends when all is answered. `ebb manifests` prints what installs it.',
+    examples: [
+      {
+        call: "ebb webhook --image registry.example.com/ebb:0.1.0",
+        why: "In the cluster, for pods that ask for it.",
+      },
+      {
+        call: "ebb webhook --image registry.example.com/ebb:0.1.0 --all --set drain=40s --cert-dir /certificates",
+        why: "For all pods, with an option of ebb run for each, and with cert-manager's certificate.",
+      },
+    ],
+    exits: [
+      ["0", "a stop signal ended it"],
+      bad,
+      ["69", "there is no API server to keep certificates with"],
+      ["71", "an address to listen at is not to be had"],
+    ],
+    seeAlso: ["manifests"],
+  },
   manifests: {
     about:
       "Prints all that installs the webhook in a cluster: namespace, rights, replicas, service and registration. It asks no cluster, and the same call prints the same text, so it can be kept in a repository. All that says how pods are changed (--set, --entrypoint, --volume, --all) goes to the webhook as it is.",

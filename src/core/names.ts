@@ -1,6 +1,19 @@
 /** The first words that are not a program's name: the commands, and `help`. */
 export const commandNames: readonly string[] = [
-  ...["run", "wait", "sleep", "drain", "quit", "request", "status", "install", "manifests", "config", "completion"],
+  ...[
+    "run",
+    "wait",
+    "sleep",
+    "drain",
+    "quit",
+    "request",
+    "status",
+    "install",
+    "webhook",
+    "manifests",
+    "config",
+    "completion",
+  ],
   "help",
 ];
 

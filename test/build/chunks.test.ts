@@ -31,6 +31,7 @@ test.each([
   ["the commands of debugging", "close-wait"],
   ["the version", "devDependencies"],
   ["the licences", "zstdDecompressSync"],
+  ["the webhook", "AdmissionReview"],
 ])("%s is loaded later, by those that need it", (_, word) => {
   expect(start.includes(word)).toBe(false);
   expect(later.some((text) => text.includes(word))).toBe(true);

@@ -1,0 +1,22 @@
+import type { Command, Invocation } from "../command.ts";
+import { expectNoOperands, readOperandCall } from "../core/call.ts";
+import { policyOf } from "../core/policy.ts";
+import { webhookOptions as options } from "../core/webhook-options.ts";
+import { createLog } from "../system/log.ts";
+
+/** `ebb webhook`: the change of `ebb inject`, as the API server asks for it. Serves until a stop signal. */
+export const command: Command = {
+  summary: "put ebb into pods as the API server creates them",
+  usage: "webhook --image IMAGE [flags]",
+  options,
+  main,
+};
+
+async function main({ args, env, signals }: Invocation): Promise<number> {
+  const call = readOperandCall(options, { args, env });
+  expectNoOperands(call, command.usage);
+  const policy = policyOf(call.values);
+  const log = createLog(call.values, { env });
+  const webhook = await import("../kube/webhook.ts");
+  return await webhook.main(call.values, { policy, env, log, signals });
+}

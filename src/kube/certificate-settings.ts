@@ -1,0 +1,35 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Environment, Values } from "../core/option.ts";
+import type { webhookOptions } from "../core/webhook-options.ts";
+import type { Log } from "../system/log.ts";
+import type { CertificateSettings } from "./certificates.ts";
+import { connect } from "./client.ts";
+
+/** The names of cert-manager's Secrets, and of all of type kubernetes.io/tls. */
+const FILES = { cert: "tls.crt", key: "tls.key" };
+
+/** Files where a folder is named, else ebb's own CA. @throws Failure where there is no API server to keep that with */
+export async function certificateSettings(
+  settings: Values<typeof webhookOptions>,
+  env: Environment,
+  log: Log,
+): Promise<CertificateSettings> {
+  const { certDir, kubeconfig, context } = settings;
+  if (certDir !== undefined) return { kind: "files", cert: join(certDir, FILES.cert), key: join(certDir, FILES.key) };
+  const api = await connect({ env, kubeconfig, context }, log);
+  return {
+    kind: "own",
+    api,
+    namespace: settings.namespace ?? api.namespace,
+    secret: settings.secret,
+    lease: settings.lease,
+    service: settings.service,
+    names: settings.certificateNames,
+    webhooks: settings.webhookConfig,
+    validityMs: settings.certificateValidity,
+    authorityValidityMs: settings.caValidity,
+    identity: `${hostname()}_${randomUUID()}`,
+  };
+}

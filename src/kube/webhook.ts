@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { version } from "../../package.json";
+import { EXIT, Failure } from "../core/exit.ts";
+import type { Environment, Values } from "../core/option.ts";
+import type { Policy } from "../core/patch.ts";
+import type { webhookOptions } from "../core/webhook-options.ts";
+import type { Log } from "../system/log.ts";
+import type { Signals } from "../system/signals.ts";
+import { certificateSettings } from "./certificate-settings.ts";
+import { certificates } from "./certificates.ts";
+import { createEndpoint } from "./endpoint.ts";
+import { openHealth } from "./health.ts";
+import type { ServingCertificate } from "./held.ts";
+import { type HttpsServer, openHttps } from "./https.ts";
+import { leave } from "./leave.ts";
+import { createMetrics } from "./metrics.ts";
+import { aborted, stopsOf } from "./stops.ts";
+
+export type WebhookSettings = Values<typeof webhookOptions>;
+
+export interface Context {
+  readonly policy: Policy;
+  readonly env: Environment;
+  readonly log: Log;
+  readonly signals: Signals;
+}
+
+/** Serves until a stop signal, and leaves as `ebb drain` has others leave. Resolves to the exit code. */
+export async function main(settings: WebhookSettings, { policy, env, log, signals }: Context): Promise<number> {
+  const stops = stopsOf(signals);
+  const requestMs = settings.requestTimeout;
+  const clientCa = settings.clientCa === undefined ? undefined : readFile("--client-ca", settings.clientCa);
+  let server: HttpsServer | undefined;
+  let served: ServingCertificate | undefined;
+  const gauges = { inFlight: () => endpoint.inFlight, connections: () => server?.connections ?? 0 };
+  const metrics = createMetrics(version, gauges);
+  const endpoint = createEndpoint({ ...settings, policy, requestMs }, log, metrics);
+  const health = openHealth(settings.healthListen, metrics, () => {
+    if (stops.first.aborted) return "leaving";
+    if (served === undefined) return "no certificate yet";
+    return served.expiresAt < Date.now() ? "the certificate has expired" : undefined;
+  });
+  log.info({ port: health.port }, "answering probes");
+  const serve = async (certificate: ServingCertificate): Promise<void> => {
+    const expires = new Date(certificate.expiresAt).toISOString();
+    if (server === undefined) {
+      server = await openHttps({ listen: settings.listen, certificate, clientCa, requestMs }, endpoint);
+      log.info({ port: server.port, expires }, "serving");
+    } else {
+      server.use(certificate);
+      log.info({ expires }, "serving with another certificate");
+    }
+    served = certificate;
+    metrics.expires(certificate.expiresAt);
+  };
+  const serveAll = async (): Promise<void> => {
+    const source = await certificateSettings(settings, env, log);
+    for await (const certificate of certificates(source, { log, signal: stops.first })) await serve(certificate);
+  };
+  const serving = serveAll();
+  await Promise.race([serving, aborted(stops.first)]);
+  if (server !== undefined) await leave(server, { endpoint, settings, stop: stops.second, log });
+  await serving;
+  await health.close();
+  return EXIT.ok;
+}
+
+/** @throws Failure 64 that names the option */
+function readFile(flag: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new Failure(EXIT.usage, `${flag}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,163 @@
+import { describe, expect, test } from "bun:test";
+import { inParallel, until } from "../harness.ts";
+import { json, reviewOf, startWebhook, type Webhook } from "./webhook.ts";
+
+const body = JSON.stringify(reviewOf({}));
+const head = (more = "") => `POST /mutate HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${more}`;
+const whole = `${head(`content-length: ${body.length}\r\n`)}\r\n${body}`;
+
+/** Whatever came before, a pod is still changed. */
+async function expectWell(webhook: Webhook): Promise<void> {
+  const answer = await webhook.ask();
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('"patch":')]);
+}
+
+describe("a request that is no AdmissionReview", () => {
+  test.each<[number, string, string, RequestInit & { readonly path?: string }]>([
+    [404, "of another path", "/else: not found", { path: "/else" }],
+    [405, "of another method", "expected POST, got GET", { method: "GET", body: null }],
+    [415, "of another type", 'got "text/plain"', { headers: { "content-type": "text/plain" } }],
+    [400, "that is no JSON", "the body is not JSON", { body: '{"a"' }],
+    [400, "that is empty", "the body is not JSON", { body: "" }],
+    [400, "that is not UTF-8", "the body is not UTF-8", { body: Uint8Array.of(0x22, 0xff, 0x22) }],
+    [400, "of another version", "expected admission.k8s.io/v1", { body: body.replace("/v1", "/v1beta1") }],
+    [413, "that is too big", "at most 100000 bytes", { body: body + " ".repeat(100_000) }],
+    [413, "that is too big, in chunks", "at most 100000 bytes", { body: new Blob([" ".repeat(1e6)]).stream() }],
+  ])("is answered with %d: one %s", async (status, _, message, { path, ...init }) => {
+    await using webhook = await startWebhook(["--max-request-bytes", "100000"]);
+    const url = new URL(path ?? "", webhook.url).href;
+    const all = { method: "POST", headers: json, body, tls: { ca: webhook.mounted.ca }, ...init };
+    const answer = await fetch(url, all);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([status, "text/plain; charset=utf-8"]);
+    expect(await answer.text()).toContain(message);
+    await expectWell(webhook);
+  });
+
+  test.each([
+    ["400", "HELLO\r\n\r\n"],
+    ["400", `${head("content-length: 3\r\ntransfer-encoding: chunked\r\n")}\r\n0\r\n\r\n`],
+    ["400", `${head("content-length: -1\r\n")}\r\n`],
+    ["400", `${head("transfer-encoding: chunked\r\n")}\r\nZZ\r\n`],
+    ["431", `${head(`x: ${"a".repeat(40_000)}\r\n`)}\r\n`],
+    ["400", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+  ])("is answered with %s where it is not even HTTP/1.1: %j", async (status, text) => {
+    await using webhook = await startWebhook();
+    using raw = await webhook.open();
+    raw.send(text);
+    await until("it is refused", () => raw.isClosed(), 30_000);
+    expect(raw.text()).toStartWith(`HTTP/1.1 ${status} `);
+    await expectWell(webhook);
+  });
+
+  test("of plain HTTP is not answered, and harms nothing", async () => {
+    await using webhook = await startWebhook();
+    await expect(fetch(`http://127.0.0.1:${webhook.port}/mutate`)).rejects.toThrow();
+    await expectWell(webhook);
+  });
+});
+
+describe("a slow request", () => {
+  const flags = ["--request-timeout", "300ms"];
+
+  test.each([
+    ["whose head never ends", head()],
+    ["whose body never ends", `${head("content-length: 100\r\n")}\r\n{`],
+    ["whose chunks never end", `${head("transfer-encoding: chunked\r\n")}\r\n1\r\n{\r\n`],
+  ])("is answered with 408: one %s", async (_, text) => {
+    await using webhook = await startWebhook(flags);
+    using raw = await webhook.open();
+    raw.send(text);
+    await until("it is refused", () => raw.isClosed(), 30_000);
+    expect(raw.text()).toContain("HTTP/1.1 408 ");
+    await expectWell(webhook);
+  });
+
+  test("on a connection that was used before is answered with 408, too", async () => {
+    await using webhook = await startWebhook(flags);
+    using raw = await webhook.open();
+    raw.send(whole);
+    await until("it is answered", () => raw.text().includes('"patch":'), 30_000);
+    raw.send(head());
+    await until("it is refused", () => raw.isClosed(), 30_000);
+    expect(raw.text()).toContain("HTTP/1.1 408 ");
+  });
+
+  test("that drips is not waited for any longer", async () => {
+    await using webhook = await startWebhook(flags);
+    using raw = await webhook.open();
+    raw.send(head());
+    await until(
+      "it is refused",
+      async () => {
+        raw.send("x: y\r\n");
+        await Bun.sleep(20);
+        return raw.isClosed();
+      },
+      30_000,
+    );
+    expect(raw.text()).toStartWith("HTTP/1.1 408 ");
+  });
+
+  test("that was refused before its body came is not waited for either", async () => {
+    await using webhook = await startWebhook(flags);
+    using raw = await webhook.open();
+    raw.send(`POST /else HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{`);
+    await until("it is refused", () => raw.text().startsWith("HTTP/1.1 404 "), 30_000);
+    await until("it is closed", () => raw.isClosed(), 30_000);
+    expect(raw.text()).not.toContain("408");
+  });
+
+  test("whose client goes away is forgotten", async () => {
+    await using webhook = await startWebhook();
+    const raw = await webhook.open();
+    raw.send(`${head("content-length: 100\r\n")}\r\n{`);
+    const inFlight = async () => /^ebb_webhook_requests_in_flight (\d+)$/m.exec(await metrics(webhook))?.[1];
+    await until("it is under way", async () => (await inFlight()) === "1", 30_000);
+    raw.socket.destroy();
+    await until("it is forgotten", async () => (await inFlight()) === "0", 30_000);
+    await expectWell(webhook);
+  });
+});
+
+test("1,000 idle connections, and more, harm nothing: the ones that have been idle longest go", async () => {
+  await using webhook = await startWebhook();
+  const numbers = Array.from({ length: 1100 }, (_, at) => at);
+  const idle = await inParallel(numbers, () => webhook.open(), 20);
+  try {
+    const open = async () => Number(/^ebb_webhook_connections (\d+)$/m.exec(await metrics(webhook))?.[1]);
+    await until("some are closed", async () => (await open()) <= 1000, 30_000);
+    expect(await open()).toBeGreaterThan(900);
+    await until("the first is among them", () => idle[0]?.isClosed(), 30_000);
+    await expectWell(webhook);
+  } finally {
+    for (const raw of idle) raw[Symbol.dispose]();
+  }
+}, 60_000);
+
+test("where too many requests are under way, the API server is told to ask again in a second", async () => {
+  await using webhook = await startWebhook(["--max-in-flight", "2", "--request-timeout", "1m"]);
+  const held = await Promise.all([webhook.open(), webhook.open()]);
+  for (const raw of held) raw.send(`${head(`content-length: ${body.length}\r\n`)}\r\n{`);
+  await until("they are under way", async () => (await metrics(webhook)).includes("_in_flight 2\n"), 30_000);
+  const answer = await webhook.ask();
+  expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "1"]);
+  for (const raw of held) raw.send(body.slice(1));
+  for (const raw of held) await until("it is answered", () => raw.text().startsWith("HTTP/1.1 200 "), 30_000);
+  await expectWell(webhook);
+  for (const raw of held) raw[Symbol.dispose]();
+});
+
+test("requests that take all memory meant for them are refused in the same way, and it is free again afterwards", async () => {
+  await using webhook = await startWebhook(["--max-request-bytes", "1Mi", "--request-timeout", "1m"]);
+  const held = await Promise.all(Array.from({ length: 4 }, () => webhook.open()));
+  const most = 1024 * 1024;
+  for (const raw of held) raw.send(`${head(`content-length: ${most}\r\n`)}\r\n${" ".repeat(most - 10)}`);
+  const status = async () => (await webhook.ask()).status;
+  await until("there is no room", async () => (await status()) === 429, 30_000);
+  for (const raw of held) raw[Symbol.dispose]();
+  await until("there is room", async () => (await status()) === 200, 30_000);
+});
+
+async function metrics({ health }: Webhook): Promise<string> {
+  return await (await fetch(`${health}/metrics`)).text();
+}

@@ -26,7 +26,7 @@ export function admit(request: AdmissionRequest, policy: Policy): Decision {
   const { asked, warnings } = injection;
   if (injection.kind === "unchanged") return unchanged(injection.reason, warnings);
   if (injection.kind === "refused") {
-    return asked ? refused(request, injection.problems, warnings) : skipped(injection.problems, warnings);
+    return asked ? refused(injection.problems, warnings) : skipped(injection.problems, warnings);
   }
   const { pod, containers } = injection;
   return {
@@ -82,17 +82,11 @@ function skipped(problems: readonly Remark[], warnings: readonly Remark[]): Deci
   return { result: "skipped", reason: describe(problems), response: allowed([...notes, ...warnings]) };
 }
 
-/** As the API server itself refuses what is invalid: kubectl and controllers show the message. */
-function refused(request: AdmissionRequest, problems: readonly Remark[], warnings: readonly Remark[]): Decision {
+/** Without `details`: in their place kubectl would leave out who refused it, and the message. */
+function refused(problems: readonly Remark[], warnings: readonly Remark[]): Decision {
   const reason = describe(problems);
-  const causes = problems.map(({ field, message }) => ({ reason: "FieldValueInvalid", field, message }));
-  const status = {
-    status: "Failure",
-    code: 422,
-    reason: "Invalid",
-    message: `ebb cannot be put into this pod: ${reason}`,
-    details: { kind: "Pod", name: nameOf(request), causes },
-  };
+  const message = `ebb cannot be put into this pod: ${reason}`;
+  const status = { status: "Failure", code: 422, reason: "Invalid", message };
   return { result: "refused", reason, response: { ...allowed(warnings), allowed: false, status } };
 }
 

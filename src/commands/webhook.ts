@@ -1,5 +1,6 @@
 import type { Command, Invocation } from "../command.ts";
 import { expectNoOperands, readOperandCall } from "../core/call.ts";
+import { withoutVariables } from "../core/option.ts";
 import { policyOf } from "../core/policy.ts";
 import { webhookOptions as options } from "../core/webhook-options.ts";
 import { createLog } from "../system/log.ts";
@@ -16,7 +17,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readOperandCall(options, { args, env });
   expectNoOperands(call, command.usage);
   const policy = policyOf(call.values);
-  const log = createLog(call.values, { env });
+  const log = createLog(call.values, { env: withoutVariables(options, env) }); // it warns of what sets nothing
   const webhook = await import("../kube/webhook.ts");
   return await webhook.main(call.values, { policy, env, log, signals });
 }

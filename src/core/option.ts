@@ -245,3 +245,9 @@ export function unknownVariables(options: Options, env: Environment): readonly s
   const known = new Set(Object.values(options).flatMap((option) => option.variables.map(({ name }) => name)));
   return own.filter((name) => !known.has(name));
 }
+
+/** The environment without what sets these options. */
+export function withoutVariables(options: Options, env: Environment): Environment {
+  const known = new Set(Object.values(options).flatMap((option) => option.variables.map(({ name }) => name)));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !known.has(name)));
+}

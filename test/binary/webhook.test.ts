@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
-import { ebb, lineOf, temporaryFolder, until } from "../harness.ts";
+import { ebb, lineOf, startEbb, temporaryFolder, until } from "../harness.ts";
 import { mountCertificate, nonEmpty, pod, portOf, said, startUnready, startWebhook, webhookFlags } from "./webhook.ts";
 
 describe("ebb webhook", () => {
@@ -88,6 +88,24 @@ describe("ebb webhook", () => {
     using folder = temporaryFolder();
     const { code, stderr } = await ebb(["webhook", ...webhookFlags, "--cert-dir", folder.path, ...flags]);
     expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining(reason) });
+  });
+
+  test("takes its options from the environment, too, and warns of variables that set nothing", async () => {
+    using mounted = mountCertificate();
+    const env = {
+      EBB_IMAGE: "registry.example.com/ebb:2",
+      EBB_LISTEN: "127.0.0.1:0",
+      EBB_HEALTH_LISTEN: "127.0.0.1:0",
+      EBB_CERT_DIR: mounted.path,
+      EBB_MIN_DRAIN: "0",
+      EBB_LISTENS: "1",
+    };
+    await using started = startEbb(["webhook"], { env });
+    await portOf(started, "serving");
+    started.kill("SIGTERM");
+    const { code, log } = await started.ended;
+    expect(code).toBe(0);
+    expect(log.filter(({ level }) => level === "warn")).toMatchObject([{ variable: "EBB_LISTENS" }]);
   });
 
   test("without an image for the pods is exit code 64", async () => {

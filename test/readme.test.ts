@@ -59,7 +59,11 @@ test("a manifest with annotations of ebb is one that ebb changes without a word"
 
 test("each annotation of the README's table is one that ebb knows, and each that ebb knows is in it", () => {
   const named = annotationMeanings.map(([name]) => name.replace("OPTION", "drain").replace("CONTAINER", "app"));
-  const value: Readonly<Record<string, string>> = { "ebb.dev/status": '{"containers":{}}', "ebb.dev/inject": "true" };
+  const value: Readonly<Record<string, string>> = {
+    "ebb.dev/status": '{"containers":{}}',
+    "ebb.dev/inject": "true",
+    "ebb.dev/native": "envoy",
+  };
   for (const name of named) {
     const [, key = ""] = /^ebb\.dev\/([a-z]+)/.exec(name) ?? [];
     const text = value[name] ?? (key === "containers" ? "app" : key === "entrypoint" ? "/x" : "1s");

@@ -2,7 +2,8 @@ import { parseWords } from "./injection-options.ts";
 import type { Remark } from "./patch.ts";
 import { mismatch, optionNamed, podOptionFlags, problemOf } from "./patch-options.ts";
 import { annotationField } from "./patch-pod.ts";
-import { STATUS } from "./patch-status.ts";
+import { NATIVE, STATUS } from "./patch-status.ts";
+import { sidecarNames } from "./sidecar.ts";
 import { nearest } from "./suggestion.ts";
 import { boolean, splitBy } from "./syntax.ts";
 
@@ -25,13 +26,18 @@ export const annotationMeanings: readonly (readonly [annotation: string, example
   ],
   ["ebb.dev/entrypoint.CONTAINER", "/app --port 80", "the same, where several containers have none"],
   [
+    "ebb.dev/native",
+    "envoy",
+    "the sidecars that are native (init containers with `restartPolicy: Always`), which `auto` then waits for and never quits; ebb writes it where it sees them and nobody has",
+  ],
+  [
     "ebb.dev/status",
     "{...}",
     "written by ebb: what it has put into the pod, so that it can be put there anew; not to be changed",
   ],
 ];
 
-const ownNames = ["inject", "containers", "entrypoint"];
+const ownNames = ["inject", "containers", "entrypoint", "native"];
 
 type Annotations = Readonly<Record<string, unknown>>;
 
@@ -63,7 +69,7 @@ export function readAsked(annotations: Annotations): boolean | undefined | Remar
 /** Of a pod that nothing is done to: those of its annotations that so mean nothing. */
 export function idleAnnotations(annotations: Annotations, reason: string): readonly Remark[] {
   return Object.keys(annotations)
-    .filter((name) => name.startsWith(PREFIX) && name !== `${PREFIX}inject` && name !== STATUS)
+    .filter((name) => name.startsWith(PREFIX) && ![`${PREFIX}inject`, STATUS, NATIVE].includes(name))
     .map((name) => ({ field: annotationField(name), message: `this says nothing: ${reason}` }));
 }
 
@@ -95,6 +101,7 @@ function readOne(annotation: Annotation, reading: Reading): void {
   const [, key = "", , container] = /^([^.]*)(\.(.*))?$/s.exec(name.slice(PREFIX.length)) ?? [];
   if (key === "entrypoint") return readEntrypoint(annotation, container, reading);
   if (container === undefined && key === "inject") return;
+  if (name === NATIVE) return checkNative(annotation, reading);
   if (container === undefined && key === "containers") return readContainers(annotation, reading);
   const option = optionNamed(key);
   if (option === undefined) {
@@ -114,6 +121,13 @@ function readContainers({ name, text }: Annotation, reading: Reading): void {
   if (names.length > 0) reading.containers = names;
   else
     reading.problems.push({ field: annotationField(name), message: mismatch("names of containers, as in a,b", text) });
+}
+
+function checkNative({ name, text }: Annotation, reading: Reading): void {
+  const names = splitBy(text, ",");
+  const isKnown = names.length > 0 && names.every((one) => (sidecarNames as readonly string[]).includes(one));
+  const expected = `sidecars that are native, of ${sidecarNames.join(", ")}`;
+  if (!isKnown) reading.problems.push({ field: annotationField(name), message: mismatch(expected, text) });
 }
 
 function readEntrypoint({ name, text }: Annotation, container: string | undefined, reading: Reading): void {

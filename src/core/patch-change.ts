@@ -7,8 +7,9 @@ import { chooseOptions } from "./patch-options.ts";
 import { type AppPart, type Context, changed, type Part, planPart, statusOf } from "./patch-part.ts";
 import type { Pod } from "./patch-pod.ts";
 import { rivals } from "./patch-several.ts";
-import { STATUS, type Status } from "./patch-status.ts";
-import { annotationsVolume, ebbMount, ebbVolume, volumeNames } from "./patch-volumes.ts";
+import { NATIVE, STATUS, type Status } from "./patch-status.ts";
+import { annotationsVolume, ebbMount, ebbVolume, volumeNames, volumesOf } from "./patch-volumes.ts";
+import { sidecarIn } from "./sidecar-containers.ts";
 
 /** What becomes of a pod that ebb is not in. */
 export interface Change {
@@ -23,7 +24,7 @@ export interface Change {
 /** The pod with ebb in it, as far as nothing is in the way. */
 export function planChange(pod: Pod, told: Told): Change {
   const choice = chooseContainers(pod, told);
-  const context = { pod, told, names: volumeNames(pod) };
+  const context = { pod, told, names: volumeNames(pod), volumes: volumesOf(pod) };
   const apps = choice.chosen.map((one) => planPart(one, context));
   const { isRefused, remarks } = rivals(apps, context);
   const problems = [...choice.problems, ...apps.flatMap((app) => app.problems), ...(isRefused ? remarks : [])];
@@ -45,8 +46,9 @@ function planProxies(apps: readonly AppPart[], { pod, told, names }: Context): r
   if (longest === undefined || longest.drainMs === 0 || !hasEbb || !serves(pod)) return [];
   const policy = new Map([...told.known.options, ...told.policy.options]);
   const options = chooseOptions({ pod: new Map(), policy, annotations: told.wishes.options });
+  const started = new Set(apps.map(({ at }) => at));
   return pod.spec.containers.flatMap((container, at): readonly Part[] => {
-    if (apps.some((app) => app.at === at)) return [];
+    if (started.has(at)) return [];
     const hook = proxyHook(container, longest.drain, options);
     return hook === undefined ? [] : [{ at, container, hook, mounts: [ebbMount(names.ebb)], env: [], how: {} }];
   });
@@ -55,8 +57,9 @@ function planProxies(apps: readonly AppPart[], { pod, told, names }: Context): r
 function build(parts: readonly Part[], { pod, told, names }: Context): JsonObject {
   const mounted = new Set(parts.flatMap(({ mounts }) => mounts.map(({ name }) => name)));
   const { policy } = told;
+  const byPlace = new Map(parts.map((part) => [part.at, part]));
   const containers = pod.spec.containers.map((container, at) => {
-    const part = parts.find((one) => one.at === at);
+    const part = byPlace.get(at);
     return part === undefined ? container : changed(part);
   });
   const isCopied = policy.volume === "emptyDir" && mounted.has(names.ebb);
@@ -68,11 +71,18 @@ function build(parts: readonly Part[], { pod, told, names }: Context): JsonObjec
   let spec = withField(pod.spec, "containers", containers);
   if (inits.length > 0) spec = withField(spec, "initContainers", [...inits, ...(pod.spec.initContainers ?? [])]);
   if (volumes.length > 0) spec = withField(spec, "volumes", [...(pod.spec.volumes ?? []), ...volumes]);
-  const added = volumes.map(({ name }) => String(name));
-  return withStatus(withField(pod, "spec", spec), statusText(parts, told, added));
+  const native = nativeIn(pod);
+  const status = statusText(parts, told, { volumes: volumes.map(({ name }) => String(name)), native });
+  return withAnnotations(withField(pod, "spec", spec), { [NATIVE]: native, [STATUS]: status });
 }
 
-function statusText(parts: readonly Part[], { policy, known }: Told, volumes: readonly string[]): string {
+interface Added {
+  readonly volumes: readonly string[];
+  /** The annotation that names native sidecars. */
+  readonly native: string | undefined;
+}
+
+function statusText(parts: readonly Part[], { policy, known }: Told, { volumes, native }: Added): string {
   const statuses = parts.flatMap((part) => {
     const status = statusOf(part);
     return status === undefined ? [] : [[part.container.name, status] as const];
@@ -81,13 +91,25 @@ function statusText(parts: readonly Part[], { policy, known }: Told, volumes: re
   const status: Status = {
     containers: Object.fromEntries(statuses),
     ...(volumes.length === 0 ? {} : { volumes: [...volumes] }),
+    ...(native === undefined ? {} : { native }),
     ...(options.length === 0 ? {} : { options: Object.fromEntries(options) }),
   };
   return JSON.stringify(status);
 }
 
-function withStatus(pod: JsonObject, text: string): JsonObject {
+/** The native sidecars that are in the pod; undefined: none, or the pod says it itself. */
+function nativeIn({ metadata, spec }: Pod): string | undefined {
+  if (metadata?.annotations?.[NATIVE] !== undefined) return undefined;
+  const natives = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
+  const names = natives.flatMap(({ name, image }) => sidecarIn(name, image ?? undefined) ?? []);
+  return names.length === 0 ? undefined : [...new Set(names)].join(",");
+}
+
+function withAnnotations(pod: JsonObject, added: Readonly<Record<string, string | undefined>>): JsonObject {
   const metadata = objectOf(pod.metadata);
-  const annotations = withField(objectOf(metadata.annotations), STATUS, text);
+  const annotations = Object.entries(added).reduce(
+    (all, [name, text]) => (text === undefined ? all : withField(all, name, text)),
+    objectOf(metadata.annotations),
+  );
   return withField(pod, "metadata", withField(metadata, "annotations", annotations));
 }

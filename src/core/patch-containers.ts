@@ -22,33 +22,29 @@ export interface Choice {
 
 /** Which containers ebb is to start: those that the pod names, else all but the sidecars. */
 export function chooseContainers(pod: Pod, told: Told): Choice {
+  const { wishes } = told;
   const { containers } = pod.spec;
-  const problems: Remark[] = [];
-  const warnings: Remark[] = [];
-  const named = told.wishes.containers;
-  if (named !== undefined) problems.push(...missing(named, pod));
-  const wanted = containers
-    .map((container, at) => ({ container, at }))
-    .filter(({ container: { name, image } }) => {
-      return named === undefined ? !isSidecar(name, image ?? undefined) : named.includes(name);
-    });
-  if (wanted.length === 0 && problems.length === 0) problems.push(nothingToStart(containers));
-  problems.push(
-    ...strayNames(
-      wanted.map(({ container }) => container.name),
-      told.wishes,
-    ),
-    ...unclear(wanted, told.wishes),
-  );
-  warnings.push(...idleEntrypoints(wanted, told.wishes));
-  const chosen = wanted.flatMap((one): readonly Chosen[] => {
-    const decided = decide(one, told);
-    if ("message" in decided) problems.push(decided);
-    else if (decided.starter.kind === "ebb" && !decided.starter.runs) warnings.push(leftAlone(one));
-    else return [decided.chosen];
-    return [];
-  });
-  return { chosen, problems, warnings };
+  const named = wishes.containers === undefined ? undefined : new Set(wishes.containers);
+  const isWanted = ({ name, image }: Container) =>
+    named === undefined ? !isSidecar(name, image ?? undefined) : named.has(name);
+  const wanted = containers.map((container, at) => ({ container, at })).filter(({ container }) => isWanted(container));
+  const absent = named === undefined ? [] : missing(named, pod);
+  const decided = wanted.map((one) => decide(one, told));
+  const names = wanted.map(({ container }) => container.name);
+  return {
+    chosen: decided.flatMap((one) => (one.kind === "start" ? [one.chosen] : [])),
+    problems: [
+      ...absent,
+      ...(wanted.length === 0 && absent.length === 0 ? [nothingToStart(containers)] : []),
+      ...strayNames(names, wishes),
+      ...unclear(wanted, wishes),
+      ...decided.flatMap((one) => (one.kind === "unknown" ? [one.problem] : [])),
+    ],
+    warnings: [
+      ...idleEntrypoints(wanted, wishes),
+      ...decided.flatMap((one) => (one.kind === "leave" ? [one.warning] : [])),
+    ],
+  };
 }
 
 export interface Told {
@@ -62,19 +58,25 @@ interface Wanted {
   readonly container: Container;
 }
 
-const list = (names: readonly string[]): string => names.join(", ");
+/** Names in a sentence, where they are not too many for one. */
+function list(names: readonly string[]): string {
+  return names.length <= MANY ? names.join(", ") : `${names.slice(0, MANY).join(", ")} and ${names.length - MANY} more`;
+}
 
-function missing(named: readonly string[], { spec }: Pod): readonly Remark[] {
-  const names = spec.containers.map(({ name }) => name);
+const MANY = 20;
+
+function missing(named: ReadonlySet<string>, { spec }: Pod): readonly Remark[] {
+  const names = new Set(spec.containers.map(({ name }) => name));
+  const inits = new Set((spec.initContainers ?? []).map(({ name }) => name));
   const field = annotationField("ebb.dev/containers");
-  return named
-    .filter((name) => !names.includes(name))
+  const there = list([...names]);
+  return [...named]
+    .filter((name) => !names.has(name))
     .map((name) => {
-      const isInit = (spec.initContainers ?? []).some((init) => init.name === name);
-      const what = isInit
+      const what = inits.has(name)
         ? `"${name}" is an init container, which ebb never starts`
         : `there is no container "${name}"`;
-      return { field, message: `${what}: this pod's containers are ${list(names)}` };
+      return { field, message: `${what}: this pod's containers are ${there}` };
     });
 }
 
@@ -87,14 +89,16 @@ function nothingToStart(containers: readonly Container[]): Remark {
 }
 
 /** Annotations of containers that ebb does not start. */
-function strayNames(chosen: readonly string[], { own, entrypoints }: Wishes): readonly Remark[] {
+function strayNames(started: readonly string[], { own, entrypoints }: Wishes): readonly Remark[] {
+  const chosen = new Set(started);
+  const all = list(started) || "none";
   const options = [...own].flatMap(([name, said]) => [...said.keys()].map((flag) => [name, flag] as const));
-  const all = [...options, ...[...entrypoints.keys()].map((name) => [name, "entrypoint"] as const)];
-  return all
-    .filter(([name]) => !chosen.includes(name))
+  const said = [...options, ...[...entrypoints.keys()].map((name) => [name, "entrypoint"] as const)];
+  return said
+    .filter(([name]) => !chosen.has(name))
     .map(([name, key]) => ({
       field: annotationField(`ebb.dev/${key}.${name}`),
-      message: `ebb does not start a container "${name}", but ${list(chosen) || "none"}`,
+      message: `ebb does not start a container "${name}", but ${all}`,
     }));
 }
 
@@ -109,8 +113,8 @@ function unclear(wanted: readonly Wanted[], { entrypoint, entrypoints }: Wishes)
 
 /** Command lines of containers that have a command. */
 function idleEntrypoints(wanted: readonly Wanted[], { entrypoint, entrypoints }: Wishes): readonly Remark[] {
-  const isIdle = (name: string) => wanted.some((one) => one.container.name === name && !hasNoCommand(one));
-  const own = [...entrypoints.keys()].filter(isIdle).map((name) => `ebb.dev/entrypoint.${name}`);
+  const idle = wanted.filter((one) => !hasNoCommand(one) && entrypoints.has(one.container.name));
+  const own = idle.map(({ container }) => container.name).map((name) => `ebb.dev/entrypoint.${name}`);
   const all = entrypoint !== undefined && !wanted.some(hasNoCommand) ? ["ebb.dev/entrypoint"] : [];
   const message = "this says nothing: the container's own command comes first";
   return [...all, ...own].map((name) => ({ field: annotationField(name), message }));
@@ -120,15 +124,23 @@ function hasNoCommand({ container: { command } }: Wanted): boolean {
   return (command ?? []).length === 0;
 }
 
-function decide(wanted: Wanted, told: Told): { chosen: Chosen; starter: Starter } | Remark {
+type Decision =
+  | { readonly kind: "start"; readonly chosen: Chosen }
+  | { readonly kind: "leave"; readonly warning: Remark }
+  | { readonly kind: "unknown"; readonly problem: Remark };
+
+function decide(wanted: Wanted, told: Told): Decision {
   const { container } = wanted;
   const own = container.command ?? [];
-  const words = own.length > 0 ? own : entrypointOf(container, told);
-  if (words === undefined) return unknownCommand(wanted);
-  const starter = starterOf(words);
   const isGiven = own.length === 0;
-  if (starter.kind === "ebb") return { starter, chosen: { ...wanted, command: undefined, how: {} } };
-  return { starter, chosen: { ...wanted, command: wrap(words), how: howOf(isGiven, starter) } };
+  const words = isGiven ? entrypointOf(container, told) : own;
+  if (words === undefined) return { kind: "unknown", problem: unknownCommand(wanted) };
+  const starter = starterOf(words);
+  if (starter.kind !== "ebb") {
+    return { kind: "start", chosen: { ...wanted, command: wrap(words), how: howOf(isGiven, starter) } };
+  }
+  if (!starter.runs) return { kind: "leave", warning: leftAlone(wanted) };
+  return { kind: "start", chosen: { ...wanted, command: undefined, how: {} } };
 }
 
 function howOf(isGiven: boolean, starter: Starter): Chosen["how"] {

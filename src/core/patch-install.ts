@@ -40,22 +40,25 @@ const MiB = 2 ** 20;
 interface Need {
   readonly name: "cpu" | "memory" | "ephemeral-storage";
   readonly request: number;
-  /** At the most, and what it cannot do without. */
+  /** What is enough, and what it cannot do without. */
   readonly limit: number;
   readonly least: number;
 }
 
-/** Measured: a copy takes 95 MB on the disk, less than 16 MiB of memory, and with a whole processor a fraction of a second. */
+/**
+ * Measured: a copy takes 95 MB on the disk, less than 16 MiB of memory, and with a whole processor a fraction of a second. With
+ * 128 MiB it stays in the page cache, from where the app is started next; with less that would have to read it from the disk.
+ */
 const needs: readonly Need[] = [
   { name: "cpu", request: 0.1, limit: 1, least: 0 },
-  { name: "memory", request: 16 * MiB, limit: 64 * MiB, least: 16 * MiB },
-  { name: "ephemeral-storage", request: 128 * MiB, limit: Number.POSITIVE_INFINITY, least: 128 * MiB },
+  { name: "memory", request: 16 * MiB, limit: 128 * MiB, least: 16 * MiB },
+  { name: "ephemeral-storage", request: 128 * MiB, limit: 128 * MiB, least: 128 * MiB },
 ];
 
 /**
- * What is said of all containers of the pod is said of this one too, as quotas want it, and no more than of them together: init
- * containers are done when those start, so the scheduler counts the larger. A pod that is Guaranteed stays so, and one that is
- * BestEffort. Undefined: nothing is said.
+ * What is said of all containers of the pod is said of this one too, as quotas want it. It requests no more than they do together:
+ * init containers are done when those start, so the scheduler counts the larger. A pod that is Guaranteed stays so, and one that
+ * is BestEffort. Undefined: nothing is said.
  */
 function resourcesFor({ spec }: Pod): JsonObject | undefined {
   if (spec.resources?.requests != null || spec.resources?.limits != null) return undefined; // the pod's own count then
@@ -63,26 +66,28 @@ function resourcesFor({ spec }: Pod): JsonObject | undefined {
   const requests: Record<string, string> = {};
   const limits: Record<string, string> = {};
   for (const need of needs) {
+    const isEqual = isGuaranteed && need.name !== "ephemeral-storage";
     const limit = limitFor(
       need,
+      isEqual,
       totalOf(spec, (of) => of.limits?.[need.name]),
     );
     const total = totalOf(spec, (of) => of.requests?.[need.name] ?? of.limits?.[need.name]);
     if (limit !== undefined) limits[need.name] = textOf(need, limit);
     if (total === undefined) continue;
-    const request =
-      isGuaranteed && need.name !== "ephemeral-storage" ? limit : Math.min(need.request, total, limit ?? total);
-    requests[need.name] = textOf(need, request ?? 0);
+    requests[need.name] = textOf(need, isEqual ? (limit ?? 0) : Math.min(need.request, total));
   }
   const all = { requests, limits };
   const said = Object.entries(all).filter(([, amounts]) => Object.keys(amounts).length > 0);
   return said.length === 0 ? undefined : Object.fromEntries(said);
 }
 
-/** On the disk the copy is the pod's as long as it is there, beside what the containers may take. */
-function limitFor({ name, limit, least }: Need, total: number | undefined): number | undefined {
+/** A processor that the containers do not have is not given to it either; memory is, but where a limit is a request, too. */
+function limitFor({ name, limit, least }: Need, isEqual: boolean, total: number | undefined): number | undefined {
   if (total === undefined) return undefined;
-  return name === "ephemeral-storage" ? total + least : Math.max(least, Math.min(limit, total));
+  // as long as the copy is there it is the pod's, beside what the containers may take
+  if (name === "ephemeral-storage") return total + limit;
+  return isEqual || name === "cpu" ? Math.max(least, Math.min(limit, total)) : limit;
 }
 
 interface Of {

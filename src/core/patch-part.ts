@@ -5,13 +5,14 @@ import { hookOf, type Leaving, planHook } from "./patch-leaving.ts";
 import { chooseOptions, type OptionValues, variableOf, variablesOf } from "./patch-options.ts";
 import type { Container, Pod } from "./patch-pod.ts";
 import type { ContainerStatus } from "./patch-status.ts";
-import { ebbMount, mountInTheWay, placeOfAnnotations, type VolumeNames } from "./patch-volumes.ts";
+import { ebbMount, mountInTheWay, placeOfAnnotations, type VolumeNames, type Volumes } from "./patch-volumes.ts";
 
 /** What is planned for all containers of a pod alike. */
 export interface Context {
   readonly pod: Pod;
   readonly told: Told;
   readonly names: VolumeNames;
+  readonly volumes: Volumes;
 }
 
 /** A container's variable, as a manifest has it. */
@@ -40,14 +41,14 @@ export interface AppPart extends Part {
   readonly warnings: readonly Remark[];
 }
 
-export function planPart(chosen: Chosen, { pod, told, names }: Context): AppPart {
+export function planPart(chosen: Chosen, { pod, told, names, volumes }: Context): AppPart {
   const { at, container, command, how } = chosen;
   const options = optionsOf(container, pod, told);
   const leaving = planHook(chosen, pod, options);
   const isHook = leaving.kind === "hook";
   const given = [...options].filter(([flag]) => !(isHook && flag === "drain"));
   const place = readsAnnotations(container, options)
-    ? placeOfAnnotations(container, pod.spec, names.annotations)
+    ? placeOfAnnotations(container, volumes, names.annotations)
     : undefined;
   const file = place?.file === undefined ? [] : [{ name: variableOf("pod-annotations"), value: place.file }];
   const inTheWay = command === undefined ? undefined : mountInTheWay(container);

@@ -109,8 +109,9 @@ export function annotationField(name: string): string {
 }
 
 function doubles(containers: readonly Container[]): readonly Remark[] {
+  const seen = new Set<string>();
   return containers.flatMap(({ name }, at) => {
-    const isFirst = containers.findIndex((other) => other.name === name) === at;
+    const isFirst = seen.size < seen.add(name).size;
     return isFirst ? [] : [{ field: `spec.containers[${at}].name`, message: `"${name}" is another container's too` }];
   });
 }

@@ -2,10 +2,13 @@ import * as z from "zod/mini";
 import { type JsonObject, objectOf, withField, withoutField } from "./json.ts";
 import type { Remark } from "./patch.ts";
 import { EBB, unwrap } from "./patch-command.ts";
+import { optionNamed, problemOf } from "./patch-options.ts";
 import { annotationField, type Container, type Pod } from "./patch-pod.ts";
 
 /** The annotation that says what ebb has put into a pod, so that it can be put there anew, or taken out. */
 export const STATUS = "ebb.dev/status";
+/** The annotation that names the sidecars of a pod that are native, for `auto`: no injector's may say it. */
+export const NATIVE = "ebb.dev/native";
 /** The init container that copies ebb; a number behind it where the pod has one of that name. */
 export const INSTALL = "ebb-install";
 export const installCommand: readonly string[] = ["/ebb", "install", EBB];
@@ -21,6 +24,7 @@ const containerStatus = z.object({
 const status = z.object({
   containers: z.record(z.string(), containerStatus),
   volumes: z.optional(z.array(z.string())),
+  native: z.optional(z.string()),
   /** Options that no annotation of the pod says. */
   options: z.optional(z.record(z.string(), z.string())),
 });
@@ -51,7 +55,8 @@ export interface Former {
 }
 
 /** The pod as it was before ebb was put into it. Nothing but what ebb alone makes is ever taken out, whatever the status says. */
-export function takeOut(pod: Pod, { containers, volumes = [], options = {} }: Status): Former {
+export function takeOut(pod: Pod, status: Status): Former {
+  const { containers, volumes = [], options = {} } = status;
   const entrypoints = new Map<string, readonly string[]>();
   const gone = new Set(volumes.filter((name) => /^ebb(-annotations)?(-\d+)?$/.test(name)));
   const former = pod.spec.containers.map((container) => {
@@ -68,8 +73,14 @@ export function takeOut(pod: Pod, { containers, volumes = [], options = {} }: St
     rest: initContainers?.filter((init) => !isInstall(init)),
   });
   spec = withRest(spec, "volumes", { was: all, rest: all?.filter(({ name }) => !gone.has(name)) });
-  const known = { options: new Map(Object.entries(options)), entrypoints };
-  return { pod: withoutStatus(withField(pod, "spec", spec)) as Pod, known };
+  const known = { options: new Map(Object.entries(options).filter(isValid)), entrypoints };
+  return { pod: withoutStatus(withField(pod, "spec", spec), status) as Pod, known };
+}
+
+/** Nobody but ebb was to write it, and yet somebody can. */
+function isValid([flag, text]: readonly [string, string]): boolean {
+  const option = optionNamed(flag);
+  return option !== undefined && problemOf(option, text) === undefined;
 }
 
 function isInstall({ name, command }: Container): boolean {
@@ -77,9 +88,10 @@ function isInstall({ name, command }: Container): boolean {
   return isNamed && JSON.stringify(command) === JSON.stringify(installCommand);
 }
 
-function withoutStatus(pod: JsonObject): JsonObject {
+function withoutStatus(pod: JsonObject, { native }: Status): JsonObject {
   const metadata = objectOf(pod.metadata);
-  const annotations = withoutField(objectOf(metadata.annotations), STATUS);
+  const all = withoutField(objectOf(metadata.annotations), STATUS);
+  const annotations = native !== undefined && all[NATIVE] === native ? withoutField(all, NATIVE) : all;
   return withOrWithout(pod, "metadata", withOrWithout(metadata, "annotations", annotations));
 }
 
@@ -96,7 +108,8 @@ function formerContainer(container: Container, { own, words, gone }: Own): JsonO
   let former: JsonObject = container;
   if (own.command === "entrypoint" && words !== undefined) former = withoutField(former, "command");
   else if (own.command !== undefined && words !== undefined) former = withField(former, "command", words);
-  const isOurs = ({ name }: { readonly name: string }) => name.startsWith("EBB_") && own.env?.includes(name) === true;
+  const added = new Set(own.env);
+  const isOurs = ({ name }: { readonly name: string }) => name.startsWith("EBB_") && added.has(name);
   former = withRest(former, "env", { was: env, rest: env?.filter((one) => !isOurs(one)) });
   former = withRest(former, "volumeMounts", {
     was: volumeMounts,

@@ -14,6 +14,13 @@ export function volumeNames({ spec }: Pod): VolumeNames {
   return { ebb: freeName("ebb", taken), annotations: freeName("ebb-annotations", taken) };
 }
 
+/** The pod's own volumes by their names. */
+export type Volumes = ReadonlyMap<string, Volume>;
+
+export function volumesOf({ spec }: Pod): Volumes {
+  return new Map((spec.volumes ?? []).map((volume) => [volume.name, volume]));
+}
+
 /** The volume that ebb is in. A copy is made beside its place, then moved: it is there once. */
 export function ebbVolume(name: string, { volume, image, imagePullPolicy }: Policy): JsonObject {
   if (volume === "emptyDir") return { name, emptyDir: { sizeLimit: "256Mi" } };
@@ -52,12 +59,12 @@ export interface AnnotationsPlace {
 /** Undefined: everything is taken. */
 export function placeOfAnnotations(
   { volumeMounts }: Container,
-  spec: Pod["spec"],
+  volumes: Volumes,
   name: string,
 ): AnnotationsPlace | undefined {
   const mounts = (volumeMounts ?? []).map((mount) => ({ mount, path: pathOf(mount.mountPath) }));
   const there = mounts.find(({ path }) => path === FOLDER)?.mount;
-  const file = there === undefined ? undefined : fileIn(there, spec.volumes ?? []);
+  const file = there === undefined ? undefined : fileIn(there, volumes);
   if (file !== undefined) return { mount: undefined, file: file === FILE ? undefined : `${FOLDER}/${file}` };
   const isFree = (folder: string) => mounts.every(({ path }) => !isIn(path, folder) && !isIn(folder, path));
   const folder = [FOLDER, OTHER_FOLDER].find(isFree);
@@ -67,8 +74,8 @@ export function placeOfAnnotations(
 }
 
 /** Where the pod's annotations are in what is mounted; undefined: nowhere. */
-function fileIn({ name, subPath }: Mount, volumes: readonly Volume[]): string | undefined {
-  const volume = volumes.find((one) => one.name === name);
+function fileIn({ name, subPath }: Mount, volumes: Volumes): string | undefined {
+  const volume = volumes.get(name);
   if (volume === undefined || (subPath ?? "") !== "") return undefined;
   const sources = [volume.downwardAPI, ...(volume.projected?.sources ?? []).map(({ downwardAPI }) => downwardAPI)];
   const items = sources.flatMap((source) => source?.items ?? []);

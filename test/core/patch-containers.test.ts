@@ -57,6 +57,11 @@ test("sidecars of other kinds are not started either", () => {
   expect(Object.values(rest).map(([path]) => path)).toEqual(["/app", "/app"]);
 });
 
+test("a sidecar is known by its image, too", () => {
+  const proxy = named("proxy", { image: "envoyproxy/envoy:v1.31", lifecycle: { preStop: {} } });
+  expect(changed({ containers: [app(), proxy] }).spec.containers[1]).toEqual(proxy);
+});
+
 test("ebb.dev/containers names those that ebb starts, also one that looks like a sidecar", () => {
   const containers = [named("a"), named("b"), named("envoy")];
   const pod = changed({ containers, annotations: { "ebb.dev/containers": "b, envoy" } });
@@ -179,6 +184,7 @@ test.each<[string, Given["annotations"], readonly [string] | [], readonly string
 ])("what an image starts is told by %s", (_, annotations = {}, [name], expected) => {
   const containers = [unnamed({ args: ["x"] })];
   const [container] = changed({ annotations, containers }, name === undefined ? {} : entrypoints(name)).spec.containers;
+  expect(warnings({ annotations, containers }, name === undefined ? {} : entrypoints(name))).toEqual([]);
   const start = expected[0] === "scuttle" ? ["/ebb.dev/ebb"] : ["/ebb.dev/ebb", "run", "--"];
   expect([container.command, container.args]).toEqual([[...start, ...expected], ["x"]]);
 });
@@ -208,6 +214,11 @@ test.each(['["/app"', "[1]", "[]", "sh -c 'x y'", "", "a\\ b"])(
     ]);
   },
 );
+
+test("a command line for the pod is that of the one container without a command", () => {
+  const { spec } = changed({ containers: [app(), { name: "b" }], annotations: { "ebb.dev/entrypoint": "/b" } });
+  expect(spec.containers.map(({ command }: Loose) => command[3])).toEqual(["/app", "/b"]);
+});
 
 test("one command line is not taken for several containers", () => {
   const annotations = { "ebb.dev/entrypoint": "/a" };
@@ -260,9 +271,19 @@ test.each<[string, Given, number]>([
     0,
   ],
   ["the pod is never over", { containers: two }, 0],
+  [
+    "one of them starts an ebb of its own",
+    { ...ends, containers: [named("a"), named("b", { command: ["/ebb", "/b"] })] },
+    0,
+  ],
 ])("that is fine where %s", (_, given, count) => {
   changed(given);
   const said = warnings(given);
   expect(said).toHaveLength(count);
   for (const [field] of said) expect(field).toBe("spec.containers");
+});
+
+test("a value that ebb run would refuse is no reason to believe that it will not quit", () => {
+  const containers = [named("a"), named("b", { env: [{ name: "EBB_QUIT_ON", value: "sometimes" }] })];
+  expect(refusal({ ...ends, containers })[0]?.[0]).toBe("spec.containers");
 });

@@ -121,6 +121,11 @@ test("where ebb run drains, after a hook of the app's own, it stays too", () => 
   ]);
 });
 
+test("where the app's container says itself how long it drains, the proxy stays as long", () => {
+  const containers = [app({ env: [{ name: "EBB_DRAIN", value: "8s" }] }), proxy("envoy")];
+  expect((leavingOf({ containers }) as Loose)[1].hook).toEndWith("--drain=8s");
+});
+
 test.each<[string, Given]>([
   ["in a Job", { ...beside("envoy"), spec: { restartPolicy: "Never" }, annotations: { "ebb.dev/drain": "9s" } }],
   ["where nothing drains", { ...beside("envoy"), annotations: { "ebb.dev/drain": "0" } }],

@@ -12,7 +12,7 @@ function again(given: Given, change: (pod: Loose) => void, changes: Partial<type
 const job = { spec: { restartPolicy: "Never" } };
 
 test("a container that is no longer named is what it was", () => {
-  const containers = [app({ name: "a", command: ["/bin/scuttle", "/a"] }), app({ name: "b" })];
+  const containers = [app({ name: "a", command: ["/bin/scuttle", "--", "/a"] }), app({ name: "b" })];
   const annotations = { "ebb.dev/containers": "a,b" };
   const { spec } = again({ ...job, containers, annotations }, (pod) => {
     pod.metadata.annotations["ebb.dev/containers"] = "b";
@@ -47,6 +47,13 @@ test("what an earlier policy said is kept by one that says nothing of it: option
   expect(other.spec.containers[0].env).toContainEqual({ name: "EBB_GRACE", value: "4s" });
 });
 
+test("a proxy's hook keeps what an earlier policy said, too", () => {
+  const containers = [app(), { name: "envoy" }];
+  const pod = changed({ containers }, { options: new Map([["idle", "3"]]) });
+  const later = podIn(injectPod(pod, { ...policy, image: "ebb:2" }));
+  expect(later.spec.containers[1].lifecycle.preStop.exec.command).toContain("--idle=3");
+});
+
 test("from a copy to the mounted image: no init container is left", () => {
   const { spec } = again({}, () => undefined, { volume: "image" });
   expect(spec.initContainers).toBeUndefined();
@@ -77,11 +84,11 @@ test("where others have only added, nothing changes, whatever the order", () => 
 
 test("what somebody has changed since is put right, and what they took over is left to them", () => {
   const { spec } = again({}, (pod) => {
-    pod.spec.containers[0].command = ["/other"];
+    pod.spec.containers[0].command = ["/other", "run", "--", "x"];
     pod.spec.containers[0].lifecycle.preStop = { exec: { command: ["sleep", "9"] } };
     pod.spec.initContainers = [];
   });
-  expect(spec.containers[0].command).toEqual(["/ebb.dev/ebb", "run", "--", "/other"]);
+  expect(spec.containers[0].command).toEqual(["/ebb.dev/ebb", "run", "--", "/other", "run", "--", "x"]);
   expect(spec.containers[0].lifecycle.preStop.exec.command).toEqual(["sleep", "9"]);
   expect(spec.initContainers[0].name).toBe("ebb-install");
 });
@@ -113,6 +120,55 @@ test("a status that claims what is not ebb's takes nothing away", () => {
   expect(spec.containers[0].volumeMounts[0]).toEqual(volumeMounts[0]);
   expect(spec.initContainers.slice(1)).toEqual(initContainers);
   expect(spec.volumes[0]).toEqual(volumes[0]);
+});
+
+test("options of a status that ebb would not have written are none", () => {
+  const status = { containers: {}, options: { grace: "soon", nothing: "1", drain: "9s" } };
+  const { spec } = changed({
+    annotations: { "ebb.dev/status": JSON.stringify(status) },
+    spec: { restartPolicy: "Never" },
+  });
+  expect(spec.containers[0].env.map(({ name }: Loose) => name)).toEqual([
+    "EBB_RESTART_POLICY",
+    "EBB_POD_GRACE",
+    "EBB_DRAIN",
+  ]);
+});
+
+// Native sidecars
+
+const native = (name: string) => app({ name, restartPolicy: "Always" });
+
+test.each<[string, readonly object[], string | undefined]>([
+  ["a native sidecar is named, for ebb to know", [app({ name: "setup" }), native("envoy")], "envoy"],
+  ["several are, each once", [native("istio-proxy"), native("csql-a"), native("csql-b")], "istio,cloud-sql-proxy"],
+  ["one that ebb does not know is not", [native("logs")], undefined],
+  ["nor an init container that ends", [app({ name: "envoy" })], undefined],
+])("%s", (_, initContainers, expected) => {
+  const { metadata } = changed({ spec: { initContainers } });
+  expect(metadata.annotations["ebb.dev/native"]).toBe(expected);
+});
+
+test("a native sidecar that is gone, or came, changes that; what the pod says itself stays", () => {
+  const given = { spec: { initContainers: [native("envoy")] } };
+  const gone = again(given, (pod) => pod.spec.initContainers.pop());
+  expect(gone.metadata.annotations).not.toHaveProperty("ebb.dev/native");
+  const came = again({}, (pod) => pod.spec.initContainers.push(native("envoy")));
+  expect(came.metadata.annotations["ebb.dev/native"]).toBe("envoy");
+  const said = changed({ ...given, annotations: { "ebb.dev/native": "kuma" } });
+  expect(said.metadata.annotations["ebb.dev/native"]).toBe("kuma");
+  expect(injectPod(said, policy).kind).toBe("unchanged");
+});
+
+test.each(["", "evnoy", "envoy,x"])("native sidecars that ebb does not know are refused: %j", (text) => {
+  const [[field, message] = []] = refusal({ annotations: { "ebb.dev/native": text } });
+  expect(field).toBe("metadata.annotations[ebb.dev/native]");
+  expect(message).toStartWith("expected sidecars that are native, of istio, envoy,");
+});
+
+test("native sidecars may be named in a pod that does not ask for ebb: auto reads them, whoever starts it", () => {
+  const annotations = { "ebb.dev/native": "envoy" };
+  expect(injectPod({ metadata: { annotations }, spec: { containers: [app()] } }, policy).warnings).toEqual([]);
 });
 
 test("a pod that says no later is left as it is, ebb in it or not", () => {

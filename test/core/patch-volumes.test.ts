@@ -105,6 +105,10 @@ test("volumes and the init container get other names where theirs are taken", ()
   expect(spec.containers[0].volumeMounts.map(({ name }: Loose) => name)).toEqual(["ebb-3", "ebb-annotations-2"]);
 });
 
+test("the init container has no other container's name either", () => {
+  expect(changed({ containers: [app({ name: "ebb-install" })] }).spec.initContainers[0].name).toBe("ebb-install-2");
+});
+
 test.each(["/ebb.dev", "/ebb.dev/", "/ebb.dev/config", "//ebb.dev/./x"])(
   "a mount in ebb's place is refused: %s",
   (mountPath) => {
@@ -161,13 +165,13 @@ const equal = (cpu: string, memory: string) => ({ requests: { cpu, memory }, lim
 test.each<[string, readonly object[], object | undefined]>([
   ["nothing is said where the pod says nothing: BestEffort", [{}], undefined],
   ["nor where one container says nothing", [equal("1", "1Gi"), {}], undefined],
-  ["a Guaranteed pod stays so", [equal("500m", "128Mi")], equal("500m", "64Mi")],
+  ["a Guaranteed pod stays so", [equal("500m", "128Mi")], equal("500m", "128Mi")],
   [
     "with all that its containers have together, up to a processor",
     [equal("500m", "1Gi"), equal("2", "1Gi")],
-    equal("1", "64Mi"),
+    equal("1", "128Mi"),
   ],
-  ["also where limits alone are said", [{ limits: { cpu: 2, memory: "1Gi" } }], equal("1", "64Mi")],
+  ["also where limits alone are said", [{ limits: { cpu: 2, memory: "1Gi" } }], equal("1", "128Mi")],
   ["of a small one no more than it has", [equal("50m", "20Mi")], equal("50m", "20Mi")],
   ["but what it cannot do without", [equal("50m", "8Mi")], equal("50m", "16Mi")],
   ["requests are small", [{ requests: { cpu: "2", memory: "1Gi" } }], { requests: { cpu: "100m", memory: "16Mi" } }],
@@ -179,7 +183,12 @@ test.each<[string, readonly object[], object | undefined]>([
   [
     "limits too, where all have them",
     [{ requests: { cpu: "2", memory: "1Gi" }, limits: { memory: "2Gi" } }],
-    { requests: { cpu: "100m", memory: "16Mi" }, limits: { memory: "64Mi" } },
+    { requests: { cpu: "100m", memory: "16Mi" }, limits: { memory: "128Mi" } },
+  ],
+  [
+    "memory enough to keep the copy in, where that is not requested",
+    [{ requests: { cpu: "10m", memory: "16Mi" }, limits: { cpu: "50m", memory: "16Mi" } }],
+    { requests: { cpu: "10m", memory: "16Mi" }, limits: { cpu: "50m", memory: "128Mi" } },
   ],
   [
     "on the disk the copy comes on top of what the containers may take",
@@ -199,6 +208,6 @@ test("an init container of the pod without resources makes it Burstable, and the
   const initContainers = [app({ name: "setup" })];
   expect(resourcesOf({ initContainers }, equal("1", "1Gi"))).toEqual({
     requests: { cpu: "100m", memory: "16Mi" },
-    limits: { cpu: "1", memory: "64Mi" },
+    limits: { cpu: "1", memory: "128Mi" },
   });
 });

@@ -81,8 +81,27 @@ test("whether the pod asked for it is told: others may be let through", () => {
   expect(injectPod(unnamed, { ...policy, all: true })).toMatchObject({ kind: "refused", asked: false });
 });
 
+test("the containers that ebb starts are told, and no others", () => {
+  const containers = [app({ name: "a" }), app({ name: "b", command: ["/ebb", "/b"] }), { name: "envoy" }];
+  expect(injectPod(podOf({ containers }), policy)).toMatchObject({ kind: "changed", containers: ["a"] });
+});
+
+test("a container that starts an ebb of its own and tells it all is left as it is", () => {
+  const env = ["EBB_RESTART_POLICY", "EBB_POD_GRACE", "EBB_POD_ANNOTATIONS"].map((name) => ({ name, value: "x" }));
+  const containers = [app({ command: ["/ebb", "/app"], env })];
+  const reason = "there is nothing to change in it";
+  expect(injectPod(podOf({ containers }), policy)).toMatchObject({ kind: "unchanged", reason });
+  const other = changed({
+    containers: [...containers, app({ name: "b", command: ["/ebb", "/b"], env: env.slice(1) })],
+  });
+  expect(other.spec.containers[0]).toEqual(containers[0]);
+  expect(Object.keys(other.spec)).toEqual(["containers"]);
+  expect(Object.keys(other.spec.containers[1])).toEqual(["name", "image", "command", "env"]);
+});
+
 test("a value that is not in quotes is named with what to write", () => {
   expect(injectPod(asks(true), policy)).toMatchObject({
+    asked: true,
     problems: [
       {
         field: "metadata.annotations[ebb.dev/inject]",
@@ -111,6 +130,8 @@ test.each<[string, object, string]>([
 });
 
 test("with --all a pod of sidecars alone is left alone; one that asks for it is told", () => {
+  const gateway = [{ name: "proxy", image: "envoyproxy/envoy:v1.31" }];
+  expect(injectPod({ spec: { containers: gateway } }, { ...policy, all: true })).toMatchObject({ kind: "unchanged" });
   const containers = [{ name: "istio-proxy" }];
   expect(injectPod({ spec: { containers } }, { ...policy, all: true })).toMatchObject({ kind: "unchanged" });
   expect(refusal({ containers })[0]?.[1]).toContain("only sidecars here (istio-proxy)");
@@ -132,7 +153,8 @@ test("annotations of a pod that does not ask for ebb are said to mean nothing", 
       message: 'this says nothing: it does not say ebb.dev/inject: "true"',
     },
   ]);
-  expect(warnings({ annotations: { ...annotations, "ebb.dev/inject": "false" } })).toEqual([]);
+  const no = podOf({ annotations: { ...annotations, "ebb.dev/inject": "false" } });
+  expect(injectPod(no, policy)).toMatchObject({ reason: 'it says ebb.dev/inject: "false"', warnings: [] });
 });
 
 test.each<[string, unknown, string, string]>([
@@ -157,6 +179,30 @@ test.each<[string, unknown, string, string]>([
     'expected text, got true: write it in quotes, "true"',
   ],
   [
+    "a command that is no list",
+    { spec: { containers: [app({ command: "/app" })] } },
+    "spec.containers[0].command",
+    'expected a list, got "/app"',
+  ],
+  [
+    "an object in the place of a word",
+    { spec: { containers: [app({ command: [{}] })] } },
+    "spec.containers[0].command[0]",
+    "expected text, got an object",
+  ],
+  [
+    "a node selector that is no text",
+    { spec: { containers: [app()], nodeSelector: { x: 5 } } },
+    "spec.nodeSelector.x",
+    'expected text, got 5: write it in quotes, "5"',
+  ],
+  [
+    "a grace period in quotes",
+    { spec: { containers: [app()], terminationGracePeriodSeconds: "30" } },
+    "spec.terminationGracePeriodSeconds",
+    'expected a number, got "30"',
+  ],
+  [
     "volumes that are no list",
     { spec: { containers: [app()], volumes: {} } },
     "spec.volumes",
@@ -170,4 +216,20 @@ test.each<[string, unknown, string, string]>([
   ],
 ])("%s is refused, with field and value", (_, pod, field, message) => {
   expect(injectPod(pod, { ...policy, all: true })).toMatchObject({ kind: "refused", problems: [{ field, message }] });
+});
+
+test("a pod of any size has an answer", () => {
+  const many = Array.from({ length: 100_000 }, (_, at) => ({ name: `a${at}` }));
+  const annotations = { "ebb.dev/inject": "true", "ebb.dev/containers": many.map(({ name }) => `b${name}`).join() };
+  for (const said of [{ "ebb.dev/inject": "true" }, annotations]) {
+    const injection = injectPod({ metadata: { annotations: said }, spec: { containers: many } }, policy);
+    expect(injection.kind === "refused" && injection.problems.length).toBe(many.length);
+  }
+}, 120_000);
+
+test("other annotations are nobody's business", () => {
+  const annotations = { "prometheus.io/scrape": "true", "ebb.developer/x": "1" };
+  expect(warnings({ annotations })).toEqual([]);
+  const pod = { metadata: { annotations: { ...annotations, "ebb.dev/status": "{}" } }, spec: { containers: [app()] } };
+  expect(injectPod(pod, policy).warnings).toEqual([]);
 });

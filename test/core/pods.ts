@@ -195,7 +195,7 @@ export const anyPod: fc.Arbitrary<Loose> = fc
       ),
       inits: orNull(
         fc.tuple(
-          fc.uniqueArray(fc.constantFrom("setup", "ebb-install", "native"), { maxLength: 2 }),
+          fc.uniqueArray(fc.constantFrom("setup", "ebb-install", "kuma-sidecar"), { maxLength: 2 }),
           fc.array(container, { minLength: 2, maxLength: 2 }),
         ),
       ),

@@ -13,6 +13,8 @@ test.each<[string, unknown, unknown, boolean]>([
   ["mounts elsewhere", mounts("/a", "/b"), mounts("/a", "/c"), false],
   ["words in another order", ["a", "b"], ["b", "a"], false],
   ["doubles in another order", [{ name: "a", x: 1 }, { name: "a" }], [{ name: "a" }, { name: "a", x: 1 }], false],
+  ["a double in one of them", [{ name: "a" }, { name: "a" }], [{ name: "a" }, { name: "b" }], false],
+  ["things without a name in another order", [{ x: 1 }, { x: 2 }], [{ x: 2 }, { x: 1 }], false],
   ["a list that is longer", ["a"], ["a", "b"], false],
   ["a list and an object", [], {}, false],
   ["nothing and null", undefined, null, false],

@@ -57,6 +57,14 @@ test("all pods of a List are found, each with its place", () => {
   }
 });
 
+test("a List in a List is looked into, and what is said names the place in the whole document", () => {
+  const metadata = { name: "a", annotations: { "ebb.dev/drain": "1s" } };
+  const inner = { kind: "List", items: [{ kind: "Job", metadata, spec: { template: pod } }] };
+  const [place] = podsIn({ kind: "List", items: [{}, inner] });
+  expect(place?.path).toEqual(["items", 1, "items", 0, "spec", "template"]);
+  expect(place?.warnings[0]?.field).toBe("items[1].items[0].metadata.annotations[ebb.dev/drain]");
+});
+
 test.each([
   ["nothing", undefined],
   ["null", null],

@@ -22,7 +22,18 @@ export interface LeaseSettings {
   readonly name: string;
   /** One replica's alone. */
   readonly identity: string;
+  readonly periods?: Periods;
 }
+
+export interface Periods {
+  /** How long the others wait after the last write that they saw; in whole seconds, as a Lease has it. */
+  readonly durationMs: number;
+  /** How long after its last write a leader still leads. */
+  readonly deadlineMs: number;
+  readonly retryMs: number;
+}
+
+const USUAL: Periods = { durationMs: 15_000, deadlineMs: 10_000, retryMs: 2000 };
 
 interface Lease extends KubeObject {
   readonly spec?: {
@@ -34,9 +45,6 @@ interface Lease extends KubeObject {
   };
 }
 
-const DURATION_S = 15;
-const DEADLINE_MS = 10_000;
-const RETRY_MS = 2000;
 const LONGEST_REQUEST_MS = 5000;
 
 /**
@@ -49,48 +57,45 @@ export async function lead(
   { log, signal }: Context,
 ): Promise<void> {
   const election = createElection(settings, log);
+  const { retryMs } = periodsOf(settings);
   while (!signal.aborted) {
     await election.stand(signal);
     if (!election.leads()) {
-      await pause(RETRY_MS * (1 + Math.random() / 5), signal);
+      await pause(retryMs * (1 + Math.random() / 5), signal);
       continue;
     }
     log.info({ lease: settings.name, identity: settings.identity }, "this replica leads");
-    if (await serveTerm(election, work, signal)) return await election.release();
+    if (!(await isLost(election, work, { signal, retryMs }))) return await election.release();
     log.warn({ lease: settings.name }, "this replica leads no more");
   }
 }
 
-/** Whether it ended because there is nothing more to do; false: leadership was lost. */
-async function serveTerm(election: Election, work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
+type Work = (signal: AbortSignal) => Promise<void>;
+
+/** Works until that is done, the signal is aborted, or leadership is lost; whether it was lost. */
+async function isLost(election: Election, work: Work, { signal, retryMs }: { signal: AbortSignal; retryMs: number }) {
   const term = new AbortController();
-  let isDone = false;
-  const working = work(AbortSignal.any([signal, term.signal])).finally(() => {
-    isDone = true;
-    term.abort();
-  });
-  working.catch(() => undefined); // awaited below
-  const lapse = async (): Promise<void> => {
-    while (!term.signal.aborted) {
-      await pause(election.leftMs(), term.signal);
-      if (!election.leads()) term.abort(); // also while a renewal hangs
-    }
-  };
-  const lapsing = lapse();
-  const both = AbortSignal.any([signal, term.signal]);
-  while (!both.aborted) {
-    await pause(RETRY_MS, both);
-    if (!both.aborted) await election.stand(both);
-    if (!election.leads()) term.abort();
-  }
-  const wasDone = isDone || signal.aborted;
+  const ending = AbortSignal.any([signal, term.signal]);
+  const losing = loseLeadership(election, ending, retryMs).finally(() => term.abort());
   try {
-    await working;
+    await work(ending);
   } finally {
     term.abort();
-    await lapsing;
+    await losing;
   }
-  return wasDone;
+  return await losing;
+}
+
+/** Renews until it leads no more, which is true, or the signal is aborted. */
+async function loseLeadership(election: Election, ending: AbortSignal, retryMs: number): Promise<boolean> {
+  while (!ending.aborted) {
+    await pause(Math.min(retryMs, election.leftMs()), ending);
+    if (ending.aborted) return false;
+    // a renewal that hangs ends with the leadership that it was to keep
+    await election.stand(AbortSignal.any([ending, AbortSignal.timeout(Math.ceil(election.leftMs()))]));
+    if (!election.leads()) return !ending.aborted;
+  }
+  return false;
 }
 
 interface Election {
@@ -103,7 +108,7 @@ interface Election {
 }
 
 function createElection(settings: LeaseSettings, log: Log): Election {
-  const policy: Policy = { identity: settings.identity, durationMs: DURATION_S * 1000, deadlineMs: DEADLINE_MS };
+  const policy: Policy = { identity: settings.identity, ...periodsOf(settings) };
   const ballot = createBallot(settings);
   let candidate: Candidate = {};
   let complaint: string | undefined;
@@ -141,7 +146,9 @@ function createElection(settings: LeaseSettings, log: Log): Election {
 }
 
 /** The Lease in the API server. */
-function createBallot({ api, namespace, name, identity }: LeaseSettings) {
+function createBallot(settings: LeaseSettings) {
+  const { api, namespace, name, identity } = settings;
+  const { durationMs } = periodsOf(settings);
   const collection = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
   const path = `${collection}/${name}`;
   const asking = (signal?: AbortSignal) => ({ signal, timeoutMs: LONGEST_REQUEST_MS, retries: 0 });
@@ -160,7 +167,7 @@ function createBallot({ api, namespace, name, identity }: LeaseSettings) {
       const acquireTime = (isOurs ? lease.spec?.acquireTime : undefined) ?? renewTime;
       const spec = {
         holderIdentity: identity,
-        leaseDurationSeconds: DURATION_S,
+        leaseDurationSeconds: durationMs / 1000,
         acquireTime,
         renewTime,
         leaseTransitions,
@@ -184,10 +191,14 @@ function createBallot({ api, namespace, name, identity }: LeaseSettings) {
   };
 }
 
+function periodsOf({ periods = USUAL }: LeaseSettings): Periods {
+  return periods;
+}
+
 function stateOf({ metadata, spec }: Lease): LeaseState {
   return {
     holder: spec?.holderIdentity ?? "",
-    durationMs: (spec?.leaseDurationSeconds ?? DURATION_S) * 1000,
+    durationMs: (spec?.leaseDurationSeconds ?? USUAL.durationMs / 1000) * 1000,
     transitions: spec?.leaseTransitions ?? 0,
     version: metadata.resourceVersion ?? "",
   };

@@ -7,6 +7,8 @@ export interface FakeApi extends ApiClient {
   readonly objects: Map<string, KubeObject>;
   /** What the next write does instead of succeeding. */
   next: "fails" | "is lost on the way back" | undefined;
+  /** Nobody gets an answer. */
+  isDown: boolean;
   put(path: string, object: object): void;
 }
 
@@ -16,16 +18,23 @@ export function createFakeApi(): FakeApi {
   const refuse = (status: number, reason: string): never => {
     throw new ApiError(reason, { status, reason, retryAfterMs: undefined });
   };
+  const fail = (): never => {
+    throw new ApiError("no answer", { status: undefined, reason: "Unreachable", retryAfterMs: undefined });
+  };
   const fake: FakeApi = {
     server: "https://fake",
     namespace: "default",
     objects,
     next: undefined,
+    isDown: false,
     put(path, object) {
       const { metadata } = object as KubeObject;
       objects.set(path, { ...object, metadata: { ...metadata, resourceVersion: String(++version) } });
     },
-    get: async <T>(path: string) => (objects.get(path) ?? refuse(404, "NotFound")) as T,
+    get: async <T>(path: string) => {
+      if (fake.isDown) fail();
+      return (objects.get(path) ?? refuse(404, "NotFound")) as T;
+    },
     create: async <T>(collection: string, body: object) => {
       const path = `${collection}/${(body as KubeObject).metadata.name}`;
       if (objects.has(path)) refuse(409, "AlreadyExists");
@@ -55,10 +64,10 @@ export function createFakeApi(): FakeApi {
   const write = <T>(path: string, body: object): T => {
     const { next } = fake;
     fake.next = undefined;
+    if (fake.isDown) fail();
     if (next === "fails") refuse(500, "InternalError");
     fake.put(path, body);
-    if (next !== undefined)
-      throw new ApiError("lost", { status: undefined, reason: "Unreachable", retryAfterMs: undefined });
+    if (next !== undefined) fail();
     return objects.get(path) as T;
   };
   return fake;

@@ -10,8 +10,9 @@ export interface Answer {
 }
 
 /** `request("GET", "/api/v1/pods")`. */
-export async function request(method: string, path: string): Promise<Answer> {
-  const answer = await fetch(`http://localhost${path}`, { unix: proxy, method });
+export async function request(method: string, path: string, body?: string): Promise<Answer> {
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`http://localhost${path}`, { unix: proxy, method, ...(body && { body, headers }) });
   return { status: answer.status, text: await answer.text() };
 }
 

@@ -16,8 +16,19 @@ import { reliability } from "./reliability.ts";
 import { size } from "./size.ts";
 import { startUp } from "./start-up.ts";
 import { formatTable } from "./table.ts";
+import { webhook } from "./webhook.ts";
 
-const figures: readonly Figure[] = [startUp, readyToStart, exitToQuit, leaving, inits, memory, reliability, size];
+const figures: readonly Figure[] = [
+  startUp,
+  readyToStart,
+  exitToQuit,
+  leaving,
+  inits,
+  memory,
+  reliability,
+  size,
+  webhook,
+];
 
 const { rivals, isQuick, wanted } = readArguments();
 for (const figure of wanted) for (const table of await figure.run({ rivals, isQuick })) console.log(formatTable(table));

@@ -20,7 +20,7 @@ export interface ConnectionLimits {
 
 /** Go's clients close what was idle for 90 s (net/http's DefaultTransport): being later leaves no request lost between. */
 const IDLE_MS = 120_000;
-const MOST_SWEEPS_MS = 500;
+const SWEEP_MS = 500;
 
 /** What keeps slow and idle clients from holding anything for long. */
 export interface Connections {
@@ -28,7 +28,7 @@ export interface Connections {
   add(socket: TLSSocket): void;
   /** A request's head is here. Call the result when all of it is. */
   receiving(socket: TLSSocket, response: ServerResponse): () => void;
-  /** Closes those that wait for a next request. */
+  /** Closes those that wait for a next request; nobody is to wait for long any more. */
   closeIdle(): void;
   closeAll(): void;
 }
@@ -39,11 +39,12 @@ export function watchConnections(
   onSlow: (socket: TLSSocket, response: ServerResponse | undefined) => void,
 ): Connections {
   const connections = new Map<TLSSocket, Connection>();
+  let idleMs = IDLE_MS;
   const enter = (socket: TLSSocket, phase: Phase, response?: ServerResponse): void => {
     const connection = connections.get(socket);
     if (connection === undefined) return;
     const isNew = phase !== "receiving" || connection.phase !== "receiving";
-    if (isNew) connection.until = performance.now() + (phase === "idle" ? IDLE_MS : requestMs);
+    if (isNew) connection.until = performance.now() + (phase === "idle" ? idleMs : requestMs);
     connection.phase = phase;
     connection.response = response;
   };
@@ -59,14 +60,14 @@ export function watchConnections(
       else end(socket);
     }
   };
-  const timer = setInterval(sweep, Math.min(MOST_SWEEPS_MS, requestMs / 4));
+  const timer = setInterval(sweep, Math.min(SWEEP_MS, requestMs / 4));
   timer.unref();
   return {
     get size() {
       return connections.size;
     },
     add(socket) {
-      connections.set(socket, { phase: "idle", until: performance.now() + IDLE_MS, response: undefined });
+      connections.set(socket, { phase: "idle", until: performance.now() + idleMs, response: undefined });
       socket.once("close", () => connections.delete(socket));
       socket.on("data", () => {
         if (connections.get(socket)?.phase === "idle") enter(socket, "receiving");
@@ -82,6 +83,7 @@ export function watchConnections(
       return () => enter(socket, response.writableFinished ? "idle" : "answering", response);
     },
     closeIdle() {
+      idleMs = requestMs; // of those that were not open yet
       for (const [socket, { phase }] of connections) if (phase === "idle") socket.end();
     },
     closeAll() {

@@ -3,6 +3,7 @@ import { formatDuration } from "../core/duration.ts";
 import type { Policy } from "../core/patch.ts";
 import type { Log } from "../system/log.ts";
 import { nameOf, ownerOf } from "./admission.ts";
+import type { BrokenStatus, HttpsHandlers } from "./https.ts";
 import type { Metrics } from "./metrics.ts";
 import { createRoom, receive } from "./receive.ts";
 import { type Review, review } from "./review.ts";
@@ -17,7 +18,7 @@ export interface EndpointSettings {
 export interface Endpoint {
   readonly inFlight: number;
   readonly onRequest: RequestListener;
-  readonly onBroken: (status: number, response: ServerResponse | undefined) => void;
+  readonly onBroken: HttpsHandlers["onBroken"];
   /** From now on each answer ends its connection, so that its client goes on elsewhere. */
   leave(): void;
 }
@@ -89,11 +90,11 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
           request.resume(); // what is not read holds up the next request
         });
     },
-    onBroken(status, response) {
-      const what = status === 408 ? `not here within ${formatDuration(settings.requestMs)}` : "no HTTP/1.1";
-      log.warn({ status, reason: what }, "a request was refused");
+    onBroken(status, from, response) {
+      const reason = brokenBecause(status, settings);
+      log.warn({ from, status, reason }, "a request was refused");
       if (response === undefined) metrics.answered(status);
-      else refuse(response, new Refusal(status, `the request: ${what}`, { connection: "close" }));
+      else refuse(response, new Refusal(status, reason, { connection: "close" }));
     },
     leave() {
       isLeaving = true;
@@ -118,6 +119,11 @@ function busy(why: string): Refusal {
 
 function tooLarge(bytes: number): Refusal {
   return new Refusal(413, `expected at most ${bytes} bytes (--max-request-bytes)`);
+}
+
+function brokenBecause(status: BrokenStatus, { requestMs }: EndpointSettings): string {
+  if (status === 408) return `the request was not here within ${formatDuration(requestMs)} (--request-timeout)`;
+  return status === 431 ? "the request's head is too big" : "this is no HTTP/1.1";
 }
 
 function patchBytes({ decision }: Review): number {

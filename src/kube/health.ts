@@ -29,7 +29,8 @@ export function openHealth({ host, port }: ListenAddress, metrics: Metrics, unre
     return page();
   };
   try {
-    const server = Bun.serve({ port, hostname: host ?? "::", maxRequestBodySize: 1024, fetch: serve });
+    const place = { port, ...(host === undefined ? {} : { hostname: host }) };
+    const server = Bun.serve({ ...place, maxRequestBodySize: 1024, fetch: serve });
     return { port: server.port ?? port, close: () => server.stop(true) };
   } catch (error) {
     throw new Failure(EXIT.system, `--health-listen: ${(error as Error).message}`);

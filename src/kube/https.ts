@@ -31,10 +31,12 @@ export interface HttpsSettings {
   readonly requestMs: number;
 }
 
+export type BrokenStatus = 400 | 408 | 431;
+
 export interface HttpsHandlers {
   readonly onRequest: RequestListener;
-  /** A request that is no HTTP, or that did not arrive in time: its answer, where one can still be given. */
-  readonly onBroken: (status: number, response: ServerResponse | undefined) => void;
+  /** A request that is no HTTP (400), has too big a head (431) or did not arrive in time (408): its answer, if its head came. */
+  readonly onBroken: (status: BrokenStatus, from: string | undefined, response: ServerResponse | undefined) => void;
 }
 
 const MOST_CONNECTIONS = 1000;
@@ -50,7 +52,7 @@ const MOST_HEADER_BYTES = 16 * 1024;
 export async function openHttps(settings: HttpsSettings, { onRequest, onBroken }: HttpsHandlers): Promise<HttpsServer> {
   const slow = (socket: TLSSocket, response: ServerResponse | undefined): void => {
     const isAnswered = response?.headersSent === true; // all that is late is a body that nobody wants
-    if (!isAnswered) onBroken(408, response);
+    if (!isAnswered) onBroken(408, socket.remoteAddress, response);
     if (response === undefined) sayBroken(socket, 408);
     socket.destroySoon();
   };
@@ -61,12 +63,17 @@ export async function openHttps(settings: HttpsSettings, { onRequest, onBroken }
     onRequest(request, response);
   });
   http.keepAliveTimeout = 0; // connections.ts has its own
-  http.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || !error.code?.startsWith("HPE_") || error.code === "HPE_INVALID_EOF_STATE") return;
-    const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
-    onBroken(status, undefined);
-    sayBroken(socket as TLSSocket, status);
-    (socket as TLSSocket).destroySoon();
+  http.on("clientError", ({ code }: NodeJS.ErrnoException, stream) => {
+    const socket = stream as TLSSocket;
+    // what the parser says of a client that has gone, or that was answered already
+    if (!code?.startsWith("HPE_") || code === "HPE_INVALID_EOF_STATE" || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const status = code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
+    onBroken(status, socket.remoteAddress, undefined);
+    sayBroken(socket, status);
+    socket.destroySoon();
   });
   const options = { minVersion: "TLSv1.2", handshakeTimeout: HANDSHAKE_MS, noDelay: true } as const;
   const tls = createTls({ ...options, ...contextOf(settings.certificate, settings.clientCa) }, (socket) => {
@@ -96,9 +103,14 @@ function contextOf({ cert, key }: KeyPair, clientCa: string | undefined): Secure
   return { cert, key, ...client };
 }
 
-function sayBroken(socket: TLSSocket, status: number): void {
-  const reason = { 400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fields Too Large" }[status];
-  socket.write(`HTTP/1.1 ${status} ${reason}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+const reasons: Readonly<Record<BrokenStatus, string>> = {
+  400: "Bad Request",
+  408: "Request Timeout",
+  431: "Request Header Fields Too Large",
+};
+
+function sayBroken(socket: TLSSocket, status: BrokenStatus): void {
+  socket.write(`HTTP/1.1 ${status} ${reasons[status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }
 
 /** @throws Failure 71 where the address is not to be had */

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { version } from "../../package.json";
 import { EXIT, Failure } from "../core/exit.ts";
@@ -29,7 +30,7 @@ export interface Context {
 export async function main(settings: WebhookSettings, { policy, env, log, signals }: Context): Promise<number> {
   const stops = stopsOf(signals);
   const requestMs = settings.requestTimeout;
-  const clientCa = settings.clientCa === undefined ? undefined : readFile("--client-ca", settings.clientCa);
+  const clientCa = settings.clientCa === undefined ? undefined : readAuthority(settings.clientCa);
   let server: HttpsServer | undefined;
   let served: ServingCertificate | undefined;
   const gauges = { inFlight: () => endpoint.inFlight, connections: () => server?.connections ?? 0 };
@@ -65,11 +66,16 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   return EXIT.ok;
 }
 
-/** @throws Failure 64 that names the option */
-function readFile(flag: string, path: string): string {
+/** The CA of clients. @throws Failure 64 */
+function readAuthority(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    const pem = readFileSync(path, "utf8");
+    new X509Certificate(pem); // throws where it is none
+    return pem;
   } catch (error) {
-    throw new Failure(EXIT.usage, `${flag}: ${(error as Error).message}`);
+    throw new Failure(
+      EXIT.usage,
+      `--client-ca: expected a file with a certificate in PEM: ${(error as Error).message}`,
+    );
   }
 }

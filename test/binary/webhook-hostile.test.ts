@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { inParallel, until } from "../harness.ts";
-import { json, reviewOf, startWebhook, type Webhook } from "./webhook.ts";
+import { json, nonEmpty, reviewOf, said, startWebhook, type Webhook } from "./webhook.ts";
 
 const body = JSON.stringify(reviewOf({}));
 const head = (more = "") => `POST /mutate HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${more}`;
@@ -46,6 +46,13 @@ describe("a request that is no AdmissionReview", () => {
     raw.send(text);
     await until("it is refused", () => raw.isClosed(), 30_000);
     expect(raw.text()).toStartWith(`HTTP/1.1 ${status} `);
+    const [line] = await until("it is logged", () => nonEmpty(said(webhook, "a request was refused")), 30_000);
+    expect(line).toMatchObject({
+      level: "warn",
+      from: "127.0.0.1",
+      status: Number(status),
+      reason: expect.any(String),
+    });
     await expectWell(webhook);
   });
 

@@ -82,7 +82,8 @@ describe("ebb webhook", () => {
     [["--max-in-flight", "0"], "--max-in-flight: expected a whole number above 0"],
     [["--request-timeout", "0"], "--request-timeout: expected a duration above 0"],
     [["--service", "My Service"], "--service: expected a name"],
-    [["--client-ca", "/none.pem"], "--client-ca: "],
+    [["--client-ca", "/none.pem"], "--client-ca: expected a file with a certificate in PEM"],
+    [["--client-ca", import.meta.path], "--client-ca: expected a file with a certificate in PEM"],
     [["more"], "more: unexpected argument"],
   ])("with %j is exit code 64, and says why", async (flags, reason) => {
     using folder = temporaryFolder();

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { issueAuthority, issueServing } from "../../src/kube/issue.ts";
-import { logOf, type Started, startEbb, temporaryFolder, until } from "../harness.ts";
+import { logOf, type Started, type StartOptions, startEbb, temporaryFolder, until } from "../harness.ts";
 
 /** A certificate of a CA of its own, in a folder as the kubelet mounts a Secret. */
 export interface Mounted extends Disposable {
@@ -65,8 +65,12 @@ export interface Webhook extends AsyncDisposable {
 export const webhookFlags = ["--image", "registry.example.com/ebb:1", "--listen", "127.0.0.1:0"];
 
 /** Starts `ebb webhook`, and waits until it serves. */
-export async function startWebhook(flags: readonly string[] = [], mounted = mountCertificate()): Promise<Webhook> {
-  const started = startUnready(mounted, flags);
+export async function startWebhook(
+  flags: readonly string[] = [],
+  mounted = mountCertificate(),
+  options: StartOptions = {},
+): Promise<Webhook> {
+  const started = startUnready(mounted, flags, options);
   const port = await portOf(started, "serving");
   const url = `https://localhost:${port}/mutate`;
   const { ca } = mounted;
@@ -86,9 +90,9 @@ export async function startWebhook(flags: readonly string[] = [], mounted = moun
   };
 }
 
-export function startUnready(mounted: Mounted, flags: readonly string[] = []): Started {
+export function startUnready(mounted: Mounted, flags: readonly string[] = [], options: StartOptions = {}): Started {
   const places = ["--health-listen", "127.0.0.1:0", "--cert-dir", mounted.path];
-  return startEbb(["webhook", ...webhookFlags, ...places, ...flags]);
+  return startEbb(["webhook", ...webhookFlags, ...places, ...flags], options);
 }
 
 /** The port that a line of the log names, once it is there. */

@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { startAtTerminal } from "../binary/at-terminal.ts";
 import { startFakeEnvoy } from "../binary/fake-envoy.ts";
+import { mountCertificate, nonEmpty, said, startWebhook } from "../binary/webhook.ts";
 import {
   canUnshare,
   childPath,
@@ -130,6 +131,18 @@ describe("with the system calls of build/seccomp.json and no other,", () => {
     expect(Buffer.compare(readFileSync(copy), readFileSync(ebbPath))).toBe(0);
     expect((await confined(["install", copy])).code).toBe(0);
     expect((await confined(["install", "/nowhere/ebb"])).code).toBe(71);
+  });
+
+  test("the webhook answers, refuses, takes another certificate, tells its metrics, and leaves", async () => {
+    await using webhook = await startWebhook(["--min-drain", "0"], mountCertificate(), { through: strict });
+    expect((await webhook.ask()).status).toBe(200);
+    expect((await webhook.ask({}, { method: "PUT" })).status).toBe(405);
+    expect(await (await fetch(`${webhook.health}/metrics`)).text()).toContain("process_cpu_seconds_total");
+    webhook.mounted.renew();
+    await until("another one is served", () => nonEmpty(said(webhook, "serving with another certificate")), 30_000);
+    expect((await webhook.ask({}, { keepalive: false })).status).toBe(200);
+    webhook.started.kill("SIGTERM");
+    expect((await webhook.started.ended).code).toBe(0);
   });
 
   test.each(["status", "status --json", "config", "--help", "--version", "completion bash", "sleep 1ms"])(

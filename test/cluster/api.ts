@@ -9,10 +9,10 @@ export interface Answer {
   readonly text: string;
 }
 
-/** `request("GET", "/api/v1/pods")`. */
-export async function request(method: string, path: string, body?: string): Promise<Answer> {
-  const headers = { "content-type": "application/json" };
-  const answer = await fetch(`http://localhost${path}`, { unix: proxy, method, ...(body && { body, headers }) });
+/** `request("GET", "/api/v1/pods")`; the body is sent as JSON. */
+export async function request(method: string, path: string, body?: object): Promise<Answer> {
+  const content = { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  const answer = await fetch(`http://localhost${path}`, { unix: proxy, method, ...(body && content) });
   return { status: answer.status, text: await answer.text() };
 }
 

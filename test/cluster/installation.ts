@@ -1,6 +1,8 @@
 import { ebb } from "../harness.ts";
+import { request } from "./api.ts";
 import { images, type Namespace, namespace } from "./cluster.ts";
 import { kubectl, type Output, tryKubectl } from "./kubectl.ts";
+import { type KubeObject, type Pod, podOf } from "./objects.ts";
 
 /** What `ebb manifests` prints, for a namespace and under a name of its own; `await using` it. */
 export interface Installation extends AsyncDisposable {
@@ -11,14 +13,27 @@ export interface Installation extends AsyncDisposable {
   readonly yaml: string;
   /** `kubectl WORDS... -f -`, with what was printed. */
   kubectl(...words: readonly string[]): Promise<Output>;
+  /** A namespace whose pods it is asked about; no other one's are. */
+  namespace(labels?: Readonly<Record<string, string>>): Promise<Namespace>;
 }
+
+const LABEL = "ebb.dev/test";
 
 /** Prints it, and installs nothing yet. What is installed later goes with the namespace. */
 export async function installation(...flags: readonly string[]): Promise<Installation> {
   const here = await namespace();
   // else kubectl --server-side wants to take over what kubectl without it has made
   await kubectl(["annotate", "namespace", here.name, "kubectl.kubernetes.io/last-applied-configuration-"]);
-  const own = ["--namespace", here.name, "--name", here.name, "--image", images.ebb];
+  const own = [
+    "--namespace",
+    here.name,
+    "--name",
+    here.name,
+    "--image",
+    images.ebb,
+    "--namespace-selector",
+    `${LABEL}=${here.name}`,
+  ];
   const { code, stdout: yaml, stderr } = await ebb(["manifests", ...own, ...flags]);
   if (code !== 0) throw new Error(`ebb manifests: exit code ${code}\n${stderr}`);
   const ask = (...words: readonly string[]) => tryKubectl([...words, "-f", "-"], { stdin: yaml });
@@ -27,9 +42,75 @@ export async function installation(...flags: readonly string[]): Promise<Install
     name: `${here.name}-webhook`,
     yaml,
     kubectl: ask,
+    namespace: (labels = {}) => namespace({ ...labels, [LABEL]: here.name }),
     async [Symbol.asyncDispose]() {
       await ask("delete", "--ignore-not-found", "--wait=false");
       await here[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The same, installed, and asked by the API server. */
+export async function startInstallation(...flags: readonly string[]): Promise<Installation> {
+  const installed = await installation(...flags);
+  const { here, name } = installed;
+  const { code, stderr } = await installed.kubectl("apply", "--server-side");
+  if (code !== 0) throw new Error(`kubectl apply: exit code ${code}\n${stderr}`);
+  await here.until("all replicas are ready", async () => {
+    const { spec, status } = await here.object<Deployment>(`deployment/${name}`);
+    return status.readyReplicas === spec.replicas;
+  });
+  const asked = await installed.namespace();
+  await here.until("a pod is changed", async () => (await createPod(asked, inject)).initContainers.length > 0);
+  await asked[Symbol.asyncDispose]();
+  return installed;
+}
+
+interface Deployment extends KubeObject {
+  readonly spec: { readonly replicas: number };
+  readonly status: { readonly readyReplicas?: number };
+}
+
+/** Asks for it. */
+export const inject = { "ebb.dev/inject": "true" };
+
+/** What becomes of a pod: it is created in a dry run, through all admission. */
+export interface Created {
+  /** 201, or the API server's refusal. */
+  readonly status: number;
+  readonly message: string;
+  readonly initContainers: readonly string[];
+  readonly ms: number;
+}
+
+export async function createPod({ name }: Namespace, annotations: Readonly<Record<string, string>>): Promise<Created> {
+  const pod = podOf("one", { containers: [{ name: "app", image: images.app, command: ["/child"] }] }, { annotations });
+  const start = performance.now();
+  const { status, text } = await request("POST", `/api/v1/namespaces/${name}/pods?dryRun=All`, pod);
+  const { message = "", spec } = JSON.parse(text) as Partial<Pod> & { message?: string };
+  const initContainers = (spec?.initContainers ?? []).map((container) => container.name);
+  return { status, message, initContainers, ms: performance.now() - start };
+}
+
+export interface Creating extends AsyncDisposable {
+  readonly created: readonly Created[];
+}
+
+/** Creates pods that ask for ebb, four at a time, until it is disposed of. */
+export function keepCreating(here: Namespace): Creating {
+  const created: Created[] = [];
+  let isOver = false;
+  const create = async (): Promise<void> => {
+    while (!isOver) {
+      created.push(await createPod(here, inject));
+    }
+  };
+  const creating = Promise.all([create(), create(), create(), create()]);
+  return {
+    created,
+    async [Symbol.asyncDispose]() {
+      isOver = true;
+      await creating;
     },
   };
 }

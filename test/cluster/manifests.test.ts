@@ -3,8 +3,8 @@ import { type Installation, installation } from "./installation.ts";
 import { kubectl, tryKubectl } from "./kubectl.ts";
 import { deploymentOf } from "./objects.ts";
 
-// What the API server says of what `ebb manifests` prints. No pod is asked about: none has this label.
-const quiet = ["--replicas", "1", "--selector", "ebb.dev/test=none"];
+// What the API server says of what `ebb manifests` prints. Its pods do not start: nothing is changed but by kubectl.
+const idle = ["--replicas", "1", "--image", "localhost/none:1"];
 
 describe("kubectl", () => {
   test.concurrent.each([
@@ -12,7 +12,7 @@ describe("kubectl", () => {
     // of a PodDisruptionBudget's selector kubectl always writes a patch, which changes nothing
     ["apply", / (created|configured)$/, / unchanged$|^poddisruptionbudget\S+ configured$/],
   ])("%s takes what ebb manifests prints, twice, and changes nothing the second time", async (words, first, second) => {
-    await using installed = await installation(...quiet, "--network-policy");
+    await using installed = await installation(...idle, "--network-policy");
     const changed = async () => {
       const { code, stdout, stderr } = await installed.kubectl(...words.split(" "));
       expect({ code, stderr: withoutOwnNamespace(stderr) }).toEqual({ code: 0, stderr: "" });
@@ -25,14 +25,21 @@ describe("kubectl", () => {
   });
 
   test.concurrent("apply --dry-run=server has nothing to object to", async () => {
-    await using installed = await installation(...quiet, "--network-policy", "--all", "--failure-policy", "Fail");
+    await using installed = await installation(
+      "--replicas",
+      "1",
+      "--network-policy",
+      "--all",
+      "--failure-policy",
+      "Fail",
+    );
     const { code, stdout, stderr } = await installed.kubectl("apply", "--server-side", "--dry-run=server");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.trimEnd().split("\n")).toHaveLength(installed.yaml.split("\n---\n").length - 1);
   });
 
   test.concurrent.each(["apply", "apply --server-side"])("%s leaves caBundle to the webhook", async (words) => {
-    await using installed = await installation(...quiet);
+    await using installed = await installation(...idle);
     await installed.kubectl(...words.split(" "));
     const caBundle = Buffer.from(await someCertificate()).toString("base64");
     const patch = JSON.stringify([{ op: "add", path: "/webhooks/0/clientConfig/caBundle", value: caBundle }]);
@@ -43,7 +50,7 @@ describe("kubectl", () => {
   });
 
   test.concurrent("delete takes all of it away again", async () => {
-    await using installed = await installation(...quiet);
+    await using installed = await installation(...idle);
     await installed.kubectl("apply", "--server-side");
     expect(await installed.kubectl("delete", "--ignore-not-found", "--wait=false")).toMatchObject({ code: 0 });
     for (const kind of ["clusterrole", "clusterrolebinding", registration]) {
@@ -55,7 +62,7 @@ describe("kubectl", () => {
 });
 
 test.concurrent("Pod Security: the webhook's pods are let in where all is restricted, others are not", async () => {
-  await using installed = await installation(...quiet);
+  await using installed = await installation(...idle);
   const { here, name } = installed;
   expect((await installed.kubectl("apply", "--server-side")).stderr).toBe("");
   await here.until("a pod is let in", async () => (await here.pods("app.kubernetes.io/component=webhook")).length > 0);
@@ -70,7 +77,7 @@ describe("the webhook's account", () => {
   const elsewhere = "default";
 
   test.concurrent("may do what it needs, and nothing else", async () => {
-    await using installed = await installation(...quiet);
+    await using installed = await installation(...idle);
     await installed.kubectl("apply", "--server-side");
     const secret = `secrets/${installed.name}-certificates`;
     const lease = `leases.coordination.k8s.io/${installed.name}`;
@@ -109,7 +116,7 @@ describe("the webhook's account", () => {
   });
 
   test.concurrent("may do nothing at all with cert-manager", async () => {
-    await using installed = await installation(...quiet, "--cert-manager");
+    await using installed = await installation(...idle, "--cert-manager");
     // a cluster without cert-manager refuses Issuers and Certificates, and takes the others
     await installed.kubectl("apply", "--server-side");
     expect(await installed.here.object(`serviceaccount/${installed.name}`)).toMatchObject({ kind: "ServiceAccount" });

@@ -26,7 +26,7 @@ test("each new certificate and CA is taken without a pod refused; also when a le
   const ask = async (): Promise<string> => {
     const pod = podOf("web", { containers }, { annotations: { "ebb.dev/inject": "true" } });
     const path = `/api/v1/namespaces/${target.name}/pods?dryRun=All`;
-    const { status, text } = await request("POST", path, JSON.stringify(pod));
+    const { status, text } = await request("POST", path, pod);
     const changed = status === 201 && (JSON.parse(text) as Pod).spec.initContainers?.[0]?.name === "ebb-install";
     return changed ? "changed" : text;
   };

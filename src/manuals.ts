@@ -228,7 +228,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
       },
     ],
     exits: [["0", "here they are"], bad],
-    seeAlso: ["install", "config"],
+    seeAlso: ["webhook", "install"],
   },
   config: {
     about:

@@ -2,6 +2,7 @@ import type { Command, Invocation } from "../command.ts";
 import { type Call, readOperandCall } from "../core/call.ts";
 import { EXIT, Failure } from "../core/exit.ts";
 import { ofOwnCa, installationOptions as options, passedOn } from "../core/installation-options.ts";
+import { policyOf } from "../core/policy.ts";
 import { nearest } from "../core/suggestion.ts";
 import type { Component, Installation } from "../kube/installation.ts";
 import { writeOutput } from "../system/output.ts";
@@ -35,16 +36,11 @@ function componentNamed(name: string): Component {
   throw new Failure(EXIT.usage, `manifests: expected ${components.join(", ")} or nothing, got "${name}"${hint}`);
 }
 
-/** @throws Failure 64 without an image */
+/** @throws Failure 64 for what the webhook would not start with */
 async function installationOf(call: Call<typeof options>): Promise<Installation> {
-  const { image, ...values } = call.values;
-  if (image === undefined)
-    throw new Failure(
-      EXIT.usage,
-      "--image: expected the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0, got nothing",
-    );
+  const { image } = policyOf(call.values);
   const { version } = await import("../../package.json");
-  return { ...values, image, version, passedOn: given(passedOn, call), ofOwnCa: given(ofOwnCa, call) };
+  return { ...call.values, image, version, passedOn: given(passedOn, call), ofOwnCa: given(ofOwnCa, call) };
 }
 
 /** Those of the flags that were given. */

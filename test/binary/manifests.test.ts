@@ -66,11 +66,11 @@ describe("ebb manifests prints", () => {
   });
 
   test("the call that made it, at its top, as a shell takes it", async () => {
-    const text = await printed("--set", "header=a: 'b'\nc");
-    expect(text).toStartWith(
-      `# ebb 0.1.0, made by: ebb manifests --image ${image} --set 'header=a: '\\''b'\\''\n# c'\n---\n`,
-    );
-    expect(containerOf(objectsOf(text)).args).toContain("--set=header=a: 'b'\nc");
+    const entrypoint = `app=["/it's",\n"b"]`;
+    const text = await printed("--entrypoint", entrypoint);
+    const [call] = text.split("\n---\n");
+    expect(call).toBe(`# ebb 0.1.0, made by: ebb manifests --image ${image} --entrypoint 'app=["/it'\\''s",\n# "b"]'`);
+    expect(containerOf(objectsOf(text)).args).toContain(`--entrypoint=${entrypoint}`);
   });
 });
 
@@ -279,11 +279,7 @@ describe("an option of ebb manifests", () => {
   });
 
   test.each<[string, string[], string | RegExp]>([
-    [
-      "no image",
-      [],
-      "--image: expected the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0, got nothing",
-    ],
+    ["no image", [], /--image: expected the image that has ebb as \/ebb, such as registry\.example\.com\/ebb:0\.1\.0/],
     [
       "an unknown component",
       ["--image", "a", "webhok"],
@@ -297,6 +293,11 @@ describe("an option of ebb manifests", () => {
     ["half a second", ["--timeout", "1500ms"], /--timeout: expected whole seconds/],
     ["no policy", ["--failure-policy", "ignore"], '--failure-policy: expected Ignore or Fail, got "ignore"'],
     ["no labels", ["--selector", "a in b"], /--selector: expected labels as kubectl selects them, .*, got "a in b"/],
+    [
+      "an option of ebb run with a slip in it",
+      ["--image", "a", "--set", "drian=4s"],
+      /--set drian: .*did you mean drain\?/,
+    ],
     ["an unknown flag", ["--replica", "1"], /unknown flag --replica.*--replicas/],
     ["everything at once", ["--replicas", "x", "--timeout", "y"], /--replicas: .*\n.*--timeout: /],
   ])("that is wrong is exit code 64, and nothing is printed: %s", async (_, flags, message) => {

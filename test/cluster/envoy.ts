@@ -11,6 +11,8 @@ export interface EnvoyPlan {
   readonly upstreamPort: number;
   /** An init container with restartPolicy Always. */
   readonly isNative?: boolean;
+  /** As Istio's is: its name, ports, flags. What tells of it are the pod's annotations: `istioStatus`. */
+  readonly isLikeIstio?: boolean;
   /** More of the container: lifecycle, resources ... */
   readonly more?: Readonly<Record<string, unknown>>;
 }
@@ -26,32 +28,57 @@ export interface EnvoySidecar {
 
 export const envoyAdminPort = 9901;
 
+/** istio pkg/bootstrap/config.go, pilot/cmd/pilot-agent: admin interface, readiness, drain time and strategy. */
+const istio = { name: "istio-proxy", adminPort: 15000, readyPort: 15021, readyPath: "/healthz/ready" };
+const istioFlags = ["--drain-time-s", "45", "--drain-strategy", "immediate"];
+
+/** What Istio's injector writes into the pod's annotations (istio pkg/kube/inject, SidecarInjectionStatus). */
+export function istioStatus({ isNative }: { readonly isNative: boolean }): Readonly<Record<string, string>> {
+  const [initContainers, containers] = isNative ? [[istio.name], null] : [null, [istio.name]];
+  return { "sidecar.istio.io/status": JSON.stringify({ initContainers, containers }) };
+}
+
+/** The pod's annotations as files, where ebb looks for them. */
+export const podInfo = {
+  volume: {
+    name: "podinfo",
+    downwardAPI: { items: [{ path: "annotations", fieldRef: { fieldPath: "metadata.annotations" } }] },
+  },
+  mount: { name: "podinfo", mountPath: "/etc/podinfo", readOnly: true },
+};
+
 /** The port of the listener that there is without others. */
 export const envoyPort = 8080;
 
+/** Sends on what comes from outside the pod. */
+export const inbound = { name: "inbound", host: "0.0.0.0", port: envoyPort, direction: "INBOUND" } as const;
+
+/** For probes: a machine that stalls for some seconds is no reason to kill a container, or to take its pod out of a Service. */
+export const patience = { timeoutSeconds: 10, failureThreshold: 30 };
+
+const health: ListenerPlan = {
+  name: "health",
+  host: "0.0.0.0",
+  port: istio.readyPort,
+  asksAdmin: { path: istio.readyPath, adminPath: "/ready" },
+};
+
 /** A real Envoy as a sidecar. Its admin interface is at port 9901 of every address, so that the kubelet can ask it too. */
 export function envoySidecar(plan: EnvoyPlan): EnvoySidecar {
-  const { name = "envoy", upstreamPort, isNative = false, more = {} } = plan;
-  const inbound = { name: "inbound", host: "0.0.0.0", port: envoyPort, direction: "INBOUND" } as const;
-  const listeners = plan.listeners ?? [inbound];
-  const admin = { host: "0.0.0.0", port: envoyAdminPort };
-  const config = bootstrap({ admin, listenerPort: 0, listeners, upstreamPort });
-  const ready = { httpGet: { path: "/ready", port: envoyAdminPort }, periodSeconds: 1 };
+  const { upstreamPort, isNative = false, isLikeIstio = false, more = {} } = plan;
+  const { name = isLikeIstio ? istio.name : "envoy", listeners = [inbound] } = plan;
+  const admin = { host: "0.0.0.0", port: isLikeIstio ? istio.adminPort : envoyAdminPort };
+  const all = isLikeIstio ? [...listeners, health] : listeners;
+  const config = bootstrap({ admin, listenerPort: 0, listeners: all, upstreamPort });
+  const ready = { httpGet: { path: "/ready", port: admin.port }, periodSeconds: 1, ...patience };
+  const flags = ["--concurrency", "1", "--disable-hot-restart", "--log-level", "warning"];
   return {
     configMap: configMapOf(name, { "envoy.json": JSON.stringify(config, null, 2) }),
     volume: { name, configMap: { name } },
     container: {
       name,
       image: images.envoy,
-      args: [
-        "--config-path",
-        "/etc/envoy/envoy.json",
-        "--concurrency",
-        "1",
-        "--disable-hot-restart",
-        "--log-level",
-        "warning",
-      ],
+      args: ["--config-path", "/etc/envoy/envoy.json", ...flags, ...(isLikeIstio ? istioFlags : [])],
       volumeMounts: [{ name, mountPath: "/etc/envoy", readOnly: true }],
       ...(isNative ? { restartPolicy: "Always", startupProbe: ready } : { readinessProbe: ready }),
       ...more,

@@ -17,9 +17,12 @@ const contents = {
   /** The same app in an image whose entrypoint is /ebb. */
   appInEbb: () => ({ files: { ebb: ebbPath, child: childPath() }, config: ebbConfig }),
   /** A real Envoy, /envoy, and nothing else that runs. */
-  envoy: () => dynamic(envoyPath() ?? missing(envoyMissing), "envoy"),
+  envoy,
   /** /bun, for programs in TypeScript that come in a ConfigMap. */
-  bun: () => dynamic(process.execPath, "bun"),
+  bun,
+  /** The same two with /ebb beside it. */
+  envoyAndEbb: () => withEbb(envoy()),
+  bunAndEbb: () => withEbb(bun()),
 } satisfies Record<string, () => Content>;
 
 /** The names of the images as a cluster has them: a tag is the digest of what is inside. */
@@ -60,12 +63,24 @@ function missing(what: string): never {
   throw new Error(what);
 }
 
+function envoy(): Content {
+  return dynamic(envoyPath() ?? missing(envoyMissing), "envoy");
+}
+
+function bun(): Content {
+  return dynamic(process.execPath, "bun");
+}
+
 /** A program with the libraries of this machine that it is linked to. */
 function dynamic(path: string, name: string): Content {
   const { stdout } = spawnSync("ldd", [path], { encoding: "utf8" });
   const libraries = stdout.match(/(?<=\s)\/\S+/g) ?? missing(`ldd ${path}: no library`);
   const files = Object.fromEntries(libraries.map((library) => [library.slice(1), library]));
   return { files: { [name]: path, ...files }, config: { Entrypoint: [`/${name}`] } };
+}
+
+function withEbb({ files, config }: Content): Content {
+  return { files: { ...files, ebb: ebbPath }, config };
 }
 
 function imageOf(name: string, { files, config }: Content): Image {

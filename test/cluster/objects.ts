@@ -102,10 +102,17 @@ export function jobOf(name: string, spec: PodSpec, more: Readonly<Record<string,
   return { apiVersion: "batch/v1", kind: "Job", metadata: { name }, spec: { backoffLimit: 0, ...more, template } };
 }
 
+export interface MoreOfDeployment {
+  /** Of its pods. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Other fields of its spec. */
+  readonly [field: string]: unknown;
+}
+
 /** A Deployment of pods with the label `app: NAME`. */
-export function deploymentOf(name: string, spec: PodSpec, more: Readonly<Record<string, unknown>> = {}): KubeObject {
+export function deploymentOf(name: string, spec: PodSpec, { annotations, ...more }: MoreOfDeployment = {}): KubeObject {
   const labels = { app: name };
-  const template = { metadata: { labels }, spec };
+  const template = { metadata: { labels, ...(annotations === undefined ? {} : { annotations }) }, spec };
   const selector = { matchLabels: labels };
   return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name }, spec: { ...more, selector, template } };
 }

@@ -27,6 +27,8 @@ export interface ListenerPlan {
   readonly direction?: "INBOUND" | "OUTBOUND";
   /** Not HTTP, which is HTTP/1.1 and HTTP/2, with WebSockets, but TCP, to this port of 127.0.0.1. */
   readonly tcpPort?: number;
+  /** Sends on nothing but this path, to a path of the admin interface, where that is on a port. */
+  readonly asksAdmin?: { readonly path: string; readonly adminPath: string };
 }
 
 /** What a control plane may be late with. Until then Envoy is PRE_INITIALIZING without endpoints, INITIALIZING without routes. */
@@ -53,6 +55,7 @@ export function bootstrap(plan: Plan): object {
         ...controlPlane,
         waitsFor?.what === "endpoints" ? lateCluster() : cluster(app, upstreamPort),
         ...listeners.flatMap(({ name, tcpPort }) => (tcpPort === undefined ? [] : cluster(name, tcpPort))),
+        ...("port" in admin && listeners.some(({ asksAdmin }) => asksAdmin) ? [cluster(ADMIN, admin.port)] : []),
       ],
     },
   };
@@ -79,24 +82,23 @@ interface Upstream {
   readonly waitsFor: Plan["waitsFor"];
 }
 
-function listener(
-  { name, host = "127.0.0.1", port = 0, direction, tcpPort }: ListenerPlan,
-  upstream: Upstream,
-): object {
+function listener(plan: ListenerPlan, upstream: Upstream): object {
+  const { name, host = "127.0.0.1", port = 0, direction, tcpPort, asksAdmin } = plan;
   return {
     name,
     address: socket(host, port),
     ...(port === 0 ? { stat_prefix: name } : {}),
     ...(direction === undefined ? {} : { traffic_direction: direction }),
-    filter_chains: [{ filters: [tcpPort === undefined ? httpManager(name, upstream) : tcpProxy(name)] }],
+    filter_chains: [{ filters: [tcpPort === undefined ? httpManager(name, upstream, asksAdmin) : tcpProxy(name)] }],
   };
 }
 
-function httpManager(name: string, { app, waitsFor }: Upstream): object {
+function httpManager(name: string, { app, waitsFor }: Upstream, asksAdmin: ListenerPlan["asksAdmin"]): object {
   const rds = { route_config_name: ROUTES, config_source: controlPlaneSource };
+  const routes = asksAdmin === undefined ? routesTo(app) : routeToAdmin(asksAdmin);
   return filter("network.http_connection_manager", "network.http_connection_manager.v3.HttpConnectionManager", {
     stat_prefix: name,
-    ...(waitsFor?.what === "routes" ? { rds } : { route_config: routesTo(app) }),
+    ...(waitsFor?.what === "routes" ? { rds } : { route_config: routes }),
     stream_idle_timeout: "0s",
     upgrade_configs: [{ upgrade_type: "websocket" }],
     http_filters: [filter("http.router", "http.router.v3.Router", {})],
@@ -112,9 +114,17 @@ function filter(name: string, of: string, config: object): object {
 }
 
 const ROUTES = "app";
+const ADMIN = "admin";
 
 function routesTo(cluster: string): object {
-  const route = { match: { prefix: "/" }, route: { cluster, timeout: "0s" } };
+  return routesOf({ match: { prefix: "/" }, route: { cluster, timeout: "0s" } });
+}
+
+function routeToAdmin({ path, adminPath }: NonNullable<ListenerPlan["asksAdmin"]>): object {
+  return routesOf({ match: { path }, route: { cluster: ADMIN, prefix_rewrite: adminPath } });
+}
+
+function routesOf(route: object): object {
   return { name: ROUTES, virtual_hosts: [{ name: "app", domains: ["*"], routes: [route] }] };
 }
 

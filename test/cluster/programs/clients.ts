@@ -1,0 +1,114 @@
+// Clients of a Service: bun clients.ts HOST PORT. Each asks for 0 to 300 ms, one request after the other: some on connections
+// that they keep, with pauses or without, some on a new one for each. None tries again: what fails counts. At SIGUSR1 they end,
+// and tell as JSON what became of their requests.
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+
+const BUSY = 8;
+const PAUSING = 8;
+const NEW = 4;
+const PAUSE_MS = 1500;
+const PATIENCE_MS = 30_000;
+
+const [host = "", port = ""] = process.argv.slice(2);
+const failures: string[] = [];
+const pods = new Set<string>();
+let sent = 0;
+let isOver = false;
+
+interface Kind {
+  readonly name: string;
+  readonly keeps: boolean;
+  readonly pauseMs: number;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly closes: boolean;
+}
+
+async function live(client: number, { name, keeps, pauseMs }: Kind): Promise<void> {
+  let socket: Socket | undefined;
+  let pod = "";
+  for (let turn = 0; !isOver; turn += 1) {
+    sent += 1;
+    try {
+      if (socket?.readyState !== "open") socket = await open();
+      const { status, body, closes } = await ask(socket, `/?ms=${(client * 37 + turn * 53) % 300}`);
+      if (status !== 200) throw new Error(`HTTP ${status} ${body}`);
+      pods.add(body);
+      pod = body;
+      if (closes || !keeps) socket.destroy();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : error;
+      failures.push(`${new Date().toISOString()} a ${name} client, whose last answer came from ${pod}: ${reason}`);
+      socket?.destroy();
+      await Bun.sleep(100);
+    }
+    if (pauseMs > 0) await Bun.sleep((client * 271 + turn * 97) % pauseMs);
+  }
+  socket?.destroy();
+}
+
+async function open(): Promise<Socket> {
+  const socket = connect(Number(port), host);
+  socket.on("error", () => undefined); // the request has it, too; an idle connection may end
+  const patience = setTimeout(() => socket.destroy(new Error("no connection in time")), PATIENCE_MS);
+  await once(socket, "connect").finally(() => clearTimeout(patience));
+  return socket;
+}
+
+async function ask(socket: Socket, path: string): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  let text = "";
+  const onData = (bytes: Buffer): void => {
+    text += bytes.toString("latin1");
+    const answer = parse(text);
+    if (answer !== undefined) resolve(answer);
+  };
+  const onEnd = (error?: unknown): void => reject(new Error(`${error || "closed"}, after ${text.length} bytes`));
+  const patience = setTimeout(() => onEnd("no answer in time"), PATIENCE_MS);
+  socket.on("data", onData).on("end", onEnd).on("error", onEnd).on("close", onEnd);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  return await promise.finally(() => {
+    clearTimeout(patience);
+    socket.off("data", onData).off("end", onEnd).off("error", onEnd).off("close", onEnd);
+  });
+}
+
+/** The app and Envoy both tell the length of what they answer. */
+function parse(text: string): Answer | undefined {
+  const [, head = "", body = ""] = /^(.*?\r\n\r\n)(.*)$/s.exec(text) ?? [];
+  const length = /^content-length: (\d+)/im.exec(head)?.[1];
+  if (length === undefined || body.length < Number(length)) return undefined;
+  return { status: Number(head.split(" ")[1]), body, closes: /^connection: close/im.test(head) };
+}
+
+/** Until the Service leads somewhere. */
+async function begin(): Promise<void> {
+  for (;;) {
+    try {
+      const socket = await open();
+      const { status } = await ask(socket, "/");
+      socket.destroy();
+      if (status === 200) return;
+    } catch {
+      // not yet
+    }
+    await Bun.sleep(100);
+  }
+}
+
+process.on("SIGUSR1", () => {
+  isOver = true;
+});
+const kinds: readonly Kind[] = [
+  ...Array(BUSY).fill({ name: "busy", keeps: true, pauseMs: 0 }),
+  ...Array(PAUSING).fill({ name: "pausing", keeps: true, pauseMs: PAUSE_MS }),
+  ...Array(NEW).fill({ name: "new", keeps: false, pauseMs: 0 }),
+];
+await begin();
+console.log("under load");
+await Promise.all(kinds.map((kind, client) => live(client, kind)));
+console.log(JSON.stringify({ sent, failures, pods: [...pods] }));

@@ -1,0 +1,38 @@
+import { diffArrays } from "diff";
+import { isObject } from "../../core/json.ts";
+
+/**
+ * Which item of an older list each of a newer one is; undefined: a new one. As Kubernetes tells them apart: by name, what is
+ * mounted by its path, objects by kind and name. Items in the place of as many others are those, changed.
+ */
+export function aligned(before: readonly unknown[], after: readonly unknown[]): readonly (number | undefined)[] {
+  const rows: (number | undefined)[] = [];
+  let at = 0;
+  let removed = 0;
+  for (const chunk of diffArrays(before.map(identity), after.map(identity))) {
+    const { count = chunk.value.length } = chunk;
+    if (chunk.removed) {
+      at += count;
+      removed = count;
+      continue;
+    }
+    const isSwap = chunk.added && removed === count;
+    for (let each = 0; each < count; each += 1) {
+      rows.push(chunk.added ? (isSwap ? at - count + each : undefined) : at + each);
+    }
+    if (!chunk.added) at += count;
+    removed = 0;
+  }
+  return rows;
+}
+
+function identity(item: unknown): string {
+  if (!isObject(item)) return JSON.stringify(item);
+  const { name, mountPath, kind, metadata } = item;
+  if (typeof mountPath === "string") return `mount ${mountPath}`;
+  if (typeof name === "string") return `name ${name}`;
+  if (isObject(metadata) && typeof metadata.name === "string") {
+    return `object ${kind} ${metadata.namespace} ${metadata.name}`;
+  }
+  return JSON.stringify(item);
+}

@@ -1,0 +1,42 @@
+import { type Node, type Pair, parseDocument } from "yaml";
+import { NotYaml } from "./nodes.ts";
+import { readValues, type Values } from "./values.ts";
+
+/** A document's text and its nodes. JSON is YAML too. */
+export interface YamlDocument extends Values {
+  readonly text: string;
+  /** Null: nothing but comments. */
+  readonly root: Node | null;
+  readonly value: unknown;
+}
+
+/**
+ * Nothing is resolved by the parser, because Kubernetes does that in its own way; of keys given twice the last one counts, as for
+ * kubectl.
+ * @throws NotYaml
+ */
+export function readDocument(text: string): YamlDocument {
+  try {
+    const { contents: root, errors } = parseDocument(text, {
+      schema: "failsafe",
+      uniqueKeys: false,
+      strict: false,
+      prettyErrors: false,
+      keepSourceTokens: true,
+      logLevel: "error",
+    });
+    const [error] = errors;
+    if (error !== undefined) throw new NotYaml(error.pos[0], error.message);
+    const { values, targets } = readValues(text, root);
+    return { text, root, value: root === null ? null : values.get(root), values, targets };
+  } catch (error) {
+    // a call for each level of nesting
+    if (error instanceof RangeError) throw new NotYaml(0, "this is nested too deeply");
+    throw error;
+  }
+}
+
+/** The text of a map's key. */
+export function keyOf({ key }: Pair, { values }: Values): string {
+  return String(values.get(key as Node));
+}

@@ -1,0 +1,75 @@
+import { isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
+import { isObject } from "../../core/json.ts";
+import { readDocument, type YamlDocument } from "./document.ts";
+import { changeList } from "./list.ts";
+import { changeMap } from "./map.ts";
+import { startOf } from "./nodes.ts";
+import { isCollection, type Place } from "./places.ts";
+import { replace } from "./replace.ts";
+import { type Splice, spliced } from "./splice.ts";
+import type { Edit } from "./splices.ts";
+import { styleOf } from "./style.ts";
+
+/**
+ * What to write where for the document to have another value: only what differs is written anew, all else stays byte for byte,
+ * comments too. What an anchor gave to others stays as it was for them: where that is no longer what they need, an alias becomes
+ * what it meant.
+ * @throws Error where the outcome would not be that value: a bug
+ */
+export function editsTo(document: YamlDocument, after: unknown): readonly Splice[] {
+  const { root, text } = document;
+  if (root === null) throw new Error("an empty document cannot be changed");
+  const style = styleOf(document);
+  const edit: Edit = { document, style, splices: [], expected: new Map(), change: (...args) => change(edit, ...args) };
+  edit.change(root, after, { isFlow: false, column: -style.indent, colon: undefined });
+  keepCutBlock(edit);
+  const changed = spliced(text, edit.splices);
+  const outcome = readDocument(changed);
+  if (!same(outcome.value, after)) throw new Error(`an edit went wrong:\n${changed}`);
+  return edit.splices;
+}
+
+function change(edit: Edit, node: Node, after: unknown, place: Place): void {
+  const { values, targets } = edit.document;
+  if (isAlias(node)) {
+    const target = targets.get(node) as Node;
+    if (!edit.expected.has(target) || !same(edit.expected.get(target), after)) replace(edit, node, after, place);
+    return;
+  }
+  edit.expected.set(node, after);
+  const isSame = same(values.get(node), after);
+  // what is the same may still have aliases for what is not
+  if (isSame && targets.size === 0) return;
+  if (isMap(node) && isObject(after) && changeMap(edit, node as Parameters<typeof changeMap>[1], after)) return;
+  if (
+    isSeq(node) &&
+    Array.isArray(after) &&
+    changeList(edit, node as Parameters<typeof changeList>[1], { after, place })
+  ) {
+    return;
+  }
+  if (!isSame) replace(edit, node, after, place);
+}
+
+function same(one: unknown, other: unknown): boolean {
+  return Bun.deepEquals(one, other, true);
+}
+
+/** A block of text that ends with the file, without a line break, has none; with lines after it, it must say so. */
+function keepCutBlock({ document: { text, root }, splices }: Edit): void {
+  if (text.endsWith("\n") || !splices.some(({ from }) => from === text.length)) return;
+  const last = lastScalar(root);
+  if (!isScalar(last) || !last.type?.startsWith("BLOCK") || last.range?.[1] !== text.length) return;
+  const [header = "", style = "", before = "", after = ""] =
+    /^([|>])(\d?)[+-]?(\d?)/.exec(text.slice(startOf(last))) ?? [];
+  const from = startOf(last);
+  if (splices.some((splice) => splice.from <= from && from < splice.to)) return;
+  splices.push({ from, to: from + header.length, text: `${style}${before}${after}-` });
+}
+
+function lastScalar(node: Node | null): Node | null {
+  if (!isCollection(node)) return node;
+  const last = node.items.at(-1);
+  if (last === undefined || last === null) return null;
+  return lastScalar("key" in last ? last.value : last);
+}

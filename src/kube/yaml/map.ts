@@ -1,0 +1,113 @@
+import type { Node, YAMLMap } from "yaml";
+import type { JsonObject } from "../../core/json.ts";
+import { keyOf } from "./document.ts";
+import { jsonField } from "./json.ts";
+import { mergedAfter, ownersOf } from "./merge.ts";
+import { isMerge } from "./nodes.ts";
+import { colonOf, columnOf, endOfPair, type Item, isBlock, isFirstOnLine, lineEnd, startsOf } from "./places.ts";
+import { baseOf, type Edit, indented, insertInFlow, insertLines, note, removeInFlow, removeLines } from "./splices.ts";
+import { blockLines, flowFields } from "./text.ts";
+
+type Fields = YAMLMap<Node, Node | null>;
+
+/** What becomes of a map's items. */
+interface Plan {
+  readonly stays: readonly boolean[];
+  /** The item of the map's own that says what a field is, if it stays. */
+  readonly owner: (name: string) => number | undefined;
+  /** What those `<<` give that stay. */
+  readonly merged: ReadonlyMap<string, unknown>;
+  readonly after: JsonObject;
+}
+
+/** Changes fields, adds and takes out others, each in its place. False: the map must be written anew as a whole. */
+export function changeMap(edit: Edit, map: Fields, after: JsonObject): boolean {
+  const plan = planOf(edit, map, after);
+  if (!canChange(edit, map, plan)) return false;
+  changeFields(edit, map, plan);
+  if (isBlock(map)) removeLines(edit, map, plan.stays);
+  else removeInFlow(edit, map, plan.stays);
+  for (const [behind, fields] of additions(map, plan)) add(edit, map, { behind, fields, stays: plan.stays });
+  return true;
+}
+
+function planOf(edit: Edit, map: Fields, after: JsonObject): Plan {
+  const owners = ownersOf(edit, map);
+  const isOwn = (name: string) => owners.has(name) && !isMerge(map.items[owners.get(name) as number] as Item);
+  const isWanted = (name: string) => Object.hasOwn(after, name) && after[name] !== undefined;
+  const merges = map.items.map((pair) => (isMerge(pair) ? mergedAfter(edit, pair) : undefined));
+  // what a merge gives can be overridden, but not taken away
+  const stays = map.items.map((pair, at) => {
+    const merged = merges[at];
+    if (merged === undefined) return isWanted(keyOf(pair, edit.document));
+    return Object.keys(merged).every((name) => isOwn(name) || isWanted(name));
+  });
+  const owner = (name: string) => {
+    const at = isOwn(name) ? owners.get(name) : undefined;
+    return at !== undefined && stays[at] ? at : undefined;
+  };
+  const merged = new Map(merges.flatMap((fields, at) => (fields && stays[at] ? Object.entries(fields) : [])));
+  return { stays, owner, merged, after };
+}
+
+function canChange({ document }: Edit, map: Fields, { stays, after }: Plan): boolean {
+  if (!stays.includes(true)) return false;
+  const starts = startsOf(map);
+  return map.items.every((pair, at) => {
+    if (!stays[at]) return !isBlock(map) || isFirstOnLine(document.text, starts[at] as number);
+    return pair.value !== null || after[keyOf(pair, document)] === null;
+  });
+}
+
+function changeFields(edit: Edit, map: Fields, { stays, owner, after }: Plan): void {
+  map.items.forEach((pair, at) => {
+    if (!stays[at] || pair.value === null || isMerge(pair)) return;
+    const name = keyOf(pair, edit.document);
+    // one that a later one overrides says what it said
+    const value = owner(name) === at ? after[name] : edit.document.values.get(pair.value);
+    edit.change(pair.value, value, { isFlow: !isBlock(map), column: columnOf(map), colon: colonOf(map, at) });
+  });
+}
+
+type Addition = readonly [behind: number | undefined, fields: JsonObject];
+
+/** New fields, each behind the one that it follows in `after`; with `<<` in the map, at its end, where they count. */
+function additions(map: Fields, { stays, owner, merged, after }: Plan): readonly Addition[] {
+  const groups = new Map<number | undefined, [string, unknown][]>();
+  const hasMerge = map.items.some(isMerge);
+  let behind = hasMerge ? stays.lastIndexOf(true) : undefined;
+  for (const [name, value] of Object.entries(after)) {
+    const at = owner(name);
+    if (value === undefined || (at === undefined && Bun.deepEquals(merged.get(name), value, true))) continue;
+    if (at === undefined) groups.set(behind, [...(groups.get(behind) ?? []), [name, value]]);
+    else if (!hasMerge) behind = at;
+  }
+  return [...groups].map(([at, fields]) => [at, Object.fromEntries(fields)]);
+}
+
+interface Added {
+  readonly behind: number | undefined;
+  readonly fields: JsonObject;
+  readonly stays: readonly boolean[];
+}
+
+function add(edit: Edit, map: Fields, { behind, fields, stays }: Added): void {
+  const first = stays.indexOf(true);
+  if (!isBlock(map)) {
+    const texts = Object.entries(fields).map((field) => fieldText(edit, field, baseOf(edit, map, first)));
+    return insertInFlow(edit, map, { after: behind, first, texts });
+  }
+  const column = columnOf(map);
+  const lines = blockLines(fields, edit.style);
+  if (behind !== undefined) {
+    const end = endOfPair(map.items[behind] as Item);
+    return insertLines(edit, lineEnd(edit.document.text, end), indented(lines, column));
+  }
+  const at = startsOf(map)[first] as number;
+  note(edit, [at, at], [...indented(lines, column), " ".repeat(column)].join("\n").slice(column));
+}
+
+function fieldText({ style }: Edit, field: readonly [string, unknown], base: string | undefined): string {
+  if (style.json !== undefined) return jsonField(field, style.json, base);
+  return flowFields(Object.fromEntries([field]));
+}

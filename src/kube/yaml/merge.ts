@@ -1,0 +1,31 @@
+import { isAlias, isSeq, type Node } from "yaml";
+import { isObject, type JsonObject } from "../../core/json.ts";
+import { keyOf } from "./document.ts";
+import { isMerge } from "./nodes.ts";
+import type { Collection, Item } from "./places.ts";
+import type { Edit } from "./splices.ts";
+
+/** Which item of a map says what a field is: of several the last, `<<` among them (measured: kubectl). */
+export function ownersOf({ document }: Edit, map: Collection): ReadonlyMap<string, number> {
+  const owners = new Map<string, number>();
+  (map.items as readonly Item[]).forEach((pair, at) => {
+    const merged = isMerge(pair) ? mergedBy(document.values.get(pair.value as Node)) : undefined;
+    const names = merged === undefined ? [keyOf(pair, document)] : Object.keys(merged);
+    for (const name of names) owners.set(name, at);
+  });
+  return owners;
+}
+
+/** The fields that a `<<` will give, once the maps that it takes them from are changed. */
+export function mergedAfter({ document, expected }: Edit, { value }: Item): JsonObject {
+  const after = (node: Node): unknown => {
+    const target = isAlias(node) ? document.targets.get(node) : undefined;
+    return target !== undefined && expected.has(target) ? expected.get(target) : document.values.get(node);
+  };
+  return mergedBy(isSeq(value) ? (value.items as Node[]).map(after) : after(value as Node));
+}
+
+function mergedBy(value: unknown): JsonObject {
+  const maps: readonly unknown[] = Array.isArray(value) ? value.toReversed() : [value];
+  return Object.fromEntries(maps.filter(isObject).flatMap((map) => Object.entries(map)));
+}

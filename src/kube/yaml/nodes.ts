@@ -1,0 +1,20 @@
+import { isScalar, type Node, type Pair } from "yaml";
+
+/** Where a text is no YAML that Kubernetes could read, and why. */
+export class NotYaml extends Error {
+  readonly offset: number;
+
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+export function startOf(node: Node): number {
+  return node.range?.[0] ?? 0;
+}
+
+/** `<<: *defaults`: the fields of other maps. */
+export function isMerge({ key }: Pair): boolean {
+  return isScalar(key) && key.value === "<<" && key.type === "PLAIN" && key.tag === undefined;
+}

@@ -1,0 +1,99 @@
+import { isMap, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from "yaml";
+import { startOf } from "./nodes.ts";
+
+export type Collection = YAMLMap<Node, Node | null> | YAMLSeq<Node | null>;
+export type Item = Pair<Node, Node | null>;
+
+/** Where a value stands. */
+export interface Place {
+  /** In braces or brackets, where line breaks mean nothing. */
+  readonly isFlow: boolean;
+  /** The column of the key or the dash that it belongs to. */
+  readonly column: number;
+  /** Where the colon of its key ends; undefined: it is an item of a list. */
+  readonly colon: number | undefined;
+}
+
+export function isCollection(node: unknown): node is Collection {
+  return isMap(node) || isSeq(node);
+}
+
+/** Lines of keys or dashes, not braces or brackets. */
+export function isBlock(node: Collection): boolean {
+  return node.flow !== true;
+}
+
+/** The end of a node's own text, without what follows it on the line; after the line break for a block of text. */
+export function endOf(node: Node): number {
+  if (!isCollection(node) || !isBlock(node) || node.items.length === 0) return node.range?.[1] ?? 0;
+  const last = node.items.at(-1) as Item | Node;
+  return isNode(last) ? endOf(last) : endOfPair(last);
+}
+
+export function endOfPair({ key, value }: Item): number {
+  return endOf(value ?? key);
+}
+
+/** Where each item starts, with its anchor and tag; in a block list its dash. */
+export function startsOf(node: Collection): readonly number[] {
+  return tokensOf(node).map((item, at) => startOfItem(item, node.items[at] as Item | Node, node));
+}
+
+/** Where a pair's colon ends. */
+export function colonOf(map: Collection, at: number): number {
+  const token = tokensOf(map)[at]?.sep?.find(({ type }) => type === "map-value-ind");
+  return token === undefined ? startOf((map.items[at] as Item).key) : token.offset + 1;
+}
+
+/** The column of a block's keys or dashes. */
+export function columnOf(node: Collection): number {
+  return (node.srcToken as { readonly indent?: number } | undefined)?.indent ?? 0;
+}
+
+/** The start of the next line; in the last line, which no line break ends, the end of the text. */
+export function lineEnd(text: string, at: number): number {
+  if (at > 0 && text[at - 1] === "\n") return at;
+  const found = text.indexOf("\n", at);
+  return found < 0 ? text.length : found + 1;
+}
+
+export function lineStart(text: string, at: number): number {
+  return at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
+}
+
+/** The blanks that a line starts with. */
+export function indentationAt(text: string, at: number): string {
+  const [blanks = ""] = /^[ \t]*/.exec(text.slice(lineStart(text, at))) ?? [];
+  return blanks;
+}
+
+/** Whether nothing but blanks stands before it on its line. */
+export function isFirstOnLine(text: string, at: number): boolean {
+  return /^[ \t]*$/.test(text.slice(lineStart(text, at), at));
+}
+
+interface Token {
+  readonly type: string;
+  readonly offset: number;
+}
+
+interface ItemTokens {
+  readonly start: readonly Token[];
+  readonly sep?: readonly Token[];
+}
+
+function tokensOf(node: Collection): readonly ItemTokens[] {
+  const { items } = node.srcToken as unknown as { readonly items: readonly ItemTokens[] };
+  // what follows the last item is one more without a value
+  return items.slice(0, node.items.length);
+}
+
+function startOfItem({ start }: ItemTokens, item: Item | Node, node: Collection): number {
+  const marks = isSeq(node) && isBlock(node) ? ["seq-item-ind"] : ["explicit-key-ind", "anchor", "tag"];
+  const mark = start.find(({ type }) => marks.includes(type));
+  return mark?.offset ?? startOf(isNode(item) ? item : item.key);
+}
+
+function isNode(item: Item | Node): item is Node {
+  return !("key" in item);
+}

@@ -1,0 +1,51 @@
+import { Document, type Node, type Scalar, type ToStringOptions, visit } from "yaml";
+import { plainValue } from "./scalars.ts";
+
+/** How a document is written, so that what is added looks like what is there. */
+export interface YamlStyle {
+  readonly newline: "\n" | "\r\n";
+  /** Blanks from a key to the keys below it. */
+  readonly indent: number;
+  /** Whether the dashes of a list stand further right than its key. */
+  readonly indentSeq: boolean;
+  /** For JSON: what each level is indented by; empty: all on one line. */
+  readonly json: string | undefined;
+}
+
+/** Lines of a block, for a map or list that is not empty. */
+export function blockLines(value: unknown, { indent, indentSeq }: YamlStyle): readonly string[] {
+  const text = stringify(value, { indent, indentSeq });
+  return text.replace(/\n$/, "").split("\n");
+}
+
+/** On one line, as it stands in YAML's braces and brackets. */
+export function flowText(value: unknown): string {
+  return stringify(value, { collectionStyle: "flow", blockQuote: false }).trimEnd();
+}
+
+/** The fields of a map as they stand between its braces. */
+export function flowFields(fields: Readonly<Record<string, unknown>>): string {
+  return flowText(fields).slice(1, -1).trim();
+}
+
+/** A text in the quotes of another one beside it, where it can be. */
+export function quotedLike(neighbour: Node | null, value: unknown): string | undefined {
+  const { type } = (neighbour ?? {}) as Partial<Scalar>;
+  if (typeof value !== "string") return undefined;
+  if (type === "QUOTE_DOUBLE") return JSON.stringify(value);
+  if (type === "QUOTE_SINGLE" && /^[\x20-\x7e]*$/.test(value)) return `'${value.replaceAll("'", "''")}'`;
+  return undefined;
+}
+
+function stringify(value: unknown, options: ToStringOptions): string {
+  const document = new Document(value, { aliasDuplicateObjects: false });
+  visit(document, {
+    Collection(_, node) {
+      if (node.items.length === 0) node.flow = true;
+    },
+    Scalar(_, node) {
+      if (typeof node.value === "string" && plainValue(node.value) !== node.value) node.type = "QUOTE_DOUBLE";
+    },
+  });
+  return document.toString({ lineWidth: 0, flowCollectionPadding: true, ...options });
+}

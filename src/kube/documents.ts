@@ -1,0 +1,75 @@
+/**
+ * The documents of a text: put together again they are that text. YAML's begin with `---`, and with what comes before the first
+ * one; JSON's may follow each other without anything between them, as kubectl takes them.
+ */
+export function splitDocuments(text: string): readonly string[] {
+  return pieces(text, yamlStarts(text)).flatMap((piece) => splitJson(piece) ?? [piece]);
+}
+
+/** Whether there is nothing in it but comments, directives and the marks of documents. */
+export function isEmptyDocument(text: string): boolean {
+  return text.split("\n").every((line) => /^(\ufeff?\s*(#[^\n]*)?|(---|\.\.\.)\s*(\s#[^\n]*)?|%[^\n]*)$/.test(line));
+}
+
+/** Texts of documents one after the other, with marks between them where they have none: what of them is one stream. */
+export function joinTexts(texts: readonly string[]): string {
+  const all = texts.filter((text) => text !== "");
+  const isJson = all.every((text) => startsLikeJson(text));
+  return all.reduce((joined, text) => {
+    if (joined === "") return text;
+    const before = joined.endsWith("\n") ? joined : `${joined}\n`;
+    const next = text.replace(/^\ufeff/, "");
+    if (next.startsWith("%")) return `${before}...\n${next}`;
+    const isMarked = isJson || /^(\s*(#[^\n]*)?\n)*---(?=\s|$)/.test(next);
+    return before + (isMarked ? next : `---\n${next}`);
+  }, "");
+}
+
+function startsLikeJson(text: string): boolean {
+  return /^\ufeff?\s*\{/.test(text);
+}
+
+/** Where lines begin with `---`, or come after `...`. */
+function yamlStarts(text: string): readonly number[] {
+  const starts: number[] = [];
+  for (const { 0: mark, index } of text.matchAll(/(?<![^\n])(---(?=\s|$)|\.\.\.[ \t]*(#[^\n]*)?\r?(\n|$))/g)) {
+    starts.push(mark.startsWith("---") ? index : index + mark.length);
+  }
+  return starts;
+}
+
+function pieces(text: string, starts: readonly number[]): readonly string[] {
+  const bounds = [0, ...starts, text.length];
+  return bounds
+    .slice(1)
+    .map((end, at) => text.slice(bounds[at], end))
+    .filter((piece) => piece !== "");
+}
+
+/** The values of a stream of JSON; undefined: it is something else, or one value. */
+function splitJson(text: string): readonly string[] | undefined {
+  if (!startsLikeJson(text)) return undefined;
+  const values = pieces(text, jsonEnds(text));
+  return values.length > 1 && values.every(isJson) ? values : undefined;
+}
+
+/** Where an outermost brace closes, with the line break after it. */
+function jsonEnds(text: string): readonly number[] {
+  const ends: number[] = [];
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gs)) {
+    depth += token === "{" ? 1 : token === "}" ? -1 : 0;
+    if (depth === 0 && token === "}")
+      ends.push(index + 1 + (/^\s*/.exec(text.slice(index + 1, index + 100))?.[0].length ?? 0));
+  }
+  return ends;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text.replace(/^\ufeff/, ""));
+    return true;
+  } catch {
+    return false;
+  }
+}

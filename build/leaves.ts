@@ -9,6 +9,7 @@ const source = resolve(import.meta.dirname, "..", "src");
  */
 export const leaves: readonly string[] = [
   "everything.ts",
+  "kube/inject.ts",
   "kube/manifests.ts",
   "kube/webhook.ts",
   "licenses.ts",

@@ -2,6 +2,7 @@ import type { Command } from "./command.ts";
 import { command as completion } from "./commands/completion.ts";
 import { command as config } from "./commands/config.ts";
 import { command as drain } from "./commands/drain.ts";
+import { command as inject } from "./commands/inject.ts";
 import { command as install } from "./commands/install.ts";
 import { command as manifests } from "./commands/manifests.ts";
 import { command as quit } from "./commands/quit.ts";
@@ -22,6 +23,7 @@ export const commands: Readonly<Record<string, Command>> = {
   request,
   status,
   install,
+  inject,
   webhook,
   manifests,
   config,

@@ -230,6 +230,32 @@ export const manuals: Readonly<Record<string, Manual>> = {
     exits: [["0", "here they are"], bad],
     seeAlso: ["webhook", "install"],
   },
+  inject: {
+    about:
+      'Reads manifests, YAML or JSON, from files, folders or stdin, puts ebb into the pods that ask for it (annotation ebb.dev/inject: "true" on the pod, or on the workload\'s template of it), or into all with --all, and prints everything. What is not changed stays as it is, to the byte: comments, order, quotes, anchors, and documents of any other kind. What was done with each pod is said on stderr. If one that asks for it cannot be changed, nothing is printed. A second time changes nothing.',
+    examples: [
+      {
+        call: "ebb inject --image registry.example.com/ebb:0.1.0 deploy/ | kubectl apply -f -",
+        why: "All manifests of a folder, into the cluster.",
+      },
+      {
+        call: "ebb inject --image registry.example.com/ebb:0.1.0 --all --diff rendered.yaml",
+        why: "What would change, as a diff that git apply takes; with exit code 1 if anything would.",
+      },
+      {
+        call: "ebb inject --image registry.example.com/ebb:0.1.0 --entrypoint 'web=/server --port 8080' --set drain=40s --in-place web.yaml",
+        why: "In the file itself. The image starts /server, which the manifest does not say; ebb drains before it stops.",
+      },
+    ],
+    exits: [
+      ["0", "here it is; with --diff: nothing would change"],
+      ["1", "with --diff: something would change"],
+      bad,
+      ["65", "a manifest cannot be read, or a pod cannot be changed: stderr says which, where and why"],
+      ["71", "a file cannot be read or written"],
+    ],
+    seeAlso: ["install", "run", "config"],
+  },
   config: {
     about:
       "Shows what is in force: each option's value and where it came from, a flag, which variable, or the default. It names every value that is bad, and warns of EBB_ variables that set nothing.",

@@ -13,14 +13,23 @@ export const EXIT = {
   notFound: 127,
 } as const;
 
+/** Those of `ebb inject`, apart, so that no pod carries them. */
+export const INJECT_EXIT = {
+  /** With --diff, as diff(1) has it. */
+  differs: 1,
+  /** sysexits(3), EX_DATAERR. */
+  input: 65,
+} as const;
+
 /** What each of ebb's own codes means: the README's table and `--help` are made from it. */
 export const exitMeanings: readonly (readonly [code: string, meaning: string])[] = [
   ["0-255", "the child's own exit code, unchanged"],
   ["128+n", "the child, or the wait before it, was ended by signal n"],
   ["127", "the command was not found"],
   ["126", "the command was found but cannot be executed"],
-  ["1", "request: the answer's status was 400 or more"],
+  ["1", "request: the answer's status was 400 or more; inject --diff: there is something to change"],
   ["64", "usage: an unknown flag or command, or a bad value"],
+  ["65", "inject: a manifest that cannot be read, or a pod that cannot be changed"],
   ["69", "not ready, or not done, in time"],
   ["70", "a bug in ebb"],
   ["71", "the system refused (no memory, no processes left, ...)"],

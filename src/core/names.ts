@@ -9,6 +9,7 @@ export const commandNames: readonly string[] = [
     "request",
     "status",
     "install",
+    "inject",
     "webhook",
     "manifests",
     "config",

@@ -114,7 +114,12 @@ static char *const lean[] = {"BUN_JSC_useBaselineJIT=0",       "BUN_JSC_useDFGJI
                              "BUN_JSC_jitMemoryReservationSize=1048576"};
 #define LEAN (sizeof lean / sizeof *lean)
 
-static void show_bun_less(void) {
+/* What works at a desk, rather than waits in every pod, has all compilers: ebb inject is six times as fast with them. */
+static int is_worker(const char *command) {
+  return command != NULL && strcmp(command, "inject") == 0;
+}
+
+static void show_bun_less(const char *command) {
   size_t count = 0;
   while (environ[count]) count++;
   size_t size = (count + LEAN + 1) * sizeof *environ;
@@ -123,7 +128,7 @@ static void show_bun_less(void) {
   char **next = shown;
   for (size_t i = 0; i < count; i++)
     if (!is_hidden(environ[i])) *next++ = environ[i];
-  memcpy(next, lean, sizeof lean);
+  if (!is_worker(command)) memcpy(next, lean, sizeof lean);
   environ = shown;
 }
 
@@ -158,7 +163,7 @@ static void before_bun(void) {
   ebb_inherited.parent = getppid();
   ebb_inherited.environ = environ;
   ebb_inherited.argv = find_argv(environ);
-  show_bun_less();
+  show_bun_less(ebb_inherited.argv[0] == NULL ? NULL : ebb_inherited.argv[1]);
   hold_signals();
 }
 

@@ -30,6 +30,7 @@ test.each([
   ["completion", "compopt"],
   ["the commands of debugging", "close-wait"],
   ["the version", "devDependencies"],
+  ["reading and writing YAML", "keepSourceTokens"],
   ["the licences", "zstdDecompressSync"],
   ["the webhook", "AdmissionReview"],
 ])("%s is loaded later, by those that need it", (_, word) => {

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { type ChildExit, EXIT, exitCodeOf, exitMeanings, Failure, isFailure } from "../../src/core/exit.ts";
+import {
+  type ChildExit,
+  EXIT,
+  exitCodeOf,
+  exitMeanings,
+  Failure,
+  INJECT_EXIT,
+  isFailure,
+} from "../../src/core/exit.ts";
 
 const everyCode = Array.from({ length: 256 }, (_, code) => code);
 
@@ -40,12 +48,13 @@ test("the exit codes are those that users match on", () => {
     notExecutable: 126,
     notFound: 127,
   });
+  expect(INJECT_EXIT).toEqual({ differs: 1, input: 65 });
 });
 
 test("each of ebb's own exit codes has one meaning that is written down", () => {
   const described = exitMeanings.map(([code]) => code);
-  const own = Object.values(EXIT).filter((code) => code !== EXIT.ok);
-  expect(described.toSorted()).toEqual(["0-255", "128+n", ...own.map(String)].toSorted());
+  const own = new Set([...Object.values(EXIT), ...Object.values(INJECT_EXIT)].filter((code) => code !== EXIT.ok));
+  expect(described.toSorted()).toEqual(["0-255", "128+n", ...[...own].map(String)].toSorted());
   expect(exitMeanings.map(([, meaning]) => meaning)).not.toContain("");
 });
 

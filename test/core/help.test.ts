@@ -101,10 +101,11 @@ describe.each(Object.entries(commands))("the manual of ebb %s", (name, command) 
   });
 });
 
-/** The words of a shell's simple command, up to a redirection. */
+/** The words of a shell's simple command, up to a redirection or a pipe. */
 function wordsOf(call: string): readonly string[] {
   const words = [...call.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
-  return words.includes(">") ? words.slice(0, words.indexOf(">")) : words;
+  const end = words.findIndex((word) => word === ">" || word === "|");
+  return end < 0 ? words : words.slice(0, end);
 }
 
 test.each([

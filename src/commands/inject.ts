@@ -1,0 +1,75 @@
+import type { Command, Invocation } from "../command.ts";
+import { type Call, readOperandCall } from "../core/call.ts";
+import { EXIT, Failure } from "../core/exit.ts";
+import { injectionOptions } from "../core/injection-options.ts";
+import { list, option } from "../core/option.ts";
+import { pickOptions } from "../core/options.ts";
+import { policyOf } from "../core/policy.ts";
+import { expandShortFlags } from "../core/short-flags.ts";
+import { anyText, boolean } from "../core/syntax.ts";
+
+const options = {
+  filename: list({
+    flag: "filename",
+    group: "injection",
+    value: "PATH",
+    syntax: anyText,
+    isFlagOnly: true,
+    help: "-f: a file with manifests, a folder of them, or - for stdin, which it is without any",
+  }),
+  recursive: option({
+    flag: "recursive",
+    group: "injection",
+    initial: false,
+    syntax: boolean,
+    isFlagOnly: true,
+    help: "-R: folders within folders too",
+  }),
+  ...injectionOptions,
+  inPlace: option({
+    flag: "in-place",
+    initial: false,
+    syntax: boolean,
+    isFlagOnly: true,
+    help: "-i: write the files themselves, instead of stdout",
+  }),
+  diff: option({
+    flag: "diff",
+    initial: false,
+    syntax: boolean,
+    isFlagOnly: true,
+    help: "print what would change, instead of the manifests; exit code 1 if anything would",
+  }),
+  ...pickOptions("quiet"),
+};
+
+const short = { f: "filename", R: "recursive", i: "in-place", q: "quiet" };
+
+/** `ebb inject`: YAML in, YAML out, with ebb in the pods. What is not changed stays as it is, to the byte. */
+export const command: Command = {
+  summary: "put ebb into the pods of manifests, YAML or JSON",
+  usage: "inject [flags] [-f FILE]...",
+  options,
+  operands: "files",
+  main,
+};
+
+async function main({ args, env }: Invocation): Promise<number> {
+  const call = readOperandCall(options, { args: expandShortFlags(args, short), env });
+  const { values } = call;
+  const order = {
+    ...values,
+    paths: [...values.filename, ...call.operands, ...call.command],
+    policy: policyOf(values),
+    outcome: outcomeOf(call),
+    env,
+  };
+  const { inject } = await import("../kube/inject.ts");
+  return await inject(order);
+}
+
+function outcomeOf({ values: { diff, inPlace } }: Call<typeof options>): "print" | "write" | "diff" {
+  if (diff && inPlace) throw new Failure(EXIT.usage, "--diff and --in-place: give one of them");
+  if (diff) return "diff";
+  return inPlace ? "write" : "print";
+}

@@ -1,0 +1,11 @@
+/** `-f FILE`, `-fFILE` and `-f=FILE` as the whole flag, which is all that ebb otherwise knows; up to `--`. */
+export function expandShortFlags(args: readonly string[], names: Readonly<Record<string, string>>): readonly string[] {
+  const end = args.indexOf("--");
+  const own = end < 0 ? args : args.slice(0, end);
+  const expanded = own.map((arg) => {
+    const [, letter = "", value] = /^-([A-Za-z])(?:=?(.+))?$/s.exec(arg) ?? [];
+    if (!Object.hasOwn(names, letter)) return arg;
+    return value === undefined ? `--${names[letter]}` : `--${names[letter]}=${value}`;
+  });
+  return [...expanded, ...args.slice(own.length)];
+}

@@ -1,0 +1,112 @@
+import { type Path, withValueAt } from "../core/json.ts";
+import { type Injection, injectPod, type Policy, type Remark } from "../core/patch.ts";
+import { describeRemark, type PodPlace, podsIn } from "../core/workload.ts";
+import { isEmptyDocument, splitDocuments } from "./documents.ts";
+import { readDocument, type YamlDocument } from "./yaml/document.ts";
+import { editsTo } from "./yaml/edit.ts";
+import { nodeAt } from "./yaml/lookup.ts";
+import { NotYaml, startOf } from "./yaml/nodes.ts";
+import type { Splice } from "./yaml/splice.ts";
+
+/** What comes of a text. */
+export interface Injected {
+  /** What is to be written where in it. */
+  readonly splices: readonly Splice[];
+  /** What was done with each pod, and warnings. */
+  readonly remarks: readonly string[];
+  /** Why it cannot be done. */
+  readonly problems: readonly string[];
+}
+
+/** Where a document starts, for messages that an editor can follow: `deploy.yaml:12`. */
+interface Start {
+  readonly name: string;
+  /** Counted from 1. */
+  readonly line: number;
+}
+
+/** Puts ebb into the pods of all documents of a text. */
+export function injectText(name: string, text: string, policy: Policy): Injected {
+  const splices: Splice[] = [];
+  const remarks: string[] = [];
+  const problems: string[] = [];
+  let at = 0;
+  let line = 1;
+  for (const piece of splitDocuments(text)) {
+    if (!isEmptyDocument(piece)) {
+      const injected = injectDocument({ name, line }, piece, policy);
+      for (const splice of injected.splices) splices.push({ ...splice, from: splice.from + at, to: splice.to + at });
+      remarks.push(...injected.remarks);
+      problems.push(...injected.problems);
+    }
+    at += piece.length;
+    line += linesIn(piece);
+  }
+  return { splices, remarks, problems };
+}
+
+function injectDocument(start: Start, text: string, policy: Policy): Injected {
+  try {
+    return injectObject(start, readDocument(text), policy);
+  } catch (error) {
+    if (!(error instanceof NotYaml)) throw error;
+    return { splices: [], remarks: [], problems: [describeSyntax(start, text, error)] };
+  }
+}
+
+function injectObject(start: Start, document: YamlDocument, policy: Policy): Injected {
+  let after = document.value;
+  const remarks: string[] = [];
+  const problems: string[] = [];
+  for (const place of podsIn(document.value)) {
+    const at = (remark: Remark) => `${lineOf(start, document, [...place.path, ...pathOf(remark.field)])}: `;
+    const injection = injectPod(place.pod, policy);
+    if (injection.kind === "changed") after = withValueAt(after, place.path, injection.pod);
+    if (injection.kind === "refused" && injection.asked) {
+      problems.push(...injection.problems.map((problem) => at(problem) + describeRemark(place, problem)));
+      continue;
+    }
+    remarks.push(outcomeOf(place, injection));
+    const warnings = injection.kind === "refused" ? [...injection.warnings, ...injection.problems] : injection.warnings;
+    remarks.push(...warnings.map((warning) => `${at(warning)}warning: ${describeRemark(place, warning)}`));
+    for (const { field, message } of place.warnings) {
+      remarks.push(`${lineOf(start, document, pathOf(field))}: warning: ${place.object}: ${field}: ${message}`);
+    }
+  }
+  const isChanged = problems.length === 0 && after !== document.value;
+  return { splices: isChanged ? editsTo(document, after) : [], remarks, problems };
+}
+
+/** A pod that did not ask for it, and that --all alone has taken, is no reason to refuse all others: it stays as it is. */
+function outcomeOf({ object }: PodPlace, injection: Injection): string {
+  if (injection.kind === "changed") return `${object}: injected (${injection.containers.join(", ")})`;
+  if (injection.kind === "unchanged") return `${object}: unchanged: ${injection.reason}`;
+  return `${object}: unchanged: it cannot be changed, and did not ask for it`;
+}
+
+function lineOf({ name, line }: Start, document: YamlDocument, path: Path): string {
+  const node = nodeAt(document, path);
+  return `${name}:${line + (node === undefined ? 0 : linesIn(document.text.slice(0, startOf(node))))}`;
+}
+
+/** The parts of a field: `spec.containers[0].command`, `metadata.annotations[ebb.dev/drain]`. */
+function pathOf(field: string): Path {
+  return [...field.matchAll(/\[([^\]]*)\]|[^.[\]]+/g)].map(([whole, inside]) => {
+    if (inside === undefined) return whole;
+    return /^\d+$/.test(inside) ? Number(inside) : inside;
+  });
+}
+
+function describeSyntax({ name, line }: Start, text: string, { offset, message }: NotYaml): string {
+  const before = text.slice(0, offset);
+  const column = offset - before.lastIndexOf("\n");
+  const [around = ""] = /^[^\n]*/.exec(text.slice(before.lastIndexOf("\n") + 1)) ?? [];
+  const hint = around.includes("{{") ? "; is this a template? Render it first: helm template CHART | ebb inject" : "";
+  return `${name}:${line + linesIn(before)}:${column}: ${message}${hint}`;
+}
+
+function linesIn(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
+}

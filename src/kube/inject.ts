@@ -1,0 +1,82 @@
+import { isatty } from "node:tty";
+import { EXIT, Failure, INJECT_EXIT } from "../core/exit.ts";
+import type { Environment } from "../core/option.ts";
+import type { Policy } from "../core/patch.ts";
+import { writeError, writeStreamed } from "../system/output.ts";
+import { joinTexts } from "./documents.ts";
+import { type Injected, injectText } from "./inject-text.ts";
+import { readSources, replaceFile, type Source } from "./manifest-files.ts";
+import { unifiedDiff } from "./unified-diff.ts";
+import { spliced } from "./yaml/splice.ts";
+
+export interface Order {
+  readonly paths: readonly string[];
+  readonly recursive: boolean;
+  readonly policy: Policy;
+  /** What comes of it: the manifests on stdout, in their own files, or what would change. */
+  readonly outcome: "print" | "write" | "diff";
+  readonly quiet: boolean;
+  readonly env: Environment;
+}
+
+/** One manifest's texts, before and after. */
+type Done = Source & Injected;
+
+/**
+ * Reads all, changes all, and only then writes: all of it or, if one pod is refused, nothing.
+ * @throws Failure 65 that names all that is refused or cannot be read
+ */
+export async function inject({ paths, recursive, policy, outcome, quiet, env }: Order): Promise<number> {
+  const sources = await readSources(paths, recursive);
+  const done = sources.map((source): Done => ({ ...source, ...injectText(source.name, source.text, policy) }));
+  const problems = done.flatMap(({ problems }) => problems);
+  if (problems.length > 0) throw new Failure(INJECT_EXIT.input, problems.map(printable).join("\n"));
+  if (!quiet) say(done.flatMap(({ remarks }) => remarks));
+  if (outcome === "diff") return await showDiff(done, env);
+  if (outcome === "write") return writeFiles(done);
+  await print(joinTexts(done.map(textAfter)));
+  return EXIT.ok;
+}
+
+function say(remarks: readonly string[]): void {
+  if (remarks.length > 0) writeError(remarks.map((remark) => `ebb: ${printable(remark)}\n`).join(""));
+}
+
+/** Names come from manifests, and may hold anything: no control character reaches the terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, "\ufffd");
+}
+
+function textAfter({ text, splices }: Done): string {
+  return spliced(text, splices);
+}
+
+function writeFiles(done: readonly Done[]): number {
+  for (const each of done) if (each.splices.length > 0) replaceFile(each.path, textAfter(each));
+  return EXIT.ok;
+}
+
+/** As diff and kubectl diff exit: 1 where there is a difference. */
+async function showDiff(done: readonly Done[], env: Environment): Promise<number> {
+  const lines = done.flatMap(({ name, text, splices }) => unifiedDiff(name, text, splices));
+  const isColored = isatty(1) && !env.NO_COLOR && env.TERM !== "dumb";
+  await print(lines.map((line) => `${isColored ? colored(line) : line}\n`).join(""));
+  return lines.length > 0 ? INJECT_EXIT.differs : EXIT.ok;
+}
+
+const colors: readonly (readonly [start: string, code: number])[] = [
+  ["+++", 1],
+  ["---", 1],
+  ["@@", 36],
+  ["+", 32],
+  ["-", 31],
+];
+
+function colored(line: string): string {
+  const color = colors.find(([start]) => line.startsWith(start));
+  return color === undefined ? line : `\x1b[${color[1]}m${line}\x1b[m`;
+}
+
+async function print(text: string): Promise<void> {
+  await writeStreamed(new TextEncoder().encode(text));
+}

@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isatty } from "node:tty";
+import { EXIT, Failure, INJECT_EXIT } from "../core/exit.ts";
+
+/** A text with manifests, and how messages and diffs call it. */
+export interface Source {
+  readonly name: string;
+  /** Undefined: stdin. */
+  readonly path: string | undefined;
+  readonly text: string;
+}
+
+const STDIN = "-";
+
+/**
+ * Files, folders of them as kubectl takes them, stdin as `-`; none: stdin.
+ * @throws Failure that names what cannot be read
+ */
+export async function readSources(paths: readonly string[], isRecursive: boolean): Promise<readonly Source[]> {
+  if (paths.length === 0 && isatty(0)) {
+    throw new Failure(EXIT.usage, "inject: expected manifests on stdin, or -f FILE");
+  }
+  const files = paths.length === 0 ? [STDIN] : paths.flatMap((path) => filesIn(path, isRecursive));
+  const sources: Source[] = [];
+  for (const path of new Set(files)) {
+    if (path === STDIN)
+      sources.push({ name: "stdin", path: undefined, text: decode("stdin", await Bun.stdin.bytes()) });
+    else
+      sources.push({
+        name: path,
+        path,
+        text: decode(
+          path,
+          attempt(path, () => readFileSync(path)),
+        ),
+      });
+  }
+  return sources;
+}
+
+/**
+ * Puts another text into a file: whole, or not at all. Where the path is a link, its file is meant.
+ * @throws Failure that says why it cannot be
+ */
+export function replaceFile(path: string | undefined, text: string): void {
+  if (path === undefined) throw new Failure(EXIT.usage, "--in-place: expected files, not stdin");
+  attempt(path, () => {
+    const file = realpathSync(path);
+    const temporary = join(dirname(file), `.${basename(file)}.${process.pid}`);
+    try {
+      writeFileSync(temporary, text, { mode: statSync(file).mode, flag: "wx" });
+      renameSync(temporary, file);
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  });
+}
+
+/** kubectl's endings (k8s.io/cli-runtime, resource/builder.go). */
+const ENDINGS = /\.(json|ya?ml)$/;
+
+function filesIn(path: string, isRecursive: boolean): readonly string[] {
+  if (path === STDIN || !attempt(path, () => statSync(path)).isDirectory()) return [path];
+  const files = manifestsIn(path, isRecursive);
+  if (files.length === 0) throw new Failure(EXIT.usage, `${path}: no file here ends with .yaml, .yml or .json`);
+  return files;
+}
+
+function manifestsIn(folder: string, isRecursive: boolean): readonly string[] {
+  const entries = attempt(folder, () => readdirSync(folder, { withFileTypes: true }));
+  const sorted = entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return sorted.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (!entry.isDirectory()) return ENDINGS.test(entry.name) ? [path] : [];
+    return isRecursive ? manifestsIn(path, isRecursive) : [];
+  });
+}
+
+function decode(name: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Failure(INJECT_EXIT.input, `${name}: this is no UTF-8 text`);
+  }
+}
+
+function attempt<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new Failure(EXIT.system, `${path}: ${reasonOf(error as NodeJS.ErrnoException)}`);
+  }
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code === "ENOENT") return "no such file";
+  if (code === "EACCES" || code === "EPERM") return "permission denied";
+  return message;
+}

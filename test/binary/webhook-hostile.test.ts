@@ -76,7 +76,7 @@ describe("a slow request", () => {
     raw.send(text);
     await until("it is refused", () => raw.isClosed(), 30_000);
     expect(raw.text()).toContain("HTTP/1.1 408 ");
-    await expectWell(webhook);
+    await until("a pod is still changed", async () => (await webhook.ask()).status === 200, 30_000);
   });
 
   test("on a connection that was used before is answered with 408, too", async () => {
@@ -122,24 +122,24 @@ describe("a slow request", () => {
     await until("it is under way", async () => (await inFlight()) === "1", 30_000);
     raw.socket.destroy();
     await until("it is forgotten", async () => (await inFlight()) === "0", 30_000);
-    await expectWell(webhook);
+    await until("a pod is still changed", async () => (await webhook.ask()).status === 200, 30_000);
   });
 });
 
 test("1,000 idle connections, and more, harm nothing: the ones that have been idle longest go", async () => {
   await using webhook = await startWebhook();
-  const numbers = Array.from({ length: 1100 }, (_, at) => at);
-  const idle = await inParallel(numbers, () => webhook.open(), 20);
+  const numbers = Array.from({ length: 1020 }, (_, at) => at);
+  const idle = await inParallel(numbers, () => webhook.open(), 8);
   try {
     const open = async () => Number(/^ebb_webhook_connections (\d+)$/m.exec(await metrics(webhook))?.[1]);
-    await until("some are closed", async () => (await open()) <= 1000, 30_000);
+    await until("some are closed", async () => (await open()) <= 1000, 60_000);
     expect(await open()).toBeGreaterThan(900);
-    await until("the first is among them", () => idle[0]?.isClosed(), 30_000);
+    await until("the first is among them", () => idle[0]?.isClosed(), 60_000);
     await expectWell(webhook);
   } finally {
     for (const raw of idle) raw[Symbol.dispose]();
   }
-}, 60_000);
+}, 180_000);
 
 test("where too many requests are under way, the API server is told to ask again in a second", async () => {
   await using webhook = await startWebhook(["--max-in-flight", "2", "--request-timeout", "1m"]);

@@ -49,6 +49,12 @@ describe("ebb webhook", () => {
     started.kill("SIGTERM");
   });
 
+  test("is not ready any more once its certificate has expired", async () => {
+    await using webhook = await startWebhook([], mountCertificate(true, 3000));
+    const ready = async () => await (await fetch(`${webhook.health}/readyz`)).text();
+    await until("it has expired", async () => (await ready()) === "the certificate has expired\n", 30_000);
+  });
+
   test("tells Prometheus what it decided, how long that took, and when its certificate expires", async () => {
     await using webhook = await startWebhook();
     await webhook.ask();

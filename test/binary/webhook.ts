@@ -18,9 +18,9 @@ export interface Mounted extends Disposable {
 const HOUR_MS = 3_600_000;
 
 /** @param isThere whether it has a certificate from the start */
-export function mountCertificate(isThere = true): Mounted {
+export function mountCertificate(isThere = true, lifeMs = HOUR_MS): Mounted {
   const folder = temporaryFolder();
-  const life = { fromMs: Date.now() - HOUR_MS, untilMs: Date.now() + HOUR_MS };
+  const life = { fromMs: Date.now() - HOUR_MS, untilMs: Date.now() + lifeMs };
   const authority = issueAuthority(life);
   let count = 0;
   const put = (cert: string, key: string): void => {

@@ -34,6 +34,13 @@ test("the README names each field and each kind of finding of ebb status --json"
   expect(missing).toEqual([]);
 });
 
+test("the README names each metric of the webhook", () => {
+  const source = readFileSync(join(import.meta.dirname, "../src/kube/metrics.ts"), "utf8");
+  const names = [...source.matchAll(/"(ebb_\w+)"/g)].map(([, name = ""]) => name);
+  expect(names.length).toBeGreaterThan(5);
+  expect(names.filter((name) => !new RegExp(`\`${name}[\`{]`).test(readme))).toEqual([]);
+});
+
 const manifests = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => Bun.YAML.parse(yaml));
 const calls = manifests.flatMap(callsOf);
 

@@ -40,27 +40,33 @@ export function admit(request: AdmissionRequest, policy: Policy): Decision {
   };
 }
 
-/** What no pod is like is not compared with anything: whoever may create pods could have that take minutes. */
+/** What no pod is like is not compared with anything: whoever may create pods could hold up all others for seconds. */
 function inject(pod: unknown, policy: Policy): Injection {
-  const problem = excessIn(pod, []);
-  if (problem === undefined) return injectPod(pod, policy);
+  const excess = excessIn(pod, 0);
+  if (excess === undefined) return injectPod(pod, policy);
   const bare = injectPod({ metadata: objectOf(pod).metadata }, policy);
-  return bare.kind === "unchanged" ? bare : { kind: "refused", asked: bare.asked, problems: [problem], warnings: [] };
+  if (bare.kind === "unchanged") return bare;
+  const problem = { field: describePath(excess.path.slice(0, DEEPEST_NAMED)), message: excess.message };
+  return { kind: "refused", asked: bare.asked, problems: [problem], warnings: [] };
 }
 
 const MOST_ITEMS = 1000;
 const DEEPEST = 100;
+const DEEPEST_NAMED = 4;
 
-function excessIn(value: unknown, path: Path): Remark | undefined {
+interface Excess {
+  readonly path: Path;
+  readonly message: string;
+}
+
+function excessIn(value: unknown, depth: number): Excess | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  if (path.length > DEEPEST) return { field: describePath(path.slice(0, 3)), message: `deeper than ${DEEPEST} levels` };
+  if (depth > DEEPEST) return { path: [], message: `deeper than ${DEEPEST} levels` };
   const isList = Array.isArray(value);
-  if (isList && value.length > MOST_ITEMS) {
-    return { field: describePath(path), message: `more than ${MOST_ITEMS} items` };
-  }
+  if (isList && value.length > MOST_ITEMS) return { path: [], message: `more than ${MOST_ITEMS} items` };
   for (const [name, inner] of Object.entries(value)) {
-    const found = excessIn(inner, [...path, isList ? Number(name) : name]);
-    if (found !== undefined) return found;
+    const found = excessIn(inner, depth + 1);
+    if (found !== undefined) return { ...found, path: [isList ? Number(name) : name, ...found.path] };
   }
   return undefined;
 }

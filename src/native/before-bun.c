@@ -92,7 +92,7 @@ static char **find_argv(char **environment) {
   return argv + 1;
 }
 
-/* Variables that would change Bun: they are the application's. NODE_EXTRA_CA_CERTS is for the cluster side's client. */
+/* Variables that would change Bun: they are the application's. NODE_EXTRA_CA_CERTS is for targets that are asked by https. */
 static int is_hidden(const char *variable) {
   static const char *const prefixes[] = {"BUN_",         "JSC_",        "MIMALLOC_",  "NODE_",      "HTTP_PROXY=",
                                          "HTTPS_PROXY=", "ALL_PROXY=",  "NO_PROXY=",  "http_proxy=", "https_proxy=",

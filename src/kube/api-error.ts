@@ -1,3 +1,5 @@
+import { EXIT, Failure } from "../core/exit.ts";
+
 /** What an API server answered instead of what was asked for, or why it did not answer. */
 export class ApiError extends Error {
   /** HTTP's; undefined: there was no answer. */
@@ -28,4 +30,9 @@ export function isConflict(error: unknown): boolean {
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   return error.status === undefined || error.status === 429 || error.status >= 500;
+}
+
+/** What who goes on for long waits out: the server's trouble, or that it cannot be said just now who asks. */
+export function isTrouble(error: unknown): error is Error {
+  return error instanceof ApiError || (error instanceof Failure && error.exitCode === EXIT.unavailable);
 }

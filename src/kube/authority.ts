@@ -1,36 +1,16 @@
 import { type Plan, plan } from "../core/rotation.ts";
-import { ApiError, isConflict } from "./api-error.ts";
-import {
-  CONFIGURATIONS,
-  isFilledByOthers,
-  ownAuthorities,
-  trusts,
-  type WebhookConfiguration,
-  writeBundle,
-} from "./ca-bundle.ts";
+import { isConflict, isTrouble } from "./api-error.ts";
+import { CONFIGURATIONS, isFilledByOthers, type WebhookConfiguration, writeBundle } from "./ca-bundle.ts";
 import type { Context } from "./context.ts";
 import { follow } from "./follow.ts";
-import { type Authority, type HeldCertificates, readHeld, readSecret, type Secret, textOf } from "./held.ts";
+import type { Authority, Secret } from "./held.ts";
+import { type Known, recall, trustedSince } from "./known.ts";
 import { type OwnCertificates, policyOf, secretsOf } from "./own-certificates.ts";
 import { type Bell, createBell, pause } from "./pause.ts";
 import { renewedSecret } from "./secret.ts";
 
 // What the leading replica does: the Secret has a CA and a serving certificate, the webhook configuration trusts the CA. It is
 // level based: each round looks at what there is, does the next thing, and looks again when something changed or is due.
-
-/** What a leader knows; undefined: nobody has told it yet. */
-export interface Known {
-  readonly sinceMs: number;
-  secret?: { readonly now: Secret | undefined };
-  configuration?: { readonly now: WebhookConfiguration | undefined };
-  /** The last that was whole: outlives a Secret that is deleted or broken. */
-  last?: HeldCertificates;
-  trusted?: { readonly id: string; readonly sinceMs: number } | undefined;
-  /** When the Secret, and when the configuration was last written. */
-  renewedMs?: number;
-  spreadMs?: number;
-  isWarned?: boolean;
-}
 
 const HOUR_MS = 3_600_000;
 /** For the webhook configuration to be told of: who may not read it gets certificates all the same. */
@@ -86,7 +66,7 @@ async function goRound(own: OwnCertificates, round: Round): Promise<void> {
       await bell.rung(Math.min(untilMs - Date.now(), HOUR_MS), signal); // clocks jump: look now and then
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof ApiError)) throw error;
+      if (!isTrouble(error)) throw error;
       if (!isConflict(error) && error.message !== complaint)
         log.warn({ reason: error.message }, "cannot keep certificates");
       complaint = error.message;
@@ -115,37 +95,6 @@ export async function lookAround(own: OwnCertificates, { known, log, signal }: O
   known.renewedMs = nowMs;
   tell(planned, log);
   return nowMs;
-}
-
-/**
- * What there is: the Secret, and where that is deleted or broken, what it was and what the API server trusts: the replicas
- * serve it still. Whoever deletes the Secret wants another CA.
- */
-function recall({ last, configuration }: Known, secret: Secret | undefined): HeldCertificates {
-  const held = readSecret(secret);
-  if (held.canSign) return held;
-  const older = [...(last?.authorities ?? []), ...ownAuthorities(configuration?.now)];
-  const bundle = [...held.authorities, ...older].map(({ cert }) => cert);
-  const { authorities, serving } = readHeld({ ...textOf(secret), ca: [...new Set(bundle)].join("") });
-  return {
-    authorities,
-    canSign: false,
-    authorityKey: undefined,
-    serving: serving?.authority === undefined ? last?.serving : serving,
-    distrusted: secret === undefined && authorities.length > 0 ? `its Secret was deleted` : undefined,
-  };
-}
-
-/** Where there is no configuration nobody asks the webhook anything: then all is as trusted as it has to be. */
-function trustedSince(own: OwnCertificates, known: Known, newest: Authority | undefined): number | undefined {
-  const { configuration } = known;
-  const isTrusted =
-    newest !== undefined &&
-    configuration !== undefined &&
-    (configuration.now === undefined || trusts(configuration.now, own, newest));
-  if (!isTrusted) known.trusted = undefined;
-  else if (known.trusted?.id !== newest.id) known.trusted = { id: newest.id, sinceMs: Date.now() };
-  return known.trusted?.sinceMs;
 }
 
 /** Until when there is nothing to be said to the API server. */

@@ -219,7 +219,7 @@ async function pause(error: unknown, signal: AbortSignal | undefined): Promise<v
   const wantedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
   const ms = Math.min(Math.max(wantedMs, SHORTEST_PAUSE_MS * (1 + Math.random())), LONGEST_PAUSE_MS);
   const { setTimeout: sleep } = await import("node:timers/promises");
-  await sleep(ms, undefined, { ...(signal && { signal }) });
+  await sleep(ms, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted());
 }
 
 async function* watch<T>(

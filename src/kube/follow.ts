@@ -1,4 +1,4 @@
-import { ApiError } from "./api-error.ts";
+import { isTrouble } from "./api-error.ts";
 import { type ApiClient, type KubeObject, type List, withQuery } from "./client.ts";
 import type { Context } from "./context.ts";
 import { pause } from "./pause.ts";
@@ -35,7 +35,7 @@ export async function follow<T extends KubeObject>(
       await pause(FIRST_PAUSE_MS * Math.random(), signal); // not in a hot loop where something cuts each watch off
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof ApiError)) throw error;
+      if (!isTrouble(error)) throw error;
       if (error.message !== complaint) log.warn({ reason: error.message }, "cannot watch; trying again");
       complaint = error.message;
       await pause(pauseMs * (0.5 + Math.random()), signal);

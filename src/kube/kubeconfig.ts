@@ -179,7 +179,7 @@ function readPath(named: string, kubeconfig: string): string {
   try {
     return readFileSync(absolute(named, kubeconfig), "utf8");
   } catch (error) {
-    throw new Failure(EXIT.usage, `kubeconfig ${kubeconfig}: ${(error as Error).message}`, { cause: error });
+    throw new Failure(EXIT.unavailable, `kubeconfig ${kubeconfig}: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -9,7 +9,7 @@ import {
   written,
 } from "../core/leadership.ts";
 import type { Log } from "../system/log.ts";
-import { ApiError, isConflict, isNotFound } from "./api-error.ts";
+import { isConflict, isNotFound, isTrouble } from "./api-error.ts";
 import type { ApiClient, KubeObject } from "./client.ts";
 import type { Context } from "./context.ts";
 import { pause } from "./pause.ts";
@@ -134,7 +134,7 @@ function createElection(settings: LeaseSettings, log: Log): Election {
         complaint = undefined;
       } catch (error) {
         if (signal.aborted || isConflict(error)) return; // another was faster: the next round sees
-        if (!(error instanceof ApiError)) throw error;
+        if (!isTrouble(error)) throw error;
         if (error.message !== complaint) log.warn({ reason: error.message }, "cannot read or write the Lease");
         complaint = error.message;
       }
@@ -185,7 +185,7 @@ function createBallot(settings: LeaseSettings) {
         const spec = { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTime() };
         await api.update(path, { ...lease, spec }, asking());
       } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
+        if (!isTrouble(error)) throw error;
       }
     },
   };

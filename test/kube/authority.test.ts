@@ -2,9 +2,10 @@ import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import fc from "fast-check";
 import { ApiError } from "../../src/kube/api-error.ts";
-import { type Known, lookAround } from "../../src/kube/authority.ts";
+import { lookAround } from "../../src/kube/authority.ts";
 import { CONFIGURATIONS, type WebhookConfiguration } from "../../src/kube/ca-bundle.ts";
 import { KEYS, readAuthorities, readSecret, type Secret, textOf } from "../../src/kube/held.ts";
+import type { Known } from "../../src/kube/known.ts";
 import type { OwnCertificates } from "../../src/kube/own-certificates.ts";
 import { createFakeApi, type FakeApi } from "./fake-api.ts";
 

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { EXIT, Failure } from "../../src/core/exit.ts";
 import type { KubeObject } from "../../src/kube/client.ts";
 import { lead, type Periods } from "../../src/kube/lease.ts";
 import { until } from "../harness.ts";
@@ -123,4 +124,18 @@ test("a Lease that somebody else has taken ends the term", async () => {
   api.put(PATH, { ...lease, spec: { holderIdentity: "another", leaseDurationSeconds: 3600 } });
   await until("it leads no more", () => candidate.terms.ended === 1, LONG_MS);
   expect(holder(api)).toBe("another");
+});
+
+test("that it cannot be said for a while who asks ends nothing", async () => {
+  const api = createFakeApi();
+  const { get } = api;
+  let asked = 0;
+  api.get = () => {
+    asked++;
+    return Promise.reject(new Failure(EXIT.unavailable, "exec plugin x: exit code 1"));
+  };
+  await using candidate = stand(api, "a");
+  await until("it has asked twice", () => asked > 1, LONG_MS);
+  api.get = get;
+  await until("it leads", () => leads(candidate), LONG_MS);
 });

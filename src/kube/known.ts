@@ -1,0 +1,48 @@
+import { ownAuthorities, trusts, type WebhookConfiguration } from "./ca-bundle.ts";
+import { type Authority, type HeldCertificates, readHeld, readSecret, type Secret, textOf } from "./held.ts";
+import type { OwnCertificates } from "./own-certificates.ts";
+
+/** What a leader knows; undefined: nobody has told it yet. */
+export interface Known {
+  readonly sinceMs: number;
+  secret?: { readonly now: Secret | undefined };
+  configuration?: { readonly now: WebhookConfiguration | undefined };
+  /** The last that was whole: outlives a Secret that is deleted or broken. */
+  last?: HeldCertificates;
+  trusted?: { readonly id: string; readonly sinceMs: number } | undefined;
+  /** When the Secret, and when the configuration was last written. */
+  renewedMs?: number;
+  spreadMs?: number;
+  isWarned?: boolean;
+}
+
+/**
+ * What there is: the Secret, and where that is deleted or broken, what it was and what the API server trusts: the replicas
+ * serve it still. Whoever deletes the Secret wants another CA.
+ */
+export function recall({ last, configuration }: Known, secret: Secret | undefined): HeldCertificates {
+  const held = readSecret(secret);
+  if (held.canSign) return held;
+  const older = [...(last?.authorities ?? []), ...ownAuthorities(configuration?.now)];
+  const bundle = [...held.authorities, ...older].map(({ cert }) => cert);
+  const { authorities, serving } = readHeld({ ...textOf(secret), ca: [...new Set(bundle)].join("") });
+  return {
+    authorities,
+    canSign: false,
+    authorityKey: undefined,
+    serving: serving?.authority === undefined ? last?.serving : serving,
+    distrusted: secret === undefined && authorities.length > 0 ? "its Secret was deleted" : undefined,
+  };
+}
+
+/** Where there is no configuration nobody asks the webhook anything: then all is as trusted as it has to be. */
+export function trustedSince(own: OwnCertificates, known: Known, newest: Authority | undefined): number | undefined {
+  const { configuration } = known;
+  const isTrusted =
+    newest !== undefined &&
+    configuration !== undefined &&
+    (configuration.now === undefined || trusts(configuration.now, own, newest));
+  if (!isTrusted) known.trusted = undefined;
+  else if (known.trusted?.id !== newest.id) known.trusted = { id: newest.id, sinceMs: Date.now() };
+  return known.trusted?.sinceMs;
+}

@@ -80,21 +80,24 @@ describe("where no replica is left", () => {
     expect(await createPod(there, inject)).toMatchObject(expected);
     expect(await createPod(there, {})).toMatchObject({ status: 201, initContainers: [] });
     await here.kubectl("scale", `deployment/${name}`, "--replicas=1");
-    await here.until("ebb comes into pods again", async () => {
-      const { initContainers } = await createPod(there, inject);
-      return initContainers.includes("ebb-install");
-    });
+    await here.until("pods get ebb again", async () => (await createPod(there, inject)).initContainers.length > 0);
   });
 });
 
-test.concurrent("applied again, `ebb manifests` changes nothing that works", async () => {
+test.concurrent("applied again it goes on to work, and deleted it is gone", async () => {
   await using installed = await startInstallation("--replicas", "1");
-  const { name } = installed;
+  await using there = await installed.namespace();
+  const { here, name } = installed;
   const bundle = await bundleOf(name);
+  const getsEbb = async () => (await createPod(there, inject)).initContainers.includes("ebb-install");
   for (const words of [["apply", "--server-side"], ["apply"], ["replace"]]) {
     expect(await installed.kubectl(...words)).toMatchObject({ code: 0 });
   }
-  await installed.here.until("the API server trusts the webhook", async () => (await bundleOf(name)) === bundle);
+  await here.until("the API server trusts the webhook", async () => (await bundleOf(name)) === bundle);
+  await here.until("pods get ebb", getsEbb);
+  expect(await installed.kubectl("delete", "--ignore-not-found", "--wait=false")).toMatchObject({ code: 0 });
+  await here.until("pods are what they were", async () => !(await getsEbb()));
+  expect(await createPod(there, inject)).toMatchObject({ status: 201 });
 });
 
 /** Of all pods, those on their way out too. */

@@ -1,5 +1,12 @@
 import { formatDuration } from "../core/duration.ts";
-import { type Installation, type KubernetesObject, type Manifest, metadataIn, secretOf } from "./installation.ts";
+import {
+  type Installation,
+  type KubernetesObject,
+  type Manifest,
+  metadataIn,
+  nameOf,
+  secretOf,
+} from "./installation.ts";
 
 const group = "cert-manager.io";
 const apiVersion = `${group}/v1`;
@@ -10,8 +17,8 @@ const key = { algorithm: "ECDSA", size: 256 } as const;
  * keeps its key, so that what it has signed is still trusted.
  */
 export function certManagerManifests(installation: Installation): readonly Manifest[] {
-  const { name, namespace = "" } = metadataIn(installation, "webhook");
-  const [ca, selfSigned, host] = [`${name}-ca`, `${name}-self-signed`, `${name}.${namespace}.svc`];
+  const name = nameOf(installation, "webhook");
+  const [ca, selfSigned, host] = [`${name}-ca`, `${name}-self-signed`, `${name}.${installation.namespace}.svc`];
   return [
     {
       about: "By cert-manager: a CA that signs itself, lasts, and keeps its key;",

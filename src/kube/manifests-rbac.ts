@@ -1,4 +1,12 @@
-import { type Installation, type Manifest, metadataIn, metadataOf, nameOf, secretOf } from "./installation.ts";
+import {
+  type Installation,
+  type Manifest,
+  type Metadata,
+  metadataIn,
+  metadataOf,
+  nameOf,
+  secretOf,
+} from "./installation.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 const apiVersion = `${GROUP}/v1`;
@@ -41,7 +49,7 @@ function rulesInCluster(installation: Installation) {
   return [{ apiGroups, resources, resourceNames, verbs: ["get", "list", "watch", "patch"] }];
 }
 
-function binding(installation: Installation, kind: "Role" | "ClusterRole", metadata: Manifest["object"]["metadata"]) {
+function binding(installation: Installation, kind: "Role" | "ClusterRole", metadata: Metadata) {
   const name = nameOf(installation, "webhook");
   return {
     apiVersion,

@@ -59,6 +59,14 @@ describe("ebb manifests prints", () => {
     expect((await objects(...flags)).map(({ kind }) => kind)).toEqual(kinds);
   });
 
+  test("a few words in a line, more of them below one another", async () => {
+    const text = await printed();
+    expect(text).toContain("\n    verbs: [get, list, watch, update]\n");
+    expect(text).toContain(
+      "\n          args:\n            - --namespace=ebb-system\n            - --service=ebb-webhook\n",
+    );
+  });
+
   test("the same each time, whatever the environment", async () => {
     const env = { EBB_IMAGE: "other", EBB_ALL: "true", EBB_SET: "drain=1s", EBB_NAMESPACE: "other", EBB_NAME: "other" };
     const { stdout } = await ebb(["manifests", "--image", image], { env });
@@ -116,7 +124,9 @@ describe.each(calls.map((call) => [call.join(" "), call] as const))("in what `eb
       expect(each).toEqual(selector.matchLabels);
       expect(labels).toMatchObject(each);
     }
-    expect(Object.keys(selector.matchLabels)).not.toContain("app.kubernetes.io/version");
+    expect(Object.keys(selector.matchLabels).sort()).toEqual(
+      ["component", "instance", "name"].map((label) => `app.kubernetes.io/${label}`),
+    );
   });
 
   test("every port is one of the container", async () => {
@@ -140,12 +150,15 @@ describe.each(calls.map((call) => [call.join(" "), call] as const))("in what `eb
 
   test("the webhook takes its flags, listens where it is asked, and has the time to leave", async () => {
     const all = await made;
-    const { args, ports } = containerOf(all);
+    const { args, ports, readinessProbe, livenessProbe } = containerOf(all);
     const { values } = readOperandCall(webhookOptions, { args, env: {} });
     const { name } = find(all, "MutatingWebhookConfiguration").metadata;
     expect(values).toMatchObject({ image, ...(values.certDir === undefined ? { webhookConfig: name } : {}) });
-    const listens = ports.map(({ containerPort }: Any) => containerPort);
-    expect(listens).toEqual([values.listen.port, values.healthListen.port]);
+    const portNamed = (wanted: string) => ports.find(({ name: each }: Any) => each === wanted).containerPort;
+    expect(portNamed(find(all, "Service").spec.ports[0].targetPort)).toBe(values.listen.port);
+    for (const { httpGet } of [readinessProbe, livenessProbe]) {
+      expect(portNamed(httpGet.port)).toBe(values.healthListen.port);
+    }
     expect(podOf(all).terminationGracePeriodSeconds * 1000).toBeGreaterThan(values.drain + 5000);
   });
 

@@ -55,7 +55,7 @@ describe("a Job beside a real Envoy, with nothing but an annotation", () => {
     await here.until(`the Job is ${condition}`, async () => hasCondition(await here.job("work"), condition));
     const pod = await here.podOf("work");
     expect([exitCodeOf(pod, "app"), exitCodeOf(pod, "envoy")]).toEqual([code, 0]);
-    expect(names(pod)).toEqual(["ebb-install"]);
+    expect(initContainers(pod)).toEqual(["ebb-install"]);
   });
 
   test.concurrent("and without the annotation is what it was", async () => {
@@ -63,7 +63,7 @@ describe("a Job beside a real Envoy, with nothing but an annotation", () => {
     const job = jobOf("work", { containers: [app("exit", "0"), envoy], volumes: [volume] });
     await here.apply([configMap, job]);
     const pod = await here.podOf("work");
-    expect([names(pod), pod.spec.containers[0]?.command]).toEqual([[], ["/child", "exit", "0"]]);
+    expect([initContainers(pod), pod.spec.containers[0]?.command]).toEqual([[], ["/child", "exit", "0"]]);
   });
 });
 
@@ -93,7 +93,7 @@ describe("kubectl shows", () => {
     const manifest = JSON.stringify(podOf("one", { containers: [app("exit", "0")] }, { annotations: inject }));
     const words = ["create", "--dry-run=server", "-o", "json", "-f", "-"];
     const { stdout } = await here.tryKubectl(words, { stdin: manifest });
-    expect(names(JSON.parse(stdout))).toEqual(["ebb-install"]);
+    expect(initContainers(JSON.parse(stdout))).toEqual(["ebb-install"]);
     expect(await here.pods()).toEqual([]);
   });
 
@@ -123,7 +123,7 @@ describe("kubectl shows", () => {
 test.concurrent("a namespace that says no is left alone, whatever its pods say", async () => {
   await using here = await installed.namespace({ "ebb.dev/inject": "false" });
   await here.apply([podOf("one", { containers: [app("exit", "0")] }, { annotations: inject })]);
-  expect(names(await here.pod("one"))).toEqual([]);
+  expect(initContainers(await here.pod("one"))).toEqual([]);
 });
 
 /** The object with the annotation on its pods. */
@@ -133,7 +133,7 @@ function annotated(object: KubeObject): KubeObject {
   return { ...object, spec: { ...spec, template: { ...spec.template, metadata } } };
 }
 
-/** Of a pod's init containers. */
-function names({ spec }: Pick<Pod, "spec">): readonly string[] {
+/** Their names. */
+function initContainers({ spec }: Pick<Pod, "spec">): readonly string[] {
   return (spec.initContainers ?? []).map(({ name }) => name);
 }

@@ -24,7 +24,7 @@ export function editsTo(document: YamlDocument, after: unknown): readonly Splice
   edit.change(root, after, { isFlow: false, column: -style.indent, colon: undefined });
   keepCutBlock(edit);
   const changed = spliced(text, edit.splices);
-  const outcome = readDocument(changed);
+  const outcome = readDocument(changed, { isEdited: false });
   if (!same(outcome.value, after)) throw new Error(`an edit went wrong:\n${changed}`);
   return edit.splices;
 }

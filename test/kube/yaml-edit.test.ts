@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { withValueAt } from "../../src/core/json.ts";
 import { injectPod } from "../../src/core/patch.ts";
@@ -9,7 +9,9 @@ import { spliced } from "../../src/kube/yaml/splice.ts";
 import { anyPod, anyPolicy } from "../core/pods.ts";
 import { anyHand, marksIn, written } from "./yaml-written.ts";
 
-const numRuns = Number(process.env.RUNS ?? 300);
+setDefaultTimeout(120_000);
+
+const numRuns = Number(process.env.RUNS ?? 150);
 
 function edit(text: string, after: unknown): string {
   return spliced(text, editsTo(readDocument(text), after));

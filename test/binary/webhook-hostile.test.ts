@@ -112,6 +112,7 @@ describe("a slow request", () => {
     await until("it is refused", () => raw.text().startsWith("HTTP/1.1 404 "), 30_000);
     await until("it is closed", () => raw.isClosed(), 30_000);
     expect(raw.text()).not.toContain("408");
+    expect(said(webhook, "a request was refused").map(({ status }) => status)).toEqual([404]);
   });
 
   test("whose client goes away is forgotten", async () => {

@@ -314,11 +314,12 @@ function logBug({ log }: Run, error: unknown, what: string): void {
   log.error({ error: error instanceof Error ? error.stack : String(error) }, `a bug in ebb: ${what}`);
 }
 
-/** Those that the wait found; where it did not come to that, those that are there now. */
+/** Those that the wait found; where it found none, or did not come to that, those that are there now: a sidecar may come late. */
 async function knownSidecars({ wait, settings, env, log }: Run): Promise<readonly Sidecar[]> {
   const found = wait?.sidecars();
-  if (found !== undefined) return found;
-  return findSidecars(settings, { env, forMs: 0, signal: AbortSignal.timeout(settings.quitTimeout), log });
+  if (found !== undefined && found.length > 0) return found;
+  const signal = AbortSignal.timeout(settings.quitTimeout);
+  return findSidecars(settings, { env, forMs: 0, isAgain: found !== undefined, signal, log });
 }
 
 /** One line at the end: how long each phase took, and how it ended. */

@@ -18,6 +18,8 @@ export interface Look {
   readonly env: Environment;
   /** How long to look for sidecars that may not be there yet; 0: once. */
   readonly forMs: number;
+  /** That there was none has been said. */
+  readonly isAgain?: boolean;
   readonly signal: AbortSignal;
   readonly log: Log;
   /** Called with what told of the sidecars, where `auto` has found some. */
@@ -75,7 +77,7 @@ async function lookAround(evidence: Omit<Evidence, "listening">, look: Look): Pr
     if (heard.hasProxy || companions.areReady()) return heard;
     const lookedMs = Math.round(performance.now() - start);
     if (lookedMs >= look.forMs) {
-      if (heard.by === undefined) look.log.info({ lookedMs }, "no sidecar found");
+      if (heard.by === undefined && look.isAgain !== true) look.log.info({ lookedMs }, "no sidecar found");
       return heard;
     }
     look.signal.throwIfAborted();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Port } from "../fixtures/sidecars.ts";
-import { childPath, temporaryFolder } from "../harness.ts";
+import { childPath, ebbPath, temporaryFolder } from "../harness.ts";
 import { canHaveNetwork, ebbBeside, type InNetwork } from "./own-network.ts";
 
 const istio: readonly Port[] = [{ port: 15020 }, { port: 15021 }];
@@ -36,6 +36,20 @@ describe.skipIf(!canHaveNetwork)("auto, in a network of its own (which needs roo
     const messages = ended.log.map(({ msg }) => msg);
     expect(messages.indexOf("ebb: started")).toBeGreaterThan(messages.indexOf("ebb: no sidecar found"));
     expect(ended.log[0]?.lookedMs).toBeGreaterThanOrEqual(100);
+  });
+
+  test("quits a sidecar that came after --detect was over, too", async () => {
+    const untilThere = [ebbPath, "wait", "--quiet", "--sidecar", "none", "tcp://localhost:9901"];
+    const late = [{ port: 9901, afterMs: 500 }];
+    const ended = await ebbBeside(late, ["run", "--detect", "50ms", "--", ...untilThere]);
+    expect(ended).toMatchObject({ code: 0, requests: ["9901 POST /quitquitquit"] });
+    const messages = ended.log.map(({ msg }) => msg.replace("ebb: ", ""));
+    expect(messages).toEqual(["no sidecar found", "started", "found", "quit", "done"]);
+  });
+
+  test("says once that there is none", async () => {
+    const { log } = await ebbBeside([], ["run", "--detect", "50ms", ...app]);
+    expect(log.map(({ msg }) => msg)).toEqual(["ebb: no sidecar found", "ebb: started", "ebb: done"]);
   });
 
   test.each<[string, string, string, readonly Port[], readonly string[]]>([

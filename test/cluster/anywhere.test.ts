@@ -21,10 +21,10 @@ function reportJob(): Manifest {
   return Bun.YAML.parse(manifest.replace(image, images.appInEbb).replace(args, '["/child", "exit", "3"]')) as Manifest;
 }
 
-/** As an injector adds a sidecar: all else stays as it is. */
+/** As an injector adds a sidecar. All else stays as it is, but for ebb's patience: this machine may be slow to start one. */
 function injected(job: Manifest, { container, volume }: ReturnType<typeof envoySidecar>): Manifest {
   const { template } = job.spec;
-  const { containers } = template.spec;
+  const containers = template.spec.containers.map((each) => ({ ...each, env: [{ name: "EBB_DETECT", value: "2m" }] }));
   const isNative = container.restartPolicy === "Always";
   const more: Partial<PodSpec> = {
     containers: isNative ? containers : [...containers, container],

@@ -56,6 +56,9 @@ export const inbound = { name: "inbound", host: "0.0.0.0", port: envoyPort, dire
 /** For probes: a machine that stalls for some seconds is no reason to kill a container, or to take its pod out of a Service. */
 export const patience = { timeoutSeconds: 10, failureThreshold: 30 };
 
+/** Flags of `ebb run`: the same for a sidecar that is found by its port. */
+export const patientLook = ["--detect", "2m"];
+
 const health: ListenerPlan = {
   name: "health",
   host: "0.0.0.0",

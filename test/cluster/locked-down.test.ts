@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { logOf } from "../harness.ts";
 import { images, type Namespace, namespace } from "./cluster.ts";
-import { envoySidecar } from "./envoy.ts";
+import { envoySidecar, patientLook } from "./envoy.ts";
 import { installed, withEbb } from "./installed.ts";
 import { type Container, exitCodeOf, hasCondition, type PodSpec, podOf } from "./objects.ts";
 
@@ -28,8 +28,12 @@ const drain = {
 };
 const envoy = withEbb(container, drain);
 
-/** Without a limit: what it writes stays in the page cache, so that 16 MiB are enough to start from there. */
-const install: Container = { ...installed.container, securityContext: security };
+/** Room for what it writes to stay in the page cache, so that 16 MiB are enough to start from there. */
+const install: Container = {
+  ...installed.container,
+  securityContext: security,
+  resources: { limits: { memory: "128Mi" } },
+};
 
 function app(command: readonly string[], ...args: readonly string[]): Container {
   const words = { command: [installed.path, ...command], args, resources: small, securityContext: security };
@@ -50,7 +54,7 @@ async function start(here: Namespace, containers: readonly Container[], more: Pa
 describe("Pod Security 'restricted', a read-only root, another user, no token, and 16 MiB, all at once:", () => {
   test.concurrent("ebb installs itself, waits, runs the command, reaps, and quits a real Envoy", async () => {
     await using here = await namespace(restricted);
-    await start(here, [app(["run", "--"], "/child", "orphans", "30", "37"), envoy]);
+    await start(here, [app(["run", ...patientLook, "--"], "/child", "orphans", "30", "37"), envoy]);
     await here.until("it has ended", async () => (await here.pod("pod")).status.phase === "Failed");
     const pod = await here.pod("pod");
     expect([exitCodeOf(pod, "install-ebb"), exitCodeOf(pod, "app"), exitCodeOf(pod, "envoy")]).toEqual([0, 37, 0]);
@@ -58,7 +62,10 @@ describe("Pod Security 'restricted', a read-only root, another user, no token, a
 
   test.concurrent("a preStop hook in both containers drains Envoy, while `ebb run` lives beside it, and says so in the log", async () => {
     await using here = await namespace(restricted);
-    const server = { ...app(["run", "--restart-policy", "Always", "--"], "/child", "record"), ...drain };
+    const server = {
+      ...app(["run", ...patientLook, "--restart-policy", "Always", "--"], "/child", "record"),
+      ...drain,
+    };
     await start(here, [server, envoy], { restartPolicy: "Always" });
     await here.until("it is ready", async () => hasCondition(await here.pod("pod"), "Ready"));
     await here.until("the app runs", async () => (await here.logs("pod", "app")).includes("ready\n"));

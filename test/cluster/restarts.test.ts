@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { images, type Namespace, namespace } from "./cluster.ts";
-import { envoyPort, envoySidecar, patience } from "./envoy.ts";
+import { envoyPort, envoySidecar, patience, patientLook } from "./envoy.ts";
 import { type Container, configMapOf, exitCodeOf, hasCondition, type PodSpec, podOf, statusOf } from "./objects.ts";
 import { programs } from "./programs.ts";
 
@@ -47,7 +47,7 @@ function inEbb(file: string, flags: readonly string[], more: object = {}): Conta
   return {
     ...container,
     image: images.bunAndEbb,
-    command: ["/ebb", "run", ...flags, "--", ...command],
+    command: ["/ebb", "run", ...patientLook, ...flags, "--", ...command],
     volumeMounts: [...volumeMounts, { name: state.name, mountPath: "/state" }],
     ...more,
   };

@@ -112,6 +112,6 @@ function isGuaranteedPod({ containers, initContainers }: Pod["spec"]): boolean {
 }
 
 function textOf({ name }: Need, amount: number): string {
-  if (name === "cpu") return amount % 1 === 0 ? String(amount) : `${Math.floor(amount * 1000)}m`;
+  if (name === "cpu") return amount % 1 === 0 ? String(amount) : `${Math.max(1, Math.round(amount * 1000))}m`; // no less counts
   return amount % MiB === 0 ? `${amount / MiB}Mi` : String(Math.floor(amount));
 }

@@ -20,6 +20,8 @@ export interface Leaving {
 
 /** As long as `ebb drain` may take if nobody says it. */
 const DEFAULT_DRAIN = "60s";
+/** Kubernetes' terminationGracePeriodSeconds. */
+export const DEFAULT_GRACE = 30;
 
 /**
  * A hook where the pod serves (it is always started again), and has no hook of its own. Kubernetes sends its stop signal to all
@@ -32,18 +34,18 @@ export function planHook({ container, command }: Chosen, pod: Pod, options: Opti
   const mayHook = serves(pod) && command !== undefined && container.lifecycle?.preStop == null && own === undefined;
   const wish = own === undefined ? (said ?? (mayHook ? DEFAULT_DRAIN : "0")) : (own.value ?? "0");
   const wishMs = options.get("sidecar")?.text === "none" ? 0 : msOf(wish);
-  const fitMs = fit(wishMs, options);
+  const fitMs = fit(wishMs, pod, options);
   const drain = fitMs === wishMs ? wish : wholeSeconds(fitMs);
   const plan = { kind: mayHook && fitMs > 0 ? "hook" : "run", drain, drainMs: fitMs } as const;
   return said === undefined || fitMs === wishMs ? plan : { ...plan, warning: tooLong(wish, drain) };
 }
 
-/** What the pod's grace period leaves for draining: all of it one after the other. */
-function fit(drainMs: number, options: OptionValues): number {
-  const [podGrace, grace] = [options.get("pod-grace")?.text, options.get("grace")?.text];
-  if (podGrace === undefined) return 0;
-  const graceMs = grace === undefined ? undefined : msOf(grace);
-  return planLeaving({ drainMs, graceMs, podGraceMs: msOf(podGrace) }).drainMs;
+/** What the pod's grace period leaves for draining: all of it one after the other. It may be said to be shorter than it is. */
+function fit(drainMs: number, { spec }: Pod, options: OptionValues): number {
+  const [said, grace] = [options.get("pod-grace")?.text, options.get("grace")?.text];
+  const ownMs = (spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE) * 1000;
+  const podGraceMs = said === undefined ? ownMs : Math.min(ownMs, msOf(said));
+  return planLeaving({ drainMs, graceMs: grace === undefined ? undefined : msOf(grace), podGraceMs }).drainMs;
 }
 
 export function serves({ spec }: Pod): boolean {

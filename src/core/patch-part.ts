@@ -1,7 +1,7 @@
 import { type JsonObject, withField } from "./json.ts";
 import type { Remark } from "./patch.ts";
 import type { Chosen, Told } from "./patch-containers.ts";
-import { hookOf, type Leaving, planHook } from "./patch-leaving.ts";
+import { DEFAULT_GRACE, hookOf, type Leaving, planHook } from "./patch-leaving.ts";
 import { chooseOptions, type OptionValues, variableOf, variablesOf } from "./patch-options.ts";
 import type { Container, Pod } from "./patch-pod.ts";
 import type { ContainerStatus } from "./patch-status.ts";
@@ -72,7 +72,7 @@ export function planPart(chosen: Chosen, { pod, told, names, volumes }: Context)
 
 function optionsOf(container: Container, { spec }: Pod, { wishes, policy, known }: Told): OptionValues {
   const pod = new Map([["restart-policy", container.restartPolicy ?? spec.restartPolicy ?? "Always"]]);
-  const grace = spec.terminationGracePeriodSeconds ?? 30;
+  const grace = spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE;
   if (grace > 0) pod.set("pod-grace", `${grace}s`);
   const own = wishes.own.get(container.name) ?? new Map();
   return chooseOptions({

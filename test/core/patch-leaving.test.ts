@@ -21,6 +21,8 @@ test.each<[string, Given, object]>([
   ["or as long as it is told to", { spec: grace(300), annotations: { "ebb.dev/drain": "2m" } }, hook("2m")],
   ["in a container, too", { spec: grace(300), annotations: { "ebb.dev/drain.app": "90s" } }, hook("90s")],
   ["the app's own grace is left to it", { annotations: { "ebb.dev/grace": "12s" } }, hook("17s")],
+  ["a grace period that is said to be shorter counts", { annotations: { "ebb.dev/pod-grace": "20s" } }, hook("14s")],
+  ["one that is said to be longer does not", { annotations: { "ebb.dev/pod-grace": "40s" } }, hook("24s")],
   ["of little there is a half", { spec: grace(2) }, hook("500ms")],
   ["a Job has none", { spec: { restartPolicy: "Never" } }, run()],
   [

@@ -9,7 +9,8 @@ import { personalities } from "../../src/personalities/personalities.ts";
 import type { Loose } from "./injection.ts";
 import { anyPod, anyPolicy } from "./pods.ts";
 
-const numRuns = Number(process.env.RUNS ?? 300);
+/** The same pods each time; others, and as many as wanted, with RUNS=20000 in the environment. */
+const runs = process.env.RUNS === undefined ? { numRuns: 300, seed: 42 } : { numRuns: Number(process.env.RUNS) };
 
 /** What holds of pods that are changed. */
 function whereChanged(check: (before: Loose, after: Loose, policy: Policy) => void): void {
@@ -20,8 +21,8 @@ function whereChanged(check: (before: Loose, after: Loose, policy: Policy) => vo
     changes += 1;
     check(pod, injection.pod, policy);
   });
-  fc.assert(property, { numRuns });
-  expect(changes).toBeGreaterThan(numRuns / 20);
+  fc.assert(property, runs);
+  expect(changes).toBeGreaterThan(runs.numRuns / 20);
 }
 
 test("whatever JSON it gets, there is an answer, and what it got stays as it was", () => {
@@ -38,7 +39,7 @@ test("whatever JSON it gets, there is an answer, and what it got stays as it was
     expect(["changed", "unchanged", "refused"]).toContain(injectPod(json, policy).kind);
     expect(JSON.stringify(json)).toBe(text);
   });
-  fc.assert(property, { numRuns });
+  fc.assert(property, runs);
 });
 
 function freeze(value: unknown): void {
@@ -56,16 +57,12 @@ test("whatever the policy was, another one comes to what it would have come to a
     const first = injectPod(pod, earlier);
     if (first.kind !== "changed") return;
     const options = new Map([...earlier.options, ...later.options]);
-    const atOnce = injectPod(pod, {
-      ...later,
-      options,
-      entrypoints: new Map([...earlier.entrypoints, ...later.entrypoints]),
-    });
-    const after = injectPod(first.pod, later);
+    const atOnce = injectPod(pod, { ...later, options, entrypoints: earlier.entrypoints });
+    const after = injectPod(first.pod, { ...later, entrypoints: new Map() });
     if (after.kind === "changed" && atOnce.kind === "changed") expect(plain(after.pod)).toEqual(plain(atOnce.pod));
     else expect([after.kind, atOnce.kind]).not.toContain("refused");
   });
-  fc.assert(property, { numRuns });
+  fc.assert(property, runs);
 });
 
 test("no field is lost, and none changes its place: what there was is there, in its order, but for commands", () => {
@@ -194,7 +191,9 @@ test("the pod asks for no more of its node than it did, and its class of service
     const requests = install.resources?.requests ?? {};
     for (const name of ["cpu", "memory", "ephemeral-storage"]) {
       if (requests[name] === undefined) continue;
-      const of = (one: Loose) => parseQuantity(one.resources?.requests?.[name] ?? one.resources?.limits?.[name]) ?? 0;
+      const unit = name === "cpu" ? 1000 : 1; // less than a thousandth of a processor counts as one
+      const said = (one: Loose) => parseQuantity(one.resources?.requests?.[name] ?? one.resources?.limits?.[name]) ?? 0;
+      const of = (one: Loose) => Math.ceil(said(one) * unit) / unit;
       const sum = before.spec.containers.reduce((total: number, one: Loose) => total + of(one), 0);
       const least = name === "memory" && classOf(before) === "Guaranteed" ? 16 * 2 ** 20 : 0;
       expect(parseQuantity(requests[name])).toBeLessThanOrEqual(Math.max(sum, least));
@@ -232,6 +231,6 @@ test("a refusal names each field, and says what is wrong in words", () => {
       expect(message).toMatch(/^(?!.*(undefined|\[object|NaN)).{10,}$/s);
     }
   });
-  fc.assert(property, { numRuns });
-  expect(refusals).toBeGreaterThan(numRuns / 20);
+  fc.assert(property, runs);
+  expect(refusals).toBeGreaterThan(runs.numRuns / 20);
 });

@@ -195,6 +195,12 @@ test.each<[string, readonly object[], object | undefined]>([
     [{ requests: { "ephemeral-storage": "1Gi" }, limits: { "ephemeral-storage": "2Gi" } }],
     { requests: { "ephemeral-storage": "128Mi" }, limits: { "ephemeral-storage": "2176Mi" } },
   ],
+  [
+    "a processor is counted in thousandths, as Kubernetes does",
+    [equal("100m", "1Gi"), equal("200m", "1Gi")],
+    equal("300m", "128Mi"),
+  ],
+  ["and less than one is one", [equal("250u", "1Gi")], equal("1m", "128Mi")],
   ["a quantity that is none says nothing", [{ requests: { cpu: "much" } }], undefined],
 ])("resources of the copy: %s", (_, resources, expected) => {
   expect(resourcesOf({}, ...resources)).toEqual(expected as object);

@@ -77,6 +77,12 @@ export function adjustCloudSql({ env }: PodFacts): Adjustment {
   return quits.length === 0 ? {} : { quits, ready };
 }
 
+/** Whoever sees the pod's init containers says it so, where no injector's annotation does: `ebb inject` and `ebb webhook`, or a user. */
+export function saysNative(annotations: Annotations, name: string): boolean {
+  const names = annotations.get("ebb.dev/native");
+  return names !== undefined && names.replaceAll(" ", "").split(",").includes(name);
+}
+
 export function saysYes(value: string | undefined): boolean {
   return value !== undefined && /^(true|t|yes|y|1|on|enabled)$/i.test(value);
 }

@@ -28,7 +28,7 @@ export const annotationMeanings: readonly (readonly [annotation: string, example
   [
     "ebb.dev/native",
     "envoy",
-    "the sidecars that are native (init containers with `restartPolicy: Always`), which `auto` then waits for and never quits; ebb writes it where it sees them and nobody has",
+    "which of ebb's sidecars are native here (init containers with `restartPolicy: Always`): drained inbound only, and never quit; ebb writes it where it sees them and nobody has",
   ],
   [
     "ebb.dev/status",

@@ -1,5 +1,5 @@
 import { at, type HttpTarget, parseHttpTarget } from "./address.ts";
-import type { Adjustment, PodFacts } from "./adjust.ts";
+import { type Adjustment, type PodFacts, saysNative } from "./adjust.ts";
 import { type Probe, parseProbe } from "./probe.ts";
 import type { Executable } from "./process.ts";
 import { describeQuit, kindOf, type QuitRequest, type Sidecar, type SidecarKind, type SidecarName } from "./sidecar.ts";
@@ -26,7 +26,7 @@ export function foundIn(pod: PodFacts, names: readonly SidecarName[]): readonly 
   const found: FoundSidecar[] = [];
   for (const name of names) {
     const { isNative, adjust } = kindOf(name);
-    const one = { name, isNative: isNative(pod.annotations) };
+    const one = { name, isNative: isNative(pod.annotations) || saysNative(pod.annotations, name) };
     found.push(adjust === undefined ? one : { ...one, adjustment: adjust(pod) });
   }
   return found;

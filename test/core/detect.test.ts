@@ -232,6 +232,11 @@ describe("whether a sidecar is a native one is told by the annotations, however 
   test("by variable and by port too", () => {
     const annotations = { "config.linkerd.io/proxy-enable-native-sidecar": "true" };
     expect(found({ annotations, listening: [4191] })).toEqual(["linkerd (native)", "port 4191"]);
+    const named = { "ebb.dev/native": "dapr, envoy" };
+    expect(found({ annotations: named, listening: [9901] })).toEqual(["envoy (native)", "port 9901"]);
+    expect(found({ annotations: named, env: { DAPR_HTTP_PORT: "3500" } })).toEqual(["dapr (native)", "DAPR_HTTP_PORT"]);
+    expect(found({ annotations: { "ebb.dev/native": "envoy2" }, listening: [9901] })).toEqual(["envoy", "port 9901"]);
+    expect(found({ annotations: named })).toEqual(["", "nothing"]); // how it is, not that it is there
     const status = { "sidecar.istio.io/status": istioNative };
     expect(found({ annotations: status, admin: "http://h:15000" })).toEqual(["istio (native)", "--admin"]);
   });

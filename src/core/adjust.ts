@@ -80,7 +80,7 @@ export function adjustCloudSql({ env }: PodFacts): Adjustment {
 /** Whoever sees the pod's init containers says it so, where no injector's annotation does: `ebb inject` and `ebb webhook`, or a user. */
 export function saysNative(annotations: Annotations, name: string): boolean {
   const names = annotations.get("ebb.dev/native");
-  return names !== undefined && names.replaceAll(" ", "").split(",").includes(name);
+  return names?.replaceAll(" ", "").split(",").includes(name) === true;
 }
 
 export function saysYes(value: string | undefined): boolean {

@@ -136,4 +136,25 @@ describe("a pod that ebb was put into", () => {
     const pod = await here.pod(name);
     expect([exitCodeOf(pod, "app"), exitCodeOf(pod, "envoy")]).toEqual([3, 0]);
   });
+
+  test.concurrent("whose Envoy is native is told so: it is never quit, and ends after the app", async () => {
+    const { configMap, volume, container } = envoySidecar({ upstreamPort: 8081, isNative: true });
+    await using here = await namespace();
+    const job = jobOf("work", {
+      containers: [app({ args: ["exit", "0"] })],
+      initContainers: [container],
+      volumes: [volume],
+    });
+    await here.apply([configMap, changed(job)]);
+    const { name } = (await here.podOf("work")).metadata;
+    const log = await here.until("ebb is done", async () => {
+      const text = await here.logs(name, "app");
+      return text.includes('"ebb: done"') ? text : undefined;
+    });
+    await here.until("the Job is complete", async () => hasCondition(await here.job("work"), "Complete"));
+    expect(log).toContain('"native":true');
+    expect(log).not.toContain('"ebb: quit"');
+    const [envoy] = (await here.pod(name)).status.initContainerStatuses?.filter((one) => one.name === "envoy") ?? [];
+    expect(envoy?.restartCount).toBe(0);
+  });
 });

@@ -38,6 +38,17 @@ test.each([
   expect(later.some((text) => text.includes(word))).toBe(true);
 });
 
+test.each([
+  ["YAML", "keepSourceTokens", 3],
+  ["certificates", "tbsCertificate", 1],
+  ["metrics", "ebb_webhook_", 1],
+  ["the change of pods", "ebb-install", 2],
+])("%s: loaded by the commands of the cluster side that need it, and by nobody else", (_, word, times) => {
+  const those = later.filter((text) => text.includes(word));
+  expect(those).toHaveLength(times);
+  expect(those.some((text) => text.includes("As ENTRYPOINT"))).toBe(false);
+});
+
 test("the leaves, p-retry and the check of Istio's annotation are all that is loaded later", () => {
   expect(later).toHaveLength(leaves.length + 2);
 });

@@ -9,9 +9,9 @@ const source = resolve(import.meta.dirname, "..", "src");
  */
 export const leaves: readonly string[] = [
   "everything.ts",
-  "kube/inject.ts",
-  "kube/manifests.ts",
-  "kube/webhook.ts",
+  "kube/inject/inject.ts",
+  "kube/manifests/manifests.ts",
+  "kube/webhook/webhook.ts",
   "licenses.ts",
   "personalities/personalities.ts",
   "system/drain.ts",

@@ -35,7 +35,7 @@ test("the README names each field and each kind of finding of ebb status --json"
 });
 
 test("the README names each metric of the webhook", () => {
-  const source = readFileSync(join(import.meta.dirname, "../src/kube/metrics.ts"), "utf8");
+  const source = readFileSync(join(import.meta.dirname, "../src/kube/webhook/metrics.ts"), "utf8");
   const names = [...source.matchAll(/"(ebb_\w+)"/g)].map(([, name = ""]) => name);
   expect(names.length).toBeGreaterThan(5);
   expect(names.filter((name) => !new RegExp(`\`${name}[\`{]`).test(readme))).toEqual([]);

@@ -64,7 +64,7 @@ async function main({ args, env }: Invocation): Promise<number> {
     outcome: outcomeOf(call),
     env,
   };
-  const { inject } = await import("../kube/inject.ts");
+  const { inject } = await import("../kube/inject/inject.ts");
   return await inject(order);
 }
 

@@ -4,7 +4,7 @@ import { EXIT, Failure } from "../core/exit.ts";
 import { ofOwnCa, installationOptions as options, passedOn } from "../core/installation-options.ts";
 import { policyOf } from "../core/policy.ts";
 import { nearest } from "../core/suggestion.ts";
-import type { Component, Installation } from "../kube/installation.ts";
+import type { Component, Installation } from "../kube/manifests/installation.ts";
 import { writeOutput } from "../system/output.ts";
 
 const components: readonly Component[] = ["webhook"];
@@ -23,7 +23,7 @@ async function main({ args }: Invocation): Promise<number> {
   const asked = [...call.operands, ...call.command].map(componentNamed);
   const chosen = asked.length === 0 ? components : components.filter((name) => asked.includes(name));
   const installation = await installationOf(call);
-  const { printManifests } = await import("../kube/manifests.ts");
+  const { printManifests } = await import("../kube/manifests/manifests.ts");
   writeOutput(printManifests(installation, chosen, args));
   return EXIT.ok;
 }

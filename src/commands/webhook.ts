@@ -18,6 +18,6 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   expectNoOperands(call, command.usage);
   const policy = policyOf(call.values);
   const log = createLog(call.values, { env: withoutVariables(options, env) }); // it warns of what sets nothing
-  const webhook = await import("../kube/webhook.ts");
+  const webhook = await import("../kube/webhook/webhook.ts");
   return await webhook.main(call.values, { policy, env, log, signals });
 }

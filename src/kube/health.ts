@@ -1,6 +1,6 @@
 import { EXIT, Failure } from "../core/exit.ts";
 import type { ListenAddress } from "../core/webhook-options.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Metrics } from "./webhook/metrics.ts";
 
 export interface Health {
   readonly port: number;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
-import { issueAuthority, issueServing } from "../../src/kube/issue.ts";
+import { issueAuthority, issueServing } from "../../src/kube/certificates/issue.ts";
 import { createPod, inject, installation } from "./installation.ts";
 import { kubectl } from "./kubectl.ts";
 import type { KubeObject } from "./objects.ts";

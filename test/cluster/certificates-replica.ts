@@ -1,4 +1,4 @@
-import { certificates } from "../../src/kube/certificates.ts";
+import { certificates } from "../../src/kube/certificates/certificates.ts";
 import { connect } from "../../src/kube/client.ts";
 import { createLog } from "../../src/system/log.ts";
 

@@ -2,11 +2,11 @@ import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import fc from "fast-check";
 import { ApiError } from "../../src/kube/api-error.ts";
-import { lookAround } from "../../src/kube/authority.ts";
-import { CONFIGURATIONS, type WebhookConfiguration } from "../../src/kube/ca-bundle.ts";
-import { KEYS, readAuthorities, readSecret, type Secret, textOf } from "../../src/kube/held.ts";
-import type { Known } from "../../src/kube/known.ts";
-import type { OwnCertificates } from "../../src/kube/own-certificates.ts";
+import { lookAround } from "../../src/kube/certificates/authority.ts";
+import { CONFIGURATIONS, type WebhookConfiguration } from "../../src/kube/certificates/ca-bundle.ts";
+import { KEYS, readAuthorities, readSecret, type Secret, textOf } from "../../src/kube/certificates/held.ts";
+import type { Known } from "../../src/kube/certificates/known.ts";
+import type { OwnCertificates } from "../../src/kube/certificates/own-certificates.ts";
 import { createFakeApi, type FakeApi } from "./fake-api.ts";
 
 // The leader's rounds against an API server in memory, with a clock that the test turns.

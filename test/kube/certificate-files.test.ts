@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { certificates } from "../../src/kube/certificates.ts";
-import type { KeyPair } from "../../src/kube/held.ts";
-import { issueAuthority, issueServing } from "../../src/kube/issue.ts";
+import { certificates } from "../../src/kube/certificates/certificates.ts";
+import type { KeyPair } from "../../src/kube/certificates/held.ts";
+import { issueAuthority, issueServing } from "../../src/kube/certificates/issue.ts";
 import { temporaryFolder, until } from "../harness.ts";
 import { collectLog } from "./collect-log.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isEmptyDocument, joinTexts, splitDocuments } from "../../src/kube/documents.ts";
+import { isEmptyDocument, joinTexts, splitDocuments } from "../../src/kube/inject/documents.ts";
 
 describe("the documents of a text", () => {
   test.each<[string, string, readonly string[]]>([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { applyPatch } from "rfc6902";
-import { patchBetween } from "../../src/kube/json-patch.ts";
+import { patchBetween } from "../../src/kube/webhook/json-patch.ts";
 
 type Json = fc.JsonValue;
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { applyPatch, type Operation } from "rfc6902";
 import { injectPod, type Policy } from "../../src/core/patch.ts";
-import { nameOf, ownerOf } from "../../src/kube/admission.ts";
-import { type Review, review } from "../../src/kube/review.ts";
+import { nameOf, ownerOf } from "../../src/kube/webhook/admission.ts";
+import { type Review, review } from "../../src/kube/webhook/review.ts";
 
 const policy: Policy = {
   image: "registry.example.com/ebb:1",

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { applyPatch } from "diff";
 import fc from "fast-check";
-import { unifiedDiff } from "../../src/kube/unified-diff.ts";
-import { type Splice, spliced } from "../../src/kube/yaml/splice.ts";
+import { unifiedDiff } from "../../src/kube/inject/unified-diff.ts";
+import { type Splice, spliced } from "../../src/kube/inject/yaml/splice.ts";
 
 test("lines that are added and changed, with three lines around them", () => {
   const text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";

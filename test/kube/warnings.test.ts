@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { warningsOf } from "../../src/kube/warnings.ts";
+import { warningsOf } from "../../src/kube/webhook/warnings.ts";
 
 const remark = (message: string, field = "spec") => ({ field, message });
 

@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { withValueAt } from "../../src/core/json.ts";
 import { injectPod } from "../../src/core/patch.ts";
 import { podsIn } from "../../src/core/workload.ts";
-import { readDocument } from "../../src/kube/yaml/document.ts";
-import { editsTo } from "../../src/kube/yaml/edit.ts";
-import { spliced } from "../../src/kube/yaml/splice.ts";
+import { readDocument } from "../../src/kube/inject/yaml/document.ts";
+import { editsTo } from "../../src/kube/inject/yaml/edit.ts";
+import { spliced } from "../../src/kube/inject/yaml/splice.ts";
 import { anyPod, anyPolicy } from "../core/pods.ts";
 import { anyHand, marksIn, written } from "./yaml-written.ts";
 

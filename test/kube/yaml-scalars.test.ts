@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { readDocument } from "../../src/kube/yaml/document.ts";
-import { plainValue } from "../../src/kube/yaml/scalars.ts";
+import { readDocument } from "../../src/kube/inject/yaml/document.ts";
+import { plainValue } from "../../src/kube/inject/yaml/scalars.ts";
 
 // What sigs.k8s.io/yaml 1.6.0 made of each of them.
 

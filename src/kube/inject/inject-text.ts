@@ -1,6 +1,6 @@
-import { type Path, withValueAt } from "../core/json.ts";
-import { type Injection, injectPod, type Policy, type Remark } from "../core/patch.ts";
-import { describeRemark, type PodPlace, podsIn } from "../core/workload.ts";
+import { type Path, withValueAt } from "../../core/json.ts";
+import { type Injection, injectPod, type Policy, type Remark } from "../../core/patch.ts";
+import { describeRemark, type PodPlace, podsIn } from "../../core/workload.ts";
 import { isEmptyDocument, splitDocuments } from "./documents.ts";
 import { readDocument, type YamlDocument } from "./yaml/document.ts";
 import { editsTo } from "./yaml/edit.ts";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { Environment, Values } from "../core/option.ts";
-import type { webhookOptions } from "../core/webhook-options.ts";
-import type { Log } from "../system/log.ts";
-import type { CertificateSettings } from "./certificates.ts";
-import { connect } from "./client.ts";
+import type { Environment, Values } from "../../core/option.ts";
+import type { webhookOptions } from "../../core/webhook-options.ts";
+import type { Log } from "../../system/log.ts";
+import type { CertificateSettings } from "../certificates/certificates.ts";
+import { connect } from "../client.ts";
 
 /** The names of cert-manager's Secrets, and of all of type kubernetes.io/tls. */
 const FILES = { cert: "tls.crt", key: "tls.key" };

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { formatDuration } from "../core/duration.ts";
-import type { Policy } from "../core/patch.ts";
-import type { Log } from "../system/log.ts";
+import { formatDuration } from "../../core/duration.ts";
+import type { Policy } from "../../core/patch.ts";
+import type { Log } from "../../system/log.ts";
 import { nameOf, ownerOf } from "./admission.ts";
 import type { BrokenStatus, HttpsHandlers } from "./https.ts";
 import type { Metrics } from "./metrics.ts";

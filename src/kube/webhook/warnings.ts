@@ -1,5 +1,5 @@
-import type { Remark } from "../core/patch.ts";
-import { counted } from "../core/wording.ts";
+import type { Remark } from "../../core/patch.ts";
+import { counted } from "../../core/wording.ts";
 
 /**
  * What the API server shows of warnings: 256 characters of each, where all of them have more than 4,096 (k8s.io/apiserver,

@@ -1,4 +1,4 @@
-import type { Requirement } from "../core/label-selector.ts";
+import type { Requirement } from "../../core/label-selector.ts";
 
 /** What is installed in a cluster, where, and under which names. */
 export interface Installation {

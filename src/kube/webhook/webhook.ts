@@ -1,21 +1,21 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { version } from "../../package.json";
-import { EXIT, Failure } from "../core/exit.ts";
-import type { Environment, Values } from "../core/option.ts";
-import type { Policy } from "../core/patch.ts";
-import type { webhookOptions } from "../core/webhook-options.ts";
-import type { Log } from "../system/log.ts";
-import type { Signals } from "../system/signals.ts";
+import { version } from "../../../package.json";
+import { EXIT, Failure } from "../../core/exit.ts";
+import type { Environment, Values } from "../../core/option.ts";
+import type { Policy } from "../../core/patch.ts";
+import type { webhookOptions } from "../../core/webhook-options.ts";
+import type { Log } from "../../system/log.ts";
+import type { Signals } from "../../system/signals.ts";
+import { certificates } from "../certificates/certificates.ts";
+import type { ServingCertificate } from "../certificates/held.ts";
+import { openHealth } from "../health.ts";
+import { aborted, stopsOf } from "../stops.ts";
 import { certificateSettings } from "./certificate-settings.ts";
-import { certificates } from "./certificates.ts";
 import { createEndpoint } from "./endpoint.ts";
-import { openHealth } from "./health.ts";
-import type { ServingCertificate } from "./held.ts";
 import { type HttpsServer, openHttps } from "./https.ts";
 import { leave } from "./leave.ts";
 import { createMetrics } from "./metrics.ts";
-import { aborted, stopsOf } from "./stops.ts";
 
 export type WebhookSettings = Values<typeof webhookOptions>;
 

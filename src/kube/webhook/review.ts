@@ -1,4 +1,4 @@
-import type { Policy } from "../core/patch.ts";
+import type { Policy } from "../../core/patch.ts";
 import { admit, type Decision } from "./admission.ts";
 import { type AdmissionRequest, readReview, writeReview } from "./admission-review.ts";
 

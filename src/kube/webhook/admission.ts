@@ -1,5 +1,5 @@
-import { describePath, objectOf, type Path, textOf } from "../core/json.ts";
-import { type Injection, injectPod, type Policy, type Remark } from "../core/patch.ts";
+import { describePath, objectOf, type Path, textOf } from "../../core/json.ts";
+import { type Injection, injectPod, type Policy, type Remark } from "../../core/patch.ts";
 import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts";
 import { patchBetween } from "./json-patch.ts";
 import { warningsOf } from "./warnings.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import type { Context } from "./context.ts";
+import type { Context } from "../context.ts";
+import { pause } from "../pause.ts";
 import { expiryOf, type ServingCertificate } from "./held.ts";
-import { pause } from "./pause.ts";
 
 /** Paths of PEM files, as cert-manager's Secret has them when it is mounted. */
 export interface CertificateFiles {

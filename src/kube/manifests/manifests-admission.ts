@@ -1,4 +1,4 @@
-import type { Requirement } from "../core/label-selector.ts";
+import type { Requirement } from "../../core/label-selector.ts";
 import { type Installation, type Manifest, metadataOf, nameOf } from "./installation.ts";
 
 /** The webhook's registration: which pods the API server asks it about, and what happens where it does not answer. */

@@ -1,8 +1,8 @@
 import { createServer as createHttp, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer as createTls, type SecureContextOptions, type TLSSocket } from "node:tls";
-import { EXIT, Failure } from "../core/exit.ts";
-import type { ListenAddress } from "../core/webhook-options.ts";
+import { EXIT, Failure } from "../../core/exit.ts";
+import type { ListenAddress } from "../../core/webhook-options.ts";
 import { watchConnections } from "./connections.ts";
 
 /** As PEM: the certificate, with its chain after it, and its key. */

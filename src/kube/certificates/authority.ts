@@ -1,12 +1,12 @@
-import { type Plan, plan } from "../core/rotation.ts";
-import { isConflict, isTrouble } from "./api-error.ts";
+import { type Plan, plan } from "../../core/rotation.ts";
+import { isConflict, isTrouble } from "../api-error.ts";
+import type { Context } from "../context.ts";
+import { follow } from "../follow.ts";
+import { type Bell, createBell, pause } from "../pause.ts";
 import { CONFIGURATIONS, isFilledByOthers, type WebhookConfiguration, writeBundle } from "./ca-bundle.ts";
-import type { Context } from "./context.ts";
-import { follow } from "./follow.ts";
 import type { Authority, Secret } from "./held.ts";
 import { type Known, recall, trustedSince } from "./known.ts";
 import { type OwnCertificates, policyOf, secretsOf } from "./own-certificates.ts";
-import { type Bell, createBell, pause } from "./pause.ts";
 import { renewedSecret } from "./secret.ts";
 
 // What the leading replica does: the Secret has a CA and a serving certificate, the webhook configuration trusts the CA. It is

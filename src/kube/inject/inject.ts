@@ -1,8 +1,8 @@
 import { isatty } from "node:tty";
-import { EXIT, Failure, INJECT_EXIT } from "../core/exit.ts";
-import type { Environment } from "../core/option.ts";
-import type { Policy } from "../core/patch.ts";
-import { writeError, writeStreamed } from "../system/output.ts";
+import { EXIT, Failure, INJECT_EXIT } from "../../core/exit.ts";
+import type { Environment } from "../../core/option.ts";
+import type { Policy } from "../../core/patch.ts";
+import { writeError, writeStreamed } from "../../system/output.ts";
 import { joinTexts } from "./documents.ts";
 import { type Injected, injectText } from "./inject-text.ts";
 import { readSources, replaceFile, type Source } from "./manifest-files.ts";

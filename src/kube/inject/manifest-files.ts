@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isatty } from "node:tty";
-import { EXIT, Failure, INJECT_EXIT } from "../core/exit.ts";
+import { EXIT, Failure, INJECT_EXIT } from "../../core/exit.ts";
 
 /** A text with manifests, and how messages and diffs call it. */
 export interface Source {

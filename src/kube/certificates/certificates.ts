@@ -1,10 +1,10 @@
-import { createQueue } from "../system/queue.ts";
+import { createQueue } from "../../system/queue.ts";
+import type { Context } from "../context.ts";
+import { follow } from "../follow.ts";
+import { lead } from "../lease.ts";
 import { keepCertificates } from "./authority.ts";
 import { type CertificateFiles, certificateFiles } from "./certificate-files.ts";
-import type { Context } from "./context.ts";
-import { follow } from "./follow.ts";
 import { readSecret, type Secret, type ServingCertificate } from "./held.ts";
-import { lead } from "./lease.ts";
 import { type OwnCertificates, secretsOf } from "./own-certificates.ts";
 
 export type CertificateSettings =

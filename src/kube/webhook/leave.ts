@@ -1,9 +1,9 @@
-import type { Values } from "../core/option.ts";
-import type { webhookOptions } from "../core/webhook-options.ts";
-import type { Log } from "../system/log.ts";
+import type { Values } from "../../core/option.ts";
+import type { webhookOptions } from "../../core/webhook-options.ts";
+import type { Log } from "../../system/log.ts";
+import { pause } from "../pause.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { HttpsServer } from "./https.ts";
-import { pause } from "./pause.ts";
 
 export interface Leaving {
   readonly endpoint: Endpoint;

@@ -150,8 +150,10 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     using folder = temporaryFolder();
     const text = `${annotated}vault.hashicorp.com/agent-cache-listener-port="8300"\n`;
     const flags = await annotations(folder.path, text);
-    const ended = await ebbBeside([{ port: 8300 }], ["run", ...flags, "--detect", "0s", ...app]);
-    expect(ended).toMatchObject({ code: 5, requests: ["8300 POST /agent/v1/quit"] });
+    const untilThere = [ebbPath, "wait", "--quiet", "--sidecar", "none", "tcp://localhost:8300"];
+    const ended = await ebbBeside([{ port: 8300 }], ["run", ...flags, "--detect", "0s", "--", ...untilThere]);
+    expect(ended).toMatchObject({ code: 0, requests: ["8300 POST /agent/v1/quit"] });
+    expect(ended.log.map(({ msg }) => msg)).not.toContain("ebb: ready");
   });
 });
 

@@ -74,6 +74,7 @@ describe("a container that the kubelet starts again, beside an ordinary sidecar,
     const hook = ["/ebb", "drain", "--drain", "20s", "--min-drain", "1s"];
     const app = inEbb("sick-once.ts", ["--restart-policy", "Always"], {
       lifecycle: { preStop: { exec: { command: hook } } },
+      startupProbe: { httpGet: { path: "/", port: 8081 }, ...patience, periodSeconds: 1 },
       livenessProbe: { httpGet: { path: "/", port: 8081 }, ...patience, periodSeconds: 1, failureThreshold: 2 },
     });
     await start(here, app, { restartPolicy: "Always" });

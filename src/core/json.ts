@@ -32,13 +32,24 @@ export function valueAt(value: unknown, path: Path): unknown {
   return found;
 }
 
-/** The same with another value at a path that is there. */
-export function withValueAt(value: unknown, path: Path, inner: unknown): unknown {
-  const [part, ...rest] = path;
-  if (part === undefined) return inner;
-  const changed = withValueAt((value as Record<string | number, unknown>)[part], rest, inner);
-  if (Array.isArray(value)) return value.with(part as number, changed);
-  return withField(value as JsonObject, String(part), changed);
+/** What is to stand at a path. */
+export type Change = readonly [path: Path, value: unknown];
+
+/** The same with other values at paths that are there: a list is copied once, however many of its items change. */
+export function withValuesAt(value: unknown, changes: readonly Change[]): unknown {
+  const whole = changes.findLast(([path]) => path.length === 0);
+  if (whole !== undefined) return whole[1];
+  const inside = Map.groupBy(changes, ([[part]]) => String(part));
+  const changed = (part: string, inner: unknown) => {
+    const own = inside.get(part);
+    return own === undefined ? inner : withValuesAt(inner, own.map(below));
+  };
+  if (Array.isArray(value)) return value.map((item, at) => changed(String(at), item));
+  return Object.fromEntries(Object.entries(objectOf(value)).map(([name, field]) => [name, changed(name, field)]));
+}
+
+function below([[, ...path], value]: Change): Change {
+  return [path, value];
 }
 
 /** The same with this field, in its place if it is there, else at the end. `__proto__` is a name like any other. */

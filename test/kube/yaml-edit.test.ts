@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { withValueAt } from "../../src/core/json.ts";
+import { withValuesAt } from "../../src/core/json.ts";
 import { injectPod } from "../../src/core/patch.ts";
 import { podsIn } from "../../src/core/workload.ts";
 import { readDocument } from "../../src/kube/inject/yaml/document.ts";
@@ -180,7 +180,7 @@ test("whatever a pod is like, and however it is written, the outcome is what inj
     const text = written(object, hand);
     const document = readDocument(text);
     expect(document.value).toEqual(object);
-    const after = withValueAt(object, path, JSON.parse(JSON.stringify(injection.pod)));
+    const after = withValuesAt(object, [[path, JSON.parse(JSON.stringify(injection.pod))]]);
     const changed = edit(text, after);
     expect(readDocument(changed).value).toEqual(after);
     const marks = new Set(marksIn(changed));

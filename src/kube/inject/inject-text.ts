@@ -1,4 +1,4 @@
-import { type Path, withValueAt } from "../../core/json.ts";
+import { type Change, type Path, withValuesAt } from "../../core/json.ts";
 import { type Injection, injectPod, type Policy, type Remark } from "../../core/patch.ts";
 import { describeRemark, type PodPlace, podsIn } from "../../core/workload.ts";
 import { isEmptyDocument, splitDocuments } from "./documents.ts";
@@ -55,13 +55,18 @@ function injectDocument(start: Start, text: string, policy: Policy): Injected {
 }
 
 function injectObject(start: Start, document: YamlDocument, policy: Policy): Injected {
-  let after = document.value;
+  const changes: Change[] = [];
+  const lineAt = lineCounter(document.text);
   const remarks: string[] = [];
   const problems: string[] = [];
+  const lineOf = (path: Path) => {
+    const node = nodeAt(document, path);
+    return `${start.name}:${start.line + (node === undefined ? 0 : lineAt(startOf(node)))}`;
+  };
   for (const place of podsIn(document.value)) {
-    const at = (remark: Remark) => `${lineOf(start, document, [...place.path, ...pathOf(remark.field)])}: `;
+    const at = (remark: Remark) => `${lineOf([...place.path, ...pathOf(remark.field)])}: `;
     const injection = injectPod(place.pod, policy);
-    if (injection.kind === "changed") after = withValueAt(after, place.path, injection.pod);
+    if (injection.kind === "changed") changes.push([place.path, injection.pod]);
     if (injection.kind === "refused" && injection.asked) {
       problems.push(...injection.problems.map((problem) => at(problem) + describeRemark(place, problem)));
       continue;
@@ -70,11 +75,11 @@ function injectObject(start: Start, document: YamlDocument, policy: Policy): Inj
     const warnings = injection.kind === "refused" ? [...injection.warnings, ...injection.problems] : injection.warnings;
     remarks.push(...warnings.map((warning) => `${at(warning)}warning: ${describeRemark(place, warning)}`));
     for (const { field, message } of place.warnings) {
-      remarks.push(`${lineOf(start, document, pathOf(field))}: warning: ${place.object}: ${field}: ${message}`);
+      remarks.push(`${lineOf(pathOf(field))}: warning: ${place.object}: ${field}: ${message}`);
     }
   }
-  const isChanged = problems.length === 0 && after !== document.value;
-  return { splices: isChanged ? editsTo(document, after) : [], remarks, problems };
+  const isChanged = problems.length === 0 && changes.length > 0;
+  return { splices: isChanged ? editsTo(document, withValuesAt(document.value, changes)) : [], remarks, problems };
 }
 
 /** A pod that did not ask for it, and that --all alone has taken, is no reason to refuse all others: it stays as it is. */
@@ -82,11 +87,6 @@ function outcomeOf({ object }: PodPlace, injection: Injection): string {
   if (injection.kind === "changed") return `${object}: injected (${injection.containers.join(", ")})`;
   if (injection.kind === "unchanged") return `${object}: unchanged: ${injection.reason}`;
   return `${object}: unchanged: it cannot be changed, and did not ask for it`;
-}
-
-function lineOf({ name, line }: Start, document: YamlDocument, path: Path): string {
-  const node = nodeAt(document, path);
-  return `${name}:${line + (node === undefined ? 0 : linesIn(document.text.slice(0, startOf(node))))}`;
 }
 
 /** The parts of a field: `spec.containers[0].command`, `metadata.annotations[ebb.dev/drain]`. */
@@ -103,6 +103,17 @@ function describeSyntax({ name, line }: Start, text: string, { offset, message }
   const [around = ""] = /^[^\n]*/.exec(text.slice(before.lastIndexOf("\n") + 1)) ?? [];
   const hint = around.includes("{{") ? "; is this a template? Render it first: helm template CHART | ebb inject" : "";
   return `${name}:${line + linesIn(before)}:${column}: ${message}${hint}`;
+}
+
+/** The line of an offset, counted from 0; of one near the last one asked for it takes no time, however long the text is. */
+function lineCounter(text: string): (offset: number) => number {
+  let at = 0;
+  let line = 0;
+  return (offset) => {
+    line += offset > at ? linesIn(text.slice(at, offset)) : -linesIn(text.slice(offset, at));
+    at = offset;
+    return line;
+  };
 }
 
 function linesIn(text: string): number {

@@ -14,7 +14,8 @@ export function changeList(
   { after, place }: { after: readonly unknown[]; place: Place },
 ): boolean {
   const rows = aligned(edit.document.values.get(list) as readonly unknown[], after);
-  const stays = list.items.map((_, at) => rows.includes(at));
+  const staying = new Set(rows);
+  const stays = list.items.map((_, at) => staying.has(at));
   if (!canChange(edit, list, stays)) return false;
   rows.forEach((row, at) => {
     if (row === undefined) return;

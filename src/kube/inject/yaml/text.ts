@@ -1,4 +1,4 @@
-import { Document, type Node, type Scalar, type ToStringOptions, visit } from "yaml";
+import { Document, isCollection, isPair, isScalar, type Node, type Scalar, type ToStringOptions } from "yaml";
 import { plainValue } from "./scalars.ts";
 
 /** How a document is written, so that what is added looks like what is there. */
@@ -38,14 +38,20 @@ export function quotedLike(neighbour: Node | null, value: unknown): string | und
 }
 
 function stringify(value: unknown, options: ToStringOptions): string {
-  const document = new Document(value, { aliasDuplicateObjects: false });
-  visit(document, {
-    Collection(_, node) {
-      if (node.items.length === 0) node.flow = true;
-    },
-    Scalar(_, node) {
-      if (typeof node.value === "string" && plainValue(node.value) !== node.value) node.type = "QUOTE_DOUBLE";
-    },
-  });
-  return document.toString({ lineWidth: 0, flowCollectionPadding: true, ...options });
+  const document = new Document<Node>(value, { aliasDuplicateObjects: false });
+  setStyles(document.contents);
+  return document.toString({ lineWidth: 0, flowCollectionPadding: true, directives: false, ...options });
+}
+
+/** Not by `visit`, which copies the path of each node: that took a tenth of the time that many manifests take. */
+function setStyles(node: unknown): void {
+  if (isScalar(node)) {
+    if (typeof node.value === "string" && plainValue(node.value) !== node.value) node.type = "QUOTE_DOUBLE";
+  } else if (isPair(node)) {
+    setStyles(node.key);
+    setStyles(node.value);
+  } else if (isCollection(node)) {
+    if (node.items.length === 0) node.flow = true;
+    node.items.forEach(setStyles);
+  }
 }

@@ -28,7 +28,7 @@ const table: readonly (readonly [what: string, before: string, after: unknown, t
   ["or behind the one that it follows", "a: 1 # one\n\nb: 2\n", { a: 1, c: 3, b: 2 }, "a: 1 # one\nc: 3\n\nb: 2\n"],
   ["or before all others", "a:\n  - b: 1\n", { a: [{ c: 2, b: 1 }] }, "a:\n  - c: 2\n    b: 1\n"],
   ["a file that ends without a line break goes on so", "a: 1", { a: 1, b: 2 }, "a: 1\nb: 2"],
-  ["a block of text there stays what it was", "a: |\n  x", { a: "x", b: 2 }, "a: |-\n  x\nb: 2"],
+  ["a block of text there stays what it was", "a: |\n  x", { a: "x\n", b: 2 }, "a: |\n  x\nb: 2"],
   [
     "a block of text with empty lines at its end stays what it was",
     "a: |+\n  x\n\nb: 1\n",

@@ -56,7 +56,8 @@ test.each<[string, unknown]>([
   ["a: 1\na: 2\n", { a: 2 }],
   ["a: 1\n<<: {a: 2, b: 3}\n", { a: 2, b: 3 }],
   ["<<: [{a: 1}, {a: 2, b: 3}]\n", { a: 1, b: 3 }],
-  ["a: |\n  foo", { a: "foo" }],
+  ["a: |\n  foo", { a: "foo\n" }],
+  ["a: >+\n  foo", { a: "foo\n" }],
   ["a: |+\n  x\n\n", { a: "x\n\n" }],
 ])("%j is %j", (text, value) => {
   expect(readDocument(text).value).toEqual(value as never);

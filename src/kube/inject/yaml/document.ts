@@ -27,7 +27,7 @@ export function readDocument(text: string, { isEdited = true } = {}): YamlDocume
     });
     const [error] = errors;
     if (error !== undefined) throw new NotYaml(error.pos[0], error.message);
-    const { values, targets } = readValues(text, root);
+    const { values, targets } = readValues(root);
     return { text, root, value: root === null ? null : values.get(root), values, targets };
   } catch (error) {
     // a call for each level of nesting

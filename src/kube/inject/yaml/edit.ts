@@ -1,10 +1,9 @@
-import { isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
+import { isAlias, isMap, isSeq, type Node } from "yaml";
 import { isObject } from "../../../core/json.ts";
 import { readDocument, type YamlDocument } from "./document.ts";
 import { changeList } from "./list.ts";
 import { changeMap } from "./map.ts";
-import { startOf } from "./nodes.ts";
-import { isCollection, type Place } from "./places.ts";
+import type { Place } from "./places.ts";
 import { replace } from "./replace.ts";
 import { type Splice, spliced } from "./splice.ts";
 import type { Edit } from "./splices.ts";
@@ -22,7 +21,6 @@ export function editsTo(document: YamlDocument, after: unknown): readonly Splice
   const style = styleOf(document);
   const edit: Edit = { document, style, splices: [], expected: new Map(), change: (...args) => change(edit, ...args) };
   edit.change(root, after, { isFlow: false, column: -style.indent, colon: undefined });
-  keepCutBlock(edit);
   const changed = spliced(text, edit.splices);
   const outcome = readDocument(changed, { isEdited: false });
   if (!same(outcome.value, after)) throw new Error(`an edit went wrong:\n${changed}`);
@@ -53,23 +51,4 @@ function change(edit: Edit, node: Node, after: unknown, place: Place): void {
 
 function same(one: unknown, other: unknown): boolean {
   return Bun.deepEquals(one, other, true);
-}
-
-/** A block of text that ends with the file, without a line break, has none; with lines after it, it must say so. */
-function keepCutBlock({ document: { text, root }, splices }: Edit): void {
-  if (text.endsWith("\n") || !splices.some(({ from }) => from === text.length)) return;
-  const last = lastScalar(root);
-  if (!isScalar(last) || !last.type?.startsWith("BLOCK") || last.range?.[1] !== text.length) return;
-  const [header = "", style = "", before = "", after = ""] =
-    /^([|>])(\d?)[+-]?(\d?)/.exec(text.slice(startOf(last))) ?? [];
-  const from = startOf(last);
-  if (splices.some((splice) => splice.from <= from && from < splice.to)) return;
-  splices.push({ from, to: from + header.length, text: `${style}${before}${after}-` });
-}
-
-function lastScalar(node: Node | null): Node | null {
-  if (!isCollection(node)) return node;
-  const last = node.items.at(-1);
-  if (last === undefined || last === null) return null;
-  return lastScalar("key" in last ? last.value : last);
 }

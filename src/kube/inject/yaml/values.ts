@@ -14,7 +14,6 @@ export interface Values {
 const MOST_ALIASED = 400_000;
 
 interface Reading {
-  readonly text: string;
   readonly values: Map<Node, unknown>;
   readonly targets: Map<Node, Node>;
   /** The node of each anchor, the last one so far; of how many nodes those consist that were read to their end. */
@@ -25,9 +24,8 @@ interface Reading {
 }
 
 /** @throws NotYaml */
-export function readValues(text: string, root: Node | null): Values {
+export function readValues(root: Node | null): Values {
   const reading: Reading = {
-    text,
     values: new Map(),
     targets: new Map(),
     anchors: new Map(),
@@ -56,7 +54,7 @@ function readInside(reading: Reading, node: Node): unknown {
   if (isSeq(node)) {
     return (node.items as (Node | null)[]).map((item) => (item === null ? null : read(reading, item)));
   }
-  return isScalar(node) ? readScalar(reading, node) : undefined;
+  return isScalar(node) ? readScalar(node) : undefined;
 }
 
 function readAlias(reading: Reading, node: Alias): unknown {
@@ -74,12 +72,9 @@ function readAlias(reading: Reading, node: Alias): unknown {
   return reading.values.get(target);
 }
 
-function readScalar({ text }: Reading, node: Scalar): unknown {
+function readScalar(node: Scalar): unknown {
   try {
-    const value = scalarValue(node);
-    // go-yaml keeps the missing line break at the end of a file, the parser adds one (measured)
-    const isCut = node.type?.startsWith("BLOCK") === true && node.range?.[1] === text.length && !text.endsWith("\n");
-    return isCut ? String(value).replace(/\n$/, "") : value;
+    return scalarValue(node);
   } catch (error) {
     throw new NotYaml(startOf(node), (error as Error).message);
   }

@@ -110,6 +110,12 @@ const table: readonly (readonly [what: string, before: string, after: unknown, t
   ["fields and items go with their lines", "a: 1\nb: # two\n  - c\n  - d # four\n", { b: ["c"] }, "b: # two\n  - c\n"],
   ["all items of a list go", "a:\n  - b\nc: 1\n", { a: [], c: 1 }, "a: []\nc: 1\n"],
   ["fields and items go from braces", "{a: 1, b: [x, u, z], c: 2}\n", { b: ["u"] }, "{b: [u]}\n"],
+  [
+    "quotes and brackets go on over lines that are hardly indented",
+    "a:\n    b: ['\n  x\n', [\n1\n],\nz]\n    c: \"1\n2\"\n",
+    { a: { b: [" x ", [1], "new", "z"], c: "1 2", d: 3 } },
+    "a:\n    b: ['\n  x\n', [\n1\n], new,\nz]\n    c: \"1\n2\"\n    d: 3\n",
+  ],
   ["the last of fields given twice counts", "a: 1\na: [2]\n", { a: [2, 3] }, "a: 1\na: [2, 3]\n"],
 ];
 

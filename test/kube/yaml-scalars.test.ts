@@ -58,6 +58,8 @@ test.each<[string, unknown]>([
   ["<<: [{a: 1}, {a: 2, b: 3}]\n", { a: 1, b: 3 }],
   ["a: |\n  foo", { a: "foo\n" }],
   ["a: >+\n  foo", { a: "foo\n" }],
+  ['a:\n  b: [sh, \'\n    x\n  \', "\ny\\"\n"]\n', { a: { b: ["sh", " x ", ' y" '] } }],
+  ["a:\n    b: [\n  1,\n2\n]\n    c: {\nx: 1\n}\n", { a: { b: [1, 2], c: { x: 1 } } }],
   ["a: |+\n  x\n\n", { a: "x\n\n" }],
 ])("%j is %j", (text, value) => {
   expect(readDocument(text).value).toEqual(value as never);

@@ -1,5 +1,6 @@
-import { type Node, type Pair, parseDocument } from "yaml";
+import type { Node, Pair } from "yaml";
 import { NotYaml } from "./nodes.ts";
+import { parseNodes } from "./parse.ts";
 import { readValues, type Values } from "./values.ts";
 
 /** A document's text and its nodes. JSON is YAML too. */
@@ -17,7 +18,7 @@ export interface YamlDocument extends Values {
  */
 export function readDocument(text: string, { isEdited = true } = {}): YamlDocument {
   try {
-    const { contents: root, errors } = parseDocument(text, {
+    const { contents: root } = parseNodes(text, {
       schema: "failsafe",
       uniqueKeys: false,
       strict: false,
@@ -25,8 +26,6 @@ export function readDocument(text: string, { isEdited = true } = {}): YamlDocume
       keepSourceTokens: isEdited,
       logLevel: "error",
     });
-    const [error] = errors;
-    if (error !== undefined) throw new NotYaml(error.pos[0], error.message);
     const { values, targets } = readValues(root);
     return { text, root, value: root === null ? null : values.get(root), values, targets };
   } catch (error) {

@@ -1,0 +1,54 @@
+import {
+  Composer,
+  type CST,
+  type Document,
+  type DocumentOptions,
+  Lexer,
+  type ParseOptions,
+  Parser,
+  type SchemaOptions,
+} from "yaml";
+import { NotYaml } from "./nodes.ts";
+
+/**
+ * A document as the parser's own `parseDocument` reads it, and with what go-yaml, and so Kubernetes, takes beside YAML's rules.
+ * @throws NotYaml
+ */
+export function parseNodes(text: string, options: ParseOptions & DocumentOptions & SchemaOptions): Document.Parsed {
+  const [document, other] = [...new Composer(options).compose(tokensOf(text), true, text.length)];
+  const [error] = document?.errors ?? [];
+  if (error !== undefined) throw new NotYaml(error.pos[0], error.message);
+  if (other !== undefined) throw new NotYaml(other.range[0], "another document begins here without --- before it");
+  return document as Document.Parsed;
+}
+
+function* tokensOf(text: string): Generator<CST.Token> {
+  const parser = new Parser();
+  for (const lexeme of lenientLexer().lex(text)) yield* parser.next(lexeme);
+  yield* parser.end();
+}
+
+/** What of a lexer its types keep to itself. */
+interface Insides {
+  /** The blanks that a line must start with to go on with what was begun. */
+  indentNext: number;
+  parseQuotedScalar: () => Generator<string, string>;
+  parseFlowCollection: () => Generator<string, string>;
+}
+
+/** What is in quotes, brackets or braces goes on to where they close, however little its lines are indented. */
+function lenientLexer(): Lexer {
+  const lexer = new Lexer();
+  const insides = lexer as unknown as Insides;
+  for (const name of ["parseQuotedScalar", "parseFlowCollection"] as const) {
+    const parse = insides[name].bind(lexer);
+    insides[name] = function* () {
+      const { indentNext } = insides;
+      insides.indentNext = 0;
+      const next = yield* parse();
+      insides.indentNext = indentNext;
+      return next;
+    };
+  }
+  return lexer;
+}

@@ -85,7 +85,10 @@ const nothing = { options: new Map(), entrypoints: new Map() };
 function otherSystem({ spec }: Pod): Remark | undefined {
   const message = "ebb is for Linux, and this pod is for Windows";
   if (spec.os?.name === "windows") return { field: "spec.os.name", message };
-  return spec.nodeSelector?.["kubernetes.io/os"] === "windows" ? { field: "spec.nodeSelector", message } : undefined;
+  if (objectOf(objectOf(spec.securityContext).windowsOptions).hostProcess === true)
+    return { field: "spec.securityContext.windowsOptions.hostProcess", message };
+  const label = ["kubernetes.io/os", "beta.kubernetes.io/os"].find((name) => spec.nodeSelector?.[name] === "windows");
+  return label === undefined ? undefined : { field: `spec.nodeSelector[${label}]`, message };
 }
 
 function distinct(remarks: readonly Remark[]): readonly Remark[] {

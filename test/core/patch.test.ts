@@ -122,7 +122,17 @@ test.each<[string, object]>([
 
 test.each<[string, object, string]>([
   ["spec.os", { os: { name: "windows" } }, "spec.os.name"],
-  ["its node selector", { nodeSelector: { "kubernetes.io/os": "windows" } }, "spec.nodeSelector"],
+  ["its node selector", { nodeSelector: { "kubernetes.io/os": "windows" } }, "spec.nodeSelector[kubernetes.io/os]"],
+  [
+    "its node selector of old",
+    { nodeSelector: { "beta.kubernetes.io/os": "windows" } },
+    "spec.nodeSelector[beta.kubernetes.io/os]",
+  ],
+  [
+    "a process of the host",
+    { securityContext: { windowsOptions: { hostProcess: true } } },
+    "spec.securityContext.windowsOptions.hostProcess",
+  ],
 ])("a pod for Windows, by %s, is refused; with --all alone it is left alone", (_, spec, field) => {
   expect(refusal({ spec })).toEqual([[field, "ebb is for Linux, and this pod is for Windows"]]);
   const pod = { spec: { containers: [app()], ...spec } };

@@ -1,0 +1,26 @@
+import type { ContainerView, PodView, RestartRule } from "./pod-view.ts";
+
+/**
+ * Why the kubelet starts a container of this pod again after this exit code; undefined: it does not. As the kubelet has it
+ * (kubernetes pkg/api/v1/pod/util.go, ContainerShouldRestart): the first of its own rules that matches, its own policy, the
+ * pod's. What this ebb does not know may be a restart.
+ */
+export function restartAfter(exitCode: number, container: ContainerView, pod: PodView): string | undefined {
+  const own = container.restartPolicy;
+  if (own === undefined) return afterPolicy(exitCode, pod.restartPolicy, "restartPolicy");
+  const rule = container.restartRules.find((each) => matches(exitCode, each));
+  return rule === undefined
+    ? afterPolicy(exitCode, own, `its own restartPolicy`)
+    : `its restartPolicyRules: ${rule.action ?? "an action"} after exit code ${exitCode}`;
+}
+
+/** A rule whose operator is newer than this ebb may match. */
+function matches(exitCode: number, { operator, exitCodes }: RestartRule): boolean {
+  if (operator === "In") return exitCodes.includes(exitCode);
+  return operator !== "NotIn" || !exitCodes.includes(exitCode);
+}
+
+function afterPolicy(exitCode: number, policy: string, whose: string): string | undefined {
+  if (policy === "Never" || (policy === "OnFailure" && exitCode === 0)) return undefined;
+  return policy === "OnFailure" ? `${whose} OnFailure, exit code ${exitCode}` : `${whose} ${policy}`;
+}

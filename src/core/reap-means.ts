@@ -1,0 +1,157 @@
+import type { Header } from "./http-message.ts";
+import type { JsonObject } from "./json.ts";
+import type { ContainerView, PodView } from "./pod-view.ts";
+import { type Given, givenFor, patienceOf, portOf, quitsOf } from "./reap-quits.ts";
+import { describeQuit, kindOf, type QuitRequest, type SidecarName } from "./sidecar.ts";
+
+/** How a sidecar of another pod is ended: something that the API server and the kubelet do for those who may. */
+export type Means =
+  | { readonly kind: "exec"; readonly container: string; readonly command: readonly string[] }
+  /** HTTP requests to ports of the pod's loopback, one after the other. */
+  | { readonly kind: "port-forward"; readonly container: string; readonly requests: readonly PortRequest[] }
+  /** A container with ebb's image that is put into the pod; `env` is as manifests have it. */
+  | {
+      readonly kind: "ephemeral";
+      readonly container: string;
+      readonly args: readonly string[];
+      readonly env: readonly JsonObject[];
+    };
+
+export type MeansKind = Means["kind"];
+
+export const meansKinds = ["exec", "port-forward", "ephemeral"] as const satisfies readonly MeansKind[];
+
+export interface PortRequest {
+  readonly port: number;
+  readonly method: string;
+  readonly path: string;
+  /** They may hold a token: never for a log. */
+  readonly headers: readonly Header[];
+}
+
+/** One sidecar's end: the means in the order in which they are tried, each only where the one before has not worked. */
+export interface Ending {
+  readonly container: string;
+  /** Undefined: a sidecar by its pod's word alone. */
+  readonly sidecar: SidecarName | undefined;
+  readonly means: readonly Means[];
+  /** Milliseconds that it may take to go once it has been told. */
+  readonly patienceMs: number;
+}
+
+/** Where injected pods have ebb. */
+const EBB_FOLDER = "/ebb.dev";
+
+/** The names of ephemeral containers that the reaper puts into pods. */
+export const EPHEMERAL_PREFIX = "ebb-reaper-";
+
+/** They stay in the pod for ever. */
+const MAX_EPHEMERAL = 5;
+
+/** How a sidecar of this pod can be ended, by the means that are allowed, in their order; or why not. */
+export function endingOf(
+  container: ContainerView,
+  sidecar: SidecarName | undefined,
+  { pod, allowed }: { readonly pod: PodView; readonly allowed: readonly MeansKind[] },
+): Ending | string {
+  const given = givenFor(container.name, pod.annotations);
+  if (typeof given === "string") return given;
+  const quits = given.quits ?? (sidecar === undefined ? [] : quitsOf(sidecar, pod));
+  const all: Readonly<Record<MeansKind, readonly Means[]>> = {
+    exec: execs(container, sidecar, { given, quits }),
+    "port-forward": forwards(container.name, quits),
+    ephemeral: ephemerals(container.name, sidecar, { given, quits, pod }),
+  };
+  // a pod on the node's network has the node's loopback, where other pods listen too
+  const isOwn = ({ kind }: Means) => !pod.hasHostNetwork || (kind === "exec" && given.command !== undefined);
+  const means = allowed.flatMap((kind) => all[kind].filter(isOwn));
+  if (means.length === 0) return noMeans(container.name, sidecar, { pod, allowed });
+  return { container: container.name, sidecar, means, patienceMs: patienceOf(sidecar, pod.annotations) };
+}
+
+interface Told {
+  readonly given: Given;
+  readonly quits: readonly QuitRequest[];
+}
+
+function execs(container: ContainerView, sidecar: SidecarName | undefined, { given, quits }: Told): readonly Means[] {
+  const exec = (command: readonly string[]): Means => ({ kind: "exec", container: container.name, command });
+  if (given.command !== undefined) return [exec(given.command)];
+  if (given.quits !== undefined && sidecar === undefined) return [];
+  const hasEbb = container.mountPaths.includes(EBB_FOLDER);
+  const ebb = hasEbb ? [exec([`${EBB_FOLDER}/ebb`, ...quitCall(sidecar, quits)])] : [];
+  const own = sidecar === undefined || given.quits !== undefined ? undefined : ownCommand(sidecar, quits);
+  return own === undefined ? ebb : [...ebb, exec(own)];
+}
+
+/** What the sidecar's own image has for it. */
+function ownCommand(sidecar: SidecarName, quits: readonly QuitRequest[]): readonly string[] | undefined {
+  // Envoy's admin interface, at which pilot-agent ends too (istio pkg/envoy/agent.go): what others exec (uds-core, AOE)
+  if (sidecar === "istio") return ["pilot-agent", "request", "POST", "quitquitquit"];
+  // cloud-sql-proxy cmd/shutdown_test.go
+  const port = quits.length === 1 && quits[0] !== undefined ? portOf(quits[0].target) : undefined;
+  if (sidecar !== "cloud-sql-proxy" || port === undefined) return undefined;
+  return ["/cloud-sql-proxy", "shutdown", "--admin-port", String(port)];
+}
+
+function forwards(container: string, quits: readonly QuitRequest[]): readonly Means[] {
+  const requests = quits.flatMap(({ method, target, headers = [] }): readonly PortRequest[] => {
+    const port = portOf(target);
+    return port === undefined ? [] : [{ port, method, path: target.path, headers }];
+  });
+  return requests.length === 0 ? [] : [{ kind: "port-forward", container, requests }];
+}
+
+/** The reaper's own in this pod. */
+export function ownEphemerals({ ephemeralContainers }: PodView): readonly ContainerView[] {
+  return ephemeralContainers.filter(({ name }) => name.startsWith(EPHEMERAL_PREFIX));
+}
+
+function ephemerals(
+  container: string,
+  sidecar: SidecarName | undefined,
+  { given, quits, pod }: Told & { readonly pod: PodView },
+): readonly Means[] {
+  const isPossible = quits.length > 0 && ownEphemerals(pod).length < MAX_EPHEMERAL;
+  if (!isPossible) return [];
+  // what ebb reads from variables it reads there too: a token may come from a Secret, which the reaper need not read
+  const isByVariable = given.quits === undefined && sidecar !== undefined && kindOf(sidecar).variable !== undefined;
+  const args = quitCall(sidecar, isByVariable ? [] : quits);
+  return [{ kind: "ephemeral", container, args, env: isByVariable ? variablesOf(pod) : [] }];
+}
+
+const passedOn = ["DAPR_HTTP_PORT", "DAPR_API_TOKEN", "CSQL_PROXY_QUIT_URLS"];
+
+function variablesOf({ containers }: PodView): readonly JsonObject[] {
+  const variables = containers.flatMap((container) => container.variables);
+  const found = passedOn.map((name) => variables.find((variable) => variable.name === name));
+  return found.filter((variable) => variable !== undefined);
+}
+
+/** `ebb quit` for this sidecar alone. */
+function quitCall(sidecar: SidecarName | undefined, quits: readonly QuitRequest[]): readonly string[] {
+  return ["quit", "--sidecar", sidecar ?? "none", ...quits.flatMap((quit) => ["--quit", describeQuit(quit)])];
+}
+
+function noMeans(
+  name: string,
+  sidecar: SidecarName | undefined,
+  { pod, allowed }: { readonly pod: PodView; readonly allowed: readonly MeansKind[] },
+): string {
+  const how = `say how with the annotation ebb.dev/exec.${name}`;
+  if (pod.hasHostNetwork) return `it is on the node's network, where ports may be other pods': ${how}`;
+  if (sidecar === undefined) return `ebb does not know how ${name} is ended: ${how} or ebb.dev/quit.${name}`;
+  return `none of the allowed means (${allowed.join(", ")}) ends ${name}: allow more with --means, or ${how}`;
+}
+
+/** For logs, Events and tables; no header is in it. */
+export function describeMeans(means: Means): string {
+  switch (means.kind) {
+    case "exec":
+      return `exec in ${means.container}: ${means.command.join(" ")}`;
+    case "port-forward":
+      return `port-forward: ${means.requests.map(({ method, port, path }) => `${method} :${port}${path}`).join(", ")}`;
+    case "ephemeral":
+      return `ephemeral container: ebb ${means.args.join(" ")}`;
+  }
+}

@@ -1,0 +1,69 @@
+import type { HttpTarget } from "./address.ts";
+import type { Annotations } from "./adjust.ts";
+import { parseWords } from "./injection-options.ts";
+import { planSidecars } from "./plan.ts";
+import type { PodView } from "./pod-view.ts";
+import { kindOf, parseQuit, type QuitRequest, type SidecarName } from "./sidecar.ts";
+import { unexpected } from "./syntax.ts";
+
+/** What a pod itself says of a container's end. */
+export interface Given {
+  readonly command?: readonly string[];
+  readonly quits?: readonly QuitRequest[];
+}
+
+/** What the pod says of this container's end: ebb.dev/exec.NAME, a command line; ebb.dev/quit.NAME, a request. */
+export function givenFor(name: string, annotations: Annotations): Given | string {
+  const words = annotations.get(`ebb.dev/exec.${name}`);
+  const command = words === undefined ? undefined : parseWords(words);
+  if (words !== undefined && command === undefined) {
+    return unexpected(`ebb.dev/exec.${name}`, 'a command line such as ["/bin/app", "--stop"]', words);
+  }
+  const url = annotations.get(`ebb.dev/quit.${name}`);
+  const quit = url === undefined ? undefined : parseQuit(url);
+  if (url !== undefined && (quit === undefined || portOf(quit.target) === undefined)) {
+    return unexpected(`ebb.dev/quit.${name}`, "a URL on the pod's loopback such as http://localhost:9901/quit", url);
+  }
+  return { ...(command === undefined ? {} : { command }), ...(quit === undefined ? {} : { quits: [quit] }) };
+}
+
+/** Where this pod's sidecar takes quits: its defaults, and what the pod has otherwise. */
+export function quitsOf(name: SidecarName, pod: PodView): readonly QuitRequest[] {
+  const { annotations } = pod;
+  const moved = name === "istio" ? annotations.get("status.sidecar.istio.io/port") : undefined;
+  const own = moved === undefined ? undefined : parseQuit(`http://localhost:${moved}/quitquitquit`);
+  if (own !== undefined) return [own];
+  const adjustment = kindOf(name).adjust?.({ annotations, env: environmentOf(pod) });
+  const found = [{ name, isNative: false, ...(adjustment === undefined ? {} : { adjustment }) }];
+  return planSidecars(found, { admin: undefined, ready: [], quit: [] }).flatMap(({ quits }) => quits);
+}
+
+/** Variables by which injectors tell the app of its sidecar: in one container or another. */
+function environmentOf({ containers }: PodView): Readonly<Record<string, string>> {
+  return Object.fromEntries(containers.flatMap(({ env }) => [...env]));
+}
+
+/** The port where a plain request goes to the pod's loopback. */
+export function portOf({ address, isSecure }: HttpTarget): number | undefined {
+  if (isSecure || address.kind !== "tcp") return undefined;
+  return ["localhost", "127.0.0.1", "::1"].includes(address.host) ? address.port : undefined;
+}
+
+/**
+ * How long a sidecar may take that answers at once and goes later: Linkerd's grace period is 120 s
+ * (linkerd2-proxy linkerd/app/src/env.rs), Consul's 30 s or what the pod says, Dapr's 5 s after a block that the pod sets.
+ */
+export function patienceOf(sidecar: SidecarName | undefined, annotations: Annotations): number {
+  if (sidecar === "linkerd") return 150_000;
+  if (sidecar === "consul") return MARGIN_MS + 1000 * secondsIn(annotations, consulGrace, 30);
+  if (sidecar === "dapr") return 2 * MARGIN_MS + 1000 * secondsIn(annotations, "dapr.io/graceful-shutdown-seconds", 5);
+  return MARGIN_MS;
+}
+
+const MARGIN_MS = 30_000;
+const consulGrace = "consul.hashicorp.com/sidecar-proxy-lifecycle-shutdown-grace-period-seconds";
+
+function secondsIn(annotations: Annotations, name: string, otherwise: number): number {
+  const text = annotations.get(name) ?? "";
+  return /^\d{1,5}$/.test(text) ? Number(text) : otherwise;
+}

@@ -1,0 +1,207 @@
+import { describe, expect, test } from "bun:test";
+import { viewOf } from "../../src/core/pod-view.ts";
+import { describeMeans, type Ending, endingOf, type MeansKind, meansKinds } from "../../src/core/reap-means.ts";
+import { sidecarIn } from "../../src/core/sidecar-containers.ts";
+import { ended, type Json, type PodInWords, podOf, running } from "./stuck-pods.ts";
+
+/** How the container of this name is ended, in a pod with it and more. */
+function ending(
+  name: string,
+  more: Partial<PodInWords> = {},
+  allowed: readonly MeansKind[] = meansKinds,
+): Ending | string {
+  const pod = viewOf(podOf({ ...more, containers: { app: ended(0), [name]: running, ...more.containers } }));
+  const container = pod.containers.find((each) => each.name === name);
+  return container === undefined
+    ? "no such container"
+    : endingOf(container, sidecarIn(name, container.image), { pod, allowed });
+}
+
+/** In words, with the means in their order. */
+function told(got: Ending | string): readonly string[] {
+  return typeof got === "string" ? [got] : got.means.map(describeMeans);
+}
+
+describe("a sidecar is ended by", () => {
+  const withEbb = {
+    "istio-proxy": { state: running, spec: { volumeMounts: [{ name: "ebb", mountPath: "/ebb.dev" }] } },
+  };
+  const istio = [
+    "exec in istio-proxy: pilot-agent request POST quitquitquit",
+    "port-forward: POST :15020/quitquitquit",
+    "ephemeral container: ebb quit --sidecar istio --quit POST http://localhost:15020/quitquitquit",
+  ];
+
+  test.each<[string, string, Partial<PodInWords>, readonly string[]]>([
+    ["its own command, its port, or ebb put into the pod", "istio-proxy", {}, istio],
+    [
+      "ebb in it, before its own command",
+      "istio-proxy",
+      { containers: withEbb },
+      [
+        "exec in istio-proxy: /ebb.dev/ebb quit --sidecar istio --quit POST http://localhost:15020/quitquitquit",
+        ...istio,
+      ],
+    ],
+    [
+      "the port that its pod has moved it to",
+      "istio-proxy",
+      { annotations: { "status.sidecar.istio.io/port": "16020" } },
+      [
+        istio[0] as string,
+        "port-forward: POST :16020/quitquitquit",
+        "ephemeral container: ebb quit --sidecar istio --quit POST http://localhost:16020/quitquitquit",
+      ],
+    ],
+    [
+      "its port, where its image has no command for it",
+      "linkerd-proxy",
+      {},
+      [
+        "port-forward: POST :4191/shutdown",
+        "ephemeral container: ebb quit --sidecar linkerd --quit POST http://localhost:4191/shutdown",
+      ],
+    ],
+    [
+      "each port of several services",
+      "consul-dataplane-a",
+      { annotations: { "consul.hashicorp.com/connect-service": "a,b" } },
+      [
+        "port-forward: POST :20600/graceful_shutdown, POST :20601/graceful_shutdown",
+        "ephemeral container: ebb quit --sidecar consul --quit POST http://localhost:20600/graceful_shutdown --quit POST http://localhost:20601/graceful_shutdown",
+      ],
+    ],
+    [
+      "the port that its variable tells the app",
+      "daprd",
+      { containers: { app: { state: ended(0), spec: { env: [{ name: "DAPR_HTTP_PORT", value: "3600" }] } } } },
+      ["port-forward: POST :3600/v1.0/shutdown", "ephemeral container: ebb quit --sidecar dapr"],
+    ],
+    [
+      "the Cloud SQL Auth Proxy's own command",
+      "cloud-sql-proxy",
+      {},
+      [
+        "exec in cloud-sql-proxy: /cloud-sql-proxy shutdown --admin-port 9091",
+        "port-forward: POST :9091/quitquitquit",
+        "ephemeral container: ebb quit --sidecar cloud-sql-proxy",
+      ],
+    ],
+    [
+      "the command that the pod gives, before all else",
+      "istio-proxy",
+      { annotations: { "ebb.dev/exec.istio-proxy": '["/stop", "now please"]' } },
+      ["exec in istio-proxy: /stop now please", ...istio.slice(1)],
+    ],
+    [
+      "the request that the pod gives, instead of its own",
+      "istio-proxy",
+      { annotations: { "ebb.dev/quit.istio-proxy": "PUT http://127.0.0.1:7/bye?now" } },
+      [
+        "port-forward: PUT :7/bye?now",
+        "ephemeral container: ebb quit --sidecar istio --quit PUT http://127.0.0.1:7/bye?now",
+      ],
+    ],
+    [
+      "the request that the pod gives, though ebb does not know it",
+      "fluent-bit",
+      { annotations: { "ebb.dev/quit.fluent-bit": "http://localhost:2020/quit" } },
+      [
+        "port-forward: POST :2020/quit",
+        "ephemeral container: ebb quit --sidecar none --quit POST http://localhost:2020/quit",
+      ],
+    ],
+    [
+      "a command alone on the node's network, where the ports may be other pods'",
+      "istio-proxy",
+      { spec: { hostNetwork: true }, annotations: { "ebb.dev/exec.istio-proxy": "/stop" } },
+      ["exec in istio-proxy: /stop"],
+    ],
+    [
+      "no more ephemeral containers than five",
+      "linkerd-proxy",
+      { ephemeralContainers: Object.fromEntries([1, 2, 3, 4, 5].map((each) => [`ebb-reaper-${each}`, ended(1)])) },
+      ["port-forward: POST :4191/shutdown"],
+    ],
+  ])("%s", (_, name, more, means) => {
+    expect(told(ending(name, more))).toEqual([...means]);
+  });
+
+  test("what is allowed, in that order", () => {
+    expect(told(ending("istio-proxy", {}, ["ephemeral", "exec"]))).toEqual([istio[2] as string, istio[0] as string]);
+  });
+});
+
+test.each<[string, string, Partial<PodInWords>, readonly MeansKind[], string]>([
+  ["of which nothing is known", "fluent-bit", {}, meansKinds, "ebb does not know how fluent-bit is ended"],
+  [
+    "that what is allowed does not end",
+    "linkerd-proxy",
+    {},
+    ["exec"],
+    "none of the allowed means (exec) ends linkerd-proxy",
+  ],
+  [
+    "on the node's network",
+    "istio-proxy",
+    { spec: { hostNetwork: true } },
+    meansKinds,
+    "on the node's network, where ports may be other pods': say how with the annotation ebb.dev/exec.istio-proxy",
+  ],
+  [
+    "with a command that is none",
+    "istio-proxy",
+    { annotations: { "ebb.dev/exec.istio-proxy": '["/stop' } },
+    meansKinds,
+    'ebb.dev/exec.istio-proxy: expected a command line such as ["/bin/app", "--stop"], got',
+  ],
+  [
+    "with a request to elsewhere",
+    "istio-proxy",
+    { annotations: { "ebb.dev/quit.istio-proxy": "http://example.com/quit" } },
+    meansKinds,
+    "ebb.dev/quit.istio-proxy: expected a URL on the pod's loopback",
+  ],
+  [
+    "with a request over TLS",
+    "istio-proxy",
+    { annotations: { "ebb.dev/quit.istio-proxy": "https://localhost/quit" } },
+    meansKinds,
+    "expected a URL on the pod's loopback",
+  ],
+])("a sidecar %s is not ended, and the reason says what to do", (_, name, more, allowed, reason) => {
+  expect(ending(name, more, allowed)).toEqual(expect.stringContaining(reason));
+});
+
+describe("a token", () => {
+  const secret = { name: "DAPR_API_TOKEN", valueFrom: { secretKeyRef: { name: "dapr", key: "token" } } };
+  const withToken = (token: Json): Partial<PodInWords> => ({
+    containers: { daprd: { state: running, spec: { env: [{ name: "OTHER", value: "x" }, token] } } },
+  });
+  const meansOf = (got: Ending | string) => (typeof got === "string" ? [] : got.means);
+
+  test("is handed to an ephemeral container as the pod has it: the reaper reads no Secret", () => {
+    const means = meansOf(ending("daprd", withToken(secret)));
+    expect(means.find(({ kind }) => kind === "ephemeral")).toMatchObject({ env: [secret] });
+  });
+
+  test("goes with the request, and is not described", () => {
+    const means = meansOf(ending("daprd", withToken({ name: "DAPR_API_TOKEN", value: "s3cret" })));
+    expect(means[0]).toMatchObject({ requests: [{ headers: [["dapr-api-token", "s3cret"]] }] });
+    expect(means.map(describeMeans).join()).not.toContain("s3cret");
+  });
+});
+
+test.each<[string, Json, number]>([
+  ["istio-proxy", {}, 30_000],
+  ["linkerd-proxy", {}, 150_000],
+  ["consul-dataplane", {}, 60_000],
+  [
+    "consul-dataplane",
+    { "consul.hashicorp.com/sidecar-proxy-lifecycle-shutdown-grace-period-seconds": "100" },
+    130_000,
+  ],
+  ["daprd", { "dapr.io/graceful-shutdown-seconds": "soon" }, 65_000],
+])("%s with %j has so long to go", (name, annotations, patienceMs) => {
+  expect(ending(name, { annotations })).toMatchObject({ patienceMs });
+});

@@ -1,5 +1,6 @@
 import type { Header } from "./http-message.ts";
 import type { JsonObject } from "./json.ts";
+import { EBB, EBB_FOLDER } from "./patch-command.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 import { type Given, givenFor, patienceOf, portOf, quitsOf } from "./reap-quits.ts";
 import { describeQuit, kindOf, type QuitRequest, type SidecarName } from "./sidecar.ts";
@@ -39,9 +40,6 @@ export interface Ending {
   readonly patienceMs: number;
 }
 
-/** Where injected pods have ebb. */
-const EBB_FOLDER = "/ebb.dev";
-
 /** The names of ephemeral containers that the reaper puts into pods. */
 export const EPHEMERAL_PREFIX = "ebb-reaper-";
 
@@ -79,7 +77,7 @@ function execs(container: ContainerView, sidecar: SidecarName | undefined, { giv
   if (given.command !== undefined) return [exec(given.command)];
   if (given.quits !== undefined && sidecar === undefined) return [];
   const hasEbb = container.mountPaths.includes(EBB_FOLDER);
-  const ebb = hasEbb ? [exec([`${EBB_FOLDER}/ebb`, ...quitCall(sidecar, quits)])] : [];
+  const ebb = hasEbb ? [exec([EBB, ...quitCall(sidecar, quits)])] : [];
   const own = sidecar === undefined || given.quits !== undefined ? undefined : ownCommand(sidecar, quits);
   return own === undefined ? ebb : [...ebb, exec(own)];
 }
@@ -138,9 +136,9 @@ function noMeans(
   sidecar: SidecarName | undefined,
   { pod, allowed }: { readonly pod: PodView; readonly allowed: readonly MeansKind[] },
 ): string {
-  const how = `say how with the annotation ebb.dev/exec.${name}`;
+  const how = `say how with the annotation ebb.dev/reap-exec.${name}`;
   if (pod.hasHostNetwork) return `it is on the node's network, where ports may be other pods': ${how}`;
-  if (sidecar === undefined) return `ebb does not know how ${name} is ended: ${how} or ebb.dev/quit.${name}`;
+  if (sidecar === undefined) return `ebb does not know how ${name} is ended: ${how} or ebb.dev/reap-quit.${name}`;
   return `none of the allowed means (${allowed.join(", ")}) ends ${name}: allow more with --means, or ${how}`;
 }
 

@@ -12,17 +12,21 @@ export interface Given {
   readonly quits?: readonly QuitRequest[];
 }
 
-/** What the pod says of this container's end: ebb.dev/exec.NAME, a command line; ebb.dev/quit.NAME, a request. */
+/** What the pod says of this container's end: ebb.dev/reap-exec.NAME, a command line; ebb.dev/reap-quit.NAME, a request. */
 export function givenFor(name: string, annotations: Annotations): Given | string {
-  const words = annotations.get(`ebb.dev/exec.${name}`);
+  const words = annotations.get(`ebb.dev/reap-exec.${name}`);
   const command = words === undefined ? undefined : parseWords(words);
   if (words !== undefined && command === undefined) {
-    return unexpected(`ebb.dev/exec.${name}`, 'a command line such as ["/bin/app", "--stop"]', words);
+    return unexpected(`ebb.dev/reap-exec.${name}`, 'a command line such as ["/bin/app", "--stop"]', words);
   }
-  const url = annotations.get(`ebb.dev/quit.${name}`);
+  const url = annotations.get(`ebb.dev/reap-quit.${name}`);
   const quit = url === undefined ? undefined : parseQuit(url);
   if (url !== undefined && (quit === undefined || portOf(quit.target) === undefined)) {
-    return unexpected(`ebb.dev/quit.${name}`, "a URL on the pod's loopback such as http://localhost:9901/quit", url);
+    return unexpected(
+      `ebb.dev/reap-quit.${name}`,
+      "a URL on the pod's loopback such as http://localhost:9901/quit",
+      url,
+    );
   }
   return { ...(command === undefined ? {} : { command }), ...(quit === undefined ? {} : { quits: [quit] }) };
 }

@@ -71,7 +71,7 @@ describe("sidecars are ended", () => {
       "those that the pod names",
       {
         containers: { app: ended(0), mine: running },
-        annotations: { "ebb.dev/sidecars": "mine", "ebb.dev/exec.mine": "/stop" },
+        annotations: { "ebb.dev/sidecars": "mine", "ebb.dev/reap-exec.mine": "/stop" },
       },
       ["mine"],
     ],
@@ -79,7 +79,7 @@ describe("sidecars are ended", () => {
       "those that Istio's injector names",
       {
         containers: { app: ended(0), extra: running },
-        annotations: { "sidecar.istio.io/status": '{"containers":["extra"]}', "ebb.dev/exec.extra": "/stop" },
+        annotations: { "sidecar.istio.io/status": '{"containers":["extra"]}', "ebb.dev/reap-exec.extra": "/stop" },
       },
       ["extra"],
     ],
@@ -394,7 +394,7 @@ describe("a pod is left", () => {
       "when nothing is known that ends a sidecar",
       { containers: { app: ended(0), mine: running }, annotations: { "ebb.dev/sidecars": "mine" } },
       "no-means",
-      "ebb does not know how mine is ended: say how with the annotation ebb.dev/exec.mine or ebb.dev/quit.mine",
+      "ebb does not know how mine is ended: say how with the annotation ebb.dev/reap-exec.mine or ebb.dev/reap-quit.mine",
     ],
     [
       "when what is beside the app takes no quit",

@@ -90,13 +90,13 @@ describe("a sidecar is ended by", () => {
     [
       "the command that the pod gives, before all else",
       "istio-proxy",
-      { annotations: { "ebb.dev/exec.istio-proxy": '["/stop", "now please"]' } },
+      { annotations: { "ebb.dev/reap-exec.istio-proxy": '["/stop", "now please"]' } },
       ["exec in istio-proxy: /stop now please", ...istio.slice(1)],
     ],
     [
       "the request that the pod gives, instead of its own",
       "istio-proxy",
-      { annotations: { "ebb.dev/quit.istio-proxy": "PUT http://127.0.0.1:7/bye?now" } },
+      { annotations: { "ebb.dev/reap-quit.istio-proxy": "PUT http://127.0.0.1:7/bye?now" } },
       [
         "port-forward: PUT :7/bye?now",
         "ephemeral container: ebb quit --sidecar istio --quit PUT http://127.0.0.1:7/bye?now",
@@ -105,7 +105,7 @@ describe("a sidecar is ended by", () => {
     [
       "the request that the pod gives, though ebb does not know it",
       "fluent-bit",
-      { annotations: { "ebb.dev/quit.fluent-bit": "http://localhost:2020/quit" } },
+      { annotations: { "ebb.dev/reap-quit.fluent-bit": "http://localhost:2020/quit" } },
       [
         "port-forward: POST :2020/quit",
         "ephemeral container: ebb quit --sidecar none --quit POST http://localhost:2020/quit",
@@ -114,7 +114,7 @@ describe("a sidecar is ended by", () => {
     [
       "a command alone on the node's network, where the ports may be other pods'",
       "istio-proxy",
-      { spec: { hostNetwork: true }, annotations: { "ebb.dev/exec.istio-proxy": "/stop" } },
+      { spec: { hostNetwork: true }, annotations: { "ebb.dev/reap-exec.istio-proxy": "/stop" } },
       ["exec in istio-proxy: /stop"],
     ],
     [
@@ -146,26 +146,26 @@ test.each<[string, string, Partial<PodInWords>, readonly MeansKind[], string]>([
     "istio-proxy",
     { spec: { hostNetwork: true } },
     meansKinds,
-    "on the node's network, where ports may be other pods': say how with the annotation ebb.dev/exec.istio-proxy",
+    "on the node's network, where ports may be other pods': say how with the annotation ebb.dev/reap-exec.istio-proxy",
   ],
   [
     "with a command that is none",
     "istio-proxy",
-    { annotations: { "ebb.dev/exec.istio-proxy": '["/stop' } },
+    { annotations: { "ebb.dev/reap-exec.istio-proxy": '["/stop' } },
     meansKinds,
-    'ebb.dev/exec.istio-proxy: expected a command line such as ["/bin/app", "--stop"], got',
+    'ebb.dev/reap-exec.istio-proxy: expected a command line such as ["/bin/app", "--stop"], got',
   ],
   [
     "with a request to elsewhere",
     "istio-proxy",
-    { annotations: { "ebb.dev/quit.istio-proxy": "http://example.com/quit" } },
+    { annotations: { "ebb.dev/reap-quit.istio-proxy": "http://example.com/quit" } },
     meansKinds,
-    "ebb.dev/quit.istio-proxy: expected a URL on the pod's loopback",
+    "ebb.dev/reap-quit.istio-proxy: expected a URL on the pod's loopback",
   ],
   [
     "with a request over TLS",
     "istio-proxy",
-    { annotations: { "ebb.dev/quit.istio-proxy": "https://localhost/quit" } },
+    { annotations: { "ebb.dev/reap-quit.istio-proxy": "https://localhost/quit" } },
     meansKinds,
     "expected a URL on the pod's loopback",
   ],

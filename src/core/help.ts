@@ -88,6 +88,8 @@ const groupTitles: Readonly<Record<OptionGroup, string>> = {
   serving: "serving",
   certificates: "certificates",
   installation: "the installation",
+  reaping: "what is ended, and how",
+  cluster: "the API server",
   output: "output",
 };
 

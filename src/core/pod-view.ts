@@ -29,7 +29,6 @@ export interface ContainerView {
   readonly name: string;
   readonly image: string | undefined;
   readonly state: ContainerState;
-  readonly restartCount: number;
   /** As it is written for this container; undefined: the pod's counts. */
   readonly restartPolicy: string | undefined;
   readonly restartRules: readonly RestartRule[];
@@ -121,14 +120,13 @@ function containersIn(specs: unknown, statuses: unknown): readonly ContainerView
 }
 
 function containerIn(spec: JsonObject, statuses: ReadonlyMap<unknown, JsonObject>): ContainerView {
-  const { restartCount, state } = statuses.get(spec.name) ?? {};
+  const { state } = statuses.get(spec.name) ?? {};
   const variables = listOf(spec.env).filter(isObject);
   const valued = variables.filter(({ name, value }) => typeof name === "string" && typeof value === "string");
   return {
     name: textOf(spec.name) ?? "",
     image: textOf(spec.image),
     state: stateOf(objectOf(state)),
-    restartCount: typeof restartCount === "number" ? restartCount : 0,
     restartPolicy: textOf(spec.restartPolicy),
     restartRules: listOf(spec.restartPolicyRules).map(ruleOf),
     env: new Map(valued.map(({ name, value }) => [name as string, value as string])),
@@ -150,8 +148,7 @@ function stateOf({ running, waiting, terminated }: JsonObject): ContainerState {
   if (!isObject(terminated)) return { kind: "unknown" };
   const { exitCode, reason } = terminated;
   const finishedAt = timeOf(terminated.finishedAt);
-  if (typeof exitCode !== "number" || !Number.isInteger(exitCode) || finishedAt === undefined)
-    return { kind: "unknown" };
+  if (typeof exitCode !== "number" || finishedAt === undefined) return { kind: "unknown" };
   return { kind: "terminated", exitCode, reason: textOf(reason) ?? "", finishedAt };
 }
 

@@ -75,8 +75,7 @@ interface Told {
 function execs(container: ContainerView, sidecar: SidecarName | undefined, { given, quits }: Told): readonly Means[] {
   const exec = (command: readonly string[]): Means => ({ kind: "exec", container: container.name, command });
   if (given.command !== undefined) return [exec(given.command)];
-  if (given.quits !== undefined && sidecar === undefined) return [];
-  const hasEbb = container.mountPaths.includes(EBB_FOLDER);
+  const hasEbb = quits.length > 0 && container.mountPaths.includes(EBB_FOLDER);
   const ebb = hasEbb ? [exec([EBB, ...quitCall(sidecar, quits)])] : [];
   const own = sidecar === undefined || given.quits !== undefined ? undefined : ownCommand(sidecar, quits);
   return own === undefined ? ebb : [...ebb, exec(own)];

@@ -90,6 +90,19 @@ describe("sidecars are ended", () => {
     ],
     ["after init containers that are done", { containers: stuck, initContainers: { init: ended(0) } }, ["istio-proxy"]],
     [
+      "after all its containers were started again",
+      {
+        containers: stuck,
+        status: {
+          conditions: [
+            { type: "AllContainersRestarting", status: "False" },
+            { type: "Ready", status: "True" },
+          ],
+        },
+      },
+      ["istio-proxy"],
+    ],
+    [
       "though somebody had debugged it",
       { containers: stuck, ephemeralContainers: { debugger: ended(0) } },
       ["istio-proxy"],
@@ -151,7 +164,7 @@ describe("pods are chosen", () => {
     ["of Jobs, with --all-jobs", plain({ metadata: ofJob }), ["istio-proxy"], { allJobs: true }],
   ]);
   testLeft([
-    ["not without a word", plain(), "not-chosen", "neither it nor its namespace"],
+    ["not without a word", plain(), "not-chosen", 'neither it nor its namespace says ebb.dev/reap: "true"'],
     ["not of Jobs without --all-jobs", plain({ metadata: ofJob }), "not-chosen", "neither it"],
     ["not others with --all-jobs", plain(), "not-chosen", "no Job's", { allJobs: true }],
     [
@@ -308,6 +321,12 @@ describe("a pod is left", () => {
       "app",
     ],
     [
+      "when the time of an app's end is none that Kubernetes writes",
+      { containers: { ...stuck, app: { terminated: { exitCode: 0, finishedAt: "2026" } } } },
+      "app-unknown",
+      "app",
+    ],
+    [
       "when an app's end has no code",
       { containers: { ...stuck, app: { terminated: { finishedAt: ago(60) } } } },
       "app-unknown",
@@ -419,6 +438,7 @@ test.each<[unknown, string]>([
   [{ ...podOf({ containers: stuck }), status: undefined }, "unreadable"],
   [{ ...podOf({ containers: stuck }), spec: 7 }, "unreadable"],
   [{ ...podOf({ containers: stuck }), spec: { containers: [null] } }, "unreadable"],
+  [{ ...podOf({ containers: stuck }), spec: { containers: [{ name: "app" }, {}] } }, "unreadable"],
 ])("what is no pod is left: %j", (pod, rule) => {
   const got = verdictOf(pod, policy, known);
   expect([got.kind, got.rule]).toEqual(["leave", rule as Rule]);
@@ -463,6 +483,9 @@ describe("nothing is ended before --after", () => {
 });
 
 test("the reason says how each app ended, and what is left", () => {
+  expect(verdict({ containers: stuck }).reason).toBe(
+    "the app has ended for good (app with 0), and istio-proxy is left",
+  );
   const got = verdict({ containers: { ...stuck, second: ended(3), daprd: running } });
   expect(got.reason).toBe("the app has ended for good (app with 0, second with 3), and daprd, istio-proxy are left");
 });

@@ -127,6 +127,7 @@ describe("the usual life:", () => {
       [
         looked(1, stuck(ending("daprd"), ending("proxy"))),
         acted(2, taken),
+        changed(stuck(ending("daprd"), ending("proxy"))),
         changed(proxy),
         looked(3, proxy),
         acted(4, taken),
@@ -136,6 +137,7 @@ describe("the usual life:", () => {
         look(1),
         `disarm answer, ${act(2, "exec", "daprd")}`,
         "disarm answer, arm patience 7000",
+        "",
         `disarm patience, ${look(3)}`,
         `disarm answer, ${act(4, "exec")}`,
         "disarm answer, arm patience 7000",
@@ -294,6 +296,16 @@ describe("nothing is done any more", () => {
       ],
     ],
     [
+      "when a sidecar comes back before it was told anything",
+      [looked(1, left("sidecar-restarts", "OnFailure"))],
+      [look(1), "disarm answer, end left: OnFailure"],
+    ],
+    [
+      "when there is nothing to end",
+      [looked(1, stuck())],
+      [look(1), "disarm answer, end left: nothing of it is to be ended"],
+    ],
+    [
       "when its sidecars have ended by themselves",
       [looked(1, ended)],
       [look(1), "disarm answer, end left: sidecars-ended"],
@@ -340,6 +352,16 @@ describe("what is stale says nothing:", () => {
       "deadlines of other phases",
       [over("rest"), over("patience"), looked(1, proxy), over("rest"), over("patience")],
       [look(1), "", "", `disarm answer, ${act(2, "exec")}`, "", ""],
+    ],
+    [
+      "answers and deadlines of what is over, while it is watched",
+      [looked(1, proxy), acted(2, taken), acted(2, refused), over("answer"), over("rest"), looked(2, gone)],
+      [look(1), `disarm answer, ${act(2, "exec")}`, "disarm answer, arm patience 7000", "", "", "", ""],
+    ],
+    [
+      "answers and deadlines of what is over, during a rest",
+      [lookFailed(1), lookFailed(1), looked(1, gone), over("answer"), over("patience")],
+      [look(1), "disarm answer, arm rest 2000", "", "", "", ""],
     ],
     [
       "a change seen by the watch during a look",

@@ -112,6 +112,46 @@ describe("a sidecar is ended by", () => {
       ],
     ],
     [
+      "ebb in it by the request that the pod gives, though ebb does not know it",
+      "fluent-bit",
+      {
+        annotations: { "ebb.dev/reap-quit.fluent-bit": "http://localhost:2020/quit" },
+        containers: {
+          "fluent-bit": { state: running, spec: { volumeMounts: [{ name: "ebb", mountPath: "/ebb.dev" }] } },
+        },
+      },
+      [
+        "exec in fluent-bit: /ebb.dev/ebb quit --sidecar none --quit POST http://localhost:2020/quit",
+        "port-forward: POST :2020/quit",
+        "ephemeral container: ebb quit --sidecar none --quit POST http://localhost:2020/quit",
+      ],
+    ],
+    [
+      "its ports alone, where there are several of its kind",
+      "csql-a",
+      {
+        containers: {
+          app: {
+            state: ended(0),
+            spec: {
+              env: [
+                {
+                  name: "CSQL_PROXY_QUIT_URLS",
+                  value: "http://localhost:9091/quitquitquit http://localhost:9092/quitquitquit",
+                },
+                { value: "x" },
+                { name: "y" },
+              ],
+            },
+          },
+        },
+      },
+      [
+        "port-forward: POST :9091/quitquitquit, POST :9092/quitquitquit",
+        "ephemeral container: ebb quit --sidecar cloud-sql-proxy",
+      ],
+    ],
+    [
       "a command alone on the node's network, where the ports may be other pods'",
       "istio-proxy",
       { spec: { hostNetwork: true }, annotations: { "ebb.dev/reap-exec.istio-proxy": "/stop" } },
@@ -134,6 +174,17 @@ describe("a sidecar is ended by", () => {
 
 test.each<[string, string, Partial<PodInWords>, readonly MeansKind[], string]>([
   ["of which nothing is known", "fluent-bit", {}, meansKinds, "ebb does not know how fluent-bit is ended"],
+  [
+    "with ebb in it, of which nothing is known",
+    "fluent-bit",
+    {
+      containers: {
+        "fluent-bit": { state: running, spec: { volumeMounts: [{ name: "ebb", mountPath: "/ebb.dev" }] } },
+      },
+    },
+    meansKinds,
+    "ebb does not know how fluent-bit is ended",
+  ],
   [
     "that what is allowed does not end",
     "linkerd-proxy",

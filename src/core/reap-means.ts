@@ -3,7 +3,7 @@ import type { JsonObject } from "./json.ts";
 import { EBB, EBB_FOLDER } from "./patch-command.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 import { type Given, givenFor, patienceOf, portOf, quitsOf } from "./reap-quits.ts";
-import { describeQuit, kindOf, type QuitRequest, type SidecarName } from "./sidecar.ts";
+import { describeQuit, type QuitRequest, type SidecarName } from "./sidecar.ts";
 
 /** How a sidecar of another pod is ended: something that the API server and the kubelet do for those who may. */
 export type Means =
@@ -55,10 +55,11 @@ export function endingOf(
   const given = givenFor(container.name, pod.annotations);
   if (typeof given === "string") return given;
   const quits = given.quits ?? (sidecar === undefined ? [] : quitsOf(sidecar, pod));
+  const told: Told = { given, quits, sidecar };
   const all: Readonly<Record<MeansKind, readonly Means[]>> = {
-    exec: execs(container, sidecar, { given, quits }),
+    exec: execs(container, told),
     "port-forward": forwards(container.name, quits),
-    ephemeral: ephemerals(container.name, sidecar, { given, quits, pod }),
+    ephemeral: ephemerals(container.name, told, pod),
   };
   // a pod on the node's network has the node's loopback, where other pods listen too
   const isOwn = ({ kind }: Means) => !pod.hasHostNetwork || (kind === "exec" && given.command !== undefined);
@@ -68,15 +69,17 @@ export function endingOf(
 }
 
 interface Told {
+  readonly sidecar: SidecarName | undefined;
   readonly given: Given;
   readonly quits: readonly QuitRequest[];
 }
 
-function execs(container: ContainerView, sidecar: SidecarName | undefined, { given, quits }: Told): readonly Means[] {
+function execs(container: ContainerView, told: Told): readonly Means[] {
+  const { given, quits, sidecar } = told;
   const exec = (command: readonly string[]): Means => ({ kind: "exec", container: container.name, command });
   if (given.command !== undefined) return [exec(given.command)];
   const hasEbb = quits.length > 0 && container.mountPaths.includes(EBB_FOLDER);
-  const ebb = hasEbb ? [exec([EBB, ...quitCall(sidecar, quits)])] : [];
+  const ebb = hasEbb ? [exec([EBB, ...quitCall(told)])] : [];
   const own = sidecar === undefined || given.quits !== undefined ? undefined : ownCommand(sidecar, quits);
   return own === undefined ? ebb : [...ebb, exec(own)];
 }
@@ -104,30 +107,30 @@ export function ownEphemerals({ ephemeralContainers }: PodView): readonly Contai
   return ephemeralContainers.filter(({ name }) => name.startsWith(EPHEMERAL_PREFIX));
 }
 
-function ephemerals(
-  container: string,
-  sidecar: SidecarName | undefined,
-  { given, quits, pod }: Told & { readonly pod: PodView },
-): readonly Means[] {
-  const isPossible = quits.length > 0 && ownEphemerals(pod).length < MAX_EPHEMERAL;
+function ephemerals(container: string, told: Told, pod: PodView): readonly Means[] {
+  const isPossible = told.quits.length > 0 && ownEphemerals(pod).length < MAX_EPHEMERAL;
   if (!isPossible) return [];
-  // what ebb reads from variables it reads there too: a token may come from a Secret, which the reaper need not read
-  const isByVariable = given.quits === undefined && sidecar !== undefined && kindOf(sidecar).variable !== undefined;
-  const args = quitCall(sidecar, isByVariable ? [] : quits);
-  return [{ kind: "ephemeral", container, args, env: isByVariable ? variablesOf(pod) : [] }];
+  return [{ kind: "ephemeral", container, args: quitCall(told), env: isByVariable(told) ? variablesOf(pod) : [] }];
 }
 
-const passedOn = ["DAPR_HTTP_PORT", "DAPR_API_TOKEN", "CSQL_PROXY_QUIT_URLS"];
+/** daprd's port, and its token, which may come from a Secret: so the reaper need not read that. */
+const daprVariables = ["DAPR_HTTP_PORT", "DAPR_API_TOKEN"];
+
+/** Where ebb finds it by variables, with the token. */
+function isByVariable({ sidecar, given }: Told): boolean {
+  return sidecar === "dapr" && given.quits === undefined;
+}
 
 function variablesOf({ containers }: PodView): readonly JsonObject[] {
   const variables = containers.flatMap((container) => container.variables);
-  const found = passedOn.map((name) => variables.find((variable) => variable.name === name));
+  const found = daprVariables.map((name) => variables.find((variable) => variable.name === name));
   return found.filter((variable) => variable !== undefined);
 }
 
 /** `ebb quit` for this sidecar alone. */
-function quitCall(sidecar: SidecarName | undefined, quits: readonly QuitRequest[]): readonly string[] {
-  return ["quit", "--sidecar", sidecar ?? "none", ...quits.flatMap((quit) => ["--quit", describeQuit(quit)])];
+function quitCall(told: Told): readonly string[] {
+  const quits = isByVariable(told) ? [] : told.quits;
+  return ["quit", "--sidecar", told.sidecar ?? "none", ...quits.flatMap((quit) => ["--quit", describeQuit(quit)])];
 }
 
 function noMeans(

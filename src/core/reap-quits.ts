@@ -31,15 +31,21 @@ export function givenFor(name: string, annotations: Annotations): Given | string
   return { ...(command === undefined ? {} : { command }), ...(quit === undefined ? {} : { quits: [quit] }) };
 }
 
-/** Where this pod's sidecar takes quits: its defaults, and what the pod has otherwise. */
+/** Where this pod's sidecar takes quits on the pod's loopback: its defaults, and what the pod has otherwise. */
 export function quitsOf(name: SidecarName, pod: PodView): readonly QuitRequest[] {
   const { annotations } = pod;
   const moved = name === "istio" ? annotations.get("status.sidecar.istio.io/port") : undefined;
-  const own = moved === undefined ? undefined : parseQuit(`http://localhost:${moved}/quitquitquit`);
-  if (own !== undefined) return [own];
+  if (moved !== undefined) return istioQuits(moved);
   const adjustment = kindOf(name).adjust?.({ annotations, env: environmentOf(pod) });
   const found = [{ name, isNative: false, ...(adjustment === undefined ? {} : { adjustment }) }];
-  return planSidecars(found, { admin: undefined, ready: [], quit: [] }).flatMap(({ quits }) => quits);
+  const own = planSidecars(found, { admin: undefined, ready: [], quit: [] }).flatMap(({ quits }) => quits);
+  return own.filter(({ target }) => portOf(target) !== undefined);
+}
+
+/** On the port that the pod has moved pilot-agent's to; 0: there is none (istio#18505). */
+function istioQuits(port: string): readonly QuitRequest[] {
+  const quit = /^\d+$/.test(port) ? parseQuit(`http://localhost:${port}/quitquitquit`) : undefined;
+  return quit === undefined ? [] : [quit];
 }
 
 /** Variables by which injectors tell the app of its sidecar: in one container or another. */

@@ -17,6 +17,5 @@ export interface Attempted {
  */
 export function sightOf(pod: unknown, { uid, policy, known }: Attempted): Sight {
   if (viewOf(pod).uid !== uid) return { kind: "gone" };
-  const handled = new Map([...known.handled].filter(([each]) => each !== uid));
-  return verdictOf(pod, policy, { ...known, handled });
+  return verdictOf(pod, policy, { ...known, handled: new Map() });
 }

@@ -54,6 +54,28 @@ describe("a sidecar is ended by", () => {
       ],
     ],
     [
+      "its own command alone, where its pod has closed that port",
+      "istio-proxy",
+      { annotations: { "status.sidecar.istio.io/port": "0" } },
+      [istio[0] as string],
+    ],
+    [
+      "no other host that its pod may name",
+      "istio-proxy",
+      { annotations: { "status.sidecar.istio.io/port": "1@example.com" } },
+      [istio[0] as string],
+    ],
+    [
+      "ebb in it, which has its token there",
+      "daprd",
+      { containers: { daprd: { state: running, spec: { volumeMounts: [{ name: "ebb", mountPath: "/ebb.dev" }] } } } },
+      [
+        "exec in daprd: /ebb.dev/ebb quit --sidecar dapr",
+        "port-forward: POST :3500/v1.0/shutdown",
+        "ephemeral container: ebb quit --sidecar dapr",
+      ],
+    ],
+    [
       "its port, where its image has no command for it",
       "linkerd-proxy",
       {},
@@ -84,7 +106,7 @@ describe("a sidecar is ended by", () => {
       [
         "exec in cloud-sql-proxy: /cloud-sql-proxy shutdown --admin-port 9091",
         "port-forward: POST :9091/quitquitquit",
-        "ephemeral container: ebb quit --sidecar cloud-sql-proxy",
+        "ephemeral container: ebb quit --sidecar cloud-sql-proxy --quit POST http://localhost:9091/quitquitquit",
       ],
     ],
     [
@@ -148,7 +170,7 @@ describe("a sidecar is ended by", () => {
       },
       [
         "port-forward: POST :9091/quitquitquit, POST :9092/quitquitquit",
-        "ephemeral container: ebb quit --sidecar cloud-sql-proxy",
+        "ephemeral container: ebb quit --sidecar cloud-sql-proxy --quit POST http://localhost:9091/quitquitquit --quit POST http://localhost:9092/quitquitquit",
       ],
     ],
     [
@@ -173,6 +195,17 @@ describe("a sidecar is ended by", () => {
 });
 
 test.each<[string, string, Partial<PodInWords>, readonly MeansKind[], string]>([
+  [
+    "that takes quits at another host alone",
+    "csql-a",
+    {
+      containers: {
+        app: { state: ended(0), spec: { env: [{ name: "CSQL_PROXY_QUIT_URLS", value: "http://example.com/quit" }] } },
+      },
+    },
+    meansKinds,
+    "none of the allowed means",
+  ],
   ["of which nothing is known", "fluent-bit", {}, meansKinds, "ebb does not know how fluent-bit is ended"],
   [
     "with ebb in it, of which nothing is known",

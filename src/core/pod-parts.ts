@@ -13,7 +13,8 @@ export interface Parts {
 export function partsOf({ containers, annotations }: PodView): Parts {
   const given = new Set(splitBy(annotations.get("ebb.dev/sidecars") ?? "", ","));
   const wrapped = new Set(splitBy(annotations.get("ebb.dev/containers") ?? "", ","));
-  const injected = new Set(parseIstioStatus(annotations.get("sidecar.istio.io/status") ?? "").containers);
+  const status = annotations.get("sidecar.istio.io/status");
+  const injected = new Set(status === undefined ? [] : parseIstioStatus(status).containers);
   const isBeside = ({ name, image }: ContainerView) =>
     given.has(name) || (!wrapped.has(name) && (injected.has(name) || isSidecar(name, image)));
   return { apps: containers.filter((each) => !isBeside(each)), sidecars: containers.filter(isBeside) };

@@ -126,7 +126,7 @@ function always(holds: (pod: Json, policy: ReapPolicy, known: Known) => void): v
 test("the generated pods come to every kind of verdict, often enough", () => {
   const kinds = fc.sample(fc.tuple(pod, policy), 2000).map(([pod, policy]) => verdictOf(pod, policy, known).kind);
   for (const kind of ["leave", "later", "end"] as const) {
-    expect(kinds.filter((each) => each === kind).length).toBeGreaterThan(100);
+    expect(kinds.filter((each) => each === kind).length).toBeGreaterThan(40);
   }
 });
 

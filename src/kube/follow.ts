@@ -1,7 +1,6 @@
-import { isTrouble } from "./api-error.ts";
 import { type ApiClient, type KubeObject, type List, withQuery } from "./client.ts";
 import type { Context } from "./context.ts";
-import { pause } from "./pause.ts";
+import { keepTrying } from "./keep-trying.ts";
 
 export interface Followed {
   /** Of its kind: `/api/v1/namespaces/x/secrets`. */
@@ -9,13 +8,9 @@ export interface Followed {
   readonly name: string;
 }
 
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 15_000;
-
 /**
  * Calls `seen` with one object as it is now, undefined where there is none, and then with each change, until the signal is
- * aborted. It lists and watches, as an informer does, by name: a Role may name the one object. Whatever fails is logged, once
- * as long as it is the same, and tried again.
+ * aborted. It lists and watches, as an informer does, by name: a Role may name the one object.
  */
 export async function follow<T extends KubeObject>(
   api: ApiClient,
@@ -23,25 +18,8 @@ export async function follow<T extends KubeObject>(
   seen: (object: T | undefined) => void,
   { log, signal }: Context,
 ): Promise<void> {
-  let pauseMs = FIRST_PAUSE_MS;
-  let complaint: string | undefined;
-  const isFine = (): void => {
-    pauseMs = FIRST_PAUSE_MS;
-    complaint = undefined;
-  };
-  while (!signal.aborted) {
-    try {
-      await once(api, followed, { seen, isFine, signal });
-      await pause(FIRST_PAUSE_MS * Math.random(), signal); // not in a hot loop where something cuts each watch off
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!isTrouble(error)) throw error;
-      if (error.message !== complaint) log.warn({ reason: error.message }, "cannot watch; trying again");
-      complaint = error.message;
-      await pause(pauseMs * (0.5 + Math.random()), signal);
-      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
-    }
-  }
+  const message = "cannot watch; trying again";
+  await keepTrying((isFine) => once(api, followed, { seen, isFine, signal }), { message, log, signal });
 }
 
 interface Watching<T> {

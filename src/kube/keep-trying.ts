@@ -1,0 +1,42 @@
+import { isTrouble } from "./api-error.ts";
+import type { Context } from "./context.ts";
+import { pause } from "./pause.ts";
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+
+export interface Trying extends Context {
+  /** What cannot be done, for the log. */
+  readonly message: string;
+  readonly failed?: (error: Error) => void;
+}
+
+/**
+ * Does something that goes on for long, such as a watch, over and over until the signal is aborted. Whatever fails is logged,
+ * once as long as it is the same, and tried again later each time, until `isFine` is called.
+ */
+export async function keepTrying(
+  once: (isFine: () => void) => Promise<void>,
+  { message, failed, log, signal }: Trying,
+): Promise<void> {
+  let pauseMs = FIRST_PAUSE_MS;
+  let complaint: string | undefined;
+  const isFine = (): void => {
+    pauseMs = FIRST_PAUSE_MS;
+    complaint = undefined;
+  };
+  while (!signal.aborted) {
+    try {
+      await once(isFine);
+      await pause(FIRST_PAUSE_MS * Math.random(), signal); // not in a hot loop where something cuts each watch off
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!isTrouble(error)) throw error;
+      failed?.(error);
+      if (error.message !== complaint) log.warn({ reason: error.message }, message);
+      complaint = error.message;
+      await pause(pauseMs * (0.5 + Math.random()), signal);
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    }
+  }
+}

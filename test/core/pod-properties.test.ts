@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { leanPod } from "../../src/core/lean-pod.ts";
 import { type Verdict, verdictOf } from "../../src/core/pod.ts";
 import type { Known } from "../../src/core/pod-rules.ts";
 import { meansKinds } from "../../src/core/reap-means.ts";
@@ -273,3 +274,9 @@ function broken(value: unknown, [first, ...rest]: readonly number[], odd: unknow
   if (Array.isArray(value)) return value.with(Number(key), broken(value[Number(key)], rest, odd));
   return { ...value, [key]: broken((value as Json)[key], rest, odd) };
 }
+
+test("what a watch keeps of a pod leads to the same verdict as all of it", () => {
+  always((pod, policy, known) => {
+    expect(verdictOf(leanPod(pod), policy, known)).toEqual(verdictOf(pod, policy, known));
+  });
+});

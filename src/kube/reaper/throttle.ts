@@ -1,0 +1,134 @@
+import type { Backoff } from "../../core/backoff.ts";
+import { admit, type Circuit, type CircuitPolicy, closed, record } from "../../core/circuit.ts";
+import { fullBucket, giveBack, type Rate, take } from "../../core/rate-limit.ts";
+import type { Log } from "../../system/log.ts";
+import { ApiError, isPassing } from "../api-error.ts";
+import type { ApiClient, Asking, KubeObject, Query, WatchEvent } from "../client.ts";
+import { pause } from "../pause.ts";
+
+/** What all requests go through: so many a second, and none while the API server is unwell. */
+export interface Gate {
+  readonly isOpen: boolean;
+  /** Its turn by the rate. Throws the signal's reason when that is aborted. */
+  turn(signal?: AbortSignal): Promise<void>;
+  /** Its turn, and no sooner than the API server is well. What passes has to tell what came of it, once. */
+  pass(signal?: AbortSignal): Promise<Passed>;
+}
+
+export interface Passed {
+  answered(): void;
+  failed(error: unknown): void;
+}
+
+const rest: Backoff = { firstMs: 1000, longestMs: 30_000 };
+const circuitPolicy: CircuitPolicy = { failures: 5, rest };
+const never = new AbortController().signal;
+
+/** @param log says when the circuit opens and closes */
+export function createGate(rate: Rate, log: Log, policy: CircuitPolicy = circuitPolicy): Gate {
+  let bucket = fullBucket(rate, performance.now());
+  let circuit: Circuit = closed;
+  let moved = new AbortController();
+  const moveTo = (next: Circuit, reason?: string): void => {
+    const before = circuit;
+    circuit = next;
+    if (next.state === "closed" && before.state !== "closed") log.info({}, "the API server answers again");
+    if (next.state === "open" && before.state === "closed") {
+      const restMs = Math.round(next.until - performance.now());
+      log.warn({ reason, restMs }, "the API server is unwell: it is asked nothing for a while");
+    }
+    if (next.state === before.state) return;
+    moved.abort();
+    moved = new AbortController();
+  };
+  const turn = async (signal: AbortSignal = never): Promise<void> => {
+    signal.throwIfAborted();
+    const [next, waitMs] = take(bucket, rate, performance.now());
+    bucket = next;
+    if (waitMs > 0) await pause(waitMs, signal);
+    if (signal.aborted) bucket = giveBack(bucket, rate);
+    signal.throwIfAborted();
+  };
+  const settle = (ok: boolean, reason?: string): void =>
+    moveTo(record(circuit, policy, { ok, now: performance.now(), chance: Math.random() }), reason);
+  return {
+    get isOpen() {
+      return circuit.state !== "closed";
+    },
+    turn,
+    async pass(signal = never) {
+      await turn(signal);
+      for (;;) {
+        signal.throwIfAborted();
+        const [next, admission] = admit(circuit, performance.now());
+        moveTo(next);
+        if (admission.passes) break;
+        await pause(admission.waitMs ?? rest.longestMs, AbortSignal.any([signal, moved.signal]));
+      }
+      return {
+        answered: () => settle(true),
+        failed(error) {
+          if (error instanceof ApiError) return settle(!isPassing(error), error.message);
+          // it was given up, or never sent, which says nothing: another may try
+          if (circuit.state === "half-open") moveTo({ ...circuit, state: "open", until: performance.now() });
+        },
+      };
+    },
+  };
+}
+
+/** For metrics: a status, or why there was none. */
+export type Answered = (verb: string, code: string) => void;
+
+/** The same, through the gate; a request is one attempt: who asks tries again himself. */
+export function throttled(api: ApiClient, gate: Gate, answered: Answered = () => undefined): ApiClient {
+  const through = async <T>(verb: string, asking: Asking | undefined, ask: (one: Asking) => Promise<T>): Promise<T> => {
+    const passed = await gate.pass(asking?.signal);
+    try {
+      const answer = await ask({ ...asking, retries: 0 });
+      passed.answered();
+      answered(verb, "200");
+      return answer;
+    } catch (error) {
+      passed.failed(error);
+      answered(verb, codeOf(error));
+      throw error;
+    }
+  };
+  return {
+    ...api,
+    get: (path, asking) => through("get", asking, (one) => api.get(path, one)),
+    create: (path, body, asking) => through("create", asking, (one) => api.create(path, body, one)),
+    update: (path, body, asking) => through("update", asking, (one) => api.update(path, body, one)),
+    patch: (path, operations, asking) => through("patch", asking, (one) => api.patch(path, operations, one)),
+    delete: (path, asking) => through("delete", asking, (one) => api.delete(path, one)),
+    watch: (path, query, signal) => watch(api, { path, query, signal, gate, answered }),
+  };
+}
+
+interface Watching {
+  readonly path: string;
+  readonly query: Query;
+  readonly signal: AbortSignal;
+  readonly gate: Gate;
+  readonly answered: Answered;
+}
+
+/** It may be a minute before a watch says a word: that the API server is well is for others to find out. */
+async function* watch<T = KubeObject>(
+  api: ApiClient,
+  { path, query, signal, gate, answered }: Watching,
+): AsyncGenerator<WatchEvent<T>> {
+  await gate.turn(signal);
+  try {
+    yield* api.watch<T>(path, query, signal);
+    answered("watch", "200");
+  } catch (error) {
+    answered("watch", codeOf(error));
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof ApiError ? String(error.status ?? error.reason) : "none";
+}

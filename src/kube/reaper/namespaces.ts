@@ -1,0 +1,111 @@
+import { REAP } from "../../core/reap-policy.ts";
+import type { Log } from "../../system/log.ts";
+import { ApiError, isNotFound } from "../api-error.ts";
+import { type ApiClient, type KubeObject, type List, withQuery } from "../client.ts";
+import { keepTrying } from "../keep-trying.ts";
+import { pause } from "../pause.ts";
+import { aborted } from "../stops.ts";
+
+export interface WatchedNamespaces {
+  /** None: all. */
+  readonly namespaces: readonly string[];
+  readonly resyncMs: number;
+}
+
+/** What namespaces say of reaping, with the label ebb.dev/reap. */
+export interface Namespaces {
+  run(changed: (name: string) => void, signal: AbortSignal): Promise<void>;
+  /** Resolves when it is known what they say, or that they may not be read; or when the signal is aborted. */
+  known(signal: AbortSignal): Promise<void>;
+  said(): ReadonlyMap<string, string>;
+}
+
+const COLLECTION = "/api/v1/namespaces";
+const message = "cannot watch namespaces; trying again";
+
+export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: WatchedNamespaces, log: Log): Namespaces {
+  const said = new Map<string, string>();
+  const known = Promise.withResolvers<void>();
+  let isRefused = false;
+  const refused = ({ message: reason }: ApiError): void => {
+    if (!isRefused)
+      log.warn({ reason }, "namespaces cannot be read: what their label ebb.dev/reap says does not count");
+    isRefused = true;
+  };
+  const put = (name: string, word: string | undefined, changed: (name: string) => void): void => {
+    if (said.get(name) === word) return;
+    if (word === undefined) said.delete(name);
+    else said.set(name, word);
+    changed(name);
+  };
+  const read = namespaces.length === 0 ? readAll : readNamed(namespaces);
+  return {
+    run: (changed, signal) =>
+      keepTrying(
+        async (isFine) => {
+          const told = (name: string, word: string | undefined): void => put(name, word, changed);
+          const all = (): void => {
+            isFine();
+            known.resolve();
+          };
+          await read(api, { said, told, all, refused, resyncMs, signal });
+        },
+        { message, log, signal },
+      ),
+    known: (signal) => Promise.race([known.promise, aborted(signal)]),
+    said: () => said,
+  };
+}
+
+interface Reading {
+  readonly said: ReadonlyMap<string, string>;
+  readonly told: (name: string, word: string | undefined) => void;
+  /** All that there is was told. */
+  readonly all: () => void;
+  readonly refused: (error: ApiError) => void;
+  readonly resyncMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Those with the label, by a list and the watch after it; one that loses it comes as deleted. */
+async function readAll(api: ApiClient, { said, told, all, refused, resyncMs, signal }: Reading): Promise<void> {
+  const asked = { labelSelector: REAP };
+  const list = await unlessRefused(api.get<List<KubeObject>>(withQuery(COLLECTION, asked), { signal }), refused);
+  const names = new Set(list?.items.map((each) => each.metadata.name));
+  for (const each of list?.items ?? []) told(each.metadata.name, wordOf(each));
+  for (const name of [...said.keys()]) if (!names.has(name)) told(name, undefined);
+  all();
+  if (list === undefined) return await pause(resyncMs, signal);
+  const query = { ...asked, resourceVersion: list.metadata.resourceVersion };
+  for await (const { type, object } of api.watch<KubeObject>(COLLECTION, query, signal)) {
+    if (type !== "BOOKMARK") told(object.metadata.name, type === "DELETED" ? undefined : wordOf(object));
+  }
+}
+
+/** One by one, which a Role in each of them can allow (a list it cannot), and again now and then. */
+function readNamed(namespaces: readonly string[]) {
+  return async (api: ApiClient, { told, all, refused, resyncMs, signal }: Reading): Promise<void> => {
+    for (const name of namespaces) {
+      const namespace = await unlessRefused(api.get(`${COLLECTION}/${name}`, { signal }), refused);
+      told(name, namespace && wordOf(namespace));
+    }
+    all();
+    await pause(resyncMs, signal);
+  };
+}
+
+/** Undefined: it is not there, or not for us to read. */
+async function unlessRefused<T>(asked: Promise<T>, refused: (error: ApiError) => void): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    if (!(error instanceof ApiError && error.status === 403)) throw error;
+    refused(error);
+    return undefined;
+  }
+}
+
+function wordOf({ metadata }: KubeObject): string | undefined {
+  return (metadata.labels as Record<string, string> | undefined)?.[REAP];
+}

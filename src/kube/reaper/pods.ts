@@ -1,0 +1,196 @@
+import type { JsonObject } from "../../core/json.ts";
+import { leanPod } from "../../core/lean-pod.ts";
+import type { Log } from "../../system/log.ts";
+import { ApiError } from "../api-error.ts";
+import { type ApiClient, type KubeObject, type List, type Query, withQuery } from "../client.ts";
+import { keepTrying } from "../keep-trying.ts";
+import { watchNamespaces } from "./namespaces.ts";
+
+/** One pod for ever: names are used again, UIDs are not. */
+export interface PodName {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** As it was last seen; undefined: it is not there any more, or does not run any more. */
+export interface PodChange extends PodName {
+  readonly pod: KubeObject | undefined;
+}
+
+export interface WatchedPods {
+  /** None: all. */
+  readonly namespaces: readonly string[];
+  readonly selector: string | undefined;
+  /** How often all are listed anew, whatever the watch has said. */
+  readonly resyncMs: number;
+}
+
+/** The pods that run, as a list and a watch tell of them, and what their namespaces say of reaping. */
+export interface PodSource {
+  /** Tells of every pod, and of each change, until the signal is aborted. */
+  run(seen: (change: PodChange) => void, signal: AbortSignal): Promise<void>;
+  get(uid: string): KubeObject | undefined;
+  all(): Iterable<KubeObject>;
+  readonly size: number;
+  /** When the last list was through; undefined: not all are listed yet. Milliseconds since the epoch. */
+  syncedAt(): number | undefined;
+  /** What each namespace with the label ebb.dev/reap says. */
+  namespaces(): ReadonlyMap<string, string>;
+}
+
+/** Why a watch did not go on: `ended` by the API server, as it does now and then; its version `expired`; it `failed`. */
+export type Interruption = "ended" | "expired" | "failed";
+
+const PAGE = 500;
+const LONGEST_MS = 2 ** 31 - 1;
+
+export function watchPods(
+  api: ApiClient,
+  which: WatchedPods,
+  log: Log,
+  interrupted: (why: Interruption) => void = () => undefined,
+): PodSource {
+  const pods = new Map<string, KubeObject>();
+  const scopes = which.namespaces.length === 0 ? [undefined] : [...new Set(which.namespaces)];
+  const syncs = new Map<string | undefined, number>();
+  const labels = watchNamespaces(api, which, log);
+  return {
+    async run(seen, signal) {
+      const put = (pod: KubeObject | undefined, named: PodName): void => {
+        if (pod === undefined) pods.delete(named.uid);
+        else pods.set(named.uid, pod);
+        seen({ ...named, pod });
+      };
+      const changed = (namespace: string): void => {
+        for (const pod of pods.values()) {
+          if (pod.metadata.namespace === namespace) seen({ ...nameOf(pod), pod });
+        }
+      };
+      const namespaces = labels.run(changed, signal);
+      await labels.known(signal); // a pod is judged by its namespace's word, too
+      const watching = scopes.map((namespace) => {
+        const scope = createScope(api, { ...which, namespace }, { pods, put, interrupted });
+        const synced = (): void => void syncs.set(namespace, Date.now());
+        const message = "cannot watch pods; trying again";
+        const failed = (): void => interrupted("failed");
+        return keepTrying((isFine) => scope(synced, isFine, signal), { message, failed, log, signal });
+      });
+      await Promise.all([namespaces, ...watching]);
+    },
+    get: (uid) => pods.get(uid),
+    all: () => pods.values(),
+    get size() {
+      return pods.size;
+    },
+    syncedAt: () => (syncs.size < scopes.length ? undefined : Math.min(...syncs.values())),
+    namespaces: () => labels.said(),
+  };
+}
+
+/** All pods that run, now. @throws ApiError */
+export async function listPods(
+  api: ApiClient,
+  which: WatchedPods,
+  signal: AbortSignal,
+): Promise<readonly KubeObject[]> {
+  const found: KubeObject[] = [];
+  for (const namespace of which.namespaces.length === 0 ? [undefined] : new Set(which.namespaces)) {
+    const scope = { ...which, namespace };
+    await list(api, { collection: collectionOf(scope), query: queryOf(scope) }, signal, (pod) => found.push(pod));
+  }
+  return found;
+}
+
+export function nameOf({ metadata }: KubeObject): PodName {
+  return { uid: String(metadata.uid), namespace: metadata.namespace ?? "", name: metadata.name };
+}
+
+interface Scope extends WatchedPods {
+  readonly namespace: string | undefined;
+}
+
+interface Kept {
+  readonly pods: ReadonlyMap<string, KubeObject>;
+  readonly put: (pod: KubeObject | undefined, named: PodName) => void;
+  readonly interrupted: (why: Interruption) => void;
+}
+
+/** One namespace, or all: a list, and watches that go on from it until the next list is due or its version has expired. */
+function createScope(api: ApiClient, scope: Scope, { pods, put, interrupted }: Kept) {
+  const collection = collectionOf(scope);
+  const query = queryOf(scope);
+  let version: string | undefined;
+  let resync = AbortSignal.abort();
+  const relist = async (signal: AbortSignal): Promise<void> => {
+    const known = [...pods.values()].filter((pod) => scope.namespace === undefined || isIn(pod, scope.namespace));
+    const gone = new Map(known.map((pod) => [String(pod.metadata.uid), nameOf(pod)]));
+    version = await list(api, { collection, query }, signal, (pod) => {
+      const named = nameOf(pod);
+      gone.delete(named.uid);
+      put(pod, named);
+    });
+    for (const named of gone.values()) put(undefined, named);
+    resync = AbortSignal.timeout(Math.min(LONGEST_MS, Math.round(scope.resyncMs * (0.8 + 0.4 * Math.random()))));
+  };
+  const follow = async (isFine: () => void, signal: AbortSignal): Promise<void> => {
+    const asked: Query = { ...query, resourceVersion: version };
+    for await (const { type, object } of api.watch<KubeObject>(collection, asked, signal)) {
+      isFine();
+      version = object.metadata.resourceVersion ?? version;
+      if (type === "BOOKMARK") continue;
+      put(type === "DELETED" ? undefined : lean(object), nameOf(object));
+    }
+  };
+  return async (synced: () => void, isFine: () => void, signal: AbortSignal): Promise<void> => {
+    if (version === undefined || resync.aborted) {
+      version = undefined; // what breaks off is begun anew
+      await relist(signal);
+      synced();
+      isFine();
+    }
+    try {
+      await follow(isFine, AbortSignal.any([signal, resync]));
+      interrupted("ended");
+    } catch (error) {
+      if (signal.aborted || resync.aborted) return;
+      if (!(error instanceof ApiError && error.status === 410)) throw error;
+      version = undefined;
+      interrupted("expired");
+    }
+  };
+}
+
+function collectionOf({ namespace }: Scope): string {
+  return namespace === undefined ? "/api/v1/pods" : `/api/v1/namespaces/${namespace}/pods`;
+}
+
+/** A pod that stops running comes as deleted. */
+function queryOf({ selector }: Scope): Query {
+  return { fieldSelector: "status.phase=Running", labelSelector: selector };
+}
+
+function isIn(pod: KubeObject, namespace: string): boolean {
+  return pod.metadata.namespace === namespace;
+}
+
+/** In pages, each let go before the next: the version from which a watch goes on. */
+async function list(
+  api: ApiClient,
+  { collection, query }: { readonly collection: string; readonly query: Query },
+  signal: AbortSignal,
+  found: (pod: KubeObject) => void,
+): Promise<string | undefined> {
+  let rest: string | undefined;
+  for (;;) {
+    const asked = { ...query, limit: PAGE, continue: rest };
+    const { items, metadata } = await api.get<List<KubeObject>>(withQuery(collection, asked), { signal });
+    for (const item of items) found(lean(item));
+    rest = metadata.continue || undefined;
+    if (rest === undefined) return metadata.resourceVersion;
+  }
+}
+
+function lean(pod: KubeObject): KubeObject {
+  return leanPod(pod as unknown as JsonObject) as unknown as KubeObject;
+}

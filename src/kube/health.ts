@@ -1,6 +1,13 @@
 import { EXIT, Failure } from "../core/exit.ts";
 import type { ListenAddress } from "../core/webhook-options.ts";
-import type { Metrics } from "./webhook/metrics.ts";
+import type { Exposition } from "./process-metrics.ts";
+
+export interface Probes {
+  /** Why no requests should come here; undefined: they should. */
+  readonly unready: () => string | undefined;
+  /** Why it should be started anew. */
+  readonly unwell?: () => string | undefined;
+}
 
 export interface Health {
   readonly port: number;
@@ -9,17 +16,14 @@ export interface Health {
 
 /**
  * /healthz, /readyz and /metrics, by plain HTTP, as kubelet and Prometheus ask.
- * @param unready why no requests should come here; undefined: they should
  * @throws Failure 71 where the address is not to be had
  */
-export function openHealth({ host, port }: ListenAddress, metrics: Metrics, unready: () => string | undefined): Health {
-  const ready = (): Response => {
-    const reason = unready();
-    return new Response(reason === undefined ? "ok\n" : `${reason}\n`, { status: reason === undefined ? 200 : 503 });
-  };
+export function openHealth({ host, port }: ListenAddress, metrics: Exposition, { unready, unwell }: Probes): Health {
+  const answer = (reason: string | undefined): Response =>
+    new Response(reason === undefined ? "ok\n" : `${reason}\n`, { status: reason === undefined ? 200 : 503 });
   const pages: Readonly<Record<string, () => Response | Promise<Response>>> = {
-    "/healthz": () => new Response("ok\n"),
-    "/readyz": ready,
+    "/healthz": () => answer(unwell?.()),
+    "/readyz": () => answer(unready()),
     "/metrics": async () => new Response(await metrics.text(), { headers: { "content-type": metrics.contentType } }),
   };
   const serve = ({ method, url }: Request): Response | Promise<Response> => {

@@ -1,11 +1,8 @@
-import { readdirSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { addGauge, addProcess, type Exposition } from "../process-metrics.ts";
 import type { Result } from "./admission.ts";
 
-export interface Metrics {
-  readonly contentType: string;
-  /** What Prometheus reads. */
-  text(): Promise<string>;
+export interface Metrics extends Exposition {
   /** A pod was decided about. */
   decided(result: Result, seconds: number, patchBytes: number): void;
   /** A request was answered, whatever with. */
@@ -59,11 +56,7 @@ export function createMetrics(version: string, { inFlight, connections }: Gauges
   });
   addGauge(registry, "ebb_webhook_requests_in_flight", "Requests under way.", inFlight);
   addGauge(registry, "ebb_webhook_connections", "Open connections.", connections);
-  new Gauge({ name: "ebb_build_info", help: "Which ebb this is.", labelNames: ["version"], registers }).set(
-    { version },
-    1,
-  );
-  addProcess(registry);
+  addProcess(registry, version);
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
@@ -75,33 +68,4 @@ export function createMetrics(version: string, { inFlight, connections }: Gauges
     answered: (code) => responses.inc({ code }),
     expires: (atMs) => expiry.set(atMs / 1000),
   };
-}
-
-/** The names that Prometheus' own clients use. prom-client's own set needs a timer and an observer of the event loop. */
-function addProcess(registry: Registry): void {
-  const started = Date.now() / 1000 - process.uptime();
-  addGauge(registry, "process_start_time_seconds", "When the process started, in seconds since 1970.", () => started);
-  addGauge(registry, "process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
-  addGauge(registry, "process_open_fds", "Open file descriptors.", () => readdirSync("/proc/self/fd").length);
-  new Counter({
-    name: "process_cpu_seconds_total",
-    help: "Processor time.",
-    registers: [registry],
-    collect() {
-      const { user, system } = process.cpuUsage();
-      this.reset();
-      this.inc((user + system) / 1e6);
-    },
-  });
-}
-
-function addGauge(registry: Registry, name: string, help: string, value: () => number): void {
-  new Gauge({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.set(value());
-    },
-  });
 }

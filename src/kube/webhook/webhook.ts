@@ -36,11 +36,12 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   const gauges = { inFlight: () => endpoint.inFlight, connections: () => server?.connections ?? 0 };
   const metrics = createMetrics(version, gauges);
   const endpoint = createEndpoint({ ...settings, policy, requestMs }, log, metrics);
-  const health = openHealth(settings.healthListen, metrics, () => {
+  const unready = (): string | undefined => {
     if (stops.first.aborted) return "leaving";
     if (served === undefined) return "no certificate yet";
     return served.expiresAt < Date.now() ? "the certificate has expired" : undefined;
-  });
+  };
+  const health = openHealth(settings.healthListen, metrics, { unready });
   log.info({ port: health.port }, "answering probes");
   const serve = async (certificate: ServingCertificate): Promise<void> => {
     const expires = new Date(certificate.expiresAt).toISOString();

@@ -1,0 +1,41 @@
+import { readdirSync } from "node:fs";
+import { Counter, Gauge, type Registry } from "prom-client";
+
+/** What Prometheus reads. */
+export interface Exposition {
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+/** Which ebb this is, and its process by the names that Prometheus' own clients use. prom-client's own set needs a timer and an observer of the event loop. */
+export function addProcess(registry: Registry, version: string): void {
+  const registers = [registry];
+  const build = new Gauge({ name: "ebb_build_info", help: "Which ebb this is.", labelNames: ["version"], registers });
+  build.set({ version }, 1);
+  const started = Date.now() / 1000 - process.uptime();
+  addGauge(registry, "process_start_time_seconds", "When the process started, in seconds since 1970.", () => started);
+  addGauge(registry, "process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
+  addGauge(registry, "process_open_fds", "Open file descriptors.", () => readdirSync("/proc/self/fd").length);
+  new Counter({
+    name: "process_cpu_seconds_total",
+    help: "Processor time.",
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1e6);
+    },
+  });
+}
+
+/** One whose value is read when somebody asks. */
+export function addGauge(registry: Registry, name: string, help: string, value: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(value());
+    },
+  });
+}

@@ -1,6 +1,8 @@
 import type { Log } from "../system/log.ts";
 import { type Access, findAccess, type Surroundings } from "./access.ts";
 import { ApiError, isPassing } from "./api-error.ts";
+import { openStream, type Stream } from "./stream.ts";
+import { unanswered } from "./unanswered.ts";
 
 // The API server's client: JSON over Bun's fetch, which takes a CA and a client certificate for each request, keeps connections
 // apart by them, and reuses them (measured: 0.3 ms a request, memory flat over thousands). @kubernetes/client-node was measured,
@@ -54,6 +56,8 @@ export interface ApiClient {
   delete(path: string, asking?: Asking): Promise<void>;
   /** Events as they come, until the server ends the stream, after five to ten minutes. */
   watch<T = KubeObject>(path: string, query: Query, signal: AbortSignal): AsyncGenerator<WatchEvent<T>>;
+  /** A WebSocket, as `exec` and `portforward` speak it. Never tried again: what it does may have been done. */
+  stream(path: string, protocol: string, asking?: Pick<Asking, "signal" | "timeoutMs">): Promise<Stream>;
 }
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -81,6 +85,8 @@ export function createApiClient(access: Access): ApiClient {
     patch: (path, operations, asking) => ask("PATCH", path, asking, patchBody(operations)),
     delete: async (path, asking) => void (await ask("DELETE", path, asking)),
     watch: (path, query, signal) => watch(access, path, query, signal),
+    stream: (path, protocol, { signal, timeoutMs = TIMEOUT_MS } = {}) =>
+      openStream(access, { path, protocol, signal, timeoutMs, explain: () => explainRefusal(access, path, signal) }),
   };
 }
 
@@ -144,29 +150,19 @@ async function send(access: Access, asked: Request, isRefused: boolean): Promise
   }
 }
 
-/** What Bun says in its own way, or too little of. */
-const reasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nobody listens there",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name; a kubeconfig's tls-server-name can say which",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    "its certificate is signed by a CA that is not known; a kubeconfig's certificate-authority can name it",
-  UnsupportedProxyProtocol: "expected a proxy's URL with http: or https:",
-};
-
-/** Why there is no answer, in words that name the server. */
-function unanswered(error: unknown, { method, path, signal }: Request, { server, proxy }: Access): unknown {
-  if (signal?.aborted) return signal.reason;
-  const { name, code, message } = error as NodeJS.ErrnoException;
-  const where = `${method} ${path}: ${server}${proxy ? ` through the proxy ${withoutPassword(proxy)}` : ""}`;
-  const none = { status: undefined, retryAfterMs: undefined };
-  if (name === "TimeoutError") return new ApiError(`${where}: no answer in time`, { ...none, reason: "Timeout" });
-  const known = reasons[code ?? ""] ?? message.replace(/^.*fetching ".*$/, "");
-  const why = known === "" ? code : `${known}${code === undefined ? "" : ` (${code})`}`;
-  return new ApiError(`${where}: ${why}`, { ...none, reason: "Unreachable" }, { cause: error });
-}
-
-function withoutPassword(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, "//");
+/**
+ * Asks for a stream without being able to start one: who may not have it is told why. The verb is get, and where the server
+ * looks twice create, too (kubernetes 1.35: AuthorizePodWebsocketUpgradeCreatePermission).
+ */
+async function explainRefusal(access: Access, path: string, signal: AbortSignal | undefined): Promise<void> {
+  for (const method of ["GET", "POST"]) {
+    try {
+      await request(access, { method, path, signal });
+    } catch (error) {
+      const isMissing = error instanceof ApiError && error.status === 400 && /upgrade/i.test(error.message);
+      if (!isMissing) throw error;
+    }
+  }
 }
 
 /** The server's own words: they name the verb, the resource and the user where a permission is missing. */

@@ -60,6 +60,9 @@ export function createFakeApi(): FakeApi {
     watch: async function* () {
       throw new Error("the fake is not watched");
     },
+    stream: async () => {
+      throw new Error("the fake has no streams");
+    },
   };
   const write = <T>(path: string, body: object): T => {
     const { next } = fake;

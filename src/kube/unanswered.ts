@@ -1,0 +1,34 @@
+import type { Access } from "./access.ts";
+import { ApiError } from "./api-error.ts";
+
+/** What was asked, as messages name it. */
+export interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What Bun says in its own way, or too little of. */
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nobody listens there",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name; a kubeconfig's tls-server-name can say which",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    "its certificate is signed by a CA that is not known; a kubeconfig's certificate-authority can name it",
+  UnsupportedProxyProtocol: "expected a proxy's URL with http: or https:",
+};
+
+/** Why there is no answer, in words that name the server. */
+export function unanswered(error: unknown, { method, path, signal }: Asked, { server, proxy }: Access): unknown {
+  if (signal?.aborted) return signal.reason;
+  const { name, code, message } = error as NodeJS.ErrnoException;
+  const where = `${method} ${path}: ${server}${proxy ? ` through the proxy ${withoutPassword(proxy)}` : ""}`;
+  const none = { status: undefined, retryAfterMs: undefined };
+  if (name === "TimeoutError") return new ApiError(`${where}: no answer in time`, { ...none, reason: "Timeout" });
+  const known = reasons[code ?? ""] ?? message.replace(/^.*fetching ".*$/, "").replace(/^WebSocket .* failed: /, "");
+  const why = known === "" ? code : `${known}${code === undefined ? "" : ` (${code})`}`;
+  return new ApiError(`${where}: ${why}`, { ...none, reason: "Unreachable" }, { cause: error });
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, "//");
+}

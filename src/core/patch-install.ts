@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.ts";
+import { type JsonObject, valueAt } from "./json.ts";
 import type { Policy } from "./patch.ts";
 import { EBB_FOLDER } from "./patch-command.ts";
 import { type Amounts, freeName, type Pod } from "./patch-pod.ts";
@@ -15,7 +15,7 @@ export function installContainer(pod: Pod, { volume, policy }: { volume: string;
     ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }),
     command: installCommand,
     ...(resources === undefined ? {} : { resources }),
-    securityContext: securityFor(pod),
+    securityContext: restrictedSecurity(pod),
     volumeMounts: [{ name: volume, mountPath: EBB_FOLDER }],
   };
 }
@@ -24,13 +24,14 @@ export function installContainer(pod: Pod, { volume, policy }: { volume: string;
  * What Pod Security's "restricted" asks for. The user is the pod's, or the image's: OpenShift gives each namespace its own, and
  * refuses any other. Only a pod of root's needs to be told.
  */
-function securityFor({ spec }: Pod): JsonObject {
+export function restrictedSecurity(pod: unknown): JsonObject {
+  const isRoot = valueAt(pod, ["spec", "securityContext", "runAsUser"]) === 0;
   return {
     allowPrivilegeEscalation: false,
     capabilities: { drop: ["ALL"] },
     readOnlyRootFilesystem: true,
     runAsNonRoot: true,
-    ...(spec.securityContext?.runAsUser === 0 ? { runAsUser: 65532, runAsGroup: 65532 } : {}),
+    ...(isRoot ? { runAsUser: 65532, runAsGroup: 65532 } : {}),
     seccompProfile: { type: "RuntimeDefault" },
   };
 }

@@ -1,0 +1,53 @@
+import { formatDuration } from "../../core/duration.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { restrictedSecurity } from "../../core/patch-install.ts";
+import { viewOf } from "../../core/pod-view.ts";
+import type { Result } from "../../core/reap-attempt.ts";
+import { EPHEMERAL_PREFIX, type Means, ownEphemerals } from "../../core/reap-means.ts";
+import type { KubeObject } from "../client.ts";
+import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
+
+type Ephemeral = Extract<Means, { kind: "ephemeral" }> & { readonly patienceMs: number };
+
+/**
+ * A container of ebb's image in the pod: it shares the pod's loopback, and nothing of the sidecar's own is needed. The patch is
+ * refused where the pod is another one, or has changed since it was looked at.
+ */
+export async function actByEphemeral(means: Ephemeral, acting: Acting, settings: ActSettings): Promise<Result> {
+  const { pod, objection, signal } = acting;
+  const fresh = await settings.api.get(pathOf(pod), { signal, retries: 0 });
+  const why = objection(fresh);
+  if (why !== undefined) return refusedBecause(why);
+  await settings.api.patch(`${pathOf(pod)}/ephemeralcontainers`, patchOf(means, fresh, settings), {
+    signal,
+    retries: 0,
+  });
+  return { kind: "taken" };
+}
+
+function patchOf(means: Ephemeral, pod: KubeObject, settings: ActSettings): readonly object[] {
+  const container = containerOf(means, pod, settings);
+  const view = viewOf(pod);
+  const list = "/spec/ephemeralContainers";
+  return [
+    { op: "test", path: "/metadata/uid", value: view.uid },
+    { op: "test", path: "/metadata/resourceVersion", value: pod.metadata.resourceVersion },
+    view.ephemeralContainers.length === 0
+      ? { op: "add", path: list, value: [container] }
+      : { op: "add", path: `${list}/-`, value: container },
+  ];
+}
+
+function containerOf({ args, env, patienceMs }: Ephemeral, pod: KubeObject, settings: ActSettings): JsonObject {
+  const { image, imagePullPolicy } = settings;
+  return {
+    name: `${EPHEMERAL_PREFIX}${ownEphemerals(viewOf(pod)).length + 1}`,
+    image,
+    ...(imagePullPolicy !== undefined && { imagePullPolicy }),
+    command: ["/ebb"],
+    args: [...args, "--quit-timeout", formatDuration(patienceMs)],
+    ...(env.length > 0 && { env }),
+    terminationMessagePolicy: "FallbackToLogsOnError",
+    securityContext: restrictedSecurity(pod),
+  };
+}

@@ -1,0 +1,115 @@
+import { excerpt } from "../../core/http-message.ts";
+import { listOf, objectOf, textOf } from "../../core/json.ts";
+import { viewOf } from "../../core/pod-view.ts";
+import type { Result } from "../../core/reap-attempt.ts";
+import { describeMeans, type Means } from "../../core/reap-means.ts";
+import { isNotFound } from "../api-error.ts";
+import type { KubeObject } from "../client.ts";
+import type { Stream } from "../stream.ts";
+import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
+
+type Exec = Extract<Means, { kind: "exec" }>;
+
+/** kubernetes staging/src/k8s.io/apimachinery/pkg/util/remotecommand: output, errors, and what became of the command. */
+const PROTOCOL = "v5.channel.k8s.io";
+const channels = { stdout: 1, stderr: 2, status: 3 };
+
+/** A new pod of the same name needs longer than that to run a container (measured: 0.56 s). */
+const FRESH_MS = 500;
+const LOOKS = 3;
+
+/**
+ * A command in the sidecar's container. `exec` knows no UID: the pod is looked at directly before, not long ago, and once more
+ * after it, when it must be the same.
+ */
+export async function actByExec(means: Exec, acting: Acting, settings: ActSettings): Promise<Result> {
+  const { pod, signal } = acting;
+  await settings.gate(signal);
+  const problem = await lookDirectlyBefore(acting, settings);
+  if (problem !== undefined) return problem;
+  using stream = await settings.api.stream(execPath(means, acting), PROTOCOL, { signal });
+  const result = await resultOf(stream);
+  const uid = await uidNow(acting, settings);
+  if (uid !== undefined && uid !== pod.uid) {
+    settings.log.error(
+      { ...pod, now: uid, means: describeMeans(means) },
+      "another pod took the name during the command",
+    );
+  }
+  return result;
+}
+
+async function lookDirectlyBefore(
+  { pod, objection, signal }: Acting,
+  { api, freshMs = FRESH_MS }: ActSettings,
+): Promise<Result | undefined> {
+  for (let look = 0; look < LOOKS; look++) {
+    const start = performance.now();
+    const fresh = await api.get(pathOf(pod), { signal, retries: 0 });
+    const why = objection(fresh);
+    if (why !== undefined) return refusedBecause(why);
+    if (performance.now() - start < freshMs) return undefined;
+  }
+  return { kind: "unavailable", why: "the API server is too slow to tell which pod has the name now" };
+}
+
+function execPath({ container, command }: Exec, { pod }: Acting): string {
+  const query = new URLSearchParams({ container, stdout: "true", stderr: "true" });
+  for (const word of command) query.append("command", word);
+  return `${pathOf(pod)}/exec?${query}`;
+}
+
+/** Where the stream ends without a word, the sidecar's end has ended the command. */
+async function resultOf(stream: Stream): Promise<Result> {
+  let output = "";
+  for (;;) {
+    const message = await stream.next();
+    if (message === undefined) return { kind: "taken" };
+    const [channel] = message;
+    const text = new TextDecoder().decode(message.subarray(1));
+    if (channel === channels.status) return judge(text, output);
+    if (output.length < KEPT) output += text;
+  }
+}
+
+/** Of what a command writes: enough for a reason. */
+const KEPT = 4096;
+
+/** SIGKILL's: the kernel ends what runs in a container with it. */
+const KILLED = "137";
+
+/** The status of a command (meta/v1 Status); with a code where the command had one (NonZeroExitCode). */
+function judge(text: string, output: string): Result {
+  const { status, message, reason, details } = objectOf(parse(text));
+  if (status === "Success") return { kind: "taken" };
+  const causes = listOf(objectOf(details).causes).map(objectOf);
+  const code = reason === "NonZeroExitCode" ? causes.find((cause) => cause.reason === "ExitCode")?.message : undefined;
+  if (code === KILLED) return { kind: "taken" };
+  const said = output.trim() === "" ? "" : `: ${excerpt(output, 200)}`;
+  if (code !== undefined) return refusedBecause(`exit code ${code}${said}`);
+  const why = textOf(message) ?? excerpt(text, 200);
+  return isBackend(why) ? { kind: "unavailable", why } : refusedBecause(`${why}${said}`);
+}
+
+/** kubernetes staging/src/k8s.io/apiserver/pkg/util/proxy: the kubelet could not be reached. */
+function isBackend(why: string): boolean {
+  return why.includes("error dialing backend");
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // told as it is
+  }
+}
+
+/** Undefined: none has the name, or nobody can say. */
+async function uidNow({ pod, signal }: Acting, { api }: ActSettings): Promise<string | undefined> {
+  try {
+    return viewOf(await api.get<KubeObject>(pathOf(pod), { signal, retries: 0 })).uid;
+  } catch (error) {
+    if (!isNotFound(error) && signal.aborted) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,123 @@
+import { encodeRequest, excerpt, type HttpAnswer, parseAnswer } from "../../core/http-message.ts";
+import { viewOf } from "../../core/pod-view.ts";
+import type { Result } from "../../core/reap-attempt.ts";
+import type { Means, PortRequest } from "../../core/reap-means.ts";
+import { quitRefusal, quitUnreachable, type Sidecar } from "../../core/sidecar.ts";
+import { sidecarIn } from "../../core/sidecar-containers.ts";
+import { latin1 } from "../../system/latin1.ts";
+import type { Stream } from "../stream.ts";
+import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
+
+type Forward = Extract<Means, { kind: "port-forward" }>;
+
+/** kubernetes pkg/kubelet/server/portforward/websocket.go: two channels a port, each of which begins with the port's number. */
+const PROTOCOL = "v4.channel.k8s.io";
+const channels = { data: 0, error: 1 };
+
+const MAX_ANSWER = 64 * 1024;
+
+/**
+ * Requests to ports of the pod's loopback. A tunnel belongs to the pod that had the name when it was opened: it is opened, then
+ * the pod is looked at, and only then something is sent.
+ */
+export async function actByForward(means: Forward, acting: Acting, settings: ActSettings): Promise<Result> {
+  const results: Result[] = [];
+  for (const request of means.requests) {
+    try {
+      results.push(await send(request, means.container, { acting, settings }));
+    } catch (error) {
+      if (acting.signal.aborted || !results.some(isTaken)) throw error;
+    }
+  }
+  return together(results);
+}
+
+function isTaken({ kind }: Result): boolean {
+  return kind === "taken";
+}
+
+/** One that was taken is enough: it may have ended what the others are for. */
+function together(results: readonly Result[]): Result {
+  if (results.some(isTaken)) return { kind: "taken" };
+  return refusedBecause(results.map((each) => ("why" in each ? each.why : "")).join("; "));
+}
+
+interface Around {
+  readonly acting: Acting;
+  readonly settings: ActSettings;
+}
+
+async function send(request: PortRequest, container: string, { acting, settings }: Around): Promise<Result> {
+  const { pod, objection, signal } = acting;
+  await settings.gate(signal);
+  const path = `${pathOf(pod)}/portforward?ports=${request.port}`;
+  using stream = await settings.api.stream(path, PROTOCOL, { signal });
+  const fresh = await settings.api.get(pathOf(pod), { signal, retries: 0 });
+  const why = objection(fresh);
+  if (why !== undefined) return refusedBecause(why);
+  stream.send(Buffer.concat([Buffer.of(channels.data), Buffer.from(bytesOf(request), "latin1")]));
+  return await answerOf(stream, { container, sidecar: sidecarNamed(container, fresh) });
+}
+
+function bytesOf({ port, method, path, headers }: PortRequest): string {
+  const address = { kind: "tcp", host: "localhost", port } as const;
+  const target = { address, isSecure: false, authority: `localhost:${port}`, path };
+  return encodeRequest({ method, target, headers });
+}
+
+/** Whose refusals are known. */
+function sidecarNamed(container: string, pod: unknown): Sidecar["name"] {
+  const image = viewOf(pod).containers.find(({ name }) => name === container)?.image;
+  return sidecarIn(container, image) ?? "custom";
+}
+
+interface Asked {
+  readonly container: string;
+  readonly sidecar: Sidecar["name"];
+}
+
+/** Where the tunnel ends without an answer, the sidecar has ended before it could give one. */
+async function answerOf(stream: Stream, asked: Asked): Promise<Result> {
+  const begun = new Set<number>();
+  let text = "";
+  for (;;) {
+    const message = await stream.next();
+    const [channel] = message ?? [];
+    if (channel !== undefined && !begun.has(channel)) {
+      begun.add(channel); // the port's number
+      continue;
+    }
+    const more = message === undefined ? "" : latin1(message.subarray(1));
+    if (channel === channels.error) return refusedBecause(reasonOf(more, asked));
+    text += more;
+    const result = judge(text, message === undefined, asked);
+    if (result !== undefined) return result;
+  }
+}
+
+/** By the answer's head: what else it says may never come. */
+function judge(text: string, isEnd: boolean, asked: Asked): Result | undefined {
+  if (isEnd && text === "") return { kind: "taken" };
+  if (text.length > MAX_ANSWER) return refusedBecause(`an answer longer than ${MAX_ANSWER / 1024} KiB`);
+  const parsed = parseAnswer(text, isEnd, "HEAD");
+  if (parsed.kind === "partial") return undefined;
+  if (parsed.kind === "garbage") return refusedBecause(parsed.reason);
+  return resultOf(parsed.answer, asked);
+}
+
+function resultOf(answer: HttpAnswer, asked: Asked): Result {
+  const refusal = quitRefusal(asked.sidecar, answer);
+  return refusal === undefined ? { kind: "taken" } : refusedBecause(forReaper(refusal, asked));
+}
+
+/** What the kubelet says: `... failed to connect to localhost:9901 inside namespace ...: connection refused`. */
+function reasonOf(text: string, asked: Asked): string {
+  if (!text.includes("refused")) return excerpt(text, 300);
+  const meaning = quitUnreachable(asked.sidecar);
+  return meaning === undefined ? "connection refused" : forReaper(`connection refused: ${meaning}`, asked);
+}
+
+/** What is a flag beside the app is the pod's annotation here. */
+function forReaper(why: string, { container }: Asked): string {
+  return why.includes("--") ? `${why} (the reaper takes the annotation ebb.dev/reap-quit.${container})` : why;
+}

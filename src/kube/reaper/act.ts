@@ -1,0 +1,59 @@
+import { EXIT, Failure } from "../../core/exit.ts";
+import type { Act, Result } from "../../core/reap-attempt.ts";
+import { ApiError, isConflict, isPassing } from "../api-error.ts";
+import { actByEphemeral } from "./act-ephemeral.ts";
+import { actByExec } from "./act-exec.ts";
+import { actByForward } from "./act-forward.ts";
+import type { Acting, ActSettings } from "./acting.ts";
+
+/** Never throws but the signal's reason, and bugs. */
+export type Perform = (act: Act, acting: Acting) => Promise<Result>;
+
+/** What ends a sidecar: each looks at the pod once more, as late as its means lets it, and acts on that pod or on none. */
+export function createActs(settings: ActSettings): Perform {
+  const forbidden = new Set<string>();
+  return async (act, acting) => {
+    try {
+      return await perform(act, acting, settings);
+    } catch (error) {
+      if (acting.signal.aborted) throw acting.signal.reason;
+      const { kind } = act.means;
+      if (error instanceof ApiError && error.status === 403 && !forbidden.has(kind)) {
+        forbidden.add(kind);
+        settings.log.warn(
+          { means: kind, reason: error.message },
+          "a means is not allowed; allow it, or leave it out of --means",
+        );
+      }
+      return resultOf(error);
+    }
+  };
+}
+
+function perform({ means, patienceMs }: Act, acting: Acting, settings: ActSettings): Promise<Result> {
+  switch (means.kind) {
+    case "exec":
+      return actByExec(means, acting, settings);
+    case "port-forward":
+      return actByForward(means, acting, settings);
+    case "ephemeral":
+      return actByEphemeral({ ...means, patienceMs }, acting, settings);
+  }
+}
+
+/** @throws what is no answer, and no lack of one */
+function resultOf(error: unknown): Result {
+  const isPlugin = error instanceof Failure && error.exitCode === EXIT.unavailable;
+  if (!(error instanceof ApiError || isPlugin)) throw error;
+  const why = withoutRequest(error.message);
+  if (isPlugin || isPassing(error) || isConflict(error)) {
+    const afterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
+    return { kind: "unavailable", why, ...(afterMs !== undefined && { afterMs }) };
+  }
+  return { kind: "refused", why };
+}
+
+/** `GET /path: 403 ...`: the path is told beside it, as the means. */
+function withoutRequest(message: string): string {
+  return message.replace(/^[A-Z]+ \/\S*: /, "");
+}

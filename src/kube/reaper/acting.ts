@@ -1,0 +1,36 @@
+import type { Result } from "../../core/reap-attempt.ts";
+import type { Log } from "../../system/log.ts";
+import type { ApiClient } from "../client.ts";
+
+export interface ActSettings {
+  readonly api: ApiClient;
+  /** Over when the next stream may be opened. Asked before the last look at a pod, so that nothing waits between that and the act. */
+  readonly gate: (signal: AbortSignal) => Promise<void>;
+  /** Of ephemeral containers. */
+  readonly image?: string | undefined;
+  readonly imagePullPolicy?: string | undefined;
+  /** Milliseconds after which a look tells nothing of which pod has the name now. */
+  readonly freshMs?: number | undefined;
+  readonly log: Log;
+}
+
+export interface PodName {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface Acting {
+  readonly pod: PodName;
+  /** Why nothing must be done to the pod, as it is at this moment. */
+  readonly objection: (pod: unknown) => string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export function pathOf({ namespace, name }: PodName): string {
+  return `/api/v1/namespaces/${namespace}/pods/${name}`;
+}
+
+export function refusedBecause(why: string): Result {
+  return { kind: "refused", why };
+}

@@ -3,7 +3,6 @@ import { listOf, objectOf, textOf } from "../../core/json.ts";
 import { viewOf } from "../../core/pod-view.ts";
 import type { Result } from "../../core/reap-attempt.ts";
 import { describeMeans, type Means } from "../../core/reap-means.ts";
-import { isNotFound } from "../api-error.ts";
 import type { KubeObject } from "../client.ts";
 import type { Stream } from "../stream.ts";
 import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
@@ -109,7 +108,7 @@ async function uidNow({ pod, signal }: Acting, { api }: ActSettings): Promise<st
   try {
     return viewOf(await api.get<KubeObject>(pathOf(pod), { signal, retries: 0 })).uid;
   } catch (error) {
-    if (!isNotFound(error) && signal.aborted) throw error;
+    if (signal.aborted) throw error;
     return undefined;
   }
 }

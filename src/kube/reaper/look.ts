@@ -1,0 +1,45 @@
+import { ApiError, isNotFound, isTrouble } from "../api-error.ts";
+import type { ApiClient, KubeObject } from "../client.ts";
+import { pause } from "../pause.ts";
+import { type PodName, pathOf } from "./acting.ts";
+
+export type Found =
+  /** Undefined: none has the name. */
+  | { readonly kind: "pod"; readonly pod: KubeObject | undefined }
+  | { readonly kind: "failed"; readonly why: string }
+  /** It will not be better the next time: somebody has to allow it. */
+  | { readonly kind: "forbidden"; readonly reason: string };
+
+/** @throws the signal's reason when it is aborted */
+export async function lookAt(pod: PodName, api: ApiClient, signal: AbortSignal): Promise<Found> {
+  try {
+    return { kind: "pod", pod: await api.get(pathOf(pod), { signal, retries: 0 }) };
+  } catch (error) {
+    if (signal.aborted || !isTrouble(error)) throw error;
+    if (isNotFound(error)) return { kind: "pod", pod: undefined };
+    const isForbidden = error instanceof ApiError && error.status === 403;
+    return isForbidden ? { kind: "forbidden", reason: error.message } : { kind: "failed", why: error.message };
+  }
+}
+
+/** Calls with a pod whenever it changes, with undefined when it is gone, until what it returns is called. */
+export type Follow = (uid: string, seen: (pod: KubeObject | undefined) => void) => () => void;
+
+const LOOK_EVERY_MS = 2000;
+
+/** Where nothing is watched. What cannot be seen now may be the next time. */
+export function followByLooking(pod: PodName, api: ApiClient): Follow {
+  return (_, seen) => {
+    const stop = new AbortController();
+    const go = async (): Promise<void> => {
+      for (;;) {
+        await pause(LOOK_EVERY_MS, stop.signal);
+        if (stop.signal.aborted) return;
+        const found = await lookAt(pod, api, stop.signal).catch(() => undefined);
+        if (found?.kind === "pod" && !stop.signal.aborted) seen(found.pod);
+      }
+    };
+    void go();
+    return () => stop.abort();
+  };
+}

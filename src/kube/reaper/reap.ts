@@ -1,0 +1,202 @@
+import type { Known } from "../../core/pod-rules.ts";
+import {
+  type Act,
+  type Action,
+  begin,
+  type Deadline,
+  type Event,
+  type Outcome,
+  type Policy,
+  type Result,
+  type Sight,
+  step,
+} from "../../core/reap-attempt.ts";
+import type { ReapPolicy } from "../../core/reap-policy.ts";
+import { sightOf } from "../../core/reap-sight.ts";
+import type { Log } from "../../system/log.ts";
+import { createQueue } from "../../system/queue.ts";
+import { deadline } from "../../system/timer.ts";
+import type { ApiClient, KubeObject } from "../client.ts";
+import type { Perform } from "./act.ts";
+import type { PodName } from "./acting.ts";
+import { type Follow, followByLooking, lookAt } from "./look.ts";
+
+export interface Reaping {
+  readonly api: ApiClient;
+  readonly perform: Perform;
+  readonly policy: () => ReapPolicy;
+  readonly known: () => Known;
+  /** Without it the pod is looked at now and then. */
+  readonly follow?: Follow | undefined;
+  /** Waited for before each act, but not for long. */
+  readonly before?: ((act: Act, reason: string) => Promise<void>) | undefined;
+  readonly after?: ((act: Act, result: Result, tookMs: number) => void) | undefined;
+  readonly pace?: Partial<Pace> | undefined;
+  readonly log: Log;
+  /** Aborted: nothing is begun any more, and what is under way is given up. */
+  readonly signal: AbortSignal;
+}
+
+export interface Pace extends Omit<Policy, "chance"> {
+  /** The longest that an act waits for `before`. */
+  readonly beforeMs: number;
+}
+
+const usual: Pace = { beforeMs: 5000, rounds: 3, answerMs: 30_000, rest: { firstMs: 1000, longestMs: 60_000 } };
+
+/** What the loop waits for: what the attempt knows, and what ends it from outside. */
+type Heard =
+  | Event
+  | { readonly kind: "forbidden"; readonly reason: string }
+  | { readonly kind: "bug"; readonly error: unknown };
+
+/** One pod's reaping, from the first look to its outcome: core/reap-attempt.ts decides, and here it is done. */
+export async function reap(pod: PodName, reaping: Reaping): Promise<Outcome> {
+  const heard = createQueue<Heard>();
+  const work = createWork(heard.push);
+  const sight = (seen: unknown): Sight =>
+    sightOf(seen, { uid: pod.uid, policy: reaping.policy(), known: reaping.known() });
+  const perform = createPerform({ pod, reaping, sight }, work);
+  const follow = reaping.follow ?? followByLooking(pod, reaping.api);
+  const unfollow = follow(pod.uid, (seen: KubeObject | undefined) =>
+    heard.push({ kind: "changed", sight: sight(seen) }),
+  );
+  const policyNow = (): Policy => ({ ...paceOf(reaping), chance: Math.random() });
+  const onAbort = () => heard.push({ kind: "stop" });
+  reaping.signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    let [state, actions] = begin(policyNow());
+    if (reaping.signal.aborted) [state, actions] = step(state, { kind: "stop" }, policyNow());
+    for (;;) {
+      for (const action of actions) perform(action);
+      if (state.phase === "over") return state.outcome;
+      const event = await heard.next();
+      if (event.kind === "bug") throw event.error;
+      if (event.kind === "forbidden") return { kind: "gave-up", reason: event.reason, tried: [] };
+      [state, actions] = step(state, event, policyNow());
+    }
+  } finally {
+    reaping.signal.removeEventListener("abort", onAbort);
+    unfollow();
+    await work[Symbol.asyncDispose]();
+  }
+}
+
+function paceOf({ pace }: Reaping): Pace {
+  return { ...usual, ...pace };
+}
+
+/** What goes on beside the loop: one look or act, and timers. */
+interface Work extends AsyncDisposable {
+  /** What is aborted has nothing to say any more. */
+  start(work: (signal: AbortSignal) => Promise<Heard>): void;
+  abort(): void;
+  arm(of: Deadline, ms: number): void;
+  disarm(of: Deadline): void;
+}
+
+function createWork(hear: (event: Heard) => void): Work {
+  const timers = new Map<Deadline, () => void>();
+  let underWay = new AbortController();
+  let settled: Promise<unknown> | undefined;
+  const disarm = (of: Deadline): void => {
+    timers.get(of)?.();
+    timers.delete(of);
+  };
+  return {
+    start(work) {
+      underWay = new AbortController();
+      const { signal } = underWay;
+      const tell = (event: Heard) => signal.aborted || hear(event);
+      settled = work(signal).then(tell, (error: unknown) => tell({ kind: "bug", error }));
+    },
+    abort: () => underWay.abort(),
+    arm(of, ms) {
+      disarm(of);
+      timers.set(
+        of,
+        deadline(ms, () => hear({ kind: "deadline", of })),
+      );
+    },
+    disarm,
+    async [Symbol.asyncDispose]() {
+      underWay.abort();
+      for (const of of timers.keys()) disarm(of);
+      await settled;
+    },
+  };
+}
+
+interface Around {
+  readonly pod: PodName;
+  readonly reaping: Reaping;
+  readonly sight: (pod: unknown) => Sight;
+}
+
+function createPerform({ pod, reaping, sight }: Around, work: Work): (action: Action) => void {
+  let reason = "";
+  const look = async (turn: number, signal: AbortSignal): Promise<Heard> => {
+    const found = await lookAt(pod, reaping.api, signal);
+    if (found.kind === "forbidden") return found;
+    if (found.kind === "failed") return { kind: "look-failed", turn, why: found.why };
+    const seen = sight(found.pod);
+    if (seen.kind === "end") reason = seen.reason;
+    return { kind: "looked", turn, sight: seen };
+  };
+  const act = async (turn: number, act: Act, signal: AbortSignal): Promise<Heard> => {
+    if (reaping.before)
+      await soon(reaping.before(act, reason), { ms: paceOf(reaping).beforeMs, log: reaping.log, signal });
+    signal.throwIfAborted();
+    const objection = (fresh: unknown) => objectionTo(act, sight(fresh));
+    const startedAt = performance.now();
+    const after = (result: Result) => reaping.after?.(act, result, performance.now() - startedAt);
+    try {
+      const result = await reaping.perform(act, { pod, objection, signal });
+      after(result);
+      return { kind: "acted", turn, result };
+    } catch (error) {
+      if (signal.aborted) after({ kind: "unavailable", why: "not waited for to its end" });
+      throw error;
+    }
+  };
+  return (action) => {
+    switch (action.kind) {
+      case "look":
+        return work.start((signal) => look(action.turn, signal));
+      case "act":
+        return work.start((signal) => act(action.turn, action.act, signal));
+      case "abort":
+        return work.abort();
+      case "arm":
+        return work.arm(action.deadline, action.ms);
+      case "disarm":
+        return work.disarm(action.deadline);
+      case "end":
+        return;
+    }
+  };
+}
+
+/** Why an act is not right any more that was decided a moment ago. */
+function objectionTo({ container }: Act, sight: Sight): string | undefined {
+  if (sight.kind === "gone") return "the pod is gone, or another one has its name";
+  if (sight.kind !== "end") return `not any more: ${sight.reason}`;
+  const isNext = sight.containers[0]?.container === container;
+  return isNext ? undefined : `not any more: ${container} is not what is to be ended next`;
+}
+
+interface Patience {
+  readonly ms: number;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** Done, or not in time, or failed: none of them is a reason not to go on. */
+async function soon(work: Promise<void>, { ms, log, signal }: Patience): Promise<void> {
+  const failed = work.catch((error: Error) => log.warn({ reason: error.message }, "cannot tell of an act before it"));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = deadline(ms, resolve);
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  await Promise.race([failed, promise]);
+  cancel();
+}

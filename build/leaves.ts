@@ -11,6 +11,7 @@ export const leaves: readonly string[] = [
   "everything.ts",
   "kube/inject/inject.ts",
   "kube/manifests/manifests.ts",
+  "kube/reaper/reaper.ts",
   "kube/webhook/webhook.ts",
   "licenses.ts",
   "personalities/personalities.ts",

@@ -6,6 +6,7 @@ import { command as inject } from "./commands/inject.ts";
 import { command as install } from "./commands/install.ts";
 import { command as manifests } from "./commands/manifests.ts";
 import { command as quit } from "./commands/quit.ts";
+import { command as reaper } from "./commands/reaper.ts";
 import { command as request } from "./commands/request.ts";
 import { command as run } from "./commands/run.ts";
 import { command as sleep } from "./commands/sleep.ts";
@@ -25,6 +26,7 @@ export const commands: Readonly<Record<string, Command>> = {
   install,
   inject,
   webhook,
+  reaper,
   manifests,
   config,
   completion,

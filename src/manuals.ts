@@ -210,6 +210,31 @@ export const manuals: Readonly<Record<string, Manual>> = {
     ],
     seeAlso: ["manifests"],
   },
+  reaper: {
+    about:
+      'Watches the pods of a cluster and ends the sidecars of those whose app has ended for good: for pods that cannot be changed. A pod asks for it with ebb.dev/reap: "true" as label or annotation, a namespace with that label for all of its pods; with --all-jobs the pods of all Jobs are looked after; who says "false" never is. What the kubelet will start again, ends by itself or has not finished is left alone. A sidecar is told by the first means that works: a command in it, a request through the API server to its quit endpoint, an ephemeral container with ebb; never by a pod\'s address, and only after a look at that very pod. Replicas agree by a Lease on who acts. With --once it looks once, acts, and prints a table.',
+    examples: [
+      {
+        call: "ebb reaper --once --namespace shop --dry-run",
+        why: "At a terminal, with your kubeconfig: which pods of the namespace are stuck, and what would be done.",
+      },
+      {
+        call: "ebb reaper --once --all-jobs --image registry.example.com/ebb:0.1.0",
+        why: "In a CronJob: ends the sidecars of all finished Jobs, by an ephemeral container where nothing else works.",
+      },
+      {
+        call: "ebb reaper --means port-forward,ephemeral --image registry.example.com/ebb:0.1.0",
+        why: "In a Deployment, without the right to exec in anything.",
+      },
+    ],
+    exits: [
+      ["0", "a stop signal ended it; with --once: all is done that was to be done"],
+      bad,
+      ["69", "there is no API server, or it refuses; with --once: a sidecar does not end"],
+      ["71", "an address to listen at is not to be had"],
+    ],
+    seeAlso: ["quit", "webhook", "manifests"],
+  },
   manifests: {
     about:
       "Prints all that installs the webhook in a cluster: namespace, rights, replicas, service and registration. It asks no cluster, and the same call prints the same text, so it can be kept in a repository. All that says how pods are changed (--set, --entrypoint, --volume, --all) goes to the webhook as it is.",

@@ -11,6 +11,7 @@ export const commandNames: readonly string[] = [
     "install",
     "inject",
     "webhook",
+    "reaper",
     "manifests",
     "config",
     "completion",

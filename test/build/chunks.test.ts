@@ -33,13 +33,14 @@ test.each([
   ["reading and writing YAML", "keepSourceTokens"],
   ["the licences", "zstdDecompressSync"],
   ["the webhook", "AdmissionReview"],
+  ["the reaper", "ebb_reaper_"],
 ])("%s is loaded later, by those that need it", (_, word) => {
   expect(start.includes(word)).toBe(false);
   expect(later.some((text) => text.includes(word))).toBe(true);
 });
 
 test.each([
-  ["YAML", "keepSourceTokens", 3],
+  ["YAML", "keepSourceTokens", 4],
   ["certificates", "tbsCertificate", 1],
   ["metrics", "ebb_webhook_", 1],
   ["the change of pods", "ebb-install", 2],

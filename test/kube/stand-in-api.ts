@@ -19,7 +19,7 @@ export interface StandInApi extends AsyncDisposable {
   put(path: string, object: object): void;
   remove(path: string): void;
   /** Answers in its place, where it has something to say. */
-  answer: ((request: Request) => Response | Promise<Response> | undefined) | undefined;
+  answer: ((request: Request) => Response | undefined | Promise<Response | undefined>) | undefined;
   /** Ends all watches; `isExpired`: with the word that their version is too old, as do then those that go on from it. */
   cut(isExpired?: boolean): void;
   readonly watchers: number;

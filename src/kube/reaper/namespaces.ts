@@ -57,6 +57,22 @@ export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: Watche
   };
 }
 
+/** What they say now. */
+export async function readNamespaces(
+  api: ApiClient,
+  which: WatchedNamespaces,
+  log: Log,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const done = new AbortController();
+  const namespaces = watchNamespaces(api, which, log);
+  const running = namespaces.run(() => undefined, AbortSignal.any([signal, done.signal]));
+  await namespaces.known(signal);
+  done.abort();
+  await running;
+  return namespaces.said();
+}
+
 interface Reading {
   readonly said: ReadonlyMap<string, string>;
   readonly told: (name: string, word: string | undefined) => void;

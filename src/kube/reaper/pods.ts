@@ -4,14 +4,8 @@ import type { Log } from "../../system/log.ts";
 import { ApiError } from "../api-error.ts";
 import { type ApiClient, type KubeObject, type List, type Query, withQuery } from "../client.ts";
 import { keepTrying } from "../keep-trying.ts";
+import type { PodName } from "./acting.ts";
 import { watchNamespaces } from "./namespaces.ts";
-
-/** One pod for ever: names are used again, UIDs are not. */
-export interface PodName {
-  readonly uid: string;
-  readonly namespace: string;
-  readonly name: string;
-}
 
 /** As it was last seen; undefined: it is not there any more, or does not run any more. */
 export interface PodChange extends PodName {

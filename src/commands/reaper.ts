@@ -1,0 +1,22 @@
+import type { Command, Invocation } from "../command.ts";
+import { expectNoOperands, readOperandCall } from "../core/call.ts";
+import { withoutVariables } from "../core/option.ts";
+import { reaperOptions as options, usableMeans } from "../core/reaper-options.ts";
+import { createLog } from "../system/log.ts";
+
+/** `ebb reaper`: ends the sidecars of pods whose app has ended, where nothing in the pod does. */
+export const command: Command = {
+  summary: "end the sidecars that keep finished pods alive, across the cluster",
+  usage: "reaper [--once] [flags]",
+  options,
+  main,
+};
+
+async function main({ args, env, signals }: Invocation): Promise<number> {
+  const call = readOperandCall(options, { args, env });
+  expectNoOperands(call, command.usage);
+  const means = usableMeans(call.values, call.origins.means !== "default");
+  const log = createLog(call.values, { env: withoutVariables(options, env) }); // it warns of what sets nothing
+  const reaper = await import("../kube/reaper/reaper.ts");
+  return await reaper.main(call.values, { means, env, log, signals });
+}

@@ -1,0 +1,128 @@
+import type { Verdict } from "../../core/pod.ts";
+import { partsOf } from "../../core/pod-parts.ts";
+import type { Known, Rule } from "../../core/pod-rules.ts";
+import { viewOf } from "../../core/pod-view.ts";
+import type { Act, Outcome, Result } from "../../core/reap-attempt.ts";
+import { describeMeans } from "../../core/reap-means.ts";
+import type { ReapPolicy } from "../../core/reap-policy.ts";
+import { eventOfAct, eventOfOutcome, reportOf } from "../../core/reap-report.ts";
+import type { Log } from "../../system/log.ts";
+import type { ApiClient, KubeObject } from "../client.ts";
+import type { Perform } from "./act.ts";
+import { type Follow, lookAt } from "./look.ts";
+import type { PodEvents } from "./pod-events.ts";
+import { nameOf, type PodChange } from "./pods.ts";
+import { reap } from "./reap.ts";
+import type { ReaperMetrics } from "./reaper-metrics.ts";
+
+export type Stuck = Extract<Verdict, { kind: "end" }>;
+
+export interface AttemptsContext {
+  readonly api: ApiClient;
+  readonly perform: Perform;
+  readonly events: PodEvents;
+  readonly metrics: ReaperMetrics;
+  readonly policy: () => ReapPolicy;
+  readonly known: () => Known;
+  /** Whether `changed` tells what the watch sees; else each looks by itself. */
+  readonly watches: boolean;
+  readonly log: Log;
+}
+
+/** The reapings that are under way, each told of what the watch sees, and each written down: Events, audit lines, metrics. */
+export interface Attempts {
+  readonly underWay: number;
+  isUnderWay(uid: string): boolean;
+  changed(change: PodChange): void;
+  make(pod: KubeObject, stuck: Stuck, signal: AbortSignal): Promise<Outcome>;
+}
+
+/** Of what is done, also where this replica leads no more. */
+const LONGEST_EVENT_MS = 5000;
+const never = new AbortController().signal;
+
+export function createAttempts(context: AttemptsContext): Attempts {
+  const { api, events, metrics, watches, log } = context;
+  const listeners = new Map<string, (pod: KubeObject | undefined) => void>();
+  const underWay = new Set<string>();
+  const follow: Follow = (uid, seen) => {
+    listeners.set(uid, seen);
+    return () => void listeners.delete(uid);
+  };
+  return {
+    get underWay() {
+      return underWay.size;
+    },
+    isUnderWay: (uid) => underWay.has(uid),
+    changed(change) {
+      const listener = listeners.get(change.uid);
+      if (listener === undefined) return;
+      if (change.pod !== undefined) return listener(change.pod);
+      // it runs no more, and the watch gives the last state in which it ran: what it is now a look tells
+      void lookAt(change, api, never).then((found) => {
+        if (found.kind === "pod") listeners.get(change.uid)?.(found.pod);
+      });
+    },
+    async make(pod, stuck, signal) {
+      const named = nameOf(pod);
+      const audit = auditOf(pod, stuck);
+      underWay.add(named.uid);
+      try {
+        const outcome = await reap(named, {
+          ...context,
+          follow: watches ? follow : undefined,
+          before: (act, reason) => events.write(named, eventOfAct(act, reason), signal),
+          after(act, result, tookMs) {
+            metrics.acted(act.means.kind, result.kind);
+            const fields = { ...audit, ...auditOfAct(act, result), tookMs: Math.round(tookMs) };
+            log[result.kind === "taken" ? "info" : "warn"](fields, "sidecar told");
+          },
+          signal,
+        });
+        conclude(audit, outcome, log);
+        metrics.attempted(outcome.kind, outcome.kind === "ended" ? secondsSinceEnd(pod) : undefined);
+        const event = eventOfOutcome(outcome);
+        if (event !== undefined) await events.write(named, event, AbortSignal.timeout(LONGEST_EVENT_MS));
+        return outcome;
+      } finally {
+        underWay.delete(named.uid);
+      }
+    },
+  };
+}
+
+interface Audit {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly uid: string;
+  readonly job: string | undefined;
+  readonly rule: Rule;
+}
+
+export function auditOf(pod: KubeObject, { rule }: Verdict): Audit {
+  const { namespace, name, uid } = nameOf(pod);
+  return { namespace, pod: name, uid, job: viewOf(pod).job, rule };
+}
+
+function auditOfAct({ container, means }: Act, result: Result) {
+  const why = result.kind === "taken" ? undefined : result.why;
+  return { container, means: describeMeans(means), result: result.kind, why };
+}
+
+function conclude(audit: Audit, outcome: Outcome, log: Log): void {
+  const { why } = reportOf(outcome);
+  switch (outcome.kind) {
+    case "ended":
+      return log.info({ ...audit, why }, "sidecars ended");
+    case "gave-up":
+      return log.error({ ...audit, why }, "a sidecar does not end");
+    default:
+      return log.info({ ...audit, why }, `pod ${outcome.kind}`);
+  }
+}
+
+/** By this clock, since the last of the app's containers had ended by the node's. */
+function secondsSinceEnd(pod: KubeObject): number {
+  const times = partsOf(viewOf(pod)).apps.map(({ state }) => (state.kind === "terminated" ? state.finishedAt : 0));
+  return Math.max(0, (Date.now() - Math.max(...times)) / 1000);
+}

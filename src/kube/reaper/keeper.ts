@@ -1,0 +1,148 @@
+import { type Backoff, backoffMs } from "../../core/backoff.ts";
+import { type Verdict, verdictOf } from "../../core/pod.ts";
+import type { Known } from "../../core/pod-rules.ts";
+import type { Outcome } from "../../core/reap-attempt.ts";
+import type { ReapPolicy } from "../../core/reap-policy.ts";
+import { reportOf, reportOfVerdict } from "../../core/reap-report.ts";
+import type { Log } from "../../system/log.ts";
+import { type Attempts, auditOf } from "./attempts.ts";
+import type { PodEvents } from "./pod-events.ts";
+import { nameOf, type PodChange, type PodSource } from "./pods.ts";
+import type { ReaperMetrics } from "./reaper-metrics.ts";
+import { createWaitingPods } from "./waiting-pods.ts";
+
+/** What is known of pods beyond what they say, by UID; forgotten with them. */
+export interface Memory {
+  readonly handled: Map<string, string>;
+  readonly seen: Map<string, number>;
+  /** How often a fresh look saw no reason to act where the watch did. */
+  readonly disagreements: Map<string, number>;
+}
+
+export function emptyMemory(): Memory {
+  return { handled: new Map(), seen: new Map(), disagreements: new Map() };
+}
+
+export function knownNow({ handled, seen }: Memory): Known {
+  return { now: Date.now(), handled, seen };
+}
+
+export interface KeeperContext {
+  readonly source: Pick<PodSource, "get">;
+  readonly attempts: Attempts;
+  readonly events: PodEvents;
+  readonly metrics: ReaperMetrics;
+  readonly policy: () => ReapPolicy;
+  readonly memory: Memory;
+  /** How many pods are dealt with at a time. */
+  readonly concurrency: number;
+  /** Says what would be done, once for each pod. */
+  readonly isDryRun: boolean;
+  readonly log: Log;
+}
+
+/** Judges each pod when it changes and when its time has come, leading or not; and while it leads, sees to those that are stuck. */
+export interface Keeper {
+  /** How many pods wait: for their time, or for their turn. */
+  readonly depth: number;
+  changed(change: PodChange): void;
+  /** Until the signal is aborted. */
+  judge(signal: AbortSignal): Promise<void>;
+  /** Until the signal is aborted: then nothing is under way any more. */
+  act(signal: AbortSignal): Promise<void>;
+}
+
+/** The rest before it is looked at again, where they do not agree. */
+const disagreement: Backoff = { firstMs: 10_000, longestMs: 600_000 };
+/** What is found stuck so soon after the replica before has led may have been told by that. */
+const INHERITED_MS = 60_000;
+const FOR_EVER = Number.MAX_SAFE_INTEGER;
+
+export function createKeeper(context: KeeperContext): Keeper {
+  const { source, attempts, metrics, policy, memory, concurrency } = context;
+  const waiting = createWaitingPods();
+  const judge = (uid: string): Verdict | undefined => {
+    const pod = source.get(uid);
+    if (pod === undefined || attempts.isUnderWay(uid)) return undefined;
+    const verdict = verdictOf(pod, policy(), knownNow(memory));
+    metrics.judged(uid, verdict);
+    if (verdict.kind === "end") waiting.stuck(uid);
+    else waiting.notStuck(uid);
+    if (verdict.kind === "leave") memory.seen.delete(uid);
+    if (verdict.kind === "later") {
+      if (!memory.seen.has(uid)) memory.seen.set(uid, Date.now());
+      waiting.later(uid, verdict.at);
+    }
+    return verdict;
+  };
+  const forget = (uid: string): void => {
+    waiting.forget(uid);
+    for (const known of [memory.handled, memory.seen, memory.disagreements]) known.delete(uid);
+    metrics.forgot(uid);
+  };
+  const turns = createTurns(context, { waiting, judge, forget });
+  return {
+    get depth() {
+      return waiting.size;
+    },
+    changed(change) {
+      attempts.changed(change);
+      if (change.pod === undefined) forget(change.uid);
+      else judge(change.uid);
+    },
+    async judge(signal) {
+      for (let uid = await waiting.due(signal); uid !== undefined; uid = await waiting.due(signal)) judge(uid);
+    },
+    async act(signal) {
+      const take = turns(signal);
+      const work = async (): Promise<void> => {
+        for (let uid = await waiting.turn(signal); uid !== undefined; uid = await waiting.turn(signal)) await take(uid);
+      };
+      await Promise.all(Array.from({ length: concurrency }, work));
+    },
+  };
+}
+
+interface Judging {
+  readonly waiting: ReturnType<typeof createWaitingPods>;
+  readonly judge: (uid: string) => Verdict | undefined;
+  readonly forget: (uid: string) => void;
+}
+
+/** What is done in one term with each stuck pod whose turn it is. */
+function createTurns(context: KeeperContext, { waiting, judge, forget }: Judging) {
+  const { source, attempts, events, memory, isDryRun, log } = context;
+  const conclude = (uid: string, outcome: Outcome): void => {
+    if (source.get(uid) === undefined) return forget(uid);
+    if (outcome.kind === "ended" || outcome.kind === "gave-up") memory.handled.set(uid, reportOf(outcome).why);
+    if (outcome.kind === "left" || outcome.kind === "gone") {
+      const times = memory.disagreements.get(uid) ?? 0;
+      memory.disagreements.set(uid, times + 1);
+      waiting.rest(uid, Date.now() + backoffMs(times, disagreement, Math.random()));
+    }
+    judge(uid);
+  };
+  return (signal: AbortSignal) => {
+    const inherited = new Set(waiting.allStuck());
+    const begunAt = Date.now();
+    const asked = new Set<string>();
+    return async (uid: string): Promise<void> => {
+      const pod = source.get(uid);
+      const verdict = judge(uid);
+      waiting.notStuck(uid);
+      if (pod === undefined || verdict?.kind !== "end") return;
+      if (isDryRun) {
+        log.info({ ...auditOf(pod, verdict), why: reportOfVerdict(verdict).why, dryRun: true }, "pod is stuck");
+        return waiting.rest(uid, FOR_EVER);
+      }
+      const isInherited = inherited.has(uid) || Date.now() - begunAt < INHERITED_MS;
+      if (isInherited && !asked.has(uid)) {
+        asked.add(uid);
+        const patienceMs = verdict.containers[0]?.patienceMs ?? 0;
+        const toldAt = Math.min(Date.now(), (await events.lastTold(nameOf(pod), signal)) ?? 0);
+        if (toldAt + patienceMs > Date.now()) return waiting.rest(uid, toldAt + patienceMs);
+      }
+      if (!signal.aborted) conclude(uid, await attempts.make(pod, verdict, signal));
+    };
+  };
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import { timeOf } from "../../core/pod-view.ts";
+import type { PodEvent } from "../../core/reap-report.ts";
+import type { Log } from "../../system/log.ts";
+import { isTrouble } from "../api-error.ts";
+import { type ApiClient, type KubeObject, type List, withQuery } from "../client.ts";
+import type { PodName } from "./acting.ts";
+
+const CONTROLLER = "ebb.dev/reaper";
+const LONGEST_REQUEST_MS = 4000;
+/** kubernetes pkg/apis/core/validation/events.go, ReportingInstanceLengthLimit. */
+const LONGEST_INSTANCE = 128;
+
+interface Event extends KubeObject {
+  readonly eventTime?: string | null;
+}
+
+/** Writes and reads what the pod's users see of its reaping: Events (events.k8s.io/v1). */
+export interface PodEvents {
+  /** Best effort: that it could not be written is logged. */
+  write(pod: PodName, event: PodEvent, signal?: AbortSignal): Promise<void>;
+  /** When a sidecar of this pod was last told to end, by whichever replica; in milliseconds since the epoch. */
+  lastTold(pod: PodName, signal: AbortSignal): Promise<number | undefined>;
+}
+
+export function createPodEvents(api: ApiClient, identity: string, log: Log): PodEvents {
+  return {
+    async write(pod, event, signal) {
+      try {
+        await api.create(collectionOf(pod), bodyOf(pod, event, identity), { signal, timeoutMs: LONGEST_REQUEST_MS });
+      } catch (error) {
+        if (signal?.aborted) return;
+        if (!isTrouble(error)) throw error;
+        const { namespace, name } = pod;
+        log.warn({ namespace, pod: name, reason: error.message }, "cannot write an Event");
+      }
+    },
+    async lastTold(pod, signal) {
+      const fieldSelector = `regarding.uid=${pod.uid},reason=SidecarTold`;
+      try {
+        const { items } = await api.get<List<Event>>(withQuery(collectionOf(pod), { fieldSelector }), { signal });
+        const times = items.map(({ eventTime }) => timeOf(eventTime)).filter((time) => time !== undefined);
+        return times.length === 0 ? undefined : Math.max(...times);
+      } catch (error) {
+        if (!isTrouble(error)) throw error;
+        log.warn({ namespace: pod.namespace, pod: pod.name, reason: error.message }, "cannot read Events");
+        return undefined; // to be told twice does a sidecar no harm
+      }
+    },
+  };
+}
+
+function collectionOf({ namespace }: PodName): string {
+  return `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+}
+
+function bodyOf({ namespace, name, uid }: PodName, { type, reason, note }: PodEvent, identity: string): object {
+  return {
+    apiVersion: "events.k8s.io/v1",
+    kind: "Event",
+    metadata: { name: `${name.slice(0, 220)}.${randomBytes(8).toString("hex")}`, namespace },
+    eventTime: new Date().toISOString().replace("Z", "000Z"), // MicroTime: six digits
+    reportingController: CONTROLLER,
+    reportingInstance: identity.slice(0, LONGEST_INSTANCE),
+    action: "EndSidecars",
+    regarding: { apiVersion: "v1", kind: "Pod", namespace, name, uid },
+    type,
+    reason,
+    note,
+  };
+}

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { version } from "../../../package.json";
+import { EXIT, Failure } from "../../core/exit.ts";
+import { type Verdict, verdictOf } from "../../core/pod.ts";
+import type { ReapPolicy } from "../../core/reap-policy.ts";
+import { reportOf, reportOfVerdict } from "../../core/reap-report.ts";
+import { type Row, tableOf } from "../../core/reap-table.ts";
+import type { ReaperSettings } from "../../core/reaper-options.ts";
+import type { Log } from "../../system/log.ts";
+import { writeStreamed } from "../../system/output.ts";
+import { isTrouble } from "../api-error.ts";
+import type { ApiClient, KubeObject } from "../client.ts";
+import { createActs } from "./act.ts";
+import { type Attempts, createAttempts } from "./attempts.ts";
+import { emptyMemory, knownNow, type Memory } from "./keeper.ts";
+import { readNamespaces } from "./namespaces.ts";
+import { createPodEvents, type PodEvents } from "./pod-events.ts";
+import { listPods, nameOf } from "./pods.ts";
+import { createReaperMetrics } from "./reaper-metrics.ts";
+import { createGate, throttled } from "./throttle.ts";
+
+export interface Once {
+  readonly settings: ReaperSettings;
+  readonly policyIn: (namespaces: ReapPolicy["namespaces"]) => ReapPolicy;
+  readonly identity: string;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** Looks at all pods once, ends what is to be ended, and prints what became of each. Resolves to the exit code. */
+export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
+  const { settings, policyIn, identity, log, signal } = once;
+  const which = { namespaces: settings.namespace, selector: settings.selector, resyncMs: settings.resync };
+  const { pods, namespaces } = await available(async () => ({
+    namespaces: await readNamespaces(direct, which, log, signal),
+    pods: await listPods(direct, which, signal),
+  }));
+  const memory = emptyMemory();
+  const gate = createGate({ perSecond: settings.qps, burst: settings.burst }, log);
+  const api = throttled(direct, gate);
+  const policy = policyIn(namespaces);
+  const events = createPodEvents(api, identity, log);
+  const attempts = createAttempts({
+    api,
+    perform: createActs({ ...settings, api, gate: gate.turn, log }),
+    events,
+    metrics: createReaperMetrics(version, idle),
+    policy: () => policy,
+    known: () => knownNow(memory),
+    watches: false,
+    log,
+  });
+  const rows: Row[] = [];
+  const [...left] = pods.entries();
+  const work = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [at, pod] = next;
+      rows[at] = await reapPod(pod, { ...once, policy, memory, attempts, events });
+    }
+  };
+  await Promise.all(Array.from({ length: settings.concurrency }, work));
+  await print(rows, settings);
+  return rows.some(({ result }) => result === "gave up" || result === "stopped") ? EXIT.unavailable : EXIT.ok;
+}
+
+const idle = { leads: () => true, isCircuitOpen: () => false, depth: () => 0, underWay: () => 0, syncedAt: () => 0 };
+
+/** @throws Failure 69 where the API server does not answer, or not with what is needed */
+async function available<T>(asked: () => Promise<T>): Promise<T> {
+  try {
+    return await asked();
+  } catch (error) {
+    if (!isTrouble(error)) throw error;
+    throw new Failure(EXIT.unavailable, error.message, { cause: error });
+  }
+}
+
+interface Around extends Once {
+  readonly policy: ReapPolicy;
+  readonly memory: Memory;
+  readonly attempts: Attempts;
+  readonly events: PodEvents;
+}
+
+async function reapPod(pod: KubeObject, around: Around): Promise<Row> {
+  const { settings, signal, attempts } = around;
+  const { namespace, name } = nameOf(pod);
+  const row = (rest: Omit<Row, "namespace" | "pod">): Row => ({ namespace, pod: name, ...rest });
+  const verdict = settings.dryRun ? judge(pod, around) : await judgeInTime(pod, around);
+  if (verdict.kind === "leave") return row({ ...reportOfVerdict(verdict), rule: verdict.rule });
+  if (verdict.kind === "later" || settings.dryRun) return row(reportOfVerdict(verdict));
+  const told = await toldBefore(pod, verdict, around);
+  if (told !== undefined) return row({ result: "later", why: told });
+  return row(reportOf(await attempts.make(pod, verdict, signal)));
+}
+
+function judge(pod: KubeObject, { policy, memory }: Around): Verdict {
+  return verdictOf(pod, policy, knownNow(memory));
+}
+
+/** Of a pod whose time has not come yet: then. It is --after at most. */
+async function judgeInTime(pod: KubeObject, around: Around): Promise<Verdict> {
+  const verdict = judge(pod, around);
+  if (verdict.kind !== "later") return verdict;
+  const { uid } = nameOf(pod);
+  around.memory.seen.set(uid, Date.now());
+  await sleep(verdict.at - Date.now() + 1, undefined, { signal: around.signal }).catch(() => undefined);
+  return judge(pod, around);
+}
+
+/** A sidecar may take its time after it was told: one that was told by the run before is not told again. */
+async function toldBefore(
+  pod: KubeObject,
+  { containers }: Extract<Verdict, { kind: "end" }>,
+  { events, signal }: Around,
+): Promise<string | undefined> {
+  const [ending] = containers;
+  const toldAt = await events.lastTold(nameOf(pod), signal);
+  if (toldAt === undefined || ending === undefined || toldAt + ending.patienceMs < Date.now()) return undefined;
+  return `${ending.container} was told ${Math.round((Date.now() - toldAt) / 1000)} s ago, and may take ${ending.patienceMs / 1000} s to end`;
+}
+
+async function print(rows: readonly Row[], { json, logLevel }: ReaperSettings): Promise<void> {
+  const text = json ? `${JSON.stringify(rows, null, 2)}\n` : tableOf(rows, logLevel === "debug");
+  await writeStreamed(new TextEncoder().encode(text));
+}

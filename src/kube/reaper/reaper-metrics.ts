@@ -1,0 +1,106 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Verdict } from "../../core/pod.ts";
+import { ruleNames } from "../../core/pod-rules.ts";
+import type { Outcome, Result } from "../../core/reap-attempt.ts";
+import type { MeansKind } from "../../core/reap-means.ts";
+import { addGauge, addProcess, type Exposition } from "../process-metrics.ts";
+import type { Interruption } from "./pods.ts";
+
+export interface ReaperMetrics extends Exposition {
+  /** A verdict about a pod; counted where it is another than before. */
+  judged(uid: string, verdict: Verdict): void;
+  forgot(uid: string): void;
+  acted(means: MeansKind, result: Result["kind"]): void;
+  /** @param seconds from the app's end to the sidecars' */
+  attempted(outcome: Outcome["kind"], seconds: number | undefined): void;
+  requested(verb: string, code: string): void;
+  interrupted(why: Interruption): void;
+}
+
+/** What is read when somebody asks. */
+export interface ReaperGauges {
+  readonly leads: () => boolean;
+  readonly isCircuitOpen: () => boolean;
+  readonly depth: () => number;
+  readonly underWay: () => number;
+  /** Milliseconds since the epoch. */
+  readonly syncedAt: () => number | undefined;
+}
+
+const outcomes: readonly Outcome["kind"][] = ["ended", "gave-up", "left", "gone", "stopped"];
+const interruptions: readonly Interruption[] = ["ended", "expired", "failed"];
+const buckets = [5, 6, 7, 8, 10, 15, 20, 30, 60, 120, 300, 600];
+
+export function createReaperMetrics(version: string, gauges: ReaperGauges): ReaperMetrics {
+  const registry = new Registry();
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter({ name: `ebb_reaper_${name}`, help, labelNames, registers: [registry] });
+  const verdicts = counter("verdicts_total", "Verdicts about pods by the rule that had the word.", "rule");
+  for (const rule of ruleNames) verdicts.inc({ rule }, 0);
+  const acts = counter("acts_total", "What sidecars were told, by which means, with what result.", "means", "result");
+  const attempts = counter("attempts_total", "Reapings of pods by how they ended.", "outcome");
+  for (const outcome of outcomes) attempts.inc({ outcome }, 0);
+  const requests = counter("api_requests_total", "Requests to the API server but those for the Lease.", "verb", "code");
+  const restarts = counter("watch_restarts_total", "Why watches of pods were begun again.", "reason");
+  for (const reason of interruptions) restarts.inc({ reason }, 0);
+  const durations = new Histogram({
+    name: "ebb_reaper_end_to_ended_seconds",
+    help: "From the end of a pod's app to the end of its sidecars.",
+    buckets,
+    registers: [registry],
+  });
+  const judged = new Map<string, Verdict["rule"]>();
+  const counts = new Map<Verdict["rule"], number>();
+  const move = (uid: string, rule: Verdict["rule"] | undefined): void => {
+    const before = judged.get(uid);
+    if (before === rule) return;
+    if (before !== undefined) counts.set(before, (counts.get(before) ?? 0) - 1);
+    if (rule === undefined) return void judged.delete(uid);
+    judged.set(uid, rule);
+    counts.set(rule, (counts.get(rule) ?? 0) + 1);
+    verdicts.inc({ rule });
+  };
+  addPods(registry, counts);
+  addGauges(registry, gauges);
+  addProcess(registry, version);
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    judged: (uid, { rule }) => move(uid, rule),
+    forgot: (uid) => move(uid, undefined),
+    acted: (means, result) => acts.inc({ means, result }),
+    attempted(outcome, seconds) {
+      attempts.inc({ outcome });
+      if (seconds !== undefined) durations.observe(seconds);
+    },
+    requested: (verb, code) => requests.inc({ verb, code }),
+    interrupted: (reason) => restarts.inc({ reason }),
+  };
+}
+
+function addPods(registry: Registry, counts: ReadonlyMap<Verdict["rule"], number>): void {
+  new Gauge({
+    name: "ebb_reaper_pods",
+    help: "Running pods by the rule that has the word about each now.",
+    labelNames: ["rule"],
+    registers: [registry],
+    collect() {
+      for (const rule of ruleNames) this.set({ rule }, counts.get(rule) ?? 0);
+    },
+  });
+}
+
+function addGauges(registry: Registry, { leads, isCircuitOpen, depth, underWay, syncedAt }: ReaperGauges): void {
+  addGauge(registry, "ebb_reaper_leader", "1: this replica is the one that acts.", () => Number(leads()));
+  addGauge(registry, "ebb_reaper_circuit_open", "1: the API server is unwell, and is asked nothing for a while.", () =>
+    Number(isCircuitOpen()),
+  );
+  addGauge(registry, "ebb_reaper_queue_depth", "Pods that wait for their time or their turn.", depth);
+  addGauge(registry, "ebb_reaper_attempts_in_progress", "Pods that are being reaped.", underWay);
+  addGauge(
+    registry,
+    "ebb_reaper_last_sync_timestamp_seconds",
+    "When all pods were last listed, in seconds since 1970; 0: not yet.",
+    () => (syncedAt() ?? 0) / 1000,
+  );
+}

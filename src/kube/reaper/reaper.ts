@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { version } from "../../../package.json";
+import { EXIT } from "../../core/exit.ts";
+import type { Environment } from "../../core/option.ts";
+import type { MeansKind } from "../../core/reap-means.ts";
+import type { ReapPolicy } from "../../core/reap-policy.ts";
+import type { ReaperSettings } from "../../core/reaper-options.ts";
+import type { Log } from "../../system/log.ts";
+import type { Signals } from "../../system/signals.ts";
+import { type ApiClient, connect } from "../client.ts";
+import { openHealth } from "../health.ts";
+import { lead } from "../lease.ts";
+import { type Stops, stopsOf } from "../stops.ts";
+import { createActs } from "./act.ts";
+import { createAttempts } from "./attempts.ts";
+import { createKeeper, emptyMemory, type Keeper, knownNow } from "./keeper.ts";
+import { createPodEvents } from "./pod-events.ts";
+import { watchPods } from "./pods.ts";
+import { reapOnce } from "./reap-once.ts";
+import { createReaperMetrics } from "./reaper-metrics.ts";
+import { createGate, throttled } from "./throttle.ts";
+
+export interface Context {
+  /** Those that can be used. */
+  readonly means: readonly MeansKind[];
+  readonly env: Environment;
+  readonly log: Log;
+  readonly signals: Signals;
+}
+
+/** Looks after pods until a stop signal, or once. Resolves to the exit code. @throws Failure where there is no API server */
+export async function main(settings: ReaperSettings, { means, env, log, signals }: Context): Promise<number> {
+  const stops = stopsOf(signals);
+  const api = await connect({ env, kubeconfig: settings.kubeconfig, context: settings.context }, log);
+  log.info({ server: api.server, namespaces: settings.namespace, means, dryRun: settings.dryRun }, "reaper");
+  const policyIn = (namespaces: ReapPolicy["namespaces"]): ReapPolicy => ({
+    afterMs: settings.after,
+    allJobs: settings.allJobs,
+    means,
+    namespaces,
+  });
+  const identity = `${hostname()}_${randomUUID()}`;
+  if (settings.once) return await reapOnce(api, { settings, policyIn, identity, log, signal: stops.first });
+  await serve(api, { settings, policyIn, identity, log, stops });
+  return EXIT.ok;
+}
+
+interface Serving {
+  readonly settings: ReaperSettings;
+  readonly policyIn: (namespaces: ReapPolicy["namespaces"]) => ReapPolicy;
+  /** One replica's alone. */
+  readonly identity: string;
+  readonly log: Log;
+  readonly stops: Stops;
+}
+
+/** Every replica watches and judges, so that whoever leads next acts at once. */
+async function serve(direct: ApiClient, { settings, policyIn, identity, log, stops }: Serving): Promise<void> {
+  const memory = emptyMemory();
+  const gate = createGate({ perSecond: settings.qps, burst: settings.burst }, log);
+  const office = holdOffice(direct, { settings, identity, log, signal: stops.first });
+  const metrics = createReaperMetrics(version, {
+    leads: office.leads,
+    isCircuitOpen: () => gate.isOpen,
+    depth: () => keeper.depth,
+    underWay: () => attempts.underWay,
+    syncedAt: () => source.syncedAt(),
+  });
+  const api = throttled(direct, gate, metrics.requested);
+  const source = watchPods(api, watchedBy(settings), log, metrics.interrupted);
+  const policy = (): ReapPolicy => policyIn(source.namespaces());
+  const events = createPodEvents(api, identity, log);
+  const perform = createActs({ ...settings, api, gate: gate.turn, log });
+  const known = () => knownNow(memory);
+  const attempts = createAttempts({ api, perform, events, metrics, policy, known, watches: true, log });
+  const { concurrency, dryRun: isDryRun } = settings;
+  const keeper: Keeper = createKeeper({
+    ...{ source, attempts, events, metrics, policy, memory, concurrency, isDryRun, log },
+  });
+  const unready = () => (source.syncedAt() === undefined ? "the pods are not listed yet" : undefined);
+  const health = openHealth(settings.healthListen, metrics, { unready, unwell: office.stuck });
+  log.info({ port: health.port }, "answering probes");
+  // what throws is a bug, and ends all of it
+  await Promise.all([
+    source.run((change) => keeper.changed(change), stops.first),
+    keeper.judge(stops.first),
+    office.hold((signal) => keeper.act(signal)),
+  ]);
+  await health.close();
+}
+
+function watchedBy({ namespace, selector, resync }: ReaperSettings) {
+  return { namespaces: namespace, selector, resyncMs: resync };
+}
+
+/** Twice as long as a Lease lives, of which a round is a small part. */
+const STUCK_MS = 30_000;
+
+interface Office {
+  leads(): boolean;
+  /** Why it will never lead: its loop has stopped. */
+  stuck(): string | undefined;
+  /** Works whenever this replica leads, until the signal is aborted. */
+  hold(work: (signal: AbortSignal) => Promise<void>): Promise<void>;
+}
+
+type Candidate = Omit<Serving, "stops" | "policyIn"> & { readonly signal: AbortSignal };
+
+/** The Lease's requests are its own: a full gate must not cost it. With --dry-run there is none: whoever leads goes on. */
+function holdOffice(direct: ApiClient, { settings, identity, log, signal }: Candidate): Office {
+  let isLeader = false;
+  let movedAt = performance.now();
+  const { dryRun, lease: name, leaseNamespace: namespace = direct.namespace } = settings;
+  const api: ApiClient = {
+    ...direct,
+    get(path, asking) {
+      movedAt = performance.now();
+      return direct.get(path, asking);
+    },
+  };
+  return {
+    leads: () => isLeader,
+    stuck() {
+      const isStuck = !dryRun && performance.now() - movedAt > STUCK_MS;
+      return isStuck ? `the Lease was not looked at for ${STUCK_MS / 1000} s` : undefined;
+    },
+    async hold(work) {
+      if (dryRun) return await work(signal);
+      const act = async (term: AbortSignal): Promise<void> => {
+        isLeader = true;
+        try {
+          await work(term);
+        } finally {
+          isLeader = false;
+        }
+      };
+      await lead({ api, namespace, name, identity }, act, { log, signal });
+    },
+  };
+}

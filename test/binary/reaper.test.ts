@@ -1,0 +1,111 @@
+import { expect, test } from "bun:test";
+import { until } from "../harness.ts";
+import { status } from "../kube/stand-in-api.ts";
+import { type Cluster, nonEmpty, type Reaper, running, startCluster, startReaper, stuckPod } from "./reaper.ts";
+
+const LONG_MS = 60_000;
+const LEASE = "/apis/coordination.k8s.io/v1/namespaces/ebb/leases/ebb-reaper";
+
+const ended = (reaper: Reaper, count: number) =>
+  until(`${count} ended`, () => reaper.said("sidecars ended").length >= count || undefined, LONG_MS);
+const holderOf = (cluster: Cluster) => cluster.api.objects.get(LEASE)?.spec.holderIdentity;
+
+async function metric(reaper: Reaper, line: string): Promise<number> {
+  const text = await (await fetch(`${reaper.health}/metrics`)).text();
+  const found = text.split("\n").find((each) => each.startsWith(`${line} `));
+  if (found === undefined) throw new Error(`no ${line} in\n${text}`);
+  return Number(found.slice(line.length));
+}
+
+test("pods that were stuck before it came, and those that come to be, are seen to, each once", async () => {
+  await using cluster = startCluster();
+  cluster.put(stuckPod("early"));
+  cluster.put(stuckPod("busy", { state: running }));
+  await using reaper = await startReaper(cluster, "--after", "1s");
+  await ended(reaper, 1);
+  cluster.put(stuckPod("busy", { secondsAgo: 0 }));
+  cluster.put(stuckPod("new", { secondsAgo: 0 }));
+  await ended(reaper, 3);
+  expect(cluster.told.toSorted()).toEqual(["busy", "early", "new"]);
+  expect(await metric(reaper, 'ebb_reaper_acts_total{means="ephemeral",result="taken"}')).toBe(3);
+  expect(await metric(reaper, 'ebb_reaper_attempts_total{outcome="ended"}')).toBe(3);
+  expect(await metric(reaper, "ebb_reaper_end_to_ended_seconds_count")).toBe(3);
+  expect(await metric(reaper, "ebb_reaper_leader")).toBe(1);
+  expect(await metric(reaper, 'ebb_reaper_pods{rule="stuck"}')).toBe(0);
+});
+
+test("a stop signal ends it with 0, and the Lease is given back", async () => {
+  await using cluster = startCluster();
+  await using reaper = await startReaper(cluster);
+  await until("it leads", () => holderOf(cluster), LONG_MS);
+  reaper.started.kill("SIGTERM");
+  expect((await reaper.started.ended).code).toBe(0);
+  expect(holderOf(cluster)).toBe("");
+});
+
+test("of two only one acts; when it goes, the other does, and tells nobody twice", async () => {
+  await using cluster = startCluster();
+  await using first = await startReaper(cluster);
+  await until("the first leads", () => holderOf(cluster), LONG_MS);
+  await using second = await startReaper(cluster);
+  await until("the second is ready", async () => (await fetch(`${second.health}/readyz`)).ok || undefined, LONG_MS);
+  const finish: (() => void)[] = [];
+  cluster.onTold = (_, end) => finish.push(end);
+  cluster.put(stuckPod("slow"));
+  await until("it is told", () => cluster.told.length === 1 || undefined, LONG_MS);
+  first.started.kill("SIGKILL");
+  const lease = cluster.api.objects.get(LEASE);
+  cluster.api.put(LEASE, { ...lease, spec: { ...lease.spec, holderIdentity: "" } }); // as if its time were over
+  await until("the second leads", () => nonEmpty(second.said("this replica leads")), LONG_MS);
+  cluster.put(stuckPod("other"));
+  await until("the other is told", () => cluster.told.includes("other") || undefined, LONG_MS);
+  expect(cluster.told).toEqual(["slow", "other"]);
+  for (const end of finish) end();
+});
+
+test("with --dry-run it says once what it would do, does nothing, and asks for no Lease", async () => {
+  await using cluster = startCluster();
+  cluster.put(stuckPod("done"));
+  await using reaper = await startReaper(cluster, "--dry-run");
+  const [line] = await until("it says so", () => nonEmpty(reaper.said("pod is stuck")), LONG_MS);
+  expect(line).toMatchObject({ pod: "done", dryRun: true });
+  cluster.put(stuckPod("done", { exitCode: 1 }));
+  cluster.put(stuckPod("more"));
+  await until("of the other too", () => reaper.said("pod is stuck").length > 1 || undefined, LONG_MS);
+  expect(reaper.said("pod is stuck").map(({ pod }) => pod)).toEqual(["done", "more"]);
+  expect({ told: cluster.told, lease: holderOf(cluster) }).toEqual({ told: [], lease: undefined });
+});
+
+test("what cannot be done is reported, on the pod too, and not begun anew for ever", async () => {
+  await using cluster = startCluster();
+  const { answer } = cluster.api;
+  cluster.api.answer = (request) => {
+    const isLook = request.method === "GET" && /\/pods\/[^/]+$/.test(new URL(request.url).pathname);
+    return isLook ? status(403, "Forbidden", 'cannot get resource "pods"') : answer?.(request);
+  };
+  cluster.put(stuckPod("stubborn"));
+  await using reaper = await startReaper(cluster);
+  const said = () => reaper.said("a sidecar does not end");
+  const [line] = await until("it gives up", () => nonEmpty(said()), LONG_MS);
+  expect(line).toMatchObject({ pod: "stubborn", level: "error" });
+  expect(String(line?.why)).toContain('cannot get resource "pods"');
+  await until("an Event", () => cluster.events().some(({ reason }) => reason === "SidecarRefusesToEnd"), LONG_MS);
+  cluster.put(stuckPod("stubborn", { exitCode: 1 }));
+  cluster.put(stuckPod("another"));
+  await until("the next", () => said().length > 1 || undefined, LONG_MS);
+  expect(said().map(({ pod }) => pod)).toEqual(["stubborn", "another"]);
+  expect(cluster.told).toEqual([]);
+});
+
+test("/readyz and /healthz: ready once all pods are listed, and well while the API server is not", async () => {
+  await using cluster = startCluster();
+  let isWell = false;
+  const { answer } = cluster.api;
+  cluster.api.answer = (request) => (isWell ? answer?.(request) : status(503, "ServiceUnavailable", "starting"));
+  await using reaper = await startReaper(cluster);
+  await until("it asked", () => nonEmpty(cluster.api.requests), LONG_MS);
+  expect((await fetch(`${reaper.health}/readyz`)).status).toBe(503);
+  expect((await fetch(`${reaper.health}/healthz`)).status).toBe(200);
+  isWell = true;
+  await until("it is ready", async () => (await fetch(`${reaper.health}/readyz`)).ok || undefined, LONG_MS);
+});

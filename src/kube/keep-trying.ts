@@ -1,4 +1,4 @@
-import { isTrouble } from "./api-error.ts";
+import { ApiError, isTrouble } from "./api-error.ts";
 import type { Context } from "./context.ts";
 import { pause } from "./pause.ts";
 
@@ -13,7 +13,7 @@ export interface Trying extends Context {
 
 /**
  * Does something that goes on for long, such as a watch, over and over until the signal is aborted. Whatever fails is logged,
- * once as long as it is the same, and tried again later each time, until `isFine` is called.
+ * once as long as it is the same, and tried again later each time, and not before the server wants it, until `isFine` is called.
  */
 export async function keepTrying(
   once: (isFine: () => void) => Promise<void>,
@@ -35,7 +35,8 @@ export async function keepTrying(
       failed?.(error);
       if (error.message !== complaint) log.warn({ reason: error.message }, message);
       complaint = error.message;
-      await pause(pauseMs * (0.5 + Math.random()), signal);
+      const wantedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+      await pause(Math.max(wantedMs, pauseMs * (0.5 + Math.random())), signal);
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
   }

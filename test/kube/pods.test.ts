@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createApiClient } from "../../src/kube/client.ts";
 import type { Interruption, PodChange, PodSource, WatchedPods } from "../../src/kube/reaper/pods.ts";
 import { watchPods } from "../../src/kube/reaper/pods.ts";
+import { createGate, throttled } from "../../src/kube/reaper/throttle.ts";
 import { podOf, running } from "../core/stuck-pods.ts";
 import { until } from "../harness.ts";
 import { collectLog } from "./collect-log.ts";
@@ -26,7 +27,8 @@ function watch(api: StandInApi, which: Partial<WatchedPods> = {}): Watched {
   const seen: string[] = [];
   const interruptions: Interruption[] = [];
   const client = createApiClient({ server: api.url, namespace: "x", identity: async () => ({ headers: {} }) });
-  const source = watchPods(client, { ...everything, ...which }, log, (why) => interruptions.push(why));
+  const gated = throttled(client, createGate({ perSecond: 1e6, burst: 1e6 }, log));
+  const source = watchPods(gated, { ...everything, ...which }, log, (why) => interruptions.push(why));
   const tell = (change: PodChange): void => {
     changes.push(change);
     seen.push(`${change.name} ${change.pod === undefined ? "-" : change.uid}`);
@@ -134,6 +136,22 @@ test("an API server that is unwell: it goes on when that is over, and complains 
   await using watched = watch(api);
   await synced(watched);
   expect(watched.seen).toEqual(["a 1"]);
+  const complaints = watched.log.lines.filter(({ message }) => message === "cannot watch pods; trying again");
+  expect(complaints).toHaveLength(1);
+});
+
+test("a server that has too much to do is asked when it says", async () => {
+  await using api = startStandInApi();
+  put(api, "a", "1");
+  const times: number[] = [];
+  api.answer = ({ url }) => {
+    if (!url.includes("/pods")) return undefined;
+    times.push(performance.now());
+    return times.length === 1 ? status(429, "TooManyRequests", "busy", { "retry-after": "2" }) : undefined;
+  };
+  await using watched = watch(api);
+  await synced(watched);
+  expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1950);
 });
 
 test("all is listed anew now and then: what the watch has not said is found", async () => {

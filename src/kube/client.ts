@@ -86,7 +86,10 @@ export function createApiClient(access: Access): ApiClient {
     delete: async (path, asking) => void (await ask("DELETE", path, asking)),
     watch: (path, query, signal) => watch(access, path, query, signal),
     stream: (path, protocol, { signal, timeoutMs = TIMEOUT_MS } = {}) =>
-      openStream(access, { path, protocol, signal, timeoutMs, explain: () => explainRefusal(access, path, signal) }),
+      openStream(access, {
+        ...{ path, protocol, signal, timeoutMs },
+        explain: (status) => explainRefusal(access, status, { path, signal }),
+      }),
   };
 }
 
@@ -151,16 +154,15 @@ async function send(access: Access, asked: Request, isRefused: boolean): Promise
 }
 
 /**
- * Asks for a stream without being able to start one: who may not have it is told why. The verb is get, and where the server
- * looks twice create, too (kubernetes 1.35: AuthorizePodWebsocketUpgradeCreatePermission).
+ * Asks for a stream without being able to start one: who may not have it is told why. The verbs are get and, since Kubernetes
+ * 1.35, create (AuthorizePodWebsocketUpgradeCreatePermission), of which only a POST says more than that it is forbidden.
  */
-async function explainRefusal(access: Access, path: string, signal: AbortSignal | undefined): Promise<void> {
-  for (const method of ["GET", "POST"]) {
+async function explainRefusal(access: Access, status: number, asked: Omit<Request, "method">): Promise<void> {
+  for (const method of ["POST", "GET"]) {
     try {
-      await request(access, { method, path, signal });
+      await request(access, { ...asked, method });
     } catch (error) {
-      const isMissing = error instanceof ApiError && error.status === 400 && /upgrade/i.test(error.message);
-      if (!isMissing) throw error;
+      if (asked.signal?.aborted || (error instanceof ApiError && error.status === status)) throw error;
     }
   }
 }

@@ -17,7 +17,7 @@ export interface StreamRequest {
   /** Until it is open. */
   readonly timeoutMs: number;
   /** Throws what the server says against it: Bun tells no more of a refusal than its status. */
-  explain(): Promise<void>;
+  explain(status: number): Promise<void>;
 }
 
 /** Bytes that came and were not read: more is nothing that ebb has asked for. */
@@ -74,7 +74,7 @@ async function connected(access: Access, asked: StreamRequest, receive: Receive)
   const final = answer === 401 ? await tryOpen(access, asked, { receive, isRefused: true }) : answer;
   if (final instanceof Error) throw unanswered(final, named, access);
   if (typeof final === "number") {
-    await explain();
+    await explain(final);
     throw new ApiError(`GET ${named.path}: ${final}`, {
       status: final,
       reason: String(final),

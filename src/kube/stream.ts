@@ -68,7 +68,7 @@ type Receive = (bytes: Uint8Array, from: WebSocket) => void;
 
 /** An open socket; after a 401 by what a plugin says then. */
 async function connected(access: Access, asked: StreamRequest, receive: Receive): Promise<WebSocket> {
-  const { path, protocol, signal, explain } = asked;
+  const { path, signal, explain } = asked;
   const named = { method: "GET", path: path.replace(/\?.*/, ""), signal };
   const answer = await tryOpen(access, asked, { receive, isRefused: false });
   const final = answer === 401 ? await tryOpen(access, asked, { receive, isRefused: true }) : answer;
@@ -81,9 +81,7 @@ async function connected(access: Access, asked: StreamRequest, receive: Receive)
       retryAfterMs: undefined,
     });
   }
-  if (final.protocol === protocol) return final;
-  final.terminate();
-  throw unanswered(new Error(`expected the protocol ${protocol}, got "${final.protocol}"`), named, access);
+  return final;
 }
 
 interface Try {

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { ApiError } from "../../src/kube/api-error.ts";
@@ -119,6 +120,24 @@ test("a server that nobody is at, one that is silent, and one that speaks anothe
   await until("nothing is left open", () => other.opened === other.closed, 30_000);
 });
 
+test("a server that agrees on no protocol is not spoken to", async () => {
+  const server = createServer().on("upgrade", ({ headers }, socket) => {
+    const key = `${headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`; // RFC 6455, 1.3
+    const accept = createHash("sha1").update(key).digest("base64");
+    const head = ["101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade"].join("\r\n");
+    socket.on("error", () => undefined);
+    socket.write(`HTTP/1.1 ${head}\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  const identity = async () => ({ headers: {} });
+  const api = createApiClient({ server: `http://127.0.0.1:${port}`, namespace: "x", identity });
+  const { message } = await failureOf(api.stream(EXEC, PROTOCOL));
+  server.closeAllConnections();
+  server.close();
+  expect(message).toStartWith(`GET ${POD}/exec: http://127.0.0.1:${port}: `);
+});
+
 test("an aborted signal ends it with its reason: before it is open, and while it is read", async () => {
   await using cluster = withPod();
   const stop = new AbortController();
@@ -145,6 +164,23 @@ test("who is not read is not listened to for ever", async () => {
   for (let next = await stream.next(); next !== undefined; next = await stream.next()) bytes += next.length;
   expect(bytes).toBeGreaterThan(2 ** 20);
   expect(bytes).toBeLessThan(2 ** 20 + 2 * piece.length);
+});
+
+test("who reads may be told as much as there is", async () => {
+  await using cluster = withPod();
+  const piece = Buffer.alloc(256 * 1024);
+  const pieces = 16;
+  cluster.exec = {
+    open: (far) => far.send(piece),
+    message: (far) => far.send(piece),
+  };
+  using stream = await cluster.api.stream(EXEC, PROTOCOL);
+  let bytes = 0;
+  for (let at = 0; at < pieces; at++) {
+    bytes += (await stream.next())?.length ?? 0;
+    stream.send(Buffer.from("more"));
+  }
+  expect(bytes).toBe(pieces * piece.length);
 });
 
 test("it goes through the proxy that the kubeconfig names", async () => {

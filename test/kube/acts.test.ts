@@ -328,6 +328,12 @@ describe("whatever the means", () => {
     expect((await perform(cluster, means)).result).toEqual({ kind: "unavailable", why: "429 slowly", afterMs: 7000 });
   });
 
+  test.each(table)("%s: what conflicts with somebody else's write is tried again", async (_, means) => {
+    await using cluster = withPod();
+    cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(409, "conflict"));
+    expect((await perform(cluster, means)).result).toEqual({ kind: "unavailable", why: "409 conflict" });
+  });
+
   test.each(table)("%s: a pod that is not there is refused", async (_, means) => {
     await using cluster = startFakeCluster();
     expect((await perform(cluster, means)).result).toEqual(refused('404 pods "p" not found'));

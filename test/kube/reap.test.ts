@@ -214,8 +214,9 @@ test("to stop does not wait for word of an act", async () => {
     stop.abort();
     await new Promise(() => undefined);
   };
-  const { reaping } = reapingOf(cluster, { before, signal: stop.signal, pace: { beforeMs: 2 ** 31 } });
+  const { reaping, told } = reapingOf(cluster, { before, signal: stop.signal, pace: { beforeMs: 2 ** 31 } });
   expect(await reap(pod, reaping)).toEqual({ kind: "stopped" });
+  expect(told).toEqual([]);
   expect(cluster.opened).toBe(0);
 });
 

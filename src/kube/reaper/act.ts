@@ -16,7 +16,6 @@ export function createActs(settings: ActSettings): Perform {
     try {
       return await perform(act, acting, settings);
     } catch (error) {
-      if (acting.signal.aborted) throw acting.signal.reason;
       const { kind } = act.means;
       if (error instanceof ApiError && error.status === 403 && !forbidden.has(kind)) {
         forbidden.add(kind);

@@ -58,7 +58,7 @@ function execPath({ container, command }: Exec, { pod }: Acting): string {
   return `${pathOf(pod)}/exec?${query}`;
 }
 
-/** Where the stream ends without a word, the sidecar's end has ended the command. */
+/** Where the stream ends without a word, the sidecar's end has ended the command, or the API server's: the sidecar is then watched. */
 async function resultOf(stream: Stream): Promise<Result> {
   let output = "";
   for (;;) {

@@ -30,7 +30,9 @@ export interface Reaping {
   readonly follow?: Follow | undefined;
   /** Waited for before each act, but not for long. */
   readonly before?: ((act: Act, reason: string) => Promise<void>) | undefined;
+  /** What came of each act; of one that was given up, too. */
   readonly after?: ((act: Act, result: Result, tookMs: number) => void) | undefined;
+  /** Otherwise than usual. */
   readonly pace?: Partial<Pace> | undefined;
   readonly log: Log;
   /** Aborted: nothing is begun any more, and what is under way is given up. */

@@ -126,6 +126,27 @@ test("no more are under way than --concurrency allows, none twice, however often
   await keeper.end();
 });
 
+test("one that changes while it is dealt with is not begun a second time beside that", async () => {
+  const keeper = lead();
+  keeper.act();
+  keeper.put("a");
+  await begins(keeper, 1);
+  keeper.put("a");
+  keeper.put("b");
+  await begins(keeper, 2);
+  expect(keeper.begun).toEqual(["a", "b"]);
+  await keeper.end();
+});
+
+test("one that is not stuck any more does not wait for its turn", async () => {
+  const keeper = lead();
+  keeper.put("a");
+  expect(keeper.depth()).toBe(1);
+  keeper.put("a", running);
+  expect(keeper.depth()).toBe(0);
+  await keeper.end();
+});
+
 test.each([
   ["ended", { kind: "ended", acts: [] }],
   ["given up", { kind: "gave-up", reason: "it does not go", tried: [] }],

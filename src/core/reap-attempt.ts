@@ -30,6 +30,8 @@ interface Progress {
   readonly round: number;
   /** Looks and acts since the last act that was answered. */
   readonly failures: number;
+  /** Acts in a row that were not answered. */
+  readonly misses: number;
   /** What has not worked, and why: not tried again in its round. */
   readonly tried: readonly Tried[];
   /** What was taken. */
@@ -81,6 +83,8 @@ export type Outcome =
   /** It is not stuck any more, or not to be reaped. */
   | { readonly kind: "left"; readonly reason: string }
   | { readonly kind: "gave-up"; readonly reason: string; readonly tried: readonly Tried[] }
+  /** Nobody there answers, a node's kubelet say: for later, when others have had their turn. */
+  | { readonly kind: "put-off"; readonly reason: string }
   | { readonly kind: "stopped" };
 
 export interface Policy {
@@ -98,7 +102,7 @@ export type Step = readonly [State, readonly Action[]];
 
 /** The first state and what to do in it. */
 export function begin(policy: Policy): Step {
-  return look({ turn: 0, round: 1, failures: 0, tried: [], acts: [] }, policy);
+  return look({ turn: 0, round: 1, failures: 0, misses: 0, tried: [], acts: [] }, policy);
 }
 
 /** What happens next. An event that does not belong to the phase, or to an older turn, changes nothing. */
@@ -132,8 +136,8 @@ function look(progress: Progress, { answerMs }: Policy, before: readonly Action[
   return [{ ...only(progress), phase: "looking", turn }, [...before, { kind: "look", turn }, answer]];
 }
 
-function only({ turn, round, failures, tried, acts }: Progress): Progress {
-  return { turn, round, failures, tried, acts };
+function only({ turn, round, failures, misses, tried, acts }: Progress): Progress {
+  return { turn, round, failures, misses, tried, acts };
 }
 
 function looking(state: Live, event: Event, policy: Policy): Step {
@@ -162,13 +166,26 @@ function acting(state: In<"acting">, event: Event, policy: Policy): Step {
     case "taken": {
       const acts = [...state.acts, state.acted];
       const patience: Action = { kind: "arm", deadline: "patience", ms: state.acted.patienceMs };
-      return [{ ...state, phase: "watching", failures: 0, acts }, [...answered, patience]];
+      return [{ ...state, phase: "watching", failures: 0, misses: 0, acts }, [...answered, patience]];
     }
     case "refused":
-      return look({ ...spend(state, state.acted, result.why), failures: 0 }, policy, answered);
+      return look({ ...spend(state, state.acted, result.why), failures: 0, misses: 0 }, policy, answered);
     case "unavailable":
-      return rest({ ...state, failures: state.failures + 1 }, policy, answered, result.afterMs);
+      return missed(state, result, { policy, before: answered });
   }
+}
+
+/** About a minute of rests. */
+const MOST_MISSES = 7;
+
+function missed(
+  state: In<"acting">,
+  { why, afterMs }: Extract<Result, { kind: "unavailable" }>,
+  { policy, before }: Around,
+): Step {
+  const misses = state.misses + 1;
+  if (misses === MOST_MISSES) return over({ kind: "put-off", reason: why }, before);
+  return rest({ ...state, failures: state.failures + 1, misses }, policy, before, afterMs);
 }
 
 function spend(progress: Progress, act: Act, why: string): Progress {

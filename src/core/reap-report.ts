@@ -4,7 +4,7 @@ import { describeMeans } from "./reap-means.ts";
 
 /** What became of a pod, for people: a word, and a sentence. */
 export interface Report {
-  readonly result: "gave up" | "ended" | "would end" | "stopped" | "later" | "gone" | "left";
+  readonly result: "gave up" | "put off" | "ended" | "would end" | "stopped" | "later" | "gone" | "left";
   readonly why: string;
 }
 
@@ -18,6 +18,8 @@ export function reportOf(outcome: Outcome): Report {
       return { result: "left", why: outcome.reason };
     case "gave-up":
       return { result: "gave up", why: [outcome.reason, ...triedOnce(outcome.tried)].join("; ") };
+    case "put-off":
+      return { result: "put off", why: outcome.reason };
     case "stopped":
       return { result: "stopped", why: "this reaper was told to stop, or leads no more; the next one looks again" };
   }

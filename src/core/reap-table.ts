@@ -13,7 +13,16 @@ export interface Row extends Report {
 /** Left as a matter of course: in a table of a whole cluster nobody looks for them. */
 const plain: ReadonlySet<Rule> = new Set(["not-chosen", "over", "pending", "app-running", "restarts-always"]);
 
-const order: readonly Report["result"][] = ["gave up", "ended", "would end", "stopped", "later", "gone", "left"];
+const order: readonly Report["result"][] = [
+  "gave up",
+  "put off",
+  "ended",
+  "would end",
+  "stopped",
+  "later",
+  "gone",
+  "left",
+];
 
 /** What became of each pod, and why, what matters most first; those that are left as a matter of course are counted. */
 export function tableOf(rows: readonly Row[], showsAll: boolean): string {

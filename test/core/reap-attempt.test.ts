@@ -264,6 +264,24 @@ describe("an API server that is unwell:", () => {
       ],
     ],
     [
+      "where act after act is not answered it is put off, for others to have their turn",
+      Array.from({ length: 7 }, (_, at) => [
+        looked(2 * at + 1, proxy),
+        acted(2 * at + 2, unavailable(1)),
+        ...(at < 6 ? [over("rest")] : []),
+      ]).flat(),
+      [
+        look(1),
+        `disarm answer, ${act(2, "exec")}`,
+        ...[2, 4, 8, 16, 32, 60].flatMap((seconds, at) => [
+          `disarm answer, arm rest ${seconds * 1000}`,
+          look(2 * at + 3),
+          `disarm answer, ${act(2 * at + 4, "exec")}`,
+        ]),
+        "disarm answer, end put-off: 503",
+      ],
+    ],
+    [
       "it says itself when to come back",
       [looked(1, proxy), acted(2, unavailable(90_000))],
       [look(1), `disarm answer, ${act(2, "exec")}`, "disarm answer, arm rest 90000"],

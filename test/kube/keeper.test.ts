@@ -180,12 +180,15 @@ test("what is deleted while it is dealt with leaves nothing behind", async () =>
   await keeper.end();
 });
 
-test("where a fresh look sees no reason to act it rests first, whatever the watch says", async () => {
+test.each<Outcome>([
+  { kind: "left", reason: "it is not stuck any more" },
+  { kind: "put-off", reason: "the kubelet does not answer" },
+])("where a fresh look sees no reason to act it rests first, whatever the watch says: %o", async (outcome) => {
   const keeper = lead();
   keeper.act();
   keeper.put("a");
   await begins(keeper, 1);
-  keeper.finish("a", { kind: "left", reason: "it is not stuck any more" });
+  keeper.finish("a", outcome);
   await until("it is over", () => keeper.underWay.size === 0 || undefined, LONG_MS);
   for (let at = 0; at < 20; at += 1) keeper.put("a");
   await Bun.sleep(50);

@@ -116,6 +116,8 @@ function conclude(audit: Audit, outcome: Outcome, log: Log): void {
       return log.info({ ...audit, why }, "sidecars ended");
     case "gave-up":
       return log.error({ ...audit, why }, "a sidecar does not end");
+    case "put-off":
+      return log.warn({ ...audit, why }, "nobody answers for this pod: put off");
     default:
       return log.info({ ...audit, why }, `pod ${outcome.kind}`);
   }

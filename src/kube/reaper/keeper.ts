@@ -15,7 +15,7 @@ import { createWaitingPods } from "./waiting-pods.ts";
 export interface Memory {
   readonly handled: Map<string, string>;
   readonly seen: Map<string, number>;
-  /** How often a fresh look saw no reason to act where the watch did. */
+  /** How often a fresh look saw no reason to act where the watch did, or nobody answered. */
   readonly disagreements: Map<string, number>;
 }
 
@@ -115,7 +115,7 @@ function createTurns(context: KeeperContext, { waiting, judge, forget }: Judging
   const conclude = (uid: string, outcome: Outcome): void => {
     if (source.get(uid) === undefined) return forget(uid);
     if (outcome.kind === "ended" || outcome.kind === "gave-up") memory.handled.set(uid, reportOf(outcome).why);
-    if (outcome.kind === "left" || outcome.kind === "gone") {
+    if (outcome.kind === "left" || outcome.kind === "gone" || outcome.kind === "put-off") {
       const times = memory.disagreements.get(uid) ?? 0;
       memory.disagreements.set(uid, times + 1);
       waiting.rest(uid, Date.now() + backoffMs(times, disagreement, Math.random()));

@@ -60,8 +60,10 @@ export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
   };
   await Promise.all(Array.from({ length: settings.concurrency }, work));
   await print(rows, settings);
-  return rows.some(({ result }) => result === "gave up" || result === "stopped") ? EXIT.unavailable : EXIT.ok;
+  return rows.some(({ result }) => undone.includes(result)) ? EXIT.unavailable : EXIT.ok;
 }
+
+const undone: readonly Row["result"][] = ["gave up", "put off", "stopped"];
 
 const idle = { leads: () => true, isCircuitOpen: () => false, depth: () => 0, underWay: () => 0, syncedAt: () => 0 };
 

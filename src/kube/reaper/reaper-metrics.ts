@@ -27,7 +27,7 @@ export interface ReaperGauges {
   readonly syncedAt: () => number | undefined;
 }
 
-const outcomes: readonly Outcome["kind"][] = ["ended", "gave-up", "left", "gone", "stopped"];
+const outcomes: readonly Outcome["kind"][] = ["ended", "gave-up", "put-off", "left", "gone", "stopped"];
 const interruptions: readonly Interruption[] = ["ended", "expired", "failed"];
 const buckets = [5, 6, 7, 8, 10, 15, 20, 30, 60, 120, 300, 600];
 

@@ -2,6 +2,13 @@
 // biome-ignore lint/suspicious/noExplicitAny: what a test writes, and reads back
 type Loose = any;
 
+interface Change {
+  readonly at: number;
+  readonly path: string;
+  readonly before: Loose;
+  readonly after: Loose;
+}
+
 interface Watcher {
   readonly collection: string;
   readonly url: URL;
@@ -33,17 +40,21 @@ export function startStandInApi(): StandInApi {
   const objects = new Map<string, Loose>();
   const watchers = new Set<Watcher>();
   const requests: string[] = [];
+  const history: Change[] = [];
   let version = 100;
   let oldest = 0;
+  const tellOne = (watcher: Watcher, { at, path, before, after }: Change): void => {
+    if (!isIn(path, watcher.collection)) return;
+    const [was, is] = [matches(before, watcher.url), matches(after, watcher.url)];
+    if (!was && !is) return;
+    // one that matches no more comes as deleted, as it was before (apiserver's storage/cacher)
+    const object = is ? after : { ...before, metadata: { ...before.metadata, resourceVersion: String(at) } };
+    watcher.send({ type: is ? (was ? "MODIFIED" : "ADDED") : "DELETED", object });
+  };
   const tell = (path: string, before: Loose, after: Loose): void => {
-    for (const watcher of watchers) {
-      if (!isIn(path, watcher.collection)) continue;
-      const [was, is] = [matches(before, watcher.url), matches(after, watcher.url)];
-      if (!was && !is) continue;
-      // one that matches no more comes as deleted, as it was before (apiserver's storage/cacher)
-      const object = is ? after : { ...before, metadata: { ...before.metadata, resourceVersion: String(version) } };
-      watcher.send({ type: is ? (was ? "MODIFIED" : "ADDED") : "DELETED", object });
-    }
+    const change = { at: version, path, before, after };
+    history.push(change);
+    for (const watcher of watchers) tellOne(watcher, change);
   };
   const put = (path: string, object: Loose): Loose => {
     const before = objects.get(path);
@@ -61,7 +72,8 @@ export function startStandInApi(): StandInApi {
     return Response.json({ metadata: { resourceVersion: String(version), ...more }, items });
   };
   const watch = (collection: string, url: URL): Response => {
-    if (Number(url.searchParams.get("resourceVersion")) < oldest) return status(410, "Expired", "too old");
+    const since = Number(url.searchParams.get("resourceVersion"));
+    if (since < oldest) return status(410, "Expired", "too old");
     let watcher: Watcher;
     const body = new ReadableStream({
       start(controller) {
@@ -71,6 +83,7 @@ export function startStandInApi(): StandInApi {
         };
         watcher = { collection, url, send, end };
         watchers.add(watcher);
+        for (const change of history) if (change.at > since) tellOne(watcher, change);
         send({ type: "BOOKMARK", object: { metadata: { resourceVersion: String(version) } } });
       },
       cancel: () => void watchers.delete(watcher),

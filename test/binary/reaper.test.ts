@@ -37,7 +37,7 @@ test("pods that were stuck before it came, and those that come to be, are seen t
 test("a stop signal ends it with 0, and the Lease is given back", async () => {
   await using cluster = startCluster();
   await using reaper = await startReaper(cluster);
-  await until("it leads", () => holderOf(cluster), LONG_MS);
+  await until("it leads", () => nonEmpty(reaper.said("this replica leads")), LONG_MS);
   reaper.started.kill("SIGTERM");
   expect((await reaper.started.ended).code).toBe(0);
   expect(holderOf(cluster)).toBe("");
@@ -46,7 +46,7 @@ test("a stop signal ends it with 0, and the Lease is given back", async () => {
 test("of two only one acts; when it goes, the other does, and tells nobody twice", async () => {
   await using cluster = startCluster();
   await using first = await startReaper(cluster);
-  await until("the first leads", () => holderOf(cluster), LONG_MS);
+  await until("the first leads", () => nonEmpty(first.said("this replica leads")), LONG_MS);
   await using second = await startReaper(cluster);
   await until("the second is ready", async () => (await fetch(`${second.health}/readyz`)).ok || undefined, LONG_MS);
   const finish: (() => void)[] = [];

@@ -7,10 +7,12 @@ import { type MeansKind, meansKinds } from "./reap-means.ts";
 import { boolean, duration, positive, splitBy, syntax, wholeNumber } from "./syntax.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
-const name = syntax(
-  (given) => (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(given) ? given : undefined),
-  "a name such as shop",
-);
+const isName = (given: string) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(given);
+const name = syntax((given) => (isName(given) ? given : undefined), "a name such as shop");
+const names = syntax((given) => {
+  const all = splitBy(given, ",");
+  return all.length > 0 && all.every(isName) ? all : undefined;
+}, "names such as shop or shop,bank");
 const count = syntax((given) => wholeNumber.parse(given) || undefined, "a whole number above 0");
 
 const reaping = {
@@ -19,8 +21,8 @@ const reaping = {
     group: "reaping",
     value: "NAME[,NAME]",
     initially: "all",
-    syntax: name,
-    help: "only pods of this namespace; a Role there is then enough",
+    syntax: names,
+    help: "only pods of these namespaces; a Role in each is then enough",
   }),
   selector: optional({
     flag: "selector",

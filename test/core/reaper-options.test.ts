@@ -37,7 +37,8 @@ test.each<[string, string, string]>([
   ["means", "exec,exec", "expected of exec"],
   ["means", "", "expected of exec"],
   ["selector", "a b c", "expected labels as kubectl selects them"],
-  ["namespace", "Shop", "expected a name such as shop"],
+  ["namespace", "Shop", "expected names such as shop or shop,bank"],
+  ["namespace", "shop,,Bank", "expected names such as shop or shop,bank"],
   ["concurrency", "0", "expected a whole number above 0"],
   ["qps", "many", "expected a whole number above 0"],
   ["resync", "0", "expected a duration above 0"],
@@ -47,8 +48,8 @@ test.each<[string, string, string]>([
 });
 
 test("several namespaces, by flags or by the variable", () => {
-  expect(read({ namespace: ["a", "b"] }).namespace).toEqual(["a", "b"]);
-  expect(read({}, { EBB_NAMESPACE: "a, b" }).namespace).toEqual(["a", "b"]);
+  expect(read({ namespace: ["a", "b,c"] }).namespace.flat()).toEqual(["a", "b", "c"]);
+  expect(read({}, { EBB_NAMESPACE: "a, b" }).namespace.flat()).toEqual(["a", "b"]);
 });
 
 describe("ephemeral containers", () => {

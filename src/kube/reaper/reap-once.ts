@@ -30,7 +30,7 @@ export interface Once {
 /** Looks at all pods once, ends what is to be ended, and prints what became of each. Resolves to the exit code. */
 export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
   const { settings, policyIn, identity, log, signal } = once;
-  const which = { namespaces: settings.namespace, selector: settings.selector, resyncMs: settings.resync };
+  const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
   const { pods, namespaces } = await available(async () => ({
     namespaces: await readNamespaces(direct, which, log, signal),
     pods: await listPods(direct, which, signal),

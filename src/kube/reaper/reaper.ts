@@ -33,7 +33,7 @@ export interface Context {
 export async function main(settings: ReaperSettings, { means, env, log, signals }: Context): Promise<number> {
   const stops = stopsOf(signals);
   const api = await connect({ env, kubeconfig: settings.kubeconfig, context: settings.context }, log);
-  log.info({ server: api.server, namespaces: settings.namespace, means, dryRun: settings.dryRun }, "reaper");
+  log.info({ server: api.server, namespaces: settings.namespace.flat(), means, dryRun: settings.dryRun }, "reaper");
   const policyIn = (namespaces: ReapPolicy["namespaces"]): ReapPolicy => ({
     afterMs: settings.after,
     allJobs: settings.allJobs,
@@ -91,7 +91,7 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
 }
 
 function watchedBy({ namespace, selector, resync }: ReaperSettings) {
-  return { namespaces: namespace, selector, resyncMs: resync };
+  return { namespaces: namespace.flat(), selector, resyncMs: resync };
 }
 
 /** Twice as long as a Lease lives, of which a round is a small part. */

@@ -1,0 +1,102 @@
+import {
+  type Component,
+  type Installation,
+  type KubernetesObject,
+  type Manifest,
+  type Metadata,
+  metadataIn,
+  nameOf,
+  selectorOf,
+} from "./installation.ts";
+
+// What every component has, whatever it does.
+
+export function serviceAccount(installation: Installation, component: Component): Manifest {
+  const metadata = metadataIn(installation, component);
+  return { object: { apiVersion: "v1", kind: "ServiceAccount", metadata, automountServiceAccountToken: false } };
+}
+
+/** Replicas of a pod; never one less than there were while they are replaced. */
+export function deployment(installation: Installation, component: Component, podSpec: unknown): KubernetesObject {
+  const metadata = metadataIn(installation, component);
+  const spec = {
+    replicas: installation.replicas,
+    selector: { matchLabels: selectorOf(installation, component) },
+    strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+    template: { metadata: { labels: metadata.labels }, spec: podSpec },
+  };
+  return { apiVersion: "apps/v1", kind: "Deployment", metadata, spec };
+}
+
+export function disruptionBudget(installation: Installation, component: Component): Manifest {
+  const metadata = metadataIn(installation, component);
+  const spec = {
+    maxUnavailable: 1,
+    unhealthyPodEvictionPolicy: "AlwaysAllow",
+    selector: { matchLabels: selectorOf(installation, component) },
+  };
+  return {
+    about: "While nodes are drained one replica goes at a time.",
+    object: { apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata, spec },
+  };
+}
+
+/** What may come in, by ports' names. Where an API server is nobody knows for sure, so who needs it may go out. */
+export function networkPolicy(
+  installation: Installation,
+  component: Component,
+  { about, ports, asksApi }: { readonly about: string; readonly ports: readonly string[]; readonly asksApi: boolean },
+): Manifest {
+  const metadata = metadataIn(installation, component);
+  const ingress = ports.length === 0 ? [] : [{ ports: ports.map((port) => ({ port, protocol: "TCP" })) }];
+  const spec = {
+    podSelector: { matchLabels: selectorOf(installation, component) },
+    policyTypes: asksApi ? ["Ingress"] : ["Ingress", "Egress"],
+    ingress,
+  };
+  const out = asksApi ? "What goes out, to the API server, is not limited." : "Nothing goes out.";
+  return {
+    about: `${about} ${out}`,
+    object: { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata, spec },
+  };
+}
+
+const GROUP = "rbac.authorization.k8s.io";
+
+/** A rule of a Role. */
+export interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** A Role or ClusterRole, what its reader should know of it, and the binding of the component's account to it. */
+export function rights(
+  installation: Installation,
+  component: Component,
+  { kind, metadata, rules, ...words }: RoleInWords,
+): readonly Manifest[] {
+  const apiVersion = `${GROUP}/v1`;
+  const subject = { kind: "ServiceAccount", name: nameOf(installation, component), namespace: installation.namespace };
+  const roleRef = { apiGroup: GROUP, kind, name: metadata.name };
+  return [
+    { ...words, object: { apiVersion, kind, metadata, rules } },
+    { object: { apiVersion, kind: `${kind}Binding`, metadata, roleRef, subjects: [subject] } },
+  ];
+}
+
+export interface RoleInWords extends Omit<Manifest, "object"> {
+  readonly kind: "Role" | "ClusterRole";
+  readonly metadata: Metadata;
+  readonly rules: readonly Rule[];
+}
+
+/** To lead by this Lease. */
+export function leaseRules(name: string): readonly Rule[] {
+  const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
+  return [
+    { ...leases, verbs: ["create"] },
+    { ...leases, resourceNames: [name], verbs: ["get", "update"] },
+  ];
+}

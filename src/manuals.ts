@@ -237,7 +237,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
   },
   manifests: {
     about:
-      "Prints all that installs the webhook in a cluster: namespace, rights, replicas, service and registration. It asks no cluster, and the same call prints the same text, so it can be kept in a repository. All that says how pods are changed (--set, --entrypoint, --volume, --all) goes to the webhook as it is.",
+      "Prints all that installs the webhook in a cluster: namespace, rights, replicas, service and registration; with the word reaper, what installs that: two replicas, or with --schedule a CronJob, with rights to the means it may use and no others, in the whole cluster or in some namespaces. It asks no cluster, and the same call prints the same text, so it can be kept in a repository. All that says how pods are changed (--set, --entrypoint, --volume, --all) goes to the webhook as it is, all that says what is ended (--all-jobs, --after, --means) to the reaper.",
     examples: [
       {
         call: "ebb manifests --image registry.example.com/ebb:0.1.0",
@@ -251,9 +251,13 @@ export const manuals: Readonly<Record<string, Manual>> = {
         call: "ebb manifests --image registry.example.com/ebb:0.1.0 --cert-manager --failure-policy Fail webhook",
         why: "Certificates by cert-manager, and no pod that opted in starts without ebb.",
       },
+      {
+        call: "ebb manifests reaper --image registry.example.com/ebb:0.1.0 --reap-namespace shop,bank --means port-forward",
+        why: "A reaper for two namespaces, with rights in these alone, and none to exec or to change a pod.",
+      },
     ],
     exits: [["0", "here they are"], bad],
-    seeAlso: ["webhook", "install"],
+    seeAlso: ["webhook", "reaper", "install"],
   },
   inject: {
     about:

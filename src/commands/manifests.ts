@@ -1,18 +1,25 @@
 import type { Command, Invocation } from "../command.ts";
 import { type Call, readOperandCall } from "../core/call.ts";
 import { EXIT, Failure } from "../core/exit.ts";
-import { ofOwnCa, installationOptions as options, passedOn } from "../core/installation-options.ts";
+import {
+  ofOwnCa,
+  ofReaperAlone,
+  ofWebhookAlone,
+  installationOptions as options,
+  passedOn,
+  toReaper,
+} from "../core/installation-options.ts";
 import { policyOf } from "../core/policy.ts";
 import { nearest } from "../core/suggestion.ts";
 import type { Component, Installation } from "../kube/manifests/installation.ts";
 import { writeOutput } from "../system/output.ts";
 
-const components: readonly Component[] = ["webhook"];
+const components: readonly Component[] = ["webhook", "reaper"];
 
 /** `ebb manifests`: what installs ebb in a cluster, as YAML. */
 export const command: Command = {
-  summary: "print what installs the webhook, as YAML for kubectl apply",
-  usage: "manifests [flags] [webhook]",
+  summary: "print what installs the webhook or the reaper, as YAML",
+  usage: "manifests [flags] [webhook] [reaper]",
   options,
   operands: components,
   main,
@@ -21,7 +28,9 @@ export const command: Command = {
 async function main({ args }: Invocation): Promise<number> {
   const call = readOperandCall(options, { args, env: {} });
   const asked = [...call.operands, ...call.command].map(componentNamed);
-  const chosen = asked.length === 0 ? components : components.filter((name) => asked.includes(name));
+  // the reaper's rights are more than the webhook's: it is there only where it was asked for
+  const chosen = asked.length === 0 ? (["webhook"] as const) : components.filter((name) => asked.includes(name));
+  expectOwnFlags(call, chosen);
   const installation = await installationOf(call);
   const { printManifests } = await import("../kube/manifests/manifests.ts");
   writeOutput(printManifests(installation, chosen, args));
@@ -36,11 +45,28 @@ function componentNamed(name: string): Component {
   throw new Failure(EXIT.usage, `manifests: expected ${components.join(", ")} or nothing, got "${name}"${hint}`);
 }
 
+const alone: Readonly<Record<Component, Partial<typeof options>>> = { webhook: ofWebhookAlone, reaper: ofReaperAlone };
+
+/** @throws Failure 64 for a flag that would change nothing */
+function expectOwnFlags(call: Call<typeof options>, chosen: readonly Component[]): void {
+  const idle = components.filter((name) => !chosen.includes(name));
+  const problems = idle.flatMap((name) =>
+    given(alone[name], call).map((flag) => `${flag} is for the ${name}: add the word ${name}, or leave it out`),
+  );
+  const { schedule } = call.values;
+  if (schedule !== undefined && chosen.length === 1 && call.origins.replicas !== "default") {
+    problems.push("--replicas: with --schedule there are none");
+  }
+  if (problems.length > 0) throw new Failure(EXIT.usage, problems.join("\n"));
+}
+
 /** @throws Failure 64 for what the webhook would not start with */
 async function installationOf(call: Call<typeof options>): Promise<Installation> {
   const { image } = policyOf(call.values);
   const { version } = await import("../../package.json");
-  return { ...call.values, image, version, passedOn: given(passedOn, call), ofOwnCa: given(ofOwnCa, call) };
+  const flags = { passedOn: given(passedOn, call), ofOwnCa: given(ofOwnCa, call), toReaper: given(toReaper, call) };
+  const { reapNamespace, ...values } = call.values;
+  return { ...values, image, version, ...flags, reapNamespaces: [...new Set(reapNamespace.flat())] };
 }
 
 /** Those of the flags that were given. */

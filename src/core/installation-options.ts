@@ -2,6 +2,7 @@ import { parseDuration } from "./duration.ts";
 import { injectionOptions } from "./injection-options.ts";
 import { labelSelector, type Requirement } from "./label-selector.ts";
 import { list, type Options, option, optional } from "./option.ts";
+import { reaperOptions } from "./reaper-options.ts";
 import { boolean, oneOf, type Syntax, syntax } from "./syntax.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
@@ -71,6 +72,10 @@ const installation = {
     syntax: boolean,
     help: "add a NetworkPolicy",
   }),
+  selector: requirements("selector", "the labels that a pod must have, else neither webhook nor reaper looks at it"),
+};
+
+const registration = {
   certManager: option({
     flag: "cert-manager",
     group,
@@ -78,8 +83,10 @@ const installation = {
     syntax: boolean,
     help: "certificates by cert-manager, which must be there, instead of the webhook's own CA; it then needs no rights at all",
   }),
-  selector: requirements("selector", "the labels that a pod must have, else the webhook is not asked about it"),
-  namespaceSelector: requirements("namespace-selector", "the same for its namespace's labels"),
+  namespaceSelector: requirements(
+    "namespace-selector",
+    "the labels that a pod's namespace must have, else the webhook is not asked about it",
+  ),
   failurePolicy: option({
     flag: "failure-policy",
     group,
@@ -99,15 +106,44 @@ const installation = {
   }),
 };
 
+const { image, imagePullPolicy, ...change } = injectionOptions;
 const { requestTimeout, maxRequestBytes, maxInFlight, logLevel, logFormat } = webhookOptions;
 const { certificateValidity, caValidity } = webhookOptions;
+const { namespace: reapNamespace, allJobs, after, means, dryRun, concurrency, qps, burst, resync } = reaperOptions;
 
-/** What the webhook is told as `ebb manifests` is; the second, of its own CA. */
+const reaping = {
+  reapNamespace: {
+    ...reapNamespace,
+    flag: "reap-namespace",
+    help: "the reaper looks after these namespaces alone, and has rights in no other",
+  },
+  schedule: optional({
+    flag: "schedule",
+    group: "reaping",
+    value: "CRON",
+    initially: "it watches",
+    syntax: syntax(
+      (given) => (/^(@[a-z]+( \S+)?|[\w*,/?-]+( [\w*,/?-]+){4})$/.test(given) ? given : undefined),
+      'a schedule as a CronJob has it, such as "*/5 * * * *" or @hourly',
+    ),
+    help: "the reaper does not watch, but looks once, then: a CronJob",
+  }),
+};
+
+const told = { image, imagePullPolicy, logLevel, logFormat };
+const watching = { concurrency, qps, burst, resync };
+
+/** What the webhook is told as `ebb manifests` is; the second, of its own CA; the third, the reaper. */
 export const passedOn = { ...injectionOptions, requestTimeout, maxRequestBytes, maxInFlight, logLevel, logFormat };
 export const ofOwnCa = { certificateValidity, caValidity };
+export const toReaper = { allJobs, after, selector: installation.selector, means, dryRun, ...watching, ...told };
+
+/** What says nothing to the other component. */
+export const ofWebhookAlone = { ...change, requestTimeout, maxRequestBytes, maxInFlight, ...registration, ...ofOwnCa };
+export const ofReaperAlone = { ...reaping, allJobs, after, means, dryRun, ...watching };
 
 /** What `ebb manifests` is told: by flags alone, so that the same call always prints the same. */
-export const installationOptions = flagsOnly({ ...passedOn, ...installation, ...ofOwnCa });
+export const installationOptions = flagsOnly({ ...told, ...installation, ...ofWebhookAlone, ...ofReaperAlone });
 
 function flagsOnly<O extends Options>(options: O): O {
   const entries = Object.entries(options).map(([key, option]) => [key, { ...option, variables: [] }]);

@@ -296,7 +296,7 @@ describe("an option of ebb manifests", () => {
     [
       "an unknown component",
       ["--image", "a", "webhok"],
-      'manifests: expected webhook or nothing, got "webhok"; did you mean webhook?',
+      'manifests: expected webhook, reaper or nothing, got "webhok"; did you mean webhook?',
     ],
     ["a namespace that is none", ["--namespace", "a.b"], '--namespace: expected a namespace\'s name, got "a.b"'],
     ["a name too long for a Service", ["--name", "a".repeat(41)], /--name: expected at most 40 of a-z, 0-9 and -/],

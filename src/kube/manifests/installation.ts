@@ -1,4 +1,5 @@
 import type { Requirement } from "../../core/label-selector.ts";
+import type { MeansKind } from "../../core/reap-means.ts";
 
 /** What is installed in a cluster, where, and under which names. */
 export interface Installation {
@@ -23,12 +24,19 @@ export interface Installation {
   /** How long, in milliseconds. */
   readonly certificateValidity: number;
   readonly caValidity: number;
-  /** Flags of `ebb manifests` that are the webhook's, too; the second, of its own CA. */
+  /** Flags of `ebb manifests` that are the webhook's, too; the second, of its own CA; the third, the reaper's. */
   readonly passedOn: readonly string[];
   readonly ofOwnCa: readonly string[];
+  readonly toReaper: readonly string[];
+  /** Where the reaper looks; none: everywhere. */
+  readonly reapNamespaces: readonly string[];
+  readonly means: readonly MeansKind[];
+  readonly dryRun: boolean;
+  /** When it does, in a CronJob; undefined: it watches. */
+  readonly schedule: string | undefined;
 }
 
-export type Component = "webhook";
+export type Component = "webhook" | "reaper";
 
 /** An object of Kubernetes as it is written down. */
 export interface KubernetesObject {

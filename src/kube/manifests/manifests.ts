@@ -1,11 +1,13 @@
 import { Document, isMap, isScalar, visit, type YAMLSeq } from "yaml";
 import type { Component, Installation, Manifest } from "./installation.ts";
+import { reaperManifests } from "./manifests-reaper.ts";
 import { webhookManifests } from "./manifests-webhook.ts";
 
 // What `ebb manifests` prints. A bundle of its own (build/leaves.ts), for yaml's sake.
 
 const components: Readonly<Record<Component, (installation: Installation) => readonly Manifest[]>> = {
   webhook: webhookManifests,
+  reaper: reaperManifests,
 };
 
 /** The manifests of these components as YAML, in an order in which they can be applied. `call`: what asked for them. */

@@ -1,0 +1,71 @@
+import type { MeansKind } from "../../core/reap-means.ts";
+import { type Installation, type Manifest, metadataIn, metadataOf, nameOf } from "./installation.ts";
+import { leaseRules, type Rule, rights } from "./manifests-common.ts";
+
+/**
+ * What the reaper may do: see pods, end their sidecars by the allowed means alone, write Events; in the whole cluster, or in some
+ * namespaces. With --dry-run it may see.
+ */
+export function reaperRights(installation: Installation): readonly Manifest[] {
+  const { reapNamespaces } = installation;
+  const where =
+    reapNamespaces.length === 0
+      ? inCluster(installation)
+      : reapNamespaces.flatMap((namespace, at) => inNamespace(installation, namespace, at === 0));
+  return [...where, ...(leads(installation) ? lease(installation) : [])];
+}
+
+function leads({ dryRun, schedule }: Installation): boolean {
+  return !dryRun && schedule === undefined;
+}
+
+function inCluster(installation: Installation): readonly Manifest[] {
+  const namespaces = { apiGroups: [""], resources: ["namespaces"], verbs: ["list", "watch"] };
+  return rights(installation, "reaper", {
+    about: about(installation),
+    kind: "ClusterRole",
+    metadata: metadataOf(installation, "reaper"),
+    rules: [...podRules(installation), namespaces],
+  });
+}
+
+function inNamespace(installation: Installation, namespace: string, isFirst: boolean): readonly Manifest[] {
+  const ownLabel = { apiGroups: [""], resources: ["namespaces"], resourceNames: [namespace], verbs: ["get"] };
+  return rights(installation, "reaper", {
+    ...(isFirst ? { about: about(installation) } : {}),
+    kind: "Role",
+    metadata: { ...metadataIn(installation, "reaper"), namespace },
+    rules: [...podRules(installation), ownLabel],
+  });
+}
+
+function about({ dryRun, means }: Installation): string {
+  if (dryRun) return "Pods, and the label ebb.dev/reap of their namespaces, to look at: nothing can be done.";
+  return `Pods, and the label ebb.dev/reap of their namespaces; Events on pods; and how sidecars are ended: ${means.join(", ")}.`;
+}
+
+/** exec and port-forward by WebSocket are a GET, of which the API server asks for create too (Kubernetes 1.35). */
+const byMeans: Readonly<Record<MeansKind, Rule>> = {
+  exec: { apiGroups: [""], resources: ["pods/exec"], verbs: ["get", "create"] },
+  "port-forward": { apiGroups: [""], resources: ["pods/portforward"], verbs: ["get", "create"] },
+  ephemeral: { apiGroups: [""], resources: ["pods/ephemeralcontainers"], verbs: ["patch"] },
+};
+
+function podRules({ means, dryRun }: Installation): readonly Rule[] {
+  const pods = { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] };
+  if (dryRun) return [pods];
+  const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "list"] };
+  return [pods, ...means.map((each) => byMeans[each]), events];
+}
+
+/** Under another name than the Role above, which may be in the same namespace. */
+function lease(installation: Installation): readonly Manifest[] {
+  const name = nameOf(installation, "reaper");
+  return rights(installation, "reaper", {
+    about: "The Lease by which replicas agree on who acts.",
+    kind: "Role",
+    metadata: { ...metadataIn(installation, "reaper"), name: `${name}-lease` },
+    rules: leaseRules(name),
+    notes: { rules: "What does not exist yet cannot be limited by name: create stands alone." },
+  });
+}

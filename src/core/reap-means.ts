@@ -65,7 +65,8 @@ export function endingOf(
   const isOwn = ({ kind }: Means) => !pod.hasHostNetwork || (kind === "exec" && given.command !== undefined);
   const means = allowed.flatMap((kind) => all[kind].filter(isOwn));
   if (means.length === 0) return noMeans(container.name, sidecar, { pod, allowed });
-  return { container: container.name, sidecar, means, patienceMs: patienceOf(sidecar, pod.annotations) };
+  const patienceMs = given.patienceMs ?? patienceOf(sidecar, pod.annotations);
+  return { container: container.name, sidecar, means, patienceMs };
 }
 
 interface Told {

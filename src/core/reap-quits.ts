@@ -4,15 +4,20 @@ import { parseWords } from "./injection-options.ts";
 import { planSidecars } from "./plan.ts";
 import type { PodView } from "./pod-view.ts";
 import { kindOf, parseQuit, type QuitRequest, type SidecarName } from "./sidecar.ts";
-import { unexpected } from "./syntax.ts";
+import { positive, unexpected } from "./syntax.ts";
 
 /** What a pod itself says of a container's end. */
 export interface Given {
   readonly command?: readonly string[];
   readonly quits?: readonly QuitRequest[];
+  /** How long it may take to go once it has been told. */
+  readonly patienceMs?: number;
 }
 
-/** What the pod says of this container's end: ebb.dev/reap-exec.NAME, a command line; ebb.dev/reap-quit.NAME, a request. */
+/**
+ * What the pod says of this container's end: ebb.dev/reap-exec.NAME, a command line; ebb.dev/reap-quit.NAME, a request;
+ * ebb.dev/reap-patience.NAME, how long it takes.
+ */
 export function givenFor(name: string, annotations: Annotations): Given | string {
   const words = annotations.get(`ebb.dev/reap-exec.${name}`);
   const command = words === undefined ? undefined : parseWords(words);
@@ -28,7 +33,16 @@ export function givenFor(name: string, annotations: Annotations): Given | string
       url,
     );
   }
-  return { ...(command === undefined ? {} : { command }), ...(quit === undefined ? {} : { quits: [quit] }) };
+  const patience = annotations.get(`ebb.dev/reap-patience.${name}`);
+  const patienceMs = patience === undefined ? undefined : positive.parse(patience);
+  if (patience !== undefined && patienceMs === undefined) {
+    return unexpected(`ebb.dev/reap-patience.${name}`, positive.expected, patience);
+  }
+  return {
+    ...(command !== undefined && { command }),
+    ...(quit !== undefined && { quits: [quit] }),
+    ...(patienceMs !== undefined && { patienceMs }),
+  };
 }
 
 /** Where this pod's sidecar takes quits on the pod's loopback: its defaults, and what the pod has otherwise. */

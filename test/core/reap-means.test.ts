@@ -253,6 +253,13 @@ test.each<[string, string, Partial<PodInWords>, readonly MeansKind[], string]>([
     meansKinds,
     "expected a URL on the pod's loopback",
   ],
+  [
+    "with no time at all",
+    "istio-proxy",
+    { annotations: { "ebb.dev/reap-patience.istio-proxy": "0s" } },
+    meansKinds,
+    "ebb.dev/reap-patience.istio-proxy: expected a duration above 0, such as 5s, got",
+  ],
 ])("a sidecar %s is not ended, and the reason says what to do", (_, name, more, allowed, reason) => {
   expect(ending(name, more, allowed)).toEqual(expect.stringContaining(reason));
 });
@@ -286,6 +293,8 @@ test.each<[string, Json, number]>([
     130_000,
   ],
   ["daprd", { "dapr.io/graceful-shutdown-seconds": "soon" }, 65_000],
+  ["linkerd-proxy", { "ebb.dev/reap-patience.linkerd-proxy": "5m" }, 300_000],
+  ["linkerd-proxy", { "ebb.dev/reap-patience.other": "5m" }, 150_000],
 ])("%s with %j has so long to go", (name, annotations, patienceMs) => {
   expect(ending(name, { annotations })).toMatchObject({ patienceMs });
 });

@@ -13,6 +13,7 @@ const PREFIX = "ebb.dev/";
 export const annotationMeanings: readonly (readonly [annotation: string, example: string, meaning: string])[] = [
   ["ebb.dev/inject", '"true"', "put ebb into this pod; `false` keeps it out, whatever else says"],
   ["ebb.dev/containers", "app,worker", "the containers that ebb starts, instead of all but the sidecars"],
+  ["ebb.dev/sidecars", "metrics", "containers that are sidecars, beside those that ebb knows by name or image"],
   [
     "ebb.dev/OPTION",
     "40s",
@@ -37,7 +38,9 @@ export const annotationMeanings: readonly (readonly [annotation: string, example
   ],
 ];
 
-const ownNames = ["inject", "containers", "entrypoint", "native"];
+const ownNames = ["inject", "containers", "sidecars", "entrypoint", "native"];
+/** Those of `ebb reaper` (core/reap-policy.ts, reap-quits.ts). */
+const ofReaper = /^ebb\.dev\/reap(-[a-z]+)?(\.|$)/;
 
 type Annotations = Readonly<Record<string, unknown>>;
 
@@ -45,6 +48,8 @@ type Annotations = Readonly<Record<string, unknown>>;
 export interface Wishes {
   /** The containers to put ebb into; undefined: it does not say. */
   readonly containers: readonly string[] | undefined;
+  /** Containers that are no app, whatever they are called. */
+  readonly sidecars: readonly string[];
   /** The value by option's flag: of all containers, and by container. */
   readonly options: ReadonlyMap<string, string>;
   readonly own: ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -69,20 +74,22 @@ export function readAsked(annotations: Annotations): boolean | undefined | Remar
 /** Of a pod that nothing is done to: those of its annotations that so mean nothing. */
 export function idleAnnotations(annotations: Annotations, reason: string): readonly Remark[] {
   return Object.keys(annotations)
-    .filter((name) => name.startsWith(PREFIX) && ![`${PREFIX}inject`, STATUS, NATIVE].includes(name))
+    .filter((name) => name.startsWith(PREFIX) && !ofReaper.test(name))
+    .filter((name) => ![`${PREFIX}inject`, `${PREFIX}sidecars`, STATUS, NATIVE].includes(name))
     .map((name) => ({ field: annotationField(name), message: `this says nothing: ${reason}` }));
 }
 
 export function readWishes(annotations: Readonly<Record<string, string>>): Wishes {
   const reading: Reading = { options: new Map(), own: new Map(), entrypoints: new Map(), problems: [], warnings: [] };
   for (const [name, text] of Object.entries(annotations)) {
-    if (name.startsWith(PREFIX) && name !== STATUS) readOne({ name, text }, reading);
+    if (name.startsWith(PREFIX) && name !== STATUS && !ofReaper.test(name)) readOne({ name, text }, reading);
   }
-  return { containers: undefined, entrypoint: undefined, ...reading };
+  return { containers: undefined, sidecars: [], entrypoint: undefined, ...reading };
 }
 
 interface Reading {
   containers?: readonly string[];
+  sidecars?: readonly string[];
   entrypoint?: readonly string[];
   readonly options: Map<string, string>;
   readonly own: Map<string, Map<string, string>>;
@@ -102,7 +109,8 @@ function readOne(annotation: Annotation, reading: Reading): void {
   if (key === "entrypoint") return readEntrypoint(annotation, container, reading);
   if (container === undefined && key === "inject") return;
   if (name === NATIVE) return checkNative(annotation, reading);
-  if (container === undefined && key === "containers") return readContainers(annotation, reading);
+  if (container === undefined && (key === "containers" || key === "sidecars"))
+    return readContainers(annotation, key, reading);
   const option = optionNamed(key);
   if (option === undefined) {
     const near = nearest(key, [...ownNames, ...podOptionFlags]);
@@ -116,9 +124,9 @@ function readOne(annotation: Annotation, reading: Reading): void {
   else reading.own.set(container, new Map(reading.own.get(container)).set(key, text));
 }
 
-function readContainers({ name, text }: Annotation, reading: Reading): void {
+function readContainers({ name, text }: Annotation, key: "containers" | "sidecars", reading: Reading): void {
   const names = splitBy(text, ",");
-  if (names.length > 0) reading.containers = names;
+  if (names.length > 0) reading[key] = names;
   else
     reading.problems.push({ field: annotationField(name), message: mismatch("names of containers, as in a,b", text) });
 }

@@ -26,7 +26,9 @@ export function chooseContainers(pod: Pod, told: Told): Choice {
   const { containers } = pod.spec;
   const named = wishes.containers === undefined ? undefined : new Set(wishes.containers);
   const isWanted = ({ name, image }: Container) =>
-    named === undefined ? !isSidecar(name, image ?? undefined) : named.has(name);
+    named === undefined
+      ? !isSidecar(name, image ?? undefined) && !told.wishes.sidecars.includes(name)
+      : named.has(name);
   const wanted = containers.map((container, at) => ({ container, at })).filter(({ container }) => isWanted(container));
   const absent = named === undefined ? [] : missing(named, pod);
   const decided = wanted.map((one) => decide(one, told));

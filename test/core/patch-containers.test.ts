@@ -62,6 +62,11 @@ test("a sidecar is known by its image, too", () => {
   expect(changed({ containers: [app(), proxy] }).spec.containers[1]).toEqual(proxy);
 });
 
+test("ebb.dev/sidecars names others that are none of the app's", () => {
+  const pod = changed({ containers: [app(), named("metrics")], annotations: { "ebb.dev/sidecars": "metrics" } });
+  expect(Object.values(commandsOf(pod)).map(([path]) => path)).toEqual(["/ebb.dev/ebb", "/app"]);
+});
+
 test("ebb.dev/containers names those that ebb starts, also one that looks like a sidecar", () => {
   const containers = [named("a"), named("b"), named("envoy")];
   const pod = changed({ containers, annotations: { "ebb.dev/containers": "b, envoy" } });

@@ -93,6 +93,13 @@ test.each<[string, string, string]>([
   expect(said).toContain(message);
 });
 
+test.each(["ebb.dev/reap", "ebb.dev/reap-exec.envoy", "ebb.dev/reap-quit.envoy", "ebb.dev/reap-patience.envoy"])(
+  "%s is the reaper's: nothing is said of it",
+  (name) => {
+    expect(warnings({ annotations: { [name]: "x" } })).toEqual([]);
+  },
+);
+
 test.each<[string, string]>([
   ["ebb.dev/drian", "no such annotation; did you mean ebb.dev/drain?"],
   ["ebb.dev/container", "no such annotation; did you mean ebb.dev/containers?"],

@@ -1,8 +1,9 @@
+import { isObject } from "../core/json.ts";
 import type { Log } from "../system/log.ts";
 import { type Access, findAccess, type Surroundings } from "./access.ts";
 import { ApiError, isPassing } from "./api-error.ts";
 import { openStream, type Stream } from "./stream.ts";
-import { unanswered } from "./unanswered.ts";
+import { type Asked, unanswered } from "./unanswered.ts";
 
 // The API server's client: JSON over Bun's fetch, which takes a CA and a client certificate for each request, keeps connections
 // apart by them, and reuses them (measured: 0.3 ms a request, memory flat over thousands). @kubernetes/client-node was measured,
@@ -114,10 +115,17 @@ interface Request extends Asking {
 async function requestJson<T>(access: Access, asked: Request): Promise<T> {
   const response = await request(access, asked);
   try {
-    return (await response.json()) as T;
+    const answer: unknown = await response.json();
+    if (!hasMetadata(answer)) throw new Error("an answer that is no object of the API");
+    return answer as T;
   } catch (error) {
-    throw unanswered(error, asked, access); // it broke off, or is no JSON
+    throw unanswered(error, asked, access); // it broke off, or is nothing that an API server says
   }
+}
+
+/** As objects and lists have it; what else a proxy answers in the server's place does not. */
+function hasMetadata(value: unknown): boolean {
+  return isObject(value) && isObject(value.metadata);
 }
 
 /** A response whose status is good; after a 401 once more, with what a plugin says then. */
@@ -234,8 +242,9 @@ async function* watch<T>(
     signal,
     timeoutMs: (timeoutSeconds + 30) * 1000,
   });
-  for await (const line of lines(response, { method: "GET", path: asked, signal }, access)) {
-    const event = JSON.parse(line) as WatchEvent<T> & { object: { code?: number; message?: string; reason?: string } };
+  const watched: Asked = { method: "GET", path: asked, signal };
+  for await (const line of lines(response, watched, access)) {
+    const event = parseEvent<T>(line, watched, access);
     if ((event.type as string) === "ERROR") {
       const { code, message, reason = "Unknown" } = event.object;
       throw new ApiError(`GET ${path}: ${message}`, { status: code, reason, retryAfterMs: undefined });
@@ -244,7 +253,21 @@ async function* watch<T>(
   }
 }
 
-async function* lines(response: Response, asked: Request, access: Access): AsyncGenerator<string> {
+type EventOrError<T> = WatchEvent<T> & { object: { code?: number; message?: string; reason?: string } };
+
+function parseEvent<T>(line: string, asked: Asked, access: Access): EventOrError<T> {
+  try {
+    const event: unknown = JSON.parse(line);
+    const isEvent =
+      isObject(event) && (hasMetadata(event.object) || (event.type === "ERROR" && isObject(event.object)));
+    if (!isEvent) throw new Error("a line that is no event of a watch");
+    return event as unknown as EventOrError<T>;
+  } catch (error) {
+    throw unanswered(error, asked, access);
+  }
+}
+
+async function* lines(response: Response, asked: Asked, access: Access): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   try {

@@ -86,15 +86,33 @@ test("after a 401 the identity is asked for another token", async () => {
   const asked: (boolean | undefined)[] = [];
   await using server = serve(
     () => new Response("", { status: 401 }),
-    ({ headers }) => Response.json({ token: headers.get("authorization") }),
+    ({ headers }) => Response.json({ metadata: { name: headers.get("authorization") } }),
   );
   const identity = async (isRefused?: boolean) => {
     asked.push(isRefused);
     return { headers: { authorization: `Bearer ${asked.length}` } };
   };
   const api = createApiClient({ server: server.base, namespace: "x", identity });
-  expect(await api.get<unknown>("/x")).toEqual({ token: "Bearer 2" });
+  expect(await api.get<unknown>("/x")).toEqual({ metadata: { name: "Bearer 2" } });
   expect(asked).toEqual([false, true]);
+});
+
+test("what is no object of the API is no answer, whatever its status", async () => {
+  for (const text of ["null", "[]", '"text"', "{}", '{"metadata":[]}', "<html>"]) {
+    await using server = serve(() => new Response(text));
+    expect(await failureOf(server.api.get("/x", { retries: 0 }))).toMatchObject({
+      status: undefined,
+      reason: "Unreachable",
+    });
+  }
+});
+
+test("nor is a line that is no event of a watch", async () => {
+  for (const line of ["<html>", "null", "{}", '{"type":"ADDED","object":null}', '{"type":"ADDED","object":{}}']) {
+    await using server = serve(() => new Response(`${line}\n`));
+    const watched = Array.fromAsync(server.api.watch("/x", {}, new AbortController().signal));
+    expect(await failureOf(watched)).toMatchObject({ status: undefined, reason: "Unreachable" });
+  }
 });
 
 test("a server that nobody is at, one that is silent, and one that breaks off are told apart", async () => {

@@ -24,7 +24,9 @@ function serve(pair = serving) {
     hostname: "127.0.0.1",
     tls: pair,
     fetch: ({ headers }) =>
-      Response.json(Object.fromEntries(told.flatMap((name) => (headers.has(name) ? [[name, headers.get(name)]] : [])))),
+      Response.json({
+        metadata: Object.fromEntries(told.flatMap((name) => (headers.has(name) ? [[name, headers.get(name)]] : []))),
+      }),
   });
   return { url: `https://127.0.0.1:${server.port}`, [Symbol.asyncDispose]: () => server.stop(true) };
 }
@@ -62,7 +64,7 @@ async function ask({ files, env = {}, context }: Asked): Promise<unknown> {
     "KUBECONFIG" in env || "HOME" in env ? surroundings : { ...surroundings, kubeconfig: join(folder.path, "config") },
     collectLog(),
   );
-  return await createApiClient(access).get("/x", { retries: 0 });
+  return (await createApiClient(access).get("/x", { retries: 0 })).metadata;
 }
 
 const ca = { "certificate-authority-data": Buffer.from(authority.cert).toString("base64") };
@@ -166,7 +168,7 @@ test("a token's file is read for each request", async () => {
   const api = createApiClient(await findAccess({ env: {}, kubeconfig: path }, collectLog()));
   for (const token of ["one", "two"]) {
     writeFileSync(join(folder.path, "token"), token);
-    expect(await api.get<unknown>("/x")).toEqual({ authorization: `Bearer ${token}` });
+    expect(await api.get<unknown>("/x")).toEqual({ metadata: { authorization: `Bearer ${token}` } });
   }
 });
 

@@ -16,6 +16,16 @@ interface Watcher {
   end(): void;
 }
 
+/** One end of a WebSocket. */
+export interface Far {
+  send(bytes: Uint8Array): void;
+  close(): void;
+  /** As a connection ends that is cut. */
+  cut(): void;
+  /** Called with each message. */
+  received: (bytes: Uint8Array) => void;
+}
+
 /** As much of an API server as a reaper needs, over HTTP: lists in pages, watches, writes; objects by their paths. */
 export interface StandInApi extends AsyncDisposable {
   readonly url: string;
@@ -27,6 +37,10 @@ export interface StandInApi extends AsyncDisposable {
   remove(path: string): void;
   /** Answers in its place, where it has something to say. */
   answer: ((request: Request) => Response | undefined | Promise<Response | undefined>) | undefined;
+  /** The far end of what is asked for as a WebSocket: `exec`, `portforward`; without it there is none. */
+  stream: ((url: URL, far: Far) => void) | undefined;
+  /** Streams that are open now. */
+  readonly streams: number;
   /** Ends all watches; `isExpired`: with the word that their version is too old, as do then those that go on from it. */
   cut(isExpired?: boolean): void;
   readonly watchers: number;
@@ -98,13 +112,22 @@ export function startStandInApi(): StandInApi {
     if (method === "PUT" && known !== body.metadata.resourceVersion) return status(409, "Conflict", "it was changed");
     return Response.json(put(target, body));
   };
-  const server = Bun.serve({
+  let streams = 0;
+  const server = Bun.serve<Upgraded>({
     port: 0,
     hostname: "127.0.0.1",
     idleTimeout: 0,
-    async fetch(request) {
+    error: () => new Response(null, { status: 500 }), // a test breaks its answer
+    async fetch(request, server) {
       const url = new URL(request.url);
       requests.push(`${request.method} ${url.pathname}${url.search}`);
+      const protocol = request.headers.get("sec-websocket-protocol");
+      if (protocol !== null && standIn.stream !== undefined) {
+        const data: Upgraded = { url, received: () => undefined };
+        return server.upgrade(request, { data, headers: { "sec-websocket-protocol": protocol } })
+          ? undefined
+          : refused();
+      }
       const answer = await standIn.answer?.(request);
       if (answer !== undefined) return answer;
       if (request.method === "PUT" || request.method === "POST") return write(request.method, url.pathname, request);
@@ -113,6 +136,16 @@ export function startStandInApi(): StandInApi {
       if (/\/(pods|namespaces|events)$/.test(url.pathname)) return list(url.pathname, url);
       const object = objects.get(url.pathname);
       return object === undefined ? status(404, "NotFound", `${url.pathname} not found`) : Response.json(object);
+    },
+    websocket: {
+      open(socket) {
+        streams += 1;
+        standIn.stream?.(socket.data.url, farOf(socket));
+      },
+      message: (socket, bytes) => socket.data.received(Buffer.from(bytes)),
+      close() {
+        streams -= 1;
+      },
     },
   });
   const standIn: StandInApi = {
@@ -127,6 +160,10 @@ export function startStandInApi(): StandInApi {
       tell(path, before, undefined);
     },
     answer: undefined,
+    stream: undefined,
+    get streams() {
+      return streams;
+    },
     cut(isExpired = false) {
       if (isExpired) oldest = ++version;
       const error = { type: "ERROR", object: { code: 410, reason: "Expired", message: "too old resource version" } };
@@ -141,6 +178,29 @@ export function startStandInApi(): StandInApi {
     [Symbol.asyncDispose]: () => server.stop(true),
   };
   return standIn;
+}
+
+interface Upgraded {
+  readonly url: URL;
+  received: (bytes: Uint8Array) => void;
+}
+
+function farOf(socket: Bun.ServerWebSocket<Upgraded>): Far {
+  return {
+    send: (bytes) => void socket.sendBinary(bytes),
+    close: () => socket.close(),
+    cut: () => socket.terminate(),
+    get received() {
+      return socket.data.received;
+    },
+    set received(received) {
+      socket.data.received = received;
+    },
+  };
+}
+
+function refused(): Response {
+  return status(400, "BadRequest", "Upgrade request required");
 }
 
 /** A Status, as the API server refuses. */

@@ -8,7 +8,7 @@ import { type KubeObject, type Pod, podOf } from "./objects.ts";
 export interface Installation extends AsyncDisposable {
   /** Where it is installed. */
   readonly here: Namespace;
-  /** The name of all its objects: `NAME-webhook`. */
+  /** The name of its objects: `NAME-webhook`. */
   readonly name: string;
   readonly yaml: string;
   /** `kubectl WORDS... -f -`, with what was printed. */
@@ -21,25 +21,29 @@ const LABEL = "ebb.dev/test";
 
 /** Prints it, and installs nothing yet. What is installed later goes with the namespace. */
 export async function installation(...flags: readonly string[]): Promise<Installation> {
+  return await printed("webhook", (name) => ["--namespace-selector", `${LABEL}=${name}`, ...flags]);
+}
+
+/** The same of a reaper. It looks after pods with the labels `reapedBy(installation)` alone. */
+export async function reaperInstallation(flagsOf: (own: string) => readonly string[]): Promise<Installation> {
+  return await printed("reaper", (name) => ["--selector", `${LABEL}=${name}`, ...flagsOf(name), "reaper"]);
+}
+
+export function reapedBy({ here }: Installation): Readonly<Record<string, string>> {
+  return { [LABEL]: here.name };
+}
+
+async function printed(component: string, flagsOf: (name: string) => readonly string[]): Promise<Installation> {
   const here = await namespace();
   // else kubectl --server-side wants to take over what kubectl without it has made
   await kubectl(["annotate", "namespace", here.name, "kubectl.kubernetes.io/last-applied-configuration-"]);
-  const own = [
-    "--namespace",
-    here.name,
-    "--name",
-    here.name,
-    "--image",
-    images.ebb,
-    "--namespace-selector",
-    `${LABEL}=${here.name}`,
-  ];
-  const { code, stdout: yaml, stderr } = await ebb(["manifests", ...own, ...flags]);
+  const own = ["--namespace", here.name, "--name", here.name, "--image", images.ebb];
+  const { code, stdout: yaml, stderr } = await ebb(["manifests", ...own, ...flagsOf(here.name)]);
   if (code !== 0) throw new Error(`ebb manifests: exit code ${code}\n${stderr}`);
   const ask = (...words: readonly string[]) => tryKubectl([...words, "-f", "-"], { stdin: yaml });
   return {
     here,
-    name: `${here.name}-webhook`,
+    name: `${here.name}-${component}`,
     yaml,
     kubectl: ask,
     namespace: (labels = {}) => namespace({ ...labels, [LABEL]: here.name }),

@@ -33,7 +33,9 @@ export function written(value: unknown, { indent, indentSeq, json, newline, isCu
       const drawn = draw();
       if ((isMap(node) || isSeq(node)) && drawn < 15) node.flow = true;
       if (isScalar(node) && typeof node.value === "string" && drawn < 40) {
-        node.type = drawn < 20 ? "QUOTE_DOUBLE" : drawn < 35 || key === "key" ? "QUOTE_SINGLE" : "BLOCK_LITERAL";
+        // the parser's own writer loses the blanks of a block with nothing else in it
+        const isLine = key === "key" || node.value.trim() === "";
+        node.type = drawn < 20 ? "QUOTE_DOUBLE" : drawn < 35 || isLine ? "QUOTE_SINGLE" : "BLOCK_LITERAL";
       }
       if (key === "key" && isInFlow === 0 && drawn > 80) node.commentBefore = ` mark ${at}`;
       if (isScalar(node) && key === "value" && drawn > 90) node.comment = ` mark ${at}`;

@@ -1,0 +1,50 @@
+import type { AddressInfo } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+
+/** Carries connections of this machine to a server, until it is cut. */
+export interface Line extends Disposable {
+  readonly port: number;
+  /** Ends all connections; new ones are ended too. */
+  cut(): void;
+  mend(): void;
+}
+
+export async function cuttable({ hostname, port }: URL): Promise<Line> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((near) => {
+    if (isCut) {
+      near.destroy();
+      return;
+    }
+    const far = connect(Number(port || 443), hostname.replace(/^\[|\]$/g, ""));
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one);
+      one.on("error", () => other.destroy());
+      one.on("close", () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const cut = (): void => {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut,
+    mend() {
+      isCut = false;
+    },
+    [Symbol.dispose]() {
+      cut();
+      server.close();
+    },
+  };
+}

@@ -26,12 +26,7 @@ const message = "cannot watch namespaces; trying again";
 export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: WatchedNamespaces, log: Log): Namespaces {
   const said = new Map<string, string>();
   const known = Promise.withResolvers<void>();
-  let isRefused = false;
-  const refused = ({ message: reason }: ApiError): void => {
-    if (!isRefused)
-      log.warn({ reason }, "namespaces cannot be read: what their label ebb.dev/reap says does not count");
-    isRefused = true;
-  };
+  const refused = complainOnce(log);
   const put = (name: string, word: string | undefined, changed: (name: string) => void): void => {
     if (said.get(name) === word) return;
     if (word === undefined) said.delete(name);
@@ -57,20 +52,33 @@ export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: Watche
   };
 }
 
-/** What they say now. */
+function complainOnce(log: Log): (error: ApiError) => void {
+  let isRefused = false;
+  return ({ message: reason }) => {
+    if (!isRefused)
+      log.warn({ reason }, "namespaces cannot be read: what their label ebb.dev/reap says does not count");
+    isRefused = true;
+  };
+}
+
+/** What they say now. @throws ApiError where nobody answers, who could be asked again */
 export async function readNamespaces(
   api: ApiClient,
-  which: WatchedNamespaces,
+  { namespaces, resyncMs }: WatchedNamespaces,
   log: Log,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
+  const said = new Map<string, string>();
+  const told = (name: string, word: string | undefined) => void (word !== undefined && said.set(name, word));
   const done = new AbortController();
-  const namespaces = watchNamespaces(api, which, log);
-  const running = namespaces.run(() => undefined, AbortSignal.any([signal, done.signal]));
-  await namespaces.known(signal);
-  done.abort();
-  await running;
-  return namespaces.said();
+  const read = namespaces.length === 0 ? readAll : readNamed(namespaces);
+  const ending = AbortSignal.any([signal, done.signal]);
+  try {
+    await read(api, { said, told, all: () => done.abort(), refused: complainOnce(log), resyncMs, signal: ending });
+  } catch (error) {
+    if (!done.signal.aborted) throw error;
+  }
+  return said;
 }
 
 interface Reading {

@@ -31,10 +31,13 @@ export interface Once {
 export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
   const { settings, policyIn, identity, log, signal } = once;
   const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
-  const { pods, namespaces } = await available(async () => ({
-    namespaces: await readNamespaces(direct, which, log, signal),
-    pods: await listPods(direct, which, signal),
-  }));
+  const { pods, namespaces } = await available(
+    async () => ({
+      namespaces: await readNamespaces(direct, which, log, signal),
+      pods: await listPods(direct, which, signal),
+    }),
+    signal,
+  );
   const memory = emptyMemory();
   const gate = createGate({ perSecond: settings.qps, burst: settings.burst }, log);
   const api = throttled(direct, gate);
@@ -67,11 +70,12 @@ const undone: readonly Row["result"][] = ["gave up", "put off", "stopped"];
 
 const idle = { leads: () => true, isCircuitOpen: () => false, depth: () => 0, underWay: () => 0, syncedAt: () => 0 };
 
-/** @throws Failure 69 where the API server does not answer, or not with what is needed */
-async function available<T>(asked: () => Promise<T>): Promise<T> {
+/** @throws Failure 69 where the API server does not answer, or not with what is needed, or not before the signal is aborted */
+async function available<T>(asked: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await asked();
   } catch (error) {
+    if (signal.aborted) throw new Failure(EXIT.unavailable, "told to stop before the pods were read");
     if (!isTrouble(error)) throw error;
     throw new Failure(EXIT.unavailable, error.message, { cause: error });
   }

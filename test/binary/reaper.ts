@@ -63,7 +63,7 @@ export function startCluster(): Cluster {
 }
 
 /** All its sidecars end. */
-function end(cluster: Cluster, name: string): void {
+export function end(cluster: Cluster, name: string): void {
   const pod = structuredClone(cluster.pod(name));
   const state = { terminated: { exitCode: 0, reason: "Completed", finishedAt: new Date().toISOString() } };
   for (const each of pod.status.containerStatuses) if (each.state.running) each.state = state;

@@ -12,6 +12,7 @@ import { findInits } from "./inits.ts";
 import { leaving } from "./leaving.ts";
 import { memory } from "./memory.ts";
 import { readyToStart } from "./ready-to-start.ts";
+import { reaper } from "./reaper.ts";
 import { reliability } from "./reliability.ts";
 import { size } from "./size.ts";
 import { startUp } from "./start-up.ts";
@@ -28,6 +29,7 @@ const figures: readonly Figure[] = [
   reliability,
   size,
   webhook,
+  reaper,
 ];
 
 const { rivals, isQuick, wanted } = readArguments();

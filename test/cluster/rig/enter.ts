@@ -5,7 +5,7 @@ import { aptInstall, clusterPackages, isThere } from "../../../build/packages.mj
 import { ebbPath, until } from "../../harness.ts";
 import { groupNames, removeGroup } from "./cgroups.ts";
 import { kubernetesFolder } from "./kubernetes.ts";
-import { environmentIn, placeOf } from "./place.ts";
+import { environmentIn, type Parts, partsVariable, placeOf } from "./place.ts";
 
 /** Containers' files want a file system of a disk, and may be large. */
 const parent = "/var/tmp";
@@ -16,7 +16,11 @@ const prefix = "ebb-cluster-";
  * with this process, however it ends, and with them all that was started, mounted or routed. Others at the same time do not
  * meet. What is left then, a folder and control groups, is removed here, or by the next one.
  */
-export async function withCluster(command: readonly string[], say: (line: string) => void): Promise<number> {
+export async function withCluster(
+  command: readonly string[],
+  say: (line: string) => void,
+  parts: Parts = "all",
+): Promise<number> {
   const lacking = obstacle();
   if (lacking !== undefined) throw new Error(`no Kubernetes can be started here: it needs ${lacking}`);
   removeLeftovers();
@@ -25,7 +29,8 @@ export async function withCluster(command: readonly string[], say: (line: string
   const folder = join(parent, name);
   mkdirSync(folder);
   const inside = [process.execPath, script, folder, kubernetes, ...command];
-  const env = Object.fromEntries(Object.entries(process.env).filter(([variable]) => !/_proxy$/i.test(variable)));
+  const kept = Object.fromEntries(Object.entries(process.env).filter(([variable]) => !/_proxy$/i.test(variable)));
+  const env = { ...kept, [partsVariable]: parts };
   const child = Bun.spawn([...enter, ...init, ...inside], { env, stdio: ["inherit", "inherit", "inherit"] });
   const stopped = onStop(() => child.kill("SIGKILL"));
   const code = await child.exited;

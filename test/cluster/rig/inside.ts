@@ -2,7 +2,7 @@ import { makeCertificates } from "./certificates.ts";
 import { startApiServer, startControllers } from "./control-plane.ts";
 import { prepareMachine } from "./machine.ts";
 import { startContainerd, startKubelet, startKubeProxy } from "./node.ts";
-import { environmentIn, type Place, placeOf } from "./place.ts";
+import { environmentIn, type Place, partsVariable, placeOf } from "./place.ts";
 
 // bun inside.ts FOLDER KUBERNETES COMMAND...: in namespaces that are nobody else's (enter.ts), starts a Kubernetes and runs the
 // command with it. All that it starts ends with it.
@@ -19,6 +19,7 @@ async function start(place: Place): Promise<void> {
   const begin = performance.now();
   await prepareMachine(place);
   await makeCertificates(place);
+  if (process.env[partsVariable] === "api-server") return await startApiServer(place);
   await Promise.all([startApiServer(place), startContainerd(place)]);
   startControllers(place);
   await Promise.all([startKubelet(place), startKubeProxy(place)]);

@@ -13,6 +13,12 @@ export const network = {
 
 export const apiServer = "https://127.0.0.1:6443";
 
+/** What of a cluster is started: `api-server`: with its etcd, and nothing that would act on objects. */
+export type Parts = "all" | "api-server";
+
+/** Tells inside.ts. */
+export const partsVariable = "EBB_CLUSTER_PARTS";
+
 /** What is in the folder of a cluster. */
 export interface Place {
   readonly folder: string;

@@ -40,7 +40,7 @@ export const annotationMeanings: readonly (readonly [annotation: string, example
 
 const ownNames = ["inject", "containers", "sidecars", "entrypoint", "native"];
 /** Those of `ebb reaper` (core/reap-policy.ts, reap-quits.ts). */
-const ofReaper = /^ebb\.dev\/reap(-[a-z]+)?(\.|$)/;
+const ofReaper = /^ebb\.dev\/reap($|-(exec|quit|patience)\..)/;
 
 type Annotations = Readonly<Record<string, unknown>>;
 

@@ -106,6 +106,8 @@ test.each<[string, string]>([
   ["ebb.dev/Drain", "no such annotation; did you mean ebb.dev/drain?"],
   ["ebb.dev/json", "no such annotation"],
   ["ebb.dev/containers.app", "no such annotation; did you mean ebb.dev/containers?"],
+  ["ebb.dev/reaper", "no such annotation"],
+  ["ebb.dev/reap-exec", "no such annotation"],
   ["ebb.dev/", "no such annotation"],
 ])("an annotation that is none is said: %s", (name, message) => {
   expect(warnings({ annotations: { [name]: "1s" } })).toEqual([[`metadata.annotations[${name}]`, message]]);

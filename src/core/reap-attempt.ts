@@ -36,6 +36,8 @@ interface Progress {
   readonly tried: readonly Tried[];
   /** What was taken. */
   readonly acts: readonly Act[];
+  /** The last act, where nobody answered: it may have been heard. */
+  readonly unanswered: Act | undefined;
 }
 
 export interface Tried extends Act {
@@ -102,7 +104,7 @@ export type Step = readonly [State, readonly Action[]];
 
 /** The first state and what to do in it. */
 export function begin(policy: Policy): Step {
-  return look({ turn: 0, round: 1, failures: 0, misses: 0, tried: [], acts: [] }, policy);
+  return look({ turn: 0, round: 1, failures: 0, misses: 0, tried: [], acts: [], unanswered: undefined }, policy);
 }
 
 /** What happens next. An event that does not belong to the phase, or to an older turn, changes nothing. */
@@ -136,8 +138,8 @@ function look(progress: Progress, { answerMs }: Policy, before: readonly Action[
   return [{ ...only(progress), phase: "looking", turn }, [...before, { kind: "look", turn }, answer]];
 }
 
-function only({ turn, round, failures, misses, tried, acts }: Progress): Progress {
-  return { turn, round, failures, misses, tried, acts };
+function only({ turn, round, failures, misses, tried, acts, unanswered }: Progress): Progress {
+  return { turn, round, failures, misses, tried, acts, unanswered };
 }
 
 function looking(state: Live, event: Event, policy: Policy): Step {
@@ -158,7 +160,8 @@ function acting(state: In<"acting">, event: Event, policy: Policy): Step {
   const answered: readonly Action[] = [{ kind: "disarm", deadline: "answer" }];
   if (event.kind === "deadline" && event.of === "answer") {
     const why = `no answer within ${formatDuration(policy.answerMs)}`;
-    return look(spend(state, state.acted, why), policy, [{ kind: "abort" }]);
+    const next = { ...spend(state, state.acted, why), unanswered: state.acted };
+    return look(next, policy, [{ kind: "abort" }]);
   }
   if (event.kind !== "acted") return [state, []];
   const { result } = event;
@@ -166,7 +169,10 @@ function acting(state: In<"acting">, event: Event, policy: Policy): Step {
     case "taken": {
       const acts = [...state.acts, state.acted];
       const patience: Action = { kind: "arm", deadline: "patience", ms: state.acted.patienceMs };
-      return [{ ...state, phase: "watching", failures: 0, misses: 0, acts }, [...answered, patience]];
+      return [
+        { ...state, phase: "watching", failures: 0, misses: 0, acts, unanswered: undefined },
+        [...answered, patience],
+      ];
     }
     case "refused":
       return look({ ...spend(state, state.acted, result.why), failures: 0, misses: 0 }, policy, answered);
@@ -185,7 +191,7 @@ function missed(
 ): Step {
   const misses = state.misses + 1;
   if (misses === MOST_MISSES) return over({ kind: "put-off", reason: why }, before);
-  return rest({ ...state, failures: state.failures + 1, misses }, policy, before, afterMs);
+  return rest({ ...state, failures: state.failures + 1, misses, unanswered: state.acted }, policy, before, afterMs);
 }
 
 function spend(progress: Progress, act: Act, why: string): Progress {
@@ -219,7 +225,8 @@ function judge(state: Live, sight: Sight, policy: Policy): Step {
   if (sight.kind === "gone") return over({ kind: "gone" }, before);
   if (sight.kind === "end") return next(state, sight.containers, { policy, before });
   if (sight.rule === "being-ended") return rest(state, policy, before, SOMEBODY_ELSE_MS);
-  const { acts, tried } = state;
+  const { tried, unanswered } = state;
+  const acts = state.acts.length > 0 || unanswered === undefined ? state.acts : [unanswered];
   if (acts.length > 0 && endedRules.has(sight.rule)) return over({ kind: "ended", acts }, before);
   const { reason } = sight;
   if (acts.length > 0 && backRules.has(sight.rule)) return over({ kind: "gave-up", reason, tried }, before);

@@ -264,6 +264,11 @@ describe("an API server that is unwell:", () => {
       ],
     ],
     [
+      "an act that was not answered may have been heard: the sidecar's end is its",
+      [looked(1, proxy), acted(2, unavailable()), changed(ended)],
+      [look(1), `disarm answer, ${act(2, "exec")}`, "disarm answer, arm rest 2000", "disarm rest, end ended"],
+    ],
+    [
       "where act after act is not answered it is put off, for others to have their turn",
       Array.from({ length: 7 }, (_, at) => [
         looked(2 * at + 1, proxy),

@@ -19,7 +19,7 @@ import {
 
 const names = ["a", "b", "c", "d"] as const;
 /** How long another waits that finds a sidecar told. */
-const annotations = { "ebb.dev/reap-patience.envoy": "20s" };
+const annotations = { "ebb.dev/reap-patience.envoy": "45s" };
 
 interface Replicas extends AsyncDisposable {
   readonly leader: Reaper;
@@ -122,7 +122,6 @@ test.concurrent("an API server that is away for longer than a Lease lasts is fou
     "what was stuck meanwhile is over",
     async () => (await here.pod("meanwhile")).status.phase === "Succeeded",
   );
-  expect(await reaper.leads()).toBe(true);
   expect(await Promise.all(["before", "told", "meanwhile"].map((name) => quits(here, name)))).toEqual([1, 1, 1]);
   expect((await reasons(here, "told")).filter((reason) => reason === "SidecarTold")).toHaveLength(1);
 });

@@ -126,7 +126,9 @@ function createTurns(context: KeeperContext, { waiting, judge, forget }: Judging
     const inherited = new Set(waiting.allStuck());
     const begunAt = Date.now();
     const asked = new Set<string>();
+    const asking = new Set<string>();
     return async (uid: string): Promise<void> => {
+      if (asking.has(uid)) return; // it has changed meanwhile: whoever took it goes on
       const pod = source.get(uid);
       const verdict = judge(uid);
       waiting.notStuck(uid);
@@ -139,9 +141,12 @@ function createTurns(context: KeeperContext, { waiting, judge, forget }: Judging
       if (isInherited && !asked.has(uid)) {
         asked.add(uid);
         const patienceMs = verdict.containers[0]?.patienceMs ?? 0;
-        const toldAt = Math.min(Date.now(), (await events.lastTold(nameOf(pod), signal)) ?? 0);
+        asking.add(uid);
+        const lastTold = await events.lastTold(nameOf(pod), signal).finally(() => asking.delete(uid));
+        const toldAt = Math.min(Date.now(), lastTold ?? 0);
         if (toldAt + patienceMs > Date.now()) return waiting.rest(uid, toldAt + patienceMs);
       }
+      waiting.notStuck(uid);
       if (!signal.aborted) conclude(uid, await attempts.make(pod, verdict, signal));
     };
   };

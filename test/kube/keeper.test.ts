@@ -16,11 +16,13 @@ interface Given {
   readonly isDryRun?: boolean;
   /** How long ago the replica before told this pod's sidecar, in milliseconds. */
   readonly toldMsAgo?: number;
+  /** How long that takes to be found. */
+  readonly askMs?: number;
   readonly afterMs?: number;
 }
 
 /** A keeper that leads, over attempts that end when they are told to. */
-function lead({ concurrency = 10, isDryRun = false, toldMsAgo, afterMs = 0 }: Given = {}) {
+function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0, afterMs = 0 }: Given = {}) {
   const pods = new Map<string, KubeObject>();
   const begun: string[] = [];
   const underWay = new Map<string, (outcome: Outcome) => void>();
@@ -52,6 +54,7 @@ function lead({ concurrency = 10, isDryRun = false, toldMsAgo, afterMs = 0 }: Gi
       write: async () => undefined,
       async lastTold({ uid }) {
         asked.push(uid);
+        await Bun.sleep(askMs);
         return toldMsAgo === undefined ? undefined : Date.now() - toldMsAgo;
       },
     },
@@ -262,5 +265,17 @@ test("with --dry-run it says so, once", async () => {
   await Bun.sleep(50);
   expect(keeper.log.lines.map(({ message, fields }) => [message, fields.pod])).toEqual([["pod is stuck", "a"]]);
   expect(keeper.begun).toEqual([]);
+  await keeper.end();
+});
+
+test("a pod that changes while its Events are read is taken by one alone", async () => {
+  const keeper = lead({ askMs: 200 });
+  keeper.act();
+  keeper.put("a");
+  await until("its Events are asked for", () => keeper.asked.length > 0, LONG_MS);
+  keeper.put("a");
+  await begins(keeper, 1);
+  await Bun.sleep(300);
+  expect([keeper.begun, keeper.asked]).toEqual([["a"], ["a"]]);
   await keeper.end();
 });

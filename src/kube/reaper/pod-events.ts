@@ -13,7 +13,15 @@ const LONGEST_INSTANCE = 128;
 
 interface Event extends KubeObject {
   readonly eventTime?: string | null;
+  readonly regarding?: { readonly uid?: string };
 }
+
+/** By UID. */
+type Times = ReadonlyMap<string | undefined, number>;
+
+/** One list is for all that ask meanwhile: the API server reads all Events of a namespace for it, whatever is selected. */
+const SAME_LIST_MS = 5000;
+const PAGE = 500;
 
 /** Writes and reads what the pod's users see of its reaping: Events (events.k8s.io/v1). */
 export interface PodEvents {
@@ -24,6 +32,7 @@ export interface PodEvents {
 }
 
 export function createPodEvents(api: ApiClient, identity: string, log: Log): PodEvents {
+  const lists = new Map<string, { readonly askedAt: number; readonly times: Promise<Times> }>();
   return {
     async write(pod, event, signal) {
       try {
@@ -36,21 +45,40 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
       }
     },
     async lastTold(pod, signal) {
-      const fieldSelector = `regarding.uid=${pod.uid},reason=SidecarTold`;
+      const { namespace, name, uid } = pod;
+      const known = lists.get(namespace);
+      const isRecent = known !== undefined && performance.now() - known.askedAt < SAME_LIST_MS;
+      const asked = isRecent ? known : { askedAt: performance.now(), times: timesIn(api, namespace, signal) };
+      lists.set(namespace, asked);
       try {
-        const { items } = await api.get<List<Event>>(withQuery(collectionOf(pod), { fieldSelector }), { signal });
-        const times = items.map(({ eventTime }) => timeOf(eventTime)).filter((time) => time !== undefined);
-        return times.length === 0 ? undefined : Math.max(...times);
+        return (await asked.times).get(uid);
       } catch (error) {
+        if (lists.get(namespace) === asked) lists.delete(namespace);
         if (!isTrouble(error)) throw error;
-        log.warn({ namespace: pod.namespace, pod: pod.name, reason: error.message }, "cannot read Events");
+        log.warn({ namespace, pod: name, reason: error.message }, "cannot read Events");
         return undefined; // to be told twice does a sidecar no harm
       }
     },
   };
 }
 
-function collectionOf({ namespace }: PodName): string {
+/** When sidecars were last told to end, of each pod of a namespace. */
+async function timesIn(api: ApiClient, namespace: string, signal: AbortSignal): Promise<Times> {
+  const times = new Map<string | undefined, number>();
+  let rest: string | undefined;
+  do {
+    const query = { fieldSelector: "reason=SidecarTold", limit: PAGE, continue: rest };
+    const list = await api.get<List<Event>>(withQuery(collectionOf({ namespace }), query), { signal });
+    for (const { regarding, eventTime } of list.items) {
+      const time = timeOf(eventTime);
+      if (time !== undefined) times.set(regarding?.uid, Math.max(time, times.get(regarding?.uid) ?? 0));
+    }
+    rest = list.metadata.continue || undefined;
+  } while (rest !== undefined);
+  return times;
+}
+
+function collectionOf({ namespace }: Pick<PodName, "namespace">): string {
   return `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
 }
 

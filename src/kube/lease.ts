@@ -68,6 +68,7 @@ export async function lead(
     if (!(await isLost(election, work, { signal, retryMs }))) return await election.release();
     log.warn({ lease: settings.name }, "this replica leads no more");
   }
+  if (election.mayHold()) await election.release();
 }
 
 type Work = (signal: AbortSignal) => Promise<void>;
@@ -102,6 +103,8 @@ interface Election {
   /** One round: reads the Lease, and writes it where the rules allow; whatever fails is for the next round. */
   stand(signal: AbortSignal): Promise<void>;
   leads(): boolean;
+  /** Whether the last write of the Lease was given up before its answer. */
+  mayHold(): boolean;
   /** For how long it leads without another round. */
   leftMs(): number;
   release(): Promise<void>;
@@ -112,6 +115,7 @@ function createElection(settings: LeaseSettings, log: Log): Election {
   const ballot = createBallot(settings);
   let candidate: Candidate = {};
   let complaint: string | undefined;
+  let isWriting = false;
   const leftMs = (): number => Math.max(0, (leadsUntil(candidate, policy) ?? 0) - performance.now());
   const stand = async (signal: AbortSignal): Promise<void> => {
     const begunMs = performance.now();
@@ -124,7 +128,9 @@ function createElection(settings: LeaseSettings, log: Log): Election {
       return;
     }
     const transitions = next.kind === "create" ? 0 : next.transitions;
+    isWriting = true;
     const result = await ballot.write(lease, transitions, signal);
+    isWriting = false;
     candidate = written(stateOf(result), begunMs, performance.now());
   };
   return {
@@ -140,6 +146,7 @@ function createElection(settings: LeaseSettings, log: Log): Election {
       }
     },
     leads: () => leftMs() > 0,
+    mayHold: () => isWriting,
     leftMs,
     release: () => ballot.release(),
   };

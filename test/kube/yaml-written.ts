@@ -33,8 +33,8 @@ export function written(value: unknown, { indent, indentSeq, json, newline, isCu
       const drawn = draw();
       if ((isMap(node) || isSeq(node)) && drawn < 15) node.flow = true;
       if (isScalar(node) && typeof node.value === "string" && drawn < 40) {
-        // the parser's own writer loses the blanks of a block with nothing else in it
-        const isLine = key === "key" || node.value.trim() === "";
+        // the parser's own writer says of a block that begins with blanks that it is indented by 2, whatever it is
+        const isLine = key === "key" || !/^\S/.test(node.value);
         node.type = drawn < 20 ? "QUOTE_DOUBLE" : drawn < 35 || isLine ? "QUOTE_SINGLE" : "BLOCK_LITERAL";
       }
       if (key === "key" && isInFlow === 0 && drawn > 80) node.commentBefore = ` mark ${at}`;

@@ -47,7 +47,7 @@ interface Need {
 }
 
 /**
- * Measured: a copy takes 99 MB on the disk, less than 16 MiB of memory, and with a whole processor a fraction of a second. With
+ * Measured: a copy takes 100 MB on the disk, less than 16 MiB of memory, and with a whole processor a fraction of a second. With
  * 128 MiB it stays in the page cache, from where the app is started next; with less that would have to read it from the disk.
  */
 const needs: readonly Need[] = [

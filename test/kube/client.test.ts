@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../src/kube/api-error.ts";
-import { createApiClient, withQuery } from "../../src/kube/client.ts";
+import { type ApiClient, createApiClient, withQuery } from "../../src/kube/client.ts";
 import { follow } from "../../src/kube/follow.ts";
 import { until } from "../harness.ts";
 import { collectLog } from "./collect-log.ts";
@@ -193,24 +193,28 @@ function stream(pieces: readonly string[], isOpen = false) {
     );
 }
 
+/** The versions of the first three states of an object that is followed, and what was logged meanwhile. */
+async function followThree(api: ApiClient) {
+  const seen: (string | undefined)[] = [];
+  const log = collectLog();
+  const stop = new AbortController();
+  const following = follow(api, { collection: SECRETS, name: "y" }, (now) => seen.push(now?.metadata.resourceVersion), {
+    log,
+    signal: stop.signal,
+  });
+  await until("three states", () => seen.length === 3, 30_000);
+  stop.abort();
+  await following;
+  return { seen, log };
+}
+
 test("one object is followed: as it is, each change, its end; lines may come in any pieces", async () => {
   const changed = line("MODIFIED", object(8));
   await using server = serve(
     list(5, object(4)),
     stream([line("BOOKMARK", object(7)) + changed.slice(0, 9), changed.slice(9), line("DELETED", object(9))], true),
   );
-  const seen: (string | undefined)[] = [];
-  const log = collectLog();
-  const stop = new AbortController();
-  const following = follow(
-    server.api,
-    { collection: SECRETS, name: "y" },
-    (now) => seen.push(now?.metadata.resourceVersion),
-    { log, signal: stop.signal },
-  );
-  await until("three states", () => seen.length === 3, 30_000);
-  stop.abort();
-  await following;
+  const { seen, log } = await followThree(server.api);
   expect(seen).toEqual(["4", "8", undefined]);
   expect(server.requests[0]).toBe(`GET ${SECRETS}?fieldSelector=metadata.name%3Dy`);
   expect(server.requests[1]).toMatch(
@@ -228,18 +232,7 @@ test("a watch that ends, has expired, is refused or breaks is begun anew with a 
     ...[refuse, refuse],
     ...[list(7, object(7)), stream([], true)],
   );
-  const seen: (string | undefined)[] = [];
-  const log = collectLog();
-  const stop = new AbortController();
-  const following = follow(
-    server.api,
-    { collection: SECRETS, name: "y" },
-    (now) => seen.push(now?.metadata.resourceVersion),
-    { log, signal: stop.signal },
-  );
-  await until("three states", () => seen.length === 3, 30_000);
-  stop.abort();
-  await following;
+  const { seen, log } = await followThree(server.api);
   expect(seen).toEqual([undefined, undefined, "7"]);
   const told = log.lines.map(({ fields }) => fields.reason);
   expect(told).toEqual([`GET ${SECRETS}: too old resource version`, expect.stringContaining("403 cannot list")]);

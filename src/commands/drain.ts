@@ -6,7 +6,7 @@ import { EXIT } from "../core/exit.ts";
 import { planLeaving, splitDrain } from "../core/leaving.ts";
 import { option } from "../core/option.ts";
 import { options as all, finding, logging, pickOptions } from "../core/options.ts";
-import type { Sidecar } from "../core/sidecar.ts";
+import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { isStop } from "../core/signal.ts";
 import { boolean } from "../core/syntax.ts";
 import { counted } from "../core/wording.ts";

@@ -7,7 +7,7 @@ import { EXIT, Failure } from "../core/exit.ts";
 import { excerpt } from "../core/http-message.ts";
 import type { Environment } from "../core/option.ts";
 import { pickOptions } from "../core/options.ts";
-import { type SidecarKind, sidecarKinds } from "../core/sidecar.ts";
+import { type SidecarKind, sidecarKinds } from "../core/sidecars/sidecar.ts";
 import { fetchStreamed, type StreamedAnswer } from "../system/fetch.ts";
 import { createLog } from "../system/log.ts";
 import { writeError, writeStreamed } from "../system/output.ts";

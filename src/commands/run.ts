@@ -3,7 +3,7 @@ import { argvIndexOf, type Call, readCommandCall } from "../core/call.ts";
 import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
 import { type Plan, planLeaving } from "../core/leaving.ts";
 import { finding, logging, pickOptions } from "../core/options.ts";
-import type { Sidecar } from "../core/sidecar.ts";
+import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { SIG, type SignalNumber, signalName } from "../core/signal.ts";
 import { summarize } from "../core/summary.ts";
 import { type Action, begin, type Deadline, type Event, type Policy, step } from "../core/supervision.ts";

@@ -8,7 +8,7 @@ import { pickOptions } from "../core/options.ts";
 import { describeProbe, type Probe } from "../core/probe.ts";
 import { socketsOf } from "../core/proc-net.ts";
 import { processesOf } from "../core/proc-pid.ts";
-import type { Sidecar } from "../core/sidecar.ts";
+import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import type { ProbeStatus, SidecarStatus, Snapshot } from "../core/snapshot.ts";
 import { changes, type Facts, factsOf } from "../core/status-changes.ts";
 import { statusLines } from "../core/status-text.ts";

@@ -9,7 +9,7 @@ import type { Pod } from "./patch-pod.ts";
 import { rivals } from "./patch-several.ts";
 import { NATIVE, STATUS, type Status } from "./patch-status.ts";
 import { annotationsVolume, ebbMount, ebbVolume, volumeNames, volumesOf } from "./patch-volumes.ts";
-import { sidecarIn } from "./sidecar-containers.ts";
+import { sidecarIn } from "./sidecars/containers.ts";
 
 /** What becomes of a pod that ebb is not in. */
 export interface Change {

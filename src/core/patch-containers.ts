@@ -3,7 +3,7 @@ import type { Wishes } from "./patch-annotations.ts";
 import { type Starter, starterOf, wrap } from "./patch-command.ts";
 import { annotationField, type Container, type Pod } from "./patch-pod.ts";
 import type { ContainerStatus, Known } from "./patch-status.ts";
-import { isSidecar, withoutTag } from "./sidecar-containers.ts";
+import { isSidecar, withoutTag } from "./sidecars/containers.ts";
 
 /** A container that ebb is to start, and how its command is then. */
 export interface Chosen {

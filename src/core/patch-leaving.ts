@@ -5,7 +5,7 @@ import type { Chosen } from "./patch-containers.ts";
 import { type OptionValues, variablesOf } from "./patch-options.ts";
 import type { Container, Pod } from "./patch-pod.ts";
 import { mountInTheWay } from "./patch-volumes.ts";
-import { sidecarIn } from "./sidecar-containers.ts";
+import { sidecarIn } from "./sidecars/containers.ts";
 import { duration } from "./syntax.ts";
 
 /** How a container that ebb starts drains when its pod leaves. */

@@ -4,7 +4,7 @@ import { planChange } from "./patch-change.ts";
 import { checkPod, type Pod } from "./patch-pod.ts";
 import { type Former, readStatus, STATUS, takeOut } from "./patch-status.ts";
 import { isSame } from "./same.ts";
-import { isSidecar } from "./sidecar-containers.ts";
+import { isSidecar } from "./sidecars/containers.ts";
 
 /** How pods are changed, besides what their own annotations say. */
 export interface Policy {

@@ -1,6 +1,6 @@
-import { parseIstioStatus } from "./istio-status.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
-import { isSidecar } from "./sidecar-containers.ts";
+import { isSidecar } from "./sidecars/containers.ts";
+import { parseIstioStatus } from "./sidecars/istio-status.ts";
 import { splitBy } from "./syntax.ts";
 
 export interface Parts {

@@ -4,8 +4,8 @@ import { type Facts, type Known, type Rule, rules } from "./pod-rules.ts";
 import { viewOf } from "./pod-view.ts";
 import { type Ending, endingOf } from "./reap-means.ts";
 import type { ReapPolicy } from "./reap-policy.ts";
-import { kindOf, type SidecarName } from "./sidecar.ts";
-import { sidecarIn } from "./sidecar-containers.ts";
+import { sidecarIn } from "./sidecars/containers.ts";
+import { kindOf, type SidecarName } from "./sidecars/sidecar.ts";
 
 /** What is to be done with a pod, by which rule, and why: a sentence for logs, Events and the table of --once. */
 export type Verdict =

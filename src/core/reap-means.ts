@@ -3,7 +3,7 @@ import type { JsonObject } from "./json.ts";
 import { EBB, EBB_FOLDER } from "./patch-command.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 import { type Given, givenFor, patienceOf, portOf, quitsOf } from "./reap-quits.ts";
-import { describeQuit, type QuitRequest, type SidecarName } from "./sidecar.ts";
+import { describeQuit, type QuitRequest, type SidecarName } from "./sidecars/sidecar.ts";
 
 /** How a sidecar of another pod is ended: something that the API server and the kubelet do for those who may. */
 export type Means =

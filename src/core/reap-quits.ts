@@ -1,9 +1,9 @@
 import type { HttpTarget } from "./address.ts";
-import type { Annotations } from "./adjust.ts";
 import { parseWords } from "./injection-options.ts";
-import { planSidecars } from "./plan.ts";
 import type { PodView } from "./pod-view.ts";
-import { kindOf, parseQuit, type QuitRequest, type SidecarName } from "./sidecar.ts";
+import type { Annotations } from "./sidecars/adjust.ts";
+import { planSidecars } from "./sidecars/plan.ts";
+import { kindOf, parseQuit, type QuitRequest, type SidecarName } from "./sidecars/sidecar.ts";
 import { positive, unexpected } from "./syntax.ts";
 
 /** What a pod itself says of a container's end. */

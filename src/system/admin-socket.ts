@@ -1,5 +1,5 @@
-import { onSocket } from "../core/plan.ts";
-import type { Sidecar } from "../core/sidecar.ts";
+import { onSocket } from "../core/sidecars/plan.ts";
+import type { Sidecar } from "../core/sidecars/sidecar.ts";
 
 /** The sidecar where its admin interface is now: on the socket that its kind may have, once that is there. */
 export function locate(sidecar: Sidecar): Sidecar {

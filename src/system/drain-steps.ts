@@ -11,7 +11,7 @@ import {
   statsPath,
 } from "../core/envoy-stats.ts";
 import { excerpt } from "../core/http-message.ts";
-import type { Sidecar } from "../core/sidecar.ts";
+import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { ADMIN_REQUEST_MS, type EnvoyAdmin, isAnswer, type NoAnswer } from "./envoy-admin.ts";
 import type { Log } from "./log.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "../core/drain.ts";
 import { toTenths } from "../core/duration.ts";
 import type { InFlight } from "../core/envoy-stats.ts";
-import type { Sidecar } from "../core/sidecar.ts";
+import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { locate } from "./admin-socket.ts";
 import { drainSteps } from "./drain-steps.ts";
 import { connectAdmin } from "./envoy-admin.ts";

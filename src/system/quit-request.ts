@@ -1,5 +1,5 @@
 import type { Header, HttpAnswer, HttpRequest } from "../core/http-message.ts";
-import type { QuitRequest } from "../core/sidecar.ts";
+import type { QuitRequest } from "../core/sidecars/sidecar.ts";
 import { createHttpClient } from "./http.ts";
 import { RequestFailed } from "./request-failed.ts";
 

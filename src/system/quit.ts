@@ -1,7 +1,13 @@
 import type { Address } from "../core/address.ts";
 import { toTenths } from "../core/duration.ts";
 import { judgeOf, type Probe } from "../core/probe.ts";
-import { describeQuit, type QuitRequest, quitRefusal, quitUnreachable, type Sidecar } from "../core/sidecar.ts";
+import {
+  describeQuit,
+  type QuitRequest,
+  quitRefusal,
+  quitUnreachable,
+  type Sidecar,
+} from "../core/sidecars/sidecar.ts";
 import { locate } from "./admin-socket.ts";
 import { REFUSED, tryConnect } from "./http.ts";
 import { type QuitOptions, sendQuit } from "./quit-request.ts";

@@ -1,9 +1,9 @@
-import type { Annotations } from "../core/adjust.ts";
-import { type Detection, detect, type Evidence, listeningPorts, parseAnnotations } from "../core/detect.ts";
 import type { Environment } from "../core/option.ts";
 import type { Settings } from "../core/options.ts";
-import { type FoundSidecar, foundIn, planSidecars } from "../core/plan.ts";
-import type { Sidecar } from "../core/sidecar.ts";
+import type { Annotations } from "../core/sidecars/adjust.ts";
+import { type Detection, detect, type Evidence, listeningPorts, parseAnnotations } from "../core/sidecars/detect.ts";
+import { type FoundSidecar, foundIn, planSidecars } from "../core/sidecars/plan.ts";
+import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { locate } from "./admin-socket.ts";
 import { readIfThere } from "./file.ts";
 import type { Log } from "./log.ts";

@@ -2,7 +2,7 @@ import { formatDuration, toTenths } from "../core/duration.ts";
 import type { Environment } from "../core/option.ts";
 import type { Settings } from "../core/options.ts";
 import { describeProbe, type Probe } from "../core/probe.ts";
-import type { Sidecar } from "../core/sidecar.ts";
+import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import type { Log } from "./log.ts";
 import { whenReady } from "./ready.ts";
 import { findSidecars, type SidecarSettings } from "./sidecars.ts";

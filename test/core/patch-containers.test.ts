@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { injectPod } from "../../src/core/patch.ts";
-import { sidecarIn } from "../../src/core/sidecar-containers.ts";
+import { sidecarIn } from "../../src/core/sidecars/containers.ts";
 import { app, changed, type Given, type Loose, podOf, policy, refusal, warnings } from "./injection.ts";
 
 const named = (name: string, more: object = {}) => app({ name, ...more });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { viewOf } from "../../src/core/pod-view.ts";
 import { describeMeans, type Ending, endingOf, type MeansKind, meansKinds } from "../../src/core/reap-means.ts";
-import { sidecarIn } from "../../src/core/sidecar-containers.ts";
+import { sidecarIn } from "../../src/core/sidecars/containers.ts";
 import { ended, type Json, type PodInWords, podOf, running } from "./stuck-pods.ts";
 
 /** How the container of this name is ended, in a pod with it and more. */

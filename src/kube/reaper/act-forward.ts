@@ -2,8 +2,8 @@ import { encodeRequest, excerpt, type HttpAnswer, parseAnswer } from "../../core
 import { viewOf } from "../../core/pod-view.ts";
 import type { Result } from "../../core/reap-attempt.ts";
 import type { Means, PortRequest } from "../../core/reap-means.ts";
-import { quitRefusal, quitUnreachable, type Sidecar } from "../../core/sidecar.ts";
-import { sidecarIn } from "../../core/sidecar-containers.ts";
+import { sidecarIn } from "../../core/sidecars/containers.ts";
+import { quitRefusal, quitUnreachable, type Sidecar } from "../../core/sidecars/sidecar.ts";
 import { latin1 } from "../../system/latin1.ts";
 import type { Stream } from "../stream.ts";
 import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";

@@ -1,7 +1,7 @@
-import { at, type HttpTarget, parseHttpTarget } from "./address.ts";
+import { at, type HttpTarget, parseHttpTarget } from "../address.ts";
+import { type Probe, parseProbe } from "../probe.ts";
+import type { Executable } from "../process.ts";
 import { type Adjustment, type PodFacts, saysNative } from "./adjust.ts";
-import { type Probe, parseProbe } from "./probe.ts";
-import type { Executable } from "./process.ts";
 import { describeQuit, kindOf, type QuitRequest, type Sidecar, type SidecarKind, type SidecarName } from "./sidecar.ts";
 
 /** A sidecar that is in this pod, and what the pod has otherwise than the sidecar's defaults. */

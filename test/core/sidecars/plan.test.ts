@@ -1,9 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { parseHttpTarget } from "../../src/core/address.ts";
-import { foundIn, onSocket, planSidecars, type SidecarUrls } from "../../src/core/plan.ts";
-import { describeProbe } from "../../src/core/probe.ts";
-import { type Executable, parseExecutable } from "../../src/core/process.ts";
-import { describeQuit, parseQuit, type QuitRequest, type Sidecar, type SidecarName } from "../../src/core/sidecar.ts";
+import { parseHttpTarget } from "../../../src/core/address.ts";
+import { describeProbe } from "../../../src/core/probe.ts";
+import { type Executable, parseExecutable } from "../../../src/core/process.ts";
+import { foundIn, onSocket, planSidecars, type SidecarUrls } from "../../../src/core/sidecars/plan.ts";
+import {
+  describeQuit,
+  parseQuit,
+  type QuitRequest,
+  type Sidecar,
+  type SidecarName,
+} from "../../../src/core/sidecars/sidecar.ts";
 
 type Table = Readonly<Record<string, string>>;
 

@@ -1,4 +1,6 @@
-import { describeTarget, type HttpTarget, parseHttpTarget } from "./address.ts";
+import { describeTarget, type HttpTarget, parseHttpTarget } from "../address.ts";
+import type { Header, HttpAnswer } from "../http-message.ts";
+import type { Probe } from "../probe.ts";
 import {
   type Adjustment,
   type Annotations,
@@ -10,8 +12,6 @@ import {
   type PodFacts,
   saysYes,
 } from "./adjust.ts";
-import type { Header, HttpAnswer } from "./http-message.ts";
-import type { Probe } from "./probe.ts";
 
 export interface QuitRequest {
   readonly method: string;

@@ -1,4 +1,4 @@
-import type { HttpTarget } from "./address.ts";
+import type { HttpTarget } from "../address.ts";
 import type { Annotations, PodFacts } from "./adjust.ts";
 import { type FoundSidecar, foundIn } from "./plan.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./sidecar.ts";

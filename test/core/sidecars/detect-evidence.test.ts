@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { listeningPorts, parseAnnotations } from "../../src/core/detect.ts";
+import { listeningPorts, parseAnnotations } from "../../../src/core/sidecars/detect.ts";
 
 type Table = Readonly<Record<string, string>>;
 

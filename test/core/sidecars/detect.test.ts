@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { parseHttpTarget } from "../../src/core/address.ts";
-import { detect } from "../../src/core/detect.ts";
-import { foundIn } from "../../src/core/plan.ts";
-import type { SidecarName } from "../../src/core/sidecar.ts";
+import { parseHttpTarget } from "../../../src/core/address.ts";
+import { detect } from "../../../src/core/sidecars/detect.ts";
+import { foundIn } from "../../../src/core/sidecars/plan.ts";
+import type { SidecarName } from "../../../src/core/sidecars/sidecar.ts";
 
 type Table = Readonly<Record<string, string>>;
 

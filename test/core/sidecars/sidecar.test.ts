@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseHttpTarget } from "../../src/core/address.ts";
-import type { Header } from "../../src/core/http-message.ts";
-import { type FoundSidecar, planSidecars, type SidecarUrls } from "../../src/core/plan.ts";
-import { describeProbe, parseProbe } from "../../src/core/probe.ts";
+import { parseHttpTarget } from "../../../src/core/address.ts";
+import type { Header } from "../../../src/core/http-message.ts";
+import { describeProbe, parseProbe } from "../../../src/core/probe.ts";
+import { type FoundSidecar, planSidecars, type SidecarUrls } from "../../../src/core/sidecars/plan.ts";
 import {
   describeQuit,
   kindOf,
@@ -15,7 +15,7 @@ import {
   type SidecarKind,
   type SidecarName,
   sidecarNames,
-} from "../../src/core/sidecar.ts";
+} from "../../../src/core/sidecars/sidecar.ts";
 
 const found = (...names: readonly SidecarName[]): readonly FoundSidecar[] =>
   names.map((name) => ({ name, isNative: false }));

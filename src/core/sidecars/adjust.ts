@@ -1,7 +1,7 @@
-import { type HttpTarget, parseHttpTarget } from "./address.ts";
-import type { Header } from "./http-message.ts";
-import type { Environment } from "./option.ts";
-import type { Probe } from "./probe.ts";
+import { type HttpTarget, parseHttpTarget } from "../address.ts";
+import type { Header } from "../http-message.ts";
+import type { Environment } from "../option.ts";
+import type { Probe } from "../probe.ts";
 
 // What sidecars have otherwise than their defaults, in a pod with these variables and annotations. Others' values: one that
 // cannot be meant is left to the default, which the log then names.

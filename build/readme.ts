@@ -4,7 +4,8 @@ import { exitMeanings } from "../src/core/exit.ts";
 import { defaultOf, flagOf } from "../src/core/help.ts";
 import { options } from "../src/core/options.ts";
 import { annotationMeanings } from "../src/core/patch-annotations.ts";
-import { type SidecarKind, sidecarKinds } from "../src/core/sidecars/sidecar.ts";
+import type { SidecarKind } from "../src/core/sidecars/kind.ts";
+import { sidecarKinds } from "../src/core/sidecars/registry.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
 import { type Wish, wishes } from "./inits.ts";
 

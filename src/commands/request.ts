@@ -7,7 +7,7 @@ import { EXIT, Failure } from "../core/exit.ts";
 import { excerpt } from "../core/http-message.ts";
 import type { Environment } from "../core/option.ts";
 import { pickOptions } from "../core/options.ts";
-import { type SidecarKind, sidecarKinds } from "../core/sidecars/sidecar.ts";
+import { kindOf, type SidecarName, sidecarNames } from "../core/sidecars/registry.ts";
 import { fetchStreamed, type StreamedAnswer } from "../system/fetch.ts";
 import { createLog } from "../system/log.ts";
 import { writeError, writeStreamed } from "../system/output.ts";
@@ -42,7 +42,7 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   }
 }
 
-/** --admin, --port, the admin interface of the sidecar that is here, or Envoy's in Istio, as pilot-agent has it. */
+/** --admin, --port, the admin interface of the sidecar that is here, or that of the first sidecar that ebb knows. */
 async function findAdmin({ values, origins }: Call<typeof options>, env: Environment): Promise<HttpTarget> {
   const { admin, port } = values;
   const local = (number: number) => parseHttpTarget(`http://localhost:${number}`) as HttpTarget;
@@ -57,9 +57,8 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   const sidecars = await findSidecars(settings, { env, forMs: 0, signal: AbortSignal.timeout(values.timeout), log });
   const found = sidecars.find(({ envoy }) => envoy !== undefined) ?? sidecars[0];
   if (found?.envoy !== undefined) return found.envoy.admin;
-  const { admin: own }: SidecarKind =
-    sidecarKinds[found === undefined || found.name === "custom" ? "istio" : found.name];
-  return parseHttpTarget(own) as HttpTarget;
+  const name = found === undefined || found.name === "custom" ? sidecarNames[0] : found.name;
+  return parseHttpTarget(kindOf(name as SidecarName).admin) as HttpTarget;
 }
 
 function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {

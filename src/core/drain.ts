@@ -1,6 +1,6 @@
 import type { Directions } from "./envoy-json.ts";
 import type { InFlight } from "./envoy-stats.ts";
-import { inboundDrain } from "./sidecars/sidecar.ts";
+import { inboundDrain } from "./sidecars/kind.ts";
 import { counted } from "./wording.ts";
 
 /**

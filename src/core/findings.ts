@@ -1,3 +1,4 @@
+import { kindOf } from "./sidecars/registry.ts";
 import type { EnvoyStatus, Finding, ProcessesStatus, SidecarStatus, Snapshot, SocketsStatus } from "./snapshot.ts";
 import { counted, describeAddress } from "./wording.ts";
 
@@ -66,13 +67,16 @@ export function describeInFlight({ inFlight }: EnvoyStatus): string {
   return `${counted(requests, "request")} and ${counted(connections, "connection")}${idle} still in flight`;
 }
 
-/** pilot-agent closes its port at SIGTERM, and goes by itself; Envoy is still there (istio pkg/envoy/agent.go). */
+/** An agent closes its port at SIGTERM, and goes by itself; Envoy is still there. */
 function agentFindings({ sidecars, sockets }: Seen): readonly Finding[] {
-  const istio = sidecars.find(({ name }) => name === "istio");
-  const isEnvoyThere = (istio?.envoy?.state ?? null) !== null;
-  if (sockets === null || !isEnvoyThere || sockets.listening.some(({ port }) => port === 15020)) return [];
-  const message = "nothing listens on 15020, but Istio's Envoy answers: pilot-agent has gone, or is stopping";
-  return [{ kind: "no-agent", message }];
+  return sidecars.flatMap(({ name, envoy }): readonly Finding[] => {
+    const agent = name === "custom" ? undefined : kindOf(name).agent;
+    const isEnvoyThere = (envoy?.state ?? null) !== null;
+    if (agent === undefined || sockets === null || !isEnvoyThere) return [];
+    if (sockets.listening.some(({ port }) => port === agent.port)) return [];
+    const message = `nothing listens on ${agent.port}, but ${name}'s Envoy answers: ${agent.name} has gone, or is stopping`;
+    return [{ kind: "no-agent", message }];
+  });
 }
 
 function processFindings(processes: ProcessesStatus, sidecars: readonly SidecarStatus[]): readonly Finding[] {

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, listOf, objectOf } from "./json.ts";
 import { EBB_FOLDER } from "./patch-command.ts";
+import { kindOf, sidecarNames } from "./sidecars/registry.ts";
 
 // A pod with what its reaping depends on alone (pod-view.ts): a watch over a whole cluster keeps them all in memory.
 
@@ -13,6 +14,10 @@ export function leanPod(pod: JsonObject): JsonObject {
   };
 }
 
+const kinds = sidecarNames.map(kindOf);
+const annotationPrefixes = kinds.flatMap((kind) => kind.annotationPrefixes);
+const variablePrefixes = kinds.flatMap((kind) => kind.variablePrefixes ?? []);
+const MIRROR = "kubernetes.io/config.mirror";
 const metadataFields = ["name", "namespace", "uid", "deletionTimestamp"];
 const specFields = ["restartPolicy", "hostNetwork"];
 const statusFields = ["phase", "reason"];
@@ -35,10 +40,7 @@ function leanMetadata(metadata: JsonObject): JsonObject {
 
 /** Of ebb and of injectors. kubectl's copy of the whole manifest is the biggest of the others. */
 function isAsked(name: string): boolean {
-  return (
-    /^(ebb\.dev|(status\.)?sidecar\.istio\.io|kuma\.io|(consul|vault)\.hashicorp\.com|dapr\.io)\//.test(name) ||
-    name === "kubernetes.io/config.mirror"
-  );
+  return name.startsWith("ebb.dev/") || annotationPrefixes.some((prefix) => name.startsWith(prefix)) || name === MIRROR;
 }
 
 function leanSpec(spec: JsonObject): JsonObject {
@@ -56,9 +58,9 @@ function leanContainer(container: unknown): unknown {
   };
 }
 
-/** By which a sidecar is found otherwise than by its defaults (adjust.ts). */
+/** By which a sidecar is found otherwise than by its defaults. */
 function isVariable(name: unknown): boolean {
-  return typeof name === "string" && /^(DAPR|CSQL)_/.test(name);
+  return typeof name === "string" && variablePrefixes.some((prefix) => name.startsWith(prefix));
 }
 
 function leanStatus(status: JsonObject): JsonObject {

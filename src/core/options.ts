@@ -2,7 +2,7 @@ import { parseHttpTarget } from "./address.ts";
 import { list, option, optional, type Values, type Variable } from "./option.ts";
 import { parseProbe } from "./probe.ts";
 import { parseExecutable } from "./process.ts";
-import { parseHeader, parseQuit } from "./sidecars/sidecar.ts";
+import { parseHeader, parseQuit } from "./sidecars/quit.ts";
 import {
   anyText,
   boolean,

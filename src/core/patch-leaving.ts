@@ -6,6 +6,7 @@ import { type OptionValues, variablesOf } from "./patch-options.ts";
 import type { Container, Pod } from "./patch-pod.ts";
 import { mountInTheWay } from "./patch-volumes.ts";
 import { sidecarIn } from "./sidecars/containers.ts";
+import { kindOf } from "./sidecars/registry.ts";
 import { duration } from "./syntax.ts";
 
 /** How a container that ebb starts drains when its pod leaves. */
@@ -76,14 +77,13 @@ export function hookOf(drain: string): readonly string[] {
 const passedOn = ["admin", "min-drain", "idle", "log-level", "log-format", "quiet"];
 
 /**
- * The hook of an ordinary proxy beside it, which would otherwise be gone long before the app's hook is over. Of those that drain
- * by themselves and for long enough (Kuma 30 s, consul-dataplane 30 s, Linkerd until its connections end) it is none; Istio's
- * pilot-agent drains for 5 s. Undefined: this container has none, or has what is in the way.
+ * The hook of an ordinary proxy beside it, which would otherwise be gone long before the app's hook is over. Those that drain by
+ * themselves and for long enough get none. Undefined: this container has none, or has what is in the way.
  */
 export function proxyHook(container: Container, drain: string, options: OptionValues): readonly string[] | undefined {
   const { name, image, lifecycle } = container;
   const kind = sidecarIn(name, image ?? undefined);
-  if ((kind !== "envoy" && kind !== "istio") || lifecycle?.preStop != null) return undefined;
+  if (kind === undefined || kindOf(kind).needsDrainHook !== true || lifecycle?.preStop != null) return undefined;
   if (mountInTheWay(container) !== undefined) return undefined;
   const flags = passedOn.flatMap((flag) => {
     const text = options.get(flag)?.text;

@@ -1,6 +1,6 @@
 import type { ContainerView, PodView } from "./pod-view.ts";
 import { isSidecar } from "./sidecars/containers.ts";
-import { parseIstioStatus } from "./sidecars/istio-status.ts";
+import { kindOf, sidecarNames } from "./sidecars/registry.ts";
 import { splitBy } from "./syntax.ts";
 
 export interface Parts {
@@ -13,8 +13,7 @@ export interface Parts {
 export function partsOf({ containers, annotations }: PodView): Parts {
   const given = new Set(splitBy(annotations.get("ebb.dev/sidecars") ?? "", ","));
   const wrapped = new Set(splitBy(annotations.get("ebb.dev/containers") ?? "", ","));
-  const status = annotations.get("sidecar.istio.io/status");
-  const injected = new Set(status === undefined ? [] : parseIstioStatus(status).containers);
+  const injected = new Set(sidecarNames.flatMap((name) => kindOf(name).injected?.(annotations) ?? []));
   const isBeside = ({ name, image }: ContainerView) =>
     given.has(name) || (!wrapped.has(name) && (injected.has(name) || isSidecar(name, image)));
   return { apps: containers.filter((each) => !isBeside(each)), sidecars: containers.filter(isBeside) };

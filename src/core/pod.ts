@@ -5,7 +5,7 @@ import { viewOf } from "./pod-view.ts";
 import { type Ending, endingOf } from "./reap-means.ts";
 import type { ReapPolicy } from "./reap-policy.ts";
 import { sidecarIn } from "./sidecars/containers.ts";
-import { kindOf, type SidecarName } from "./sidecars/sidecar.ts";
+import { kindOf, type SidecarName } from "./sidecars/registry.ts";
 
 /** What is to be done with a pod, by which rule, and why: a sentence for logs, Events and the table of --once. */
 export type Verdict =

@@ -1,4 +1,5 @@
 import { parseStat } from "./process.ts";
+import { kindOf, sidecarNames } from "./sidecars/registry.ts";
 import type { ProcessesStatus, ProcessStatus, Zombie } from "./snapshot.ts";
 
 /** One process, in the words of `ebb status`. */
@@ -91,15 +92,11 @@ function zombieOf({ pid, name, parent }: Process): Zombie {
   return { pid, name, parent };
 }
 
-/** The programs of the sidecars that ebb knows, by their names in /proc (15 characters at most). */
-const sidecarPrograms =
-  "pilot-agent envoy linkerd2-proxy linkerd-proxy kuma-dp coredns consul-dataplan daprd vault cloud-sql-proxy cloud_sql_proxy";
-
 /** Whether all that runs are sidecars, the pod's first process, and what ebb itself was started by. */
 function isAppGone(processes: readonly Process[], self: number): boolean {
   const own = ancestorsOf(self, processes);
   const others = processes.filter(({ pid, state }) => pid !== 1 && !own.has(pid) && state !== "zombie");
-  const programs = sidecarPrograms.split(" ");
+  const programs = sidecarNames.flatMap((name) => kindOf(name).programs);
   return others.length > 0 && others.every(({ name }) => programs.includes(name));
 }
 

@@ -3,7 +3,9 @@ import type { JsonObject } from "./json.ts";
 import { EBB, EBB_FOLDER } from "./patch-command.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 import { type Given, givenFor, patienceOf, portOf, quitsOf } from "./reap-quits.ts";
-import { describeQuit, type QuitRequest, type SidecarName } from "./sidecars/sidecar.ts";
+import { describeQuit } from "./sidecars/quit.ts";
+import { kindOf, type SidecarName } from "./sidecars/registry.ts";
+import type { QuitRequest } from "./sidecars/sidecar.ts";
 
 /** How a sidecar of another pod is ended: something that the API server and the kubelet do for those who may. */
 export type Means =
@@ -87,12 +89,8 @@ function execs(container: ContainerView, told: Told): readonly Means[] {
 
 /** What the sidecar's own image has for it. */
 function ownCommand(sidecar: SidecarName, quits: readonly QuitRequest[]): readonly string[] | undefined {
-  // Envoy's admin interface, at which pilot-agent ends too (istio pkg/envoy/agent.go): what others exec (uds-core, AOE)
-  if (sidecar === "istio") return ["pilot-agent", "request", "POST", "quitquitquit"];
-  // cloud-sql-proxy cmd/shutdown_test.go
   const port = quits.length === 1 && quits[0] !== undefined ? portOf(quits[0].target) : undefined;
-  if (sidecar !== "cloud-sql-proxy" || port === undefined) return undefined;
-  return ["/cloud-sql-proxy", "shutdown", "--admin-port", String(port)];
+  return kindOf(sidecar).reaping?.().command?.(port);
 }
 
 function forwards(container: string, quits: readonly QuitRequest[]): readonly Means[] {
@@ -111,26 +109,24 @@ export function ownEphemerals({ ephemeralContainers }: PodView): readonly Contai
 function ephemerals(container: string, told: Told, pod: PodView): readonly Means[] {
   const isPossible = told.quits.length > 0 && ownEphemerals(pod).length < MAX_EPHEMERAL;
   if (!isPossible) return [];
-  return [{ kind: "ephemeral", container, args: quitCall(told), env: isByVariable(told) ? variablesOf(pod) : [] }];
+  return [{ kind: "ephemeral", container, args: quitCall(told), env: variablesOf(told, pod) }];
 }
 
-/** daprd's port, and its token, which may come from a Secret: so the reaper need not read that. */
-const daprVariables = ["DAPR_HTTP_PORT", "DAPR_API_TOKEN"];
-
-/** Where ebb finds it by variables, with the token. */
-function isByVariable({ sidecar, given }: Told): boolean {
-  return sidecar === "dapr" && given.quits === undefined;
+/** The variables by which ebb finds and asks this sidecar, where its pod says nothing else of it. */
+function variableNames({ sidecar, given }: Told): readonly string[] {
+  if (sidecar === undefined || given.quits !== undefined) return [];
+  return kindOf(sidecar).reaping?.().variables ?? [];
 }
 
-function variablesOf({ containers }: PodView): readonly JsonObject[] {
+function variablesOf(told: Told, { containers }: PodView): readonly JsonObject[] {
   const variables = containers.flatMap((container) => container.variables);
-  const found = daprVariables.map((name) => variables.find((variable) => variable.name === name));
+  const found = variableNames(told).map((name) => variables.find((variable) => variable.name === name));
   return found.filter((variable) => variable !== undefined);
 }
 
 /** `ebb quit` for this sidecar alone. */
 function quitCall(told: Told): readonly string[] {
-  const quits = isByVariable(told) ? [] : told.quits;
+  const quits = variableNames(told).length > 0 ? [] : told.quits;
   return ["quit", "--sidecar", told.sidecar ?? "none", ...quits.flatMap((quit) => ["--quit", describeQuit(quit)])];
 }
 

@@ -1,9 +1,11 @@
 import type { HttpTarget } from "./address.ts";
 import { parseWords } from "./injection-options.ts";
 import type { PodView } from "./pod-view.ts";
-import type { Annotations } from "./sidecars/adjust.ts";
+import type { Annotations } from "./sidecars/kind.ts";
 import { planSidecars } from "./sidecars/plan.ts";
-import { kindOf, parseQuit, type QuitRequest, type SidecarName } from "./sidecars/sidecar.ts";
+import { parseQuit } from "./sidecars/quit.ts";
+import { kindOf, type SidecarName } from "./sidecars/registry.ts";
+import type { QuitRequest } from "./sidecars/sidecar.ts";
 import { positive, unexpected } from "./syntax.ts";
 
 /** What a pod itself says of a container's end. */
@@ -48,18 +50,10 @@ export function givenFor(name: string, annotations: Annotations): Given | string
 /** Where this pod's sidecar takes quits on the pod's loopback: its defaults, and what the pod has otherwise. */
 export function quitsOf(name: SidecarName, pod: PodView): readonly QuitRequest[] {
   const { annotations } = pod;
-  const moved = name === "istio" ? annotations.get("status.sidecar.istio.io/port") : undefined;
-  if (moved !== undefined) return istioQuits(moved);
   const adjustment = kindOf(name).adjust?.({ annotations, env: environmentOf(pod) });
   const found = [{ name, isNative: false, ...(adjustment === undefined ? {} : { adjustment }) }];
   const own = planSidecars(found, { admin: undefined, ready: [], quit: [] }).flatMap(({ quits }) => quits);
   return own.filter(({ target }) => portOf(target) !== undefined);
-}
-
-/** On the port that the pod has moved pilot-agent's to; 0: there is none (istio#18505). */
-function istioQuits(port: string): readonly QuitRequest[] {
-  const quit = /^\d+$/.test(port) ? parseQuit(`http://localhost:${port}/quitquitquit`) : undefined;
-  return quit === undefined ? [] : [quit];
 }
 
 /** Variables by which injectors tell the app of its sidecar: in one container or another. */
@@ -73,21 +67,10 @@ export function portOf({ address, isSecure }: HttpTarget): number | undefined {
   return ["localhost", "127.0.0.1", "::1"].includes(address.host) ? address.port : undefined;
 }
 
-/**
- * How long a sidecar may take that answers at once and goes later: Linkerd's grace period is 120 s
- * (linkerd2-proxy linkerd/app/src/env.rs), Consul's 30 s or what the pod says, Dapr's 5 s after a block that the pod sets.
- */
+/** How long a sidecar may take that was told to quit, some of which answer at once and go later. */
 export function patienceOf(sidecar: SidecarName | undefined, annotations: Annotations): number {
-  if (sidecar === "linkerd") return 150_000;
-  if (sidecar === "consul") return MARGIN_MS + 1000 * secondsIn(annotations, consulGrace, 30);
-  if (sidecar === "dapr") return 2 * MARGIN_MS + 1000 * secondsIn(annotations, "dapr.io/graceful-shutdown-seconds", 5);
-  return MARGIN_MS;
+  const seconds = sidecar === undefined ? undefined : kindOf(sidecar).reaping?.().seconds?.(annotations);
+  return MARGIN_MS + 1000 * (seconds ?? 0);
 }
 
 const MARGIN_MS = 30_000;
-const consulGrace = "consul.hashicorp.com/sidecar-proxy-lifecycle-shutdown-grace-period-seconds";
-
-function secondsIn(annotations: Annotations, name: string, otherwise: number): number {
-  const text = annotations.get(name) ?? "";
-  return /^\d{1,5}$/.test(text) ? Number(text) : otherwise;
-}

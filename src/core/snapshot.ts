@@ -1,4 +1,5 @@
 import type { InFlight } from "./envoy-stats.ts";
+import type { Sidecar } from "./sidecars/sidecar.ts";
 
 /**
  * What `ebb status --json` prints: the README documents it field by field. Times in milliseconds; null: not known. A change
@@ -19,7 +20,7 @@ export interface Snapshot {
 }
 
 export interface SidecarStatus {
-  readonly name: string;
+  readonly name: Sidecar["name"];
   /** Listed under initContainers, as far as the pod's annotations tell. */
   readonly native: boolean;
   readonly ready: boolean;

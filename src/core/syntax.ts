@@ -1,5 +1,5 @@
 import { parseDuration } from "./duration.ts";
-import { type SidecarName, sidecarNames } from "./sidecars/sidecar.ts";
+import { type SidecarName, sidecarNames } from "./sidecars/registry.ts";
 import { isForwarded, parseSignal, SIG, type SignalNumber } from "./signal.ts";
 
 /**

@@ -1,13 +1,8 @@
 import type { Address } from "../core/address.ts";
 import { toTenths } from "../core/duration.ts";
 import { judgeOf, type Probe } from "../core/probe.ts";
-import {
-  describeQuit,
-  type QuitRequest,
-  quitRefusal,
-  quitUnreachable,
-  type Sidecar,
-} from "../core/sidecars/sidecar.ts";
+import { describeQuit, quitRefusal, quitUnreachable } from "../core/sidecars/quit.ts";
+import type { QuitRequest, Sidecar } from "../core/sidecars/sidecar.ts";
 import { locate } from "./admin-socket.ts";
 import { REFUSED, tryConnect } from "./http.ts";
 import { type QuitOptions, sendQuit } from "./quit-request.ts";

@@ -1,7 +1,7 @@
 import type { Environment } from "../core/option.ts";
 import type { Settings } from "../core/options.ts";
-import type { Annotations } from "../core/sidecars/adjust.ts";
 import { type Detection, detect, type Evidence, listeningPorts, parseAnnotations } from "../core/sidecars/detect.ts";
+import type { Annotations } from "../core/sidecars/kind.ts";
 import { type FoundSidecar, foundIn, planSidecars } from "../core/sidecars/plan.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { locate } from "./admin-socket.ts";

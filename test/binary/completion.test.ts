@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commands } from "../../src/commands.ts";
-import { sidecarNames } from "../../src/core/sidecars/sidecar.ts";
+import { sidecarNames } from "../../src/core/sidecars/registry.ts";
 import { ebb, temporaryFolder } from "../harness.ts";
 
 const fixtures = join(import.meta.dirname, "..", "fixtures");

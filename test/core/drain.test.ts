@@ -14,7 +14,7 @@ import {
   step,
 } from "../../src/core/drain.ts";
 import type { Directions } from "../../src/core/envoy-json.ts";
-import { inboundDrain } from "../../src/core/sidecars/sidecar.ts";
+import { inboundDrain } from "../../src/core/sidecars/kind.ts";
 import { actionsOf } from "./machine.ts";
 
 const usual: Policy = { boundMs: 60_000, minMs: 5000, idle: 0, failsHealth: true, wasUp: false };

@@ -3,7 +3,7 @@ import { readCommandCall } from "../../src/core/call.ts";
 import type { Environment } from "../../src/core/option.ts";
 import { type OptionName, options, pickOptions, type Settings } from "../../src/core/options.ts";
 import { describeProbe } from "../../src/core/probe.ts";
-import { describeQuit } from "../../src/core/sidecars/sidecar.ts";
+import { describeQuit } from "../../src/core/sidecars/quit.ts";
 
 const settings = (args: readonly string[], env: Environment = {}): Settings =>
   readCommandCall(options, { args: [...args, "--", "app"], env }).values;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { readCommandCall } from "../../src/core/call.ts";
 import { options } from "../../src/core/options.ts";
-import type { Annotations } from "../../src/core/sidecars/adjust.ts";
 import { detect } from "../../src/core/sidecars/detect.ts";
+import type { Annotations } from "../../src/core/sidecars/kind.ts";
 import { planSidecars } from "../../src/core/sidecars/plan.ts";
-import { describeQuit } from "../../src/core/sidecars/sidecar.ts";
+import { describeQuit } from "../../src/core/sidecars/quit.ts";
 
 /** All quits that these variables come to, in a pod with these annotations and listening ports. */
 function quits(env: Readonly<Record<string, string>>, annotations: Annotations, ports: readonly number[]): string[] {

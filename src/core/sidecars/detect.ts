@@ -1,7 +1,7 @@
 import type { HttpTarget } from "../address.ts";
-import type { Annotations, PodFacts } from "./adjust.ts";
+import type { Annotations, PodFacts } from "./kind.ts";
 import { type FoundSidecar, foundIn } from "./plan.ts";
-import { kindOf, type SidecarName, sidecarNames } from "./sidecar.ts";
+import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
 export interface Evidence extends PodFacts {
   /** Where the user says that an admin interface is: Envoy's, then. */
@@ -39,23 +39,36 @@ export function detect(evidence: Evidence): Detection {
   return { found: foundIn(evidence, told.names), hasProxy, by };
 }
 
-/** pilot-agent's quit port, or Istio's admin port, mean Istio; another admin interface means a plain Envoy. */
+/** A mesh's own variable names it, or its admin port; another admin interface, or another tool's variable, means a plain Envoy. */
 function proxyByUser({ env, admin }: Evidence, { names, by }: Told): void {
   const isSet = (name: string) => (env[name] ?? "") !== "";
-  if (isSet("ISTIO_QUIT_API")) {
-    names.push("istio");
-    by.push("ISTIO_QUIT_API");
+  const named = (name: SidecarName) => kindOf(name).userVariables?.find(isSet);
+  const mesh = sidecarNames.find((name) => name !== PLAIN && named(name) !== undefined);
+  const plain = named(PLAIN);
+  if (mesh !== undefined) {
+    names.push(mesh);
+    by.push(named(mesh) as string);
   } else if (admin !== undefined) {
-    const isIstio = admin.address.kind === "tcp" && admin.address.port === ISTIO_ADMIN_PORT;
-    names.push(isIstio ? "istio" : "envoy");
+    names.push(ownerOf(admin));
     by.push(isSet("ENVOY_ADMIN_API") ? "ENVOY_ADMIN_API" : "--admin");
-  } else if (isSet("ENVOY_KILL_API")) {
-    names.push("envoy");
-    by.push("ENVOY_KILL_API");
+  } else if (plain !== undefined) {
+    names.push(PLAIN);
+    by.push(plain);
   }
 }
 
-const ISTIO_ADMIN_PORT = 15000;
+const PLAIN = "envoy";
+
+/** Whose admin interface this is, by the ports that tell of one mesh alone. */
+function ownerOf({ address }: HttpTarget): SidecarName {
+  if (address.kind === "unix") return PLAIN;
+  return sidecarNames.find((name) => !kindOf(name).isCompanion && isAdminPort(name, address.port)) ?? PLAIN;
+}
+
+function isAdminPort(name: SidecarName, port: number): boolean {
+  const { admin, ports } = kindOf(name);
+  return ports.includes(port) && admin.endsWith(`:${port}`);
+}
 
 function proxiesByAnnotation({ annotations }: Evidence, { names, by }: Told): void {
   for (const name of sidecarNames) {

@@ -1,8 +1,10 @@
 import { at, type HttpTarget, parseHttpTarget } from "../address.ts";
 import { type Probe, parseProbe } from "../probe.ts";
 import type { Executable } from "../process.ts";
-import { type Adjustment, type PodFacts, saysNative } from "./adjust.ts";
-import { describeQuit, kindOf, type QuitRequest, type Sidecar, type SidecarKind, type SidecarName } from "./sidecar.ts";
+import type { Adjustment, Annotations, PodFacts, SidecarKind } from "./kind.ts";
+import { describeQuit } from "./quit.ts";
+import { kindOf, type SidecarName } from "./registry.ts";
+import type { QuitRequest, Sidecar } from "./sidecar.ts";
 
 /** A sidecar that is in this pod, and what the pod has otherwise than the sidecar's defaults. */
 export interface FoundSidecar {
@@ -27,9 +29,16 @@ export function foundIn(pod: PodFacts, names: readonly SidecarName[]): readonly 
   for (const name of names) {
     const { isNative, adjust } = kindOf(name);
     const one = { name, isNative: isNative(pod.annotations) || saysNative(pod.annotations, name) };
-    found.push(adjust === undefined ? one : { ...one, adjustment: adjust(pod) });
+    const adjustment = adjust?.(pod);
+    found.push(adjustment === undefined ? one : { ...one, adjustment });
   }
   return found;
+}
+
+/** Whoever sees the pod's init containers says it so, where no injector's annotation does: `ebb inject` and `ebb webhook`, or a user. */
+function saysNative(annotations: Annotations, name: string): boolean {
+  const names = annotations.get("ebb.dev/native");
+  return names?.replaceAll(" ", "").split(",").includes(name) === true;
 }
 
 /**

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { parseHttpTarget } from "../../../src/core/address.ts";
 import { detect } from "../../../src/core/sidecars/detect.ts";
 import { foundIn } from "../../../src/core/sidecars/plan.ts";
-import type { SidecarName } from "../../../src/core/sidecars/sidecar.ts";
+import type { SidecarName } from "../../../src/core/sidecars/registry.ts";
 
 type Table = Readonly<Record<string, string>>;
 

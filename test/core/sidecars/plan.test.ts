@@ -3,13 +3,9 @@ import { parseHttpTarget } from "../../../src/core/address.ts";
 import { describeProbe } from "../../../src/core/probe.ts";
 import { type Executable, parseExecutable } from "../../../src/core/process.ts";
 import { foundIn, onSocket, planSidecars, type SidecarUrls } from "../../../src/core/sidecars/plan.ts";
-import {
-  describeQuit,
-  parseQuit,
-  type QuitRequest,
-  type Sidecar,
-  type SidecarName,
-} from "../../../src/core/sidecars/sidecar.ts";
+import { describeQuit, parseQuit } from "../../../src/core/sidecars/quit.ts";
+import type { SidecarName } from "../../../src/core/sidecars/registry.ts";
+import type { QuitRequest, Sidecar } from "../../../src/core/sidecars/sidecar.ts";
 
 type Table = Readonly<Record<string, string>>;
 

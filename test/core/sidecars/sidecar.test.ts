@@ -3,19 +3,11 @@ import fc from "fast-check";
 import { parseHttpTarget } from "../../../src/core/address.ts";
 import type { Header } from "../../../src/core/http-message.ts";
 import { describeProbe, parseProbe } from "../../../src/core/probe.ts";
+import type { SidecarKind } from "../../../src/core/sidecars/kind.ts";
 import { type FoundSidecar, planSidecars, type SidecarUrls } from "../../../src/core/sidecars/plan.ts";
-import {
-  describeQuit,
-  kindOf,
-  parseHeader,
-  parseQuit,
-  quitRefusal,
-  quitUnreachable,
-  type Sidecar,
-  type SidecarKind,
-  type SidecarName,
-  sidecarNames,
-} from "../../../src/core/sidecars/sidecar.ts";
+import { describeQuit, parseHeader, parseQuit, quitRefusal, quitUnreachable } from "../../../src/core/sidecars/quit.ts";
+import { kindOf, type SidecarName, sidecarNames } from "../../../src/core/sidecars/registry.ts";
+import type { Sidecar } from "../../../src/core/sidecars/sidecar.ts";
 
 const found = (...names: readonly SidecarName[]): readonly FoundSidecar[] =>
   names.map((name) => ({ name, isNative: false }));

@@ -1,0 +1,52 @@
+import { type HttpTarget, parseHttpTarget } from "../address.ts";
+import type { Probe } from "../probe.ts";
+import type { Adjustment, PodFacts, SidecarKind } from "./kind.ts";
+
+/**
+ * The Cloud SQL Auth Proxy: cloud-sql-proxy cmd/root.go starts the admin server once it serves its databases, so a
+ * connection to it means ready (/readiness would connect to each database at each attempt). The variable is the
+ * operator's: cloud-sql-proxy-operator internal/workload/podspec_updates.go. 9091 is anyone's port, so ports do not tell.
+ */
+export const cloudSqlProxy = {
+  isCompanion: true,
+  admin: "http://localhost:9091",
+  drainPath: undefined,
+  ready: "tcp://localhost:9091",
+  readyPath: undefined,
+  quit: "http://localhost:9091/quitquitquit",
+  quitPath: "/quitquitquit",
+  ports: [],
+  variable: "CSQL_PROXY_QUIT_URLS",
+  annotation: undefined,
+  isNative: () => false,
+  adjust,
+  refusals: () => ({
+    400: "the Cloud SQL Auth Proxy takes GET and POST only",
+    404: "the Cloud SQL Auth Proxy's quit endpoint is off: start it with --quitquitquit",
+  }),
+  unreachable: () =>
+    "the Cloud SQL Auth Proxy listens for quits only with --quitquitquit (and --admin-port, 9091 by default)",
+  // cloud-sql-proxy-operator: internal/workload/names.go (ContainerPrefix)
+  containers: () => ({ name: /^(cloud-?sql-proxy|csql-.+)$/, image: /^(cloud-sql-proxy|gce-proxy)$/ }),
+  programs: ["cloud-sql-proxy", "cloud_sql_proxy"],
+  annotationPrefixes: [],
+  variablePrefixes: ["CSQL_"],
+  reaping: () => ({
+    // cloud-sql-proxy cmd/shutdown_test.go
+    command: (port) =>
+      port === undefined ? undefined : ["/cloud-sql-proxy", "shutdown", "--admin-port", String(port)],
+  }),
+} as const satisfies SidecarKind;
+
+/** One for each of the operator's proxies in this pod. */
+function adjust({ env }: PodFacts): Adjustment {
+  const quits: HttpTarget[] = [];
+  const ready: Probe[] = [];
+  for (const url of (env.CSQL_PROXY_QUIT_URLS ?? "").split(" ")) {
+    const target = parseHttpTarget(url);
+    if (target === undefined) continue; // a blank, or named as a bad value of --quit
+    quits.push(target);
+    ready.push({ kind: "connect", address: target.address });
+  }
+  return quits.length === 0 ? {} : { quits, ready };
+}

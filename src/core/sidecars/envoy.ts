@@ -1,0 +1,30 @@
+import type { SidecarKind } from "./kind.ts";
+
+/** A plain Envoy: its admin interface (envoyproxy.io, operations/admin). 9901 is the usual port. */
+export const envoy = {
+  isCompanion: false,
+  admin: "http://localhost:9901",
+  drainPath: "/drain_listeners?graceful&skip_exit",
+  ready: "http://localhost:9901/ready",
+  readyPath: "/ready",
+  quit: "http://localhost:9901/quitquitquit",
+  quitPath: "/quitquitquit",
+  ports: [9901],
+  userVariables: ["ENVOY_KILL_API"],
+  annotation: undefined,
+  isNative: () => false,
+  refusals: () => ({
+    403: "Envoy's admin interface does not allow this path (admin.allow_paths); allow /quitquitquit",
+    404: "no such path: is this Envoy's admin interface? --admin says where it is",
+    405: "Envoy takes POST only; use --quit 'POST URL'",
+  }),
+  // envoyproxy/envoy, -distroless, -contrib, ...; App Mesh and OSM call the container envoy, consul-k8s before 1.0 envoy-sidecar
+  containers: () => ({
+    name: /^envoy(-proxy|-sidecar)?$/,
+    image: /^envoy(-distroless|-contrib|-alpine|-debug|-dev)*$/,
+  }),
+  programs: ["envoy"],
+  annotationPrefixes: [],
+  // at SIGTERM it ends at once
+  needsDrainHook: true,
+} as const satisfies SidecarKind;

@@ -1,0 +1,59 @@
+import { parseHttpTarget } from "../address.ts";
+import { type Adjustment, type Annotations, inboundDrain, type PodFacts, type SidecarKind } from "./kind.ts";
+
+/** pilot-agent and Envoy: istio pilot/cmd/pilot-agent/status/server.go, app/wait.go. Its quit skips the drain (istio#55424). */
+export const istio = {
+  isCompanion: false,
+  admin: "http://localhost:15000",
+  drainPath: inboundDrain,
+  ready: "http://localhost:15021/healthz/ready",
+  readyPath: "/ready",
+  quit: "http://localhost:15020/quitquitquit",
+  quitPath: undefined,
+  ports: [15021, 15020, 15000],
+  userVariables: ["ISTIO_QUIT_API"],
+  annotation: "sidecar.istio.io/status",
+  isNative,
+  injected: (annotations) => statusOf(annotations).containers,
+  adjust,
+  refusals: () => ({
+    403: "pilot-agent takes quits from the pod's own loopback only; use http://localhost:15020/quitquitquit",
+    404: "no such path: pilot-agent has /quitquitquit since Istio 1.3; is this pilot-agent's status port (15020)?",
+    405: "pilot-agent takes POST only; use --quit 'POST http://localhost:15020/quitquitquit'",
+  }),
+  unreachable: () =>
+    "pilot-agent's status port is closed: --quit says where status.sidecar.istio.io/port has moved it; where there is none (Istio 1.2 and before), use --signal-process pilot-agent with shareProcessNamespace",
+  // istio pkg/envoy/agent.go
+  agent: { name: "pilot-agent", port: 15020 },
+  // istio pkg/kube/inject/inject.go (ProxyContainerName); its image is istio/proxyv2
+  containers: () => ({ name: /^istio-proxy$/, image: /^proxyv2$/ }),
+  programs: ["pilot-agent", "envoy"],
+  annotationPrefixes: ["sidecar.istio.io/", "status.sidecar.istio.io/"],
+  // pilot-agent drains for 5 s by default (terminationDrainDuration)
+  needsDrainHook: true,
+  reaping: () => ({
+    // at Envoy's admin interface, with which pilot-agent ends (istio pkg/envoy/agent.go): as other reapers exec it
+    command: () => ["pilot-agent", "request", "POST", "quitquitquit"],
+  }),
+} as const satisfies SidecarKind;
+
+/** istio-proxy under initContainers, and not under containers, is a native sidecar. */
+function isNative(annotations: Annotations): boolean {
+  const { containers, initContainers } = statusOf(annotations);
+  return initContainers.includes("istio-proxy") && !containers.includes("istio-proxy");
+}
+
+function statusOf(annotations: Annotations): import("./istio-status.ts").IstioStatus {
+  const text = annotations.get("sidecar.istio.io/status");
+  if (text === undefined) return { containers: [], initContainers: [] };
+  const { parseIstioStatus } = require("./istio-status.ts") as typeof import("./istio-status.ts"); // zod costs 1.2 ms
+  return parseIstioStatus(text);
+}
+
+/** On the port that the pod has moved pilot-agent's to; 0: there is none (istio#18505). */
+function adjust({ annotations }: PodFacts): Adjustment | undefined {
+  const port = annotations.get("status.sidecar.istio.io/port");
+  if (port === undefined) return undefined;
+  const target = /^\d+$/.test(port) ? parseHttpTarget(`http://localhost:${port}/quitquitquit`) : undefined;
+  return { quits: target === undefined ? [] : [target] };
+}

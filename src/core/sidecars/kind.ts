@@ -1,0 +1,120 @@
+import type { HttpTarget } from "../address.ts";
+import type { Header } from "../http-message.ts";
+import type { Environment } from "../option.ts";
+import type { Probe } from "../probe.ts";
+
+/** The pod's annotations, as the downward API gives them. */
+export type Annotations = ReadonlyMap<string, string>;
+
+/** What a container can know of its pod. */
+export interface PodFacts {
+  readonly env: Environment;
+  readonly annotations: Annotations;
+}
+
+/** Where a pod differs from the sidecar's defaults. */
+export interface Adjustment {
+  readonly admin?: string;
+  readonly ready?: readonly Probe[];
+  /** Where quits are sent. */
+  readonly quits?: readonly HttpTarget[];
+  /** For the quits. */
+  readonly headers?: readonly Header[];
+  readonly leaves?: string;
+}
+
+/** How containers of this kind are recognized. */
+export interface ContainerMarks {
+  /** The container's name, as injectors and charts give it. */
+  readonly name: RegExp;
+  /** The last part of its image's name. */
+  readonly image?: RegExp;
+}
+
+/** What the reaper knows of it beyond its quits. */
+export interface Reaping {
+  /** A command in the sidecar's own image that ends it; undefined: there is none. */
+  readonly command?: (quitPort: number | undefined) => readonly string[] | undefined;
+  /** Seconds that it may take from its answer to its end; undefined: it ends at once. */
+  readonly seconds?: (annotations: Annotations) => number;
+  /** Variables of the app's containers by which `ebb quit` finds and asks it. */
+  readonly variables?: readonly string[];
+}
+
+/** What ebb knows of one sidecar, as data. Ports are on the pod's loopback. */
+export interface SidecarKind {
+  /** It stands beside a mesh's proxy, not in its place: what tells of the one says nothing of the other. */
+  readonly isCompanion: boolean;
+  /** The base of its admin interface; `--admin` replaces it. */
+  readonly admin: string;
+  /** Where its admin interface is instead, if that socket is there; `*` stands for one part of a folder's name. */
+  readonly adminSocket?: string;
+  /** The path on an Envoy's admin interface that drains its listeners; undefined: it is no Envoy. */
+  readonly drainPath: string | undefined;
+  /** Its own readiness endpoint; undefined: it has none, and is not waited for. */
+  readonly ready: string | undefined;
+  /** Where readiness is asked when `--admin` says where the admin interface is; undefined: `ready` stays. */
+  readonly readyPath: string | undefined;
+  readonly quit: string;
+  /** Where quit is sent when `--admin` is given; undefined: `quit` stays. */
+  readonly quitPath: string | undefined;
+  /** Any of these listening suggests that it is here. */
+  readonly ports: readonly number[];
+  /** The variable that its injector sets in the app's container. */
+  readonly variable?: string;
+  /** Variables of the user that name it: those of other tools. */
+  readonly userVariables?: readonly string[];
+  /** The annotation on the pods that have it; a value that says no is none. */
+  readonly annotation: string | undefined;
+  /** False: the pod has the annotation, but no such container. */
+  readonly isInjected?: (annotations: Annotations) => boolean;
+  readonly isNative: (annotations: Annotations) => boolean;
+  /** The containers that the injector says it has added, by their names. */
+  readonly injected?: (annotations: Annotations) => readonly string[];
+  readonly adjust?: (pod: PodFacts) => Adjustment | undefined;
+  /** It takes a quit, answers, and goes later: when. Undefined: it goes at once. */
+  readonly leaves?: string;
+  /** What a refusal means, by HTTP status, and what to change. */
+  readonly refusals: () => Readonly<Record<number, string>>;
+  /** What it means that nobody listens where the quit goes although the sidecar is here, and what to change; undefined: --admin. */
+  readonly unreachable?: () => string;
+  /** Its agent beside its Envoy: the port that it closes when it is told to stop, long before Envoy ends. */
+  readonly agent?: { readonly name: string; readonly port: number };
+  readonly containers: () => ContainerMarks;
+  /** Its programs, by their names in /proc (15 characters at most). */
+  readonly programs: readonly string[];
+  /** Beginnings of annotations that say something of it, and of variables in the app's containers. */
+  readonly annotationPrefixes: readonly string[];
+  readonly variablePrefixes?: readonly string[];
+  /** `ebb inject` gives its ordinary container a hook that drains it, because it does not drain for long enough by itself. */
+  readonly needsDrainHook?: true;
+  readonly reaping?: () => Reaping;
+}
+
+/** Beside an app outbound must go on (istio#51855); skip_exit: the listeners keep accepting (Envoy, listeners_handler.cc). */
+export const inboundDrain = "/drain_listeners?graceful&inboundonly&skip_exit";
+
+export function saysYes(value: string | undefined): boolean {
+  return value !== undefined && /^(true|t|yes|y|1|on|enabled)$/i.test(value);
+}
+
+/** The admin interface on the port that a variable or an annotation names; nothing where that is no port. */
+export function adminOn(text: string | undefined): Adjustment {
+  const port = portOf(text);
+  return port === undefined ? {} : { admin: `http://localhost:${port}` };
+}
+
+export function portOf(text = ""): number | undefined {
+  return /^[1-9]\d{0,4}$/.test(text) && Number(text) < 65536 ? Number(text) : undefined;
+}
+
+export function onPort(port: number, path: string): HttpTarget {
+  const address = { kind: "tcp", host: "localhost", port } as const;
+  return { address, isSecure: false, authority: `localhost:${port}`, path };
+}
+
+/** The whole seconds that an annotation names; `otherwise` where that is no such number. */
+export function secondsIn(annotations: Annotations, name: string, otherwise: number): number {
+  const text = annotations.get(name) ?? "";
+  return /^\d{1,5}$/.test(text) ? Number(text) : otherwise;
+}

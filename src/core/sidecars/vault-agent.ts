@@ -1,0 +1,32 @@
+import { adminOn, type SidecarKind, saysYes } from "./kind.ts";
+
+/**
+ * Vault Agent: vault command/agent.go, handleQuit (404 where it is off, 405 but for POST). Annotations: vault-k8s,
+ * agent-inject/agent/{annotations,config}.go: without agent-enable-quit or a cache there is no listener at all. It has no
+ * readiness endpoint: its init container has rendered the secrets before the app starts. 8200 is a Vault server's port
+ * too, so ports do not tell.
+ */
+export const vaultAgent = {
+  isCompanion: true,
+  admin: "http://localhost:8200",
+  drainPath: undefined,
+  ready: undefined,
+  readyPath: undefined,
+  quit: "http://localhost:8200/agent/v1/quit",
+  quitPath: "/agent/v1/quit",
+  ports: [],
+  annotation: "vault.hashicorp.com/agent-inject-status",
+  isInjected: (annotations) => !saysYes(annotations.get("vault.hashicorp.com/agent-pre-populate-only")),
+  isNative: () => false,
+  adjust: ({ annotations }) => adminOn(annotations.get("vault.hashicorp.com/agent-cache-listener-port")),
+  refusals: () => ({
+    404: 'Vault Agent\'s quit endpoint is off: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true"',
+    405: "Vault Agent takes POST only; use --quit 'POST http://localhost:8200/agent/v1/quit'",
+  }),
+  unreachable: () =>
+    'Vault Agent listens only where it is told to: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true" (its port is vault.hashicorp.com/agent-cache-listener-port, 8200 by default)',
+  // vault-k8s: agent-inject/agent/container_sidecar.go
+  containers: () => ({ name: /^vault-agent$/ }),
+  programs: ["vault"],
+  annotationPrefixes: ["vault.hashicorp.com/"],
+} as const satisfies SidecarKind;

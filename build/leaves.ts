@@ -15,7 +15,7 @@ export const leaves: readonly string[] = [
   "kube/webhook/webhook.ts",
   "licenses.ts",
   "personalities/personalities.ts",
-  "system/drain.ts",
+  "system/envoy/drain.ts",
   "system/end-processes.ts",
 ].map((path) => join(source, path));
 

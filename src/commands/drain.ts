@@ -1,7 +1,7 @@
 import type { Command, Invocation } from "../command.ts";
 import { type Call, expectNoOperands, readOperandCall } from "../core/call.ts";
 import { formatDuration, formatSeconds } from "../core/duration.ts";
-import type { InFlight } from "../core/envoy-stats.ts";
+import type { InFlight } from "../core/envoy/stats.ts";
 import { EXIT } from "../core/exit.ts";
 import { planLeaving, splitDrain } from "../core/leaving.ts";
 import { option } from "../core/option.ts";
@@ -10,7 +10,7 @@ import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { isStop } from "../core/signal.ts";
 import { boolean } from "../core/syntax.ts";
 import { counted } from "../core/wording.ts";
-import { drainAll } from "../system/drain.ts";
+import { drainAll } from "../system/envoy/drain.ts";
 import { keepLive } from "../system/live.ts";
 import { createLog, type Log } from "../system/log.ts";
 import { openPodLog } from "../system/pod-log.ts";

@@ -212,7 +212,7 @@ function mayHaveDrained({ leaving, settings }: Run): boolean {
 }
 
 function endDrainOf(sidecar: Sidecar, run: Run): void {
-  import("../system/drain.ts").then(
+  import("../system/envoy/drain.ts").then(
     ({ revive }) => revive(sidecar, run.log),
     (error: unknown) => logBug(run, error, "the drain could not be taken back"),
   );
@@ -267,7 +267,7 @@ function drain(run: Run): void {
 async function drainSidecars(run: Run): Promise<void> {
   const { settings, leaving, log, cutDrain } = run;
   const sidecars = await knownSidecars(run);
-  const { drainAll } = await import("../system/drain.ts"); // few starts need it
+  const { drainAll } = await import("../system/envoy/drain.ts"); // few starts need it
   log.info({ atMostMs: leaving.drainMs }, "draining before the command is stopped");
   await drainAll(sidecars, {
     boundMs: leaving.drainMs,

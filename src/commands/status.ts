@@ -1,6 +1,6 @@
 import type { Command, Invocation } from "../command.ts";
 import { type Call, expectNoOperands, readOperandCall } from "../core/call.ts";
-import { envoyStatus } from "../core/envoy-status.ts";
+import { envoyStatus } from "../core/envoy/status.ts";
 import { EXIT } from "../core/exit.ts";
 import { findingsOf } from "../core/findings.ts";
 import type { Environment } from "../core/option.ts";
@@ -12,7 +12,7 @@ import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import type { ProbeStatus, SidecarStatus, Snapshot } from "../core/snapshot.ts";
 import { changes, type Facts, factsOf } from "../core/status-changes.ts";
 import { statusLines } from "../core/status-text.ts";
-import { askEnvoy } from "../system/envoy-state.ts";
+import { askEnvoy } from "../system/envoy/state.ts";
 import { createLog } from "../system/log.ts";
 import { writeStreamed } from "../system/output.ts";
 import { readSettledProcesses } from "../system/processes.ts";

@@ -22,7 +22,7 @@ const otherTools: Readonly<Record<string, readonly string[]>> = {
     "dapr-api-token: abc",
   ],
   "system/sidecars.ts": ["ISTIO_QUIT_API"],
-  "manuals.ts": ["--sidecar istio", "Istio's agent", "--signal-process pilot-agent"],
+  "manuals.ts": ["--sidecar istio", "Istio's agent", "as `pilot-agent request` does"],
 };
 
 /** Files of which sidecars are not the subject, but other tools or the sidecars themselves. */

@@ -1,8 +1,8 @@
-import { at, type HttpTarget } from "../core/address.ts";
-import type { HttpAnswer } from "../core/http-message.ts";
-import { judge } from "../core/probe.ts";
-import { createHttpClient } from "./http.ts";
-import { RequestFailed } from "./request-failed.ts";
+import { at, type HttpTarget } from "../../core/address.ts";
+import type { HttpAnswer } from "../../core/http-message.ts";
+import { judge } from "../../core/probe.ts";
+import { createHttpClient } from "../http.ts";
+import { RequestFailed } from "../request-failed.ts";
 
 /** For each request: pilot-agent's limit (istio pkg/envoy/admin.go). */
 export const ADMIN_REQUEST_MS = 2000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { type HttpTarget, parseHttpTarget } from "../../src/core/address.ts";
-import { type AdminAnswer, adminPaths, envoyStatus } from "../../src/core/envoy-status.ts";
-import { inboundDrain } from "../../src/core/sidecars/kind.ts";
+import { type HttpTarget, parseHttpTarget } from "../../../src/core/address.ts";
+import { type AdminAnswer, adminPaths, envoyStatus } from "../../../src/core/envoy/status.ts";
+import { inboundDrain } from "../../../src/core/sidecars/kind.ts";
 
 const admin = parseHttpTarget("http://localhost:15000") as HttpTarget;
 

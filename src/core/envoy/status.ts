@@ -1,7 +1,8 @@
-import { describeTarget, type HttpTarget } from "./address.ts";
+import { describeTarget, type HttpTarget } from "../address.ts";
+import { parseDuration } from "../duration.ts";
+import type { EnvoyStatus, ListenerStatus } from "../snapshot.ts";
 import { scopeOf } from "./drain.ts";
-import { parseDuration } from "./duration.ts";
-import type { BoundListener, DumpedListener, ServerInfo } from "./envoy-json.ts";
+import type { BoundListener, DumpedListener, ServerInfo } from "./json.ts";
 import {
   countConnections,
   countDrained,
@@ -12,8 +13,7 @@ import {
   parseStats,
   type Stats,
   statsPath,
-} from "./envoy-stats.ts";
-import type { EnvoyStatus, ListenerStatus } from "./snapshot.ts";
+} from "./stats.ts";
 
 /** What Envoy answered: the text, or why there is none. */
 export type AdminAnswer = { readonly text: string } | { readonly problem: string };
@@ -48,8 +48,8 @@ export function envoyStatus(admin: HttpTarget, answers: AdminAnswers, drainPath:
 }
 
 /** zod, which checks what Envoy says, is loaded when there is something to check. */
-function envoyJson(): typeof import("./envoy-json.ts") {
-  return require("./envoy-json.ts");
+function envoyJson(): typeof import("./json.ts") {
+  return require("./json.ts");
 }
 
 interface Reader {

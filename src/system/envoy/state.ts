@@ -1,8 +1,8 @@
-import { at, type HttpTarget } from "../core/address.ts";
-import { type AdminAnswer, type AdminAnswers, adminPaths } from "../core/envoy-status.ts";
-import { excerpt } from "../core/http-message.ts";
-import { fetchStreamed } from "./fetch.ts";
-import { RequestFailed } from "./request-failed.ts";
+import { at, type HttpTarget } from "../../core/address.ts";
+import { type AdminAnswer, type AdminAnswers, adminPaths } from "../../core/envoy/status.ts";
+import { excerpt } from "../../core/http-message.ts";
+import { fetchStreamed } from "../fetch.ts";
+import { RequestFailed } from "../request-failed.ts";
 
 const MIB = 1024 * 1024;
 const MAX_ANSWER_MIB = 16;

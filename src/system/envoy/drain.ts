@@ -1,4 +1,5 @@
-import { at } from "../core/address.ts";
+import { at } from "../../core/address.ts";
+import { toTenths } from "../../core/duration.ts";
 import {
   type Action,
   begin,
@@ -8,18 +9,17 @@ import {
   fitMinimum,
   type Step,
   step,
-} from "../core/drain.ts";
-import { toTenths } from "../core/duration.ts";
-import type { InFlight } from "../core/envoy-stats.ts";
-import type { Sidecar } from "../core/sidecars/sidecar.ts";
-import { locate } from "./admin-socket.ts";
+} from "../../core/envoy/drain.ts";
+import type { InFlight } from "../../core/envoy/stats.ts";
+import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import { locate } from "../admin-socket.ts";
+import { createHttpClient } from "../http.ts";
+import type { Log } from "../log.ts";
+import { createQueue, type Queue } from "../queue.ts";
+import { RequestFailed } from "../request-failed.ts";
+import { deadline } from "../timer.ts";
+import { connectAdmin } from "./admin.ts";
 import { drainSteps } from "./drain-steps.ts";
-import { connectAdmin } from "./envoy-admin.ts";
-import { createHttpClient } from "./http.ts";
-import type { Log } from "./log.ts";
-import { createQueue, type Queue } from "./queue.ts";
-import { RequestFailed } from "./request-failed.ts";
-import { deadline } from "./timer.ts";
 
 export interface DrainOptions {
   /** Milliseconds within which all of it fits. */

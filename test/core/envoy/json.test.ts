@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { listenerDumpPaths, parseDirections } from "../../src/core/envoy-json.ts";
+import { listenerDumpPaths, parseDirections } from "../../../src/core/envoy/json.ts";
 
 function tcp(address: string, port?: number): object {
   return { socket_address: { address, ...(port === undefined ? {} : { port_value: port }) } };

@@ -7,7 +7,7 @@ import {
   isCounting,
   parseStats,
   statsPath,
-} from "../../src/core/envoy-stats.ts";
+} from "../../../src/core/envoy/stats.ts";
 
 const admin = `http.admin.downstream_cx_active: 1
 http.admin.downstream_rq_active: 1

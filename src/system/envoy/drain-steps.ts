@@ -1,6 +1,6 @@
-import { at, describeTarget } from "../core/address.ts";
-import { type Event, type Step, scopeOf } from "../core/drain.ts";
-import type { Directions } from "../core/envoy-json.ts";
+import { at, describeTarget } from "../../core/address.ts";
+import { type Event, type Step, scopeOf } from "../../core/envoy/drain.ts";
+import type { Directions } from "../../core/envoy/json.ts";
 import {
   countInFlight,
   type InFlight,
@@ -9,11 +9,11 @@ import {
   orInbound,
   parseStats,
   statsPath,
-} from "../core/envoy-stats.ts";
-import { excerpt } from "../core/http-message.ts";
-import type { Sidecar } from "../core/sidecars/sidecar.ts";
-import { ADMIN_REQUEST_MS, type EnvoyAdmin, isAnswer, type NoAnswer } from "./envoy-admin.ts";
-import type { Log } from "./log.ts";
+} from "../../core/envoy/stats.ts";
+import { excerpt } from "../../core/http-message.ts";
+import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import type { Log } from "../log.ts";
+import { ADMIN_REQUEST_MS, type EnvoyAdmin, isAnswer, type NoAnswer } from "./admin.ts";
 
 const TRIES = 3;
 const PAUSE_MS = 100;
@@ -128,7 +128,7 @@ function keyOf({ requests, connections }: InFlight): string {
 
 /** Which listeners are inbound and outbound: where some are inbound only those are drained, and what is outbound is not waited for. */
 async function learnDirections({ sidecar, admin, log }: StepOptions): Promise<Directions> {
-  const { listenerDumpPaths, parseDirections } = await import("../core/envoy-json.ts");
+  const { listenerDumpPaths, parseDirections } = await import("../../core/envoy/json.ts");
   const all: { inbound: string[]; outbound: string[] } = { inbound: [], outbound: [] };
   for (const path of listenerDumpPaths) {
     const outcome = await admin.get(path);

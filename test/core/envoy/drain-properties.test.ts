@@ -10,7 +10,7 @@ import {
   type State,
   type Step,
   step,
-} from "../../src/core/drain.ts";
+} from "../../../src/core/envoy/drain.ts";
 
 const duration = fc.constantFrom(0, 1, 100, 250, 999, 1000, 1001, 5000, 60_000);
 const policy: fc.Arbitrary<Policy> = fc

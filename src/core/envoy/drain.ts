@@ -1,7 +1,7 @@
-import type { Directions } from "./envoy-json.ts";
-import type { InFlight } from "./envoy-stats.ts";
-import { inboundDrain } from "./sidecars/kind.ts";
-import { counted } from "./wording.ts";
+import { inboundDrain } from "../sidecars/kind.ts";
+import { counted } from "../wording.ts";
+import type { Directions } from "./json.ts";
+import type { InFlight } from "./stats.ts";
 
 /**
  * The draining of one Envoy, as a pure state machine: failing-health -> accepting -> draining-listeners -> counting -> over.

@@ -12,10 +12,10 @@ import {
   type Step,
   scopeOf,
   step,
-} from "../../src/core/drain.ts";
-import type { Directions } from "../../src/core/envoy-json.ts";
-import { inboundDrain } from "../../src/core/sidecars/kind.ts";
-import { actionsOf } from "./machine.ts";
+} from "../../../src/core/envoy/drain.ts";
+import type { Directions } from "../../../src/core/envoy/json.ts";
+import { inboundDrain } from "../../../src/core/sidecars/kind.ts";
+import { actionsOf } from "../machine.ts";
 
 const usual: Policy = { boundMs: 60_000, minMs: 5000, idle: 0, failsHealth: true, wasUp: false };
 

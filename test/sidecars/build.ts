@@ -1,0 +1,15 @@
+import { compiledProgram } from "./compile.ts";
+import { type ProgramName, programOf, programs } from "./programs.ts";
+
+// bun test/sidecars/build.ts sidecars|cluster|bench|NAME...: compiles these programs, and prints where they are.
+
+for (const word of process.argv.slice(2)) {
+  const names = namesOf(word);
+  if (names.length === 0) throw new Error(`${word}: expected any of ${Object.keys(programs).join(", ")}`);
+  for (const name of names) console.log(compiledProgram(name).path);
+}
+
+function namesOf(word: string): readonly ProgramName[] {
+  const all = Object.keys(programs) as ProgramName[];
+  return all.filter((name) => name === word || programOf(name).usedBy.some((user) => user === word));
+}

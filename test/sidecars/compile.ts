@@ -1,0 +1,78 @@
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { cacheFolder } from "../../build/cache.mjs";
+import { checkSums, digestOf, writeSums } from "../../build/sums.ts";
+import { temporaryFolder } from "../harness.ts";
+import { go, pinNames, pinsFolder } from "./go.ts";
+import { type Program, type ProgramName, packageOf, programOf } from "./programs.ts";
+
+/** A program that is there to be run. */
+export interface Compiled {
+  readonly path: string;
+  /** The path of one of its `files`. */
+  file(name: string): string;
+}
+
+/**
+ * A program of the table, compiled once for each version of its entry and pins, and checked each time that it is taken from
+ * the cache. @throws Error where it cannot be compiled, or the machine has no Go
+ */
+export function compiledProgram(name: ProgramName, say: (line: string) => void = console.log): Compiled {
+  const program = programOf(name);
+  const folder = join(cacheFolder(), "programs", cacheName(name, program));
+  const wrong = existsSync(folder) ? checkSums(folder) : "";
+  if (wrong !== undefined) {
+    if (wrong !== "") say(`${folder}: ${wrong}; it is compiled anew`);
+    make(program, folder, say);
+  }
+  return { path: join(folder, program.name), file: (path) => join(folder, path) };
+}
+
+/** Whatever changes what is compiled is in the digest. */
+function cacheName(name: ProgramName, program: Program): string {
+  const pins = pinNames.map((file) => readFileSync(join(pinsFolder(program), file), "utf8"));
+  if (!pins[0]?.includes(`${program.module} ${program.version}`))
+    throw new Error(`go.mod has another version of ${program.module}: run \`bun test/sidecars/pin.ts ${name}\``);
+  const { usedBy: _, ...entry } = program;
+  const digest = digestOf(new TextEncoder().encode(JSON.stringify([entry, ...pins])));
+  return `${name}-${program.version}-${process.arch}-${digest.slice(0, 16)}`;
+}
+
+/** Makes the folder, as a whole or not at all. */
+function make(program: Program, folder: string, say: (line: string) => void): void {
+  say(`compiling ${program.name} ${program.version}, once`);
+  const start = performance.now();
+  mkdirSync(join(folder, ".."), { recursive: true });
+  const target = mkdtempSync(`${folder}-`);
+  try {
+    compileInto(target, program);
+    writeSums(target, [program.name, ...(program.files ?? []).map((path) => basename(path))]);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(target, folder);
+  } finally {
+    rmSync(target, { recursive: true, force: true });
+  }
+  say(`${program.name}: ${((performance.now() - start) / 1000).toFixed(0)} s`);
+}
+
+const flags = "-mod=readonly -buildvcs=false -trimpath";
+
+function compileInto(target: string, program: Program): void {
+  using scratch = temporaryFolder();
+  for (const file of pinNames) copyFileSync(join(pinsFolder(program), file), join(scratch.path, file));
+  const { module, without = [], files = [], tags = [], variables = {} } = program;
+  const { Dir: source } = JSON.parse(go(["mod", "download", "-json", module], scratch.path, flags)) as { Dir: string };
+  if (without.length > 0) leaveOut(without, source, module, scratch.path);
+  const values = Object.entries(variables).map(([name, value]) => `-X ${name}=${value}`);
+  const words = [`-tags=${tags.join()}`, `-ldflags=${["-s", "-w", ...values].join(" ")}`];
+  go(["build", ...words, "-o", join(target, program.name), packageOf(program)], scratch.path, flags);
+  for (const path of files) copyFileSync(join(source, path), join(target, basename(path)));
+}
+
+/** Go refuses an overlay over its module cache: a copy of the module takes its place. */
+function leaveOut(files: readonly string[], source: string, module: string, scratch: string): void {
+  const copy = Bun.spawnSync(["cp", "-r", "--no-preserve=mode", source, join(scratch, "module")]);
+  if (!copy.success) throw new Error(`cp ${source}: ${copy.stderr}`);
+  for (const file of files) rmSync(join(scratch, "module", file));
+  go(["mod", "edit", `-replace=${module}=./module`], scratch, flags);
+}

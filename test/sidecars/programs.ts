@@ -1,0 +1,132 @@
+/** A program that we did not write, compiled from its source, which comes through the Go module proxy. */
+export interface Program {
+  /** The name of its executable: its processes have it. */
+  readonly name: string;
+  /** Which go.mod and go.sum pin all that is compiled: a folder in `modules`, made by `bun test/sidecars/pin.ts`. */
+  readonly pins: string;
+  readonly module: string;
+  readonly version: string;
+  /** The folder of its package main in the module; without it the module's own. */
+  readonly folder?: string;
+  /** Modules that it needs in other versions than its go.mod says, because go.mod replaces them. */
+  readonly requires?: readonly string[];
+  readonly tags?: readonly string[];
+  /** Variables of Go that its release sets to its version. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Files of the module that it needs to run: they are put beside the executable. */
+  readonly files?: readonly string[];
+  /** Files of the module that are left out. */
+  readonly without?: readonly string[];
+  readonly usedBy: readonly ("sidecars" | "cluster" | "bench")[];
+}
+
+const istio = {
+  pins: "istio-1.31",
+  module: "istio.io/istio",
+  version: "v0.0.0-20260827124520-eed52ebb66ad",
+  requires: [
+    "istio.io/api@v1.31.1",
+    "istio.io/client-go@v1.31.1",
+    "github.com/envoyproxy/go-control-plane/envoy@v1.40.0",
+    "github.com/envoyproxy/go-control-plane/contrib@v1.36.1-0.20260729145720-a2d8c7492908",
+  ],
+  variables: { "istio.io/istio/pkg/version.buildVersion": "1.31.1" },
+} as const;
+
+/** The file panics unless a tag compiles all components in, which takes an hour; sidecars need none of them. */
+const dapr = {
+  name: "daprd",
+  module: "github.com/dapr/dapr",
+  folder: "cmd/daprd",
+  without: ["cmd/daprd/components/zz_notag.go"],
+  usedBy: ["sidecars"],
+} as const;
+
+/** All of them. Another version is one more entry, and `bun test/sidecars/pin.ts NAME`. */
+export const programs = {
+  "pilot-agent": {
+    ...istio,
+    name: "pilot-agent",
+    folder: "pilot/cmd/pilot-agent",
+    tags: ["agent", "disable_pgv"],
+    files: ["tools/packaging/common/envoy_bootstrap.json"],
+    usedBy: ["sidecars", "cluster"],
+  },
+  "pilot-discovery": {
+    ...istio,
+    name: "pilot-discovery",
+    folder: "pilot/cmd/pilot-discovery",
+    tags: ["vtprotobuf", "disable_pgv"],
+    usedBy: ["sidecars", "cluster"],
+  },
+  "daprd-1.14": {
+    ...dapr,
+    pins: "dapr-1.14",
+    version: "v1.14.0",
+    variables: { "github.com/dapr/dapr/pkg/buildinfo.version": "1.14.0" },
+  },
+  "daprd-1.18": {
+    ...dapr,
+    pins: "dapr-1.18",
+    version: "v1.18.3",
+    variables: { "github.com/dapr/dapr/pkg/buildinfo.version": "1.18.3" },
+  },
+  "cloud-sql-proxy": {
+    name: "cloud-sql-proxy",
+    pins: "cloud-sql-proxy",
+    module: "github.com/GoogleCloudPlatform/cloud-sql-proxy/v2",
+    version: "v2.27.0",
+    usedBy: ["sidecars"],
+  },
+  helm: {
+    name: "helm",
+    pins: "helm",
+    module: "helm.sh/helm/v3",
+    version: "v3.22.0",
+    folder: "cmd/helm",
+    variables: { "helm.sh/helm/v3/internal/version.version": "v3.22.0" },
+    usedBy: ["cluster"],
+  },
+  "cert-manager-controller": {
+    name: "controller",
+    pins: "cert-manager",
+    module: "github.com/cert-manager/cert-manager",
+    version: "v1.11.5",
+    folder: "cmd/controller",
+    usedBy: ["cluster"],
+  },
+  kustomize: {
+    name: "kustomize",
+    pins: "kustomize",
+    module: "sigs.k8s.io/kustomize/kustomize/v5",
+    version: "v5.7.1",
+    usedBy: ["cluster"],
+  },
+  "envoy-gateway": {
+    name: "envoy-gateway",
+    pins: "envoy-gateway",
+    module: "github.com/envoyproxy/gateway",
+    version: "v1.9.1",
+    folder: "cmd/envoy-gateway",
+    usedBy: ["bench"],
+  },
+  contour: {
+    name: "contour",
+    pins: "contour",
+    module: "github.com/projectcontour/contour",
+    version: "v1.33.8",
+    folder: "cmd/contour",
+    usedBy: ["bench"],
+  },
+} as const satisfies Readonly<Record<string, Program>>;
+
+export type ProgramName = keyof typeof programs;
+
+export function programOf(name: ProgramName): Program {
+  return programs[name];
+}
+
+/** The import path of its package main. */
+export function packageOf({ module, folder }: Program): string {
+  return folder === undefined ? module : `${module}/${folder}`;
+}

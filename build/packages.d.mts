@@ -26,6 +26,8 @@ export const initPackages: readonly string[];
 export const clusterPackages: readonly NeededPackage[];
 /** Whether what a `check` looks for is on this machine. */
 export function isThere(check: NeededPackage["check"]): boolean;
+/** Those that the real sidecars need for networks of their own. */
+export const sidecarPackages: readonly NeededPackage[];
 /** The command that installs these packages. */
 export function aptInstall(names: readonly string[]): [program: string, ...words: string[]];
 /** The command that installs all that an architecture needs. */

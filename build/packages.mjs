@@ -56,6 +56,12 @@ export const clusterPackages = [
   { name: "openssl", check: { program: "openssl" } },
 ];
 
+/** Those that the real sidecars need for networks of their own. */
+export const sidecarPackages = [
+  { name: "nftables", check: { program: "nft" } },
+  { name: "iproute2", check: { program: "ip" } },
+];
+
 /** The command that installs these packages. */
 export function aptInstall(names) {
   return ["apt-get", "install", "-y", "--no-install-recommends", ...names];

@@ -1,4 +1,4 @@
-// node build/setup.mjs [envoy] [container] [shells] [inits] [targets] [cluster]: installs what this machine lacks, and says what it does, in
+// node build/setup.mjs [envoy] [container] [shells] [inits] [targets] [sidecars] [cluster]: installs what this machine lacks, and says what it does, in
 // a line each. Plain Node.js, because nothing else is there yet. The build alone needs none of them, and without them all
 // but the tests against them works. The build's own options may stand here too: what --all and --target need is installed.
 import { spawnSync } from "node:child_process";
@@ -20,6 +20,7 @@ import {
   missingPackages,
   otherArch,
   shellPackages,
+  sidecarPackages,
 } from "./packages.mjs";
 import { hasPip } from "./pip.mjs";
 
@@ -31,6 +32,7 @@ const extras = {
   shells: () => setUpPrograms(shellPackages, "the completion test"),
   inits: () => setUpPrograms(initPackages, "the test beside other inits"),
   targets: () => setUpTargets((reason) => say(`the tests of ${otherArch} are skipped (${reason})`)),
+  sidecars: setUpSidecars,
   cluster: setUpCluster,
 };
 const { positionals: wanted, values } = parseArgs({
@@ -112,10 +114,21 @@ function setUpPrograms(packages, test) {
 /** Never fails: test/cluster/run.ts says what is missing, unless KUBECONFIG names a cluster that is there. */
 function setUpCluster() {
   if (process.env.KUBECONFIG) return;
-  const missing = clusterPackages.filter(({ check }) => !isThere(check)).map(({ name }) => name);
-  const giveUp = (reason) => say(`no Kubernetes can be started here (${reason})`);
+  setUpWithGo(clusterPackages, "to start a Kubernetes", (reason) =>
+    say(`no Kubernetes can be started here (${reason})`),
+  );
+}
+
+/** Never fails: test/sidecars/run.ts says what is missing. */
+function setUpSidecars() {
+  setUpWithGo(sidecarPackages, "to run real sidecars", (reason) => say(`real sidecars cannot be run here (${reason})`));
+}
+
+/** What is compiled from source needs Go besides. */
+function setUpWithGo(packages, purpose, giveUp) {
+  const missing = packages.filter(({ check }) => !isThere(check)).map(({ name }) => name);
   if (missing.length > 0 && !canInstall) return giveUp(`as root, run: ${aptInstall(missing).join(" ")}`);
-  if (missing.length > 0) install(missing, "to start a Kubernetes", giveUp);
+  if (missing.length > 0) install(missing, purpose, giveUp);
   if (goPath() !== undefined) return;
   const reason = installWithPip(`Go ${goVersion}`, "70 MB", installGo);
   if (reason !== undefined) giveUp(reason);

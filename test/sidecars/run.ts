@@ -1,0 +1,42 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { envoyMissing, envoyPath } from "../../build/envoy.mjs";
+import { isThere, sidecarPackages } from "../../build/packages.mjs";
+import { compiledProgram } from "./compile.ts";
+import { type ProgramName, programOf, programs } from "./programs.ts";
+
+const HELP = `npm run test:sidecars -- [WORD...]
+  compiles the real sidecars, once, and runs the tests against them, or \`bun test WORD...\`
+  needs root, for networks of their own; the first time it downloads 2 GB of Go modules and takes 10 minutes on two cores`;
+
+const [, , ...words] = process.argv;
+
+try {
+  process.exit(await main());
+} catch (error) {
+  console.error(`test:sidecars: ${error instanceof Error ? error.message : error}`);
+  process.exit(1);
+}
+
+async function main(): Promise<number> {
+  if (words[0] === "--help") return console.log(HELP) ?? 0;
+  const lacking = obstacle();
+  if (lacking !== undefined) throw new Error(`the real sidecars cannot be run here: ${lacking}`);
+  const names = Object.keys(programs) as ProgramName[];
+  for (const name of names.filter((each) => programOf(each).usedBy.includes("sidecars"))) compiledProgram(name);
+  const tests = words.length > 0 ? words : ["test/sidecars"];
+  const command = [process.execPath, "test", "--timeout", "60000", ...tests];
+  return await Bun.spawn(command, {
+    cwd: join(import.meta.dirname, "..", ".."),
+    stdio: ["inherit", "inherit", "inherit"],
+  }).exited;
+}
+
+function obstacle(): string | undefined {
+  if (process.getuid?.() !== 0) return "that needs root";
+  if (envoyPath() === undefined) return envoyMissing;
+  const missing = sidecarPackages.filter(({ check }) => !isThere(check)).map(({ name }) => name);
+  if (missing.length > 0) return `missing: ${missing.join(", ")}`;
+  const { status, stderr } = spawnSync("unshare", ["--net", "--pid", "--fork", "true"], { encoding: "utf8" });
+  return status === 0 ? undefined : stderr;
+}

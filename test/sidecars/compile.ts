@@ -1,4 +1,14 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { cacheFolder } from "../../build/cache.mjs";
 import { checkSums, digestOf, writeSums } from "../../build/sums.ts";
@@ -47,6 +57,7 @@ function make(program: Program, folder: string, say: (line: string) => void): vo
   try {
     compileInto(target, program);
     writeSums(target, [program.name, ...(program.files ?? []).map((path) => basename(path))]);
+    chmodSync(target, 0o755); // a sidecar that runs as another user starts it
     rmSync(folder, { recursive: true, force: true });
     renameSync(target, folder);
   } finally {
@@ -60,9 +71,9 @@ const flags = "-mod=readonly -buildvcs=false -trimpath";
 function compileInto(target: string, program: Program): void {
   using scratch = temporaryFolder();
   for (const file of pinNames) copyFileSync(join(pinsFolder(program), file), join(scratch.path, file));
-  const { module, without = [], files = [], tags = [], variables = {} } = program;
+  const { module, emptied = [], files = [], tags = [], variables = {} } = program;
   const { Dir: source } = JSON.parse(go(["mod", "download", "-json", module], scratch.path, flags)) as { Dir: string };
-  if (without.length > 0) leaveOut(without, source, module, scratch.path);
+  if (emptied.length > 0) replaceByEmptied(emptied, source, module, scratch.path);
   const values = Object.entries(variables).map(([name, value]) => `-X ${name}=${value}`);
   const words = [`-tags=${tags.join()}`, `-ldflags=${["-s", "-w", ...values].join(" ")}`];
   go(["build", ...words, "-o", join(target, program.name), packageOf(program)], scratch.path, flags);
@@ -70,9 +81,12 @@ function compileInto(target: string, program: Program): void {
 }
 
 /** Go refuses an overlay over its module cache: a copy of the module takes its place. */
-function leaveOut(files: readonly string[], source: string, module: string, scratch: string): void {
+function replaceByEmptied(files: readonly string[], source: string, module: string, scratch: string): void {
   const copy = Bun.spawnSync(["cp", "-r", "--no-preserve=mode", source, join(scratch, "module")]);
   if (!copy.success) throw new Error(`cp ${source}: ${copy.stderr}`);
-  for (const file of files) rmSync(join(scratch, "module", file));
+  for (const file of files) {
+    const path = join(scratch, "module", file);
+    writeFileSync(path, /^package .*$/m.exec(readFileSync(path, "utf8"))?.[0] ?? "");
+  }
   go(["mod", "edit", `-replace=${module}=./module`], scratch, flags);
 }

@@ -15,8 +15,8 @@ export interface Program {
   readonly variables?: Readonly<Record<string, string>>;
   /** Files of the module that it needs to run: they are put beside the executable. */
   readonly files?: readonly string[];
-  /** Files of the module that are left out. */
-  readonly without?: readonly string[];
+  /** Files of Go in the module of which only the package clause is left. */
+  readonly emptied?: readonly string[];
   readonly usedBy: readonly ("sidecars" | "cluster" | "bench")[];
 }
 
@@ -38,7 +38,7 @@ const dapr = {
   name: "daprd",
   module: "github.com/dapr/dapr",
   folder: "cmd/daprd",
-  without: ["cmd/daprd/components/zz_notag.go"],
+  emptied: ["cmd/daprd/components/zz_notag.go"],
   usedBy: ["sidecars"],
 } as const;
 
@@ -68,8 +68,8 @@ export const programs = {
   "daprd-1.18": {
     ...dapr,
     pins: "dapr-1.18",
-    version: "v1.18.3",
-    variables: { "github.com/dapr/dapr/pkg/buildinfo.version": "1.18.3" },
+    version: "v1.18.2",
+    variables: { "github.com/dapr/dapr/pkg/buildinfo.version": "1.18.2" },
   },
   "cloud-sql-proxy": {
     name: "cloud-sql-proxy",

@@ -1,3 +1,0 @@
-module programs
-
-go 1.26

@@ -49,9 +49,9 @@ function sidecarTable(): string {
   return table(["sidecar", "ready", "quit", "found by"], rows);
 }
 
-function readyOf({ ready }: SidecarKind): string {
+function readyOf({ ready, orReady = [] }: SidecarKind): string {
   if (ready === undefined) return "(not waited for)";
-  return code(ready.startsWith("http") ? `GET ${ready}` : ready);
+  return [ready, ...orReady].map((url) => code(url.startsWith("http") ? `GET ${url}` : url)).join(" or ");
 }
 
 function quitOf({ quit, quitPath, adminSocket }: SidecarKind): string {

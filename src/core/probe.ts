@@ -3,9 +3,16 @@ import { excerpt, type HttpAnswer } from "./http-message.ts";
 
 /** Something that can be ready or not. */
 export type Probe =
-  | { readonly kind: "http"; readonly target: HttpTarget }
+  | {
+      readonly kind: "http";
+      readonly target: HttpTarget;
+      /** An answer with this text does not count: it says nothing of what is asked for. */
+      readonly except?: string;
+    }
   | { readonly kind: "connect"; readonly address: Address }
-  | { readonly kind: "file"; readonly path: string };
+  | { readonly kind: "file"; readonly path: string }
+  /** Ready when one of them is. */
+  | { readonly kind: "any"; readonly probes: readonly Probe[] };
 
 export type Verdict = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
@@ -33,14 +40,25 @@ export function parseProbe(text: string): Probe | undefined {
 export function describeProbe(probe: Probe): string {
   if (probe.kind === "http") return describeTarget(probe.target);
   if (probe.kind === "file") return `file:${probe.path}`;
+  if (probe.kind === "any") return probe.probes.map(describeProbe).join(" or ");
   const { address } = probe;
   if (address.kind === "unix") return `unix:${address.path}`;
   return `tcp://${address.host.includes(":") ? `[${address.host}]` : address.host}:${address.port}`;
 }
 
 /** What says of a target's answers whether they mean ready. Envoy answers /server_info with 200 in every state: there the state counts. */
-export function judgeOf({ path }: HttpTarget): (answer: HttpAnswer) => Verdict {
-  return isServerInfo(path) ? judgeState : judge;
+export function judgeOf({
+  target: { path },
+  except,
+}: Extract<Probe, { kind: "http" }>): (answer: HttpAnswer) => Verdict {
+  if (isServerInfo(path)) return judgeState;
+  return except === undefined ? judge : (answer) => judgeBut(answer, except);
+}
+
+function judgeBut(answer: HttpAnswer, except: string): Verdict {
+  const verdict = judge(answer);
+  if (!verdict.ready || answer.body.trim() !== except) return verdict;
+  return { ready: false, reason: `HTTP ${answer.status} ${excerpt(answer.body)}, which does not tell` };
 }
 
 /** The bytes beyond which an answer counts as broken: /server_info lists all of Envoy's extensions. */

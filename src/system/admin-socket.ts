@@ -1,25 +1,30 @@
 import { onSocket } from "../core/sidecars/plan.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
+import { acceptsConnections } from "./door.ts";
 
 /** The sidecar where its admin interface is now: on the socket that its kind may have, once that is there. */
 export function locate(sidecar: Sidecar): Sidecar {
-  const path = sidecar.socket === undefined ? undefined : newestMatch(sidecar.socket.pattern);
+  const path = sidecar.socket === undefined ? undefined : newestOpen(sidecar.socket.pattern);
   return path === undefined ? sidecar : onSocket(sidecar, path);
 }
 
-/** The newest, because a container that was started again leaves the sockets of the one before in a shared volume. */
-function newestMatch(pattern: string): string | undefined {
+/**
+ * The newest on which somebody listens: a container that was started again leaves the sockets of the one before in a shared
+ * volume, and an Envoy that has ended leaves its own.
+ */
+function newestOpen(pattern: string): string | undefined {
   const [before = "", after = ""] = pattern.split("*");
   const slash = before.lastIndexOf("/") + 1;
   const [folder, prefix] = [before.slice(0, slash), before.slice(slash)];
-  let newest: { readonly path: string; readonly changedAt: number } | undefined;
+  const sockets: { readonly path: string; readonly changedAt: number }[] = [];
   for (const name of namesIn(folder)) {
     if (!name.startsWith(prefix)) continue;
     const path = `${folder}${name}${after}`;
     const changedAt = socketTime(path);
-    if (changedAt !== undefined && changedAt >= (newest?.changedAt ?? 0)) newest = { path, changedAt };
+    if (changedAt !== undefined) sockets.push({ path, changedAt });
   }
-  return newest?.path;
+  sockets.sort((one, other) => other.changedAt - one.changedAt);
+  return sockets.find(({ path }) => acceptsConnections(path))?.path;
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -1,6 +1,9 @@
 import { type Address, loopbacks } from "../core/address.ts";
-import { ERRNO, libc, moreOfLibc, ptr } from "./libc.ts";
+import { ERRNO, errno, libc, moreOfLibc, ptr } from "./libc.ts";
 
+const AF_UNIX = 1;
+/** sizeof(sockaddr_un.sun_path): unix(7). */
+const SUN_PATH = 108;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const SOCK_STREAM = 1;
@@ -30,6 +33,19 @@ export function doorAt(address: Address): (() => Door) | undefined {
     }
     return door;
   };
+}
+
+/** Whether somebody listens on a unix socket, and lets this user connect: what connect(2) without waiting says. */
+export function acceptsConnections(path: string): boolean {
+  const { socket, connect } = moreOfLibc();
+  const address = new Uint8Array(2 + SUN_PATH);
+  address[0] = AF_UNIX;
+  if (new TextEncoder().encodeInto(path, address.subarray(2, -1)).read < path.length) return false;
+  const checking = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (checking < 0) return true; // a real attempt says why
+  const isOpen = connect(checking, ptr(address), address.length) === 0 || errno() === ERRNO.EAGAIN; // its queue is full
+  libc.close(checking);
+  return isOpen;
 }
 
 function knockAt(host: string, port: number): (() => Door) | undefined {

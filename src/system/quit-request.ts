@@ -1,6 +1,7 @@
+import type { HttpTarget } from "../core/address.ts";
 import type { Header, HttpAnswer, HttpRequest } from "../core/http-message.ts";
 import type { QuitRequest } from "../core/sidecars/sidecar.ts";
-import { createHttpClient } from "./http.ts";
+import { createHttpClient, type HttpClient } from "./http.ts";
 import { RequestFailed } from "./request-failed.ts";
 
 export interface QuitOptions {
@@ -11,8 +12,17 @@ export interface QuitOptions {
   readonly wereReady: boolean;
 }
 
+/** What came of a quit. */
+export interface Told {
+  /** Where it was asked last. */
+  readonly target: HttpTarget;
+  /** The answer, or why there is none; undefined: the last attempt hung until time was up. */
+  readonly result: HttpAnswer | RequestFailed | undefined;
+}
+
 /** What the attempts have come to. */
 interface Attempts {
+  target: HttpTarget;
   answer?: HttpAnswer;
   /** Why the last one brought no answer. */
   failure?: RequestFailed | undefined;
@@ -23,22 +33,30 @@ interface Attempts {
 const SHORT_MS = 100;
 
 /**
- * The answer, or why there is none; undefined: the last attempt hung until time was up. A connection that fails, and a server
- * that says 5xx, is asked again until then.
+ * Sends a quit, again where the connection fails or the server says 5xx, until it is answered or time is up. Where nobody listens,
+ * and it can go elsewhere, it goes there in the same attempt.
  */
-export async function sendQuit(
-  quit: QuitRequest,
-  { headers, wereReady }: QuitOptions,
-  signal: AbortSignal,
-): Promise<HttpAnswer | RequestFailed | undefined> {
+export async function sendQuit(quit: QuitRequest, options: QuitOptions, signal: AbortSignal): Promise<Told> {
+  const seen: Attempts = { target: quit.target };
+  const result = await attemptAll(quit, options, { seen, signal });
+  return { target: seen.target, result };
+}
+
+interface Around {
+  readonly seen: Attempts;
+  readonly signal: AbortSignal;
+}
+
+async function attemptAll(quit: QuitRequest, options: QuitOptions, around: Around): Promise<Told["result"]> {
+  const { seen, signal } = around;
   using client = createHttpClient();
-  const request = { ...quit, headers: headersOf(quit, headers) };
-  const seen: Attempts = {};
-  const attempt = () => record(client.request(request, signal), seen);
+  using other = createHttpClient();
+  const attempt = () => attemptOnce(quit, options.headers, { ...around, client, other });
   try {
     return await attempt();
   } catch (error) {
     if (!(error instanceof Unanswered)) return whenAborted(error, seen, signal);
+    if (!mayRepeat(quit, seen)) return seen.failure ?? seen.answer;
   }
   try {
     const { default: pRetry } = await import("p-retry"); // few quits need it
@@ -49,11 +67,48 @@ export async function sendQuit(
       factor: 1.5,
       randomize: false,
       signal,
-      // nobody listens where somebody did: three tries are enough to be sure
-      shouldRetry: ({ attemptNumber }) => !(wereReady && seen.failure?.kind === "refused") || attemptNumber < 2,
+      shouldRetry: ({ attemptNumber }) => mayRepeat(quit, seen) && !isGone(seen, attemptNumber, options),
     });
   } catch (error) {
     return error instanceof Unanswered ? (seen.failure ?? seen.answer) : whenAborted(error, seen, signal);
+  }
+}
+
+/** One that must not be heard twice is repeated only where nobody has heard it. */
+function mayRepeat({ isOnce }: QuitRequest, { failure }: Attempts): boolean {
+  return isOnce !== true || failure?.kind === "refused";
+}
+
+/** Nobody listens where somebody did: three tries are enough to be sure. */
+function isGone({ failure }: Attempts, attemptNumber: number, { wereReady }: QuitOptions): boolean {
+  return wereReady && failure?.kind === "refused" && attemptNumber >= 2;
+}
+
+interface Asking extends Around {
+  readonly client: HttpClient;
+  readonly other: HttpClient;
+}
+
+async function attemptOnce(quit: QuitRequest, given: readonly Header[], asking: Asking): Promise<HttpAnswer> {
+  const { client, other, seen, signal } = asking;
+  const { method, target, otherwise } = quit;
+  const headers = headersOf(quit, given);
+  seen.target = target;
+  try {
+    return await record(client.request({ method, target, headers }, signal), seen);
+  } catch (error) {
+    if (otherwise === undefined || seen.failure?.kind !== "refused") throw error;
+  }
+  const first = seen.failure;
+  try {
+    seen.target = otherwise.target;
+    return await record(other.request({ method, target: otherwise.target, headers }, signal), seen);
+  } catch (error) {
+    if (seen.failure?.kind === "refused") {
+      seen.target = target;
+      seen.failure = first;
+    }
+    throw error;
   }
 }
 
@@ -82,7 +137,7 @@ async function record(answering: Promise<HttpAnswer>, seen: Attempts): Promise<H
 }
 
 /** What is known when time is up: an attempt that had only just begun would have ended as the one before. */
-function whenAborted(error: unknown, { answer, failure, since }: Attempts, signal: AbortSignal) {
+function whenAborted(error: unknown, { answer, failure, since }: Attempts, signal: AbortSignal): Told["result"] {
   if (!signal.aborted) throw error;
   return answer ?? (since === undefined || performance.now() - since < SHORT_MS ? failure : undefined);
 }

@@ -1,12 +1,14 @@
 import type { Address } from "../core/address.ts";
 import { toTenths } from "../core/duration.ts";
+import type { HttpAnswer } from "../core/http-message.ts";
 import { judgeOf, type Probe } from "../core/probe.ts";
+import type { Otherwise } from "../core/sidecars/kind.ts";
 import { describeQuit, quitRefusal, quitUnreachable } from "../core/sidecars/quit.ts";
 import type { QuitRequest, Sidecar } from "../core/sidecars/sidecar.ts";
 import { locate } from "./admin-socket.ts";
 import { REFUSED, tryConnect } from "./http.ts";
 import { type QuitOptions, sendQuit } from "./quit-request.ts";
-import { clientFor } from "./ready.ts";
+import { clientFor, probeOnce } from "./ready.ts";
 import { RequestFailed } from "./request-failed.ts";
 
 /** What became of one quit. `ok`: the sidecar took it, and is gone where that can be seen, or leaves by itself. */
@@ -80,16 +82,20 @@ async function tellOne(sidecar: Sidecar, options: QuitOptions): Promise<readonly
   return await gather(quits);
 }
 
-interface Outcome {
+interface Ended {
   readonly ok: boolean;
   readonly outcome: string;
   readonly status?: number;
 }
 
+interface Outcome extends Ended {
+  readonly request: string;
+}
+
 async function quitOne({ sidecar, quit }: Quit, options: QuitOptions): Promise<readonly QuitReport[]> {
   const start = performance.now();
   const ended = await outcomeOf(sidecar, quit, options);
-  return [{ sidecar: sidecar.name, request: describeQuit(quit), ...ended, tookMs: since(start) }];
+  return [{ sidecar: sidecar.name, ...ended, tookMs: since(start) }];
 }
 
 async function signalAll({ name }: Sidecar, executable: string, options: QuitOptions): Promise<readonly QuitReport[]> {
@@ -109,21 +115,36 @@ function since(start: number): number {
   return toTenths(performance.now() - start);
 }
 
-async function outcomeOf(sidecar: Sidecar, quit: QuitRequest, options: QuitOptions): Promise<Outcome> {
+async function outcomeOf(found: Sidecar, quit: QuitRequest, options: QuitOptions): Promise<Outcome> {
   const signal = AbortSignal.timeout(options.timeoutMs);
-  const answer = await sendQuit(quit, options, signal);
-  if (answer === undefined) return { ok: false, outcome: "no answer in time" };
-  if (answer instanceof RequestFailed) {
-    if (answer.kind === "refused") return await refused(sidecar, quit, { signal, wereReady: options.wereReady });
-    return { ok: false, outcome: answer.message };
+  const { target, result } = await sendQuit(quit, options, signal);
+  const asked = { method: quit.method, target };
+  const sidecar = target === quit.otherwise?.target ? leavingAs(found, quit.otherwise) : found;
+  const request = describeQuit(asked);
+  if (result === undefined) return { request, ok: false, outcome: "no answer in time" };
+  if (!(result instanceof RequestFailed)) return { request, ...(await answered(sidecar, asked, result, signal)) };
+  if (result.kind === "refused") {
+    return { request, ...(await refused(sidecar, quit, { signal, wereReady: options.wereReady })) };
   }
+  // it may have been heard, and must not be told again: its end tells
+  if (quit.isOnce === true && (await watchItGo(asked, signal))) return { request, ok: true, outcome: "gone" };
+  return { request, ok: false, outcome: result.message };
+}
+
+function leavingAs({ leaves, ...sidecar }: Sidecar, otherwise: Otherwise): Sidecar {
+  return otherwise.leaves === undefined ? sidecar : { ...sidecar, leaves: otherwise.leaves };
+}
+
+async function answered(sidecar: Sidecar, quit: QuitRequest, answer: HttpAnswer, signal: AbortSignal): Promise<Ended> {
   const { status } = answer;
   const refusal = quitRefusal(sidecar.name, answer);
   if (refusal !== undefined) return { ok: false, outcome: refusal, status };
   if (sidecar.name === "custom") return { ok: true, outcome: "answered", status };
-  if (await watchItGo(quit, signal)) return { ok: true, outcome: "gone", status };
-  if (sidecar.leaves === undefined) return { ok: false, outcome: "answered, but still there", status };
-  return { ok: true, outcome: `answered, still draining: it leaves by itself ${sidecar.leaves}`, status };
+  const { leaves, closesFirst } = sidecar;
+  const later = `answered, still draining: it leaves by itself ${leaves}`;
+  if (await watchItGo(quit, signal)) return { ok: true, outcome: closesFirst === true ? later : "gone", status };
+  if (leaves === undefined) return { ok: false, outcome: "answered, but still there", status };
+  return { ok: true, outcome: later, status };
 }
 
 /**
@@ -131,7 +152,7 @@ async function outcomeOf(sidecar: Sidecar, quit: QuitRequest, options: QuitOptio
  * is gone; no longer ready, it is leaving (pilot-agent closes its quit port first: istio, status/server.go); ready, its quit
  * is switched off or elsewhere.
  */
-async function refused(sidecar: Sidecar, quit: QuitRequest, { signal, wereReady }: Refused): Promise<Outcome> {
+async function refused(sidecar: Sidecar, quit: QuitRequest, { signal, wereReady }: Refused): Promise<Ended> {
   const meaning = quitUnreachable(sidecar.name);
   if (meaning === undefined && wereReady) return { ok: true, outcome: "gone already" };
   if (meaning === undefined) return { ok: false, outcome: REFUSED };
@@ -148,19 +169,31 @@ interface Refused {
 }
 
 async function stateOf({ ready }: Sidecar, quit: QuitRequest, signal: AbortSignal): Promise<State> {
-  const [probe] = ready;
-  if (ready.some((probe) => isAt(probe, quit.target.address))) return "gone";
+  for (const probe of ready) if (probe.kind === "any" && (await probeOnce(probe, LOOK_MS)).ready) return "ready";
+  const probes = ready.map(firstOf);
+  const [probe] = probes;
+  if (probes.some((probe) => isAt(probe, quit.target.address))) return "gone";
   if (probe?.kind !== "http") return "unknown";
   using client = clientFor(probe);
   try {
     const request = { method: "GET", target: probe.target, headers: [] };
-    return judgeOf(probe.target)(await client.request(request, signal)).ready ? "ready" : "leaving";
+    return judgeOf(probe)(await client.request(request, signal)).ready ? "ready" : "leaving";
   } catch (error) {
     return error instanceof RequestFailed && error.kind === "refused" ? "gone" : "unknown";
   }
 }
 
-function isAt(probe: Probe, address: Address): boolean {
+/** Loopback answers at once. */
+const LOOK_MS = 250;
+
+type OneProbe = Exclude<Probe, { kind: "any" }>;
+
+/** Its own endpoint, of those that are as good. */
+function firstOf(probe: Probe): OneProbe {
+  return probe.kind === "any" ? firstOf(probe.probes[0] as Probe) : probe;
+}
+
+function isAt(probe: OneProbe, address: Address): boolean {
   if (probe.kind === "file") return false;
   const own = probe.kind === "http" ? probe.target.address : probe.address;
   if (own.kind === "unix" || address.kind === "unix") return Bun.deepEquals(own, address);

@@ -26,9 +26,7 @@ type Try = (done: (verdict: Verdict) => void) => () => void;
  */
 export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason: string) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const pending: Pending = { count: 0 };
-  const client = clientFor(probe, pending);
-  const tryOnce = tryOf(probe, client, pending);
+  const prober = proberOf(probe);
   const start = performance.now();
   const attempts: Attempt[] = [];
   let timer: Timer | undefined;
@@ -40,7 +38,7 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
     if (retire(attempts, now, period)) onNotReady("no answer");
     const attempt: Attempt = { since: now, cancel: () => undefined };
     attempts.push(attempt);
-    attempt.cancel = tryOnce((verdict) => {
+    attempt.cancel = prober.attempt((verdict) => {
       attempts.splice(attempts.indexOf(attempt), 1);
       if (verdict.ready) resolve();
       else onNotReady(verdict.reason);
@@ -54,22 +52,22 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
     for (const { cancel } of attempts) cancel();
-    client[Symbol.dispose]();
+    prober[Symbol.dispose]();
   });
 }
 
 /** One attempt: never longer than `withinMs`. */
 export function probeOnce(probe: Probe, withinMs: number): Promise<Verdict> {
   const { promise, resolve } = Promise.withResolvers<Verdict>();
-  const client = clientFor(probe);
-  const cancel = tryOf(probe, client, { count: 0 })(resolve);
+  const prober = proberOf(probe);
+  const cancel = prober.attempt(resolve);
   const timer = setTimeout(() => {
     cancel();
     resolve({ ready: false, reason: `no answer within ${formatDuration(withinMs)}` });
   }, withinMs);
   return promise.finally(() => {
     clearTimeout(timer);
-    client[Symbol.dispose]();
+    prober[Symbol.dispose]();
   });
 }
 
@@ -91,11 +89,23 @@ export function clientFor(probe: Probe, pending?: Pending): HttpClient {
   return createHttpClient({ maxAnswer, pending });
 }
 
-function tryOf(probe: Probe, client: HttpClient, pending: Pending): Try {
+/** What asks a probe again and again. */
+interface Prober extends Disposable {
+  readonly attempt: Try;
+}
+
+function proberOf(probe: Probe): Prober {
+  if (probe.kind === "any") return proberOfAny(probe.probes.map(proberOf));
+  const pending: Pending = { count: 0 };
+  const client = clientFor(probe, pending);
+  return { attempt: tryOf(probe, client, pending), [Symbol.dispose]: () => client[Symbol.dispose]() };
+}
+
+function tryOf(probe: Exclude<Probe, { kind: "any" }>, client: HttpClient, pending: Pending): Try {
   switch (probe.kind) {
     case "http": {
       const request = { method: "GET", target: probe.target, headers: [] };
-      const judgeAgain = remember(judgeOf(probe.target));
+      const judgeAgain = remember(judgeOf(probe));
       return doorFirst(probe.target.address, pending, (done) =>
         client.send(request, (outcome) =>
           done(outcome instanceof RequestFailed ? failed(outcome) : judgeAgain(outcome)),
@@ -114,6 +124,36 @@ function tryOf(probe: Probe, client: HttpClient, pending: Pending): Try {
         return nothing;
       };
   }
+}
+
+/** Asks all of them; says ready with the first that is, and what each said when none is. */
+function proberOfAny(probers: readonly Prober[]): Prober {
+  const attempt: Try = (done) => {
+    const cancels: (() => void)[] = [];
+    const reasons: string[] = [];
+    let isOver = false;
+    const cancelAll = (): void => {
+      isOver = true;
+      for (const cancel of cancels) cancel();
+    };
+    const hear = (verdict: Verdict): void => {
+      if (isOver) return;
+      if (!verdict.ready && reasons.push(verdict.reason) < probers.length) return;
+      cancelAll();
+      done(verdict.ready ? verdict : { ready: false, reason: joined(reasons) });
+    };
+    for (const prober of probers) if (!isOver) cancels.push(prober.attempt(hear));
+    return cancelAll;
+  };
+  const dispose = (): void => {
+    for (const prober of probers) prober[Symbol.dispose]();
+  };
+  return { attempt, [Symbol.dispose]: dispose };
+}
+
+/** Each reason once. */
+function joined(reasons: readonly string[]): string {
+  return [...new Set(reasons)].join(", ");
 }
 
 const ready: Verdict = { ready: true };

@@ -9,7 +9,7 @@ const istio: readonly Port[] = [{ port: 15020 }, { port: 15021 }];
 const app = ["--", childPath(), "exit", "5"];
 
 /** Where readiness is not asked where the quit goes. */
-const readyPorts: Readonly<Record<string, readonly number[]>> = { istio: [15021], kuma: [9902], consul: [19000] };
+const readyPorts: Readonly<Record<string, readonly number[]>> = { istio: [15021], kuma: [9902] };
 
 function found({ log }: InNetwork): unknown {
   return log.find(({ msg }) => msg === "ebb: found")?.sidecars;
@@ -22,7 +22,7 @@ describe.skipIf(!canHaveNetwork)("auto, in a network of its own (which needs roo
     ["Envoy's usual port", [{ port: 9901 }], "envoy", "9901 POST /quitquitquit"],
     ["a port that listens on IPv6 alone", [{ port: 4191, host: "::1" }], "linkerd", "4191 POST /shutdown"],
     ["Kuma's readiness port", [{ port: 9902 }, { port: 9901 }], "kuma", "9901 POST /quitquitquit"],
-    ["Consul's lifecycle port", [{ port: 19000 }, { port: 20600 }], "consul", "20600 POST /graceful_shutdown"],
+    ["Consul's lifecycle port", [{ port: 19000 }, { port: 20600 }], "consul", "19000 POST /quitquitquit"],
     ["a sidecar that comes late", [{ port: 9901, afterMs: 400 }], "envoy", "9901 POST /quitquitquit"],
   ])("finds, waits for and quits %s", async (_, sidecars, name, request) => {
     const ended = await ebbBeside(sidecars, ["run", ...app]);
@@ -98,13 +98,13 @@ describe.skipIf(!canHaveNetwork)("a refused quit is explained", () => {
     ["istio", 15020, 404, /15020/],
     ["istio", 15020, 405, /POST/],
     ["linkerd", 4191, 403, /pod's own loopback/],
-    ["linkerd", 4191, 404, /enableShutdownEndpoint=true.*config\.linkerd\.io\/proxy-enable-shutdown-endpoint/],
+    ["linkerd", 4191, 404, /enableShutdownEndpoint=true.*config\.linkerd\.io\/proxy-admin-shutdown: enabled/],
     ["linkerd", 4191, 405, /POST/],
     ["envoy", 9901, 403, /allow_paths/],
     ["envoy", 9901, 404, /--admin/],
     ["envoy", 9901, 405, /POST/],
     ["kuma", 9901, 404, /--admin/],
-    ["consul", 20600, 404, /graceful-shutdown-path/],
+    ["consul", 19000, 404, /graceful_shutdown.*--quit/],
     ["dapr", 3500, 404, /spec\.api\.allowed/],
     ["vault-agent", 8200, 404, /agent-enable-quit: "true"/],
     ["cloud-sql-proxy", 9091, 404, /--quitquitquit/],

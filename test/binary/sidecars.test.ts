@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, copyFileSync, mkdirSync, utimesSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, renameSync, utimesSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import type { Port } from "../fixtures/sidecars.ts";
@@ -92,8 +92,13 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
   test.each<[string, readonly Port[], RegExp]>([
     [
       "consul",
-      [{ port: 19000 }, { port: 20600, stays: true }],
+      [{ port: 20600, stays: true }],
       /^answered, still draining: it leaves by itself after its shutdown grace period \(30s/,
+    ],
+    [
+      "cloud-sql-proxy",
+      [{ port: 9091, stays: true }],
+      /^answered, still draining: it leaves by itself after --min-sigterm-delay/,
     ],
     [
       "dapr",
@@ -108,7 +113,7 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
   ])("%s, which goes later by itself, has taken its quit", async (name, ports, outcome) => {
     for (const [command, code] of [
       [["quit"], 0],
-      [["run", ...app], 5],
+      [["run", "--no-wait", ...app], 5],
     ] as const) {
       const [verb, ...rest] = command;
       const ended = await ebbBeside(ports, [verb, "--sidecar", name, "--quit-timeout", "800ms", ...rest]);
@@ -120,8 +125,8 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
 
   test.each<[string, readonly Port[], RegExp]>([
     ["kuma", [{ port: 9902 }], /^connection refused: .*unix socket.*envoyAdminUnixSocket=false/],
-    ["consul", [{ port: 19000 }], /^connection refused: .*lifecycle\.defaultEnabled=true/],
     ["vault-agent", [], /^connection refused: .*agent-enable-quit: "true"/],
+    ["cloud-sql-proxy", [{ port: 5432 }], /^connection refused: .*--quitquitquit/],
   ])("%s, whose quit is switched off, is not said to be gone", async (name, ports, outcome) => {
     for (const [verb, ...rest] of [["quit"], ["run", ...app]] as const) {
       const ended = await ebbBeside(ports, [verb as string, "--sidecar", name, "--quit-timeout", "500ms", ...rest]);
@@ -139,6 +144,58 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     expect(ended.code).toBe(0);
     expect(quitOf(ended, "istio")?.outcome).toMatch(outcome);
     expect(quitOf(ended, "istio")?.level).toBe(level);
+  });
+
+  test("Consul's Envoy is quit at once, and its lifecycle server where that is nowhere else", async () => {
+    const both = await ebbBeside([{ port: 19000 }, { port: 20600 }], ["quit", "--sidecar", "consul"]);
+    expect(both.requests).toEqual(["19000 POST /quitquitquit"]);
+    const one = await ebbBeside([{ port: 20600 }], ["quit", "--sidecar", "consul"]);
+    expect(one.requests).toEqual(["20600 POST /graceful_shutdown"]);
+    expect(quitOf(one, "consul")).toMatchObject({
+      request: "POST http://localhost:20600/graceful_shutdown",
+      outcome: "gone",
+    });
+  });
+
+  test("Linkerd's admin port closes when it begins to drain, which is not its end", async () => {
+    const ended = await ebbBeside([{ port: 4191 }], ["quit", "--sidecar", "linkerd"]);
+    expect(ended.code).toBe(0);
+    expect(quitOf(ended, "linkerd")?.outcome).toMatch(/^answered, still draining: it leaves by itself when/);
+  });
+
+  test("Vault Agent is told once, whatever becomes of the answer", async () => {
+    const ended = await ebbBeside([{ port: 8200, cuts: true }], ["quit", "--sidecar", "vault-agent"]);
+    expect(ended).toMatchObject({ code: 0, requests: ["8200 POST /agent/v1/quit"] });
+    expect(quitOf(ended, "vault-agent")).toMatchObject({ outcome: "gone" });
+  });
+
+  test("Vault Agent is not told again by a server that fails", async () => {
+    const ended = await ebbBeside([{ port: 8200, quit: 503 }], ["quit", "--sidecar", "vault-agent"]);
+    expect(ended).toMatchObject({ code: 69, requests: ["8200 POST /agent/v1/quit"] });
+  });
+
+  test("the Cloud SQL proxy without an admin server is ready once its database's port is open", async () => {
+    const ports = [{ port: 3306, afterMs: 300 }] as const;
+    const ended = await ebbBeside(ports, ["wait", "--sidecar", "cloud-sql-proxy", "--wait-timeout", "10s"]);
+    expect(ended.code).toBe(0);
+    expect(ended.log.at(-1)?.target).toMatch(/tcp:\/\/localhost:9091 or .*tcp:\/\/localhost:3306/);
+  });
+
+  test.each<[string, readonly Port[], number]>([
+    ["its socket's Envoy, through kuma-dp", [{ port: 9902 }], 0],
+    ["its Envoy's own, where kuma-dp has no readiness port", [{ port: 9901 }], 0],
+    ["not kuma-dp's word alone, where the admin interface is on TCP", [{ port: 9902, ready: "READY" }], 69],
+    [
+      "its Envoy's own beside that word",
+      [
+        { port: 9902, ready: "READY" },
+        { port: 9901, afterMs: 300 },
+      ],
+      0,
+    ],
+  ])("Kuma's readiness is %s", async (_, ports, code) => {
+    const ended = await ebbBeside(ports, ["wait", "--sidecar", "kuma", "--wait-timeout", code === 0 ? "10s" : "700ms"]);
+    expect(ended.code).toBe(code);
   });
 
   test("the Cloud SQL proxy without --quitquitquit is explained", async () => {
@@ -194,6 +251,29 @@ describe.skipIf(process.getuid?.() !== 0)("Kuma's admin interface on a unix sock
     expect(sockets.seen).toEqual(requests);
     expect(ended.log.at(-1)).toMatchObject({ sidecar: "kuma", outcome: "gone" });
   });
+
+  test("that an Envoy has left behind is passed over, for one that answers, and for TCP", async () => {
+    using root = temporaryFolder();
+    using sockets = await withSockets(root.path, ["kuma-dp-1"]);
+    await leaveSocket(join(root.path, "tmp", "kuma-dp-2", "kuma-envoy-admin.sock"));
+    const through = ["unshare", "--net", "chroot", root.path];
+    const flags = ["quit", "--sidecar", "kuma", "--quit-timeout", "500ms"];
+    const live = await ebb(flags, { through, cwd: "/" });
+    expect(live.code).toBe(0);
+    expect(sockets.seen).toEqual(["kuma-dp-1 POST /quitquitquit"]);
+    const dead = await ebb(flags, { through, cwd: "/" });
+    expect(dead.code).toBe(69);
+    expect(dead.log.at(-1)?.request).toBe("POST http://localhost:9901/quitquitquit");
+  });
+
+  /** A socket's file on which nobody listens any more. */
+  async function leaveSocket(path: string): Promise<void> {
+    mkdirSync(dirname(path), { recursive: true });
+    const server = createServer();
+    await new Promise<void>((listening) => server.listen(`${path}-1`, listening));
+    renameSync(`${path}-1`, path); // closing the server removes what has its name
+    await new Promise((closed) => server.close(closed));
+  }
 
   test("is left alone in a folder that is another user's", async () => {
     using root = temporaryFolder();

@@ -125,7 +125,7 @@ describe("readiness is asked often enough to be noticed", () => {
 });
 
 describe("of /server_info the state counts, as scuttle and envoy-preflight have it", () => {
-  const judgeInfo = judgeOf(parseHttpTarget("http://localhost:15000/server_info") as HttpTarget);
+  const judgeInfo = judgeOf(httpProbe("http://localhost:15000/server_info"));
 
   test("LIVE is ready", () => {
     expect(judgeInfo(answer(200, JSON.stringify({ version: "1", state: "LIVE" })))).toEqual({ ready: true });
@@ -144,7 +144,7 @@ describe("of /server_info the state counts, as scuttle and envoy-preflight have 
   });
 
   test("of any other path the status counts", () => {
-    const judgeReady = judgeOf(parseHttpTarget("http://localhost:15000/ready?server_info") as HttpTarget);
+    const judgeReady = judgeOf(httpProbe("http://localhost:15000/ready?server_info"));
     expect(judgeReady(answer(200, "state?"))).toEqual({ ready: true });
   });
 });
@@ -184,3 +184,19 @@ describe("of attempts that hang, those go on that a slow answer needs", () => {
     );
   });
 });
+
+test("an answer with the text that does not count is not ready, any other is", () => {
+  const judgeReady = judgeOf({ ...httpProbe("http://localhost:9902/ready"), except: "READY" });
+  expect(judgeReady(answer(200, "READY"))).toEqual({ ready: false, reason: 'HTTP 200 "READY", which does not tell' });
+  expect(judgeReady(answer(200, "LIVE\n"))).toEqual({ ready: true });
+  expect(judgeReady(answer(503, "TERMINATING"))).toEqual({ ready: false, reason: 'HTTP 503 "TERMINATING"' });
+});
+
+test("several of which one is enough are described as such", () => {
+  const probes = ["tcp://localhost:9091", "http://localhost:9902/ready"].map((text) => parseProbe(text) as Probe);
+  expect(describeProbe({ kind: "any", probes })).toBe("tcp://localhost:9091 or http://localhost:9902/ready");
+});
+
+function httpProbe(url: string): Extract<Probe, { kind: "http" }> {
+  return { kind: "http", target: parseHttpTarget(url) as HttpTarget };
+}

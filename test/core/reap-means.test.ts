@@ -54,16 +54,20 @@ describe("a sidecar is ended by", () => {
       ],
     ],
     [
-      "its own command alone, where its pod has closed that port",
+      "its Envoy's own quit, where its pod has closed that port",
       "istio-proxy",
       { annotations: { "status.sidecar.istio.io/port": "0" } },
-      [istio[0] as string],
+      [
+        istio[0] as string,
+        "port-forward: POST :15000/quitquitquit",
+        "ephemeral container: ebb quit --sidecar istio --quit POST http://localhost:15000/quitquitquit",
+      ],
     ],
     [
       "no other host that its pod may name",
       "istio-proxy",
       { annotations: { "status.sidecar.istio.io/port": "1@example.com" } },
-      [istio[0] as string],
+      istio,
     ],
     [
       "ebb in it, which has its token there",
@@ -89,8 +93,8 @@ describe("a sidecar is ended by", () => {
       "consul-dataplane-a",
       { annotations: { "consul.hashicorp.com/connect-service": "a,b" } },
       [
-        "port-forward: POST :20600/graceful_shutdown, POST :20601/graceful_shutdown",
-        "ephemeral container: ebb quit --sidecar consul --quit POST http://localhost:20600/graceful_shutdown --quit POST http://localhost:20601/graceful_shutdown",
+        "port-forward: POST :19000/quitquitquit, POST :19001/quitquitquit",
+        "ephemeral container: ebb quit --sidecar consul --quit POST http://localhost:19000/quitquitquit --quit POST http://localhost:19001/quitquitquit",
       ],
     ],
     [

@@ -1,17 +1,19 @@
-import { type HttpTarget, parseHttpTarget } from "../address.ts";
+import { parseHttpTarget } from "../address.ts";
 import type { Probe } from "../probe.ts";
-import type { Adjustment, PodFacts, SidecarKind } from "./kind.ts";
+import type { Adjustment, PodFacts, QuitTarget, SidecarKind } from "./kind.ts";
 
 /**
- * The Cloud SQL Auth Proxy: cloud-sql-proxy cmd/root.go starts the admin server once it serves its databases, so a
- * connection to it means ready (/readiness would connect to each database at each attempt). The variable is the
- * operator's: cloud-sql-proxy-operator internal/workload/podspec_updates.go. 9091 is anyone's port, so ports do not tell.
+ * The Cloud SQL Auth Proxy: cloud-sql-proxy cmd/root.go binds its databases' ports, and then starts the admin server, which there
+ * is only with --quitquitquit: so any of these ports means ready. They are its defaults for PostgreSQL, MySQL and SQL Server
+ * (internal/proxy/proxy.go). The variable is the operator's: cloud-sql-proxy-operator internal/workload/podspec_updates.go. 9091
+ * is anyone's port, so ports do not tell.
  */
 export const cloudSqlProxy = {
   isCompanion: true,
   admin: "http://localhost:9091",
   drainPath: undefined,
   ready: "tcp://localhost:9091",
+  orReady: ["tcp://localhost:5432", "tcp://localhost:3306", "tcp://localhost:1433"],
   readyPath: undefined,
   quit: "http://localhost:9091/quitquitquit",
   quitPath: "/quitquitquit",
@@ -24,6 +26,7 @@ export const cloudSqlProxy = {
     400: "the Cloud SQL Auth Proxy takes GET and POST only",
     404: "the Cloud SQL Auth Proxy's quit endpoint is off: start it with --quitquitquit",
   }),
+  leaves: "after --min-sigterm-delay, and once its connections have ended or --max-sigterm-delay is over",
   unreachable: () =>
     "the Cloud SQL Auth Proxy listens for quits only with --quitquitquit (and --admin-port, 9091 by default)",
   // cloud-sql-proxy-operator: internal/workload/names.go (ContainerPrefix)
@@ -40,12 +43,12 @@ export const cloudSqlProxy = {
 
 /** One for each of the operator's proxies in this pod. */
 function adjust({ env }: PodFacts): Adjustment {
-  const quits: HttpTarget[] = [];
+  const quits: QuitTarget[] = [];
   const ready: Probe[] = [];
   for (const url of (env.CSQL_PROXY_QUIT_URLS ?? "").split(" ")) {
     const target = parseHttpTarget(url);
     if (target === undefined) continue; // a blank, or named as a bad value of --quit
-    quits.push(target);
+    quits.push({ target });
     ready.push({ kind: "connect", address: target.address });
   }
   return quits.length === 0 ? {} : { quits, ready };

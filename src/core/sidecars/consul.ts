@@ -1,4 +1,3 @@
-import type { HttpTarget } from "../address.ts";
 import type { Probe } from "../probe.ts";
 import {
   type Adjustment,
@@ -6,6 +5,7 @@ import {
   onPort,
   type PodFacts,
   portOf,
+  type QuitTarget,
   type SidecarKind,
   saysYes,
   secondsIn,
@@ -17,9 +17,11 @@ const GRACE_SECONDS = 30;
 const GRACE = "consul.hashicorp.com/sidecar-proxy-lifecycle-shutdown-grace-period-seconds";
 
 /**
- * consul-dataplane and Envoy: pkg/consuldp/lifecycle.go answers a quit at once, and goes after its whole grace period.
- * Ports and annotations: consul-k8s, control-plane/connect-inject/{constants,lifecycle,webhook}; 20600 is always served there.
- * The readiness is Envoy's: /graceful_startup answers at once where the startup grace period is 0, the default.
+ * consul-dataplane and Envoy. A quit goes to Envoy, with which consul-dataplane ends at once and with 0 (pkg/consuldp/proxy.go,
+ * Exited): who quits has drained, or has nothing to drain. /graceful_shutdown waits its whole grace period in any case
+ * (pkg/consuldp/lifecycle.go), and is asked only where nobody listens at the admin interface. Ports and annotations: consul-k8s,
+ * control-plane/connect-inject/{constants,lifecycle,webhook}. The readiness is Envoy's: /graceful_startup answers 200 whatever
+ * Envoy says.
  */
 export const consul = {
   isCompanion: false,
@@ -27,21 +29,21 @@ export const consul = {
   drainPath: inboundDrain,
   ready: "http://localhost:19000/ready",
   readyPath: "/ready",
-  quit: "http://localhost:20600/graceful_shutdown",
-  quitPath: undefined,
+  quit: "http://localhost:19000/quitquitquit",
+  quitPath: "/quitquitquit",
   ports: [20600],
   annotation: "consul.hashicorp.com/connect-inject-status",
   isNative: (annotations) => saysYes(annotations.get("consul.hashicorp.com/enable-consul-dataplane-as-sidecar")),
   adjust,
   refusals: () => ({
-    404: "no such path: consul-dataplane's is in the annotation consul.hashicorp.com/sidecar-proxy-lifecycle-graceful-shutdown-path; --quit says where else it is",
+    404: "no such path: is this Envoy's admin interface, or consul-dataplane's /graceful_shutdown? --quit says where else it is",
+    405: "Envoy takes POST only; use --quit 'POST http://localhost:19000/quitquitquit'",
   }),
-  leaves: `after its shutdown grace period (${GRACE_SECONDS}s by default)`,
   unreachable: () =>
-    "consul-dataplane has no lifecycle endpoint here: set connectInject.sidecarProxy.lifecycle.defaultEnabled=true in Consul's Helm values (consul-k8s 1.2 or later), and name another port with the annotation consul.hashicorp.com/sidecar-proxy-lifecycle-graceful-port",
+    "neither Envoy's admin interface nor consul-dataplane's lifecycle server listens: --admin says where -envoy-admin-bind-port is, the annotation consul.hashicorp.com/sidecar-proxy-lifecycle-graceful-port where the other is",
   // consul-k8s: control-plane/connect-inject/webhook/consul_dataplane_sidecar.go; one for each service of a pod with several
   containers: () => ({ name: /^consul-dataplane(-.+)?$/, image: /^consul-dataplane$/ }),
-  programs: ["consul-dataplan", "envoy"],
+  programs: ["consul-dataplan", "envoy", "dumb-init"],
   annotationPrefixes: ["consul.hashicorp.com/"],
   reaping: () => ({ seconds: (annotations) => secondsIn(annotations, GRACE, GRACE_SECONDS) }),
 } as const satisfies SidecarKind;
@@ -52,16 +54,13 @@ function adjust({ annotations }: PodFacts): Adjustment {
   const path = said("sidecar-proxy-lifecycle-graceful-shutdown-path") ?? "";
   const first = portOf(said("sidecar-proxy-lifecycle-graceful-port")) ?? GRACEFUL_PORT;
   const services = said("connect-service")?.split(",").length ?? 1;
-  const quits: HttpTarget[] = [];
+  const leaves = `after its shutdown grace period (${annotations.get(GRACE) || GRACE_SECONDS}s)`;
+  const quits: QuitTarget[] = [];
   const ready: Probe[] = [];
   for (let index = 0; index < services; index += 1) {
-    quits.push(onPort(first + index, path.startsWith("/") ? path : "/graceful_shutdown"));
+    const graceful = onPort(first + index, path.startsWith("/") ? path : "/graceful_shutdown");
+    quits.push({ target: onPort(ADMIN_PORT + index, "/quitquitquit"), otherwise: { target: graceful, leaves } });
     ready.push({ kind: "http", target: onPort(ADMIN_PORT + index, "/ready") });
   }
-  const seconds = annotations.get(GRACE) || undefined;
-  return {
-    quits,
-    ...(services === 1 ? {} : { ready }),
-    ...(seconds === undefined ? {} : { leaves: `after its shutdown grace period (${seconds}s)` }),
-  };
+  return { quits, ...(services === 1 ? {} : { ready }) };
 }

@@ -1,9 +1,19 @@
-import { type Adjustment, adminOn, type PodFacts, type SidecarKind, saysYes, secondsIn } from "./kind.ts";
+import {
+  type Adjustment,
+  type Annotations,
+  adminOn,
+  type PodFacts,
+  type SidecarKind,
+  saysYes,
+  secondsIn,
+} from "./kind.ts";
 
 /**
  * daprd: pkg/api/http/{shutdown,healthz,middlewares}.go. Readiness is outbound's: /v1.0/healthz waits until the app listens
  * on its port (pkg/runtime/runtime.go, blockUntilAppIsReady), and the app would wait for it. The variable is in all containers
- * of the pod (pkg/injector/patcher/sidecar_patcher.go), so ports need not tell. 5 s: pkg/runtime/config.go.
+ * of the pod (pkg/injector/patcher/sidecar_patcher.go), so ports need not tell. 5 s: pkg/runtime/config.go; a block before the
+ * shutdown (dapr.io/block-shutdown-duration) is for signals alone (pkg/runtime/runtime.go). The header dapr-force-shutdown
+ * (1.17.7) ends it with 1, which fails a Job: ebb sends it only as the user's --header.
  */
 export const dapr = {
   isCompanion: true,
@@ -23,23 +33,39 @@ export const dapr = {
     404: "daprd has no shutdown here: allow it in the Dapr Configuration (spec.api.allowed: shutdown, v1.0, http), or say with --admin where daprd's HTTP port is",
     405: "daprd takes POST only; use --quit 'POST http://localhost:3500/v1.0/shutdown'",
   }),
-  leaves:
-    "when its graceful shutdown is over (dapr.io/graceful-shutdown-seconds, 5 by default, after dapr.io/block-shutdown-duration)",
+  leaves: "when its graceful shutdown is over (dapr.io/graceful-shutdown-seconds, 5 by default; 0: without a limit)",
   // dapr: pkg/injector (the container is daprd)
   containers: () => ({ name: /^daprd$/, image: /^daprd$/ }),
   programs: ["daprd"],
   annotationPrefixes: ["dapr.io/"],
   variablePrefixes: ["DAPR_"],
   reaping: () => ({
-    seconds: (annotations) => 30 + secondsIn(annotations, "dapr.io/graceful-shutdown-seconds", 5),
+    seconds: graceSeconds,
     // its port, and its token, which may come from a Secret: so the reaper need not read that
     variables: ["DAPR_HTTP_PORT", "DAPR_API_TOKEN"],
   }),
 } as const satisfies SidecarKind;
 
-/** The token goes to daprd alone, and is never logged. */
-function adjust({ env }: PodFacts): Adjustment {
+/** Where the pod says so, its API is on a unix socket instead of a port (pkg/api/http/server.go). The token goes to daprd alone, and is never logged. */
+function adjust({ env, annotations }: PodFacts): Adjustment {
   const token = env.DAPR_API_TOKEN ?? "";
   const isHeader = token !== "" && !/[\r\n\0]/.test(token);
-  return { ...adminOn(env.DAPR_HTTP_PORT), ...(isHeader ? { headers: [["dapr-api-token", token]] } : {}) };
+  return {
+    ...(adminSocket({ env, annotations }) ?? adminOn(env.DAPR_HTTP_PORT)),
+    ...(isHeader ? { headers: [["dapr-api-token", token]] } : {}),
+  };
+}
+
+/** The app's id is its pod's name where no annotation says it (pkg/injector/patcher/sidecar_container.go). */
+function adminSocket({ env, annotations }: PodFacts): Adjustment | undefined {
+  const folder = annotations.get("dapr.io/unix-domain-socket-path");
+  const id = annotations.get("dapr.io/app-id") ?? env.HOSTNAME;
+  if (folder?.startsWith("/") !== true || id === undefined) return undefined;
+  return { admin: `unix:${folder}/dapr-${id}-http.socket` };
+}
+
+/** Subscriptions drain for up to 30 s before (v1.17.7); 0 is no limit: an hour then. */
+function graceSeconds(annotations: Annotations): number {
+  const seconds = secondsIn(annotations, "dapr.io/graceful-shutdown-seconds", 5);
+  return seconds === 0 ? 3600 : 30 + seconds;
 }

@@ -1,5 +1,14 @@
-import { parseHttpTarget } from "../address.ts";
-import { type Adjustment, type Annotations, inboundDrain, type PodFacts, type SidecarKind } from "./kind.ts";
+import {
+  type Adjustment,
+  type Annotations,
+  inboundDrain,
+  onPort,
+  type PodFacts,
+  portOf,
+  type SidecarKind,
+} from "./kind.ts";
+
+const ADMIN_PORT = 15000;
 
 /** pilot-agent and Envoy: istio pilot/cmd/pilot-agent/status/server.go, app/wait.go. Its quit skips the drain (istio#55424). */
 export const istio = {
@@ -50,10 +59,9 @@ function statusOf(annotations: Annotations): import("./istio-status.ts").IstioSt
   return parseIstioStatus(text);
 }
 
-/** On the port that the pod has moved pilot-agent's to; 0: there is none (istio#18505). */
+/** On the port that the pod has moved pilot-agent's to; 0: there is none (istio#18505), and Envoy's own quit ends pilot-agent too. */
 function adjust({ annotations }: PodFacts): Adjustment | undefined {
-  const port = annotations.get("status.sidecar.istio.io/port");
-  if (port === undefined) return undefined;
-  const target = /^\d+$/.test(port) ? parseHttpTarget(`http://localhost:${port}/quitquitquit`) : undefined;
-  return { quits: target === undefined ? [] : [target] };
+  const text = annotations.get("status.sidecar.istio.io/port");
+  const port = text === "0" ? ADMIN_PORT : portOf(text);
+  return port === undefined ? undefined : { quits: [{ target: onPort(port, "/quitquitquit") }] };
 }

@@ -12,12 +12,25 @@ export interface PodFacts {
   readonly annotations: Annotations;
 }
 
+/** Where a quit goes, and where else if nobody listens there. */
+export interface QuitTarget {
+  readonly target: HttpTarget;
+  readonly otherwise?: Otherwise;
+}
+
+/** Asked where nobody listens at the first place. */
+export interface Otherwise {
+  readonly target: HttpTarget;
+  /** When it goes after that. */
+  readonly leaves?: string;
+}
+
 /** Where a pod differs from the sidecar's defaults. */
 export interface Adjustment {
   readonly admin?: string;
   readonly ready?: readonly Probe[];
   /** Where quits are sent. */
-  readonly quits?: readonly HttpTarget[];
+  readonly quits?: readonly QuitTarget[];
   /** For the quits. */
   readonly headers?: readonly Header[];
   readonly leaves?: string;
@@ -53,6 +66,10 @@ export interface SidecarKind {
   readonly drainPath: string | undefined;
   /** Its own readiness endpoint; undefined: it has none, and is not waited for. */
   readonly ready: string | undefined;
+  /** Readiness elsewhere, of other versions and settings: any of these is as good. */
+  readonly orReady?: readonly string[];
+  /** An answer of `ready` with this text says nothing of the proxy itself. */
+  readonly notReady?: string;
   /** Where readiness is asked when `--admin` says where the admin interface is; undefined: `ready` stays. */
   readonly readyPath: string | undefined;
   readonly quit: string;
@@ -74,6 +91,10 @@ export interface SidecarKind {
   readonly adjust?: (pod: PodFacts) => Adjustment | undefined;
   /** It takes a quit, answers, and goes later: when. Undefined: it goes at once. */
   readonly leaves?: string;
+  /** The port of its quit closes when it begins to leave, not when it is gone. */
+  readonly closesFirst?: true;
+  /** A second quit harms it: it is asked again only where nobody was there to hear the first. */
+  readonly quitsOnce?: true;
   /** What a refusal means, by HTTP status, and what to change. */
   readonly refusals: () => Readonly<Record<number, string>>;
   /** What it means that nobody listens where the quit goes although the sidecar is here, and what to change; undefined: --admin. */

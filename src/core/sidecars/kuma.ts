@@ -1,11 +1,11 @@
 import { adminOn, inboundDrain, type SidecarKind } from "./kind.ts";
 
 /**
- * kuma-dp and Envoy. Readiness: app/kuma-dp/pkg/dataplane/readiness/component.go; before that, Envoy's own (--admin). The admin
- * interface is a unix socket in kuma-dp's work folder since UPGRADE.md, "Envoy admin API now uses Unix domain socket by
- * default" (pkg/core/xds/sockets.go, app/kuma-dp/cmd/run.go), which app containers see only where they share that folder. From
- * Kubernetes 1.29 on it is a native sidecar, which no annotation tells (pkg/plugins/runtime/k8s/plugin.go): a quit is then
- * followed by a restart.
+ * kuma-dp and Envoy. Readiness: app/kuma-dp/pkg/dataplane/readiness/component.go since 2.14, Envoy's own before. The admin
+ * interface is a unix socket of mode 0600 in kuma-dp's work folder since 2.14 (UPGRADE.md, "Envoy admin API now uses Unix domain
+ * socket by default"; pkg/core/xds/sockets.go, pkg/xds/bootstrap/template_v3.go, app/kuma-dp/cmd/run.go): an app container
+ * reaches it where it shares that folder and runs as kuma-dp's user. From Kubernetes 1.29 on it is a native sidecar, which no
+ * annotation tells (pkg/plugins/runtime/k8s/plugin.go): a quit is then followed by a restart.
  */
 export const kuma = {
   isCompanion: false,
@@ -13,6 +13,9 @@ export const kuma = {
   adminSocket: "/tmp/kuma-dp-*/kuma-envoy-admin.sock",
   drainPath: inboundDrain,
   ready: "http://localhost:9902/ready",
+  // kuma-dp's own word, which it gives before its Envoy has any configuration, where the admin interface is on TCP
+  notReady: "READY",
+  orReady: ["http://localhost:9901/ready"],
   readyPath: "/ready",
   quit: "http://localhost:9901/quitquitquit",
   quitPath: "/quitquitquit",
@@ -26,7 +29,7 @@ export const kuma = {
     405: "Envoy takes POST only; use --quit 'POST http://localhost:9901/quitquitquit'",
   }),
   unreachable: () =>
-    "Kuma's Envoy has its admin interface on a unix socket by default: set experimental.envoyAdminUnixSocket=false in Kuma's Helm values, or mount the sidecar's /tmp here too, or use --signal-process kuma-dp with shareProcessNamespace",
+    "Kuma's Envoy has its admin interface on a unix socket by default: set experimental.envoyAdminUnixSocket=false in Kuma's Helm values, or mount the sidecar's /tmp here too and run as its user (5678 by default), or use --signal-process kuma-dp with shareProcessNamespace",
   // kuma pkg/plugins/runtime/k8s/util (KumaSidecarContainerName)
   containers: () => ({ name: /^kuma-sidecar$/, image: /^kuma-dp$/ }),
   programs: ["kuma-dp", "envoy", "coredns"],

@@ -1,8 +1,13 @@
-import type { SidecarKind } from "./kind.ts";
+import { parseDuration } from "../duration.ts";
+import { type Adjustment, type Annotations, adminOn, type PodFacts, type SidecarKind } from "./kind.ts";
+
+const GRACE_SECONDS = 120;
 
 /**
- * linkerd2-proxy: linkerd/app/admin/src/server.rs. The shutdown endpoint is off by default since edge-24.6.2.
- * It drains for up to LINKERD2_PROXY_SHUTDOWN_GRACE_PERIOD: linkerd/app/src/env.rs.
+ * linkerd2-proxy: linkerd/app/admin/src/server.rs. The shutdown endpoint is off by default since edge-24.6.2. After a shutdown
+ * it drains for up to LINKERD2_PROXY_SHUTDOWN_GRACE_PERIOD (linkerd/app/src/env.rs), and its admin port, a drained server too,
+ * accepts nothing more from the first (linkerd/app/admin/src/stack.rs). A native sidecar that no annotation names, as 2.20's
+ * default makes it, is restarted after a quit, which does not hold up a pod whose app has ended.
  */
 export const linkerd = {
   isCompanion: false,
@@ -14,18 +19,48 @@ export const linkerd = {
   quitPath: "/shutdown",
   ports: [4191],
   annotation: "linkerd.io/proxy-version",
-  isNative: (annotations) =>
-    annotations.get("config.linkerd.io/proxy-enable-native-sidecar") === "true" ||
-    annotations.get("config.beta.linkerd.io/proxy-enable-native-sidecar") === "true",
+  isNative,
+  adjust,
   refusals: () => ({
-    403: "linkerd-proxy takes shutdowns from the pod's own loopback only; use http://localhost:4191/shutdown",
-    404: 'its shutdown endpoint is off: set proxy.enableShutdownEndpoint=true in Linkerd\'s Helm values, or annotate the pod with config.linkerd.io/proxy-enable-shutdown-endpoint: "true"',
+    403: "linkerd-proxy takes shutdowns from the pod's own loopback only, and as its inbound policy allows; use http://localhost:4191/shutdown",
+    404: "its shutdown endpoint is off: set proxy.enableShutdownEndpoint=true in Linkerd's Helm values, or annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled",
     405: "linkerd-proxy takes POST only; use --quit 'POST http://localhost:4191/shutdown'",
   }),
-  leaves: "when its connections have ended, at the latest after its shutdown grace period (120s by default)",
+  leaves: leavesAfter(`${GRACE_SECONDS}s by default`),
+  closesFirst: true,
   // linkerd2 pkg/k8s/labels.go (ProxyContainerName)
   containers: () => ({ name: /^linkerd-proxy$/ }),
   programs: ["linkerd2-proxy", "linkerd-proxy"],
-  annotationPrefixes: [],
-  reaping: () => ({ seconds: () => 120 }),
+  annotationPrefixes: ["linkerd.io/", "config.linkerd.io/", "config.beta.linkerd.io/", "config.alpha.linkerd.io/"],
+  reaping: () => ({ seconds: (annotations) => (graceMs(annotations) ?? GRACE_SECONDS * 1000) / 1000 }),
 } as const satisfies SidecarKind;
+
+/** linkerd2 pkg/inject/inject.go: the first of these names that is there counts, as Go's strconv.ParseBool reads it. */
+function isNative(annotations: Annotations): boolean {
+  for (const stage of ["", "beta.", "alpha."]) {
+    const value = annotations.get(`config.${stage}linkerd.io/proxy-enable-native-sidecar`);
+    if (value !== undefined && /^(1|t|true|0|f|false)$/i.test(value)) return /^[1t]/i.test(value);
+  }
+  return false;
+}
+
+function adjust({ annotations }: PodFacts): Adjustment | undefined {
+  const port = annotations.get("config.linkerd.io/admin-port");
+  const grace = graceMs(annotations) === undefined ? undefined : annotations.get(GRACE);
+  if (port === undefined && grace === undefined) return undefined;
+  return {
+    ...adminOn(port),
+    ...(grace === undefined ? {} : { leaves: leavesAfter(grace) }),
+  };
+}
+
+const GRACE = "config.linkerd.io/shutdown-grace-period";
+
+function graceMs(annotations: Annotations): number | undefined {
+  const text = annotations.get(GRACE);
+  return text === undefined ? undefined : parseDuration(text);
+}
+
+function leavesAfter(grace: string): string {
+  return `when its connections have ended, at the latest after its shutdown grace period (${grace})`;
+}

@@ -1,7 +1,7 @@
 import { at, type HttpTarget, parseHttpTarget } from "../address.ts";
 import { type Probe, parseProbe } from "../probe.ts";
 import type { Executable } from "../process.ts";
-import type { Adjustment, Annotations, PodFacts, SidecarKind } from "./kind.ts";
+import type { Adjustment, Annotations, PodFacts, QuitTarget, SidecarKind } from "./kind.ts";
 import { describeQuit } from "./quit.ts";
 import { kindOf, type SidecarName } from "./registry.ts";
 import type { QuitRequest, Sidecar } from "./sidecar.ts";
@@ -88,14 +88,25 @@ const none: Ends = { quits: [], processes: [] };
 /** Told to end in the user's way, which need not be the one after which it goes later; a native sidecar in none. */
 function withQuits(own: Sidecar, ends: Ends): Sidecar {
   if (own.isNative) return own;
-  const { leaves, socket, ...sidecar } = own;
-  const isOwn = notYet(ends.quits, [own]).length === 0;
+  const { leaves: _, socket, ...sidecar } = own;
+  const leaves = leavesAfter(own, ends.quits);
   return {
     ...sidecar,
     ...ends,
-    ...(leaves === undefined || !isOwn ? {} : { leaves }),
+    ...(leaves === undefined ? {} : { leaves }),
     ...(socket === undefined ? {} : { socket: { ...socket, quitPath: undefined } }),
   };
+}
+
+/** When it goes after quits that are its own; undefined: they are not, or it goes at once. */
+function leavesAfter(own: Sidecar, quits: readonly QuitRequest[]): string | undefined {
+  if (notYet(quits, [own]).length === 0) return own.leaves;
+  for (const { method, otherwise } of own.quits) {
+    if (otherwise === undefined) continue;
+    const other = describeQuit({ method, target: otherwise.target });
+    if (quits.every((quit) => describeQuit(quit) === other)) return otherwise.leaves;
+  }
+  return undefined;
 }
 
 function ownSidecar({ name, isNative, adjustment = {} }: FoundSidecar, { admin, readyPath }: AdminUrls): Sidecar {
@@ -110,6 +121,7 @@ function ownSidecar({ name, isNative, adjustment = {} }: FoundSidecar, { admin, 
     quits: isNative ? [] : ownQuits(kind, adjustment, admin),
     processes: [],
     ...(leaves === undefined ? {} : { leaves }),
+    ...(kind.closesFirst === undefined ? {} : { closesFirst: kind.closesFirst }),
     ...(kind.adminSocket === undefined || admin !== undefined ? {} : { socket: socketOf(kind, isNative) }),
   };
 }
@@ -145,7 +157,17 @@ function ownProbes(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget 
   const base = given ?? (moved === undefined ? undefined : urlOf(moved));
   if (base !== undefined && isConnection) return [{ kind: "connect", address: base.address }];
   if (base !== undefined && readyPath !== undefined) return [{ kind: "http", target: at(base, readyPath) }];
-  return [parseProbe(ready) as Probe];
+  return [defaultProbe(kind, ready, adjustment)];
+}
+
+/** Its own endpoint, and those of its other versions and settings, which are on the admin interface or on ports of their own. */
+function defaultProbe({ admin, notReady, orReady = [] }: SidecarKind, ready: string, adjustment: Adjustment): Probe {
+  const probe = parseProbe(ready) as Probe;
+  const own = probe.kind === "http" && notReady !== undefined ? { ...probe, except: notReady } : probe;
+  const moved = (url: string) =>
+    url.startsWith(`${admin}/`) ? `${adjustment.admin ?? admin}${url.slice(admin.length)}` : url;
+  const others = orReady.map((url) => parseProbe(moved(url)) as Probe);
+  return others.length === 0 ? own : { kind: "any", probes: [own, ...others] };
 }
 
 /** The user's `--ready-path`, on the admin interface that is the user's or else the sidecar's own. */
@@ -156,17 +178,19 @@ function probeAt(kind: SidecarKind, adjustment: Adjustment, { admin, readyPath =
 function ownQuits(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly QuitRequest[] {
   const { headers } = adjustment;
   const quits: QuitRequest[] = [];
-  for (const target of quitTargets(kind, adjustment, given)) {
-    quits.push({ method: "POST", target, ...(headers === undefined ? {} : { headers }) });
-  }
+  const more = {
+    ...(headers === undefined ? {} : { headers }),
+    ...(kind.quitsOnce === undefined ? {} : { isOnce: kind.quitsOnce }),
+  };
+  for (const where of quitTargets(kind, adjustment, given)) quits.push({ method: "POST", ...where, ...more });
   return quits;
 }
 
-function quitTargets(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly HttpTarget[] {
+function quitTargets(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly QuitTarget[] {
   const { quit, quitPath } = kind;
   if (adjustment.quits !== undefined && (given === undefined || quitPath === undefined)) return adjustment.quits;
   const base = given ?? (adjustment.admin === undefined ? undefined : urlOf(adjustment.admin));
-  return [base === undefined || quitPath === undefined ? urlOf(quit) : at(base, quitPath)];
+  return [{ target: base === undefined || quitPath === undefined ? urlOf(quit) : at(base, quitPath) }];
 }
 
 function urlOf(text: string): HttpTarget {

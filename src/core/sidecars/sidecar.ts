@@ -1,6 +1,7 @@
 import type { HttpTarget } from "../address.ts";
 import type { Header } from "../http-message.ts";
 import type { Probe } from "../probe.ts";
+import type { Otherwise } from "./kind.ts";
 import type { SidecarName } from "./registry.ts";
 
 export interface QuitRequest {
@@ -10,6 +11,9 @@ export interface QuitRequest {
   readonly isMore?: true;
   /** Besides those that the user gives. */
   readonly headers?: readonly Header[];
+  readonly otherwise?: Otherwise;
+  /** It must not be repeated once it may have been heard. */
+  readonly isOnce?: true;
 }
 
 /** A sidecar of this pod, or what the user said of one with URLs alone. */
@@ -27,6 +31,8 @@ export interface Sidecar {
   readonly lastResort?: readonly string[];
   /** It takes a quit, answers, and goes later: when. Undefined: it goes at once. */
   readonly leaves?: string;
+  /** The port of its quit closes when it begins to leave, not when it is gone. */
+  readonly closesFirst?: true;
   /** Its admin interface is on this socket instead, once that is there. */
   readonly socket?: { readonly pattern: string; readonly quitPath: string | undefined };
 }

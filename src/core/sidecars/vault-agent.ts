@@ -4,7 +4,8 @@ import { adminOn, type SidecarKind, saysYes } from "./kind.ts";
  * Vault Agent: vault command/agent.go, handleQuit (404 where it is off, 405 but for POST). Annotations: vault-k8s,
  * agent-inject/agent/{annotations,config}.go: without agent-enable-quit or a cache there is no listener at all. It has no
  * readiness endpoint: its init container has rendered the secrets before the app starts. 8200 is a Vault server's port
- * too, so ports do not tell.
+ * too, so ports do not tell. A second quit panics in the handler, and a signal after a quit ends the agent with 2: both close
+ * the same channel.
  */
 export const vaultAgent = {
   isCompanion: true,
@@ -14,6 +15,7 @@ export const vaultAgent = {
   readyPath: undefined,
   quit: "http://localhost:8200/agent/v1/quit",
   quitPath: "/agent/v1/quit",
+  quitsOnce: true,
   ports: [],
   annotation: "vault.hashicorp.com/agent-inject-status",
   isInjected: (annotations) => !saysYes(annotations.get("vault.hashicorp.com/agent-pre-populate-only")),

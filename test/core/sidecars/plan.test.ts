@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseHttpTarget } from "../../../src/core/address.ts";
+import { describeTarget, parseHttpTarget } from "../../../src/core/address.ts";
 import { describeProbe } from "../../../src/core/probe.ts";
 import { type Executable, parseExecutable } from "../../../src/core/process.ts";
 import { foundIn, onSocket, planSidecars, type SidecarUrls } from "../../../src/core/sidecars/plan.ts";
@@ -35,7 +35,13 @@ function plan(names: readonly SidecarName[], { env = {}, annotations = {} }: Pod
 /** Name, what is asked, what is told to quit, what is signalled. */
 function inWords({ name, ready, quits, processes, lastResort = [] }: Sidecar): readonly string[] {
   const signals = [...processes.map((file) => `signal ${file}`), ...lastResort.map((file) => `at last signal ${file}`)];
-  return [name, ...ready.map(describeProbe), ...quits.map(describeQuit), ...signals];
+  return [name, ...ready.map(describeProbe), ...quits.map(quitInWords), ...signals];
+}
+
+function quitInWords(quit: QuitRequest): string {
+  return quit.otherwise === undefined
+    ? describeQuit(quit)
+    : `${describeQuit(quit)}, else ${describeTarget(quit.otherwise.target)}`;
 }
 
 const consulLifecycle = "consul.hashicorp.com/sidecar-proxy-lifecycle";
@@ -43,13 +49,19 @@ const vaultPort = "vault.hashicorp.com/agent-cache-listener-port";
 
 describe("each sidecar is asked and told to quit at", () => {
   test.each<[string, SidecarName, Pod, Given, readonly string[]]>([
-    ["Kuma's ports", "kuma", {}, {}, ["http://localhost:9902/ready", "POST http://localhost:9901/quitquitquit"]],
+    [
+      "Kuma's ports",
+      "kuma",
+      {},
+      {},
+      ["http://localhost:9902/ready or http://localhost:9901/ready", "POST http://localhost:9901/quitquitquit"],
+    ],
     [
       "Kuma's admin port, by its annotation",
       "kuma",
       { annotations: { "kuma.io/envoy-admin-port": "9999" } },
       {},
-      ["http://localhost:9902/ready", "POST http://localhost:9999/quitquitquit"],
+      ["http://localhost:9902/ready or http://localhost:9999/ready", "POST http://localhost:9999/quitquitquit"],
     ],
     [
       "Kuma's admin interface, by --admin",
@@ -63,7 +75,10 @@ describe("each sidecar is asked and told to quit at", () => {
       "consul",
       {},
       {},
-      ["http://localhost:19000/ready", "POST http://localhost:20600/graceful_shutdown"],
+      [
+        "http://localhost:19000/ready",
+        "POST http://localhost:19000/quitquitquit, else http://localhost:20600/graceful_shutdown",
+      ],
     ],
     [
       "Consul's lifecycle, by its annotations",
@@ -75,14 +90,14 @@ describe("each sidecar is asked and told to quit at", () => {
         },
       },
       {},
-      ["http://localhost:19000/ready", "POST http://localhost:20700/bye"],
+      ["http://localhost:19000/ready", "POST http://localhost:19000/quitquitquit, else http://localhost:20700/bye"],
     ],
     [
-      "Consul's admin interface, by --admin, which does not move its lifecycle",
+      "Consul's admin interface, by --admin",
       "consul",
       {},
       { admin: "http://localhost:19001" },
-      ["http://localhost:19001/ready", "POST http://localhost:20600/graceful_shutdown"],
+      ["http://localhost:19001/ready", "POST http://localhost:19001/quitquitquit"],
     ],
     [
       "Dapr's port",
@@ -111,7 +126,54 @@ describe("each sidecar is asked and told to quit at", () => {
       "cloud-sql-proxy",
       {},
       {},
-      ["tcp://localhost:9091", "POST http://localhost:9091/quitquitquit"],
+      [
+        "tcp://localhost:9091 or tcp://localhost:5432 or tcp://localhost:3306 or tcp://localhost:1433",
+        "POST http://localhost:9091/quitquitquit",
+      ],
+    ],
+    [
+      "Istio's status port, by its annotation",
+      "istio",
+      { annotations: { "status.sidecar.istio.io/port": "16020" } },
+      {},
+      ["http://localhost:15021/healthz/ready", "POST http://localhost:16020/quitquitquit"],
+    ],
+    [
+      "Istio's Envoy, where its status port is closed",
+      "istio",
+      { annotations: { "status.sidecar.istio.io/port": "0" } },
+      {},
+      ["http://localhost:15021/healthz/ready", "POST http://localhost:15000/quitquitquit"],
+    ],
+    [
+      "Linkerd's admin port, by its annotation",
+      "linkerd",
+      { annotations: { "config.linkerd.io/admin-port": "5191" } },
+      {},
+      ["http://localhost:5191/ready", "POST http://localhost:5191/shutdown"],
+    ],
+    [
+      "Dapr's socket, by its annotations",
+      "dapr",
+      {
+        annotations: { "dapr.io/unix-domain-socket-path": "/run/dapr", "dapr.io/app-id": "shop" },
+        env: { DAPR_HTTP_PORT: "3500" },
+      },
+      {},
+      [
+        "unix:/run/dapr/dapr-shop-http.socket /v1.0/healthz/outbound",
+        "POST unix:/run/dapr/dapr-shop-http.socket /v1.0/shutdown",
+      ],
+    ],
+    [
+      "Dapr's socket, which has the pod's name where it has no id",
+      "dapr",
+      { annotations: { "dapr.io/unix-domain-socket-path": "/run/dapr" }, env: { HOSTNAME: "job-1" } },
+      {},
+      [
+        "unix:/run/dapr/dapr-job-1-http.socket /v1.0/healthz/outbound",
+        "POST unix:/run/dapr/dapr-job-1-http.socket /v1.0/shutdown",
+      ],
     ],
     [
       "Cloud SQL's admin server, by --admin",
@@ -174,24 +236,32 @@ describe("Dapr's token is a header of its quit", () => {
 
 describe("what leaves later by itself says when", () => {
   test.each<[SidecarName, Table, RegExp | undefined]>([
-    ["consul", {}, /^after its shutdown grace period \(30s by default\)$/],
-    [
-      "consul",
-      { [`${consulLifecycle}-shutdown-grace-period-seconds`]: "7" },
-      /^after its shutdown grace period \(7s\)$/,
-    ],
+    ["consul", {}, undefined],
     ["dapr", {}, /^when its graceful shutdown is over/],
     ["linkerd", {}, /120s by default/],
+    ["linkerd", { "config.linkerd.io/shutdown-grace-period": "45s" }, /\(45s\)$/],
+    ["linkerd", { "config.linkerd.io/shutdown-grace-period": "soon" }, /120s by default/],
     ["istio", {}, undefined],
     ["envoy", {}, undefined],
     ["kuma", {}, undefined],
     ["vault-agent", {}, undefined],
-    ["cloud-sql-proxy", {}, undefined],
+    ["cloud-sql-proxy", {}, /--max-sigterm-delay/],
   ])("%s with %j", (name, annotations, expected) => {
     const [sidecar] = plan([name], { annotations });
     if (expected === undefined) expect(sidecar?.leaves).toBeUndefined();
     else expect(sidecar?.leaves).toMatch(expected);
   });
+
+  test.each<[Table, RegExp]>([
+    [{}, /^after its shutdown grace period \(30s\)$/],
+    [{ [`${consulLifecycle}-shutdown-grace-period-seconds`]: "7" }, /^after its shutdown grace period \(7s\)$/],
+  ])("Consul, where only its lifecycle server listens, with %j", (annotations, expected) => {
+    expect(plan(["consul"], { annotations })[0]?.quits[0]?.otherwise?.leaves).toMatch(expected);
+  });
+});
+
+test("Vault Agent is not told twice: the second quit makes it panic", () => {
+  expect(plan(["vault-agent"])[0]?.quits[0]?.isOnce).toBe(true);
 });
 
 test.each<[SidecarName, string, boolean]>([
@@ -204,7 +274,7 @@ test.each<[SidecarName, string, boolean]>([
 
 test.each(["bye", " ", "//"])("a path of Consul's that is %p makes no other address", (path) => {
   const annotations = { [`${consulLifecycle}-graceful-shutdown-path`]: path };
-  expect(plan(["consul"], { annotations })[0]?.quits[0]?.target.authority).toBe("localhost:20600");
+  expect(plan(["consul"], { annotations })[0]?.quits[0]?.otherwise?.target.authority).toBe("localhost:20600");
 });
 
 describe("what the user gives is meant for the mesh's proxy, where there is one", () => {
@@ -319,7 +389,11 @@ describe("Kuma's admin interface is on its socket, once that is there", () => {
   test("for the drain and the quit; readiness keeps its port", () => {
     const kuma = moved({}) as Sidecar;
     expect(kuma.envoy?.admin.address).toEqual({ kind: "unix", path: socket });
-    expect(inWords(kuma)).toEqual(["kuma", "http://localhost:9902/ready", `POST unix:${socket} /quitquitquit`]);
+    expect(inWords(kuma)).toEqual([
+      "kuma",
+      "http://localhost:9902/ready or http://localhost:9901/ready",
+      `POST unix:${socket} /quitquitquit`,
+    ]);
   });
 
   test("but a quit that the user gives stays", () => {

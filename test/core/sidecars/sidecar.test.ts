@@ -136,7 +136,9 @@ describe.each(sidecarNames.map((name) => [name, kindOf(name)] as const))("what e
 
   test("is told by a port that it asks, and that nobody else asks", () => {
     const others = sidecarNames.map(kindOf).filter((other) => other !== kind);
-    const asked = (one: SidecarKind) => [one.admin, one.ready ?? "", one.quit].join(" ");
+    const other = (one: SidecarKind) =>
+      one.adjust?.({ env: {}, annotations: new Map() })?.quits?.[0]?.otherwise?.target;
+    const asked = (one: SidecarKind) => [one.admin, one.ready ?? "", one.quit, other(one)?.authority].join(" ");
     for (const port of ports.filter((port) => port !== 9901)) {
       expect(asked(kind)).toContain(`:${port}`);
       expect(others.map(asked).join(" ")).not.toContain(`:${port}`);
@@ -218,7 +220,7 @@ describe("an answer to a quit", () => {
     ["kuma", 403, /^HTTP 403: .*admin\.allow_paths/],
     ["kuma", 404, /^HTTP 404: .*--admin/],
     ["kuma", 405, /^HTTP 405: .*POST only/],
-    ["consul", 404, /^HTTP 404: .*sidecar-proxy-lifecycle-graceful-shutdown-path/],
+    ["consul", 404, /^HTTP 404: .*graceful_shutdown.*--quit/],
     ["dapr", 401, /^HTTP 401: .*DAPR_API_TOKEN/],
     ["dapr", 404, /^HTTP 404: .*spec\.api\.allowed/],
     ["dapr", 405, /^HTTP 405: .*POST only/],
@@ -241,7 +243,7 @@ test.each<[Sidecar["name"], RegExp]>([
   ["linkerd", /--admin/],
   ["dapr", /--admin/],
   ["kuma", /unix socket.*envoyAdminUnixSocket=false.*--signal-process kuma-dp/],
-  ["consul", /lifecycle\.defaultEnabled=true/],
+  ["consul", /sidecar-proxy-lifecycle-graceful-port/],
   ["vault-agent", /agent-enable-quit: "true"/],
   ["cloud-sql-proxy", /--quitquitquit/],
 ])("that nobody listens where %s takes its quit is explained", (name, reason) => {

@@ -1,7 +1,7 @@
 import type { Command, Invocation } from "../command.ts";
 import { type Call, expectNoOperands, readOperandCall } from "../core/call.ts";
 import { formatDuration, formatSeconds } from "../core/duration.ts";
-import type { InFlight } from "../core/envoy/stats.ts";
+import type { InFlight } from "../core/envoy/in-flight.ts";
 import { EXIT } from "../core/exit.ts";
 import { planLeaving, splitDrain } from "../core/leaving.ts";
 import { option } from "../core/option.ts";

@@ -1,4 +1,5 @@
 import type { Command, Invocation } from "../command.ts";
+import { isLoopback } from "../core/address.ts";
 import { type Call, expectNoOperands, readOperandCall } from "../core/call.ts";
 import { envoyStatus } from "../core/envoy/status.ts";
 import { EXIT } from "../core/exit.ts";
@@ -8,8 +9,9 @@ import { pickOptions } from "../core/options.ts";
 import { describeProbe, type Probe } from "../core/probe.ts";
 import { socketsOf } from "../core/proc-net.ts";
 import { processesOf } from "../core/proc-pid.ts";
+import { inboundOf } from "../core/sidecars/registry.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
-import type { ProbeStatus, SidecarStatus, Snapshot } from "../core/snapshot.ts";
+import type { EnvoyStatus, ProbeStatus, SidecarStatus, Snapshot } from "../core/snapshot.ts";
 import { changes, type Facts, factsOf } from "../core/status-changes.ts";
 import { statusLines } from "../core/status-text.ts";
 import { askEnvoy } from "../system/envoy/state.ts";
@@ -68,17 +70,14 @@ async function find({ values, origins }: Call<typeof options>, env: Environment)
 }
 
 async function statusOf({ name, isNative, ready, envoy }: Sidecar): Promise<SidecarStatus> {
-  const [probes, answers] = await Promise.all([
-    Promise.all(ready.map(probe)),
-    envoy === undefined ? undefined : askEnvoy(envoy.admin, REQUEST_MS),
-  ]);
-  return {
-    name,
-    native: isNative,
-    ready: probes.every(({ ready }) => ready),
-    probes,
-    envoy: answers === undefined || envoy === undefined ? null : envoyStatus(envoy.admin, answers, envoy.drainPath),
-  };
+  const [probes, envoyState] = await Promise.all([Promise.all(ready.map(probe)), envoy && stateOf(name, envoy)]);
+  return { name, native: isNative, ready: probes.every(({ ready }) => ready), probes, envoy: envoyState ?? null };
+}
+
+async function stateOf(name: Sidecar["name"], envoy: NonNullable<Sidecar["envoy"]>): Promise<EnvoyStatus> {
+  const inbound = inboundOf(name);
+  const sockets = isLoopback(envoy.admin.address) ? readSocketTables() : undefined;
+  return envoyStatus({ ...envoy, inbound, sockets }, await askEnvoy(envoy.admin, { withinMs: REQUEST_MS, inbound }));
 }
 
 async function probe(probe: Probe): Promise<ProbeStatus> {

@@ -69,3 +69,10 @@ export function describeTarget(target: HttpTarget): string {
 export function loopbacks(host: string): readonly string[] {
   return host === "localhost" ? ["127.0.0.1", "::1"] : [host];
 }
+
+/** Whether it is in this pod: a unix socket, or a loopback address. */
+export function isLoopback(address: Address): boolean {
+  return (
+    address.kind === "unix" || address.host === "localhost" || address.host === "::1" || /^127\./.test(address.host)
+  );
+}

@@ -63,7 +63,7 @@ export function describeInFlight({ inFlight }: EnvoyStatus): string {
   if (inFlight === null) return "what is in flight cannot be seen";
   const { requests, connections, hasRequests } = inFlight;
   if (requests + connections === 0) return "nothing in flight";
-  const idle = hasRequests ? "" : " (idle ones among them: its statistics do not show requests)";
+  const idle = hasRequests ? "" : " (idle ones among them: it does not show its requests)";
   return `${counted(requests, "request")} and ${counted(connections, "connection")}${idle} still in flight`;
 }
 

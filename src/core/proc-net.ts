@@ -37,11 +37,27 @@ export function socketsOf(tables: SocketTables, owners: Owners): SocketsStatus |
   };
 }
 
-interface TcpSocket {
+/** The TCP connections that are established, and what listens. */
+export function established(tables: Pick<SocketTables, "tcp" | "tcp6">): Established {
+  const all = [...parseTcp(tables.tcp ?? "", "tcp"), ...parseTcp(tables.tcp6 ?? "", "tcp6")];
+  const inState = (wanted: string) => all.filter(({ state }) => state === wanted);
+  return { sockets: inState("established"), listening: inState("listen") };
+}
+
+export interface Established {
+  readonly sockets: readonly TcpSocket[];
+  readonly listening: readonly TcpSocket[];
+}
+
+export interface TcpSocket {
   readonly protocol: "tcp" | "tcp6";
   readonly address: string;
   readonly port: number;
+  /** The other end. */
+  readonly remote: { readonly address: string; readonly port: number };
   readonly state: string;
+  /** Whose it is. */
+  readonly uid: number;
   /** For one that listens: what waits for accept(2). */
   readonly queue: number;
   readonly inode: number;
@@ -54,17 +70,22 @@ const states =
 /** Reads /proc/net/tcp or tcp6 (kernel: Documentation/networking/proc_net_tcp.rst). Lines of another form are left out. */
 function parseTcp(table: string, protocol: "tcp" | "tcp6"): readonly TcpSocket[] {
   const rows = table.matchAll(
-    /^ *\d+: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) \S+ ([0-9A-F]{2}) \S+:([0-9A-F]+) \S+ \S+ +\d+ +\d+ (\d+)/gm,
+    /^ *\d+: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) ((?:[0-9A-F]{8}|[0-9A-F]{32}):[0-9A-F]{4}) ([0-9A-F]{2}) \S+:([0-9A-F]+) \S+ \S+ +(\d+) +\d+ (\d+)/gm,
   );
   const names = states.split(" ");
-  return [...rows].map(([, address = "", port = "", state = "", queue = "", inode]) => ({
+  return [...rows].map(([, address = "", port = "", remote = "", state = "", queue = "", uid, inode]) => ({
     protocol,
-    address: address.length === 8 ? ipv4(address) : ipv6(address),
-    port: Number.parseInt(port, 16),
+    ...endOf(address, port),
+    remote: endOf(...(remote.split(":") as [string, string])),
     state: names[Number.parseInt(state, 16)] ?? "unknown",
+    uid: Number(uid),
     queue: Number.parseInt(queue, 16),
     inode: Number(inode),
   }));
+}
+
+function endOf(address: string, port = ""): { readonly address: string; readonly port: number } {
+  return { address: address.length === 8 ? ipv4(address) : ipv6(address), port: Number.parseInt(port, 16) };
 }
 
 /** The bytes of a 32-bit word as the kernel prints it on little-endian machines, which x86-64 and arm64 are. */

@@ -1,4 +1,4 @@
-import type { InFlight } from "./envoy/stats.ts";
+import type { InFlight } from "./envoy/in-flight.ts";
 import type { Sidecar } from "./sidecars/sidecar.ts";
 
 /**

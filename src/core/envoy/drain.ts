@@ -1,7 +1,9 @@
 import { inboundDrain } from "../sidecars/kind.ts";
 import { counted } from "../wording.ts";
-import type { Directions } from "./json.ts";
-import type { InFlight } from "./stats.ts";
+import type { Directions } from "./directions.ts";
+import type { InFlight, Side } from "./in-flight.ts";
+import type { Inbound } from "./inbound.ts";
+import { isOwnPort } from "./stats.ts";
 
 /**
  * The draining of one Envoy, as a pure state machine: failing-health -> accepting -> draining-listeners -> counting -> over.
@@ -174,17 +176,22 @@ function isRefusal(event: Event): boolean {
   return event.kind === "failed" && event.isRefused;
 }
 
-/** What a drain is asked for, and the listeners whose work it does not wait for: where some are inbound, it drains only those. */
-export function scopeOf(drainPath: string, { inbound, outbound }: Directions): Scope {
-  const path = inbound.length > 0 ? inboundDrain : drainPath;
-  return { path, leftOut: new Set(path === inboundDrain ? outbound : []) };
+/** What a drain is asked for, and the work that it waits for: where some listeners are inbound, it drains only those. */
+export function scopeOf(drainPath: string, directions: Directions, inbound?: Inbound): Scope {
+  const path = directions.inbound.length > 0 ? inboundDrain : drainPath;
+  const isInboundOnly = path === inboundDrain;
+  return {
+    path,
+    inbound: isInboundOnly ? inbound : undefined,
+    leftOut: new Set(isInboundOnly ? directions.outbound : []),
+    known: new Set([...directions.inbound, ...directions.outbound, ...directions.neither]),
+    ports: [...new Set([...directions.ports, ...(inbound?.ports ?? [])])].filter((port) => !isOwnPort(port)),
+  };
 }
 
-export interface Scope {
+export interface Scope extends Side {
   /** On the admin interface. */
   readonly path: string;
-  /** By their names in statistics. */
-  readonly leftOut: ReadonlySet<string>;
 }
 
 /** What came of it, in words, and whether nothing was left. */

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import type { DumpedListener } from "./directions.ts";
 
 // What Envoy says in JSON, checked. A leaf, loaded only by what asks: zod costs 1.2 ms.
 
@@ -45,40 +46,29 @@ const serverInfo = z.object({
   ),
 });
 
-/** The paths that tell the direction of each listener, a few lines each (envoyproxy.io, operations/admin, /config_dump). */
-export const listenerDumpPaths: readonly [staticPath: string, dynamicPath: string] = [
-  `/config_dump?resource=static_listeners&mask=${mask("listener")}`,
-  `/config_dump?resource=dynamic_listeners&mask=${mask("active_state.listener")}`,
-];
+/** The path that tells the direction of the listeners of the bootstrap, a few lines each (envoyproxy.io, operations/admin, /config_dump). */
+export const staticListenersPath = `/config_dump?resource=static_listeners&mask=${["name", "address", "stat_prefix", "traffic_direction"].map((field) => `listener.${field}`).join()}`;
 
-function mask(prefix: string): string {
-  return ["name", "address", "stat_prefix", "traffic_direction"].map((field) => `${prefix}.${field}`).join();
+/** The path of all listeners and their addresses, in a few lines each. */
+export const boundListenersPath = "/listeners?format=json";
+
+/** So many configurations are asked for at once. */
+export const LISTENERS_AT_ONCE = 50;
+
+/**
+ * The path that tells the direction of the listeners with these names, where they came from a control plane. A mask cannot go
+ * into what is an Any there (Envoy, config_dump_handler.cc, trimResourceMessage: HTTP 400), so they come whole: 5 KB each,
+ * 10 MB of 2,000. Asked for some at a time, no answer is that long, neither side holds all of it at once, and Envoy's main
+ * thread does other things in between.
+ */
+export function dynamicListenersPath(names: readonly string[]): string {
+  const pattern = `^(${names.map(quote).join("|")})$`;
+  return `/config_dump?resource=dynamic_listeners&mask=name,active_state.listener&name_regex=${encodeURIComponent(pattern)}`;
 }
 
-/** Listeners by their names in statistics. */
-export interface Directions {
-  readonly inbound: readonly string[];
-  readonly outbound: readonly string[];
-}
-
-/** The listeners of such a dump that say their direction; undefined where it is no such dump. */
-export function parseDirections(text: string): Directions | undefined {
-  const listeners = parseListenerDump(text);
-  return listeners === undefined ? undefined : directionsOf(listeners);
-}
-
-export function directionsOf(listeners: readonly DumpedListener[]): Directions {
-  const named = (wanted: string) =>
-    listeners.flatMap(({ statName, direction }) => (direction === wanted ? (statName ?? []) : []));
-  return { inbound: named("INBOUND"), outbound: named("OUTBOUND") };
-}
-
-export interface DumpedListener {
-  readonly name: string;
-  /** Its name in statistics. */
-  readonly statName: string | undefined;
-  /** INBOUND, OUTBOUND; undefined: nobody said. */
-  readonly direction: string | undefined;
+/** For RE2. */
+function quote(name: string): string {
+  return name.replace(/[\\^$.|?*+()[\]{}-]/g, "\\$&");
 }
 
 /** The listeners of such a dump; undefined where it is no such dump. */
@@ -88,8 +78,15 @@ export function parseListenerDump(text: string): readonly DumpedListener[] | und
   return (dump.configs ?? []).flatMap((config) => {
     const found = config.listener ?? config.active_state?.listener;
     if (found === undefined) return [];
-    return [{ name: found.name ?? "", statName: statName(found), direction: found.traffic_direction }];
+    const port = found.address?.socket_address?.port_value;
+    return [
+      { name: found.name ?? "", statName: statName(found), port, direction: directionOf(found.traffic_direction) },
+    ];
   });
+}
+
+function directionOf(text: string | undefined): DumpedListener["direction"] {
+  return text === "INBOUND" || text === "OUTBOUND" ? text : undefined;
 }
 
 export interface BoundListener {

@@ -1,42 +1,10 @@
 /** What an Envoy counts, by name: gauges and counters of /stats. */
 export type Stats = ReadonlyMap<string, number>;
 
-/** The work that an Envoy has in flight. */
-export interface InFlight {
-  /** On HTTP listeners: requests, streams and WebSockets under way. Idle keep-alive connections, which Envoy never closes (envoy#42305), are none. */
-  readonly requests: number;
-  /** On other listeners, and where Envoy shows no requests: connections. */
-  readonly connections: number;
-  /** False where some HTTP connections had to be counted instead of their requests, as Istio shows no more by default. */
-  readonly hasRequests: boolean;
-}
-
 /** The path of all that is counted here, in its text form, without what was never used (envoyproxy.io, operations/admin, /stats). */
 export const statsPath = `/stats?usedonly&filter=${encodeURIComponent(
   "^(http|listener)\\..*downstream_(rq|cx)_active$|^listener\\..*\\.http\\..*\\.downstream_rq_completed$|^http\\..*\\.downstream_cx_drain_close$",
 )}`;
-
-/** The path of Istio's inbound clusters; an older Envoy, which knows no filter, shows all of them. */
-export const inboundClustersPath = `/clusters?filter=${encodeURIComponent("^(inbound\\||InboundPassthroughCluster)")}`;
-
-/**
- * What Istio's inbound clusters have under way to the app, from the text of /clusters, which no stats matcher thins out
- * (istio pkg/bootstrap/config.go, requiredEnvoyStatsMatcherInclusionSuffixes): requests, and connections of raw TCP, which
- * Envoy counts alike (source/common/conn_pool/conn_pool_base.cc). Undefined where there are no such clusters.
- */
-export function countInbound(text: string): InFlight | undefined {
-  let requests: number | undefined;
-  for (const [, active] of text.matchAll(/^(?:inbound\||InboundPassthroughCluster).*::rq_active::(\d+)$/gm)) {
-    requests = (requests ?? 0) + Number(active);
-  }
-  return requests === undefined ? undefined : { requests, connections: 0, hasRequests: true };
-}
-
-/** What was counted, or where that shows no requests, what the text of /clusters shows. */
-export function orInbound(counted: InFlight, clusters: string | undefined): InFlight {
-  if (counted.hasRequests || clusters === undefined) return counted;
-  return countInbound(clusters) ?? counted;
-}
 
 /** Reads `name: number` lines; histograms and text readouts are left out. */
 export function parseStats(text: string): Stats {
@@ -49,10 +17,29 @@ export function parseStats(text: string): Stats {
   return stats;
 }
 
-/** Whether these are statistics at all: an answer such as "Forbidden" has none. Envoy counts the asking connection itself. */
-export function isCounting(stats: Stats): boolean {
-  for (const name of stats.keys()) if (name.endsWith("downstream_cx_active")) return true;
-  return false;
+/**
+ * Whether the answer to `statsPath` is statistics: an answer such as "Forbidden" is none. A stats matcher may leave nothing
+ * of what is asked for: then the answer is empty, although Envoy counts the asking connection itself.
+ */
+export function isStatistics(text: string, stats: Stats): boolean {
+  return stats.size > 0 || text.trim() === "";
+}
+
+/** What of the statistics that are counted here is published; our own request and connection are among them, where they are. */
+export function publishedIn(stats: Stats): Published {
+  let [requests, connections] = [false, false];
+  for (const name of stats.keys()) {
+    if (/^http\..+\.downstream_rq_active$/.test(name)) requests = true;
+    if (/^listener\..+\.downstream_cx_active$/.test(name)) connections = true;
+  }
+  return { requests, connections };
+}
+
+export interface Published {
+  /** Of HTTP connection managers. */
+  readonly requests: boolean;
+  /** Of listeners. */
+  readonly connections: boolean;
 }
 
 /**
@@ -60,7 +47,7 @@ export function isCounting(stats: Stats): boolean {
  * (and with it our own connection), statistics and readiness endpoints, internal listeners, rows of single workers, and
  * the listeners in `outbound`, by their names in statistics.
  */
-export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new Set()): InFlight {
+export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new Set()): ListenerCount {
   const listeners = listenersOf(stats);
   const isLeftOut = (listener: string) => outbound.has(listener) || isOwnListener(listener, listeners);
   const managers = managersOf(stats, { listeners, isLeftOut, isInboundOnly: outbound.size > 0 });
@@ -78,6 +65,20 @@ export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new 
   let connections = 0;
   for (const [name, { active }] of listeners) if (!isLeftOut(name)) connections += active;
   return { requests, connections: Math.max(0, connections - idle), hasRequests };
+}
+
+export interface ListenerCount {
+  /** On HTTP listeners: requests, streams and WebSockets under way. Idle keep-alive connections, which Envoy never closes (envoy#42305), are none. */
+  readonly requests: number;
+  /** On other listeners, and where Envoy publishes no requests: connections. */
+  readonly connections: number;
+  /** False where some HTTP connections had to be counted instead of their requests. */
+  readonly hasRequests: boolean;
+}
+
+/** The names in statistics of the listeners that have been used. */
+export function listenersIn(stats: Stats): readonly string[] {
+  return [...listenersOf(stats).keys()];
 }
 
 /** The connections on each listener, by its name in statistics. */
@@ -161,10 +162,21 @@ const ownManagers: ReadonlySet<string> = new Set([
 ]);
 
 /** The ports of such endpoints, where no request has told whose they are: Istio's 15021 and 15090, Envoy Gateway's 19001 and 19003. */
-const ownPorts = /_(15021|15090|19001|19003)$/;
+const ownPorts = [15021, 15090, 19001, 19003];
+
+/** Whether a listener's port is that of an endpoint of the proxy itself. */
+export function isOwnPort(port: number | undefined): boolean {
+  return port !== undefined && ownPorts.includes(port);
+}
+
+/** The port in a listener's name in statistics; undefined where it is named by a stat_prefix, or on a unix socket. */
+export function portOf(listener: string): number | undefined {
+  const port = /_(\d+)$/.exec(listener)?.[1];
+  return port === undefined ? undefined : Number(port);
+}
 
 function isOwnListener(name: string, listeners: ReadonlyMap<string, Listener>): boolean {
-  if (name === "admin" || name.startsWith("envoy_internal_") || ownPorts.test(name)) return true;
+  if (name === "admin" || name.startsWith("envoy_internal_") || isOwnPort(portOf(name))) return true;
   const managers = listeners.get(name)?.managers ?? [];
   return managers.length > 0 && managers.every((manager) => ownManagers.has(manager));
 }

@@ -1,49 +1,56 @@
 import { describeTarget, type HttpTarget } from "../address.ts";
 import { parseDuration } from "../duration.ts";
+import type { SocketTables } from "../proc-net.ts";
 import type { EnvoyStatus, ListenerStatus } from "../snapshot.ts";
+import { type DumpedListener, directionsOf } from "./directions.ts";
 import { scopeOf } from "./drain.ts";
-import type { BoundListener, DumpedListener, ServerInfo } from "./json.ts";
-import {
-  countConnections,
-  countDrained,
-  countInFlight,
-  inboundClustersPath,
-  isCounting,
-  orInbound,
-  parseStats,
-  type Stats,
-  statsPath,
-} from "./stats.ts";
+import { inFlightOf, readStats } from "./in-flight.ts";
+import type { Inbound } from "./inbound.ts";
+import type { BoundListener, ServerInfo } from "./json.ts";
+import { countConnections, countDrained, publishedIn, type Stats } from "./stats.ts";
 
 /** What Envoy answered: the text, or why there is none. */
 export type AdminAnswer = { readonly text: string } | { readonly problem: string };
 
-/** The answers to `adminPaths`, in its order. */
-export type AdminAnswers = readonly AdminAnswer[];
+/** What an Envoy's admin interface answered when it was asked for its state; none of it changes anything. */
+export interface AdminAnswers {
+  readonly serverInfo: AdminAnswer;
+  readonly stats: AdminAnswer;
+  /** Its listeners with their addresses. */
+  readonly bound: AdminAnswer;
+  /** What the configuration says of them, and why of some it does not; undefined: that is all. */
+  readonly dumped: readonly DumpedListener[];
+  readonly notDumped: string | undefined;
+  /** Its inbound clusters; undefined: nobody knows which they are. */
+  readonly clusters: AdminAnswer | undefined;
+}
 
-/** What an Envoy's admin interface is asked for its state; none of it changes anything. */
-export function adminPaths(): readonly string[] {
-  return ["/server_info", statsPath, "/listeners?format=json", ...envoyJson().listenerDumpPaths, inboundClustersPath];
+/** Which Envoy it is, and the sockets of its network namespace where that is this one. */
+export interface Asked {
+  readonly admin: HttpTarget;
+  readonly drainPath: string;
+  readonly inbound: Inbound | undefined;
+  readonly sockets: SocketTables | undefined;
 }
 
 /** In flight is what a drain, by `drainPath` if no listener is inbound, would wait for. */
-export function envoyStatus(admin: HttpTarget, answers: AdminAnswers, drainPath: string): EnvoyStatus {
+export function envoyStatus(asked: Asked, answers: AdminAnswers): EnvoyStatus {
   const json = envoyJson();
-  const read = createReader(answers);
-  const info = read(0, json.parseServerInfo);
-  const stats = read(1, parseCounting);
-  const bound = read(2, json.parseBoundListeners) ?? [];
-  const dumped = [3, 4].flatMap((index) => read(index, json.parseListenerDump) ?? []);
-  const clusters = answers[5];
-  const inbound = clusters !== undefined && "text" in clusters ? clusters.text : undefined;
-  const { leftOut } = scopeOf(drainPath, json.directionsOf(dumped));
+  const { read, problems } = createReader();
+  const info = read("/server_info", answers.serverInfo, json.parseServerInfo);
+  const stats = read("/stats", answers.stats, readStats);
+  const bound = read("/listeners", answers.bound, json.parseBoundListeners) ?? [];
+  read("/config_dump", answers.notDumped === undefined ? { text: "" } : { problem: answers.notDumped }, () => true);
+  const scope = scopeOf(asked.drainPath, directionsOf(answers.dumped), asked.inbound);
+  const readings = { stats: textOf(answers.stats), clusters: textOf(answers.clusters), sockets: asked.sockets };
+  const hasAnswered = info !== undefined || stats !== undefined;
   return {
-    admin: describeTarget(admin).replace(/ ?\/$/, ""),
-    problems: read.problems(),
+    admin: describeTarget(asked.admin).replace(/ ?\/$/, ""),
+    problems: problems(),
     ...identityOf(info),
-    drained: stats === undefined ? null : countDrained(stats),
-    inFlight: stats === undefined ? null : orInbound(countInFlight(stats, leftOut), inbound),
-    listeners: listenersOf(bound, dumped, stats),
+    drained: stats === undefined || !publishedIn(stats).requests ? null : countDrained(stats),
+    inFlight: hasAnswered ? (inFlightOf(readings, scope) ?? null) : null,
+    listeners: listenersOf(bound, answers.dumped, stats),
   };
 }
 
@@ -52,39 +59,32 @@ function envoyJson(): typeof import("./json.ts") {
   return require("./json.ts");
 }
 
+function textOf(answer: AdminAnswer | undefined): string | undefined {
+  return answer !== undefined && "text" in answer ? answer.text : undefined;
+}
+
 interface Reader {
-  <T>(index: number, parse: (text: string) => T | undefined): T | undefined;
+  read<T>(path: string, answer: AdminAnswer, parse: (text: string) => T | undefined): T | undefined;
   /** What could not be read, and why; one sentence where that is everything, for one reason. */
   problems(): readonly string[];
 }
 
-function createReader(answers: AdminAnswers): Reader {
-  const paths = adminPaths().map((path) => path.split("?")[0] ?? path);
-  const problems: string[] = [];
+function createReader(): Reader {
   const byPath = new Map<string, string>();
   let reads = 0;
-  const read = <T>(index: number, parse: (text: string) => T | undefined): T | undefined => {
-    reads += 1;
-    const answer = answers[index];
-    const value = answer !== undefined && "text" in answer ? parse(answer.text) : undefined;
-    if (value !== undefined) return value;
-    const why = answer !== undefined && "problem" in answer ? answer.problem : "not what an Envoy answers";
-    problems.push(why);
-    byPath.set(paths[index] ?? "", why);
-    return undefined;
-  };
-  return Object.assign(read, {
-    problems: () => {
-      const reasons = new Set(problems);
-      if (problems.length === reads && reasons.size === 1) return [...reasons];
+  return {
+    read(path, answer, parse) {
+      reads += 1;
+      const value = "text" in answer ? parse(answer.text) : undefined;
+      if (value === undefined) byPath.set(path, "problem" in answer ? answer.problem : "not what an Envoy answers");
+      return value;
+    },
+    problems() {
+      const reasons = new Set(byPath.values());
+      if (byPath.size === reads && reasons.size === 1) return [...reasons];
       return [...byPath].map(([path, why]) => `${path}: ${why}`);
     },
-  });
-}
-
-function parseCounting(text: string): Stats | undefined {
-  const stats = parseStats(text);
-  return isCounting(stats) ? stats : undefined;
+  };
 }
 
 type Identity = Pick<EnvoyStatus, "state" | "release" | "uptimeMs" | "epoch" | "drainStrategy" | "drainTimeMs">;
@@ -112,7 +112,7 @@ function listenersOf(
   dumped: readonly DumpedListener[],
   stats: Stats | undefined,
 ): readonly ListenerStatus[] {
-  const connections = stats === undefined ? undefined : countConnections(stats);
+  const connections = stats === undefined || !publishedIn(stats).connections ? undefined : countConnections(stats);
   const byName = new Map(dumped.map((each) => [each.name, each]));
   return bound.map(({ name, address }) => {
     const { statName = address?.replaceAll(":", "_"), direction } = byName.get(name) ?? {};

@@ -15,6 +15,9 @@ export const istio = {
   isCompanion: false,
   admin: "http://localhost:15000",
   drainPath: inboundDrain,
+  // istio pilot/pkg/model/service.go (BuildInboundSubsetKey), networking/util (InboundPassthroughCluster); pkg/config/mesh
+  // (ProxyInboundListenPort), pilot/pkg/model/listener.go (HBoneInboundListenPort)
+  inbound: { clusters: "inbound\\||InboundPassthroughCluster$", ports: [15006, 15008], isAllOfIt: true },
   ready: "http://localhost:15021/healthz/ready",
   readyPath: "/ready",
   quit: "http://localhost:15020/quitquitquit",

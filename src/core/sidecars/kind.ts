@@ -1,4 +1,5 @@
 import type { HttpTarget } from "../address.ts";
+import type { Inbound } from "../envoy/inbound.ts";
 import type { Header } from "../http-message.ts";
 import type { Environment } from "../option.ts";
 import type { Probe } from "../probe.ts";
@@ -64,6 +65,8 @@ export interface SidecarKind {
   readonly adminSocket?: string;
   /** The path on an Envoy's admin interface that drains its listeners; undefined: it is no Envoy. */
   readonly drainPath: string | undefined;
+  /** What of its Envoy is inbound; undefined: it is no Envoy, or its configuration is its user's own. */
+  readonly inbound?: Inbound;
   /** Its own readiness endpoint; undefined: it has none, and is not waited for. */
   readonly ready: string | undefined;
   /** Readiness elsewhere, of other versions and settings: any of these is as good. */

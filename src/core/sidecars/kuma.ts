@@ -12,6 +12,13 @@ export const kuma = {
   admin: "http://localhost:9901",
   adminSocket: "/tmp/kuma-dp-*/kuma-envoy-admin.sock",
   drainPath: inboundDrain,
+  // kuma pkg/xds/envoy/names (`localhost:8080`), pkg/xds/generator/metadata (`inbound:passthrough:ipv4`), and from 2.15 on
+  // pkg/core/naming/contextual.go. What comes in at 15006 is counted at the listener of its own port.
+  inbound: {
+    clusters: "localhost:\\d+$|inbound:passthrough:|self_inbound_|self_transparentproxy_passthrough_inbound_",
+    ports: [15006],
+    isAllOfIt: false,
+  },
   ready: "http://localhost:9902/ready",
   // kuma-dp's own word, which it gives before its Envoy has any configuration, where the admin interface is on TCP
   notReady: "READY",

@@ -1,3 +1,4 @@
+import type { Inbound } from "../envoy/inbound.ts";
 import { cloudSqlProxy } from "./cloud-sql-proxy.ts";
 import { consul } from "./consul.ts";
 import { dapr } from "./dapr.ts";
@@ -26,4 +27,9 @@ export const sidecarNames = Object.keys(sidecarKinds) as readonly SidecarName[];
 
 export function kindOf(name: SidecarName): SidecarKind {
   return sidecarKinds[name];
+}
+
+/** What of its Envoy is inbound; undefined: its user knows. */
+export function inboundOf(name: SidecarName | "custom"): Inbound | undefined {
+  return name === "custom" ? undefined : kindOf(name).inbound;
 }

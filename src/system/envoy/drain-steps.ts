@@ -1,23 +1,28 @@
-import { at, describeTarget } from "../../core/address.ts";
-import { type Event, type Step, scopeOf } from "../../core/envoy/drain.ts";
-import type { Directions } from "../../core/envoy/json.ts";
+import { at, describeTarget, isLoopback } from "../../core/address.ts";
+import { clustersPath } from "../../core/envoy/clusters.ts";
+import { type DumpedListener, directionsOf } from "../../core/envoy/directions.ts";
+import { type Event, type Scope, type Step, scopeOf } from "../../core/envoy/drain.ts";
 import {
-  countInFlight,
+  type CountedBy,
+  countedByText,
   type InFlight,
-  inboundClustersPath,
-  isCounting,
-  orInbound,
-  parseStats,
-  statsPath,
-} from "../../core/envoy/stats.ts";
-import { excerpt } from "../../core/http-message.ts";
+  inFlightOf,
+  isBest,
+  readStats,
+} from "../../core/envoy/in-flight.ts";
+import { publishedIn, statsPath } from "../../core/envoy/stats.ts";
+import { excerpt, type HttpAnswer } from "../../core/http-message.ts";
+import { inboundDrain } from "../../core/sidecars/kind.ts";
+import { inboundOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import type { Log } from "../log.ts";
+import { readSocketTables } from "../sockets.ts";
 import { ADMIN_REQUEST_MS, type EnvoyAdmin, isAnswer, type NoAnswer } from "./admin.ts";
+import { learnListeners } from "./listeners.ts";
 
 const TRIES = 3;
 const PAUSE_MS = 100;
-/** For the directions of listeners, where an Envoy is slow to tell them. */
+/** For the directions of listeners, where an Envoy has many, or is slow to tell them. */
 const PATIENCE_MS = 500;
 
 export interface StepOptions {
@@ -30,21 +35,14 @@ export interface StepOptions {
 
 /** Asks one Envoy for the steps of a drain; says in the log what it answered, and resolves to the event that this is. */
 export function drainSteps(options: StepOptions): (step: Step) => Promise<Event> {
-  let known: Directions = { inbound: [], outbound: [] };
-  const learned = learnDirections(options).then((directions) => {
-    known = directions;
-  });
-  learned.catch(() => undefined); // it ends with the drain; before, who awaits it is told
-  let said: string | undefined;
+  const directions = createDirections(options);
+  const tell = createTeller(options);
+  directions.prepare();
   return async (step) => {
     if (step === "fail-health") return await command(options, step, "/healthcheck/fail");
-    if (step === "drain-listeners") await Promise.race([learned, Bun.sleep(PATIENCE_MS)]);
-    const { path, leftOut } = scopeOf(options.envoy.drainPath, known);
-    if (step === "drain-listeners") return await command(options, step, path);
-    return await count(options, leftOut, (inFlight) => {
-      tellInFlight(options, inFlight, said);
-      said = keyOf(inFlight);
-    });
+    if (step === "count") return await count(options, directions, tell);
+    if (options.envoy.drainPath !== inboundDrain) await directions.learned();
+    return await command(options, step, directions.scope().path);
   };
 }
 
@@ -85,61 +83,100 @@ function explained(reason: string, path: string): string {
   return `${reason}: Envoy's admin interface does not allow this path (admin.allow_paths); allow ${path.split("?")[0]}`;
 }
 
-async function count(
-  { sidecar, admin, log, onProgress }: StepOptions,
-  leftOut: ReadonlySet<string>,
-  tell: (inFlight: InFlight) => void,
-): Promise<Event> {
+/** By the best that Envoy publishes. Only what says that nobody listens any more is no reason to look elsewhere. */
+async function count({ sidecar, admin, envoy, log }: StepOptions, directions: Directions, tell: Tell): Promise<Event> {
   const outcome = await admin.get(statsPath);
-  const stats = parseStats(isAnswer(outcome) ? outcome.body : "");
-  if (!isCounting(stats)) {
-    const { reason, isRefused } = isAnswer(outcome) ? noStatistics(outcome.body) : outcome;
-    if (!isRefused) log.warn({ sidecar, reason }, "the work in flight could not be counted");
-    return { kind: "failed", step: "count", isRefused };
+  if (!isAnswer(outcome) && outcome.isRefused) return { kind: "failed", step: "count", isRefused: true };
+  const stats = bodyOf(outcome);
+  if (publishesListeners(stats)) await directions.learned();
+  const scope = directions.scope();
+  let inFlight = inFlightOf({ stats }, scope);
+  if (!isBest(inFlight)) {
+    const clusters = isTold(outcome) ? await clustersOf(admin, scope) : undefined;
+    const sockets = isLoopback(envoy.admin.address) ? readSocketTables() : undefined;
+    inFlight = inFlightOf({ stats, clusters, sockets }, scope);
   }
-  const counted = countInFlight(stats, leftOut);
-  const inFlight = counted.hasRequests ? counted : orInbound(counted, await clustersOf(admin));
+  if (inFlight === undefined) {
+    const reason = isAnswer(outcome) ? `no statistics: ${excerpt(outcome.body)}` : outcome.reason;
+    log.warn({ sidecar, reason }, "the work in flight could not be counted");
+    return { kind: "failed", step: "count", isRefused: false };
+  }
   tell(inFlight);
-  onProgress?.(sidecar, inFlight);
   return { kind: "counted", inFlight };
 }
 
-function noStatistics(body: string): NoAnswer {
-  return { reason: `no statistics: ${excerpt(body)}`, isRefused: false };
-}
-
-async function clustersOf(admin: EnvoyAdmin): Promise<string | undefined> {
-  const outcome = await admin.get(inboundClustersPath);
+function bodyOf(outcome: HttpAnswer | NoAnswer): string | undefined {
   return isAnswer(outcome) ? outcome.body : undefined;
 }
 
-/** Each count that differs from the one before; with the first, why connections are counted in place of requests. */
-function tellInFlight({ sidecar, log }: StepOptions, inFlight: InFlight, said: string | undefined): void {
-  const { requests, connections, hasRequests } = inFlight;
-  log[keyOf(inFlight) === said ? "debug" : "info"]({ sidecar, requests, connections }, "in flight");
-  if (hasRequests || said !== undefined) return;
-  const hint = "proxyStatsMatcher: inclusionSuffixes: [downstream_rq_active] in proxy.istio.io/config shows them";
-  log.info({ sidecar, hint }, "this Envoy shows no requests: connections are counted, idle ones too");
+/** It answers, be it that it does not allow this. Who does not answer is not asked again in the same breath. */
+function isTold(outcome: HttpAnswer | NoAnswer): boolean {
+  return isAnswer(outcome) || outcome.reason.startsWith("HTTP ");
 }
 
-function keyOf({ requests, connections }: InFlight): string {
-  return `${requests} ${connections}`;
+async function clustersOf(admin: EnvoyAdmin, { inbound }: Scope): Promise<string | undefined> {
+  return inbound === undefined ? undefined : bodyOf(await admin.get(clustersPath(inbound)));
+}
+
+function publishesListeners(text: string | undefined): boolean {
+  const stats = text === undefined ? undefined : readStats(text);
+  return stats !== undefined && publishedIn(stats).connections;
+}
+
+type Tell = (inFlight: InFlight) => void;
+
+/** Says what is counted, at first and where it changes, and each count that differs from the one before. */
+function createTeller({ sidecar, log, onProgress }: StepOptions): Tell {
+  let by: CountedBy | undefined;
+  let said: string | undefined;
+  return (inFlight) => {
+    const { requests, connections, countedBy } = inFlight;
+    if (countedBy !== by)
+      log.info({ sidecar, countedBy, what: countedByText[countedBy] }, "counting the work in flight");
+    by = countedBy;
+    const key = `${requests} ${connections}`;
+    log[key === said ? "debug" : "info"]({ sidecar, requests, connections }, "in flight");
+    said = key;
+    onProgress?.(sidecar, inFlight);
+  };
 }
 
 /** Which listeners are inbound and outbound: where some are inbound only those are drained, and what is outbound is not waited for. */
-async function learnDirections({ sidecar, admin, log }: StepOptions): Promise<Directions> {
-  const { listenerDumpPaths, parseDirections } = await import("../../core/envoy/json.ts");
-  const all: { inbound: string[]; outbound: string[] } = { inbound: [], outbound: [] };
-  for (const path of listenerDumpPaths) {
+interface Directions {
+  /** Begins to learn them, where they are going to be needed. */
+  prepare(): void;
+  /** Resolves when they are learned, or have taken too long. */
+  learned(): Promise<unknown>;
+  /** By what is known so far. */
+  scope(): Scope;
+}
+
+/** They are not needed where a mesh's statistics are thinned out: its clusters tell. */
+function createDirections({ sidecar, envoy, admin, log }: StepOptions): Directions {
+  const known: DumpedListener[] = [];
+  let learning: Promise<void> | undefined;
+  const get = async (path: string) => {
     const outcome = await admin.get(path);
-    const directions = isAnswer(outcome) ? parseDirections(outcome.body) : undefined;
-    if (directions === undefined) {
-      const reason = isAnswer(outcome) ? excerpt(outcome.body) : outcome.reason;
-      log.debug({ sidecar, reason }, "which listeners are outbound is not known: their work counts too");
-      break;
-    }
-    all.inbound.push(...directions.inbound);
-    all.outbound.push(...directions.outbound);
-  }
-  return all;
+    return isAnswer(outcome) ? { text: outcome.body } : { problem: outcome.reason };
+  };
+  const learn = async (): Promise<void> => {
+    const reason = await learnListeners(get, (listeners) => void known.push(...listeners));
+    if (reason !== undefined) log.debug({ sidecar, reason }, "the direction of some listeners is not known");
+  };
+  const begin = (): Promise<void> => {
+    learning ??= learn();
+    learning.catch(() => undefined); // it ends with the drain; before, who awaits it is told
+    return learning;
+  };
+  return {
+    prepare() {
+      if (envoy.drainPath !== inboundDrain) return void begin();
+      const needed = admin.get(statsPath).then((outcome) => {
+        if (publishesListeners(bodyOf(outcome))) void begin();
+      });
+      needed.catch(() => undefined); // it ends with the drain
+    },
+    learned: () => Promise.race([begin(), Bun.sleep(PATIENCE_MS)]),
+    scope: () => scopeOf(envoy.drainPath, directionsOf(known), inboundOf(sidecar)),
+  };
 }

@@ -10,7 +10,7 @@ import {
   type Step,
   step,
 } from "../../core/envoy/drain.ts";
-import type { InFlight } from "../../core/envoy/stats.ts";
+import type { InFlight } from "../../core/envoy/in-flight.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { locate } from "../admin-socket.ts";
 import { createHttpClient } from "../http.ts";
@@ -64,9 +64,16 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   const deadlines = new Map<Deadline, () => void>();
   let [state, actions] = begin(policy);
   for (;;) {
-    for (const action of actions) perform(action, { ask, queue, deadlines, over: over.signal });
+    for (const action of actions) perform(action, { sidecar: name, ask, queue, deadlines, over: over.signal, log });
     if (state.phase === "over") break;
+    const before = state.phase;
     [state, actions] = step(state, await queue.next(), policy);
+    if (state.phase === "sitting-out" && before !== "sitting-out") {
+      log.warn(
+        { sidecar: name, atMostMs: boundMs },
+        "nothing tells what is in flight: the drain takes all of its time",
+      );
+    }
   }
   over.abort();
   for (const cancel of deadlines.values()) cancel();
@@ -83,12 +90,18 @@ interface Effects {
   readonly deadlines: Map<Deadline, () => void>;
   /** Ends the requests. */
   readonly over: AbortSignal;
+  readonly sidecar: Sidecar["name"];
+  readonly log: Log;
 }
 
-function perform(action: Action, { ask, queue, deadlines, over }: Effects): void {
+function perform(action: Action, { sidecar, ask, queue, deadlines, over, log }: Effects): void {
   if (action.kind === "ask") {
-    ask(action.step).then(queue.push, (error: unknown) => {
-      if (!over.aborted) throw error; // a bug
+    const { step } = action;
+    ask(step).then(queue.push, (error: unknown) => {
+      if (over.aborted) return;
+      // a bug: it must not cost the app its end and its exit code
+      log.error({ sidecar, step, reason: error instanceof Error ? error.stack : String(error) }, "draining went wrong");
+      queue.push({ kind: "failed", step, isRefused: false });
     });
   }
   if (action.kind === "arm") {

@@ -1,21 +1,40 @@
 import { at, type HttpTarget } from "../../core/address.ts";
-import { type AdminAnswer, type AdminAnswers, adminPaths } from "../../core/envoy/status.ts";
+import { clustersPath } from "../../core/envoy/clusters.ts";
+import type { DumpedListener } from "../../core/envoy/directions.ts";
+import type { Inbound } from "../../core/envoy/inbound.ts";
+import { statsPath } from "../../core/envoy/stats.ts";
+import type { AdminAnswer, AdminAnswers } from "../../core/envoy/status.ts";
 import { excerpt } from "../../core/http-message.ts";
 import { fetchStreamed } from "../fetch.ts";
 import { RequestFailed } from "../request-failed.ts";
+import { learnListeners } from "./listeners.ts";
 
 const MIB = 1024 * 1024;
 const MAX_ANSWER_MIB = 16;
 
 /**
- * Asks an Envoy's admin interface for all of `adminPaths` at the same time. Never rejects, never takes longer than `withinMs`.
+ * Asks an Envoy's admin interface for its state, for all of it at the same time. Never rejects, never takes longer than `withinMs`.
  * By fetch, which keeps its connections from one look to the next: watching leaves no trail of closed ones.
  */
-export function askEnvoy(admin: HttpTarget, withinMs: number): Promise<AdminAnswers> {
-  return Promise.all(adminPaths().map((path) => ask(at(admin, path), withinMs)));
+export async function askEnvoy(
+  admin: HttpTarget,
+  { withinMs, inbound }: { readonly withinMs: number; readonly inbound: Inbound | undefined },
+): Promise<AdminAnswers> {
+  const end = performance.now() + withinMs;
+  const get = (path: string) => ask(at(admin, path), end - performance.now());
+  const dumped: DumpedListener[] = [];
+  const [serverInfo, stats, bound, notDumped, clusters] = await Promise.all([
+    get("/server_info"),
+    get(statsPath),
+    get("/listeners?format=json"),
+    learnListeners(get, (listeners) => void dumped.push(...listeners)),
+    inbound === undefined ? undefined : get(clustersPath(inbound)),
+  ]);
+  return { serverInfo, stats, bound, dumped, notDumped, clusters };
 }
 
 async function ask(target: HttpTarget, withinMs: number): Promise<AdminAnswer> {
+  if (withinMs <= 0) return { problem: "not all of it was answered in time" };
   try {
     const answer = await fetchStreamed({ method: "GET", target, headers: [], body: undefined }, withinMs);
     const text = await readText(answer.body);

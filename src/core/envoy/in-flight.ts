@@ -1,0 +1,97 @@
+import type { SocketTables } from "../proc-net.ts";
+import { countInbound } from "./clusters.ts";
+import type { Inbound } from "./inbound.ts";
+import { countAccepted } from "./sockets.ts";
+import { countInFlight, isStatistics, listenersIn, parseStats, portOf, publishedIn, type Stats } from "./stats.ts";
+
+/** The work that an Envoy has in flight. */
+export interface InFlight {
+  /** Requests, streams and WebSockets under way; by "clusters" also connections of raw TCP. */
+  readonly requests: number;
+  /** On listeners that are not HTTP, and where no requests are published: connections. */
+  readonly connections: number;
+  /** False where some HTTP connections had to be counted instead of their requests: idle ones are among them. */
+  readonly hasRequests: boolean;
+  readonly countedBy: CountedBy;
+}
+
+/**
+ * What was counted. Meshes thin statistics out, so the first of these that an Envoy shows:
+ * - `listeners`: requests on HTTP listeners, connections on the others (/stats)
+ * - `clusters`: what is under way to the app (/clusters)
+ * - `connections`: connections of listeners, idle ones too (/stats)
+ * - `sockets`: connections that were accepted on its inbound ports, idle ones too (/proc/net/tcp)
+ */
+export type CountedBy = "listeners" | "clusters" | "connections" | "sockets";
+
+/** What was read of an Envoy and its pod; undefined: it was not to be had, or not asked for. */
+export interface Readings {
+  /** The answer to `statsPath`. */
+  readonly stats?: string | undefined;
+  /** The answer to `clustersPath`. */
+  readonly clusters?: string | undefined;
+  /** Of the pod's own network namespace. */
+  readonly sockets?: Pick<SocketTables, "tcp" | "tcp6"> | undefined;
+}
+
+/** Which of an Envoy's work is waited for. */
+export interface Side {
+  readonly inbound: Inbound | undefined;
+  /** The listeners whose work is not, by their names in statistics. */
+  readonly leftOut: ReadonlySet<string>;
+  /** The listeners that are known to be left out or not, by the same names. */
+  readonly known: ReadonlySet<string>;
+  /** The ports of inbound listeners. */
+  readonly ports: readonly number[];
+}
+
+/** By the best that was read; undefined where nothing tells. */
+export function inFlightOf({ stats: text, clusters, sockets }: Readings, side: Side): InFlight | undefined {
+  const stats = text === undefined ? undefined : readStats(text);
+  const counted = stats === undefined ? undefined : byListeners(stats, side);
+  if (isBest(counted)) return counted;
+  const underWay =
+    clusters === undefined || side.inbound === undefined ? undefined : countInbound(clusters, side.inbound);
+  if (underWay !== undefined) return { requests: underWay, connections: 0, hasRequests: true, countedBy: "clusters" };
+  if (counted !== undefined) return counted;
+  const accepted = sockets === undefined ? undefined : countAccepted(sockets, side.ports);
+  if (accepted === undefined) return undefined;
+  return { requests: 0, connections: accepted, hasRequests: accepted === 0, countedBy: "sockets" };
+}
+
+/** Whether `inFlightOf` has counted what is counted best, so that nothing else need be read. */
+export function isBest(inFlight: InFlight | undefined): inFlight is InFlight {
+  return inFlight?.countedBy === "listeners";
+}
+
+/** In words, for people. */
+export const countedByText: Readonly<Record<CountedBy, string>> = {
+  listeners: "requests and connections of each listener (/stats)",
+  clusters: "requests and TCP connections to each inbound cluster (/clusters): its statistics are thinned out",
+  connections: "connections of each listener, idle ones too (/stats): it publishes no requests",
+  sockets: "established connections on its inbound ports, idle ones too (/proc/net/tcp): its answers do not tell",
+};
+
+/** The statistics in an answer; undefined where it is something else. */
+export function readStats(text: string): Stats | undefined {
+  const stats = parseStats(text);
+  return isStatistics(text, stats) ? stats : undefined;
+}
+
+function byListeners(stats: Stats, side: Side): InFlight | undefined {
+  const published = publishedIn(stats);
+  if (!published.connections) return undefined;
+  const counted = countInFlight(stats, leftOutOf(stats, side));
+  const isAll = published.requests && counted.hasRequests;
+  const hasRequests = counted.hasRequests && (published.requests || counted.connections === 0);
+  return { ...counted, hasRequests, countedBy: isAll ? "listeners" : "connections" };
+}
+
+/** With those whose direction could not be learned, where all that comes in comes in elsewhere, and has. */
+function leftOutOf(stats: Stats, { inbound, leftOut, known }: Side): ReadonlySet<string> {
+  if (inbound?.isAllOfIt !== true) return leftOut;
+  const names = listenersIn(stats);
+  const isInbound = (name: string) => inbound.ports.includes(portOf(name) ?? 0);
+  if (!names.some(isInbound)) return leftOut;
+  return new Set([...leftOut, ...names.filter((name) => !isInbound(name) && !known.has(name))]);
+}

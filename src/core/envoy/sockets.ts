@@ -1,0 +1,36 @@
+import { established, type SocketTables, type TcpSocket } from "../proc-net.ts";
+
+/**
+ * The connections that the proxy has accepted on these ports, idle ones too, from the pod's /proc/net/tcp and tcp6. Undefined
+ * where nobody listens on any of them.
+ *
+ * Redirected connections (iptables REDIRECT) have the proxy's own port. Under TPROXY they keep the port that the client asked
+ * for, which may be the app's: there only those count whose other end is not in this pod, because the proxy's own connections
+ * to the app show both ends. TPROXY needs a proxy that runs as root (istio's injection template: runAsUser 0).
+ */
+export function countAccepted(
+  tables: Pick<SocketTables, "tcp" | "tcp6">,
+  ports: readonly number[],
+): number | undefined {
+  const { sockets, listening } = established(tables);
+  const own = listening.filter(({ port }) => ports.includes(port));
+  if (own.length === 0) return undefined;
+  const accepted = sockets.filter(({ port }) => ports.includes(port)).length;
+  return own.some(({ uid }) => uid === 0) ? accepted + countTransparent(sockets, listening, ports) : accepted;
+}
+
+function countTransparent(
+  sockets: readonly TcpSocket[],
+  listening: readonly TcpSocket[],
+  ports: readonly number[],
+): number {
+  const appPorts = new Set(listening.map(({ port }) => port).filter((port) => !ports.includes(port) && !isOwn(port)));
+  const here = new Set(sockets.map(({ address, port }) => `${address} ${port}`));
+  const isFromOutside = ({ remote }: TcpSocket) => !here.has(`${remote.address} ${remote.port}`);
+  return sockets.filter((socket) => appPorts.has(socket.port) && isFromOutside(socket)).length;
+}
+
+/** Ports of Istio that are never redirected (istio tools/istio-iptables; architecture/ambient, "Ports used by Istio"). */
+function isOwn(port: number): boolean {
+  return port >= 15000 && port < 15100;
+}

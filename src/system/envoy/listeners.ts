@@ -1,0 +1,42 @@
+import type { DumpedListener } from "../../core/envoy/directions.ts";
+import type { AdminAnswer } from "../../core/envoy/status.ts";
+
+/** Asks an admin interface for a path. */
+export type Get = (path: string) => Promise<AdminAnswer>;
+
+/**
+ * Learns what the configuration says of each listener, and tells it as it comes; resolves to why there is not more, or to
+ * undefined where that is all. The static ones first, then those from a control plane, some at a time.
+ */
+export async function learnListeners(
+  get: Get,
+  tell: (listeners: readonly DumpedListener[]) => void,
+): Promise<string | undefined> {
+  const json = await import("../../core/envoy/json.ts"); // zod: few starts need it
+  const seen = new Set<string>();
+  const read = async (path: string): Promise<string | undefined> => {
+    const answer = await get(path);
+    const listeners = "text" in answer ? json.parseListenerDump(answer.text) : undefined;
+    if (listeners === undefined) return problemOf(answer);
+    for (const { name } of listeners) seen.add(name);
+    tell(listeners);
+    return undefined;
+  };
+  const problem = await read(json.staticListenersPath);
+  if (problem !== undefined) return problem;
+  const answer = await get(json.boundListenersPath);
+  const bound = "text" in answer ? json.parseBoundListeners(answer.text) : undefined;
+  if (bound === undefined) return problemOf(answer);
+  const names = bound.map(({ name }) => name).filter((name) => !seen.has(name));
+  for (let from = 0; from < names.length; from += json.LISTENERS_AT_ONCE) {
+    // an older Envoy, which knows no name_regex, has told all at once
+    const unseen = names.slice(from, from + json.LISTENERS_AT_ONCE).filter((name) => !seen.has(name));
+    const problem = unseen.length === 0 ? undefined : await read(json.dynamicListenersPath(unseen));
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function problemOf(answer: AdminAnswer): string {
+  return "problem" in answer ? answer.problem : "not what an Envoy answers";
+}

@@ -27,7 +27,7 @@ export async function startFakeEnvoy(endpoint?: Endpoint, fault?: Fault): Promis
     socket.on("error", () => undefined).on("close", () => sockets.delete(socket));
     socket.on("data", (bytes) => {
       const [, method, path = ""] = /^(\w+) \/([^? ]*)/.exec(bytes.toString("latin1")) ?? [];
-      if (path !== "config_dump") requests.push(`${method} /${path}`);
+      if (path !== "config_dump" && path !== "listeners") requests.push(`${method} /${path}`);
       if (path === endpoint && fault !== undefined) fail(socket, fault, die);
       else socket.write(answer("200 OK", bodyOf(path, envoy.stats)), path === "quitquitquit" ? die : undefined);
     });
@@ -48,7 +48,8 @@ export async function startFakeEnvoy(endpoint?: Endpoint, fault?: Fault): Promis
 }
 
 /** Statistics of an Envoy where nothing but the asking connection is. */
-export const idle = "http.admin.downstream_cx_active: 1\nlistener.admin.downstream_cx_active: 1\n";
+export const idle =
+  "http.admin.downstream_cx_active: 1\nhttp.admin.downstream_rq_active: 1\nlistener.admin.downstream_cx_active: 1\n";
 
 /** Statistics with so many TCP connections. */
 export function busy(connections: number): string {
@@ -57,6 +58,7 @@ export function busy(connections: number): string {
 
 function bodyOf(path: string, stats: string): string {
   if (path === "stats") return stats;
+  if (path === "listeners") return "{}";
   return path === "config_dump" ? dump : "OK\n";
 }
 

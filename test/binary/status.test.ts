@@ -51,7 +51,7 @@ test("--json has the shape that the README documents, and nothing else", async (
           drainStrategy: "gradual",
           drainTimeMs: 600_000,
           drained: 0,
-          inFlight: { requests: 0, connections: 0, hasRequests: true },
+          inFlight: { requests: 0, connections: 0, hasRequests: true, countedBy: "listeners" },
           listeners: [{ name: "in", address: "0.0.0.0:80", direction: null, connections: 4 }],
         },
       },

@@ -10,7 +10,7 @@ const withSocket = (more: Partial<ListeningSocket>): Partial<Snapshot> => ({
   sockets: { listening: [agentSocket, { ...appSocket, ...more }], outgoing: {} },
 });
 const withProcesses = (more: Partial<ProcessesStatus>): Partial<Snapshot> => ({ processes: { ...processes, ...more } });
-const inFlight = { requests: 2, connections: 1, hasRequests: true };
+const inFlight = { requests: 2, connections: 1, hasRequests: true, countedBy: "listeners" } as const;
 const reason = 'HTTP 503 "DRAINING"';
 
 test("where nothing stands out, nothing is found", () => {

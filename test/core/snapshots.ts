@@ -17,7 +17,7 @@ export const envoy: EnvoyStatus = {
   drainStrategy: "immediate",
   drainTimeMs: 45_000,
   drained: 0,
-  inFlight: { requests: 0, connections: 0, hasRequests: true },
+  inFlight: { requests: 0, connections: 0, hasRequests: true, countedBy: "listeners" },
   listeners: [
     { name: "virtualInbound", address: "0.0.0.0:15006", direction: "inbound", connections: 3 },
     { name: "internal", address: null, direction: null, connections: null },

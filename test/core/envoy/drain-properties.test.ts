@@ -63,7 +63,7 @@ function simulate(policy: Policy, answers: readonly Answer[], cutMs: number): re
 function eventOf(step: Step, { as, left }: Answer): Event {
   if (as !== "well") return { kind: "failed", step, isRefused: as === "refusing" };
   if (step !== "count") return { kind: "done", step };
-  return { kind: "counted", inFlight: { requests: left, connections: 0, hasRequests: true } };
+  return { kind: "counted", inFlight: { requests: left, connections: 0, hasRequests: true, countedBy: "listeners" } };
 }
 
 /** Whatever Envoy does, and whenever it is cut short. */
@@ -164,7 +164,14 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
     step: fc.constantFrom("fail-health", "drain-listeners", "count"),
     isRefused: fc.boolean(),
   }),
-  fc.nat(3).map((requests): Event => ({ kind: "counted", inFlight: { requests, connections: 0, hasRequests: true } })),
+  fc
+    .nat(3)
+    .map(
+      (requests): Event => ({
+        kind: "counted",
+        inFlight: { requests, connections: 0, hasRequests: true, countedBy: "listeners" },
+      }),
+    ),
   fc.constantFrom<Deadline>("minimum", "poll", "last look", "bound").map((of): Event => ({ kind: "deadline", of })),
   fc.constant<Event>({ kind: "cut" }),
 );

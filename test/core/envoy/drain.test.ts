@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Directions } from "../../../src/core/envoy/directions.ts";
 import {
   type Action,
   begin,
@@ -13,7 +14,6 @@ import {
   scopeOf,
   step,
 } from "../../../src/core/envoy/drain.ts";
-import type { Directions } from "../../../src/core/envoy/json.ts";
 import { inboundDrain } from "../../../src/core/sidecars/kind.ts";
 import { actionsOf } from "../machine.ts";
 
@@ -59,7 +59,7 @@ const refused = (step: Step): Event => ({ kind: "failed", step, isRefused: true 
 const at = (of: Deadline): Event => ({ kind: "deadline", of });
 const counted = (requests: number, connections = 0): Event => ({
   kind: "counted",
-  inFlight: { requests, connections, hasRequests: true },
+  inFlight: { requests, connections, hasRequests: true, countedBy: "listeners" },
 });
 const cut: Event = { kind: "cut" };
 
@@ -311,18 +311,30 @@ test.each<[Outcome, boolean, string]>([
 });
 
 function left(requests: number, connections: number): Outcome {
-  return { kind: "out of time", left: { requests, connections, hasRequests: true } };
+  return { kind: "out of time", left: { requests, connections, hasRequests: true, countedBy: "listeners" } };
 }
 
 describe("a drain covers", () => {
   const all = "/drain_listeners?graceful&skip_exit";
 
-  test.each<[string, string, Directions, string, readonly string[]]>([
-    ["all where no listener says its direction", all, { inbound: [], outbound: [] }, all, []],
-    ["all where none is inbound, outbound too", all, { inbound: [], outbound: ["out"] }, all, []],
+  const none: Directions = { inbound: [], outbound: [], neither: [], ports: [] };
+
+  test.each<[string, string, Partial<Directions>, string, readonly string[]]>([
+    ["all where no listener says its direction", all, {}, all, []],
+    ["all where none is inbound, outbound too", all, { outbound: ["out"] }, all, []],
     ["inbound alone where one is", all, { inbound: ["in"], outbound: ["out"] }, inboundDrain, ["out"]],
-    ["inbound alone beside an app", inboundDrain, { inbound: [], outbound: ["out"] }, inboundDrain, ["out"]],
+    ["inbound alone beside an app", inboundDrain, { outbound: ["out"] }, inboundDrain, ["out"]],
   ])("%s", (_, drainPath, directions, path, leftOut) => {
-    expect(scopeOf(drainPath, directions)).toEqual({ path, leftOut: new Set(leftOut) });
+    expect(scopeOf(drainPath, { ...none, ...directions })).toMatchObject({ path, leftOut: new Set(leftOut) });
+  });
+
+  test("the ports of its listeners, and those that are known of its sidecar, but not those of its own endpoints", () => {
+    const inbound = { clusters: "in", ports: [15006], isAllOfIt: true };
+    const directions = { ...none, inbound: ["in"], neither: ["a", "b"], ports: [8080, 15006, 15021] };
+    expect(scopeOf(inboundDrain, directions, inbound)).toMatchObject({
+      inbound,
+      ports: [8080, 15006],
+      known: new Set(["in", "a", "b"]),
+    });
   });
 });

@@ -1,6 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { listenerDumpPaths, parseDirections } from "../../../src/core/envoy/json.ts";
+import { directionsOf } from "../../../src/core/envoy/directions.ts";
+import { dynamicListenersPath, parseListenerDump, staticListenersPath } from "../../../src/core/envoy/json.ts";
+
+function parseDirections(text: string) {
+  const listeners = parseListenerDump(text);
+  return listeners === undefined ? undefined : directionsOf(listeners);
+}
 
 function tcp(address: string, port?: number): object {
   return { socket_address: { address, ...(port === undefined ? {} : { port_value: port }) } };
@@ -59,14 +65,36 @@ test("a dump is read, or it is none: never an error", () => {
   );
 });
 
-test("no more is asked for than what is read", () => {
-  for (const path of listenerDumpPaths) {
-    const mask = new URL(path, "http://admin").searchParams.get("mask")?.split(",") ?? [];
-    expect(mask.map((field) => field.split(".").at(-1) as string)).toEqual([
-      "name",
-      "address",
-      "stat_prefix",
-      "traffic_direction",
-    ]);
-  }
+test.each<[string, readonly object[], readonly number[]]>([
+  ["those of inbound listeners alone", [inbound(8080), neither(15090), to(15001)], [8080]],
+  ["where none is inbound, those that say no direction", [neither(8080), neither(8443), to(15001)], [8080, 8443]],
+  ["none of a unix socket", [{ address: { pipe: { path: "/a.sock" } }, traffic_direction: "INBOUND" }], []],
+])("the ports where something comes in: %s", (_, listeners, ports) => {
+  expect(parseDirections(dynamics(...listeners))?.ports).toEqual(ports as number[]);
+});
+
+function inbound(port: number): object {
+  return { address: tcp("0.0.0.0", port), traffic_direction: "INBOUND" };
+}
+
+function neither(port: number): object {
+  return { address: tcp("0.0.0.0", port) };
+}
+
+function to(port: number): object {
+  return { address: tcp("0.0.0.0", port), ...outbound };
+}
+
+test("of static listeners no more is asked for than what is read", () => {
+  const mask = new URL(staticListenersPath, "http://admin").searchParams.get("mask")?.split(",");
+  expect(mask).toEqual(["listener.name", "listener.address", "listener.stat_prefix", "listener.traffic_direction"]);
+});
+
+test("of dynamic listeners those with these names are asked for, and no others", () => {
+  const names = ["10.0.0.1_80", "[::]_80", "inbound:10.0.0.7:8080", "a|b", "a+b*(c)\\d?^$-", "{x}", "größe"];
+  const parameters = new URL(dynamicListenersPath(names), "http://admin").searchParams;
+  expect(parameters.get("mask")).toBe("name,active_state.listener");
+  const pattern = new RegExp(parameters.get("name_regex") ?? "");
+  expect(names.filter((name) => !pattern.test(name))).toEqual([]);
+  for (const other of ["10.0.0.1_801", "10x0x0x1_80", "a", "b", "aab"]) expect(pattern.test(other)).toBe(false);
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  countInbound,
   countInFlight,
-  type InFlight,
-  isCounting,
+  isStatistics,
+  type ListenerCount,
   parseStats,
+  publishedIn,
   statsPath,
 } from "../../../src/core/envoy/stats.ts";
 
@@ -58,12 +58,22 @@ describe("parseStats", () => {
 
 test.each([
   ["an idle Envoy's, where the asking connection counts", admin, true],
+  ["nothing, because a stats matcher leaves all of it out,", "", true],
+  ["other statistics", "server.live: 1\n", true],
   ["a refusal", "Forbidden", false],
-  ["nothing", "", false],
-  ["other statistics", "server.live: 1\n", false],
   ["an answer in HTML", "<html><body>downstream_cx_active</body></html>", false],
-])("%s is counting: %s", (_, text, expected) => {
-  expect(isCounting(parseStats(text))).toBe(expected);
+])("%s is statistics: %s", (_, text, expected) => {
+  expect(isStatistics(text, parseStats(text))).toBe(expected);
+});
+
+test.each([
+  ["all", admin, { requests: true, connections: true }],
+  ["connections alone", "listener.admin.downstream_cx_active: 1\n", { requests: false, connections: true }],
+  ["requests alone", "http.admin.downstream_rq_active: 1\n", { requests: true, connections: false }],
+  ["connections of HTTP alone", "http.admin.downstream_cx_active: 1\n", { requests: false, connections: false }],
+  ["nothing", "", { requests: false, connections: false }],
+])("an Envoy that publishes %s", (_, text, expected) => {
+  expect(publishedIn(parseStats(text))).toEqual(expected);
 });
 
 describe("countInFlight", () => {
@@ -90,7 +100,7 @@ listener.127.0.0.1_8082.worker_0.downstream_cx_active: 1
     expect(count(text)).toEqual(inFlight(2, 1));
   });
 
-  test.each<[string, string, InFlight]>([
+  test.each<[string, string, ListenerCount]>([
     ["an HTTP/2 connection with many streams", rows("in", 1, 40, "0.0.0.0_8080", 1), inFlight(40, 0)],
     ["an IPv6 listener", `listener.[__]_8080.downstream_cx_active: 2\n`, inFlight(0, 2)],
     ["a listener on a unix socket", `listener./run/app.sock.downstream_cx_active: 2\n`, inFlight(0, 2)],
@@ -237,21 +247,4 @@ test("the path asks for no more than what is counted", () => {
     "listener.a.downstream_cx_total",
   ];
   expect(others.filter((name) => filter.test(name))).toEqual([]);
-});
-
-describe("what is under way to Istio's inbound clusters", () => {
-  const host = (cluster: string, active: number) =>
-    `${cluster}::10.0.0.1:8080::cx_active::9\n${cluster}::10.0.0.1:8080::rq_active::${active}\n${cluster}::10.0.0.1:8080::rq_pending_active::5\n`;
-
-  test.each<[string, string, number | undefined]>([
-    ["is counted", host("inbound|8080||", 2), 2],
-    ["is the sum of their hosts", host("inbound|8080||", 2) + host("inbound|9090||", 3), 5],
-    ["has what goes to ports that no Service names", host("InboundPassthroughCluster", 1), 1],
-    ["has no outbound", host("outbound|80||reviews", 7) + host("inbound|8080||", 0), 0],
-    ["is not known without such clusters", host("app", 4), undefined],
-    ["is not known from something else", "Forbidden", undefined],
-  ])("%s", (_, text, requests) => {
-    const expected = requests === undefined ? undefined : { requests, connections: 0, hasRequests: true };
-    expect(countInbound(text)).toEqual(expected as InFlight);
-  });
 });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { type HttpTarget, parseHttpTarget } from "../../../src/core/address.ts";
-import { type AdminAnswer, adminPaths, envoyStatus } from "../../../src/core/envoy/status.ts";
+import type { DumpedListener } from "../../../src/core/envoy/directions.ts";
+import { type AdminAnswers, type Asked, envoyStatus } from "../../../src/core/envoy/status.ts";
 import { inboundDrain } from "../../../src/core/sidecars/kind.ts";
+import { inboundOf } from "../../../src/core/sidecars/registry.ts";
 
 const admin = parseHttpTarget("http://localhost:15000") as HttpTarget;
 
@@ -14,6 +16,7 @@ const info = {
 };
 const address = (host: string, port: number) => ({ socket_address: { address: host, port_value: port } });
 const stats = `http.admin.downstream_cx_active: 1
+http.admin.downstream_rq_active: 1
 http.inbound.downstream_cx_active: 3
 http.inbound.downstream_cx_drain_close: 4
 http.outbound.downstream_cx_drain_close: 1
@@ -31,34 +34,22 @@ const bound = {
     { name: "connect_originate", local_address: { envoy_internal_address: { server_listener_name: "x" } } },
   ],
 };
-const dumped = {
-  configs: [
-    {
-      active_state: {
-        listener: { name: "virtualInbound", address: address("0.0.0.0", 15006), traffic_direction: "INBOUND" },
-      },
-    },
-    {
-      active_state: {
-        listener: { name: "virtualOutbound", address: address("0.0.0.0", 15001), traffic_direction: "OUTBOUND" },
-      },
-    },
-  ],
+const dumped: readonly DumpedListener[] = [
+  { name: "virtualInbound", statName: "0.0.0.0_15006", port: 15006, direction: "INBOUND" },
+  { name: "virtualOutbound", statName: "0.0.0.0_15001", port: 15001, direction: "OUTBOUND" },
+];
+const answers: AdminAnswers = {
+  serverInfo: { text: JSON.stringify(info) },
+  stats: { text: stats },
+  bound: { text: JSON.stringify(bound) },
+  dumped,
+  notDumped: undefined,
+  clusters: { text: "" },
 };
-const answers: AdminAnswer[] = [info, stats, bound, {}, dumped, ""].map((answer) => ({
-  text: typeof answer === "string" ? answer : JSON.stringify(answer),
-}));
-
-function answersBut(changed: Readonly<Record<number, AdminAnswer>>): readonly AdminAnswer[] {
-  return answers.map((answer, at) => changed[at] ?? answer);
-}
-
-test("there is an answer for each path", () => {
-  expect(adminPaths()).toHaveLength(answers.length);
-});
+const asked: Asked = { admin, drainPath: inboundDrain, inbound: inboundOf("istio"), sockets: undefined };
 
 test("an Envoy's answers are its status", () => {
-  expect(envoyStatus(admin, answers, inboundDrain)).toEqual({
+  expect(envoyStatus(asked, answers)).toEqual({
     admin: "http://localhost:15000",
     problems: [],
     state: "LIVE",
@@ -68,7 +59,7 @@ test("an Envoy's answers are its status", () => {
     drainStrategy: "immediate",
     drainTimeMs: 45_000,
     drained: 5,
-    inFlight: { requests: 2, connections: 0, hasRequests: true },
+    inFlight: { requests: 2, connections: 0, hasRequests: true, countedBy: "listeners" },
     listeners: [
       { name: "virtualInbound", address: "0.0.0.0:15006", direction: "inbound", connections: 3 },
       { name: "virtualOutbound", address: "0.0.0.0:15001", direction: "outbound", connections: 5 },
@@ -79,33 +70,44 @@ test("an Envoy's answers are its status", () => {
 });
 
 test("where outbound is drained too, it is in flight too", () => {
-  const undirected = answersBut({ 4: { text: "{}" } });
-  expect(envoyStatus(admin, undirected, "/drain_listeners?graceful&skip_exit").inFlight).toEqual({
-    requests: 2,
-    connections: 5,
-    hasRequests: true,
-  });
+  const undirected = { ...answers, dumped: [] };
+  const seen = envoyStatus(
+    { ...asked, drainPath: "/drain_listeners?graceful&skip_exit", inbound: undefined },
+    undirected,
+  );
+  expect(seen.inFlight).toEqual({ requests: 2, connections: 5, hasRequests: true, countedBy: "listeners" });
 });
 
-test("where statistics show no requests, what is under way to Istio's inbound clusters is in flight", () => {
-  const hidden = "listener.0.0.0.0_15006.downstream_cx_active: 3\nhttp.inbound_0.0.0.0_8080;.downstream_cx_active: 3\n";
-  const clusters = "inbound|8080||::10.0.0.1:8080::cx_active::3\ninbound|8080||::10.0.0.1:8080::rq_active::2\n";
-  const seen = envoyStatus(admin, answersBut({ 1: { text: hidden }, 5: { text: clusters } }), inboundDrain);
-  expect(seen.inFlight).toEqual({ requests: 2, connections: 0, hasRequests: true });
-  const unseen = envoyStatus(admin, answersBut({ 1: { text: hidden } }), inboundDrain);
-  expect(unseen.inFlight).toEqual({ requests: 0, connections: 3, hasRequests: false });
+describe("an Envoy that publishes none of the statistics that are asked for", () => {
+  const thinnedOut: AdminAnswers = { ...answers, stats: { text: "" } };
+  const clusters = "inbound|8080||::observability_name::x\ninbound|8080||::10.0.0.1:8080::rq_active::2\n";
+
+  test("has no problem; what is under way to its inbound clusters is in flight", () => {
+    const seen = envoyStatus(asked, { ...thinnedOut, clusters: { text: clusters } });
+    expect(seen).toMatchObject({ problems: [], state: "LIVE", drained: null });
+    expect(seen.inFlight).toEqual({ requests: 2, connections: 0, hasRequests: true, countedBy: "clusters" });
+    expect(seen.listeners.map(({ connections }) => connections)).toEqual([null, null, null, null]);
+  });
+
+  test("and no inbound clusters: what is on its inbound ports is in flight", () => {
+    const tcp = `   0: 00000000:3A9E 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1337        0 1 1
+   1: 0700000A:3A9E 0900000A:9C41 01 00000000:00000000 00:00000000 00000000  1337        0 2 1
+`;
+    const seen = envoyStatus({ ...asked, sockets: { tcp, tcp6: undefined, unix: undefined } }, thinnedOut);
+    expect(seen.inFlight).toEqual({ requests: 0, connections: 1, hasRequests: false, countedBy: "sockets" });
+    expect(envoyStatus(asked, thinnedOut).inFlight).toBeNull();
+  });
 });
 
 test("a listener is known by stat_prefix where it has one, and by its address where no configuration is shown", () => {
-  const prefixed = { configs: [{ listener: { name: "new", stat_prefix: "mine" } }] };
-  const changed = answersBut({
-    1: { text: `${stats}listener.mine.downstream_cx_active: 7\n` },
-    3: { text: JSON.stringify(prefixed) },
-    4: { problem: "HTTP 403" },
+  const seen = envoyStatus(asked, {
+    ...answers,
+    stats: { text: `${stats}listener.mine.downstream_cx_active: 7\n` },
+    dumped: [{ name: "new", statName: "mine", port: undefined, direction: undefined }],
+    notDumped: "HTTP 403",
   });
-  const { listeners, problems } = envoyStatus(admin, changed, inboundDrain);
-  expect(listeners.map(({ connections }) => connections)).toEqual([3, 5, 7, 0]);
-  expect(problems).toEqual(["/config_dump: HTTP 403"]);
+  expect(seen.listeners.map(({ connections }) => connections)).toEqual([3, 5, 7, 0]);
+  expect(seen.problems).toEqual(["/config_dump: HTTP 403"]);
 });
 
 describe("what is not answered is null, and said:", () => {
@@ -115,31 +117,31 @@ describe("what is not answered is null, and said:", () => {
   };
 
   test("nothing, once", () => {
-    const refused = answers.map(() => ({ problem: "connection refused" }));
-    const problems = ["connection refused"];
-    expect(envoyStatus(admin, refused, inboundDrain)).toEqual({
+    const problem = "connection refused";
+    const refused = { serverInfo: { problem }, stats: { problem }, bound: { problem }, clusters: { problem } };
+    expect(envoyStatus(asked, { ...refused, dumped: [], notDumped: problem })).toEqual({
       admin: "http://localhost:15000",
-      problems,
+      problems: [problem],
       ...nothing,
     });
   });
 
   test("different things, each", () => {
-    const broken = [
-      { text: "{}" },
-      { text: "Forbidden" },
-      { problem: "HTTP 500" },
-      { text: "[" },
-      { text: "null" },
-      { text: "" },
-    ];
     const why = "not what an Envoy answers";
+    const broken: AdminAnswers = {
+      serverInfo: { text: "{}" },
+      stats: { text: "Forbidden" },
+      bound: { problem: "HTTP 500" },
+      clusters: { text: "" },
+      dumped: [],
+      notDumped: why,
+    };
     const problems = [`/server_info: ${why}`, `/stats: ${why}`, "/listeners: HTTP 500", `/config_dump: ${why}`];
-    expect(envoyStatus(admin, broken, inboundDrain)).toEqual({ admin: "http://localhost:15000", problems, ...nothing });
+    expect(envoyStatus(asked, broken)).toEqual({ admin: "http://localhost:15000", problems, ...nothing });
   });
 
   test("connections without statistics", () => {
-    const { listeners, inFlight } = envoyStatus(admin, answersBut({ 1: { problem: "HTTP 403" } }), inboundDrain);
+    const { listeners, inFlight } = envoyStatus(asked, { ...answers, stats: { problem: "HTTP 403" } });
     expect([inFlight, ...listeners.map(({ connections }) => connections)]).toEqual([null, null, null, null, null]);
   });
 });
@@ -151,5 +153,5 @@ test.each([
     { state: "LIVE", release: "custom" },
   ],
 ])("an Envoy that says less: %j", (less, seen) => {
-  expect(envoyStatus(admin, answersBut({ 0: { text: JSON.stringify(less) } }), inboundDrain)).toMatchObject(seen);
+  expect(envoyStatus(asked, { ...answers, serverInfo: { text: JSON.stringify(less) } })).toMatchObject(seen);
 });

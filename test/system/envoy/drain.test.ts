@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import type { HttpTarget } from "../../../src/core/address.ts";
+import type { Sidecar } from "../../../src/core/sidecars/sidecar.ts";
+import { drainAll } from "../../../src/system/envoy/drain.ts";
+import type { Log } from "../../../src/system/log.ts";
+
+test("what goes wrong in ebb itself ends no drain before its time, nor what it is a part of: it is said", async () => {
+  const said: unknown[] = [];
+  const add = (fields: object, msg: string) => said.push({ ...fields, msg });
+  const log = { debug: add, info: add, warn: add, error: add } as unknown as Log;
+  // no address at all, as no input can have it
+  const admin = { path: "/" } as HttpTarget;
+  const sidecar: Sidecar = {
+    ...{ name: "envoy", isNative: false, ready: [], quits: [], processes: [] },
+    envoy: { admin, drainPath: "/drain_listeners" },
+  };
+  const signal = new AbortController().signal;
+  const options = { boundMs: 300, minMs: 50, idle: 0, wereReady: true, log, signal };
+  expect(await drainAll([sidecar], options)).toBe(false);
+  expect(said).toContainEqual({
+    sidecar: "envoy",
+    step: "fail-health",
+    reason: expect.any(String),
+    msg: "draining went wrong",
+  });
+  expect(said.at(-1)).toMatchObject({ outcome: "out of time, and what was left could not be counted", msg: "drain" });
+});

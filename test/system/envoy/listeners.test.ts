@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import type { DumpedListener } from "../../../src/core/envoy/directions.ts";
+import type { AdminAnswer } from "../../../src/core/envoy/status.ts";
+import { learnListeners } from "../../../src/system/envoy/listeners.ts";
+
+const statics = { configs: [{ listener: { name: "static", stat_prefix: "static" } }] };
+
+/** An Envoy with so many dynamic listeners; `knowsNames`: its /config_dump takes a name_regex. */
+function startEnvoy(count: number, { knowsNames = true, warming = new Set<string>() } = {}) {
+  const names = Array.from({ length: count }, (_, at) => `10.0.0.${at}_80`);
+  const asked: string[] = [];
+  const get = async (path: string): Promise<AdminAnswer> => {
+    asked.push(path);
+    const { pathname, searchParams } = new URL(path, "http://admin");
+    if (pathname === "/listeners") {
+      return json({ listener_statuses: ["static", ...names].map((name) => ({ name, local_address: {} })) });
+    }
+    if (searchParams.get("resource") === "static_listeners") return json(statics);
+    const wanted = new RegExp(knowsNames ? (searchParams.get("name_regex") ?? "") : "");
+    const found = names.filter((name) => wanted.test(name) && !warming.has(name));
+    return json({ configs: found.map((name) => ({ active_state: { listener: { name } } })) });
+  };
+  return { names, asked, get };
+}
+
+function json(value: object): AdminAnswer {
+  return { text: JSON.stringify(value) };
+}
+
+async function learn(get: (path: string) => Promise<AdminAnswer>) {
+  const learned: DumpedListener[] = [];
+  const problem = await learnListeners(get, (listeners) => void learned.push(...listeners));
+  return { problem, names: learned.map(({ name }) => name) };
+}
+
+test.each([
+  ["none", 0, 2],
+  ["one", 1, 3],
+  ["50", 50, 3],
+  ["51", 51, 4],
+  ["2,000", 2000, 42],
+])("%s from a control plane are learned some at a time", async (_, count, requests) => {
+  const envoy = startEnvoy(count);
+  expect(await learn(envoy.get)).toEqual({ problem: undefined, names: ["static", ...envoy.names] });
+  expect(envoy.asked).toHaveLength(requests);
+});
+
+test("an Envoy that tells all at once is not asked again", async () => {
+  const envoy = startEnvoy(2000, { knowsNames: false });
+  expect(await learn(envoy.get)).toEqual({ problem: undefined, names: ["static", ...envoy.names] });
+  expect(envoy.asked).toHaveLength(3);
+});
+
+test("those that are warming are not waited for", async () => {
+  const envoy = startEnvoy(120, { warming: new Set(["10.0.0.3_80", "10.0.0.70_80"]) });
+  expect((await learn(envoy.get)).names).toHaveLength(119);
+  expect(envoy.asked).toHaveLength(5);
+});
+
+test.each([
+  ["static_listeners", 0],
+  ["/listeners", 1],
+  ["dynamic_listeners", 1],
+])("where %s is not answered, what was learned before counts", async (part, count) => {
+  const envoy = startEnvoy(60);
+  const get = async (path: string) => (path.includes(part) ? { problem: "HTTP 403" } : await envoy.get(path));
+  const { problem, names } = await learn(get);
+  expect({ problem, count: names.length }).toEqual({ problem: "HTTP 403", count });
+});

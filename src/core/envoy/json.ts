@@ -49,9 +49,6 @@ const serverInfo = z.object({
 /** The path that tells the direction of the listeners of the bootstrap, a few lines each (envoyproxy.io, operations/admin, /config_dump). */
 export const staticListenersPath = `/config_dump?resource=static_listeners&mask=${["name", "address", "stat_prefix", "traffic_direction"].map((field) => `listener.${field}`).join()}`;
 
-/** The path of all listeners and their addresses, in a few lines each. */
-export const boundListenersPath = "/listeners?format=json";
-
 /** So many configurations are asked for at once. */
 export const LISTENERS_AT_ONCE = 50;
 

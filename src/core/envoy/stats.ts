@@ -6,6 +6,9 @@ export const statsPath = `/stats?usedonly&filter=${encodeURIComponent(
   "^(http|listener)\\..*downstream_(rq|cx)_active$|^listener\\..*\\.http\\..*\\.downstream_rq_completed$|^http\\..*\\.downstream_cx_drain_close$",
 )}`;
 
+/** The path of all listeners and their addresses, in a few lines each. */
+export const boundListenersPath = "/listeners?format=json";
+
 /** Reads `name: number` lines; histograms and text readouts are left out. */
 export function parseStats(text: string): Stats {
   const stats = new Map<string, number>();

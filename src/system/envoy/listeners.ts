@@ -1,4 +1,5 @@
 import type { DumpedListener } from "../../core/envoy/directions.ts";
+import { boundListenersPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer } from "../../core/envoy/status.ts";
 
 /** Asks an admin interface for a path. */
@@ -24,7 +25,7 @@ export async function learnListeners(
   };
   const problem = await read(json.staticListenersPath);
   if (problem !== undefined) return problem;
-  const answer = await get(json.boundListenersPath);
+  const answer = await get(boundListenersPath);
   const bound = "text" in answer ? json.parseBoundListeners(answer.text) : undefined;
   if (bound === undefined) return problemOf(answer);
   const names = bound.map(({ name }) => name).filter((name) => !seen.has(name));

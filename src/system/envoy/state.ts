@@ -2,7 +2,7 @@ import { at, type HttpTarget } from "../../core/address.ts";
 import { clustersPath } from "../../core/envoy/clusters.ts";
 import type { DumpedListener } from "../../core/envoy/directions.ts";
 import type { Inbound } from "../../core/envoy/inbound.ts";
-import { statsPath } from "../../core/envoy/stats.ts";
+import { boundListenersPath, statsPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer, AdminAnswers } from "../../core/envoy/status.ts";
 import { excerpt } from "../../core/http-message.ts";
 import { fetchStreamed } from "../fetch.ts";
@@ -23,11 +23,13 @@ export async function askEnvoy(
   const end = performance.now() + withinMs;
   const get = (path: string) => ask(at(admin, path), end - performance.now());
   const dumped: DumpedListener[] = [];
+  const bounds = get(boundListenersPath);
+  const getOnce = (path: string) => (path === boundListenersPath ? bounds : get(path));
   const [serverInfo, stats, bound, notDumped, clusters] = await Promise.all([
     get("/server_info"),
     get(statsPath),
-    get("/listeners?format=json"),
-    learnListeners(get, (listeners) => void dumped.push(...listeners)),
+    bounds,
+    learnListeners(getOnce, (listeners) => void dumped.push(...listeners)),
     inbound === undefined ? undefined : get(clustersPath(inbound)),
   ]);
   return { serverInfo, stats, bound, dumped, notDumped, clusters };

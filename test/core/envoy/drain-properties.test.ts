@@ -164,14 +164,12 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
     step: fc.constantFrom("fail-health", "drain-listeners", "count"),
     isRefused: fc.boolean(),
   }),
-  fc
-    .nat(3)
-    .map(
-      (requests): Event => ({
-        kind: "counted",
-        inFlight: { requests, connections: 0, hasRequests: true, countedBy: "listeners" },
-      }),
-    ),
+  fc.nat(3).map(
+    (requests): Event => ({
+      kind: "counted",
+      inFlight: { requests, connections: 0, hasRequests: true, countedBy: "listeners" },
+    }),
+  ),
   fc.constantFrom<Deadline>("minimum", "poll", "last look", "bound").map((of): Event => ({ kind: "deadline", of })),
   fc.constant<Event>({ kind: "cut" }),
 );

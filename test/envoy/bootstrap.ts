@@ -10,8 +10,14 @@ export interface Plan {
   /** Without it one, HTTP, that sends everything on to the upstream. */
   readonly listeners?: readonly ListenerPlan[];
   readonly upstreamPort: number;
-  /** Names the upstream as Istio names the app, and shows no more statistics than Istio's bootstrap does. */
+  /** The folder that listeners and clusters come from, in `listeners.json` and `clusters.json`, as from a control plane. */
+  readonly from?: string;
+  /** The clusters are named and configured as Istio's control plane does it. */
   readonly isLikeIstio?: boolean;
+  /** The patterns of the statistics that are shown; without it all. */
+  readonly shows?: readonly object[];
+  /** So many listeners more, on no port, as outbound ones are that iptables leads to. */
+  readonly unbound?: number;
   /** Envoy is not LIVE before a control plane has told it where the upstream is, or how to route to it. */
   readonly waitsFor?: { readonly what: Late; readonly controlPlanePort: number };
 }
@@ -34,31 +40,88 @@ export interface ListenerPlan {
 /** What a control plane may be late with. Until then Envoy is PRE_INITIALIZING without endpoints, INITIALIZING without routes. */
 export type Late = "endpoints" | "routes";
 
-/** Envoy's bootstrap configuration: listeners to one upstream (envoyproxy.io, api-v3/config/bootstrap/v3). */
-export function bootstrap(plan: Plan): object {
-  const { admin, allowPaths, waitsFor, upstreamPort, listeners = [{ name: "outbound" }] } = plan;
-  const app = plan.isLikeIstio === true ? "inbound|8080||" : "app";
+/** What an Envoy is told: listeners to one upstream (envoyproxy.io, api-v3/config/bootstrap/v3). */
+export interface Configuration {
+  readonly bootstrap: object;
+  readonly listeners: readonly object[];
+  readonly clusters: readonly object[];
+}
+
+export function configurationOf(plan: Plan): Configuration {
+  const { admin, allowPaths, from } = plan;
   const address = "path" in admin ? { pipe: { path: admin.path } } : socket(admin.host, admin.port);
-  const controlPlane = waitsFor === undefined ? [] : [cluster("control-plane", waitsFor.controlPlanePort)];
-  return {
+  const resources = { listeners: listenersOf(plan), clusters: clustersOf(plan) };
+  const bootstrap = {
     node: { id: "job", cluster: "test" },
     admin: {
       address,
       ...(allowPaths === undefined ? {} : { allow_paths: allowPaths.map((path) => ({ prefix: path })) }),
     },
-    ...(plan.isLikeIstio === true ? { stats_config: istioStats } : {}),
-    static_resources: {
-      listeners: listeners.map((each, at) =>
-        listener(at === 0 ? { port: plan.listenerPort, ...each } : each, { app, waitsFor }),
-      ),
-      clusters: [
-        ...controlPlane,
-        waitsFor?.what === "endpoints" ? lateCluster() : cluster(app, upstreamPort),
-        ...listeners.flatMap(({ name, tcpPort }) => (tcpPort === undefined ? [] : cluster(name, tcpPort))),
-        ...("port" in admin && listeners.some(({ asksAdmin }) => asksAdmin) ? [cluster(ADMIN, admin.port)] : []),
-      ],
-    },
+    ...(plan.shows === undefined
+      ? {}
+      : { stats_config: { stats_matcher: { inclusion_list: { patterns: plan.shows } } } }),
+    ...(from === undefined ? { static_resources: resources } : { dynamic_resources: dynamicFrom(from) }),
   };
+  const typed = (name: string, some: readonly object[]) =>
+    some.map((each) => ({ "@type": type(`config.${name}`), ...each }));
+  return {
+    bootstrap,
+    listeners: typed("listener.v3.Listener", resources.listeners),
+    clusters: typed("cluster.v3.Cluster", resources.clusters),
+  };
+}
+
+function dynamicFrom(folder: string): object {
+  const source = (name: string) => ({
+    resource_api_version: "V3",
+    path_config_source: { path: `${folder}/${name}.json`, watched_directory: { path: folder } },
+  });
+  return { lds_config: source("listeners"), cds_config: source("clusters") };
+}
+
+function listenersOf({
+  listeners = [{ name: "outbound" }],
+  listenerPort,
+  unbound = 0,
+  ...plan
+}: Plan): readonly object[] {
+  const upstream = {
+    app: appOf(plan),
+    waitsFor: plan.waitsFor,
+    originalPort: plan.isLikeIstio ? plan.upstreamPort : undefined,
+  };
+  return [
+    ...listeners.map((each, at) => listener(at === 0 ? { port: listenerPort, ...each } : each, upstream)),
+    ...Array.from({ length: unbound }, (_, at) => {
+      const host = `10.96.${Math.floor(at / 250)}.${(at % 250) + 1}`;
+      return {
+        ...listener({ name: `${host}_80`, host, port: 80, direction: "OUTBOUND" }, upstream),
+        bind_to_port: false,
+      };
+    }),
+  ];
+}
+
+function clustersOf(plan: Plan): readonly object[] {
+  const { admin, waitsFor, upstreamPort, listeners = [] } = plan;
+  const app = appOf(plan);
+  const upstream = plan.isLikeIstio === true ? originalDestination(app) : cluster(app, upstreamPort);
+  return [
+    ...(waitsFor === undefined ? [] : [cluster("control-plane", waitsFor.controlPlanePort)]),
+    waitsFor?.what === "endpoints" ? lateCluster() : upstream,
+    ...(plan.isLikeIstio === true ? [originalDestination("InboundPassthroughCluster")] : []),
+    ...listeners.flatMap((each) => (each.tcpPort === undefined ? [] : [cluster(tcpCluster(each, app), each.tcpPort)])),
+    ...("port" in admin && listeners.some(({ asksAdmin }) => asksAdmin) ? [cluster(ADMIN, admin.port)] : []),
+  ];
+}
+
+/** As the app's cluster is named, if the connections come in. */
+function tcpCluster({ name, tcpPort, direction }: ListenerPlan, app: string): string {
+  return app !== "app" && direction === "INBOUND" ? `inbound|${tcpPort}||` : name;
+}
+
+function appOf({ isLikeIstio }: Pick<Plan, "isLikeIstio">): string {
+  return isLikeIstio === true ? "inbound|8080||" : "app";
 }
 
 /** The resource that makes the configuration whole, as a control plane sends it. */
@@ -67,18 +130,28 @@ export function lateResource(what: Late, upstreamPort: number): object {
   return { "@type": type("config.endpoint.v3.ClusterLoadAssignment"), ...endpoints("app", upstreamPort) };
 }
 
-/** istio pkg/bootstrap/config.go, requiredEnvoyStatsMatcherInclusion*. */
-const istioStats = {
-  stats_matcher: {
-    inclusion_list: {
-      patterns: [{ prefix: "server" }, { prefix: "listener_manager" }, { suffix: "downstream_cx_active" }],
-    },
-  },
-};
+/** As pilot-agent 1.31.1 renders it of Istio's own template, without an annotation. */
+export const istioStats = [
+  { prefix: "reporter=" },
+  { prefix: "cluster_manager" },
+  { prefix: "listener_manager" },
+  { prefix: "server" },
+  { prefix: "cluster.xds-grpc" },
+  { prefix: "wasm" },
+  { suffix: "rbac.allowed" },
+  { suffix: "rbac.denied" },
+  { suffix: "shadow_allowed" },
+  { suffix: "shadow_denied" },
+  { safe_regex: { regex: "vhost\\..*\\.route\\..*" } },
+  { prefix: "component" },
+  { prefix: "istio" },
+];
 
 interface Upstream {
   /** The cluster's name. */
   readonly app: string;
+  /** The port that clients ask for, where the cluster is of type ORIGINAL_DST. */
+  readonly originalPort: number | undefined;
   readonly waitsFor: Plan["waitsFor"];
 }
 
@@ -89,13 +162,25 @@ function listener(plan: ListenerPlan, upstream: Upstream): object {
     address: socket(host, port),
     ...(port === 0 ? { stat_prefix: name } : {}),
     ...(direction === undefined ? {} : { traffic_direction: direction }),
-    filter_chains: [{ filters: [tcpPort === undefined ? httpManager(name, upstream, asksAdmin) : tcpProxy(name)] }],
+    filter_chains: [
+      {
+        filters: [
+          tcpPort === undefined
+            ? httpManager(name, upstream, asksAdmin)
+            : tcpProxy(name, tcpCluster(plan, upstream.app)),
+        ],
+      },
+    ],
   };
 }
 
-function httpManager(name: string, { app, waitsFor }: Upstream, asksAdmin: ListenerPlan["asksAdmin"]): object {
+function httpManager(
+  name: string,
+  { app, waitsFor, originalPort }: Upstream,
+  asksAdmin: ListenerPlan["asksAdmin"],
+): object {
   const rds = { route_config_name: ROUTES, config_source: controlPlaneSource };
-  const routes = asksAdmin === undefined ? routesTo(app) : routeToAdmin(asksAdmin);
+  const routes = asksAdmin === undefined ? routesTo(app, originalPort) : routeToAdmin(asksAdmin);
   return filter("network.http_connection_manager", "network.http_connection_manager.v3.HttpConnectionManager", {
     stat_prefix: name,
     ...(waitsFor?.what === "routes" ? { rds } : { route_config: routes }),
@@ -105,8 +190,8 @@ function httpManager(name: string, { app, waitsFor }: Upstream, asksAdmin: Liste
   });
 }
 
-function tcpProxy(name: string): object {
-  return filter("network.tcp_proxy", "network.tcp_proxy.v3.TcpProxy", { stat_prefix: name, cluster: name });
+function tcpProxy(name: string, cluster: string): object {
+  return filter("network.tcp_proxy", "network.tcp_proxy.v3.TcpProxy", { stat_prefix: name, cluster });
 }
 
 function filter(name: string, of: string, config: object): object {
@@ -116,8 +201,11 @@ function filter(name: string, of: string, config: object): object {
 const ROUTES = "app";
 const ADMIN = "admin";
 
-function routesTo(cluster: string): object {
-  return routesOf({ match: { prefix: "/" }, route: { cluster, timeout: "0s" } });
+/** Without iptables, a header says which port was asked for. */
+function routesTo(cluster: string, originalPort?: number): object {
+  const header = { key: "x-envoy-original-dst-host", value: `127.0.0.1:${originalPort}` };
+  const headers = originalPort === undefined ? {} : { request_headers_to_add: [{ header }] };
+  return routesOf({ match: { prefix: "/" }, route: { cluster, timeout: "0s" }, ...headers });
 }
 
 function routeToAdmin({ path, adminPath }: NonNullable<ListenerPlan["asksAdmin"]>): object {
@@ -147,6 +235,16 @@ function lateCluster(): object {
 
 function cluster(name: string, port: number): object {
   return { name, type: "STATIC", load_assignment: endpoints(name, port) };
+}
+
+/** istio pilot/pkg/networking/core/cluster_builder.go, buildInboundCluster: no hosts before the first traffic. */
+function originalDestination(name: string): object {
+  return {
+    name,
+    type: "ORIGINAL_DST",
+    lb_policy: "CLUSTER_PROVIDED",
+    original_dst_lb_config: { use_http_header: true },
+  };
 }
 
 function endpoints(name: string, port: number): object {

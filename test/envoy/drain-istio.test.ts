@@ -1,19 +1,47 @@
 import { expect, test } from "bun:test";
-import { lineOf, startEbb } from "../harness.ts";
+import { ebb, lineOf, startEbb } from "../harness.ts";
 import { describeAgainstEnvoy, says } from "./against-envoy.ts";
-import { startEnvoy } from "./envoy.ts";
-import { holdIdle, holdRequest, startBackend } from "./traffic.ts";
+import { istioStats } from "./bootstrap.ts";
+import { type Envoy, type EnvoyOptions, freePort, startEnvoy } from "./envoy.ts";
+import { type Backend, holdIdle, holdRequest, holdTcp, startBackend } from "./traffic.ts";
+
+/** An Envoy whose statistics and clusters are Istio's. */
+async function startProxy(backend: Backend, options: Partial<EnvoyOptions> = {}): Promise<Envoy> {
+  const port = await freePort();
+  const listeners = [
+    { name: "in", port, direction: "INBOUND" as const },
+    { name: "raw", direction: "INBOUND" as const, tcpPort: backend.tcpPort },
+  ];
+  return await startEnvoy({ upstreamPort: backend.port, isLikeIstio: true, listeners, ...options });
+}
+
+function drain(envoy: Envoy, ...flags: readonly string[]): readonly string[] {
+  return ["drain", "--sidecar", "istio", "--admin", envoy.admin, "--min-drain", "200ms", "--drain", "20s", ...flags];
+}
+
+const way = (envoy: Envoy, backend: Backend) => ({ port: envoy.portOf("in"), backend });
 
 describeAgainstEnvoy("draining an Envoy that shows no more statistics than Istio's", () => {
-  test("waits for the requests to the app, and not for idle connections", async () => {
+  test.concurrent("with nothing in flight, and no traffic before, ends with the minimum", async () => {
     await using backend = await startBackend();
-    await using envoy = await startEnvoy({ upstreamPort: backend.port, isLikeIstio: true });
-    const way = { port: envoy.portOf("outbound"), backend };
-    const idle = await holdIdle(way);
-    const held = [await holdRequest(way, "/hold/1"), await holdRequest(way, "/stream/2")];
-    const flags = ["--sidecar", "istio", "--admin", envoy.admin, "--min-drain", "200ms", "--drain", "20s"];
-    await using started = startEbb(["drain", ...flags]);
-    await says(started, "in flight");
+    await using envoy = await startProxy(backend);
+    const ended = await ebb(drain(envoy));
+    expect(lineOf(ended, "counting the work in flight")).toMatchObject({ level: "info", countedBy: "clusters" });
+    expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: "drained" });
+    expect(lineOf(ended, "drain").tookMs).toBeLessThan(1500);
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("waits for the requests to the app, and not for idle connections", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const idle = await holdIdle(way(envoy, backend));
+    const held = [
+      await holdRequest(way(envoy, backend), "/hold/1"),
+      await holdRequest(way(envoy, backend), "/stream/2"),
+    ];
+    await using started = startEbb(drain(envoy));
+    await says(started, '"requests":2');
     expect(await Promise.all(held.map((each) => each.finish()))).toEqual(["200 /hold/1", "200 /stream/2"]);
     const ended = await started.ended;
     expect(lineOf(ended, "in flight")).toMatchObject({ requests: 2, connections: 0 });
@@ -22,17 +50,89 @@ describeAgainstEnvoy("draining an Envoy that shows no more statistics than Istio
     expect(idle.isClosed()).toBe(false);
   });
 
-  test("counts connections, and says so, where it shows no clusters either", async () => {
+  test.concurrent("an idle connection alone does not hold it up", async () => {
     await using backend = await startBackend();
-    const allowPaths = ["/stats", "/healthcheck", "/drain_listeners", "/listeners"];
-    await using envoy = await startEnvoy({ upstreamPort: backend.port, isLikeIstio: true, allowPaths });
-    const idle = await holdIdle({ port: envoy.portOf("outbound"), backend });
-    const flags = ["--sidecar", "istio", "--admin", envoy.admin, "--min-drain", "200ms", "--drain", "20s"];
-    await using started = startEbb(["drain", ...flags]);
-    await says(started, "shows no requests: connections are counted, idle ones too");
+    await using envoy = await startProxy(backend);
+    const idle = await holdIdle(way(envoy, backend));
+    const ended = await ebb(drain(envoy));
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(lineOf(ended, "drain").tookMs).toBeLessThan(1500);
+    expect(idle.isClosed()).toBe(false);
+  });
+
+  test.concurrent("has no warning in status", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const { stdout } = await ebb(["status", "--json", "--sidecar", "istio", "--admin", envoy.admin]);
+    expect(JSON.parse(stdout).sidecars[0].envoy).toMatchObject({
+      problems: [],
+      drained: null,
+      inFlight: { requests: 0, connections: 0, hasRequests: true, countedBy: "clusters" },
+      listeners: [
+        { name: "in", direction: "inbound", connections: null },
+        { name: "raw", direction: "inbound", connections: null },
+      ],
+    });
+  });
+
+  test.concurrent("counts raw TCP as well, where Istio's annotation makes it show requests and connections", async () => {
+    await using backend = await startBackend();
+    const suffixes = [{ suffix: "downstream_rq_active" }, { suffix: "downstream_cx_active" }];
+    await using envoy = await startProxy(backend, { shows: [...istioStats, ...suffixes] });
+    const held = [
+      await holdRequest(way(envoy, backend), "/hold/1"),
+      await holdTcp({ port: envoy.portOf("raw"), backend }),
+    ];
+    const idle = await holdIdle(way(envoy, backend));
+    await using started = startEbb(drain(envoy));
+    await says(started, '"requests":1,"connections":1');
+    await Promise.all(held.map((each) => each.finish()));
+    const ended = await started.ended;
+    expect(lineOf(ended, "counting the work in flight")).toMatchObject({ countedBy: "listeners" });
+    expect(ended.code).toBe(0);
+    expect(idle.isClosed()).toBe(false);
+  });
+
+  test.concurrent.each([
+    ["by default", []],
+    ["with EXIT_ON_ZERO_ACTIVE_CONNECTIONS", [{ suffix: "downstream_cx_active" }]],
+    ["where requests alone are shown", [{ suffix: "downstream_rq_active" }]],
+  ])("counts requests and raw TCP by clusters %s", async (_, more) => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend, { shows: [...istioStats, ...more] });
+    const idle = await holdIdle(way(envoy, backend));
+    const held = [
+      await holdRequest(way(envoy, backend), "/hold/1"),
+      await holdTcp({ port: envoy.portOf("raw"), backend }),
+    ];
+    await using started = startEbb(drain(envoy));
+    await says(started, '"requests":2,"connections":0');
+    await Promise.all(held.map((each) => each.finish()));
+    const ended = await started.ended;
+    expect(lineOf(ended, "counting the work in flight")).toMatchObject({ countedBy: "clusters" });
+    expect(ended.code).toBe(0);
+    expect(idle.isClosed()).toBe(false);
+  });
+});
+
+describeAgainstEnvoy("draining an Envoy that shows neither statistics nor clusters", () => {
+  const allowPaths = ["/healthcheck", "/drain_listeners", "/listeners"];
+
+  test.concurrent("counts the connections on its inbound ports, and says that idle ones are among them", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend, {
+      allowPaths: [...allowPaths, "/stats", "/config_dump"],
+      isLikeIstio: false,
+      isDynamic: true,
+      shows: [{ prefix: "server" }],
+    });
+    const idle = await holdIdle(way(envoy, backend));
+    await using started = startEbb(["drain", "--admin", envoy.admin, "--min-drain", "200ms", "--drain", "20s"]);
+    await says(started, '"connections":1');
     idle.socket.destroy();
     const ended = await started.ended;
-    expect(lineOf(ended, "in flight")).toMatchObject({ requests: 0, connections: 1 });
+    const counting = lineOf(ended, "counting the work in flight");
+    expect(counting).toMatchObject({ countedBy: "sockets", what: expect.stringContaining("idle ones too") });
     expect(ended.code).toBe(0);
   });
 });

@@ -229,6 +229,7 @@ describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
         { name: "outbound-raw", direction: "OUTBOUND", port: await freePort(), tcpPort },
       ],
       flags: ["--drain-strategy", "immediate"],
+      isDynamic: true,
     });
   }
 

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../build/envoy.mjs";
 import { temporaryFolder, until } from "../harness.ts";
-import { type AdminAddress, bootstrap, type ListenerPlan } from "./bootstrap.ts";
+import { type AdminAddress, configurationOf, istioStats, type ListenerPlan, type Plan } from "./bootstrap.ts";
 import type { ControlPlane } from "./servers.ts";
 
 export interface EnvoyOptions {
@@ -16,7 +16,14 @@ export interface EnvoyOptions {
   /** More of Envoy's flags. */
   readonly flags?: readonly string[];
   readonly allowPaths?: readonly string[];
+  /** Its listeners and clusters come as from a control plane. */
+  readonly isDynamic?: boolean;
+  /** Clusters as Istio has them, and no more statistics than it shows by default; all of it comes as from a control plane. */
   readonly isLikeIstio?: boolean;
+  /** The patterns of the statistics that are shown. */
+  readonly shows?: readonly object[];
+  /** So many outbound listeners more, on no port. */
+  readonly unbound?: number;
   readonly waitsFor?: ControlPlane;
 }
 
@@ -37,16 +44,22 @@ export interface Envoy extends AsyncDisposable {
 
 /** Starts Envoy; `await using` it. Resolves once its admin interface is open. @throws Error with its log where it ends before */
 export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
-  const { upstreamPort, admin = { host: "127.0.0.1", port: 0 }, listenerPort = 0, waitsFor } = options;
+  const { upstreamPort, admin = { host: "127.0.0.1", port: 0 }, listenerPort = 0, waitsFor, unbound = 0 } = options;
   const folder = temporaryFolder();
   const at = (name: string) => join(folder.path, name);
-  const plan = {
-    ...{ admin, listenerPort, upstreamPort, isLikeIstio: options.isLikeIstio === true },
+  const { isLikeIstio = false, isDynamic = isLikeIstio, shows = isLikeIstio ? istioStats : undefined } = options;
+  const plan: Plan = {
+    ...{ admin, listenerPort, upstreamPort, isLikeIstio, unbound },
+    ...(isDynamic ? { from: folder.path } : {}),
+    ...(shows === undefined ? {} : { shows }),
     ...(options.listeners === undefined ? {} : { listeners: options.listeners }),
     ...(options.allowPaths === undefined ? {} : { allowPaths: options.allowPaths }),
     ...(waitsFor === undefined ? {} : { waitsFor: { what: waitsFor.what, controlPlanePort: waitsFor.port } }),
   };
-  writeFileSync(at("envoy.json"), JSON.stringify(bootstrap(plan)));
+  const { bootstrap, listeners, clusters } = configurationOf(plan);
+  writeFileSync(at("envoy.json"), JSON.stringify(bootstrap));
+  writeFileSync(at("listeners.json"), JSON.stringify({ resources: listeners }));
+  writeFileSync(at("clusters.json"), JSON.stringify({ resources: clusters }));
   const flags = ["--disable-hot-restart", "--concurrency", "1", "--log-level", "warning", "--log-path", at("log")];
   const files = ["--config-path", at("envoy.json"), "--admin-address-path", at("admin")];
   const envoy = Bun.spawn([executable(), ...flags, ...files, ...(options.flags ?? [])], {
@@ -61,7 +74,10 @@ export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
   };
   try {
     const target = await until("Envoy's admin interface", () => adminOf(envoy, at));
-    const ports = await listenerPortsOf(target);
+    const ports = await until("its listeners", async () => {
+      const found = await listenerPortsOf(target);
+      return (found.size >= listeners.length || waitsFor !== undefined) && found;
+    });
     return {
       pid: envoy.pid,
       admin: target.unix === undefined ? target.url : `unix:${target.unix}`,

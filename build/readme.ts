@@ -4,29 +4,37 @@ import { exitMeanings } from "../src/core/exit.ts";
 import { defaultOf, flagOf } from "../src/core/help.ts";
 import { options } from "../src/core/options.ts";
 import { annotationMeanings } from "../src/core/patch-annotations.ts";
-import type { SidecarKind } from "../src/core/sidecars/kind.ts";
+import type { Fact, SidecarKind } from "../src/core/sidecars/kind.ts";
 import { sidecarKinds } from "../src/core/sidecars/registry.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
 import { type Wish, wishes } from "./inits.ts";
 
-const path = join(import.meta.dirname, "..", "README.md");
+const root = join(import.meta.dirname, "..");
 
-/** The README with its tables made anew from the declarations; each stands between `<!-- NAME -->` and `<!-- /NAME -->`. */
-export function withTables(readme: string): string {
-  let text = readme;
-  for (const [name, table] of Object.entries({
-    options: optionTable(),
-    sidecars: sidecarTable(),
-    exits: exitTable(),
-    annotations: annotationTable(),
-    inits: initTable(),
-    differences: differenceTable(),
-  })) {
+/** The pages with tables that are made from the declarations: each stands between `<!-- NAME -->` and `<!-- /NAME -->`. */
+const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  "README.md": {
+    options: optionTable,
+    sidecars: sidecarTable,
+    exits: exitTable,
+    annotations: annotationTable,
+    inits: initTable,
+    differences: differenceTable,
+  },
+  "src/manual/sidecars.md": { facts: factTables },
+};
+
+export const pagePaths: readonly string[] = Object.keys(pages);
+
+/** The text of a page with its tables made anew. @throws Error where the page has no place for one of them */
+export function withTables(page: string, text: string): string {
+  let made = text;
+  for (const [name, table] of Object.entries(pages[page] ?? {})) {
     const place = new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`);
-    if (!place.test(text)) throw new Error(`README.md has no place for the table of ${name}`);
-    text = text.replace(place, (_, start, end) => `${start}${table}${end}`);
+    if (!place.test(made)) throw new Error(`${page} has no place for the table of ${name}`);
+    made = made.replace(place, (_, start, end) => `${start}${table()}${end}`);
   }
-  return text;
+  return made;
 }
 
 function optionTable(): string {
@@ -45,8 +53,53 @@ function sidecarTable(): string {
     readyOf(kind),
     quitOf(kind),
     foundBy(kind),
+    knownBy(kind),
   ]);
-  return table(["sidecar", "ready", "quit", "found by"], rows);
+  return table(["sidecar", "ready", "quit", "found by", "run here on"], rows);
+}
+
+/** The versions of the program that tests run. */
+function knownBy({ facts }: SidecarKind): string {
+  const versions = facts().flatMap((fact) => ("ran" in fact ? [fact.ran] : []));
+  return versions.length === 0 ? "(its source is read)" : [...new Set(versions)].join(", ");
+}
+
+function factTables(): string {
+  return Object.entries(sidecarKinds)
+    .map(([name, kind]: [string, SidecarKind]) => {
+      const rows = kind.facts().map((fact) => {
+        const what = [stated(fact.about, kind), fact.says].filter((text) => text !== undefined).join(": ");
+        return [fact.about, what, "ran" in fact ? `ran: ${fact.ran}, ${code(fact.by)}` : `read: ${fact.read}`];
+      });
+      return `\n## ${name}\n\n${table(["about", "what ebb knows", "how"], rows)}`;
+    })
+    .join("");
+}
+
+/** What the fields of a kind say. */
+function stated(about: Fact["about"], kind: SidecarKind): string | undefined {
+  const { name, image } = kind.containers();
+  const patterns = [name, image].flatMap((pattern) => (pattern === undefined ? [] : code(pattern.source)));
+  const texts: Readonly<Record<Fact["about"], string | undefined>> = {
+    admin: code(kind.admin),
+    ready: readyOf(kind),
+    quit: quitOf(kind),
+    leaves: kind.leaves === undefined ? undefined : `it leaves ${kind.leaves}`,
+    refusals: Object.entries(kind.refusals())
+      .map(([status, meaning]) => `${status}: ${meaning}`)
+      .join("; "),
+    drain: kind.drainPath === undefined ? undefined : code(`POST ${kind.drainPath}`),
+    count:
+      kind.inbound === undefined
+        ? undefined
+        : `clusters ${code(kind.inbound.clusters)}, ports ${kind.inbound.ports.join(", ")}`,
+    found: foundBy(kind),
+    native: undefined,
+    moved: undefined,
+    container: `${patterns.join(" or ")}; processes ${kind.programs.map(code).join(", ")}`,
+    reaper: kind.reaping?.().command?.(9091)?.join(" "),
+  };
+  return texts[about];
 }
 
 function readyOf({ ready, orReady = [] }: SidecarKind): string {
@@ -111,4 +164,9 @@ function code(text: string): string {
   return `\`${text}\``;
 }
 
-if (import.meta.main) writeFileSync(path, withTables(readFileSync(path, "utf8")));
+if (import.meta.main) {
+  for (const page of pagePaths) {
+    const path = join(root, page);
+    writeFileSync(path, withTables(page, readFileSync(path, "utf8")));
+  }
+}

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { withTables } from "../build/readme.ts";
+import { pagePaths, withTables } from "../build/readme.ts";
 import { commands } from "../src/commands.ts";
 import { readCommandCall, readOperandCall } from "../src/core/call.ts";
 import { injectPod, type Policy } from "../src/core/patch.ts";
@@ -13,12 +13,13 @@ const policy: Policy = { image: "ebb", all: false, volume: "emptyDir", options: 
 
 const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
 
-test("the README's tables are those of the declarations (bun build/readme.ts writes them)", () => {
-  expect(readme).toBe(withTables(readme));
+test.each(pagePaths)("the tables of %s are those of the declarations (bun build/readme.ts writes them)", (page) => {
+  const text = readFileSync(join(import.meta.dirname, "..", page), "utf8");
+  expect(text).toBe(withTables(page, text));
 });
 
 test("a place for a table that is missing is named", () => {
-  expect(() => withTables("# ebb")).toThrow("no place for the table of options");
+  expect(() => withTables("README.md", "# ebb")).toThrow("README.md has no place for the table of options");
 });
 
 test.each(Object.keys(commands))("the README names ebb %s", (name) => {

@@ -17,7 +17,7 @@ describe("ebb drain", () => {
     envoy.stats = idle;
     const ended = await started.ended;
     expect(envoy.requests).toEqual(["POST /healthcheck/fail", "POST /drain_listeners", "GET /stats", "GET /stats"]);
-    const failed = lineOf(ended, "health checks fail from now on; connections are still accepted");
+    const failed = lineOf(ended, "Envoy's health checks fail from now on; connections are still accepted");
     expect(failed).toMatchObject({ sidecar: "envoy", request: `POST ${envoy.url}/healthcheck/fail` });
     const listeners = lineOf(ended, "the listeners drain");
     expect(listeners).toMatchObject({ request: `POST ${envoy.url}/drain_listeners?graceful&skip_exit` });

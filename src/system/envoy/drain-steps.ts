@@ -48,7 +48,7 @@ export function drainSteps(options: StepOptions): (step: Step) => Promise<Event>
 
 const messages = {
   "fail-health": {
-    done: "health checks fail from now on; connections are still accepted",
+    done: "Envoy's health checks fail from now on; connections are still accepted",
     failed: "the health checks could not be failed",
   },
   "drain-listeners": { done: "the listeners drain", failed: "the listeners could not be drained" },

@@ -4,12 +4,24 @@ import { exitMeanings } from "../src/core/exit.ts";
 import { defaultOf, flagOf } from "../src/core/help.ts";
 import { options } from "../src/core/options.ts";
 import { annotationMeanings } from "../src/core/patch-annotations.ts";
-import type { Fact, SidecarKind } from "../src/core/sidecars/kind.ts";
-import { sidecarKinds } from "../src/core/sidecars/registry.ts";
+import type { Fact } from "../src/core/sidecars/fact.ts";
+import type { SidecarKind } from "../src/core/sidecars/kind.ts";
+import { kindOf, type SidecarName, sidecarNames } from "../src/core/sidecars/registry.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
 import { type Wish, wishes } from "./inits.ts";
 
 const root = join(import.meta.dirname, "..");
+
+/** The facts of each sidecar, which its file has beside what ebb runs with. */
+export const facts: ReadonlyMap<SidecarName, readonly Fact[]> = new Map(
+  await Promise.all(
+    sidecarNames.map(async (name) => [name, (await import(`../src/core/sidecars/${name}.ts`)).facts] as const),
+  ),
+);
+
+function factsOf(name: SidecarName): readonly Fact[] {
+  return facts.get(name) ?? [];
+}
 
 /** The pages with tables that are made from the declarations: each stands between `<!-- NAME -->` and `<!-- /NAME -->`. */
 const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
@@ -48,27 +60,24 @@ function optionTable(): string {
 }
 
 function sidecarTable(): string {
-  const rows = Object.entries(sidecarKinds).map(([name, kind]: [string, SidecarKind]) => [
-    code(name),
-    readyOf(kind),
-    quitOf(kind),
-    foundBy(kind),
-    knownBy(kind),
-  ]);
+  const rows = sidecarNames.map((name) => {
+    const kind = kindOf(name);
+    return [code(name), readyOf(kind), quitOf(kind), foundBy(kind), knownBy(name)];
+  });
   return table(["sidecar", "ready", "quit", "found by", "run here on"], rows);
 }
 
 /** The versions of the program that tests run. */
-function knownBy({ facts }: SidecarKind): string {
-  const versions = facts().flatMap((fact) => ("ran" in fact ? [fact.ran] : []));
+function knownBy(name: SidecarName): string {
+  const versions = factsOf(name).flatMap((fact) => ("ran" in fact ? [fact.ran] : []));
   return versions.length === 0 ? "(its source is read)" : [...new Set(versions)].join(", ");
 }
 
 function factTables(): string {
-  return Object.entries(sidecarKinds)
-    .map(([name, kind]: [string, SidecarKind]) => {
-      const rows = kind.facts().map((fact) => {
-        const what = [stated(fact.about, kind), fact.says].filter((text) => text !== undefined).join(": ");
+  return sidecarNames
+    .map((name) => {
+      const rows = factsOf(name).map((fact) => {
+        const what = [stated(fact.about, kindOf(name)), fact.says].filter((text) => text !== undefined).join(": ");
         return [fact.about, what, "ran" in fact ? `ran: ${fact.ran}, ${code(fact.by)}` : `read: ${fact.read}`];
       });
       return `\n## ${name}\n\n${table(["about", "what ebb knows", "how"], rows)}`;

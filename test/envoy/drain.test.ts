@@ -22,7 +22,7 @@ import {
 
 setDefaultTimeout(20_000);
 
-function drain(envoy: Envoy, ...flags: readonly string[]): readonly string[] {
+function drain(envoy: Pick<Envoy, "admin">, ...flags: readonly string[]): readonly string[] {
   return ["drain", "--admin", envoy.admin, "--min-drain", "200ms", ...flags];
 }
 
@@ -178,10 +178,8 @@ describeAgainstEnvoy("draining a real Envoy", () => {
   });
 
   test.concurrent("where it is gone already fails, and says that nobody listens", async () => {
-    await using backend = await startBackend();
-    const envoy = await startProxy(backend);
-    await envoy[Symbol.asyncDispose]();
-    const ended = await ebb(drain(envoy, "--drain", "20s", "--quit"));
+    // a port that the system gives to nobody: that of an Envoy that has ended may be another test's by now
+    const ended = await ebb(drain({ admin: "http://127.0.0.1:9" }, "--drain", "20s", "--quit"));
     expect(lineOf(ended, "drain")).toMatchObject({ level: "warn", outcome: expect.stringContaining("nobody listens") });
     expect(ended.code).toBe(69);
   });

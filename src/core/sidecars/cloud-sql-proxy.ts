@@ -1,5 +1,6 @@
 import { parseHttpTarget } from "../address.ts";
 import type { Probe } from "../probe.ts";
+import type { Fact } from "./fact.ts";
 import type { Adjustment, PodFacts, QuitTarget, SidecarKind } from "./kind.ts";
 
 /**
@@ -39,39 +40,40 @@ export const cloudSqlProxy = {
     command: (port) =>
       port === undefined ? undefined : ["/cloud-sql-proxy", "shutdown", "--admin-port", String(port)],
   }),
-  facts: () => [
-    {
-      about: "admin",
-      ran: "cloud-sql-proxy 2.27.0",
-      by: "test/sidecars/cloud-sql-proxy",
-      says: "only with --quitquitquit",
-    },
-    { about: "ready", ran: "cloud-sql-proxy 2.27.0", by: "test/sidecars/cloud-sql-proxy" },
-    { about: "quit", ran: "cloud-sql-proxy 2.27.0", by: "test/sidecars/cloud-sql-proxy", says: "it ends with 0" },
-    {
-      about: "leaves",
-      read: "cloud-sql-proxy v2.25.3 cmd/root.go:1250-1267",
-      says: "its admin server answers through both delays",
-    },
-    { about: "refusals", read: "cloud-sql-proxy v2.25.3 cmd/root.go:1270-1285" },
-    { about: "found", read: "cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423" },
-    {
-      about: "native",
-      read: "cloud-sql-proxy-operator v1.8.1 internal/controller/setup.go:52",
-      says: "from Kubernetes 1.29 on the operator's is one, which no annotation tells: a quit is followed by a restart",
-    },
-    {
-      about: "moved",
-      read: "cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423",
-      says: "`CSQL_PROXY_QUIT_URLS`",
-    },
-    {
-      about: "container",
-      read: "cloud-sql-proxy-operator v1.8.1 internal/workload/names.go; cloud-sql-proxy v2.25.3 Dockerfile",
-    },
-    { about: "reaper", read: "cloud-sql-proxy v2.25.3 cmd/root.go:417" },
-  ],
 } as const satisfies SidecarKind;
+
+export const facts: readonly Fact[] = [
+  {
+    about: "admin",
+    ran: "cloud-sql-proxy 2.27.0",
+    by: "test/sidecars/cloud-sql-proxy",
+    says: "only with --quitquitquit",
+  },
+  { about: "ready", ran: "cloud-sql-proxy 2.27.0", by: "test/sidecars/cloud-sql-proxy" },
+  { about: "quit", ran: "cloud-sql-proxy 2.27.0", by: "test/sidecars/cloud-sql-proxy", says: "it ends with 0" },
+  {
+    about: "leaves",
+    read: "cloud-sql-proxy v2.25.3 cmd/root.go:1250-1267",
+    says: "its admin server answers through both delays",
+  },
+  { about: "refusals", read: "cloud-sql-proxy v2.25.3 cmd/root.go:1270-1285" },
+  { about: "found", read: "cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423" },
+  {
+    about: "native",
+    read: "cloud-sql-proxy-operator v1.8.1 internal/controller/setup.go:52",
+    says: "from Kubernetes 1.29 on the operator's is one, which no annotation tells: a quit is followed by a restart",
+  },
+  {
+    about: "moved",
+    read: "cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423",
+    says: "`CSQL_PROXY_QUIT_URLS`",
+  },
+  {
+    about: "container",
+    read: "cloud-sql-proxy-operator v1.8.1 internal/workload/names.go; cloud-sql-proxy v2.25.3 Dockerfile",
+  },
+  { about: "reaper", read: "cloud-sql-proxy v2.25.3 cmd/root.go:417" },
+];
 
 /** One for each of the operator's proxies in this pod. */
 function adjust({ env }: PodFacts): Adjustment {

@@ -1,4 +1,5 @@
 import type { Probe } from "../probe.ts";
+import type { Fact } from "./fact.ts";
 import {
   type Adjustment,
   inboundDrain,
@@ -48,41 +49,42 @@ export const consul = {
   programs: ["consul-dataplan", "envoy", "dumb-init"],
   annotationPrefixes: ["consul.hashicorp.com/"],
   reaping: () => ({ seconds: (annotations) => secondsIn(annotations, GRACE, GRACE_SECONDS) }),
-  facts: () => [
-    { about: "admin", read: "consul-dataplane 28a963a cmd/consul-dataplane/config.go:235" },
-    { about: "ready", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
-    {
-      about: "quit",
-      ran: "Envoy 1.40.0 with consul-dataplane's bootstrap",
-      by: "test/sidecars/consul",
-      says: "Envoy ends with 0, and consul-dataplane with it (read: consul-dataplane 28a963a pkg/consuldp/proxy.go:166-172, consul_dataplane.go:257-261)",
-    },
-    {
-      about: "leaves",
-      read: "consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214",
-      says: "/graceful_shutdown waits its whole grace period in any case; it is asked only where nobody listens at the admin interface",
-    },
-    { about: "refusals", read: "consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214" },
-    { about: "drain", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
-    { about: "count", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
-    { about: "found", read: "consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_webhook.go:446" },
-    {
-      about: "native",
-      read: "consul-k8s a507b1d1e control-plane/connect-inject/lifecycle/lifecycle_configuration.go:128-139",
-      says: "the annotation tells; a Helm default that makes it one is in no annotation",
-    },
-    {
-      about: "moved",
-      read: "consul-k8s a507b1d1e control-plane/connect-inject/constants/annotations_and_labels.go:123-129, webhook/consul_dataplane_sidecar.go:389-411",
-      says: "one sidecar for each service of `connect-service`, on the ports after",
-    },
-    {
-      about: "container",
-      read: "consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_webhook.go:39; consul-dataplane 28a963a Dockerfile:107",
-    },
-    { about: "reaper", read: "consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214" },
-  ],
 } as const satisfies SidecarKind;
+
+export const facts: readonly Fact[] = [
+  { about: "admin", read: "consul-dataplane 28a963a cmd/consul-dataplane/config.go:235" },
+  { about: "ready", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
+  {
+    about: "quit",
+    ran: "Envoy 1.40.0 with consul-dataplane's bootstrap",
+    by: "test/sidecars/consul",
+    says: "Envoy ends with 0, and consul-dataplane with it (read: consul-dataplane 28a963a pkg/consuldp/proxy.go:166-172, consul_dataplane.go:257-261)",
+  },
+  {
+    about: "leaves",
+    read: "consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214",
+    says: "/graceful_shutdown waits its whole grace period in any case; it is asked only where nobody listens at the admin interface",
+  },
+  { about: "refusals", read: "consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214" },
+  { about: "drain", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
+  { about: "count", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
+  { about: "found", read: "consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_webhook.go:446" },
+  {
+    about: "native",
+    read: "consul-k8s a507b1d1e control-plane/connect-inject/lifecycle/lifecycle_configuration.go:128-139",
+    says: "the annotation tells; a Helm default that makes it one is in no annotation",
+  },
+  {
+    about: "moved",
+    read: "consul-k8s a507b1d1e control-plane/connect-inject/constants/annotations_and_labels.go:123-129, webhook/consul_dataplane_sidecar.go:389-411",
+    says: "one sidecar for each service of `connect-service`, on the ports after",
+  },
+  {
+    about: "container",
+    read: "consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_webhook.go:39; consul-dataplane 28a963a Dockerfile:107",
+  },
+  { about: "reaper", read: "consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214" },
+];
 
 /** A pod with several services has a sidecar for each, on the ports after (consul-k8s, webhook/consul_dataplane_sidecar.go). */
 function adjust({ annotations }: PodFacts): Adjustment {

@@ -1,3 +1,4 @@
+import type { Fact } from "./fact.ts";
 import {
   type Adjustment,
   type Annotations,
@@ -44,34 +45,35 @@ export const dapr = {
     // its port, and its token, which may come from a Secret: so the reaper need not read that
     variables: ["DAPR_HTTP_PORT", "DAPR_API_TOKEN"],
   }),
-  facts: () => [
-    { about: "admin", ran: "daprd 1.14.0", by: "test/sidecars/dapr" },
-    { about: "ready", ran: "daprd 1.14.0", by: "test/sidecars/dapr" },
-    { about: "quit", ran: "daprd 1.14.0", by: "test/sidecars/dapr", says: "204, and it ends with 0" },
-    {
-      about: "leaves",
-      read: "dapr v1.18.3 pkg/runtime/runtime.go:418 and 528-534, pkg/runtime/config.go:475",
-      says: "dapr.io/block-shutdown-duration delays signals, not this",
-    },
-    { about: "refusals", read: "dapr v1.18.3 pkg/api/http/middlewares.go:45-67, pkg/api/http/server.go:435" },
-    { about: "found", read: "dapr v1.18.3 pkg/injector/patcher/sidecar_patcher.go:137-183" },
-    {
-      about: "native",
-      read: "dapr v1.18.3 pkg/injector/service/pod_patch.go:83-122",
-      says: "a Helm value that makes it one is in no annotation",
-    },
-    {
-      about: "moved",
-      read: "dapr v1.18.3 pkg/api/http/server.go:119-127, pkg/injector/patcher/sidecar_container.go:191 and 472-478",
-      says: "`DAPR_HTTP_PORT`; `dapr.io/unix-domain-socket-path` puts its API on a unix socket",
-    },
-    {
-      about: "container",
-      read: "dapr v1.18.3 pkg/injector/consts/consts.go:24, pkg/injector/patcher/sidecar_container.go:62",
-    },
-    { about: "reaper", read: "dapr v1.18.3 pkg/runtime/config.go:475" },
-  ],
 } as const satisfies SidecarKind;
+
+export const facts: readonly Fact[] = [
+  { about: "admin", ran: "daprd 1.14.0", by: "test/sidecars/dapr" },
+  { about: "ready", ran: "daprd 1.14.0", by: "test/sidecars/dapr" },
+  { about: "quit", ran: "daprd 1.14.0", by: "test/sidecars/dapr", says: "204, and it ends with 0" },
+  {
+    about: "leaves",
+    read: "dapr v1.18.3 pkg/runtime/runtime.go:418 and 528-534, pkg/runtime/config.go:475",
+    says: "dapr.io/block-shutdown-duration delays signals, not this",
+  },
+  { about: "refusals", read: "dapr v1.18.3 pkg/api/http/middlewares.go:45-67, pkg/api/http/server.go:435" },
+  { about: "found", read: "dapr v1.18.3 pkg/injector/patcher/sidecar_patcher.go:137-183" },
+  {
+    about: "native",
+    read: "dapr v1.18.3 pkg/injector/service/pod_patch.go:83-122",
+    says: "a Helm value that makes it one is in no annotation",
+  },
+  {
+    about: "moved",
+    read: "dapr v1.18.3 pkg/api/http/server.go:119-127, pkg/injector/patcher/sidecar_container.go:191 and 472-478",
+    says: "`DAPR_HTTP_PORT`; `dapr.io/unix-domain-socket-path` puts its API on a unix socket",
+  },
+  {
+    about: "container",
+    read: "dapr v1.18.3 pkg/injector/consts/consts.go:24, pkg/injector/patcher/sidecar_container.go:62",
+  },
+  { about: "reaper", read: "dapr v1.18.3 pkg/runtime/config.go:475" },
+];
 
 /** Where the pod says so, its API is on a unix socket instead of a port (pkg/api/http/server.go). The token goes to daprd alone, and is never logged. */
 function adjust({ env, annotations }: PodFacts): Adjustment {

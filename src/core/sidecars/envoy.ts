@@ -1,3 +1,4 @@
+import type { Fact } from "./fact.ts";
 import type { SidecarKind } from "./kind.ts";
 
 /** A plain Envoy: its admin interface (envoyproxy.io, operations/admin). 9901 is the usual port. */
@@ -27,32 +28,33 @@ export const envoy = {
   annotationPrefixes: [],
   // at SIGTERM it ends at once
   needsDrainHook: true,
-  facts: () => [
-    { about: "admin", ran: "Envoy 1.40.0", by: "test/envoy/admin.test.ts" },
-    { about: "ready", ran: "Envoy 1.40.0", by: "test/envoy/run.test.ts" },
-    {
-      about: "quit",
-      ran: "Envoy 1.40.0",
-      by: "test/envoy/run.test.ts",
-      says: "it ends at once with 0, and leaves the file of a unix socket behind",
-    },
-    { about: "refusals", ran: "Envoy 1.40.0", by: "test/envoy/admin.test.ts" },
-    {
-      about: "drain",
-      ran: "Envoy 1.40.0",
-      by: "test/envoy/drain.test.ts",
-      says: "`/ready` stays 200: only /healthcheck/fail changes it",
-    },
-    {
-      about: "count",
-      says: "requests of HTTP listeners, connections of the others",
-      ran: "Envoy 1.40.0",
-      by: "test/envoy/drain.test.ts",
-    },
-    { about: "found", ran: "Envoy 1.40.0", by: "test/envoy/run.test.ts" },
-    {
-      about: "container",
-      read: "envoyproxy/envoy 11ade9d distribution/docker/Dockerfile-envoy; consul-k8s 0.49; AWS App Mesh and OSM injectors",
-    },
-  ],
 } as const satisfies SidecarKind;
+
+export const facts: readonly Fact[] = [
+  { about: "admin", ran: "Envoy 1.40.0", by: "test/envoy/admin.test.ts" },
+  { about: "ready", ran: "Envoy 1.40.0", by: "test/envoy/run.test.ts" },
+  {
+    about: "quit",
+    ran: "Envoy 1.40.0",
+    by: "test/envoy/run.test.ts",
+    says: "it ends at once with 0, and leaves the file of a unix socket behind",
+  },
+  { about: "refusals", ran: "Envoy 1.40.0", by: "test/envoy/admin.test.ts" },
+  {
+    about: "drain",
+    ran: "Envoy 1.40.0",
+    by: "test/envoy/drain.test.ts",
+    says: "`/ready` stays 200: only /healthcheck/fail changes it",
+  },
+  {
+    about: "count",
+    says: "requests of HTTP listeners, connections of the others",
+    ran: "Envoy 1.40.0",
+    by: "test/envoy/drain.test.ts",
+  },
+  { about: "found", ran: "Envoy 1.40.0", by: "test/envoy/run.test.ts" },
+  {
+    about: "container",
+    read: "envoyproxy/envoy 11ade9d distribution/docker/Dockerfile-envoy; consul-k8s 0.49; AWS App Mesh and OSM injectors",
+  },
+];

@@ -1,3 +1,4 @@
+import type { Fact } from "./fact.ts";
 import {
   type Adjustment,
   type Annotations,
@@ -47,53 +48,54 @@ export const istio = {
     // at Envoy's admin interface, with which pilot-agent ends (istio pkg/envoy/agent.go): as other reapers exec it
     command: () => ["pilot-agent", "request", "POST", "quitquitquit"],
   }),
-  facts: () => [
-    { about: "admin", ran: "Istio 1.31.1", by: "test/sidecars/istio" },
-    {
-      about: "ready",
-      ran: "Istio 1.31.1",
-      by: "test/sidecars/istio",
-      says: "pilot-agent asks Envoy only until it was ready once: after POST /healthcheck/fail both ports still answer 200",
-    },
-    {
-      about: "quit",
-      ran: "Istio 1.31.1",
-      by: "test/sidecars/istio",
-      says: "Envoy is killed without a drain, and pilot-agent ends with 0",
-    },
-    {
-      about: "refusals",
-      read: "istio 86c9f01 pilot/cmd/pilot-agent/status/server.go:1057-1085",
-      says: "403 before 405; the loopback is the peer's address",
-    },
-    {
-      about: "drain",
-      ran: "Istio 1.31.1",
-      by: "test/sidecars/istio",
-      says: "listeners keep accepting; each answer says `connection: close`; idle connections stay",
-    },
-    {
-      about: "count",
-      ran: "Istio 1.31.1",
-      by: "test/sidecars/istio",
-      says: "its statistics leave out requests and connections of listeners; its inbound clusters have no host rows before their first request",
-    },
-    { about: "found", ran: "Istio 1.31.1", by: "test/cluster/istio" },
-    {
-      about: "native",
-      ran: "Istio 1.31.1",
-      by: "test/cluster/istio",
-      says: "`sidecar.istio.io/status` lists istio-proxy under initContainers",
-    },
-    {
-      about: "moved",
-      read: "istio 86c9f01 pilot/cmd/pilot-agent/app/cmd.go:146, manifests/charts/istio-control/istio-discovery/files/injection-template.yaml:357",
-      says: "`status.sidecar.istio.io/port` moves the quit; with 0 there is none, and Envoy's own quit ends pilot-agent",
-    },
-    { about: "container", ran: "Istio 1.31.1", by: "test/cluster/istio" },
-    { about: "reaper", ran: "Istio 1.31.1", by: "test/cluster/istio" },
-  ],
 } as const satisfies SidecarKind;
+
+export const facts: readonly Fact[] = [
+  { about: "admin", ran: "Istio 1.31.1", by: "test/sidecars/istio" },
+  {
+    about: "ready",
+    ran: "Istio 1.31.1",
+    by: "test/sidecars/istio",
+    says: "pilot-agent asks Envoy only until it was ready once: after POST /healthcheck/fail both ports still answer 200",
+  },
+  {
+    about: "quit",
+    ran: "Istio 1.31.1",
+    by: "test/sidecars/istio",
+    says: "Envoy is killed without a drain, and pilot-agent ends with 0",
+  },
+  {
+    about: "refusals",
+    read: "istio 86c9f01 pilot/cmd/pilot-agent/status/server.go:1057-1085",
+    says: "403 before 405; the loopback is the peer's address",
+  },
+  {
+    about: "drain",
+    ran: "Istio 1.31.1",
+    by: "test/sidecars/istio",
+    says: "listeners keep accepting; each answer says `connection: close`; idle connections stay",
+  },
+  {
+    about: "count",
+    ran: "Istio 1.31.1",
+    by: "test/sidecars/istio",
+    says: "its statistics leave out requests and connections of listeners; its inbound clusters have no host rows before their first request",
+  },
+  { about: "found", ran: "Istio 1.31.1", by: "test/cluster/istio" },
+  {
+    about: "native",
+    ran: "Istio 1.31.1",
+    by: "test/cluster/istio",
+    says: "`sidecar.istio.io/status` lists istio-proxy under initContainers",
+  },
+  {
+    about: "moved",
+    read: "istio 86c9f01 pilot/cmd/pilot-agent/app/cmd.go:146, manifests/charts/istio-control/istio-discovery/files/injection-template.yaml:357",
+    says: "`status.sidecar.istio.io/port` moves the quit; with 0 there is none, and Envoy's own quit ends pilot-agent",
+  },
+  { about: "container", ran: "Istio 1.31.1", by: "test/cluster/istio" },
+  { about: "reaper", ran: "Istio 1.31.1", by: "test/cluster/istio" },
+];
 
 /** istio-proxy under initContainers, and not under containers, is a native sidecar. */
 function isNative(annotations: Annotations): boolean {

@@ -55,31 +55,6 @@ export interface Reaping {
   readonly variables?: readonly string[];
 }
 
-/** What of a sidecar a fact is about. */
-export const aspects = [
-  "admin",
-  "ready",
-  "quit",
-  "leaves",
-  "refusals",
-  "drain",
-  "count",
-  "found",
-  "native",
-  "moved",
-  "container",
-  "reaper",
-] as const;
-
-/**
- * How a fact is known: `ran`, by a test of ours (`by`) on the program itself, in this version; or `read` in its source: version, file,
- * line. `says` tells what the fields of the kind do not.
- */
-export type Fact = { readonly about: (typeof aspects)[number]; readonly says?: string } & (
-  | { readonly ran: string; readonly by: string }
-  | { readonly read: string }
-);
-
 /** What ebb knows of one sidecar, as data. Ports are on the pod's loopback. */
 export interface SidecarKind {
   /** It stands beside a mesh's proxy, not in its place: what tells of the one says nothing of the other. */
@@ -138,8 +113,6 @@ export interface SidecarKind {
   /** `ebb inject` gives its ordinary container a hook that drains it, because it does not drain for long enough by itself. */
   readonly needsDrainHook?: true;
   readonly reaping?: () => Reaping;
-  /** How each of these is known. */
-  readonly facts: () => readonly Fact[];
 }
 
 /** Beside an app outbound must go on (istio#51855); skip_exit: the listeners keep accepting (Envoy, listeners_handler.cc). */

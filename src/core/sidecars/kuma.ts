@@ -1,3 +1,4 @@
+import type { Fact } from "./fact.ts";
 import { adminOn, inboundDrain, type SidecarKind } from "./kind.ts";
 
 /**
@@ -41,40 +42,41 @@ export const kuma = {
   containers: () => ({ name: /^kuma-sidecar$/, image: /^kuma-dp$/ }),
   programs: ["kuma-dp", "envoy", "coredns"],
   annotationPrefixes: ["kuma.io/"],
-  facts: () => [
-    {
-      about: "admin",
-      read: "kuma 2.14.3 pkg/core/xds/sockets.go:28-41, pkg/xds/bootstrap/template_v3.go:237, app/kuma-dp/cmd/run.go:169-180",
-      says: "mode 0600, kuma-dp's user; on TCP before 2.14 and with envoyAdminUnixSocket=false",
-    },
-    {
-      about: "ready",
-      read: "kuma 2.14.3 app/kuma-dp/pkg/dataplane/readiness/component.go:134-212",
-      says: "READY alone is kuma-dp's word, before its Envoy has any configuration",
-    },
-    {
-      about: "quit",
-      ran: "Envoy 1.40.0 with Kuma 2.14.3's bootstrap",
-      by: "test/sidecars/kuma",
-      says: "Envoy ends with 0; kuma-dp ends with it (read: kuma 2.14.3 app/kuma-dp/cmd/run.go:268-274)",
-    },
-    { about: "refusals", ran: "Envoy 1.40.0 with Kuma 2.14.3's bootstrap", by: "test/sidecars/kuma" },
-    { about: "drain", ran: "Envoy 1.40.0 with Kuma 2.14.3's bootstrap", by: "test/sidecars/kuma" },
-    { about: "count", ran: "Envoy 1.40.0 with Kuma 2.14.3's bootstrap", by: "test/sidecars/kuma" },
-    {
-      about: "found",
-      read: "kuma 2.14.3 pkg/plugins/runtime/k8s/webhooks/injector/testdata/inject.01.golden.yaml:4-34",
-    },
-    {
-      about: "native",
-      read: "kuma 2.14.3 pkg/plugins/runtime/k8s/plugin.go:394",
-      says: "no annotation tells; from Kubernetes 1.29 on it is one, and a quit is followed by a restart",
-    },
-    {
-      about: "moved",
-      read: "kuma 2.14.3 pkg/plugins/runtime/k8s/metadata/annotations.go:134",
-      says: "`kuma.io/envoy-admin-port`, for TCP",
-    },
-    { about: "container", read: "kuma 2.14.3 pkg/plugins/runtime/k8s/util/names.go:4" },
-  ],
 } as const satisfies SidecarKind;
+
+export const facts: readonly Fact[] = [
+  {
+    about: "admin",
+    read: "kuma 2.14.3 pkg/core/xds/sockets.go:28-41, pkg/xds/bootstrap/template_v3.go:237, app/kuma-dp/cmd/run.go:169-180",
+    says: "mode 0600, kuma-dp's user; on TCP before 2.14 and with envoyAdminUnixSocket=false",
+  },
+  {
+    about: "ready",
+    read: "kuma 2.14.3 app/kuma-dp/pkg/dataplane/readiness/component.go:134-212",
+    says: "READY alone is kuma-dp's word, before its Envoy has any configuration",
+  },
+  {
+    about: "quit",
+    ran: "Envoy 1.40.0 with Kuma 2.14.3's bootstrap",
+    by: "test/sidecars/kuma",
+    says: "Envoy ends with 0; kuma-dp ends with it (read: kuma 2.14.3 app/kuma-dp/cmd/run.go:268-274)",
+  },
+  { about: "refusals", ran: "Envoy 1.40.0 with Kuma 2.14.3's bootstrap", by: "test/sidecars/kuma" },
+  { about: "drain", ran: "Envoy 1.40.0 with Kuma 2.14.3's bootstrap", by: "test/sidecars/kuma" },
+  { about: "count", ran: "Envoy 1.40.0 with Kuma 2.14.3's bootstrap", by: "test/sidecars/kuma" },
+  {
+    about: "found",
+    read: "kuma 2.14.3 pkg/plugins/runtime/k8s/webhooks/injector/testdata/inject.01.golden.yaml:4-34",
+  },
+  {
+    about: "native",
+    read: "kuma 2.14.3 pkg/plugins/runtime/k8s/plugin.go:394",
+    says: "no annotation tells; from Kubernetes 1.29 on it is one, and a quit is followed by a restart",
+  },
+  {
+    about: "moved",
+    read: "kuma 2.14.3 pkg/plugins/runtime/k8s/metadata/annotations.go:134",
+    says: "`kuma.io/envoy-admin-port`, for TCP",
+  },
+  { about: "container", read: "kuma 2.14.3 pkg/plugins/runtime/k8s/util/names.go:4" },
+];

@@ -1,4 +1,5 @@
 import { parseDuration } from "../duration.ts";
+import type { Fact } from "./fact.ts";
 import { type Adjustment, type Annotations, adminOn, type PodFacts, type SidecarKind } from "./kind.ts";
 
 const GRACE_SECONDS = 120;
@@ -33,38 +34,39 @@ export const linkerd = {
   programs: ["linkerd2-proxy", "linkerd-proxy"],
   annotationPrefixes: ["linkerd.io/", "config.linkerd.io/", "config.beta.linkerd.io/", "config.alpha.linkerd.io/"],
   reaping: () => ({ seconds: (annotations) => (graceMs(annotations) ?? GRACE_SECONDS * 1000) / 1000 }),
-  facts: () => [
-    { about: "admin", read: "linkerd2 version-2.20 charts/partials/templates/_proxy.tpl:112" },
-    {
-      about: "ready",
-      read: "linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:72-85",
-      says: "once 200, it never says 503 again",
-    },
-    { about: "quit", read: "linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282" },
-    {
-      about: "leaves",
-      read: "linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/stack.rs:203, linkerd/app/src/env.rs:314",
-      says: "the admin port closes when the drain begins; the exit code is 0",
-    },
-    {
-      about: "refusals",
-      read: "linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282; linkerd2 version-2.20 pkg/k8s/labels.go:212",
-    },
-    { about: "found", read: "linkerd2 version-2.20 pkg/inject/inject.go:1286-1293" },
-    {
-      about: "native",
-      read: "linkerd2 version-2.20 pkg/inject/inject.go:429-445",
-      says: "`config.linkerd.io/proxy-enable-native-sidecar`, beta or alpha; 2.20 makes native ones by default without an annotation: a quit is then followed by a restart",
-    },
-    {
-      about: "moved",
-      read: "linkerd2 version-2.20 pkg/k8s/labels.go:170, pkg/inject/inject.go:300-305 and 403-410",
-      says: "`config.linkerd.io/admin-port` and `config.linkerd.io/shutdown-grace-period`",
-    },
-    { about: "container", read: "linkerd2 version-2.20 pkg/k8s/labels.go:365; linkerd2-proxy Dockerfile.proxy:84" },
-    { about: "reaper", read: "linkerd2-proxy release/v2.366.0 linkerd/app/src/env.rs:314" },
-  ],
 } as const satisfies SidecarKind;
+
+export const facts: readonly Fact[] = [
+  { about: "admin", read: "linkerd2 version-2.20 charts/partials/templates/_proxy.tpl:112" },
+  {
+    about: "ready",
+    read: "linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:72-85",
+    says: "once 200, it never says 503 again",
+  },
+  { about: "quit", read: "linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282" },
+  {
+    about: "leaves",
+    read: "linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/stack.rs:203, linkerd/app/src/env.rs:314",
+    says: "the admin port closes when the drain begins; the exit code is 0",
+  },
+  {
+    about: "refusals",
+    read: "linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282; linkerd2 version-2.20 pkg/k8s/labels.go:212",
+  },
+  { about: "found", read: "linkerd2 version-2.20 pkg/inject/inject.go:1286-1293" },
+  {
+    about: "native",
+    read: "linkerd2 version-2.20 pkg/inject/inject.go:429-445",
+    says: "`config.linkerd.io/proxy-enable-native-sidecar`, beta or alpha; 2.20 makes native ones by default without an annotation: a quit is then followed by a restart",
+  },
+  {
+    about: "moved",
+    read: "linkerd2 version-2.20 pkg/k8s/labels.go:170, pkg/inject/inject.go:300-305 and 403-410",
+    says: "`config.linkerd.io/admin-port` and `config.linkerd.io/shutdown-grace-period`",
+  },
+  { about: "container", read: "linkerd2 version-2.20 pkg/k8s/labels.go:365; linkerd2-proxy Dockerfile.proxy:84" },
+  { about: "reaper", read: "linkerd2-proxy release/v2.366.0 linkerd/app/src/env.rs:314" },
+];
 
 /** linkerd2 pkg/inject/inject.go: the first of these names that is there counts, as Go's strconv.ParseBool reads it. */
 function isNative(annotations: Annotations): boolean {

@@ -1,13 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { aspects, type Fact, type SidecarKind } from "../../../src/core/sidecars/kind.ts";
-import { sidecarKinds } from "../../../src/core/sidecars/registry.ts";
+import { facts as allFacts } from "../../../build/readme.ts";
+import { aspects, type Fact } from "../../../src/core/sidecars/fact.ts";
+import type { SidecarKind } from "../../../src/core/sidecars/kind.ts";
+import { kindOf, sidecarNames } from "../../../src/core/sidecars/registry.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-describe.each(Object.entries(sidecarKinds))("what is known of %s", (_, kind: SidecarKind) => {
-  const facts = kind.facts();
+describe.each(sidecarNames.map((name) => [name]))("what is known of %s", (name) => {
+  const [kind, facts] = [kindOf(name), allFacts.get(name) ?? []];
 
   test("is told of each thing that ebb relies on", () => {
     const about = new Set(facts.map((fact) => fact.about));

@@ -58,7 +58,7 @@ export const clusterPackages = [
 
 /** Those that the real sidecars need for networks of their own. */
 export const sidecarPackages = [
-  { name: "nftables", check: { program: "nft" } },
+  { name: "iptables", check: { program: "iptables" } },
   { name: "iproute2", check: { program: "ip" } },
 ];
 

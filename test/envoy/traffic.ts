@@ -174,8 +174,8 @@ export interface Connection {
   readonly isClosed: () => boolean;
 }
 
-export async function open(port: number): Promise<Connection> {
-  const socket = connect(port, "127.0.0.1");
+export async function open(port: number, host = "127.0.0.1"): Promise<Connection> {
+  const socket = connect(port, host);
   let received = "";
   let isClosed = false;
   socket.on("data", (bytes) => {

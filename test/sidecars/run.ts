@@ -1,15 +1,23 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../build/envoy.mjs";
-import { isThere, sidecarPackages } from "../../build/packages.mjs";
+import { aptInstall, isThere, sidecarPackages } from "../../build/packages.mjs";
+import { ebbPath } from "../harness.ts";
 import { compiledProgram } from "./compile.ts";
 import { type ProgramName, programOf, programs } from "./programs.ts";
 
 const HELP = `npm run test:sidecars -- [WORD...]
   compiles the real sidecars, once, and runs the tests against them, or \`bun test WORD...\`
-  needs root, for networks of their own; the first time it downloads 2 GB of Go modules and takes 10 minutes on two cores`;
+  needs root, for networks of their own; the first time it downloads Go modules and compiles for 10 minutes on two cores`;
 
 const [, , ...words] = process.argv;
+
+/** unshare ends with this process; with its PID 1, which reaps, all that the tests have started ends. */
+const enter = [
+  ...["setpriv", "--pdeathsig", "KILL"],
+  ...["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"],
+  ...[ebbPath, "run", "--sidecar", "none", "--quiet", "--"],
+];
 
 try {
   process.exit(await main());
@@ -26,17 +34,16 @@ async function main(): Promise<number> {
   for (const name of names.filter((each) => programOf(each).usedBy.includes("sidecars"))) compiledProgram(name);
   const tests = words.length > 0 ? words : ["test/sidecars"];
   const command = [process.execPath, "test", "--timeout", "60000", ...tests];
-  return await Bun.spawn(command, {
-    cwd: join(import.meta.dirname, "..", ".."),
-    stdio: ["inherit", "inherit", "inherit"],
-  }).exited;
+  const inside = [process.execPath, join(import.meta.dirname, "inside.ts"), ...command];
+  const cwd = join(import.meta.dirname, "..", "..");
+  return await Bun.spawn([...enter, ...inside], { cwd, stdio: ["inherit", "inherit", "inherit"] }).exited;
 }
 
 function obstacle(): string | undefined {
   if (process.getuid?.() !== 0) return "that needs root";
   if (envoyPath() === undefined) return envoyMissing;
   const missing = sidecarPackages.filter(({ check }) => !isThere(check)).map(({ name }) => name);
-  if (missing.length > 0) return `missing: ${missing.join(", ")}`;
+  if (missing.length > 0) return `run: ${aptInstall(missing).join(" ")}`;
   const { status, stderr } = spawnSync("unshare", ["--net", "--pid", "--fork", "true"], { encoding: "utf8" });
   return status === 0 ? undefined : stderr;
 }

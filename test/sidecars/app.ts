@@ -1,0 +1,15 @@
+// bun app.ts PORT: the app of a pod. Answers each request with its path, `/wait/4000` after 4 s.
+
+const [, , port] = process.argv;
+Bun.serve({
+  port: Number(port),
+  hostname: "0.0.0.0",
+  idleTimeout: 0,
+  async fetch({ url }) {
+    const { pathname } = new URL(url);
+    const [, waitMs] = /^\/wait\/(\d+)$/.exec(pathname) ?? [];
+    if (waitMs !== undefined) await Bun.sleep(Number(waitMs));
+    return new Response(pathname);
+  },
+});
+console.log("listening");

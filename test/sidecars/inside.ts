@@ -1,0 +1,17 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { cacheFolder } from "../../build/cache.mjs";
+import { runTool } from "./tool.ts";
+
+// bun inside.ts COMMAND...: in mount, network and PID namespaces that are nobody else's (run.ts), runs the tests. They are the
+// network around the pods. What they start, mount and route ends with them.
+
+const cache = "/run/cache";
+
+await runTool("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run");
+// sidecars run as users who do not see the home folder of the one who compiled them
+mkdirSync(join(cache, "ebb"), { recursive: true });
+await runTool("mount", "--bind", cacheFolder(), join(cache, "ebb"));
+await runTool("ip", "link", "set", "lo", "up");
+const env = { ...process.env, XDG_CACHE_HOME: cache };
+process.exit(await Bun.spawn(process.argv.slice(2), { env, stdio: ["inherit", "inherit", "inherit"] }).exited);

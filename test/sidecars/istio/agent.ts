@@ -1,0 +1,57 @@
+import { chownSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { envoyPath } from "../../../build/envoy.mjs";
+import { compiledProgram } from "../compile.ts";
+import type { Container, Pod } from "../pod.ts";
+import { istiodPort, ports } from "./istiod.ts";
+
+export interface AgentOptions {
+  readonly interception?: "REDIRECT" | "TPROXY";
+  /** Where istiod is, outside the pod. */
+  readonly istiodPort?: number;
+  /** More of Istio's ProxyConfig. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const uid = 1337;
+
+/** The container istio-init: Istio's own rules, made by its own program with the words of its injection template. */
+export async function redirect({ run }: Pod, { interception = "REDIRECT" }: AgentOptions = {}): Promise<void> {
+  const words = ["-p", "15001", "-z", "15006", "-u", `${uid}`, "-m", interception, "-i", "*", "-x", "", "-b", "*"];
+  await run(compiledProgram("pilot-agent").path, "istio-iptables", ...words, "-d", "15090,15021,15020");
+}
+
+/** The container istio-proxy, with the words and variables of Istio's injection template and its bootstrap for Envoy. */
+export async function startAgent(pod: Pod, folder: string, options: AgentOptions = {}): Promise<Container> {
+  const { interception = "REDIRECT", config = {}, env = {} } = options;
+  const agent = compiledProgram("pilot-agent");
+  const proxyConfig = {
+    discoveryAddress: `${pod.outside}:${options.istiodPort ?? istiodPort}`,
+    controlPlaneAuthPolicy: "NONE", // istiod has no CA here
+    binaryPath: envoyPath(),
+    configPath: join(folder, "etc"),
+    proxyBootstrapTemplatePath: agent.file("envoy_bootstrap.json"),
+    ...config,
+  };
+  mkdirSync(join(folder, "etc"), { recursive: true });
+  for (const path of [folder, join(folder, "etc")]) chownSync(path, uid, uid);
+  const flags = ["--domain", "default.svc.cluster.local", "--proxyLogLevel=warning"];
+  const levels = ["--proxyComponentLogLevel=misc:error", "--log_output_level=default:info"];
+  return await pod.start([agent.path, "proxy", "sidecar", ...flags, ...levels], {
+    uid,
+    cwd: folder,
+    env: { ...variables(pod.address, interception), PROXY_CONFIG: JSON.stringify(proxyConfig), ...env },
+  });
+}
+
+function variables(address: string, interception: string): Readonly<Record<string, string>> {
+  return {
+    ...{ POD_NAME: "app-1", POD_NAMESPACE: "default", INSTANCE_IP: address, SERVICE_ACCOUNT: "default" },
+    ...{ PILOT_CERT_PROVIDER: "istiod", TRUST_DOMAIN: "cluster.local", ISTIO_META_MESH_ID: "cluster.local" },
+    ...{ ISTIO_META_CLUSTER_ID: "Kubernetes", ISTIO_META_WORKLOAD_NAME: "app" },
+    ISTIO_META_INTERCEPTION_MODE: interception,
+    ISTIO_META_POD_PORTS: JSON.stringify([{ containerPort: ports.app }]),
+    CLOUD_PLATFORM: "none", // asks no cloud where it is
+  };
+}

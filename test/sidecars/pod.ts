@@ -1,0 +1,115 @@
+import { join } from "node:path";
+import { childrenOf, collect, isEbb, type Started, type StartOptions, startEbb, until } from "../harness.ts";
+import { runTool } from "./tool.ts";
+
+/** A main process with the processes it starts, in a PID namespace of its own and the network of its pod. */
+export interface Container {
+  /** Of its process 1, as the test sees it. */
+  readonly pid: number;
+  /** All that it wrote, to stdout and stderr. */
+  log(): string;
+  /** Its exit code once it is gone; as a shell has it, 128+n, where signal n ended it. */
+  readonly ended: Promise<number>;
+  isRunning(): boolean;
+  /** To its process 1, as the kubelet sends it. */
+  kill(signal: NodeJS.Signals): void;
+  /** Starts ebb beside its process 1, as an exec hook does. */
+  startEbb(args: readonly string[], options?: StartOptions): Started;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+export interface ContainerOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** User and group; without it root. */
+  readonly uid?: number;
+}
+
+/** Containers that have a network of their own, as in Kubernetes: only what is in it sees its loopback. */
+export interface Pod extends AsyncDisposable {
+  /** Where others reach it. */
+  readonly address: string;
+  /** Where it reaches the test and what that listens on. */
+  readonly outside: string;
+  start(command: readonly string[], options?: ContainerOptions): Promise<Container>;
+  /** Runs a tool in its network. */
+  run(...words: readonly string[]): Promise<string>;
+  /** Starts ebb as the main process of a container. */
+  startEbb(args: readonly string[], options?: StartOptions): Started;
+  /** One request to a port of its loopback, `POST 15020/drain`: the answer's status, and its body; undefined: refused. */
+  request(text: string): Promise<Answer | undefined>;
+}
+
+let count = 0;
+
+/** The networks are those for tests of devices (RFC 2544), which no machine routes. */
+export async function startPod(): Promise<Pod> {
+  count += 1;
+  const [name, network] = [`pod${count}`, `198.19.${count}`];
+  const [outside, address] = [`${network}.1`, `${network}.2`];
+  await runTool("ip", "netns", "add", name);
+  await runTool("ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name);
+  await runTool("ip", "address", "add", `${outside}/24`, "dev", name);
+  await runTool("ip", "link", "set", name, "up");
+  const inside = `ip link set lo up; ip address add ${address}/24 dev eth0; ip link set eth0 up; ip route add default via ${outside}`;
+  const enter = ["nsenter", `--net=/run/netns/${name}`];
+  await runTool(...enter, "sh", "-ec", inside);
+  const containers: Container[] = [];
+  return {
+    ...{ address, outside },
+    async start(command, options = {}) {
+      const container = await startContainer(enter, command, options);
+      containers.push(container);
+      return container;
+    },
+    run: (...words) => runTool(...enter, ...words),
+    startEbb: (args, options = {}) => startEbb(args, { ...options, through: [...enter, ...ownProcesses] }),
+    request: (text) => request(enter, text),
+    async [Symbol.asyncDispose]() {
+      for (const container of containers) if (container.isRunning()) container.kill("SIGKILL");
+      await Promise.all(containers.map(({ ended }) => ended));
+      await runTool("ip", "netns", "delete", name);
+    },
+  };
+}
+
+/** To ebb, which pod.startEbb has started. */
+export async function signalEbb({ pid }: Started, signal: NodeJS.Signals): Promise<void> {
+  process.kill(await until("ebb is there", () => childrenOf(pid).find(isEbb)), signal);
+}
+
+const ownProcesses = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"] as const;
+
+async function startContainer(
+  enter: readonly string[],
+  command: readonly string[],
+  { env = {}, cwd = "/", uid }: ContainerOptions,
+): Promise<Container> {
+  const user = uid === undefined ? [] : ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--clear-groups"];
+  const words = [...enter, ...ownProcesses, ...user, ...command];
+  const all = { PATH: process.env.PATH ?? "", ...env };
+  const starter = Bun.spawn(words, { env: all, cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const streams = [collect(starter.stdout), collect(starter.stderr)];
+  const log = (): string => streams.map(({ text }) => text()).join("");
+  const pid = await until(`${command[0]} starts`, () => childrenOf(starter.pid)[0]);
+  return {
+    ...{ pid, log, ended: starter.exited },
+    isRunning: () => starter.exitCode === null && starter.signalCode === null,
+    kill(signal) {
+      process.kill(pid, signal);
+    },
+    startEbb(args, options = {}) {
+      const through = ["nsenter", "--target", `${pid}`, "--net", "--pid", "--mount"];
+      return startEbb(args, { ...options, through });
+    },
+  };
+}
+
+async function request(enter: readonly string[], text: string): Promise<Answer | undefined> {
+  const said = await runTool(...enter, process.execPath, join(import.meta.dirname, "ask.ts"), text);
+  return said === "" ? undefined : (JSON.parse(said) as Answer);
+}

@@ -3,12 +3,10 @@ import { join } from "node:path";
 import { envoyPath } from "../../../build/envoy.mjs";
 import { compiledProgram } from "../compile.ts";
 import type { Container, Pod } from "../pod.ts";
-import { istiodPort, ports } from "./istiod.ts";
+import { discoveryAddress, ports } from "./istiod.ts";
 
 export interface AgentOptions {
   readonly interception?: "REDIRECT" | "TPROXY";
-  /** Where istiod is, outside the pod. */
-  readonly istiodPort?: number;
   /** More of Istio's ProxyConfig. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
@@ -27,7 +25,7 @@ export async function startAgent(pod: Pod, folder: string, options: AgentOptions
   const { interception = "REDIRECT", config = {}, env = {} } = options;
   const agent = compiledProgram("pilot-agent");
   const proxyConfig = {
-    discoveryAddress: `${pod.outside}:${options.istiodPort ?? istiodPort}`,
+    discoveryAddress: discoveryAddress(pod.outside),
     controlPlaneAuthPolicy: "NONE", // istiod has no CA here
     binaryPath: envoyPath(),
     configPath: join(folder, "etc"),

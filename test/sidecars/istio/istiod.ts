@@ -1,9 +1,10 @@
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { temporaryFolder, until } from "../../harness.ts";
 import { compiledProgram } from "../compile.ts";
 
-/** Where pods get their configuration. */
-export const istiodPort = 15010;
+/** Without TLS, by which pilot-agent knows that it needs none. */
+const port = 15010;
 
 /** The app of each pod that may be there, and a server outside the pods. */
 export const ports = { app: 8080, outsideHttp: 9000, outsideTcp: 9001 };
@@ -25,7 +26,18 @@ export async function startIstiod(): Promise<AsyncDisposable> {
   });
   await api.stdout.getReader().read(); // it listens
   const flags = ["--configDir", at("config"), "--meshConfig", at("mesh.yaml"), "--kubeconfig", at("kubeconfig")];
-  const words = ["discovery", ...flags, "--httpsAddr", "", "--secureGRPCAddr", "", "--log_target", at("log")];
+  const words = [
+    "discovery",
+    ...flags,
+    "--grpcAddr",
+    `127.0.0.1:${port}`,
+    "--httpsAddr",
+    "",
+    "--secureGRPCAddr",
+    "",
+    "--log_target",
+    at("log"),
+  ];
   const istiod = Bun.spawn([compiledProgram("pilot-discovery").path, ...words], { env: settings, stdio: [...stdio] });
   await until("istiod is ready", isReady, 20_000);
   return {
@@ -35,6 +47,22 @@ export async function startIstiod(): Promise<AsyncDisposable> {
       folder[Symbol.dispose]();
     },
   };
+}
+
+/** Lets the pods of a network reach it. */
+export async function forwardTo(host: string): Promise<void> {
+  const server = createServer((socket) => {
+    const there = connect(port, "127.0.0.1");
+    for (const each of [socket, there]) each.on("error", () => undefined);
+    socket.pipe(there).pipe(socket);
+  });
+  server.unref();
+  await new Promise<void>((listening) => server.listen(port, host, listening));
+}
+
+/** What pods are told of it. */
+export function discoveryAddress(host: string): string {
+  return `${host}:${port}`;
 }
 
 const settings = {

@@ -1,0 +1,28 @@
+import { temporaryFolder } from "../../harness.ts";
+import type { Pod } from "../pod.ts";
+import type { Beside, Subject } from "../subject.ts";
+import { type AgentOptions, redirect, startAgent } from "./agent.ts";
+import { forwardTo } from "./istiod.ts";
+
+/** Istio's sidecar with its redirection. */
+export function istioSubject(options: AgentOptions = {}): Subject {
+  return {
+    title: `pilot-agent 1.31 (${options.interception ?? "REDIRECT"})`,
+    sidecar: "istio",
+    foundBy: /^port 1502[01]$/,
+    env: {},
+    ready: { at: "15021/healthz/ready", status: 200 },
+    exitCode: 0,
+    secondQuit: { code: 69, outcome: /^connection refused/ },
+    start: (pod, isHeld = false) => startIstio(pod, isHeld, options),
+  };
+}
+
+async function startIstio(pod: Pod, isHeld: boolean, options: AgentOptions): Promise<Beside> {
+  const folder = temporaryFolder();
+  await redirect(pod, options);
+  if (!isHeld) await forwardTo(pod.outside);
+  const container = await startAgent(pod, folder.path, options);
+  void container.ended.then(() => folder[Symbol.dispose]());
+  return { container, release: () => forwardTo(pod.outside) };
+}

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { type Ended, lineOf, type Started, until } from "../harness.ts";
+import { type Pod, signalEbb, startPod } from "./pod.ts";
+import type { Beside, Subject } from "./subject.ts";
+
+/** The life of an app beside a real program: waiting for it, running, ending it. */
+export function lifeTests(subject: Subject): void {
+  const { title, sidecar, env, ready } = subject;
+  const named = ["--sidecar", sidecar] as const;
+
+  describe(`${title}: an app beside it`, () => {
+    test("where it is not there, a wait ends with 69, and a quit says that nobody listens", async () => {
+      await using pod = await startPod();
+      const waited = await run(pod, ["wait", ...named, "--wait-timeout", "500ms"]);
+      expect(waited).toMatchObject({ code: 69 });
+      const quit = await run(pod, ["quit", ...named, "--quit-timeout", "300ms"]);
+      expect(quit.code).toBe(69);
+      expect(lineOf(quit, "quit").outcome).toMatch(/^connection refused/);
+    });
+
+    test("an app that starts first waits, and starts once it is ready", async () => {
+      await using pod = await startPod();
+      await using started = pod.startEbb(["run", "--detect", "20s", "--", ...ask(ready.at)], { env });
+      await subject.start(pod);
+      const ended = await endOf(started);
+      expect(lineOf(ended, "found")).toMatchObject({ sidecars: [sidecar], by: expect.stringMatching(subject.foundBy) });
+      expect(JSON.parse(ended.stdout)).toMatchObject({ status: ready.status });
+      expect(ended.code).toBe(0);
+    });
+
+    test("it is noticed as soon as what it lacked is there", async () => {
+      await using pod = await startPod();
+      const beside = await subject.start(pod, true);
+      await until("it is not ready", async () => (await pod.request(ready.at))?.status !== ready.status);
+      await using started = pod.startEbb(["wait", ...named, "--log-level", "debug"], { env });
+      await until("ebb has asked in vain", () => started.stderr().includes('"reason"'));
+      const [before] = await Promise.all([started.stderr(), beside.release()]);
+      expect(before).not.toContain('"msg":"ebb: ready"');
+      const ended = await endOf(started);
+      expect(ended.code).toBe(0);
+      expect(await pod.request(ready.at)).toMatchObject({ status: ready.status });
+    });
+
+    test("a wait is over at once where it is ready", async () => {
+      await using pod = await startPod();
+      await startReady(subject, pod);
+      const start = performance.now();
+      const ended = await run(pod, ["wait"], env);
+      expect(ended.code).toBe(0);
+      expect(performance.now() - start).toBeLessThan(1000);
+    });
+
+    test.each([0, 3])("after an app that ends with %i it is gone, and ended well", async (code) => {
+      await using pod = await startPod();
+      const { container } = await startReady(subject, pod);
+      const ended = await run(pod, ["run", "--", "sh", "-c", `exit ${code}`], env);
+      expect(lineOf(ended, "quit")).toMatchObject({ level: "info", sidecar, outcome: "gone" });
+      expect(ended.code).toBe(code);
+      expect(await container.ended).toBe(subject.exitCode);
+      expect(quitTook(ended)).toBeLessThan(2000);
+    });
+
+    test("a stop signal while it is waited for ends the app, and it", async () => {
+      await using pod = await startPod();
+      const { container } = await subject.start(pod, true);
+      await using started = pod.startEbb(["run", ...named, "--log-level", "debug", "--", "true"], { env });
+      await until("ebb has asked in vain", () => started.stderr().includes('"reason"'));
+      await signalEbb(started, "SIGTERM");
+      const ended = await endOf(started);
+      expect(ended.code).toBe(143);
+      expect(lineOf(ended, "quit")).toMatchObject({ level: "info", sidecar });
+      expect(await container.ended).toBe(subject.exitCode);
+    });
+
+    test("a quit ends it; a second one has an answer of its own", async () => {
+      await using pod = await startPod();
+      const { container } = await startReady(subject, pod);
+      const first = await run(pod, ["quit"], env);
+      expect(lineOf(first, "quit")).toMatchObject({ level: "info", sidecar, outcome: "gone" });
+      expect(first.code).toBe(0);
+      expect(await container.ended).toBe(subject.exitCode);
+      const second = await run(pod, ["quit", ...named, "--quit-timeout", "500ms"], env);
+      expect(lineOf(second, "quit").outcome).toMatch(subject.secondQuit.outcome);
+      expect(second.code).toBe(subject.secondQuit.code);
+    });
+  });
+}
+
+/** The program, ready, in a pod. @throws Error with what it said where it does not get ready */
+export async function startReady({ start, ready, title }: Subject, pod: Pod): Promise<Beside> {
+  const beside = await start(pod);
+  const isReady = async (): Promise<boolean> => (await pod.request(ready.at))?.status === ready.status;
+  await until(`${title} is ready`, isReady, 20_000).catch((error: Error) => {
+    throw new Error(`${error.message}\n${beside.container.log()}`);
+  });
+  return beside;
+}
+
+/** How ebb ends. @throws Error with what it has said where it does not, before bun ends all processes of the file */
+export async function endOf(started: Started): Promise<Ended> {
+  const ended = await Promise.race([started.ended, Bun.sleep(30_000)]);
+  if (ended === undefined) throw new Error(`ebb does not end: ${started.stderr().slice(-3000)}`);
+  return ended;
+}
+
+/** Runs ebb in a container of the pod's. */
+export async function run(
+  pod: Pod,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  await using started = pod.startEbb(args, { env });
+  return await endOf(started);
+}
+
+/** The command line that asks it once, and prints the answer. */
+function ask(at: string): readonly string[] {
+  return [process.execPath, join(import.meta.dirname, "ask.ts"), at];
+}
+
+/** Milliseconds from the app's end to ebb's. */
+function quitTook(ended: Ended): number {
+  return Number(lineOf(ended, "quit").tookMs);
+}

@@ -1,4 +1,4 @@
-// bun app.ts PORT: the app of a pod. Answers each request with its path, `/wait/4000` after 4 s.
+// bun app.ts PORT: the app of a pod. Answers each request with its path, which it prints, `/wait/4000` after 4 s.
 
 const [, , port] = process.argv;
 Bun.serve({
@@ -7,6 +7,7 @@ Bun.serve({
   idleTimeout: 0,
   async fetch({ url }) {
     const { pathname } = new URL(url);
+    console.log(pathname);
     const [, waitMs] = /^\/wait\/(\d+)$/.exec(pathname) ?? [];
     if (waitMs !== undefined) await Bun.sleep(Number(waitMs));
     return new Response(pathname);

@@ -1,14 +1,15 @@
 import { connect } from "node:net";
 
-// bun caller.ts HOST HTTP TCP: what an app holds open to others: a request to one port that is not answered, and a connection
-// to another. Says so once both are there.
+// bun caller.ts HOST HTTP TCP: what an app holds open to others: a request to one port whose answer does not end, and a
+// connection to another. Says so once both are there.
 
 const [, , host = "", http, tcp] = process.argv;
 const socket = connect(Number(tcp), host);
 await new Promise((answered, failed) => {
   socket.once("data", answered).once("error", failed).write("hello");
 });
-const { body } = await fetch(`http://${host}:${http}/half`);
-await body?.getReader().read();
+const { body } = await fetch(`http://${host}:${http}/`);
+const reader = body?.getReader();
+await reader?.read();
 console.log("both are open");
-await fetch(`http://${host}:${http}/never`);
+await reader?.read();

@@ -10,8 +10,14 @@ export async function startApp(pod: Pod, port: number): Promise<Container> {
   return app;
 }
 
-/** Servers outside of all pods: HTTP, whose `/half` is never answered to its end, and an echo. */
-export async function startOutside(http: number, tcp: number): Promise<AsyncDisposable> {
+/** The ports of servers outside of all pods. */
+export interface Outside {
+  readonly http: number;
+  readonly tcp: number;
+}
+
+/** HTTP, whose answers never end, and an echo. */
+export async function startOutside({ http, tcp }: Outside): Promise<AsyncDisposable> {
   const never = (): ReadableStream => new ReadableStream({ start: (stream) => stream.enqueue("half") });
   const web = Bun.serve({ port: http, hostname: "0.0.0.0", idleTimeout: 0, fetch: () => new Response(never()) });
   const echo = createServer((socket) => socket.on("error", () => undefined).pipe(socket));
@@ -24,15 +30,10 @@ export async function startOutside(http: number, tcp: number): Promise<AsyncDisp
   };
 }
 
-/** A process of the pod's that holds a request and a connection to the outside open. */
-export async function callOutside(pod: Pod, http: number, tcp: number): Promise<Container> {
-  const caller = await pod.start([
-    process.execPath,
-    join(import.meta.dirname, "caller.ts"),
-    pod.outside,
-    `${http}`,
-    `${tcp}`,
-  ]);
-  await until("connections to the outside are open", () => caller.log().includes("both are open"));
+/** A process of the pod's that holds a request and a connection to them open. */
+export async function callOutside(pod: Pod, host: string, { http, tcp }: Outside): Promise<Container> {
+  const program = join(import.meta.dirname, "caller.ts");
+  const caller = await pod.start([process.execPath, program, host, `${http}`, `${tcp}`]);
+  await until("the outside has answered", () => caller.log().includes("both are open"));
   return caller;
 }

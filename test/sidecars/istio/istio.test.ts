@@ -1,7 +1,8 @@
 import { afterAll, beforeAll } from "bun:test";
+import { drainTests } from "../drain.ts";
 import { lifeTests } from "../life.ts";
 import { startIstiod } from "./istiod.ts";
-import { istioSubject } from "./subject.ts";
+import { istioMesh } from "./subject.ts";
 
 let istiod: AsyncDisposable;
 beforeAll(async () => {
@@ -9,4 +10,5 @@ beforeAll(async () => {
 });
 afterAll(() => istiod[Symbol.asyncDispose]());
 
-lifeTests(istioSubject());
+lifeTests(istioMesh());
+drainTests(istioMesh());

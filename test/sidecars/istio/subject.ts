@@ -1,11 +1,12 @@
 import { temporaryFolder } from "../../harness.ts";
+import type { Mesh } from "../drain.ts";
 import type { Pod } from "../pod.ts";
-import type { Beside, Subject } from "../subject.ts";
+import type { Beside } from "../subject.ts";
 import { type AgentOptions, redirect, startAgent } from "./agent.ts";
-import { forwardTo } from "./istiod.ts";
+import { forwardTo, ports } from "./istiod.ts";
 
 /** Istio's sidecar with its redirection. */
-export function istioSubject(options: AgentOptions = {}): Subject {
+export function istioMesh(options: AgentOptions = {}): Mesh {
   return {
     title: `pilot-agent 1.31 (${options.interception ?? "REDIRECT"})`,
     sidecar: "istio",
@@ -14,6 +15,9 @@ export function istioSubject(options: AgentOptions = {}): Subject {
     ready: { at: "15021/healthz/ready", status: 200 },
     exitCode: 0,
     secondQuit: { code: 69, outcome: /^connection refused/ },
+    appPort: ports.app,
+    inboundPort: ports.app,
+    outbound: { http: ports.outsideHttp, tcp: ports.outsideTcp, host: (pod) => pod.outside },
     start: (pod, isHeld = false) => startIstio(pod, isHeld, options),
   };
 }

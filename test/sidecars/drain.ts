@@ -1,0 +1,168 @@
+import { describe, expect, test } from "bun:test";
+import { type Connection, open, send } from "../envoy/traffic.ts";
+import { type Ended, lineOf, until } from "../harness.ts";
+import { endOf, run, startReady } from "./life.ts";
+import { type Container, type Pod, signalEbb, startPod } from "./pod.ts";
+import type { Beside, Subject } from "./subject.ts";
+import { callOutside, type Outside, startApp, startOutside } from "./traffic.ts";
+
+/** A program that stands before its pod's app. */
+export interface Mesh extends Subject {
+  /** Where the app listens. */
+  readonly appPort: number;
+  /** Where others reach the app, through the proxy. */
+  readonly inboundPort: number;
+  /** What the app reaches through the proxy: where it asks for it. */
+  readonly outbound: Outside & { readonly host: (pod: Pod) => string };
+}
+
+const MIN_MS = 1000;
+const REQUEST_MS = 4000;
+/** What a drain may take besides what it waits for: a poll, and a busy machine. */
+const SLACK_MS = 1900;
+const flags = ["--min-drain", `${MIN_MS}ms`, "--drain", "15s"] as const;
+
+/** What a drain waits for, and what not. */
+export function drainTests(mesh: Mesh): void {
+  describe(`${mesh.title}: draining it`, () => {
+    test("with nothing in flight it ends after the minimum", async () => {
+      await using pod = await startPod();
+      await startPair(mesh, pod);
+      const drained = await drain(pod);
+      expect(drained).toMatchObject({ code: 0, outcome: "drained" });
+      expectTook(drained, MIN_MS);
+    });
+
+    test("an idle keep-alive connection does not hold it", async () => {
+      await using pod = await startPod();
+      await startPair(mesh, pod);
+      const idle = await idleTo(mesh, pod);
+      const drained = await drain(pod);
+      expect(drained).toMatchObject({ code: 0, outcome: "drained" });
+      expectTook(drained, MIN_MS);
+      expect(idle.isClosed()).toBe(false);
+    });
+
+    test("a request holds it until it is answered", async () => {
+      await using pod = await startPod();
+      const { app } = await startPair(mesh, pod);
+      const { answer } = await startRequest(mesh, pod, app);
+      const drained = await drain(pod);
+      expect(await answer).toMatchObject({ status: 200, body: `/wait/${REQUEST_MS}` });
+      expect(drained).toMatchObject({ code: 0, outcome: "drained" });
+      expectTook(drained, REQUEST_MS);
+      expect(lineOf(drained.ended, "in flight")).toMatchObject({ requests: 1 });
+    });
+
+    test("what the app holds open to others does not hold it, and goes on", async () => {
+      await using pod = await startPod();
+      await using _ = await startOutside(mesh.outbound);
+      await startPair(mesh, pod);
+      const caller = await callOutside(pod, mesh.outbound.host(pod), mesh.outbound);
+      const drained = await drain(pod);
+      expect(drained).toMatchObject({ code: 0, outcome: "drained" });
+      expectTook(drained, MIN_MS);
+      expect(caller.isRunning()).toBe(true);
+    });
+
+    test("with --quit it is gone after the request, which was answered", async () => {
+      await using pod = await startPod();
+      const { beside, app } = await startPair(mesh, pod);
+      const { answer } = await startRequest(mesh, pod, app);
+      const drained = await drain(pod, ["--quit"]);
+      expect(await answer).toMatchObject({ status: 200 });
+      expect(drained).toMatchObject({ code: 0, outcome: "drained" });
+      expect(lineOf(drained.ended, "quit")).toMatchObject({ level: "info", outcome: "gone" });
+      expect(await beside.container.ended).toBe(mesh.exitCode);
+    });
+
+    test("a drain ends with the program, where that is killed", async () => {
+      await using pod = await startPod();
+      const { beside, app } = await startPair(mesh, pod);
+      await startRequest(mesh, pod, app, 20_000);
+      await using started = pod.startEbb(["drain", ...flags]);
+      await until("the listeners drain", () => started.stderr().includes("the listeners drain"));
+      beside.container.kill("SIGKILL");
+      const drained = drainedOf(await endOf(started));
+      expect(drained).toMatchObject({ code: 0, outcome: "gone meanwhile: nothing is left to drain" });
+      expectTook(drained, MIN_MS);
+    });
+
+    test("a stop signal drains it before it reaches the app", async () => {
+      await using pod = await startPod();
+      const { beside, app } = await startPair(mesh, pod);
+      const words = ["--drain", "15s", "--min-drain", `${MIN_MS}ms`, "--", "sleep", "60"];
+      await using started = pod.startEbb(["run", ...words], { env: mesh.env });
+      await until("the app runs", () => started.stderr().includes("started"));
+      const { answer } = await startRequest(mesh, pod, app);
+      await signalEbb(started, "SIGTERM");
+      const ended = await endOf(started);
+      expect(await answer).toMatchObject({ status: 200 });
+      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+      expectTook(drainedOf(ended), REQUEST_MS);
+      expect(ended.code).toBe(143);
+      expect(await beside.container.ended).toBe(mesh.exitCode);
+    });
+  });
+}
+
+interface Pair {
+  readonly beside: Beside;
+  readonly app: Container;
+}
+
+async function startPair(mesh: Mesh, pod: Pod): Promise<Pair> {
+  const [beside, app] = await Promise.all([startReady(mesh, pod), startApp(pod, mesh.appPort)]);
+  await until("the app is reached through the proxy", () => isReached(mesh, pod));
+  return { beside, app };
+}
+
+async function isReached({ inboundPort }: Mesh, pod: Pod): Promise<boolean> {
+  try {
+    return (await fetch(`http://${pod.address}:${inboundPort}/first`, { headers: { connection: "close" } })).ok;
+  } catch {
+    return false; // not yet
+  }
+}
+
+/** A connection whose request is answered. */
+async function idleTo({ inboundPort }: Mesh, pod: Pod): Promise<Connection> {
+  const connection = await open(inboundPort, pod.address);
+  await send(connection, "/idle");
+  return connection;
+}
+
+/** Resolves when the app has it, on a connection that has served another one before. */
+async function startRequest(mesh: Mesh, pod: Pod, app: Container, ms = REQUEST_MS): Promise<Request> {
+  const connection = await idleTo(mesh, pod);
+  const answer = send(connection, `/wait/${ms}`).finally(() => connection.socket.destroy());
+  answer.catch(() => undefined); // where it is broken off, nobody may ask
+  await until("the app has the request", () => app.log().includes(`/wait/${ms}\n`));
+  return { answer };
+}
+
+interface Request {
+  readonly answer: ReturnType<typeof send>;
+}
+
+interface Drained {
+  readonly ended: Ended;
+  readonly code: number;
+  readonly outcome: unknown;
+  readonly tookMs: number;
+}
+
+async function drain(pod: Pod, more: readonly string[] = []): Promise<Drained> {
+  return drainedOf(await run(pod, ["drain", ...flags, ...more]));
+}
+
+function drainedOf(ended: Ended): Drained {
+  const { outcome, tookMs } = lineOf(ended, "drain");
+  return { ended, code: ended.code, outcome, tookMs: Number(tookMs) };
+}
+
+/** As long as what it waits for, up to a poll more. */
+function expectTook({ tookMs }: Drained, ms: number): void {
+  expect(tookMs).toBeGreaterThan(ms - 500);
+  expect(tookMs).toBeLessThan(ms + SLACK_MS);
+}

@@ -16,7 +16,8 @@ export interface Mesh extends Subject {
   readonly outbound: Outside & { readonly host: (pod: Pod) => string };
 }
 
-const MIN_MS = 1000;
+/** How long each drain keeps accepting at least. */
+export const MIN_MS = 1000;
 const REQUEST_MS = 4000;
 /** What a drain may take besides what it waits for: a poll, and a busy machine. */
 const SLACK_MS = 1900;
@@ -29,7 +30,7 @@ export function drainTests(mesh: Mesh): void {
       await using pod = await startPod();
       await startPair(mesh, pod);
       const drained = await drain(pod);
-      expect(drained).toMatchObject({ code: 0, outcome: "drained" });
+      expect(drained.came).toEqual({ code: 0, outcome: "drained" });
       expectTook(drained, MIN_MS);
     });
 
@@ -38,7 +39,7 @@ export function drainTests(mesh: Mesh): void {
       await startPair(mesh, pod);
       const idle = await idleTo(mesh, pod);
       const drained = await drain(pod);
-      expect(drained).toMatchObject({ code: 0, outcome: "drained" });
+      expect(drained.came).toEqual({ code: 0, outcome: "drained" });
       expectTook(drained, MIN_MS);
       expect(idle.isClosed()).toBe(false);
     });
@@ -49,7 +50,7 @@ export function drainTests(mesh: Mesh): void {
       const { answer } = await startRequest(mesh, pod, app);
       const drained = await drain(pod);
       expect(await answer).toMatchObject({ status: 200, body: `/wait/${REQUEST_MS}` });
-      expect(drained).toMatchObject({ code: 0, outcome: "drained" });
+      expect(drained.came).toEqual({ code: 0, outcome: "drained" });
       expectTook(drained, REQUEST_MS);
       expect(lineOf(drained.ended, "in flight")).toMatchObject({ requests: 1 });
     });
@@ -60,7 +61,7 @@ export function drainTests(mesh: Mesh): void {
       await startPair(mesh, pod);
       const caller = await callOutside(pod, mesh.outbound.host(pod), mesh.outbound);
       const drained = await drain(pod);
-      expect(drained).toMatchObject({ code: 0, outcome: "drained" });
+      expect(drained.came).toEqual({ code: 0, outcome: "drained" });
       expectTook(drained, MIN_MS);
       expect(caller.isRunning()).toBe(true);
     });
@@ -71,7 +72,7 @@ export function drainTests(mesh: Mesh): void {
       const { answer } = await startRequest(mesh, pod, app);
       const drained = await drain(pod, ["--quit"]);
       expect(await answer).toMatchObject({ status: 200 });
-      expect(drained).toMatchObject({ code: 0, outcome: "drained" });
+      expect(drained.came).toEqual({ code: 0, outcome: "drained" });
       expect(lineOf(drained.ended, "quit")).toMatchObject({ level: "info", outcome: "gone" });
       expect(await beside.container.ended).toBe(mesh.exitCode);
     });
@@ -84,7 +85,7 @@ export function drainTests(mesh: Mesh): void {
       await until("the listeners drain", () => started.stderr().includes("the listeners drain"));
       beside.container.kill("SIGKILL");
       const drained = drainedOf(await endOf(started));
-      expect(drained).toMatchObject({ code: 0, outcome: "gone meanwhile: nothing is left to drain" });
+      expect(drained.came).toEqual({ code: 0, outcome: "gone meanwhile: nothing is left to drain" });
       expectTook(drained, MIN_MS);
     });
 
@@ -106,12 +107,14 @@ export function drainTests(mesh: Mesh): void {
   });
 }
 
-interface Pair {
+/** A program that is ready, and an app that it lets others reach. */
+export interface Pair {
   readonly beside: Beside;
   readonly app: Container;
 }
 
-async function startPair(mesh: Mesh, pod: Pod): Promise<Pair> {
+/** Starts both in a pod. */
+export async function startPair(mesh: Mesh, pod: Pod): Promise<Pair> {
   const [beside, app] = await Promise.all([startReady(mesh, pod), startApp(pod, mesh.appPort)]);
   await until("the app is reached through the proxy", () => isReached(mesh, pod));
   return { beside, app };
@@ -145,24 +148,26 @@ interface Request {
   readonly answer: ReturnType<typeof send>;
 }
 
-interface Drained {
+/** What a drain came to. */
+export interface Drained {
   readonly ended: Ended;
-  readonly code: number;
-  readonly outcome: unknown;
+  /** ebb's exit code, and what it said. */
+  readonly came: { readonly code: number; readonly outcome: unknown };
   readonly tookMs: number;
 }
 
-async function drain(pod: Pod, more: readonly string[] = []): Promise<Drained> {
+/** Drains the pod's sidecars, for 15 s at most. */
+export async function drain(pod: Pod, more: readonly string[] = []): Promise<Drained> {
   return drainedOf(await run(pod, ["drain", ...flags, ...more]));
 }
 
 function drainedOf(ended: Ended): Drained {
   const { outcome, tookMs } = lineOf(ended, "drain");
-  return { ended, code: ended.code, outcome, tookMs: Number(tookMs) };
+  return { ended, came: { code: ended.code, outcome }, tookMs: Number(tookMs) };
 }
 
 /** As long as what it waits for, up to a poll more. */
-function expectTook({ tookMs }: Drained, ms: number): void {
+export function expectTook({ tookMs }: Drained, ms: number): void {
   expect(tookMs).toBeGreaterThan(ms - 500);
   expect(tookMs).toBeLessThan(ms + SLACK_MS);
 }

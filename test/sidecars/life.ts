@@ -92,7 +92,7 @@ export async function startReady({ start, ready, title }: Subject, pod: Pod): Pr
   const beside = await start(pod);
   const isReady = async (): Promise<boolean> => (await pod.request(ready.at))?.status === ready.status;
   await until(`${title} is ready`, isReady, 20_000).catch((error: Error) => {
-    throw new Error(`${error.message}\n${beside.container.log()}`);
+    throw new Error(`${error.message}\n${beside.container.log().slice(-3000)}`);
   });
   return beside;
 }

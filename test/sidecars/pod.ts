@@ -25,8 +25,8 @@ export interface Answer {
 export interface ContainerOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** User and group; without it root. */
-  readonly uid?: number;
+  /** Without it root. */
+  readonly user?: { readonly uid: number; readonly gid: number };
 }
 
 /** Containers that have a network of their own, as in Kubernetes: only what is in it sees its loopback. */
@@ -87,10 +87,10 @@ const ownProcesses = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-chil
 async function startContainer(
   enter: readonly string[],
   command: readonly string[],
-  { env = {}, cwd = "/", uid }: ContainerOptions,
+  { env = {}, cwd = "/", user }: ContainerOptions,
 ): Promise<Container> {
-  const user = uid === undefined ? [] : ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--clear-groups"];
-  const words = [...enter, ...ownProcesses, ...user, ...command];
+  const as = user === undefined ? [] : ["setpriv", `--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];
+  const words = [...enter, ...ownProcesses, ...as, ...command];
   const all = { PATH: process.env.PATH ?? "", ...env };
   const starter = Bun.spawn(words, { env: all, cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const streams = [collect(starter.stdout), collect(starter.stderr)];

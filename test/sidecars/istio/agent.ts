@@ -12,11 +12,11 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const uid = 1337;
+const proxyId = 1337;
 
 /** The container istio-init: Istio's own rules, made by its own program with the words of its injection template. */
 export async function redirect({ run }: Pod, { interception = "REDIRECT" }: AgentOptions = {}): Promise<void> {
-  const words = ["-p", "15001", "-z", "15006", "-u", `${uid}`, "-m", interception, "-i", "*", "-x", "", "-b", "*"];
+  const words = ["-p", "15001", "-z", "15006", "-u", `${proxyId}`, "-m", interception, "-i", "*", "-x", "", "-b", "*"];
   await run(compiledProgram("pilot-agent").path, "istio-iptables", ...words, "-d", "15090,15021,15020");
 }
 
@@ -33,11 +33,13 @@ export async function startAgent(pod: Pod, folder: string, options: AgentOptions
     ...config,
   };
   mkdirSync(join(folder, "etc"), { recursive: true });
-  for (const path of [folder, join(folder, "etc")]) chownSync(path, uid, uid);
+  // with TPROXY it is root, whose group tells it from others
+  const user = { uid: interception === "TPROXY" ? 0 : proxyId, gid: proxyId };
+  for (const path of [folder, join(folder, "etc")]) chownSync(path, user.uid, user.gid);
   const flags = ["--domain", "default.svc.cluster.local", "--proxyLogLevel=warning"];
   const levels = ["--proxyComponentLogLevel=misc:error", "--log_output_level=default:info"];
   return await pod.start([agent.path, "proxy", "sidecar", ...flags, ...levels], {
-    uid,
+    user,
     cwd: folder,
     env: { ...variables(pod.address, interception), PROXY_CONFIG: JSON.stringify(proxyConfig), ...env },
   });

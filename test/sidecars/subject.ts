@@ -16,6 +16,8 @@ export interface Subject {
   readonly exitCode: number;
   /** What a second quit, after the first, ends with: ebb's exit code and outcome. */
   readonly secondQuit: { readonly code: number; readonly outcome: RegExp };
+  /** Whether it takes a quit before it is ready. */
+  readonly isUpWhileHeld: boolean;
   /** `isHeld`: what it needs to be ready is not there until it is released. */
   start(pod: Pod, isHeld?: boolean): Promise<Beside>;
 }
@@ -26,10 +28,4 @@ export interface Beside {
   readonly container: Container;
   /** Gives it what it needs. */
   release(): Promise<void>;
-}
-
-/** A pod with the program ready in it. */
-export interface ReadyPod extends AsyncDisposable {
-  readonly pod: Pod;
-  readonly beside: Beside;
 }

@@ -15,6 +15,7 @@ export function istioMesh(options: AgentOptions = {}): Mesh {
     ready: { at: "15021/healthz/ready", status: 200 },
     exitCode: 0,
     secondQuit: { code: 69, outcome: /^connection refused/ },
+    isUpWhileHeld: true,
     appPort: ports.app,
     inboundPort: ports.app,
     outbound: { http: ports.outsideHttp, tcp: ports.outsideTcp, host: (pod) => pod.outside },

@@ -1,0 +1,4 @@
+import { lifeTests } from "../life.ts";
+import { cloudSqlProxy } from "./subject.ts";
+
+lifeTests(cloudSqlProxy());

@@ -1,4 +1,64 @@
-import { lifeTests } from "../life.ts";
+import { expect, test } from "bun:test";
+import { lineOf } from "../../harness.ts";
+import { lifeTests, run, startReady } from "../life.ts";
+import { startPod } from "../pod.ts";
+import { stableStatus } from "../status.ts";
 import { cloudSqlProxy } from "./subject.ts";
 
-lifeTests(cloudSqlProxy());
+const proxy = cloudSqlProxy();
+lifeTests(proxy);
+
+test("it takes quits by GET and POST only, and nothing else but /quitquitquit", async () => {
+  await using pod = await startPod();
+  const { container } = await startReady(proxy, pod);
+  expect(await pod.request("PUT 9091/quitquitquit")).toMatchObject({ status: 400 });
+  expect(await pod.request("POST 9091/quitquitquit/")).toMatchObject({ status: 404 });
+  expect(await pod.request("POST 9091/quitquitquit")).toMatchObject({ status: 200 });
+  expect(await container.ended).toBe(0);
+});
+
+test("with --min-sigterm-delay it has taken the quit, and leaves by itself", async () => {
+  await using pod = await startPod();
+  const { container } = await startReady(cloudSqlProxy(["--quitquitquit", "--min-sigterm-delay", "2s"]), pod);
+  const quit = await run(pod, ["quit", "--quit-timeout", "500ms"], proxy.env);
+  expect(lineOf(quit, "quit")).toMatchObject({ level: "info", status: 200 });
+  expect(lineOf(quit, "quit").outcome).toMatch(
+    /^answered, still draining: it leaves by itself after --min-sigterm-delay/,
+  );
+  expect(quit.code).toBe(0);
+  expect(await run(pod, ["quit", "--quit-timeout", "500ms"], proxy.env)).toMatchObject({ code: 0 }); // taken once more
+  expect(await container.ended).toBe(0);
+});
+
+test("without --quitquitquit its database's port says that it is ready, and that it cannot be quit is explained", async () => {
+  await using pod = await startPod();
+  const { container } = await cloudSqlProxy([]).start(pod);
+  const named = ["--sidecar", "cloud-sql-proxy"];
+  expect(await run(pod, ["wait", ...named, "--wait-timeout", "10s"])).toMatchObject({ code: 0 });
+  const ended = await run(pod, ["run", ...named, "--quit-timeout", "500ms", "--", "sh", "-c", "exit 3"]);
+  expect(lineOf(ended, "quit")).toMatchObject({ level: "warn" });
+  expect(lineOf(ended, "quit").outcome).toMatch(/^connection refused: .*only with --quitquitquit/);
+  expect(ended.code).toBe(3);
+  container.kill("SIGTERM");
+  expect(await container.ended).toBe(143);
+});
+
+test("with --debug alone the admin server has no quit, which is explained", async () => {
+  await using pod = await startPod();
+  await startReady(cloudSqlProxy(["--debug"]), pod);
+  const quit = await run(pod, ["quit"], proxy.env);
+  expect(lineOf(quit, "quit").outcome).toMatch(/^HTTP 404: .*start it with --quitquitquit/);
+  expect(quit.code).toBe(69);
+});
+
+test("its status", async () => {
+  await using pod = await startPod();
+  await startReady(proxy, pod);
+  expect(await stableStatus(pod, proxy.env)).toMatchObject({
+    stderr: "",
+    foundBy: "CSQL_PROXY_QUIT_URLS",
+    sidecars: [{ name: "cloud-sql-proxy", native: false, ready: true, envoy: null }],
+    findings: [],
+    ports: [5432, 9091],
+  });
+});

@@ -6,8 +6,14 @@ import { startHeld } from "../held.ts";
 import { type ProgramName, programOf } from "../programs.ts";
 import type { Subject } from "../subject.ts";
 
+interface More {
+  readonly flags?: readonly string[];
+  /** Of daprd's own container. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** daprd with the words of its injector (dapr, pkg/injector/patcher/sidecar_container.go) that do not need a control plane. */
-export function daprd(name: ProgramName, more: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+export function daprd(name: ProgramName, { flags: more = [], env = {} }: More = {}) {
   const { path } = compiledProgram(name);
   return {
     title: `${programOf(name).name} ${programOf(name).version}`,

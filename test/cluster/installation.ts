@@ -21,7 +21,12 @@ const LABEL = "ebb.dev/test";
 
 /** Prints it, and installs nothing yet. What is installed later goes with the namespace. */
 export async function installation(...flags: readonly string[]): Promise<Installation> {
-  return await printed("webhook", (name) => ["--namespace-selector", `${LABEL}=${name}`, ...flags]);
+  return await named("", ...flags);
+}
+
+/** The same; names of its objects begin with a prefix. The API server asks webhooks in the order of their registrations' names. */
+async function named(prefix: string, ...flags: readonly string[]): Promise<Installation> {
+  return await printed("webhook", (own) => ["--namespace-selector", `${LABEL}=${own}`, ...flags], prefix);
 }
 
 /** The same of a reaper. It looks after pods with the labels `reapedBy(installation)` alone. */
@@ -33,17 +38,22 @@ export function reapedBy({ here }: Installation): Readonly<Record<string, string
   return { [LABEL]: here.name };
 }
 
-async function printed(component: string, flagsOf: (name: string) => readonly string[]): Promise<Installation> {
+async function printed(
+  component: string,
+  flagsOf: (own: string) => readonly string[],
+  prefix = "",
+): Promise<Installation> {
   const here = await namespace();
+  const name = `${prefix}${here.name}`;
   // else kubectl --server-side wants to take over what kubectl without it has made
   await kubectl(["annotate", "namespace", here.name, "kubectl.kubernetes.io/last-applied-configuration-"]);
-  const own = ["--namespace", here.name, "--name", here.name, "--image", images.ebb];
+  const own = ["--namespace", here.name, "--name", name, "--image", images.ebb];
   const { code, stdout: yaml, stderr } = await ebb(["manifests", ...own, ...flagsOf(here.name)]);
   if (code !== 0) throw new Error(`ebb manifests: exit code ${code}\n${stderr}`);
   const ask = (...words: readonly string[]) => tryKubectl([...words, "-f", "-"], { stdin: yaml });
   return {
     here,
-    name: `${here.name}-${component}`,
+    name: `${name}-${component}`,
     yaml,
     kubectl: ask,
     namespace: (labels = {}) => namespace({ ...labels, [LABEL]: here.name }),
@@ -56,7 +66,15 @@ async function printed(component: string, flagsOf: (name: string) => readonly st
 
 /** The same, installed, and asked by the API server. */
 export async function startInstallation(...flags: readonly string[]): Promise<Installation> {
-  const installed = await installation(...flags);
+  return await install(await installation(...flags));
+}
+
+/** The same with one replica, whose registration's name begins with a prefix. */
+export async function startNamedInstallation(prefix: string): Promise<Installation> {
+  return await install(await named(prefix, "--replicas", "1"));
+}
+
+async function install(installed: Installation): Promise<Installation> {
   const { here, name } = installed;
   const { code, stderr } = await installed.kubectl("apply", "--server-side");
   if (code !== 0) throw new Error(`kubectl apply: exit code ${code}\n${stderr}`);

@@ -34,7 +34,12 @@ const APP_PORT = 8081;
 /** A rolling restart of a Deployment that leaves in this way, behind its Envoys, under load that comes through its Service. */
 export async function restartUnderLoad(here: Namespace, way: Way): Promise<Rollout> {
   await deploy(here, way);
-  const load = await startLoad(here);
+  return await restart(here, envoyPort);
+}
+
+/** The same of the Deployment `web` behind the Service `web`, which are there; the ConfigMap of programs is, too. */
+export async function restart(here: Namespace, port: number): Promise<Rollout> {
+  const load = await startLoad(here, port);
   const former = (await here.pods("app=web")).map(({ metadata }) => metadata.name);
   const logs = Promise.all(
     former.map((pod) => here.tryKubectl(["logs", "--follow", "--prefix", "--all-containers", pod])),
@@ -66,10 +71,14 @@ async function deploy(here: Namespace, way: Way): Promise<void> {
     strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
     annotations: isNative ? istioStatus({ isNative }) : {},
   });
-  const texts = Object.fromEntries(["server.ts", "clients.ts"].map((file) => [file, programText(file)]));
-  const scripts = configMapOf(programs.name, texts);
-  await here.apply([configMap, scripts, web, serviceOf("web", { http: envoyPort })]);
+  await here.apply([configMap, serverAndClients(), web, serviceOf("web", { http: envoyPort })]);
   await here.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
+}
+
+/** The ConfigMap of what serves, and of what asks. */
+export function serverAndClients(): KubeObject {
+  const files = ["server.ts", "clients.ts"].map((file) => [file, programText(file)]);
+  return configMapOf(programs.name, Object.fromEntries(files));
 }
 
 function appOf({ appHook, run }: Way): Container {
@@ -93,10 +102,11 @@ interface Load {
   end(): Promise<Pick<Rollout, "sent" | "failures" | "pods">>;
 }
 
-async function startLoad(here: Namespace): Promise<Load> {
+async function startLoad(here: Namespace, port: number): Promise<Load> {
   const { spec } = await here.object<KubeObject & { readonly spec: { readonly clusterIP: string } }>("service/web");
-  const clients = programs.container("clients", "clients.ts", spec.clusterIP, `${envoyPort}`);
-  await here.apply([podOf("load", { containers: [clients], volumes: [programs.volume] })]);
+  const clients = programs.container("clients", "clients.ts", spec.clusterIP, `${port}`);
+  const outside = { labels: { "sidecar.istio.io/inject": "false" } }; // of a mesh, where there is one
+  await here.apply([podOf("load", { containers: [clients], volumes: [programs.volume] }, outside)]);
   await here.until("the load begins", async () => (await here.logs("load", "clients")).includes("under load"));
   return {
     async end() {

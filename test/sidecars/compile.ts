@@ -4,12 +4,13 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { cacheFolder } from "../../build/cache.mjs";
 import { checkSums, digestOf, writeSums } from "../../build/sums.ts";
 import { temporaryFolder } from "../harness.ts";
@@ -56,7 +57,7 @@ function make(program: Program, folder: string, say: (line: string) => void): vo
   const target = mkdtempSync(`${folder}-`);
   try {
     compileInto(target, program);
-    writeSums(target, [program.name, ...(program.files ?? []).map((path) => basename(path))]);
+    writeSums(target, filesIn(target));
     chmodSync(target, 0o755); // a sidecar that runs as another user starts it
     rmSync(folder, { recursive: true, force: true });
     renameSync(target, folder);
@@ -77,13 +78,24 @@ function compileInto(target: string, program: Program): void {
   const values = Object.entries(variables).map(([name, value]) => `-X ${name}=${value}`);
   const words = [`-tags=${tags.join()}`, `-ldflags=${["-s", "-w", ...values].join(" ")}`];
   go(["build", ...words, "-o", join(target, program.name), packageOf(program)], scratch.path, flags);
-  for (const path of files) copyFileSync(join(source, path), join(target, basename(path)));
+  for (const path of files) copyWritable(join(source, path), join(target, basename(path)));
+}
+
+/** A file, or a folder with all that is in it: in Go's module cache they are read-only. */
+function copyWritable(from: string, to: string): void {
+  const copy = Bun.spawnSync(["cp", "-r", "--no-preserve=mode", from, to]);
+  if (!copy.success) throw new Error(`cp ${from}: ${copy.stderr}`);
+}
+
+function filesIn(folder: string): readonly string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return paths.map((path) => relative(folder, path));
 }
 
 /** Go refuses an overlay over its module cache: a copy of the module takes its place. */
 function replaceByEmptied(files: readonly string[], source: string, module: string, scratch: string): void {
-  const copy = Bun.spawnSync(["cp", "-r", "--no-preserve=mode", source, join(scratch, "module")]);
-  if (!copy.success) throw new Error(`cp ${source}: ${copy.stderr}`);
+  copyWritable(source, join(scratch, "module"));
   for (const file of files) {
     const path = join(scratch, "module", file);
     writeFileSync(path, /^package .*$/m.exec(readFileSync(path, "utf8"))?.[0] ?? "");

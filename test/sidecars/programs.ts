@@ -13,7 +13,7 @@ export interface Program {
   readonly tags?: readonly string[];
   /** Variables of Go that its release sets to its version. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Files of the module that it needs to run: they are put beside the executable. */
+  /** Files and folders of the module that it needs, or that install it: they are put beside the executable. */
   readonly files?: readonly string[];
   /** Files of Go in the module of which only the package clause is left. */
   readonly emptied?: readonly string[];
@@ -42,6 +42,14 @@ const dapr = {
   usedBy: ["sidecars"],
 } as const;
 
+/** The last release whose programs are in one module, which replaces nothing that matters. */
+const certManager = {
+  pins: "cert-manager",
+  module: "github.com/cert-manager/cert-manager",
+  version: "v1.11.5",
+  usedBy: ["cluster"],
+} as const;
+
 /** All of them. Another version is one more entry, and `bun test/sidecars/pin.ts NAME`. */
 export const programs = {
   "pilot-agent": {
@@ -57,6 +65,7 @@ export const programs = {
     name: "pilot-discovery",
     folder: "pilot/cmd/pilot-discovery",
     tags: ["vtprotobuf", "disable_pgv"],
+    files: ["manifests/charts/base", "manifests/charts/istio-control/istio-discovery"],
     usedBy: ["sidecars", "cluster"],
   },
   "daprd-1.14": {
@@ -88,13 +97,12 @@ export const programs = {
     usedBy: ["cluster"],
   },
   "cert-manager-controller": {
+    ...certManager,
     name: "controller",
-    pins: "cert-manager",
-    module: "github.com/cert-manager/cert-manager",
-    version: "v1.11.5",
     folder: "cmd/controller",
-    usedBy: ["cluster"],
+    files: ["deploy/crds", "deploy/charts/cert-manager"],
   },
+  "cert-manager-cainjector": { ...certManager, name: "cainjector", folder: "cmd/cainjector" },
   kustomize: {
     name: "kustomize",
     pins: "kustomize",

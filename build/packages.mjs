@@ -52,6 +52,7 @@ export const clusterPackages = [
   { name: "runc", check: { program: "runc" } },
   { name: "containernetworking-plugins", check: { file: "/usr/lib/cni/ptp" } },
   { name: "nftables", check: { program: "nft" } },
+  { name: "iptables", check: { file: "/usr/sbin/xtables-nft-multi" } }, // what Istio redirects a pod's traffic by
   { name: "iproute2", check: { program: "ip" } },
   { name: "openssl", check: { program: "openssl" } },
 ];

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../build/envoy.mjs";
@@ -7,6 +6,8 @@ import { debianNames } from "../../build/packages.mjs";
 import { digestOf } from "../../build/sums.ts";
 import { type TarEntry, tarOf } from "../../build/tar.ts";
 import { childPath, compiled, ebbPath } from "../harness.ts";
+import { istiod, istioProxy } from "./istio/images.ts";
+import { librariesOf, missing } from "./libraries.ts";
 
 /** What containers of the tests are made of. */
 const contents = {
@@ -23,6 +24,9 @@ const contents = {
   /** The same two with /ebb beside it. */
   envoyAndEbb: () => withEbb(envoy()),
   bunAndEbb: () => withEbb(bun()),
+  /** istiod, and what Istio's injector puts into pods. */
+  istiod,
+  istioProxy,
 } satisfies Record<string, () => Content>;
 
 /** The names of the images as a cluster has them: a tag is the digest of what is inside. */
@@ -35,7 +39,7 @@ export interface Image {
   readonly archive: () => Uint8Array;
 }
 
-interface Content {
+export interface Content {
   /** Paths on this machine, by those in the image. */
   readonly files: Readonly<Record<string, string>>;
   readonly config: ImageConfig;
@@ -59,10 +63,6 @@ export function pauseImage(): Image {
   return imageOf("pause", { files: { pause }, config: { Entrypoint: ["/pause"] } });
 }
 
-function missing(what: string): never {
-  throw new Error(what);
-}
-
 function envoy(): Content {
   return dynamic(envoyPath() ?? missing(envoyMissing), "envoy");
 }
@@ -73,10 +73,7 @@ function bun(): Content {
 
 /** A program with the libraries of this machine that it is linked to. */
 function dynamic(path: string, name: string): Content {
-  const { stdout } = spawnSync("ldd", [path], { encoding: "utf8" });
-  const libraries = stdout.match(/(?<=\s)\/\S+/g) ?? missing(`ldd ${path}: no library`);
-  const files = Object.fromEntries(libraries.map((library) => [library.slice(1), library]));
-  return { files: { [name]: path, ...files }, config: { Entrypoint: [`/${name}`] } };
+  return { files: { [name]: path, ...librariesOf(path) }, config: { Entrypoint: [`/${name}`] } };
 }
 
 function withEbb({ files, config }: Content): Content {

@@ -1,0 +1,24 @@
+import { join } from "node:path";
+import { temporaryFolder } from "../harness.ts";
+import { compiledProgram } from "../sidecars/compile.ts";
+import { runTool } from "./rig/daemon.ts";
+
+/** A chart, and what is set in it. */
+export interface Chart {
+  readonly release: string;
+  /** Of its folder. */
+  readonly path: string;
+  readonly namespace: string;
+  readonly values: object;
+  /** One of its templates alone. */
+  readonly only?: string;
+}
+
+/** What `helm template` makes of it. */
+export async function render({ release, path, namespace, values, only }: Chart): Promise<string> {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "values.json");
+  await Bun.write(file, JSON.stringify(values));
+  const words = ["template", release, path, "--namespace", namespace, "--values", file];
+  return await runTool(compiledProgram("helm").path, ...words, ...(only === undefined ? [] : ["--show-only", only]));
+}

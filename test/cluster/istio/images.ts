@@ -1,0 +1,45 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { envoyMissing, envoyPath } from "../../../build/envoy.mjs";
+import { triplets } from "../../../build/packages.mjs";
+import type { Content } from "../images.ts";
+import { librariesOf, missing } from "../libraries.ts";
+import { istioBootstrap, istioProgram } from "./programs.ts";
+
+/** As Istio's pilot/docker/Dockerfile.pilot has it. */
+export function istiod(): Content {
+  const program = "usr/local/bin/pilot-discovery";
+  return {
+    files: { [program]: istioProgram("pilot-discovery") },
+    config: { User: "1337:1337", Entrypoint: [`/${program}`] },
+  };
+}
+
+/** As Istio's pilot/docker/Dockerfile.proxyv2 has it, with an Envoy that has none of Istio's own filters. */
+export function istioProxy(): Content {
+  const envoy = envoyPath() ?? missing(envoyMissing);
+  return {
+    files: {
+      "usr/local/bin/pilot-agent": istioProgram("pilot-agent"),
+      "usr/local/bin/envoy": envoy,
+      "var/lib/istio/envoy/envoy_bootstrap_tmpl.json": istioBootstrap(),
+      ...librariesOf(envoy),
+      ...iptables(),
+    },
+    config: { Entrypoint: ["/usr/local/bin/pilot-agent"] },
+  };
+}
+
+/** Debian's, for the init container that redirects a pod's traffic. It is one program, which goes by the name that it has. */
+function iptables(): Content["files"] {
+  const program = "/usr/sbin/xtables-nft-multi";
+  const names = ["iptables", "ip6tables"].flatMap((name) => [name, `${name}-save`, `${name}-restore`]);
+  const extensions = `/usr/lib/${triplets[process.arch as keyof typeof triplets]}/xtables`;
+  return {
+    ...Object.fromEntries(names.map((name) => [`usr/sbin/${name}`, program])),
+    ...librariesOf(program),
+    ...Object.fromEntries(
+      readdirSync(extensions).map((name) => [join(extensions, name).slice(1), join(extensions, name)]),
+    ),
+  };
+}

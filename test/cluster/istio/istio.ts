@@ -1,0 +1,78 @@
+import { images, namespace } from "../cluster.ts";
+import { type Chart, render } from "../helm.ts";
+import { createPod } from "../installation.ts";
+import { kubectl } from "../kubectl.ts";
+import type { KubeObject } from "../objects.ts";
+import { istioChart } from "./programs.ts";
+
+const system = "istio-system";
+
+/** Labels of a namespace whose pods get Istio's sidecar. */
+export const injected = { "istio-injection": "enabled" };
+
+/** Istio's name of the annotation that says whether a pod's sidecar is a native one; without it, it is where nodes can. */
+export function sidecarKind(isNative: boolean): Readonly<Record<string, string>> {
+  return { "sidecar.istio.io/nativeSidecar": String(isNative) };
+}
+
+/** Istio's annotation for variables of a pod's sidecar. */
+export function proxyEnvironment(variables: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return { "proxy.istio.io/config": JSON.stringify({ proxyMetadata: variables }) };
+}
+
+/**
+ * Installs Istio from its own Helm charts, unless it is there: it stays for other tests, and goes with the cluster. Resolves
+ * when pods get its sidecar.
+ */
+export async function startIstio(): Promise<void> {
+  await apply([{ apiVersion: "v1", kind: "Namespace", metadata: { name: system } }]);
+  await apply(await render(base));
+  await apply(await render({ ...istiod("0.0.0.0"), only: "templates/service.yaml" }));
+  const address = await kubectl(["-n", system, "get", "service", "istiod", "-o", "jsonpath={.spec.clusterIP}"]);
+  await apply(await render(istiod(address)));
+  await kubectl(["-n", system, "rollout", "status", "deployment/istiod", "--timeout=180s"]);
+  await using here = await namespace(injected);
+  await here.until("pods get Istio's sidecar", async () => {
+    const { initContainers } = await createPod(here, {});
+    return initContainers.includes("istio-proxy");
+  });
+}
+
+async function apply(manifests: string | readonly KubeObject[]): Promise<void> {
+  const stdin =
+    typeof manifests === "string" ? manifests : JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests });
+  await kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin });
+}
+
+const base: Chart = { release: "istio-base", path: istioChart("base"), namespace: system, values: {} };
+
+/**
+ * Istio as its chart has it, but for what this cluster lacks: DNS (so proxies find istiod by its address, and check the name in
+ * its certificate), and an Envoy with Istio's own filters (metadata exchange, ALPN, statistics). What it requests is less.
+ */
+function istiod(address: string): Chart {
+  const few = { cpu: "10m", memory: "64Mi" };
+  return {
+    release: "istiod",
+    path: istioChart("istio-discovery"),
+    namespace: system,
+    values: {
+      image: images.istiod,
+      autoscaleEnabled: false,
+      resources: { requests: few },
+      env: { PILOT_ENABLE_METADATA_EXCHANGE: "false", PILOT_ENABLE_ALPN_FILTER: "false" },
+      telemetry: { enabled: false },
+      global: {
+        caAddress: `${address}:15012`,
+        proxy: { image: images.istioProxy, resources: { requests: few } },
+        proxy_init: { image: images.istioProxy },
+      },
+      meshConfig: {
+        defaultConfig: {
+          discoveryAddress: `${address}:15012`,
+          proxyMetadata: { ISTIOD_SAN: `istiod.${system}.svc` },
+        },
+      },
+    },
+  };
+}

@@ -1,38 +1,34 @@
 import { expect, test } from "bun:test";
-import { parseAllDocuments } from "yaml";
-import { issueAuthority, issueServing } from "../../src/kube/certificates/issue.ts";
-import { createPod, inject, installation } from "./installation.ts";
+import { X509Certificate } from "node:crypto";
+import { startCertManager } from "./cert-manager.ts";
+import { startInstallation } from "./installation.ts";
 import { kubectl } from "./kubectl.ts";
-import type { KubeObject } from "./objects.ts";
+import { type Condition, hasCondition, type KubeObject } from "./objects.ts";
 
 interface Certificate extends KubeObject {
-  readonly spec: { readonly secretName: string; readonly dnsNames?: readonly string[]; readonly isCA?: boolean };
+  readonly spec: { readonly secretName: string };
+  readonly status: { readonly conditions: readonly Condition[] };
 }
 
-// cert-manager itself is played here: what it makes of the Certificate and of the registration's annotation.
+interface Secret extends KubeObject {
+  readonly data: Readonly<Record<string, string>>;
+}
 
-test("with --cert-manager the webhook serves the certificate of that Secret, without a token or a right", async () => {
-  await using installed = await installation("--cert-manager", "--replicas", "1");
+test("with --cert-manager the webhook serves cert-manager's certificate, without a token or a right", async () => {
+  using certManager = await startCertManager();
+  await using installed = await startInstallation("--cert-manager", "--replicas", "1").catch((error) => {
+    throw new Error(`${error}\n${certManager.log()}`);
+  });
   const { here, name } = installed;
-  const all = parseAllDocuments(installed.yaml).map((document) => document.toJS() as KubeObject);
-  const isCertManagers = ({ apiVersion }: KubeObject) => apiVersion.startsWith("cert-manager.io/");
-  const certificate = all.find(({ kind, spec }) => kind === "Certificate" && !(spec as Certificate["spec"]).isCA);
-  const { secretName, dnsNames = [] } = (certificate as Certificate).spec;
-  await here.apply(all.filter((object) => !isCertManagers(object)));
 
-  const life = { fromMs: Date.now() - 60_000, untilMs: Date.now() + 3_600_000 };
-  const authority = issueAuthority(life);
-  const { cert, key } = issueServing(dnsNames, life, authority);
-  const stringData = { "tls.crt": cert, "tls.key": key, "ca.crt": authority.cert };
-  const metadata = { name: secretName };
-  await here.apply([{ apiVersion: "v1", kind: "Secret", type: "kubernetes.io/tls", metadata, stringData }]);
-  const value = Buffer.from(authority.cert).toString("base64");
-  const patch = JSON.stringify([{ op: "add", path: "/webhooks/0/clientConfig/caBundle", value }]);
-  await kubectl(["patch", "mutatingwebhookconfigurations", name, "--type=json", "-p", patch]);
-
-  const there = await installed.namespace();
-  await here.until("pods get ebb", async () => (await createPod(there, inject)).initContainers.length > 0);
-  await there[Symbol.asyncDispose]();
+  const certificate = await here.object<Certificate>(`certificate/${name}`);
+  expect(hasCondition(certificate, "Ready")).toBe(true);
+  const { secretName } = certificate.spec;
+  const { data } = await here.object<Secret>(`secret/${secretName}`);
+  const served = new X509Certificate(Buffer.from(data["tls.crt"] ?? "", "base64"));
+  expect(served.subjectAltName).toContain(`DNS:${name}.${here.name}.svc`);
+  const path = "jsonpath={.webhooks[0].clientConfig.caBundle}";
+  expect(await kubectl(["get", "mutatingwebhookconfigurations", name, "-o", path])).toBe(data["ca.crt"] as string);
   const [pod] = await here.pods("app.kubernetes.io/component=webhook");
   expect(JSON.stringify(pod?.spec)).not.toContain("serviceAccountToken");
 });

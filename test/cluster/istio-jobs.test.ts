@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type MeansKind, meansKinds } from "../../src/core/reap-means.ts";
 import { logOf } from "../harness.ts";
 import { images } from "./cluster.ts";
 import { inject } from "./installation.ts";
 import { sidecarKind } from "./istio/istio.ts";
-import { startWebhooks, type Webhooks } from "./istio/webhooks.ts";
+import { type Order, startWebhooks, type Webhooks } from "./istio/webhooks.ts";
 import { exitCodeOf, hasCondition, jobOf, type KubeObject, type Pod } from "./objects.ts";
+import { reaped, startReaper } from "./reapers.ts";
 
 // A real istiod injects, and a real pilot-agent with its Envoy is the sidecar.
 
@@ -18,29 +20,55 @@ afterAll(async () => {
   await webhooks?.[Symbol.asyncDispose]();
 });
 
-const cases = [
-  { order: "before Istio's", isNative: false, code: 0, condition: "Complete" },
-  { order: "after Istio's", isNative: false, code: 3, condition: "Failed" },
-  { order: "before Istio's", isNative: true, code: 3, condition: "Failed" },
-  { order: "after Istio's", isNative: true, code: 0, condition: "Complete" },
-] as const;
+interface Case {
+  readonly sidecar: string;
+  readonly order: Order;
+  readonly isNative: boolean;
+  readonly code: number;
+}
+
+const cases: readonly Case[] = [
+  { sidecar: "an ordinary container", order: "before Istio's", isNative: false, code: 0 },
+  { sidecar: "an ordinary container", order: "after Istio's", isNative: false, code: 3 },
+  { sidecar: "a native one", order: "before Istio's", isNative: true, code: 3 },
+  { sidecar: "a native one", order: "after Istio's", isNative: true, code: 0 },
+];
 
 describe("a Job in a namespace that Istio injects into", () => {
-  test.concurrent.each(cases)("is over with its app's code: %o", async ({ order, isNative, code, condition }) => {
-    await using here = await webhooks.namespace(order);
-    await here.apply([work(code, { ...inject, ...sidecarKind(isNative) })]);
-    await here.until(`the Job is ${condition}`, async () => hasCondition(await here.job("work"), condition));
-    const pod = await here.podOf("work");
-    expect(partsOf(pod)).toEqual(
-      isNative
-        ? { init: ["ebb-install", "istio-init", "istio-proxy"], containers: ["app"] }
-        : { init: ["ebb-install", "istio-init"], containers: ["app", "istio-proxy"] },
-    );
-    expect([exitCodeOf(pod, "app"), exitCodeOf(pod, "istio-proxy")]).toEqual([code, 0]);
-    const log = logOf(await here.logs(pod.metadata.name, "app")).map(({ msg }) => msg.replace("ebb: ", ""));
-    expect(log.filter((each) => each !== "not ready")).toEqual(
-      isNative ? ["found", "ready", "started", "done"] : ["found", "ready", "started", "quit", "done"],
-    );
+  test.concurrent.each(cases)(
+    "ends with its app's code, $code, beside $sidecar, ebb being asked $order",
+    async (one) => {
+      const { order, isNative, code } = one;
+      const condition = code === 0 ? "Complete" : "Failed";
+      await using here = await webhooks.namespace(order);
+      await here.apply([work(code, { ...inject, ...sidecarKind(isNative) })]);
+      await here.until(`the Job is ${condition}`, async () => hasCondition(await here.job("work"), condition));
+      const pod = await here.podOf("work");
+      expect(partsOf(pod)).toEqual(
+        isNative
+          ? { init: ["ebb-install", "istio-init", "istio-proxy"], containers: ["app"] }
+          : { init: ["ebb-install", "istio-init"], containers: ["app", "istio-proxy"] },
+      );
+      expect([exitCodeOf(pod, "app"), exitCodeOf(pod, "istio-proxy")]).toEqual([code, 0]);
+      const log = logOf(await here.logs(pod.metadata.name, "app")).map(({ msg }) => msg.replace("ebb: ", ""));
+      expect(log.filter((each) => each !== "not ready")).toEqual(
+        isNative ? ["found", "ready", "started", "done"] : ["found", "ready", "started", "quit", "done"],
+      );
+    },
+  );
+});
+
+describe("a Job without ebb, which Istio's ordinary sidecar keeps from its end,", () => {
+  test.concurrent.each<MeansKind>([...meansKinds])("is ended by the reaper: by %s", async (means) => {
+    await using here = await webhooks.namespace("before Istio's");
+    await here.apply([work(3, { ...reaped, ...sidecarKind(false) })]);
+    const { metadata } = await here.podOf("work");
+    await here.until("its app has ended", async () => exitCodeOf(await here.pod(metadata.name), "app") === 3);
+    await using reaper = await startReaper(here, ["--means", means]);
+    await here.until("the Job has failed", async () => hasCondition(await here.job("work"), "Failed"));
+    const pod = await here.pod(metadata.name);
+    expect([exitCodeOf(pod, "app"), exitCodeOf(pod, "istio-proxy")]).toEqual([3, 0]);
+    expect(await reaper.metric(`ebb_reaper_acts_total{means="${means}",result="taken"}`)).toBe(1);
   });
 });
 

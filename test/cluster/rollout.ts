@@ -37,9 +37,12 @@ export async function restartUnderLoad(here: Namespace, way: Way): Promise<Rollo
   return await restart(here, envoyPort);
 }
 
-/** The same of the Deployment `web` behind the Service `web`, which are there; the ConfigMap of programs is, too. */
-export async function restart(here: Namespace, port: number): Promise<Rollout> {
-  const load = await startLoad(here, port);
+/**
+ * The same of the Deployment `web` behind the Service `web`, which are there; the ConfigMap of programs is, too. A few requests
+ * that begin before it take `longMs`.
+ */
+export async function restart(here: Namespace, port: number, longMs?: number): Promise<Rollout> {
+  const load = await startLoad(here, port, longMs);
   const former = (await here.pods("app=web")).map(({ metadata }) => metadata.name);
   const logs = Promise.all(
     former.map((pod) => here.tryKubectl(["logs", "--follow", "--prefix", "--all-containers", pod])),
@@ -102,9 +105,10 @@ interface Load {
   end(): Promise<Pick<Rollout, "sent" | "failures" | "pods">>;
 }
 
-async function startLoad(here: Namespace, port: number): Promise<Load> {
+async function startLoad(here: Namespace, port: number, longMs?: number): Promise<Load> {
   const { spec } = await here.object<KubeObject & { readonly spec: { readonly clusterIP: string } }>("service/web");
-  const clients = programs.container("clients", "clients.ts", spec.clusterIP, `${port}`);
+  const long = longMs === undefined ? [] : [`${longMs}`];
+  const clients = programs.container("clients", "clients.ts", spec.clusterIP, `${port}`, ...long);
   const outside = { labels: { "sidecar.istio.io/inject": "false" } }; // of a mesh, where there is one
   await here.apply([podOf("load", { containers: [clients], volumes: [programs.volume] }, outside)]);
   await here.until("the load begins", async () => (await here.logs("load", "clients")).includes("under load"));

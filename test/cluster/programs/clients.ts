@@ -1,16 +1,17 @@
-// Clients of a Service: bun clients.ts HOST PORT. Each asks for 0 to 300 ms, one request after the other: some on connections
-// that they keep, with pauses or without, some on a new one for each. None tries again: what fails counts. At SIGUSR1 they end,
-// and tell as JSON what became of their requests.
+// Clients of a Service: bun clients.ts HOST PORT [MS]. Each asks for 0 to 300 ms, one request after the other: some on connections
+// that they keep, with pauses or without, some on a new one for each. With MS others ask once, at the start, for so long. None
+// tries again: what fails counts. At SIGUSR1 they end, and tell as JSON what became of their requests.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 const BUSY = 8;
 const PAUSING = 8;
 const NEW = 4;
+const LONG = 4;
 const PAUSE_MS = 1500;
 const PATIENCE_MS = 30_000;
 
-const [host = "", port = ""] = process.argv.slice(2);
+const [host = "", port = "", long] = process.argv.slice(2);
 const failures: string[] = [];
 const pods = new Set<string>();
 let sent = 0;
@@ -20,6 +21,8 @@ interface Kind {
   readonly name: string;
   readonly keeps: boolean;
   readonly pauseMs: number;
+  /** It asks for so long, once. */
+  readonly onceMs?: number;
 }
 
 interface Answer {
@@ -28,14 +31,14 @@ interface Answer {
   readonly closes: boolean;
 }
 
-async function live(client: number, { name, keeps, pauseMs }: Kind): Promise<void> {
+async function live(client: number, { name, keeps, pauseMs, onceMs }: Kind): Promise<void> {
   let socket: Socket | undefined;
   let pod = "";
-  for (let turn = 0; !isOver; turn += 1) {
+  for (let turn = 0; !isOver && (onceMs === undefined || turn === 0); turn += 1) {
     sent += 1;
     try {
       if (socket?.readyState !== "open") socket = await open();
-      const { status, body, closes } = await ask(socket, `/?ms=${(client * 37 + turn * 53) % 300}`);
+      const { status, body, closes } = await ask(socket, onceMs ?? (client * 37 + turn * 53) % 300);
       if (status !== 200) throw new Error(`HTTP ${status} ${body}`);
       pods.add(body);
       pod = body;
@@ -59,7 +62,7 @@ async function open(): Promise<Socket> {
   return socket;
 }
 
-async function ask(socket: Socket, path: string): Promise<Answer> {
+async function ask(socket: Socket, ms: number): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   let text = "";
   const onData = (bytes: Buffer): void => {
@@ -68,9 +71,9 @@ async function ask(socket: Socket, path: string): Promise<Answer> {
     if (answer !== undefined) resolve(answer);
   };
   const onEnd = (error?: unknown): void => reject(new Error(`${error || "closed"}, after ${text.length} bytes`));
-  const patience = setTimeout(() => onEnd("no answer in time"), PATIENCE_MS);
+  const patience = setTimeout(() => onEnd("no answer in time"), ms + PATIENCE_MS);
   socket.on("data", onData).on("end", onEnd).on("error", onEnd).on("close", onEnd);
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  socket.write(`GET /?ms=${ms} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
   return await promise.finally(() => {
     clearTimeout(patience);
     socket.off("data", onData).off("end", onEnd).off("error", onEnd).off("close", onEnd);
@@ -90,7 +93,7 @@ async function begin(): Promise<void> {
   for (;;) {
     try {
       const socket = await open();
-      const { status } = await ask(socket, "/");
+      const { status } = await ask(socket, 0);
       socket.destroy();
       if (status === 200) return;
     } catch {
@@ -107,6 +110,7 @@ const kinds: readonly Kind[] = [
   ...Array(BUSY).fill({ name: "busy", keeps: true, pauseMs: 0 }),
   ...Array(PAUSING).fill({ name: "pausing", keeps: true, pauseMs: PAUSE_MS }),
   ...Array(NEW).fill({ name: "new", keeps: false, pauseMs: 0 }),
+  ...Array(long === undefined ? 0 : LONG).fill({ name: "long", keeps: true, pauseMs: 0, onceMs: Number(long) }),
 ];
 await begin();
 console.log("under load");

@@ -141,10 +141,12 @@ async function answered(sidecar: Sidecar, quit: QuitRequest, answer: HttpAnswer,
   if (refusal !== undefined) return { ok: false, outcome: refusal, status };
   if (sidecar.name === "custom") return { ok: true, outcome: "answered", status };
   const { leaves, closesFirst } = sidecar;
-  const later = `answered, still draining: it leaves by itself ${leaves}`;
-  if (await watchItGo(quit, signal)) return { ok: true, outcome: closesFirst === true ? later : "gone", status };
+  const later = `it leaves by itself ${leaves}`;
+  if (await watchItGo(quit, signal)) {
+    return { ok: true, outcome: closesFirst === true ? `its port is closed: ${later}` : "gone", status };
+  }
   if (leaves === undefined) return { ok: false, outcome: "answered, but still there", status };
-  return { ok: true, outcome: later, status };
+  return { ok: true, outcome: `answered, still draining: ${later}`, status };
 }
 
 /**

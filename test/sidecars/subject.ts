@@ -14,6 +14,8 @@ export interface Subject {
   readonly ready: { readonly at: string; readonly status: number };
   /** Its own exit code after a quit. */
   readonly exitCode: number;
+  /** What ebb says of its end. */
+  readonly quitOutcome: RegExp;
   /** What a second quit, after the first, ends with: ebb's exit code and outcome. */
   readonly secondQuit: { readonly code: number; readonly outcome: RegExp };
   /** Whether it takes a quit before it is ready. */

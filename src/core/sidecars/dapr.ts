@@ -35,6 +35,7 @@ export const dapr = {
     405: "daprd takes POST only; use --quit 'POST http://localhost:3500/v1.0/shutdown'",
   }),
   leaves: "when its graceful shutdown is over (dapr.io/graceful-shutdown-seconds, 5 by default; 0: without a limit)",
+  closesFirst: true,
   // dapr: pkg/injector (the container is daprd)
   containers: () => ({ name: /^daprd$/, image: /^daprd$/ }),
   programs: ["daprd"],
@@ -54,7 +55,7 @@ export const facts: readonly Fact[] = [
   {
     about: "leaves",
     read: "dapr v1.18.3 pkg/runtime/runtime.go:418 and 528-534, pkg/runtime/config.go:475",
-    says: "dapr.io/block-shutdown-duration delays signals, not this",
+    says: "its port closes at once; with a request under way it ends with 1 when the grace period is over; dapr.io/block-shutdown-duration delays signals, not this",
   },
   { about: "refusals", read: "dapr v1.18.3 pkg/api/http/middlewares.go:45-67, pkg/api/http/server.go:435" },
   { about: "found", read: "dapr v1.18.3 pkg/injector/patcher/sidecar_patcher.go:137-183" },

@@ -13,6 +13,7 @@ export function cloudSqlProxy(more: readonly string[] = ["--quitquitquit"]) {
     env: { CSQL_PROXY_QUIT_URLS: "http://localhost:9091/quitquitquit" },
     ready: { at: "9091/", status: 404 },
     exitCode: 0,
+    quitOutcome: /^gone$/,
     secondQuit: { code: 69, outcome: /^connection refused/ },
     isUpWhileHeld: false,
     start(pod, isHeld = false) {

@@ -22,6 +22,7 @@ export function daprd(name: ProgramName, { flags: more = [], env = {} }: More = 
     env: { DAPR_HTTP_PORT: "3500" },
     ready: { at: "3500/v1.0/healthz/outbound", status: 204 },
     exitCode: 0,
+    quitOutcome: /^its port is closed: it leaves by itself when its graceful shutdown is over/,
     secondQuit: { code: 69, outcome: /^connection refused/ },
     isUpWhileHeld: false,
     start(pod, isHeld = false) {

@@ -14,6 +14,7 @@ export function istioMesh(options: AgentOptions = {}): Mesh {
     env: {},
     ready: { at: "15021/healthz/ready", status: 200 },
     exitCode: 0,
+    quitOutcome: /^gone$/,
     secondQuit: { code: 69, outcome: /^connection refused/ },
     isUpWhileHeld: true,
     appPort: ports.app,

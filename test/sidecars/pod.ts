@@ -100,7 +100,12 @@ async function startContainer(
     ...{ pid, log, ended: starter.exited },
     isRunning: () => starter.exitCode === null && starter.signalCode === null,
     kill(signal) {
-      process.kill(pid, signal);
+      try {
+        process.kill(pid, signal);
+      } catch (error) {
+        // it has ended, which its starter has not noticed yet
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
     },
     startEbb(args, options = {}) {
       const through = ["nsenter", "--target", `${pid}`, "--net", "--pid", "--mount"];

@@ -3,6 +3,8 @@ import { argvIndexOf, type Call, readCommandCall } from "../core/call.ts";
 import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
 import { type Plan, planLeaving } from "../core/leaving.ts";
 import { finding, logging, pickOptions } from "../core/options.ts";
+import { ENVOY_DRAINING } from "../core/probe.ts";
+import { kindOf } from "../core/sidecars/registry.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { SIG, type SignalNumber, signalName } from "../core/signal.ts";
 import { summarize } from "../core/summary.ts";
@@ -43,9 +45,6 @@ const pick = () =>
     "expectExit",
     "terminationLog",
   );
-
-/** What Envoy's /ready says while its health checks fail. */
-const STILL_DRAINING = 'HTTP 503 "DRAINING"';
 
 /** `ebb run`: wait -> start -> forward, reap -> drain -> quit -> exit code. Each decision is core/supervision.ts's. */
 export const command: Command = {
@@ -190,7 +189,7 @@ function wait(run: Run): void {
   const { settings, env, log, queue } = run;
   const { signal } = run.stopWaiting;
   const onNotReady = (sidecar: Sidecar, reason: string) => {
-    if (mayHaveDrained(run) && reason === STILL_DRAINING) endDrainOf(sidecar, run);
+    if (mayHaveDrained(run) && reason === ENVOY_DRAINING) endDrainOf(sidecar, run);
   };
   run.wait = startWait({ settings, targets: [], lookMs: settings.detect, env, log, signal, onNotReady });
   run.wait.done.then(
@@ -218,6 +217,18 @@ function endDrainOf(sidecar: Sidecar, run: Run): void {
   );
 }
 
+/** Of sidecars whose readiness does not tell that they drain. */
+function endHiddenDrains(run: Run): void {
+  if (!mayHaveDrained(run)) return;
+  for (const sidecar of run.wait?.sidecars() ?? []) {
+    if (sidecar.name === "custom" || kindOf(sidecar.name).staysReady !== true) continue;
+    import("../system/envoy/drain.ts").then(
+      ({ reviveIfDraining }) => reviveIfDraining(sidecar, run.log),
+      (error: unknown) => logBug(run, error, "the drain could not be taken back"),
+    );
+  }
+}
+
 function giveUpWaiting(run: Run, isStarting: boolean): void {
   const reason = run.wait?.failure() ?? "";
   if (isStarting) run.log.warn({ reason }, "starting all the same");
@@ -233,6 +244,7 @@ function start(run: Run): void {
     run.log.release();
     giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started");
+    endHiddenDrains(run);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     run.queue.push({ kind: "start-failed", exitCode: error.exitCode });

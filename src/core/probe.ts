@@ -107,6 +107,9 @@ export function judge(answer: HttpAnswer): Verdict {
   };
 }
 
+/** What `judge` says of Envoy's /ready while its health checks fail. */
+export const ENVOY_DRAINING = 'HTTP 503 "DRAINING"';
+
 /**
  * Milliseconds from one readiness attempt to the next, by the time already waited: so that ready is noticed within 10 ms in
  * the first 10 s, 25 ms in the first minute, 250 ms after. A little less each time: asking takes time too.

@@ -20,6 +20,8 @@ export const istio = {
   // (ProxyInboundListenPort), pilot/pkg/model/listener.go (HBoneInboundListenPort)
   inbound: { clusters: "inbound\\||InboundPassthroughCluster$", ports: [15006, 15008], isAllOfIt: true },
   ready: "http://localhost:15021/healthz/ready",
+  // istio pilot/cmd/pilot-agent/status/ready/probe.go (atleastOnceReady)
+  staysReady: true,
   readyPath: "/ready",
   quit: "http://localhost:15020/quitquitquit",
   quitPath: undefined,
@@ -90,8 +92,9 @@ export const facts: readonly Fact[] = [
   },
   {
     about: "moved",
-    read: "istio 86c9f01 pilot/cmd/pilot-agent/app/cmd.go:146, manifests/charts/istio-control/istio-discovery/files/injection-template.yaml:357",
-    says: "`status.sidecar.istio.io/port` moves the quit; with 0 there is none, and Envoy's own quit ends pilot-agent",
+    ran: "Istio 1.31.1",
+    by: "test/sidecars/istio",
+    says: "`status.sidecar.istio.io/port` moves the quit; with 0 there is none, and Envoy's own quit ends pilot-agent with 0",
   },
   { about: "container", ran: "Istio 1.31.1", by: "test/cluster/istio" },
   { about: "reaper", ran: "Istio 1.31.1", by: "test/cluster/istio" },

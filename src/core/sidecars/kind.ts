@@ -73,6 +73,8 @@ export interface SidecarKind {
   readonly orReady?: readonly string[];
   /** An answer of `ready` with this text says nothing of the proxy itself. */
   readonly notReady?: string;
+  /** Once it has said ready it says so for ever, also while its Envoy drains. */
+  readonly staysReady?: true;
   /** Where readiness is asked when `--admin` says where the admin interface is; undefined: `ready` stays. */
   readonly readyPath: string | undefined;
   readonly quit: string;

@@ -11,6 +11,7 @@ import {
   step,
 } from "../../core/envoy/drain.ts";
 import type { InFlight } from "../../core/envoy/in-flight.ts";
+import { ENVOY_DRAINING } from "../../core/probe.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { locate } from "../admin-socket.ts";
 import { createHttpClient } from "../http.ts";
@@ -18,7 +19,7 @@ import type { Log } from "../log.ts";
 import { createQueue, type Queue } from "../queue.ts";
 import { RequestFailed } from "../request-failed.ts";
 import { deadline } from "../timer.ts";
-import { connectAdmin } from "./admin.ts";
+import { connectAdmin, isAnswer } from "./admin.ts";
 import { drainSteps } from "./drain-steps.ts";
 
 export interface DrainOptions {
@@ -133,6 +134,14 @@ function keepAccepting({ boundMs, minMs, log, signal }: DrainOptions): Promise<v
     over.abort();
     cancel();
   });
+}
+
+/** The same, where Envoy says that it drains; its agent's readiness does not. */
+export async function reviveIfDraining(sidecar: Sidecar, log: Log): Promise<void> {
+  if (sidecar.envoy === undefined) return;
+  using admin = connectAdmin(sidecar.envoy.admin, new AbortController().signal);
+  const answer = await admin.get("/ready");
+  if (!isAnswer(answer) && answer.reason === ENVOY_DRAINING) revive(sidecar, log);
 }
 
 /** Takes back that health checks fail: no container starts in a pod that is leaving, so the drain was a former container's. */

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import { envoyVersion } from "../../../build/envoy.mjs";
+import { lineOf, temporaryFolder, until } from "../../harness.ts";
 import { drainTests, startPair } from "../drain.ts";
-import { lifeTests } from "../life.ts";
+import { lifeTests, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
 import { stableStatus } from "../status.ts";
 import { startIstiod } from "./istiod.ts";
@@ -16,6 +18,35 @@ afterAll(() => istiod[Symbol.asyncDispose]());
 const istio = istioMesh();
 lifeTests(istio);
 drainTests(istio);
+
+test("what a container before this one has drained passes its health checks again, though Istio has said ready all the time", async () => {
+  await using pod = await startPod();
+  await startReady(istio, pod);
+  const drained = await run(pod, ["drain", "--sidecar", "istio", "--min-drain", "100ms"]);
+  expect(drained.code).toBe(0);
+  const readiness = async () => [
+    (await pod.request("15000/ready"))?.status,
+    (await pod.request("15021/healthz/ready"))?.status,
+    (await pod.request("15020/healthz/ready"))?.status,
+  ];
+  expect(await readiness()).toEqual([503, 200, 200]);
+  await using again = pod.startEbb(["run", "--restart-policy", "Always", "--quit-on", "never", "--", "sleep", "60"]);
+  await until("ebb has taken the drain back", () =>
+    again.stderr().includes("it drains for a container before this one"),
+  );
+  expect(await readiness()).toEqual([200, 200, 200]);
+});
+
+test("where pilot-agent has no status port, Envoy's own quit ends it", async () => {
+  await using pod = await startPod();
+  const { container } = await startReady(istio, pod);
+  using folder = temporaryFolder();
+  const annotations = join(folder.path, "annotations");
+  await Bun.write(annotations, 'status.sidecar.istio.io/port="0"\n');
+  const ended = await run(pod, ["quit", "--sidecar", "istio", "--pod-annotations", annotations]);
+  expect(lineOf(ended, "quit")).toMatchObject({ request: "POST http://localhost:15000/quitquitquit", outcome: "gone" });
+  expect(await container.ended).toBe(0);
+});
 
 test("the status of a default Istio", async () => {
   await using pod = await startPod();

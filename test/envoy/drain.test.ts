@@ -218,7 +218,7 @@ describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
   const usual = { "sidecar.istio.io/status": { initContainers: ["istio-init"], containers: ["istio-proxy"] } };
 
   /** Istio's flags, so that its `connection: close` comes at once; ports, by which its statistics name the listeners. */
-  async function startSidecar({ port, tcpPort }: Backend): Promise<Envoy> {
+  async function startSidecar({ port, tcpPort }: Backend, unbound = 0): Promise<Envoy> {
     return await startEnvoy({
       upstreamPort: port,
       listeners: [
@@ -228,6 +228,7 @@ describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
       ],
       flags: ["--drain-strategy", "immediate"],
       isDynamic: true,
+      unbound,
     });
   }
 
@@ -282,6 +283,18 @@ describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
     expect(await send(idle, "/again")).toMatchObject({ status: 200, closes: true });
     expect(await send(await open(envoy.portOf("inbound")), "/new")).toMatchObject({ status: 200, closes: true });
     expect(started.stderr()).not.toContain("in flight");
+  });
+
+  test.concurrent("one of 500 listeners from a control plane is drained as one of three is", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startSidecar(backend, 500);
+    const call = await holdTcp({ port: envoy.portOf("outbound-raw"), backend });
+    // no sidecar's defaults say that inbound alone is drained
+    const ended = await ebb(drain(envoy, "--drain", "20s", "--sidecar", "envoy", "--min-drain", "2s"));
+    expect(lineOf(ended, "the listeners drain")).toMatchObject({ request: expect.stringContaining("inboundonly") });
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(ended.code).toBe(0);
+    call.drop();
   });
 
   test.concurrent("another one fails its health checks, and its outbound is not waited for", async () => {

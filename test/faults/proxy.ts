@@ -36,7 +36,8 @@ export interface Proxy extends AsyncDisposable {
 }
 
 const AGAIN_MS = 5;
-const IDLE = "http.admin.downstream_cx_active: 1\nlistener.admin.downstream_cx_active: 1\n";
+const IDLE =
+  "http.admin.downstream_cx_active: 1\nhttp.admin.downstream_rq_active: 1\nlistener.admin.downstream_cx_active: 1\n";
 
 interface Connection {
   text: string;
@@ -166,7 +167,7 @@ function endpointOf(path: string): Endpoint | undefined {
   if (path === "/healthcheck/fail") return "fail";
   if (path.startsWith("/drain_listeners")) return "drain";
   if (path.startsWith("/stats")) return "stats";
-  if (path.startsWith("/config_dump") || path.startsWith("/clusters")) return "dump";
+  if (/^\/(config_dump|clusters|listeners)/.test(path)) return "dump";
   return path === "/quitquitquit" || path === "/shutdown" ? "quit" : undefined;
 }
 

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { DumpedListener } from "./directions.ts";
+import type { NameGroup } from "./name-groups.ts";
 
 // What Envoy says in JSON, checked. A leaf, loaded only by what asks: zod costs 1.2 ms.
 
@@ -49,23 +50,14 @@ const serverInfo = z.object({
 /** The path that tells the direction of the listeners of the bootstrap, a few lines each (envoyproxy.io, operations/admin, /config_dump). */
 export const staticListenersPath = `/config_dump?resource=static_listeners&mask=${["name", "address", "stat_prefix", "traffic_direction"].map((field) => `listener.${field}`).join()}`;
 
-/** So many configurations are asked for at once. */
-export const LISTENERS_AT_ONCE = 50;
-
 /**
- * The path that tells the direction of the listeners with these names, where they came from a control plane. A mask cannot go
- * into what is an Any there (Envoy, config_dump_handler.cc, trimResourceMessage: HTTP 400), so they come whole: 5 KB each,
- * 10 MB of 2,000. Asked for some at a time, no answer is that long, neither side holds all of it at once, and Envoy's main
- * thread does other things in between.
+ * The path that tells the direction of listeners that came from a control plane. A mask cannot go into what is an Any there
+ * (Envoy, config_dump_handler.cc, trimResourceMessage: HTTP 400), so they come whole: 5 KB each, 10 MB of 2,000. Asked for by
+ * groups of names, no answer is that long, neither side holds all of it at once, and Envoy's main thread does other things in
+ * between.
  */
-export function dynamicListenersPath(names: readonly string[]): string {
-  const pattern = `^(${names.map(quote).join("|")})$`;
+export function dynamicListenersPath({ pattern }: NameGroup): string {
   return `/config_dump?resource=dynamic_listeners&mask=name,active_state.listener&name_regex=${encodeURIComponent(pattern)}`;
-}
-
-/** For RE2. */
-function quote(name: string): string {
-  return name.replace(/[\\^$.|?*+()[\]{}-]/g, "\\$&");
 }
 
 /** The listeners of such a dump; undefined where it is no such dump. */

@@ -22,8 +22,8 @@ import { learnListeners } from "./listeners.ts";
 
 const TRIES = 3;
 const PAUSE_MS = 100;
-/** For the directions of listeners, where an Envoy has many, or is slow to tell them. */
-const PATIENCE_MS = 500;
+/** For the directions of listeners, where an Envoy has many, or is slow to tell them: those of 2,000 take a second. */
+const PATIENCE_MS = 1000;
 
 export interface StepOptions {
   readonly sidecar: Sidecar["name"];
@@ -37,11 +37,12 @@ export interface StepOptions {
 export function drainSteps(options: StepOptions): (step: Step) => Promise<Event> {
   const directions = createDirections(options);
   const tell = createTeller(options);
-  directions.prepare();
+  const isAlwaysInbound = options.envoy.drainPath === inboundDrain;
+  if (!isAlwaysInbound) directions.begin();
   return async (step) => {
     if (step === "fail-health") return await command(options, step, "/healthcheck/fail");
     if (step === "count") return await count(options, directions, tell);
-    if (options.envoy.drainPath !== inboundDrain) await directions.learned();
+    if (!isAlwaysInbound) await directions.learned(PATIENCE_MS);
     return await command(options, step, directions.scope().path);
   };
 }
@@ -85,10 +86,13 @@ function explained(reason: string, path: string): string {
 
 /** By the best that Envoy publishes. Only what says that nobody listens any more is no reason to look elsewhere. */
 async function count({ sidecar, admin, envoy, log }: StepOptions, directions: Directions, tell: Tell): Promise<Event> {
-  const outcome = await admin.get(statsPath);
+  let outcome = await admin.get(statsPath);
+  if (publishesListeners(bodyOf(outcome)) && !directions.areLearned()) {
+    await directions.learned(PATIENCE_MS);
+    outcome = await admin.get(statsPath);
+  }
   if (!isAnswer(outcome) && outcome.isRefused) return { kind: "failed", step: "count", isRefused: true };
   const stats = bodyOf(outcome);
-  if (publishesListeners(stats)) await directions.learned();
   const scope = directions.scope();
   let inFlight = inFlightOf({ stats }, scope);
   if (!isBest(inFlight)) {
@@ -143,10 +147,10 @@ function createTeller({ sidecar, log, onProgress }: StepOptions): Tell {
 
 /** Which listeners are inbound and outbound: where some are inbound only those are drained, and what is outbound is not waited for. */
 interface Directions {
-  /** Begins to learn them, where they are going to be needed. */
-  prepare(): void;
+  begin(): void;
   /** Resolves when they are learned, or have taken too long. */
-  learned(): Promise<unknown>;
+  learned(withinMs: number): Promise<unknown>;
+  areLearned(): boolean;
   /** By what is known so far. */
   scope(): Scope;
 }
@@ -155,12 +159,14 @@ interface Directions {
 function createDirections({ sidecar, envoy, admin, log }: StepOptions): Directions {
   const known: DumpedListener[] = [];
   let learning: Promise<void> | undefined;
+  let areLearned = false;
   const get = async (path: string) => {
     const outcome = await admin.get(path);
     return isAnswer(outcome) ? { text: outcome.body } : { problem: outcome.reason };
   };
   const learn = async (): Promise<void> => {
     const reason = await learnListeners(get, (listeners) => void known.push(...listeners));
+    areLearned = true;
     if (reason !== undefined) log.debug({ sidecar, reason }, "the direction of some listeners is not known");
   };
   const begin = (): Promise<void> => {
@@ -169,14 +175,9 @@ function createDirections({ sidecar, envoy, admin, log }: StepOptions): Directio
     return learning;
   };
   return {
-    prepare() {
-      if (envoy.drainPath !== inboundDrain) return void begin();
-      const needed = admin.get(statsPath).then((outcome) => {
-        if (publishesListeners(bodyOf(outcome))) void begin();
-      });
-      needed.catch(() => undefined); // it ends with the drain
-    },
-    learned: () => Promise.race([begin(), Bun.sleep(PATIENCE_MS)]),
+    begin: () => void begin(),
+    learned: (withinMs) => Promise.race([begin(), Bun.sleep(withinMs)]),
+    areLearned: () => areLearned,
     scope: () => scopeOf(envoy.drainPath, directionsOf(known), inboundOf(sidecar)),
   };
 }

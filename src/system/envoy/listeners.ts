@@ -1,4 +1,5 @@
 import type { DumpedListener } from "../../core/envoy/directions.ts";
+import { groupNames } from "../../core/envoy/name-groups.ts";
 import { boundListenersPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer } from "../../core/envoy/status.ts";
 
@@ -29,10 +30,10 @@ export async function learnListeners(
   const bound = "text" in answer ? json.parseBoundListeners(answer.text) : undefined;
   if (bound === undefined) return problemOf(answer);
   const names = bound.map(({ name }) => name).filter((name) => !seen.has(name));
-  for (let from = 0; from < names.length; from += json.LISTENERS_AT_ONCE) {
+  for (const group of groupNames(names)) {
     // an older Envoy, which knows no name_regex, has told all at once
-    const unseen = names.slice(from, from + json.LISTENERS_AT_ONCE).filter((name) => !seen.has(name));
-    const problem = unseen.length === 0 ? undefined : await read(json.dynamicListenersPath(unseen));
+    const isSeen = group.names.every((name) => seen.has(name));
+    const problem = isSeen ? undefined : await read(json.dynamicListenersPath(group));
     if (problem !== undefined) return problem;
   }
   return undefined;

@@ -1,5 +1,5 @@
 import type { Command, Invocation } from "../command.ts";
-import { isLoopback } from "../core/address.ts";
+import { describeTarget, isLoopback } from "../core/address.ts";
 import { type Call, expectNoOperands, readOperandCall } from "../core/call.ts";
 import { envoyStatus } from "../core/envoy/status.ts";
 import { EXIT } from "../core/exit.ts";
@@ -14,6 +14,7 @@ import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import type { EnvoyStatus, ProbeStatus, SidecarStatus, Snapshot } from "../core/snapshot.ts";
 import { changes, type Facts, factsOf } from "../core/status-changes.ts";
 import { statusLines } from "../core/status-text.ts";
+import type { KnownListeners } from "../system/envoy/listeners.ts";
 import { askEnvoy } from "../system/envoy/state.ts";
 import { createLog } from "../system/log.ts";
 import { writeStreamed } from "../system/output.ts";
@@ -40,21 +41,26 @@ export const command: Command = {
 async function main({ args, env }: Invocation): Promise<number> {
   const call = readOperandCall(options, { args, env });
   expectNoOperands(call, command.usage);
-  const take = () => takeSnapshot(call, env);
+  const known: Known = new Map();
+  const take = () => takeSnapshot(call, env, known);
   if (call.values.watch) return await watch(take, showerOf(call.values.json, env));
   const snapshot = await take();
   await print(call.values.json ? JSON.stringify(snapshot, null, 2) : statusLines(snapshot).join("\n"));
   return EXIT.ok;
 }
 
-async function takeSnapshot(call: Call<typeof options>, env: Environment): Promise<Snapshot> {
+/** The listeners of each Envoy, by its admin interface, from one look to the next. */
+type Known = Map<string, KnownListeners>;
+
+async function takeSnapshot(call: Call<typeof options>, env: Environment, known: Known): Promise<Snapshot> {
   const time = new Date().toISOString();
   const { sidecars, foundBy } = await find(call, env);
   // before the requests, whose connections are nobody's business
   const seen = await readSettledProcesses();
   const sockets = socketsOf(readSocketTables(), seen?.owners ?? new Map());
   const processes = seen === undefined ? null : processesOf(seen);
-  const rest = { foundBy, sidecars: await Promise.all(sidecars.map(statusOf)), sockets, processes };
+  const states = await Promise.all(sidecars.map((sidecar) => statusOf(sidecar, known)));
+  const rest = { foundBy, sidecars: states, sockets, processes };
   return { version: 1, time, ...rest, findings: findingsOf(rest) };
 }
 
@@ -69,15 +75,23 @@ async function find({ values, origins }: Call<typeof options>, env: Environment)
   return { sidecars, foundBy };
 }
 
-async function statusOf({ name, isNative, ready, envoy }: Sidecar): Promise<SidecarStatus> {
-  const [probes, envoyState] = await Promise.all([Promise.all(ready.map(probe)), envoy && stateOf(name, envoy)]);
+async function statusOf({ name, isNative, ready, envoy }: Sidecar, known: Known): Promise<SidecarStatus> {
+  const [probes, envoyState] = await Promise.all([Promise.all(ready.map(probe)), envoy && stateOf(name, envoy, known)]);
   return { name, native: isNative, ready: probes.every(({ ready }) => ready), probes, envoy: envoyState ?? null };
 }
 
-async function stateOf(name: Sidecar["name"], envoy: NonNullable<Sidecar["envoy"]>): Promise<EnvoyStatus> {
+async function stateOf(
+  name: Sidecar["name"],
+  envoy: NonNullable<Sidecar["envoy"]>,
+  known: Known,
+): Promise<EnvoyStatus> {
   const inbound = inboundOf(name);
   const sockets = isLoopback(envoy.admin.address) ? readSocketTables() : undefined;
-  return envoyStatus({ ...envoy, inbound, sockets }, await askEnvoy(envoy.admin, { withinMs: REQUEST_MS, inbound }));
+  const key = describeTarget(envoy.admin);
+  const listeners = known.get(key) ?? new Map();
+  known.set(key, listeners);
+  const answers = await askEnvoy(envoy.admin, { withinMs: REQUEST_MS, inbound, known: listeners });
+  return envoyStatus({ ...envoy, inbound, sockets }, answers);
 }
 
 async function probe(probe: Probe): Promise<ProbeStatus> {

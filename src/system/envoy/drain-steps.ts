@@ -1,6 +1,6 @@
 import { at, describeTarget, isLoopback } from "../../core/address.ts";
 import { clustersPath } from "../../core/envoy/clusters.ts";
-import { type DumpedListener, directionsOf } from "../../core/envoy/directions.ts";
+import { directionsOf } from "../../core/envoy/directions.ts";
 import { type Event, type Scope, type Step, scopeOf } from "../../core/envoy/drain.ts";
 import {
   type CountedBy,
@@ -18,7 +18,7 @@ import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import type { Log } from "../log.ts";
 import { readSocketTables } from "../sockets.ts";
 import { ADMIN_REQUEST_MS, type EnvoyAdmin, isAnswer, type NoAnswer } from "./admin.ts";
-import { learnListeners } from "./listeners.ts";
+import { type KnownListeners, learnListeners } from "./listeners.ts";
 
 const TRIES = 3;
 const PAUSE_MS = 100;
@@ -157,7 +157,7 @@ interface Directions {
 
 /** They are not needed where a mesh's statistics are thinned out: its clusters tell. */
 function createDirections({ sidecar, envoy, admin, log }: StepOptions): Directions {
-  const known: DumpedListener[] = [];
+  const known: KnownListeners = new Map();
   let learning: Promise<void> | undefined;
   let areLearned = false;
   const get = async (path: string) => {
@@ -165,7 +165,7 @@ function createDirections({ sidecar, envoy, admin, log }: StepOptions): Directio
     return isAnswer(outcome) ? { text: outcome.body } : { problem: outcome.reason };
   };
   const learn = async (): Promise<void> => {
-    const reason = await learnListeners(get, (listeners) => void known.push(...listeners));
+    const reason = await learnListeners(get, known);
     areLearned = true;
     if (reason !== undefined) log.debug({ sidecar, reason }, "the direction of some listeners is not known");
   };
@@ -178,6 +178,6 @@ function createDirections({ sidecar, envoy, admin, log }: StepOptions): Directio
     begin: () => void begin(),
     learned: (withinMs) => Promise.race([begin(), Bun.sleep(withinMs)]),
     areLearned: () => areLearned,
-    scope: () => scopeOf(envoy.drainPath, directionsOf(known), inboundOf(sidecar)),
+    scope: () => scopeOf(envoy.drainPath, directionsOf([...known.values()]), inboundOf(sidecar)),
   };
 }

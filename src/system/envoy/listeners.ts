@@ -6,22 +6,20 @@ import type { AdminAnswer } from "../../core/envoy/status.ts";
 /** Asks an admin interface for a path. */
 export type Get = (path: string) => Promise<AdminAnswer>;
 
+/** What the configuration says of listeners, by their names. */
+export type KnownListeners = Map<string, DumpedListener>;
+
 /**
- * Learns what the configuration says of each listener, and tells it as it comes; resolves to why there is not more, or to
- * undefined where that is all. The static ones first, then those from a control plane, some at a time.
+ * Learns what the configuration says of each listener that is not known yet, and adds it as it comes; resolves to why there is
+ * not more, or to undefined where that is all. The static ones first, then those from a control plane, some at a time.
  */
-export async function learnListeners(
-  get: Get,
-  tell: (listeners: readonly DumpedListener[]) => void,
-): Promise<string | undefined> {
+export async function learnListeners(get: Get, known: KnownListeners): Promise<string | undefined> {
   const json = await import("../../core/envoy/json.ts"); // zod: few starts need it
-  const seen = new Set<string>();
   const read = async (path: string): Promise<string | undefined> => {
     const answer = await get(path);
     const listeners = "text" in answer ? json.parseListenerDump(answer.text) : undefined;
     if (listeners === undefined) return problemOf(answer);
-    for (const { name } of listeners) seen.add(name);
-    tell(listeners);
+    for (const listener of listeners) known.set(listener.name || ` ${listener.statName}`, listener); // names are not a must
     return undefined;
   };
   const problem = await read(json.staticListenersPath);
@@ -29,11 +27,11 @@ export async function learnListeners(
   const answer = await get(boundListenersPath);
   const bound = "text" in answer ? json.parseBoundListeners(answer.text) : undefined;
   if (bound === undefined) return problemOf(answer);
-  const names = bound.map(({ name }) => name).filter((name) => !seen.has(name));
+  const names = bound.map(({ name }) => name).filter((name) => !known.has(name));
   for (const group of groupNames(names)) {
     // an older Envoy, which knows no name_regex, has told all at once
-    const isSeen = group.names.every((name) => seen.has(name));
-    const problem = isSeen ? undefined : await read(json.dynamicListenersPath(group));
+    const isKnown = group.names.every((name) => known.has(name));
+    const problem = isKnown ? undefined : await read(json.dynamicListenersPath(group));
     if (problem !== undefined) return problem;
   }
   return undefined;

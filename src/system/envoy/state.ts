@@ -1,13 +1,12 @@
 import { at, type HttpTarget } from "../../core/address.ts";
 import { clustersPath } from "../../core/envoy/clusters.ts";
-import type { DumpedListener } from "../../core/envoy/directions.ts";
 import type { Inbound } from "../../core/envoy/inbound.ts";
 import { boundListenersPath, statsPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer, AdminAnswers } from "../../core/envoy/status.ts";
 import { excerpt } from "../../core/http-message.ts";
 import { fetchStreamed } from "../fetch.ts";
 import { RequestFailed } from "../request-failed.ts";
-import { learnListeners } from "./listeners.ts";
+import { type KnownListeners, learnListeners } from "./listeners.ts";
 
 const MIB = 1024 * 1024;
 const MAX_ANSWER_MIB = 16;
@@ -16,23 +15,26 @@ const MAX_ANSWER_MIB = 16;
  * Asks an Envoy's admin interface for its state, for all of it at the same time. Never rejects, never takes longer than `withinMs`.
  * By fetch, which keeps its connections from one look to the next: watching leaves no trail of closed ones.
  */
-export async function askEnvoy(
-  admin: HttpTarget,
-  { withinMs, inbound }: { readonly withinMs: number; readonly inbound: Inbound | undefined },
-): Promise<AdminAnswers> {
+export async function askEnvoy(admin: HttpTarget, { withinMs, inbound, known }: Look): Promise<AdminAnswers> {
   const end = performance.now() + withinMs;
   const get = (path: string) => ask(at(admin, path), end - performance.now());
-  const dumped: DumpedListener[] = [];
   const bounds = get(boundListenersPath);
   const getOnce = (path: string) => (path === boundListenersPath ? bounds : get(path));
   const [serverInfo, stats, bound, notDumped, clusters] = await Promise.all([
     get("/server_info"),
     get(statsPath),
     bounds,
-    learnListeners(getOnce, (listeners) => void dumped.push(...listeners)),
+    learnListeners(getOnce, known),
     inbound === undefined ? undefined : get(clustersPath(inbound)),
   ]);
-  return { serverInfo, stats, bound, dumped, notDumped, clusters };
+  return { serverInfo, stats, bound, dumped: [...known.values()], notDumped, clusters };
+}
+
+export interface Look {
+  readonly withinMs: number;
+  readonly inbound: Inbound | undefined;
+  /** Of looks before this one: their configurations, which are long, are not asked for again. */
+  readonly known: KnownListeners;
 }
 
 async function ask(target: HttpTarget, withinMs: number): Promise<AdminAnswer> {

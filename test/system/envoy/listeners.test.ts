@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import type { DumpedListener } from "../../../src/core/envoy/directions.ts";
 import type { AdminAnswer } from "../../../src/core/envoy/status.ts";
-import { learnListeners } from "../../../src/system/envoy/listeners.ts";
+import { type KnownListeners, learnListeners } from "../../../src/system/envoy/listeners.ts";
 
 const statics = { configs: [{ listener: { name: "static", stat_prefix: "static" } }] };
 
@@ -28,9 +27,9 @@ function json(value: object): AdminAnswer {
 }
 
 async function learn(get: (path: string) => Promise<AdminAnswer>) {
-  const learned: DumpedListener[] = [];
-  const problem = await learnListeners(get, (listeners) => void learned.push(...listeners));
-  return { problem, names: learned.map(({ name }) => name) };
+  const known: KnownListeners = new Map();
+  const problem = await learnListeners(get, known);
+  return { problem, names: [...known.keys()] };
 }
 
 test.each([
@@ -69,4 +68,24 @@ test.each([
   const get = async (path: string) => (path.includes(part) ? { problem: "HTTP 403" } : await envoy.get(path));
   const { problem, names } = await learn(get);
   expect({ problem, count: names.length }).toEqual({ problem: "HTTP 403", count });
+});
+
+test("those that are known are not asked for again", async () => {
+  const envoy = startEnvoy(60);
+  const known: KnownListeners = new Map();
+  await learnListeners(envoy.get, known);
+  const { length } = envoy.asked;
+  expect(await learnListeners(envoy.get, known)).toBeUndefined();
+  expect(envoy.asked).toHaveLength(length + 2);
+  expect(known.size).toBe(61);
+});
+
+test("listeners without a name are each known", async () => {
+  const listeners = [80, 443].map((port) => ({
+    listener: { address: { socket_address: { address: "::", port_value: port } } },
+  }));
+  const get = async (path: string) => json(path.includes("static_listeners") ? { configs: listeners } : {});
+  const known: KnownListeners = new Map();
+  expect(await learnListeners(get, known)).toBeUndefined();
+  expect([...known.values()].map(({ statName }) => statName)).toEqual(["[__]_80", "[__]_443"]);
 });

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { open, send } from "../../envoy/traffic.ts";
+import { lineOf, until } from "../../harness.ts";
+import { startPair } from "../drain.ts";
+import { endOf } from "../life.ts";
+import { type Container, startPod } from "../pod.ts";
+import { startIstiod } from "./istiod.ts";
+import { istioMesh } from "./subject.ts";
+
+let istiod: AsyncDisposable;
+beforeAll(async () => {
+  istiod = await startIstiod();
+});
+afterAll(() => istiod[Symbol.asyncDispose]());
+
+/** Of the Envoy that one of pilot-agent's threads has started. */
+function envoyOf({ pid }: Container): number {
+  const tasks = readdirSync(`/proc/${pid}/task`).map((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, "utf8"),
+  );
+  const children = tasks.join(" ").split(" ").filter(Boolean);
+  const envoy = children.find((each) => readFileSync(`/proc/${each}/comm`, "utf8") === "envoy\n");
+  if (envoy === undefined) throw new Error("pilot-agent has no Envoy");
+  return Number(envoy);
+}
+
+describe.each(["REDIRECT", "TPROXY"] as const)("an Envoy of Istio's that hangs (%s)", (interception) => {
+  const mesh = istioMesh({ interception });
+  const words = ["drain", "--min-drain", "1s", "--drain", "30s"];
+
+  test("is drained when the connections that it has accepted have gone", async () => {
+    await using pod = await startPod();
+    const { beside } = await startPair(mesh, pod);
+    const connection = await open(mesh.inboundPort, pod.address);
+    await send(connection, "/idle");
+    process.kill(envoyOf(beside.container), "SIGSTOP");
+    await using started = pod.startEbb(words);
+    await until("ebb has counted it", () => started.stderr().includes('"connections":1'), 25_000);
+    connection.socket.destroy();
+    const ended = await endOf(started);
+    expect(lineOf(ended, "counting the work in flight")).toMatchObject({ countedBy: "sockets" });
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(ended.code).toBe(0);
+  });
+});

@@ -5,7 +5,7 @@ import { type Installation, inject, startInstallation } from "./installation.ts"
 import { injected, proxyEnvironment, sidecarKind, startIstio } from "./istio/istio.ts";
 import { deploymentOf, serviceOf } from "./objects.ts";
 import { programs } from "./programs.ts";
-import { type Rollout, restart, serverAndClients } from "./rollout.ts";
+import { type Rollout, restart } from "./rollout.ts";
 
 let ebb: Installation;
 
@@ -30,6 +30,13 @@ interface Way {
 const sleep = { lifecycle: { preStop: { sleep: { seconds: 5 } } } };
 const waits = proxyEnvironment({ EXIT_ON_ZERO_ACTIVE_CONNECTIONS: "true" });
 
+const PORT = 8081;
+/** --min-drain; between two looks at what is in flight; pilot-agent's own drain at SIGTERM. */
+const MIN_MS = 5000;
+const POLL_MS = 1000;
+const PILOT_AGENT_MS = 5000;
+/** For what Kubernetes and a busy machine take. */
+const SLACK_MS = 6000;
 /** Of a few requests, so long that they outlast the others' drains of each pod. */
 const LONG_MS = 30_000;
 
@@ -53,6 +60,23 @@ describe("a rolling restart of a Deployment beside Istio's sidecar, under load,"
   });
 });
 
+describe("an idle pod leaves soon, long before its grace period is over,", () => {
+  test.concurrent.each([
+    ["an ordinary sidecar", false, PILOT_AGENT_MS],
+    ["a native one", true, 0],
+  ] as const)("beside %s", async (_, isNative, moreMs) => {
+    await using here = await ebb.namespace(injected);
+    await deploy(here, { name: "", isNative, annotations: inject });
+    const [pod] = await here.pods("app=web");
+    const start = performance.now();
+    await here.kubectl("delete", "pod", pod?.metadata.name ?? "");
+    const ms = performance.now() - start;
+    console.log(`an idle pod, native: ${isNative}: gone after ${(ms / 1000).toFixed(1)} s`);
+    expect(ms).toBeGreaterThan(MIN_MS);
+    expect(ms).toBeLessThan(MIN_MS + POLL_MS + moreMs + SLACK_MS);
+  });
+});
+
 async function measured(way: Way): Promise<Rollout> {
   await using here = await ebb.namespace(injected);
   await deploy(here, way);
@@ -64,8 +88,6 @@ async function measured(way: Way): Promise<Rollout> {
   return rollout;
 }
 
-const PORT = 8081;
-
 async function deploy(here: Namespace, { isNative, annotations, hook }: Way): Promise<void> {
   const probe = { httpGet: { path: "/", port: PORT }, periodSeconds: 1, ...patience };
   const app = { ...programs.container("app", "server.ts", "0.0.0.0"), readinessProbe: probe, ...hook };
@@ -75,6 +97,6 @@ async function deploy(here: Namespace, { isNative, annotations, hook }: Way): Pr
     strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
     annotations: { ...sidecarKind(isNative), ...annotations },
   });
-  await here.apply([serverAndClients(), web, serviceOf("web", { http: PORT })]);
+  await here.apply([programs.configMap("server.ts", "clients.ts"), web, serviceOf("web", { http: PORT })]);
   await here.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
 }

@@ -1,7 +1,7 @@
 import { images, type Namespace } from "./cluster.ts";
 import { envoyPort, envoySidecar, istioStatus, patience, podInfo } from "./envoy.ts";
-import { type Container, configMapOf, deploymentOf, type KubeObject, podOf, serviceOf } from "./objects.ts";
-import { programs, programText } from "./programs.ts";
+import { type Container, deploymentOf, type KubeObject, podOf, serviceOf } from "./objects.ts";
+import { programs } from "./programs.ts";
 
 /** A way in which the pods of a Deployment leave. */
 export interface Way {
@@ -74,14 +74,13 @@ async function deploy(here: Namespace, way: Way): Promise<void> {
     strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
     annotations: isNative ? istioStatus({ isNative }) : {},
   });
-  await here.apply([configMap, serverAndClients(), web, serviceOf("web", { http: envoyPort })]);
+  await here.apply([
+    configMap,
+    programs.configMap("server.ts", "clients.ts"),
+    web,
+    serviceOf("web", { http: envoyPort }),
+  ]);
   await here.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
-}
-
-/** The ConfigMap of what serves, and of what asks. */
-export function serverAndClients(): KubeObject {
-  const files = ["server.ts", "clients.ts"].map((file) => [file, programText(file)]);
-  return configMapOf(programs.name, Object.fromEntries(files));
 }
 
 function appOf({ appHook, run }: Way): Container {

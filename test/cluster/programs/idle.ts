@@ -1,0 +1,9 @@
+// A client that keeps its connection, bun idle.ts HOST PORT: asks once, says "idle", and then nothing more.
+import { connect } from "node:net";
+
+const [host = "", port = ""] = process.argv.slice(2);
+const socket = connect(Number(port), host);
+socket.on("data", (bytes) => console.log(`${bytes.toString().startsWith("HTTP/1.1 200") ? "idle" : bytes}`));
+socket.on("close", () => console.log("closed"));
+socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+setInterval(() => undefined, 1e6);

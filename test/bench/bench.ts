@@ -5,11 +5,11 @@ import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { ebbPath } from "../harness.ts";
 import { parseRival } from "./candidates.ts";
+import { drain } from "./drain.ts";
 import { exitToQuit } from "./exit-to-quit.ts";
 import type { Figure, Setup } from "./figure.ts";
 import { inits } from "./forwarding.ts";
 import { findInits } from "./inits.ts";
-import { leaving } from "./leaving.ts";
 import { memory } from "./memory.ts";
 import { readyToStart } from "./ready-to-start.ts";
 import { reaper } from "./reaper.ts";
@@ -23,7 +23,7 @@ const figures: readonly Figure[] = [
   startUp,
   readyToStart,
   exitToQuit,
-  leaving,
+  drain,
   inits,
   memory,
   reliability,

@@ -22,7 +22,7 @@ export function formatTable({ title, shows, columns, rows }: Table): string {
 }
 
 function isNumeric(rows: Table["rows"], at: number): boolean {
-  return rows.every((cells) => /^(-?[\d.]+.?|-|)$/.test(cells[at] ?? ""));
+  return rows.every((cells) => /^(-?[\d.]+.?|-|killed|)$/.test(cells[at] ?? ""));
 }
 
 /** Two digits after the point, three below a tenth. */

@@ -35,6 +35,8 @@ export interface ListenerPlan {
   readonly tcpPort?: number;
   /** Sends on nothing but this path, to a path of the admin interface, where that is on a port. */
   readonly asksAdmin?: { readonly path: string; readonly adminPath: string };
+  /** HTTP connections that are idle so long are closed; without it after an hour. */
+  readonly idleTimeout?: string;
 }
 
 /** What a control plane may be late with. Until then Envoy is PRE_INITIALIZING without endpoints, INITIALIZING without routes. */
@@ -156,7 +158,7 @@ interface Upstream {
 }
 
 function listener(plan: ListenerPlan, upstream: Upstream): object {
-  const { name, host = "127.0.0.1", port = 0, direction, tcpPort, asksAdmin } = plan;
+  const { name, host = "127.0.0.1", port = 0, direction, tcpPort } = plan;
   return {
     name,
     address: socket(host, port),
@@ -164,20 +166,15 @@ function listener(plan: ListenerPlan, upstream: Upstream): object {
     ...(direction === undefined ? {} : { traffic_direction: direction }),
     filter_chains: [
       {
-        filters: [
-          tcpPort === undefined
-            ? httpManager(name, upstream, asksAdmin)
-            : tcpProxy(name, tcpCluster(plan, upstream.app)),
-        ],
+        filters: [tcpPort === undefined ? httpManager(plan, upstream) : tcpProxy(name, tcpCluster(plan, upstream.app))],
       },
     ],
   };
 }
 
 function httpManager(
-  name: string,
+  { name, asksAdmin, idleTimeout }: ListenerPlan,
   { app, waitsFor, originalPort }: Upstream,
-  asksAdmin: ListenerPlan["asksAdmin"],
 ): object {
   const rds = { route_config_name: ROUTES, config_source: controlPlaneSource };
   const routes = asksAdmin === undefined ? routesTo(app, originalPort) : routeToAdmin(asksAdmin);
@@ -185,6 +182,7 @@ function httpManager(
     stat_prefix: name,
     ...(waitsFor?.what === "routes" ? { rds } : { route_config: routes }),
     stream_idle_timeout: "0s",
+    ...(idleTimeout === undefined ? {} : { common_http_protocol_options: { idle_timeout: idleTimeout } }),
     upgrade_configs: [{ upgrade_type: "websocket" }],
     http_filters: [filter("http.router", "http.router.v3.Router", {})],
   });

@@ -1,0 +1,97 @@
+// bun test/bench/drain-picture.ts: drains under load in each way, and draws the README's picture, test/bench/drain.svg.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { drainUnderLoad, lossOf, setting, type UnderLoad } from "./drain.ts";
+import { shown } from "./drain-ways.ts";
+import type { InFlight } from "./drain-work.ts";
+
+const WIDTH = 860;
+const LEFT = 12;
+const LANE = 5;
+const TITLE = 26;
+const GAP = 16;
+const FOOT = 24 + 16 * 3;
+
+const legend = [
+  "Green: answered in full. Red: lost. Grey: an idle connection. Line: Envoy is gone. Each lane is a client.",
+  ...`Measured beside ${setting}.`.split("; ").flatMap((part, at) => (at === 1 ? [] : [part])),
+];
+
+/** A timeline: a block for each way, a lane for each client, a bar for each request. */
+export function draw(all: readonly UnderLoad[]): string {
+  const seconds = Math.ceil(Math.max(...all.map(endOf)) / 1000) + 1;
+  const x = (ms: number) => round(LEFT + (ms / (seconds * 1000)) * (WIDTH - 2 * LEFT));
+  const lanes = Math.max(...all.flatMap(({ inFlight }) => inFlight.map(({ client }) => client))) + 1;
+  const block = TITLE + lanes * LANE + GAP;
+  const height = all.length * block + FOOT;
+  const blocks = all.map((each, at) => drawBlock(each, { top: at * block, lanes, x }));
+  const ticks = Array.from({ length: Math.floor(seconds / 5) + 1 }, (_, at) => at * 5);
+  const axis = ticks.map((tick) => text(x(tick * 1000), height - FOOT + 14, `${tick} s`, 'class="dim"'));
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="13">`,
+    "<title>Draining under load: what is answered and what is lost, and the time it takes</title>",
+    "<style>text{fill:#24292f}.dim{fill:#57606a;font-size:11px}.ok{stroke:#2da44e}.lost{stroke:#cf222e}.idle{stroke:#afb8c1}.gone{stroke:#24292f}" +
+      "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.dim{fill:#8b949e}.idle{stroke:#6e7681}.gone{stroke:#e6edf3}}</style>",
+    ...blocks,
+    ...axis,
+    ...legend.map((line, at) => text(LEFT, height - 16 * (legend.length - at) + 10, line, 'class="dim"')),
+    "</svg>\n",
+  ].join("\n");
+}
+
+interface Place {
+  readonly top: number;
+  readonly lanes: number;
+  readonly x: (ms: number) => number;
+}
+
+function drawBlock(drained: UnderLoad, { top, lanes, x }: Place): string {
+  const { inFlight } = drained;
+  const bar = ({ client, start, end }: InFlight) => {
+    const y = top + TITLE + client * LANE;
+    return `M${x(start)} ${y}H${Math.max(x(end), x(start) + 1)}`;
+  };
+  const bars = (kind: string, some: readonly InFlight[]) => path(kind, some.map(bar).join(""), LANE - 2);
+  const gone = x(endOf(drained));
+  const work = inFlight.filter(({ kind }) => kind !== "idle");
+  return [
+    text(LEFT, top + 17, titleOf(drained)),
+    bars(
+      "idle",
+      inFlight.filter(({ kind }) => kind === "idle"),
+    ),
+    bars(
+      "ok",
+      work.filter(({ lost }) => lost === undefined),
+    ),
+    bars(
+      "lost",
+      work.filter(({ lost }) => lost !== undefined),
+    ),
+    path("gone", `M${gone} ${top + TITLE - LANE}V${top + TITLE + lanes * LANE}`, 2),
+  ].join("\n");
+}
+
+function titleOf(drained: UnderLoad): string {
+  const { count, lost } = lossOf(drained);
+  const gone = `${drained.goneMs === null ? "killed" : "gone"} after ${round(endOf(drained) / 1000)} s`;
+  return `${shown(drained.way) || drained.way.name}: ${lost} of ${count} lost, ${gone}`;
+}
+
+function endOf({ goneMs, way }: UnderLoad): number {
+  return goneMs ?? way.graceMs;
+}
+
+function path(kind: string, d: string, width: number): string {
+  return `<path class="${kind}" fill="none" stroke-width="${width}" d="${d}"/>`;
+}
+
+function text(x: number, y: number, content: string, attributes = ""): string {
+  return `<text x="${x}" y="${y}" ${attributes}>${content.replaceAll("&", "&amp;")}</text>`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+if (import.meta.main) writeFileSync(join(import.meta.dirname, "drain.svg"), draw(await drainUnderLoad()));

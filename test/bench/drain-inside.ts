@@ -3,9 +3,14 @@ import { get } from "node:http";
 import { type Envoy, startEnvoy } from "../envoy/envoy.ts";
 import { collect, temporaryFolder, until } from "../harness.ts";
 import { startApp } from "./drain-app.ts";
+import type { InFlight } from "./drain-client.ts";
+import { everything } from "./drain-load.ts";
 import { adminOf, type Hooks, hooksOf, type Way } from "./drain-ways.ts";
-import { type InFlight, works } from "./drain-work.ts";
+import { idle, keepAlive, nowAndThen, request, webSocket } from "./drain-work.ts";
 
+const works = { idle, keepAlive, request, webSocket, nowAndThen, everything } as const;
+
+/** What clients do meanwhile. */
 export type WorkName = keyof typeof works;
 
 export interface Order {

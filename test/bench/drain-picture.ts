@@ -1,9 +1,10 @@
 // bun test/bench/drain-picture.ts: drains under load in each way, and draws the README's picture, test/bench/drain.svg.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { drainUnderLoad, lossOf, setting, type UnderLoad } from "./drain.ts";
+import { drainUnderLoad } from "./drain.ts";
+import type { InFlight } from "./drain-client.ts";
+import { lossOf, setting, type UnderLoad } from "./drain-tables.ts";
 import { shown } from "./drain-ways.ts";
-import type { InFlight } from "./drain-work.ts";
 
 const WIDTH = 860;
 const LEFT = 12;

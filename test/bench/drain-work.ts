@@ -1,48 +1,18 @@
-import { Agent, get } from "node:http";
+import { Agent } from "node:http";
 import { open, send } from "../envoy/traffic.ts";
 import { until } from "../harness.ts";
-import type { App } from "./drain-app.ts";
+import { ask, DEREGISTERED_MS, type InFlight, PAUSE_MS, type Place, startClock, type Work } from "./drain-client.ts";
 
-/** Something in flight: its life in milliseconds since the drain began. */
-export interface InFlight {
-  readonly client: number;
-  readonly kind: "request" | "websocket" | "idle";
-  readonly start: number;
-  readonly end: number;
-  /** Why it was lost; undefined: it ended as it should. */
-  readonly lost: string | undefined;
-}
-
-/** What clients do while an Envoy is drained. */
-export interface Work {
-  /** The drain begins: the zero of all times. */
-  begin(): void;
-  /** Resolves with all that was in flight after the zero, once it has ended. */
-  done(): Promise<readonly InFlight[]>;
-}
-
-/** A pod's address leaves its endpoints so long after the drain begins: kube-proxy takes that long and longer. */
-export const DEREGISTERED_MS = 2000;
 export const REQUEST_MS = 4000;
 export const SOCKET_MS = 8000;
-const PAUSE_MS = 200;
-
-/** By their names. */
-export const works = { idle, keepAlive, request, webSocket, nowAndThen, everything } as const;
-
-/** Where clients call. */
-export interface Place {
-  readonly url: string;
-  readonly app: App;
-}
 
 /** Nothing at all. */
-async function idle(): Promise<Work> {
+export async function idle(): Promise<Work> {
   return { begin: () => undefined, done: async () => [] };
 }
 
 /** A keep-alive connection that has served a request, and waits for the next. */
-async function keepAlive({ url }: Place, client = 0): Promise<Work> {
+export async function keepAlive({ url }: Place, client = 0): Promise<Work> {
   const clock = startClock();
   const connection = await open(Number(new URL(url).port));
   await send(connection, "/");
@@ -53,7 +23,7 @@ async function keepAlive({ url }: Place, client = 0): Promise<Work> {
 }
 
 /** A request that takes 4 s. */
-async function request({ url, app }: Place): Promise<Work> {
+export async function request({ url, app }: Place): Promise<Work> {
   const clock = startClock();
   const agent = new Agent({ keepAlive: true });
   const life = ask(`${url}/?${REQUEST_MS}`, agent, clock);
@@ -65,7 +35,7 @@ async function request({ url, app }: Place): Promise<Work> {
 }
 
 /** A WebSocket that its client closes 8 s later, after a last message has come back. */
-async function webSocket({ url }: Place, client = 0): Promise<Work> {
+export async function webSocket({ url }: Place, client = 0): Promise<Work> {
   const clock = startClock();
   const socket = new WebSocket(`${url.replace("http", "ws")}/socket`);
   await new Promise((opened, failed) => {
@@ -90,7 +60,7 @@ async function webSocket({ url }: Place, client = 0): Promise<Work> {
 }
 
 /** A client that calls now and then, each time on a connection of its own, until the address has left the endpoints. */
-async function nowAndThen({ url }: Place): Promise<Work> {
+export async function nowAndThen({ url }: Place): Promise<Work> {
   const clock = startClock();
   const all: Promise<InFlight>[] = [];
   const call = async (): Promise<InFlight> => ({
@@ -111,74 +81,4 @@ async function nowAndThen({ url }: Place): Promise<Work> {
       return await Promise.all(all);
     },
   };
-}
-
-export const load = { quick: 12, slow: 4 } as const;
-
-/** Clients as they are, an idle connection, and a WebSocket; no new requests once the address has left the endpoints. */
-async function everything(place: Place): Promise<Work> {
-  const clients = load.quick + load.slow;
-  const works = [calls(place), await webSocket(place, clients), await keepAlive(place, clients + 1)];
-  await Bun.sleep(1500); // the quick ones have turned over some times
-  return {
-    begin() {
-      for (const { begin } of works) begin();
-    },
-    done: async () => (await Promise.all(works.map(({ done }) => done()))).flat(),
-  };
-}
-
-/** Keep-alive clients, one request after the other, `connection: close` obeyed; the last few ask for seconds. */
-function calls({ url }: Place): Work {
-  const clock = startClock();
-  const ended: InFlight[] = [];
-  let isOpen = true;
-  const work = async (client: number): Promise<void> => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    for (let turn = 0; isOpen; turn += 1) {
-      // the same for each way of leaving
-      const ms = client < load.quick ? 20 + ((client * 37 + turn * 53) % 180) : 3000 + ((client * 1700) % 6000);
-      const one = await ask(`${url}/?${ms}`, agent, clock);
-      if (one.end > 0) ended.push({ client, kind: "request", ...one });
-      if (one.lost !== undefined) await Bun.sleep(PAUSE_MS);
-    }
-    agent.destroy();
-  };
-  const all = Promise.all(Array.from({ length: load.quick + load.slow }, (_, client) => work(client)));
-  const begin = (): void => {
-    clock.begin();
-    setTimeout(() => {
-      isOpen = false;
-    }, DEREGISTERED_MS);
-  };
-  return { begin, done: async () => (await all) && ended };
-}
-
-interface Clock {
-  begin(): void;
-  /** Since it began; less than 0 before. */
-  ms(): number;
-}
-
-function startClock(): Clock {
-  let zero = Number.POSITIVE_INFINITY;
-  return {
-    begin() {
-      zero = performance.now();
-    },
-    ms: () => performance.now() - zero,
-  };
-}
-
-async function ask(url: string, agent: Agent, clock: Clock): Promise<Pick<InFlight, "start" | "end" | "lost">> {
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const start = clock.ms();
-  const asked = get(url, { agent }, (response) => {
-    response.resume();
-    response.on("end", () => resolve(response.statusCode === 200 ? undefined : `HTTP ${response.statusCode}`));
-    response.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-  });
-  asked.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-  const lost = await promise;
-  return { start: Math.max(0, start), end: clock.ms(), lost };
 }

@@ -189,7 +189,7 @@ function wait(run: Run): void {
   const { settings, env, log, queue } = run;
   const { signal } = run.stopWaiting;
   const onNotReady = (sidecar: Sidecar, reason: string) => {
-    if (mayHaveDrained(run) && reason === ENVOY_DRAINING) endDrainOf(sidecar, run);
+    if (mayHaveDrained(run) && reason.includes(ENVOY_DRAINING)) endDrainOf(sidecar, run);
   };
   run.wait = startWait({ settings, targets: [], lookMs: settings.detect, env, log, signal, onNotReady });
   run.wait.done.then(

@@ -1,7 +1,7 @@
 import type { HttpTarget } from "../core/address.ts";
 import type { Header, HttpAnswer, HttpRequest } from "../core/http-message.ts";
 import type { QuitRequest } from "../core/sidecars/sidecar.ts";
-import { createHttpClient, type HttpClient } from "./http.ts";
+import { createHttpClient } from "./http.ts";
 import { RequestFailed } from "./request-failed.ts";
 
 export interface QuitOptions {
@@ -10,6 +10,11 @@ export interface QuitOptions {
   readonly headers: readonly Header[];
   /** Whether the sidecars have been up: where nobody listens any more, they are gone, not late. */
   readonly wereReady: boolean;
+}
+
+export interface SendOptions extends Pick<QuitOptions, "headers" | "wereReady"> {
+  /** What each attempt is to ask, where that may change. */
+  readonly again?: (() => QuitRequest | undefined) | undefined;
 }
 
 /** What came of a quit. */
@@ -36,7 +41,7 @@ const SHORT_MS = 100;
  * Sends a quit, again where the connection fails or the server says 5xx, until it is answered or time is up. Where nobody listens,
  * and it can go elsewhere, it goes there in the same attempt.
  */
-export async function sendQuit(quit: QuitRequest, options: QuitOptions, signal: AbortSignal): Promise<Told> {
+export async function sendQuit(quit: QuitRequest, options: SendOptions, signal: AbortSignal): Promise<Told> {
   const seen: Attempts = { target: quit.target };
   const result = await attemptAll(quit, options, { seen, signal });
   return { target: seen.target, result };
@@ -47,11 +52,9 @@ interface Around {
   readonly signal: AbortSignal;
 }
 
-async function attemptAll(quit: QuitRequest, options: QuitOptions, around: Around): Promise<Told["result"]> {
+async function attemptAll(quit: QuitRequest, options: SendOptions, around: Around): Promise<Told["result"]> {
   const { seen, signal } = around;
-  using client = createHttpClient();
-  using other = createHttpClient();
-  const attempt = () => attemptOnce(quit, options.headers, { ...around, client, other });
+  const attempt = () => attemptOnce(options.again?.() ?? quit, options.headers, around);
   try {
     return await attempt();
   } catch (error) {
@@ -80,29 +83,22 @@ function mayRepeat({ isOnce }: QuitRequest, { failure }: Attempts): boolean {
 }
 
 /** Nobody listens where somebody did: three tries are enough to be sure. */
-function isGone({ failure }: Attempts, attemptNumber: number, { wereReady }: QuitOptions): boolean {
+function isGone({ failure }: Attempts, attemptNumber: number, { wereReady }: SendOptions): boolean {
   return wereReady && failure?.kind === "refused" && attemptNumber >= 2;
 }
 
-interface Asking extends Around {
-  readonly client: HttpClient;
-  readonly other: HttpClient;
-}
-
-async function attemptOnce(quit: QuitRequest, given: readonly Header[], asking: Asking): Promise<HttpAnswer> {
-  const { client, other, seen, signal } = asking;
+async function attemptOnce(quit: QuitRequest, given: readonly Header[], around: Around): Promise<HttpAnswer> {
+  const { seen } = around;
   const { method, target, otherwise } = quit;
   const headers = headersOf(quit, given);
-  seen.target = target;
   try {
-    return await record(client.request({ method, target, headers }, signal), seen);
+    return await ask({ method, target, headers }, around);
   } catch (error) {
     if (otherwise === undefined || seen.failure?.kind !== "refused") throw error;
   }
   const first = seen.failure;
   try {
-    seen.target = otherwise.target;
-    return await record(other.request({ method, target: otherwise.target, headers }, signal), seen);
+    return await ask({ method, target: otherwise.target, headers }, around);
   } catch (error) {
     if (seen.failure?.kind === "refused") {
       seen.target = target;
@@ -110,6 +106,12 @@ async function attemptOnce(quit: QuitRequest, given: readonly Header[], asking: 
     }
     throw error;
   }
+}
+
+async function ask(request: HttpRequest, { seen, signal }: Around): Promise<HttpAnswer> {
+  using client = createHttpClient();
+  seen.target = request.target;
+  return await record(client.request(request, signal), seen);
 }
 
 /** The user's, and the quit's own where the user has none of that name. */

@@ -117,7 +117,9 @@ function since(start: number): number {
 
 async function outcomeOf(found: Sidecar, quit: QuitRequest, options: QuitOptions): Promise<Outcome> {
   const signal = AbortSignal.timeout(options.timeoutMs);
-  const { target, result } = await sendQuit(quit, options, signal);
+  // a socket may come later than the quit: each attempt looks for it
+  const again = found.socket?.quitPath === undefined ? undefined : () => locate(found).quits[0];
+  const { target, result } = await sendQuit(quit, { ...options, again }, signal);
   const asked = { method: quit.method, target };
   const sidecar = target === quit.otherwise?.target ? leavingAs(found, quit.otherwise) : found;
   const request = describeQuit(asked);

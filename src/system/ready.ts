@@ -126,23 +126,27 @@ function tryOf(probe: Exclude<Probe, { kind: "any" }>, client: HttpClient, pendi
   }
 }
 
-/** Asks all of them; says ready with the first that is, and what each said when none is. */
+/** Asks all of them; says ready with the first that is, and what each said, in their order, when none is. */
 function proberOfAny(probers: readonly Prober[]): Prober {
   const attempt: Try = (done) => {
-    const cancels: (() => void)[] = [];
     const reasons: string[] = [];
-    let isOver = false;
+    const pending = new Map<Prober, () => void>(); // one that has answered must not be cancelled: its connection is kept
     const cancelAll = (): void => {
-      isOver = true;
-      for (const cancel of cancels) cancel();
+      for (const cancel of pending.values()) cancel();
+      pending.clear();
     };
-    const hear = (verdict: Verdict): void => {
-      if (isOver) return;
-      if (!verdict.ready && reasons.push(verdict.reason) < probers.length) return;
-      cancelAll();
-      done(verdict.ready ? verdict : { ready: false, reason: joined(reasons) });
+    for (const prober of probers) pending.set(prober, nothing);
+    const hear = (prober: Prober, verdict: Verdict): void => {
+      pending.delete(prober);
+      if (verdict.ready) cancelAll();
+      else reasons[probers.indexOf(prober)] = verdict.reason;
+      if (pending.size === 0) done(verdict.ready ? verdict : { ready: false, reason: joined(reasons) });
     };
-    for (const prober of probers) if (!isOver) cancels.push(prober.attempt(hear));
+    for (const prober of probers) {
+      if (!pending.has(prober)) return nothing; // another one was ready at once
+      const cancel = prober.attempt((verdict) => hear(prober, verdict));
+      if (pending.has(prober)) pending.set(prober, cancel);
+    }
     return cancelAll;
   };
   const dispose = (): void => {

@@ -201,6 +201,14 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     expect(ended.code).toBe(code);
   });
 
+  test("a reason that stays is said once, where several places are asked", async () => {
+    const ports = [{ port: 9902, readyForMs: 0 }] as const;
+    const ended = await ebbBeside(ports, ["wait", "--sidecar", "kuma", "--wait-timeout", "1s"]);
+    expect(ended.code).toBe(69);
+    const reasons = ended.log.filter(({ msg }) => msg === "ebb: not ready").map(({ reason }) => reason);
+    expect(reasons.filter((reason) => reason === 'HTTP 503 "DRAINING", connection refused')).toHaveLength(1);
+  });
+
   test("the Cloud SQL proxy without --quitquitquit is explained", async () => {
     const ended = await ebbBeside([], ["quit", "--sidecar", "cloud-sql-proxy", "--quit-timeout", "300ms"]);
     expect(quitOf(ended, "cloud-sql-proxy")?.outcome).toMatch(/^connection refused: .*--quitquitquit/);

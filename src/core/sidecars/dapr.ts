@@ -31,8 +31,7 @@ export const dapr = {
   adjust,
   refusals: () => ({
     401: "daprd wants its API token: set DAPR_API_TOKEN here from the secret that dapr.io/api-token-secret names, or use --header 'dapr-api-token: ...'",
-    404: "daprd has no shutdown here: allow it in the Dapr Configuration (spec.api.allowed: shutdown, v1.0, http), or say with --admin where daprd's HTTP port is",
-    405: "daprd takes POST only; use --quit 'POST http://localhost:3500/v1.0/shutdown'",
+    404: "daprd has no such path here: it takes POST only, must be allowed to (spec.api.allowed in the Dapr Configuration: shutdown, v1.0, http), and --admin says where its HTTP port is",
   }),
   leaves: "when its graceful shutdown is over (dapr.io/graceful-shutdown-seconds, 5 by default; 0: without a limit)",
   closesFirst: true,

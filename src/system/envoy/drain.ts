@@ -145,7 +145,8 @@ export async function reviveIfDraining(sidecar: Sidecar, log: Log): Promise<void
 }
 
 /** Takes back that health checks fail: no container starts in a pod that is leaving, so the drain was a former container's. */
-export function revive({ name, envoy }: Sidecar, log: Log): void {
+export function revive(sidecar: Sidecar, log: Log): void {
+  const { name, envoy } = locate(sidecar);
   if (envoy === undefined) return;
   const client = createHttpClient();
   client.send({ method: "POST", target: at(envoy.admin, "/healthcheck/ok"), headers: [] }, (outcome) => {

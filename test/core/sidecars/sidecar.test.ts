@@ -223,7 +223,7 @@ describe("an answer to a quit", () => {
     ["consul", 404, /^HTTP 404: .*graceful_shutdown.*--quit/],
     ["dapr", 401, /^HTTP 401: .*DAPR_API_TOKEN/],
     ["dapr", 404, /^HTTP 404: .*spec\.api\.allowed/],
-    ["dapr", 405, /^HTTP 405: .*POST only/],
+    ["dapr", 404, /^HTTP 404: .*POST only/],
     ["vault-agent", 404, /^HTTP 404: .*agent-enable-quit: "true"/],
     ["vault-agent", 405, /^HTTP 405: .*POST only/],
     ["cloud-sql-proxy", 400, /^HTTP 400: .*GET and POST only/],

@@ -14,7 +14,7 @@ import { basename, join, relative } from "node:path";
 import { cacheFolder } from "../../build/cache.mjs";
 import { checkSums, digestOf, writeSums } from "../../build/sums.ts";
 import { temporaryFolder } from "../harness.ts";
-import { go, pinNames, pinsFolder } from "./go.ts";
+import { copyOwn, go, pinNames, pinsFolder } from "./go.ts";
 import { type Program, type ProgramName, packageOf, programOf } from "./programs.ts";
 
 /** A program that is there to be run. */
@@ -45,7 +45,8 @@ function cacheName(name: ProgramName, program: Program): string {
   if (!pins[0]?.includes(`${program.module} ${program.version}`))
     throw new Error(`go.mod has another version of ${program.module}: run \`bun test/sidecars/pin.ts ${name}\``);
   const { usedBy: _, ...entry } = program;
-  const digest = digestOf(new TextEncoder().encode(JSON.stringify([entry, ...pins])));
+  const own = program.own && readFileSync(join(import.meta.dirname, program.own, "main.go"), "utf8");
+  const digest = digestOf(new TextEncoder().encode(JSON.stringify([entry, ...pins, own])));
   return `${name}-${program.version}-${process.arch}-${digest.slice(0, 16)}`;
 }
 
@@ -72,6 +73,7 @@ const flags = "-mod=readonly -buildvcs=false -trimpath";
 function compileInto(target: string, program: Program): void {
   using scratch = temporaryFolder();
   for (const file of pinNames) copyFileSync(join(pinsFolder(program), file), join(scratch.path, file));
+  copyOwn(program, scratch.path);
   const { module, emptied = [], files = [], tags = [], variables = {} } = program;
   const { Dir: source } = JSON.parse(go(["mod", "download", "-json", module], scratch.path, flags)) as { Dir: string };
   if (emptied.length > 0) replaceByEmptied(emptied, source, module, scratch.path);

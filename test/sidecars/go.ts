@@ -1,4 +1,5 @@
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { goPath, goVersion } from "../../build/go.mjs";
 import type { Program } from "./programs.ts";
@@ -9,6 +10,11 @@ export const pinNames = ["go.mod", "go.sum"] as const;
 /** The folder that has them for a program. */
 export function pinsFolder({ pins }: Program): string {
   return join(import.meta.dirname, "modules", pins);
+}
+
+/** Copies a package main of ours to where it is compiled. */
+export function copyOwn({ own }: Program, scratch: string): void {
+  if (own !== undefined) copyFileSync(join(import.meta.dirname, own, "main.go"), join(scratch, "main.go"));
 }
 
 /** Runs Go in a folder with Go's own caches. @throws Error with what Go said where it fails, three times: it downloads */

@@ -1,8 +1,8 @@
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../harness.ts";
-import { go, pinNames, pinsFolder } from "./go.ts";
-import { type ProgramName, packageOf, programOf, programs } from "./programs.ts";
+import { copyOwn, go, pinNames, pinsFolder } from "./go.ts";
+import { type Program, type ProgramName, packageOf, programOf, programs } from "./programs.ts";
 
 // bun test/sidecars/pin.ts NAME...: asks the Go module proxy for all modules that a program of the table is made of, and writes
 // down their versions and digests. From then on a build takes these and no others.
@@ -17,9 +17,10 @@ function pin(name: ProgramName): void {
   const { pins } = programOf(name);
   const group = Object.keys(programs).map((each) => programOf(each as ProgramName));
   const sharing = group.filter((program) => program.pins === pins);
-  const wanted = sharing.flatMap((each) => [`${packageOf(each)}@${each.version}`, ...(each.requires ?? [])]);
+  const wanted = sharing.flatMap((each) => [`${goal(each)}@${each.version}`, ...(each.requires ?? [])]);
   using scratch = temporaryFolder();
   writeFileSync(join(scratch.path, "go.mod"), "module programs\n\ngo 1.26.0\n");
+  copyOwn(programOf(name), scratch.path);
   go(["get", ...new Set(wanted)], scratch.path, "-mod=mod");
   for (const program of sharing) {
     const tags = `-tags=${(program.tags ?? []).join()}`;
@@ -28,4 +29,9 @@ function pin(name: ProgramName): void {
   const folder = pinsFolder(programOf(name));
   mkdirSync(folder, { recursive: true });
   for (const file of pinNames) copyFileSync(join(scratch.path, file), join(folder, file));
+}
+
+/** What of the module is compiled, as far as its own files tell. */
+function goal(program: Program): string {
+  return program.own === undefined ? packageOf(program) : program.module;
 }

@@ -8,6 +8,8 @@ export interface Program {
   readonly version: string;
   /** The folder of its package main in the module; without it the module's own. */
   readonly folder?: string;
+  /** A package main of ours instead, which uses the module: a folder beside this file. */
+  readonly own?: string;
   /** Modules that it needs in other versions than its go.mod says, because go.mod replaces them. */
   readonly requires?: readonly string[];
   readonly tags?: readonly string[];
@@ -87,6 +89,15 @@ export const programs = {
     version: "v2.27.0",
     usedBy: ["sidecars"],
   },
+  ads: {
+    name: "ads",
+    pins: "ads",
+    own: "ads",
+    module: "github.com/envoyproxy/go-control-plane",
+    version: "v0.14.0",
+    requires: ["github.com/envoyproxy/go-control-plane/envoy@v1.40.0"],
+    usedBy: ["sidecars"],
+  },
   helm: {
     name: "helm",
     pins: "helm",
@@ -135,6 +146,7 @@ export function programOf(name: ProgramName): Program {
 }
 
 /** The import path of its package main. */
-export function packageOf({ module, folder }: Program): string {
+export function packageOf({ module, folder, own }: Program): string {
+  if (own !== undefined) return ".";
   return folder === undefined ? module : `${module}/${folder}`;
 }

@@ -29,7 +29,7 @@ export function drainTests(mesh: Mesh): void {
     test("with nothing in flight it ends after the minimum", async () => {
       await using pod = await startPod();
       await startPair(mesh, pod);
-      const drained = await drain(pod);
+      const drained = await drain(mesh, pod);
       expect(drained.came).toEqual({ code: 0, outcome: "drained" });
       expectTook(drained, MIN_MS);
     });
@@ -38,7 +38,7 @@ export function drainTests(mesh: Mesh): void {
       await using pod = await startPod();
       await startPair(mesh, pod);
       const idle = await idleTo(mesh, pod);
-      const drained = await drain(pod);
+      const drained = await drain(mesh, pod);
       expect(drained.came).toEqual({ code: 0, outcome: "drained" });
       expectTook(drained, MIN_MS);
       expect(idle.isClosed()).toBe(false);
@@ -48,7 +48,7 @@ export function drainTests(mesh: Mesh): void {
       await using pod = await startPod();
       const { app } = await startPair(mesh, pod);
       const { answer } = await startRequest(mesh, pod, app);
-      const drained = await drain(pod);
+      const drained = await drain(mesh, pod);
       expect(await answer).toMatchObject({ status: 200, body: `/wait/${REQUEST_MS}` });
       expect(drained.came).toEqual({ code: 0, outcome: "drained" });
       expectTook(drained, REQUEST_MS);
@@ -60,7 +60,7 @@ export function drainTests(mesh: Mesh): void {
       await using _ = await startOutside(mesh.outbound);
       await startPair(mesh, pod);
       const caller = await callOutside(pod, mesh.outbound.host(pod), mesh.outbound);
-      const drained = await drain(pod);
+      const drained = await drain(mesh, pod);
       expect(drained.came).toEqual({ code: 0, outcome: "drained" });
       expectTook(drained, MIN_MS);
       expect(caller.isRunning()).toBe(true);
@@ -70,7 +70,7 @@ export function drainTests(mesh: Mesh): void {
       await using pod = await startPod();
       const { beside, app } = await startPair(mesh, pod);
       const { answer } = await startRequest(mesh, pod, app);
-      const drained = await drain(pod, ["--quit"]);
+      const drained = await drain(mesh, pod, ["--quit"]);
       expect(await answer).toMatchObject({ status: 200 });
       expect(drained.came).toEqual({ code: 0, outcome: "drained" });
       expect(lineOf(drained.ended, "quit")).toMatchObject({ level: "info", outcome: "gone" });
@@ -81,7 +81,7 @@ export function drainTests(mesh: Mesh): void {
       await using pod = await startPod();
       const { beside, app } = await startPair(mesh, pod);
       await startRequest(mesh, pod, app, 20_000);
-      await using started = pod.startEbb(["drain", ...flags]);
+      await using started = pod.startEbb(["drain", ...flags], { env: mesh.env });
       await until("the listeners drain", () => started.stderr().includes("the listeners drain"));
       beside.container.kill("SIGKILL");
       const drained = drainedOf(await endOf(started));
@@ -157,8 +157,8 @@ export interface Drained {
 }
 
 /** Drains the pod's sidecars, for 15 s at most. */
-export async function drain(pod: Pod, more: readonly string[] = []): Promise<Drained> {
-  return drainedOf(await run(pod, ["drain", ...flags, ...more]));
+export async function drain({ env }: Mesh, pod: Pod, more: readonly string[] = []): Promise<Drained> {
+  return drainedOf(await run(pod, ["drain", ...flags, ...more], env));
 }
 
 function drainedOf(ended: Ended): Drained {

@@ -92,7 +92,7 @@ export const programs = {
   ads: {
     name: "ads",
     pins: "ads",
-    own: "ads",
+    own: "xds",
     module: "github.com/envoyproxy/go-control-plane",
     version: "v0.14.0",
     requires: ["github.com/envoyproxy/go-control-plane/envoy@v1.40.0"],

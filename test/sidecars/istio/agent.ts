@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { envoyPath } from "../../../build/envoy.mjs";
 import { compiledProgram } from "../compile.ts";
 import type { Container, Pod } from "../pod.ts";
+import { redirect } from "../redirect.ts";
 import { discoveryAddress, ports } from "./istiod.ts";
 
 export interface AgentOptions {
@@ -14,10 +15,9 @@ export interface AgentOptions {
 
 const proxyId = 1337;
 
-/** The container istio-init: Istio's own rules, made by its own program with the words of its injection template. */
-export async function redirect({ run }: Pod, { interception = "REDIRECT" }: AgentOptions = {}): Promise<void> {
-  const words = ["-p", "15001", "-z", "15006", "-u", `${proxyId}`, "-m", interception, "-i", "*", "-x", "", "-b", "*"];
-  await run(compiledProgram("pilot-agent").path, "istio-iptables", ...words, "-d", "15090,15021,15020");
+/** The container istio-init. */
+export function initialize(pod: Pod, { interception = "REDIRECT" }: AgentOptions): Promise<void> {
+  return redirect(pod, { how: interception, userId: proxyId, notLed: "15090,15021,15020" });
 }
 
 /** The container istio-proxy, with the words and variables of Istio's injection template and its bootstrap for Envoy. */

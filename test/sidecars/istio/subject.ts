@@ -2,7 +2,7 @@ import { temporaryFolder } from "../../harness.ts";
 import type { Mesh } from "../drain.ts";
 import type { Pod } from "../pod.ts";
 import type { Beside } from "../subject.ts";
-import { type AgentOptions, redirect, startAgent } from "./agent.ts";
+import { type AgentOptions, initialize, startAgent } from "./agent.ts";
 import { forwardTo, ports } from "./istiod.ts";
 
 /** Istio's sidecar with its redirection. */
@@ -26,7 +26,7 @@ export function istioMesh(options: AgentOptions = {}): Mesh {
 
 async function startIstio(pod: Pod, isHeld: boolean, options: AgentOptions): Promise<Beside> {
   const folder = temporaryFolder();
-  await redirect(pod, options);
+  await initialize(pod, options);
   if (!isHeld) await forwardTo(pod.outside);
   const container = await startAgent(pod, folder.path, options);
   void container.ended.then(() => folder[Symbol.dispose]());

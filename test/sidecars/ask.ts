@@ -1,11 +1,14 @@
-// bun ask.ts "[METHOD ]PORT/PATH": one request to a port of this network's loopback. Writes {status, body}; nothing: refused.
+// bun ask.ts "[METHOD ]PORT/PATH": one request to a port of this network's loopback, or to `unix:SOCKET/PATH`, whose name ends with
+// .sock. Writes {status, body}; nothing: refused.
 
 const [, method = "GET", where = ""] = /^(?:([A-Z]+) )?(.*)$/.exec(process.argv[2] ?? "") ?? [];
+const [, unix, path] = /^unix:(.*?\.sock)(.*)$/.exec(where) ?? [];
+const url = unix === undefined ? `http://localhost:${where}` : `http://localhost${path}`;
 try {
-  const answer = await fetch(`http://localhost:${where}`, { method, redirect: "manual" });
+  const answer = await fetch(url, { method, redirect: "manual", ...(unix === undefined ? {} : { unix }) });
   process.stdout.write(JSON.stringify({ status: answer.status, body: await answer.text() }));
 } catch (error) {
-  if (!/refused/i.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  if (!/refused|ENOENT/i.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
 }
 
 export {};

@@ -28,6 +28,8 @@ export interface Subject {
 export interface Beside {
   /** Its main process: the one that its container ends with. */
   readonly container: Container;
+  /** Where its admin interface is, `unix:/path`, if not where ebb's table says. */
+  readonly admin?: string;
   /** Gives it what it needs. */
   release(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { lineOf } from "../../harness.ts";
+import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
 import { stableStatus } from "../status.ts";
@@ -7,6 +8,7 @@ import { cloudSqlProxy } from "./subject.ts";
 
 const proxy = cloudSqlProxy();
 lifeTests(proxy);
+factTests(proxy, { 400: "PUT 9091/quitquitquit", 404: "POST 9091/nothing" });
 
 test("it takes quits by GET and POST only, and nothing else but /quitquitquit", async () => {
   await using pod = await startPod();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { lineOf, temporaryFolder, until } from "../../harness.ts";
+import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
 import { stableStatus } from "../status.ts";
@@ -15,6 +16,7 @@ read -r _ <&3`;
 describe.each(["daprd-1.14", "daprd-1.18"] as const)("%s", (name) => {
   const dapr = daprd(name);
   lifeTests(dapr);
+  factTests(dapr, { 404: "GET 3500/v1.0/shutdown" });
 
   test("a shutdown is POST, answered with 204, and asks for the token where there is one", async () => {
     await using pod = await startPod();

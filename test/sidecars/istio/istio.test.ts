@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { envoyVersion } from "../../../build/envoy.mjs";
 import { lineOf, temporaryFolder, until } from "../../harness.ts";
 import { drainTests, startPair } from "../drain.ts";
+import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
 import { stableStatus } from "../status.ts";
@@ -18,6 +19,7 @@ afterAll(() => istiod[Symbol.asyncDispose]());
 const istio = istioMesh();
 lifeTests(istio);
 drainTests(istio);
+factTests(istio, { 404: "POST 15020/nothing", 405: "GET 15020/quitquitquit" });
 
 test("what a container before this one has drained passes its health checks again, though Istio has said ready all the time", async () => {
   await using pod = await startPod();

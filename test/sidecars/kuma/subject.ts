@@ -29,6 +29,7 @@ export function kuma(admin: Admin): Mesh {
     env: { EBB_POD_ANNOTATIONS: join(import.meta.dirname, "annotations") },
     ready: admin === "unix" ? { at: "9902/ready", status: 200 } : { at: "9901/ready", status: 200 },
     exitCode: 0,
+    quitOutcome: /^gone$/,
     secondQuit: { code: 69, outcome: /^connection refused/ },
     isUpWhileHeld: true,
     appPort,
@@ -53,7 +54,8 @@ async function startKuma(pod: Pod, admin: Admin, isHeld: boolean): Promise<Besid
   const kumaDp = [process.execPath, join(import.meta.dirname, "kuma-dp.ts"), admin === "unix" ? adminSocket : "tcp"];
   const container = await pod.start([...kumaDp, envoyPath() ?? "envoy", "-c", path, ...flags]);
   void container.ended.then(() => rmSync(folder, { recursive: true, force: true }));
-  return { container, release: () => startControlPlane(pod, control) };
+  const where = admin === "unix" ? { admin: `unix:${adminSocket}` } : {};
+  return { container, ...where, release: () => startControlPlane(pod, control) };
 }
 
 function bootstrap(workdir: string, adminSocket: string | undefined): object {

@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { clustersPath } from "../../src/core/envoy/clusters.ts";
+import { dynamicListenersPath, parseBoundListeners, staticListenersPath } from "../../src/core/envoy/json.ts";
+import { groupNames, type NameGroup } from "../../src/core/envoy/name-groups.ts";
+import { boundListenersPath, statsPath } from "../../src/core/envoy/stats.ts";
+import type { SidecarKind } from "../../src/core/sidecars/kind.ts";
+import { kindOf } from "../../src/core/sidecars/registry.ts";
+import { until } from "../harness.ts";
+import { startReady } from "./life.ts";
+import { type Pod, startPod } from "./pod.ts";
+import type { Beside, Subject } from "./subject.ts";
+
+/** What provokes a refusal that ebb explains: a request, by its status. */
+export type Refusals = Readonly<Record<number, string>>;
+
+/** Each port, path and status of ebb's own table, asked of the program; but for ports of an agent that is not there. */
+export function factTests(subject: Subject, refusals: Refusals, agentPorts: readonly number[] = []): void {
+  const { title, sidecar } = subject;
+  const kind = kindOf(sidecar);
+
+  test(`${title}: what ebb knows of it is what it answers`, async () => {
+    await using pod = await startPod();
+    const beside = await startReady(subject, pod);
+    expect([...(await portsThatListen(pod, kind)), ...agentPorts]).toEqual([...kind.ports]);
+    if (kind.ready?.startsWith("http"))
+      expect(await pod.request(asked("GET", kind.ready))).toMatchObject({ status: subject.ready.status });
+    if (kind.drainPath !== undefined) await expectEnvoy(pod, kind, beside);
+    for (const [status, request] of Object.entries(refusals)) {
+      expect(`${request}: ${(await pod.request(request))?.status}`).toBe(`${request}: ${status}`);
+      expect(Object.keys(kind.refusals())).toContain(status);
+    }
+    const quit = beside.admin ?? kind.quit;
+    const at = beside.admin === undefined ? quit : `${quit}${kind.quitPath}`;
+    expect((await pod.request(asked("POST", at)))?.status).toBeOneOf([200, 204]);
+    expect(await beside.container.ended).toBe(subject.exitCode);
+  });
+}
+
+async function portsThatListen(pod: Pod, { ports }: SidecarKind): Promise<readonly number[]> {
+  const answers = await Promise.all(ports.map((port) => pod.request(`${port}/`)));
+  return ports.filter((_, index) => answers[index] !== undefined);
+}
+
+/** That its admin interface answers all that a drain and a status ask. */
+async function expectEnvoy(pod: Pod, kind: SidecarKind, { admin = kind.admin }: Beside): Promise<void> {
+  const answer = async (method: string, path: string) => await pod.request(asked(method, `${admin}${path}`));
+  const bound = parseBoundListeners((await answer("GET", boundListenersPath))?.body ?? "") ?? [];
+  expect(bound.length).toBeGreaterThan(0);
+  const [group] = groupNames(bound.map(({ name }) => name));
+  const dumped = dynamicListenersPath(group as NameGroup);
+  const clusters = kind.inbound === undefined ? [] : [clustersPath(kind.inbound)];
+  for (const path of ["/server_info", "/ready", statsPath, staticListenersPath, dumped, ...clusters])
+    expect(`${path}: ${(await answer("GET", path))?.status}`).toBe(`${path}: 200`);
+  expect((await answer("GET", dumped))?.body).toContain('"traffic_direction": "INBOUND"');
+  expect(await answer("POST", "/healthcheck/fail")).toMatchObject({ status: 200 });
+  await until("Envoy says that it drains", async () => (await answer("GET", "/ready"))?.status === 503);
+  expect(await answer("POST", kind.drainPath ?? "")).toMatchObject({ status: 200 });
+  expect(await answer("POST", "/healthcheck/ok")).toMatchObject({ status: 200 });
+}
+
+/** As pod.request takes it. */
+function asked(method: string, url: string): string {
+  return `${method} ${url.replace(/^http:\/\/localhost:/, "")}`;
+}

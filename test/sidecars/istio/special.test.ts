@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { open } from "../../envoy/traffic.ts";
+import { lineOf, temporaryFolder, until } from "../../harness.ts";
+import { drain, expectTook, MIN_MS, startPair } from "../drain.ts";
+import { endOf, run, startReady } from "../life.ts";
+import { startPod } from "../pod.ts";
+import { startIstiod } from "./istiod.ts";
+import { istioMesh } from "./subject.ts";
+
+let istiod: AsyncDisposable;
+beforeAll(async () => {
+  istiod = await startIstiod();
+});
+afterAll(() => istiod[Symbol.asyncDispose]());
+
+const istio = istioMesh();
+
+test("before its first request, when its clusters have no hosts, a drain ends after the minimum", async () => {
+  await using pod = await startPod();
+  await startReady(istio, pod);
+  const clusters = (await pod.request("15000/clusters"))?.body ?? "";
+  expect(clusters).toContain("inbound|8080||::observability_name::");
+  expect(clusters).not.toMatch(/^inbound\|8080\|\|::[^\n]*::rq_active::/m);
+  const drained = await drain(istio, pod);
+  expect(drained.came).toEqual({ code: 0, outcome: "drained" });
+  expectTook(drained, MIN_MS);
+});
+
+test("a connection to a port that no service names holds a drain until it ends", async () => {
+  await using pod = await startPod();
+  await startPair(istio, pod);
+  const server =
+    'Bun.listen({hostname: "0.0.0.0", port: 7777, socket: {data: (s, d) => void s.write(d)}}); console.log("up")';
+  const echo = await pod.start([process.execPath, "-e", server]);
+  await until("the server listens", () => echo.log().includes("up"));
+  const { socket, received } = await open(7777, pod.address);
+  socket.write("\u0001 is no HTTP\n");
+  await until("it comes back", () => received().length > 0);
+  await using started = pod.startEbb(["drain", "--min-drain", "1s", "--drain", "30s"]);
+  await until("ebb has counted it", () => started.stderr().includes('"requests":1'));
+  socket.destroy();
+  const ended = await endOf(started);
+  expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+  expect(ended.code).toBe(0);
+});
+
+test("its readiness does not show that health checks fail, nor that its listeners drain", async () => {
+  await using pod = await startPod();
+  await startPair(istio, pod);
+  await run(pod, ["drain", "--min-drain", "0", "--drain", "5s"]);
+  expect(await pod.request("15000/ready")).toMatchObject({ status: 503 });
+  expect(await pod.request("15020/healthz/ready")).toMatchObject({ status: 200 });
+  expect(await pod.request("15021/healthz/ready")).toMatchObject({ status: 200 });
+});
+
+test("it takes quits from the pod's own loopback only", async () => {
+  await using pod = await startPod();
+  await startReady(istio, pod);
+  const answer = await fetch(`http://${pod.address}:15020/quitquitquit`, { method: "POST" });
+  expect(answer.status).toBe(403);
+  const quit = await run(pod, ["quit", "--sidecar", "istio", "--quit", `http://${pod.address}:15020/quitquitquit`]);
+  expect(lineOf(quit, "quit").outcome).toMatch(/^HTTP 403: .*own loopback only/);
+  expect(quit.code).toBe(69);
+});
+
+test("its status port is quit where the pod's annotation has moved it", async () => {
+  await using pod = await startPod();
+  using folder = temporaryFolder();
+  const annotations = join(folder.path, "annotations");
+  await Bun.write(annotations, 'status.sidecar.istio.io/port="15099"\nsidecar.istio.io/status="{}"\n');
+  const { container } = await startReady(istioMesh({ config: { statusPort: 15_099 } }), pod);
+  const ended = await run(pod, ["run", "--pod-annotations", annotations, "--", "true"]);
+  expect(lineOf(ended, "quit")).toMatchObject({
+    request: "POST http://localhost:15099/quitquitquit",
+    outcome: "gone",
+  });
+  expect(await container.ended).toBe(0);
+});
+
+test("an app that ends while it leaves by itself finds it leaving", async () => {
+  await using pod = await startPod();
+  const { container } = await startReady(istio, pod);
+  await using started = pod.startEbb(["run", "--", "sh", "-c", "sleep 1"]);
+  await until("the app runs", () => started.stderr().includes("started"));
+  container.kill("SIGTERM");
+  await until("its quit port is closed", async () => (await pod.request("15020/healthz/ready")) === undefined);
+  const ended = await endOf(started);
+  expect(lineOf(ended, "quit")).toMatchObject({ level: "info", outcome: "leaving already" });
+  expect(Number(lineOf(ended, "quit").tookMs)).toBeLessThan(1000);
+  expect(await container.ended).toBe(0);
+});
+
+test("as a native sidecar it is drained with its health checks left alone, and not quit", async () => {
+  await using pod = await startPod();
+  using folder = temporaryFolder();
+  const annotations = join(folder.path, "annotations");
+  const status = JSON.stringify({ initContainers: ["istio-init", "istio-proxy"], containers: null });
+  await Bun.write(annotations, `sidecar.istio.io/status=${JSON.stringify(status)}\n`);
+  const { beside } = await startPair(istio, pod);
+  const env = { EBB_POD_ANNOTATIONS: annotations };
+  const drained = await drain({ ...istio, env }, pod, ["--quit"]);
+  expect(drained.came).toEqual({ code: 0, outcome: "drained" });
+  expect(await pod.request("15000/ready")).toMatchObject({ status: 200 });
+  const ended = await run(pod, ["run", "--", "sh", "-c", "exit 3"], env);
+  expect(ended.code).toBe(3);
+  expect(ended.log.filter(({ msg }) => msg === "ebb: quit")).toEqual([]);
+  expect(beside.container.isRunning()).toBe(true);
+});

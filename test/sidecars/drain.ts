@@ -77,6 +77,15 @@ export function drainTests(mesh: Mesh): void {
       expect(await beside.container.ended).toBe(mesh.exitCode);
     });
 
+    test("an app that starts again takes the drain back", async () => {
+      await using pod = await startPod();
+      await startPair(mesh, pod);
+      await drain(mesh, pod);
+      await using started = pod.startEbb(["run", "--drain", "15s", "--", "sleep", "60"], { env: mesh.env });
+      await until("the app runs", () => started.stderr().includes("started"));
+      await until("ebb says so", () => started.stderr().includes("it drains for a container before this one"));
+    });
+
     test("a drain ends with the program, where that is killed", async () => {
       await using pod = await startPod();
       const { beside, app } = await startPair(mesh, pod);

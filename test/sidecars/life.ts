@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type Ended, lineOf, type Started, until } from "../harness.ts";
+import { type Ended, type LogLine, lineOf, type Started, until } from "../harness.ts";
 import { type Pod, signalEbb, startPod } from "./pod.ts";
 import type { Beside, Subject } from "./subject.ts";
 
@@ -40,6 +40,7 @@ export function lifeTests(subject: Subject): void {
       const ended = await endOf(started);
       expect(ended.code).toBe(0);
       expect(await pod.request(ready.at)).toMatchObject({ status: ready.status });
+      expect(mostOften(ended.log.filter(({ msg }) => msg === "ebb: not ready"))).toBeLessThan(4);
     });
 
     test("a wait is over at once where it is ready", async () => {
@@ -122,6 +123,12 @@ export async function run(
 ): Promise<Ended> {
   await using started = pod.startEbb(args, { env });
   return await endOf(started);
+}
+
+/** How often the reason is given that is given most often: it is said when it changes, not at each attempt. */
+function mostOften(lines: readonly LogLine[]): number {
+  const reasons = Map.groupBy(lines, ({ reason }) => reason);
+  return Math.max(0, ...[...reasons.values()].map(({ length }) => length));
 }
 
 /** The command line that asks it once, and prints the answer. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type LogLine, logOf } from "../harness.ts";
-import { type Namespace, namespace } from "./cluster.ts";
+import { images, type Namespace, namespace } from "./cluster.ts";
+import { type Installation, inject, startInstallation } from "./installation.ts";
 import { installed, withEbb } from "./installed.ts";
 import { injected, sidecarKind, startIstio } from "./istio/istio.ts";
 import { hasCondition, type Pod, podOf, serviceOf } from "./objects.ts";
@@ -13,16 +14,21 @@ const MIN_MS = 2000;
 const POLL_MS = 1000;
 /** For what a busy machine takes. */
 const SLACK_MS = 1500;
+/** What pilot-agent drains by itself at SIGTERM; what Kubernetes takes from then on. */
+const PILOT_AGENT_MS = 5000;
+const GONE_MS = 4000;
 const PORT = 8081;
+const serving = { restartPolicy: "Always", terminationGracePeriodSeconds: 60 } as const;
 const kinds = [
   ["ordinary", false],
   ["native", true],
 ] as const;
 
 let here: Namespace;
+let webhook: Installation;
 
 beforeAll(async () => {
-  await startIstio();
+  [webhook] = await Promise.all([startInstallation("--replicas", "1"), startIstio()]);
   here = await namespace(injected);
   await here.apply([
     programs.configMap("server.ts", "idle.ts"),
@@ -34,6 +40,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await here?.[Symbol.asyncDispose]();
+  await webhook?.[Symbol.asyncDispose]();
 });
 
 function server(name: string, isNative: boolean) {
@@ -91,6 +98,25 @@ describe.each(kinds)("beside Istio's sidecar as %s container,", (name, _isNative
     );
     expect(ready.map(({ code }) => code)).toEqual([0, 0]);
     expect(hasCondition(await here.pod(name), "Ready")).toBe(true);
+  });
+});
+
+describe("a pod that is deleted, with ebb's hooks and nothing under way, is gone after the minimum, one look", () => {
+  test.each([
+    ["and pilot-agent's own drain, beside an ordinary sidecar", false, PILOT_AGENT_MS],
+    ["beside a native one", true, 0],
+  ] as const)("%s", async (_, isNative, moreMs) => {
+    await using there = await webhook.namespace(injected);
+    const annotations = { ...inject, "ebb.dev/min-drain": `${MIN_MS}ms`, ...sidecarKind(isNative) };
+    const app = { name: "app", image: images.app, command: ["/child", "record"] };
+    await there.apply([podOf("one", { ...serving, containers: [app] }, { annotations })]);
+    await there.until("it is ready", async () => hasCondition(await there.pod("one"), "Ready"));
+    const start = performance.now();
+    await there.kubectl("delete", "pod", "one");
+    const ms = performance.now() - start;
+    console.log(`${isNative ? "native" : "ordinary"}: gone after ${(ms / 1000).toFixed(1)} s`);
+    expect(ms).toBeGreaterThan(MIN_MS);
+    expect(ms).toBeLessThan(MIN_MS + POLL_MS + moreMs + GONE_MS);
   });
 });
 

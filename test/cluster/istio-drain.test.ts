@@ -3,7 +3,7 @@ import { type LogLine, logOf } from "../harness.ts";
 import { images, type Namespace, namespace } from "./cluster.ts";
 import { type Installation, inject, startInstallation } from "./installation.ts";
 import { installed, withEbb } from "./installed.ts";
-import { injected, sidecarKind, startIstio } from "./istio/istio.ts";
+import { injected, proxyEnvironment, sidecarKind, startIstio } from "./istio/istio.ts";
 import { hasCondition, type Pod, podOf, serviceOf } from "./objects.ts";
 import { programs } from "./programs.ts";
 
@@ -20,8 +20,14 @@ const GONE_MS = 4000;
 const PORT = 8081;
 const serving = { restartPolicy: "Always", terminationGracePeriodSeconds: 60 } as const;
 const kinds = [
-  ["ordinary", false],
-  ["native", true],
+  { name: "ordinary", what: "an ordinary container", annotations: sidecarKind(false) },
+  { name: "native", what: "a native container", annotations: sidecarKind(true) },
+  // it publishes its connections, and not its requests
+  {
+    name: "waiting",
+    what: "an ordinary container with EXIT_ON_ZERO_ACTIVE_CONNECTIONS",
+    annotations: { ...sidecarKind(false), ...proxyEnvironment({ EXIT_ON_ZERO_ACTIVE_CONNECTIONS: "true" }) },
+  },
 ] as const;
 
 let here: Namespace;
@@ -33,9 +39,10 @@ beforeAll(async () => {
   await here.apply([
     programs.configMap("server.ts", "idle.ts"),
     serviceOf("ordinary", { http: PORT }), // what is no Service's passes through another cluster of Istio's
-    ...kinds.map(([name, isNative]) => server(name, isNative)),
+    ...kinds.map(server),
   ]);
-  for (const [name] of kinds) await here.until("it is ready", async () => hasCondition(await here.pod(name), "Ready"));
+  for (const { name } of kinds)
+    await here.until("it is ready", async () => hasCondition(await here.pod(name), "Ready"));
 }, 300_000);
 
 afterAll(async () => {
@@ -43,17 +50,17 @@ afterAll(async () => {
   await webhook?.[Symbol.asyncDispose]();
 });
 
-function server(name: string, isNative: boolean) {
+function server({ name, annotations }: (typeof kinds)[number]) {
   const app = withEbb(programs.container("app", "server.ts", "0.0.0.0"));
   const spec = {
     initContainers: [installed.container],
     containers: [app],
     volumes: [installed.volume, programs.volume],
   };
-  return podOf(name, spec, { labels: { app: name }, annotations: sidecarKind(isNative) });
+  return podOf(name, spec, { labels: { app: name }, annotations });
 }
 
-describe.each(kinds)("beside Istio's sidecar as %s container,", (name, _isNative) => {
+describe.each([...kinds])("beside Istio's sidecar as $what,", ({ name }) => {
   const ebb = (...words: readonly string[]) => here.exec(name, "app", installed.path, ...words);
 
   test("ebb status shows it as it is, and finds nothing amiss", async () => {

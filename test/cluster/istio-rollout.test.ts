@@ -48,7 +48,12 @@ describe("a rolling restart of a Deployment beside Istio's sidecar, under load,"
   test.concurrent.each<Way>([
     { name: "without a hook", isNative: false, annotations: {} },
     { name: "with a sleep of 5 s", isNative: false, annotations: {}, hook: sleep },
-    { name: "with that, and EXIT_ON_ZERO_ACTIVE_CONNECTIONS", isNative: false, annotations: waits, hook: sleep },
+    {
+      name: "with a sleep of 5 s and EXIT_ON_ZERO_ACTIVE_CONNECTIONS",
+      isNative: false,
+      annotations: waits,
+      hook: sleep,
+    },
   ])("loses requests $name: nothing counts what is under way in the app", async (way) => {
     expect((await measured(way)).failures).not.toEqual([]);
   });

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { compiledProgram } from "../sidecars/compile.ts";
+import { programsOf } from "../sidecars/programs.ts";
 import { variablesOf } from "./environment.ts";
 import { type ImageReferences, referencesOf, testImages } from "./images.ts";
 import { loadImages } from "./load.ts";
@@ -26,6 +28,7 @@ try {
 async function main(): Promise<number> {
   const [first, ...rest] = words;
   if (first === "--help") return console.log(HELP) ?? 0;
+  for (const name of programsOf("cluster")) compiledProgram(name); // here, because that downloads: namespaces have no way out
   if (first === "--join") return await inRunningCluster(again(rest));
   if (!process.env.KUBECONFIG) return await withCluster(again(words), console.log);
   if (first === "--shell") return await run([process.env.SHELL ?? "sh"]);

@@ -19,8 +19,10 @@ export interface Program {
   readonly files?: readonly string[];
   /** Files of Go in the module of which only the package clause is left. */
   readonly emptied?: readonly string[];
-  readonly usedBy: readonly ("sidecars" | "cluster" | "bench")[];
+  readonly usedBy: readonly User[];
 }
+
+export type User = "sidecars" | "cluster" | "bench";
 
 const istio = {
   pins: "istio-1.31",
@@ -143,6 +145,12 @@ export type ProgramName = keyof typeof programs;
 
 export function programOf(name: ProgramName): Program {
   return programs[name];
+}
+
+/** The names of those that tests of a kind need. */
+export function programsOf(user: User): readonly ProgramName[] {
+  const names = Object.keys(programs) as ProgramName[];
+  return names.filter((name) => programOf(name).usedBy.includes(user));
 }
 
 /** The import path of its package main. */

@@ -4,7 +4,7 @@ import { envoyMissing, envoyPath } from "../../build/envoy.mjs";
 import { aptInstall, isThere, sidecarPackages } from "../../build/packages.mjs";
 import { ebbPath } from "../harness.ts";
 import { compiledProgram } from "./compile.ts";
-import { type ProgramName, programOf, programs } from "./programs.ts";
+import { programsOf } from "./programs.ts";
 
 const HELP = `npm run test:sidecars -- [WORD...]
   compiles the real sidecars, once, and runs the tests against them, or \`bun test WORD...\`
@@ -30,8 +30,7 @@ async function main(): Promise<number> {
   if (words[0] === "--help") return console.log(HELP) ?? 0;
   const lacking = obstacle();
   if (lacking !== undefined) throw new Error(`the real sidecars cannot be run here: ${lacking}`);
-  const names = Object.keys(programs) as ProgramName[];
-  for (const name of names.filter((each) => programOf(each).usedBy.includes("sidecars"))) compiledProgram(name);
+  for (const name of programsOf("sidecars")) compiledProgram(name);
   const tests = words.length > 0 ? words : ["test/sidecars"];
   const command = [process.execPath, "test", "--timeout", "60000", ...tests];
   const inside = [process.execPath, join(import.meta.dirname, "inside.ts"), ...command];

@@ -12,29 +12,40 @@ const LANE = 5;
 const TITLE = 26;
 const GAP = 16;
 const FOOT = 24 + 16 * 3;
+/** From here on time is drawn shorter: only idle connections are left. */
+const BEND_MS = 10_000;
+const BEND = LEFT + 0.68 * (WIDTH - 2 * LEFT);
 
+const [first = "", ...others] = setting.split("; ");
 const legend = [
-  "Green: answered in full. Red: lost. Grey: an idle connection. Line: Envoy is gone. Each lane is a client.",
-  ...`Measured beside ${setting}.`.split("; ").flatMap((part, at) => (at === 1 ? [] : [part])),
+  "Green: answered in full. Red: lost. Grey: an idle connection. Line: Envoy is gone. Each lane is a client. After 10 s the scale is shorter.",
+  `Measured beside ${first};`,
+  `${others.join("; ")}.`,
 ];
 
 /** A timeline: a block for each way, a lane for each client, a bar for each request. */
 export function draw(all: readonly UnderLoad[]): string {
-  const seconds = Math.ceil(Math.max(...all.map(endOf)) / 1000) + 1;
-  const x = (ms: number) => round(LEFT + (ms / (seconds * 1000)) * (WIDTH - 2 * LEFT));
+  const endMs = 1000 * Math.ceil(Math.max(...all.map(endOf), BEND_MS) / 1000) + 1000;
+  const x = (ms: number) =>
+    round(
+      ms < BEND_MS
+        ? LEFT + (ms / BEND_MS) * (BEND - LEFT)
+        : BEND + ((ms - BEND_MS) / (endMs - BEND_MS)) * (WIDTH - LEFT - BEND),
+    );
   const lanes = Math.max(...all.flatMap(({ inFlight }) => inFlight.map(({ client }) => client))) + 1;
   const block = TITLE + lanes * LANE + GAP;
   const height = all.length * block + FOOT;
   const blocks = all.map((each, at) => drawBlock(each, { top: at * block, lanes, x }));
-  const ticks = Array.from({ length: Math.floor(seconds / 5) + 1 }, (_, at) => at * 5);
+  const ticks = [0, 2, 4, 6, 8, ...Array.from({ length: Math.floor(endMs / BEND_MS) }, (_, at) => 10 * (at + 1))];
   const axis = ticks.map((tick) => text(x(tick * 1000), height - FOOT + 14, `${tick} s`, 'class="dim"'));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="13">`,
     "<title>Draining under load: what is answered and what is lost, and the time it takes</title>",
-    "<style>text{fill:#24292f}.dim{fill:#57606a;font-size:11px}.ok{stroke:#2da44e}.lost{stroke:#cf222e}.idle{stroke:#afb8c1}.gone{stroke:#24292f}" +
-      "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.dim{fill:#8b949e}.idle{stroke:#6e7681}.gone{stroke:#e6edf3}}</style>",
+    "<style>text{fill:#24292f}.dim{fill:#57606a;font-size:11px}.ok{stroke:#2da44e}.lost{stroke:#cf222e}.idle{stroke:#afb8c1}.bend{stroke:#d0d7de;stroke-dasharray:3}.gone{stroke:#24292f}" +
+      "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.dim{fill:#8b949e}.idle{stroke:#6e7681}.bend{stroke:#424a53}.gone{stroke:#e6edf3}}</style>",
     ...blocks,
     ...axis,
+    path("bend", `M${BEND} 0V${height - FOOT}`, 1),
     ...legend.map((line, at) => text(LEFT, height - 16 * (legend.length - at) + 10, line, 'class="dim"')),
     "</svg>\n",
   ].join("\n");

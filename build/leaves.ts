@@ -17,6 +17,7 @@ export const leaves: readonly string[] = [
   "personalities/personalities.ts",
   "system/envoy/drain.ts",
   "system/end-processes.ts",
+  "system/neighbours.ts",
 ].map((path) => join(source, path));
 
 /**

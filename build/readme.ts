@@ -103,12 +103,18 @@ function stated(about: Fact["about"], kind: SidecarKind): string | undefined {
         ? undefined
         : `clusters ${code(kind.inbound.clusters)}, ports ${kind.inbound.ports.join(", ")}`,
     found: foundBy(kind),
+    pod: podOf(kind),
     native: undefined,
     moved: undefined,
     container: `${patterns.join(" or ")}; processes ${kind.programs.map(code).join(", ")}`,
     reaper: kind.reaping?.().command?.(9091)?.join(" "),
   };
   return texts[about];
+}
+
+function podOf({ podAt, podOfNode }: SidecarKind): string | undefined {
+  const path = podAt?.path ?? (podOfNode === undefined ? undefined : "/server_info");
+  return path === undefined ? undefined : code(`GET ${path}`);
 }
 
 function readyOf({ ready, orReady = [] }: SidecarKind): string {

@@ -15,8 +15,10 @@ import { keepLive } from "../system/live.ts";
 import { createLog, type Log } from "../system/log.ts";
 import { openPodLog } from "../system/pod-log.ts";
 import { quitAll } from "../system/quit.ts";
+import { settle } from "../system/settle.ts";
 import { findSidecars } from "../system/sidecars.ts";
 import type { Signals } from "../system/signals.ts";
+import { createStrangers } from "../system/strangers.ts";
 
 const options = {
   ...pickOptions(...finding, ...logging, "header", "quitTimeout", "minDrain", "idle", "podGrace"),
@@ -59,9 +61,11 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const end = performance.now() + allMs;
   const stop = stopOf(signals);
   const { signal } = stop;
-  const sidecars = await findSidecars(settings, { env, forMs: 0, signal, log });
+  const { onStranger, mayBeOurs } = createStrangers(log, "error", settings.thenQuit ? NEITHER : "not drained");
+  const look = { env, forMs: 0, signal, log, onStranger };
+  const { sidecars } = await settle(await findSidecars(settings, look), settings, { ...look, purpose: "drain" });
   const { drainMs, quitMs } = settings.thenQuit ? splitDrain(allMs) : { drainMs: allMs, quitMs: 0 };
-  const isDrained = isOff || (await drain(sidecars, { drainMs, settings, log, signal }));
+  const isDrained = (isOff || (await drain(sidecars, { drainMs, settings, log, signal }))) && !mayBeOurs();
   if (signal.aborted) return 128 + (await stop.came);
   if (!settings.thenQuit) return isDrained ? EXIT.ok : EXIT.unavailable;
   // where there is no draining the quit has its own time
@@ -71,6 +75,8 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   if (typeof haveQuit === "number") return 128 + haveQuit;
   return isDrained && haveQuit ? EXIT.ok : EXIT.unavailable;
 }
+
+const NEITHER = "neither drained nor quit";
 
 interface Stop {
   readonly signal: AbortSignal;

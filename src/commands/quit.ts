@@ -4,11 +4,13 @@ import { EXIT } from "../core/exit.ts";
 import { finding, logging, pickOptions } from "../core/options.ts";
 import { createLog } from "../system/log.ts";
 import { quitAll } from "../system/quit.ts";
+import { settle } from "../system/settle.ts";
 import { findSidecars } from "../system/sidecars.ts";
+import { createStrangers } from "../system/strangers.ts";
 
 const pick = () => pickOptions(...finding, ...logging, "header", "quitTimeout");
 
-/** `ebb quit`: tells this pod's sidecars to quit. 0 when each took it and is gone, or goes by itself; 69 otherwise. */
+/** `ebb quit`: tells this pod's sidecars to quit. 0 when each took it and is gone, or goes by itself; 69 otherwise, and where nothing proves whose one is. */
 export const command: Command = {
   summary: "tell the sidecars to quit, and say what each answered",
   usage: "quit [flags]",
@@ -23,13 +25,10 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   expectNoOperands(call, command.usage);
   const settings = call.values;
   const log = createLog(settings, { env, said });
-  const once = {
-    env,
-    forMs: 0,
-    signal: AbortSignal.timeout(settings.quitTimeout),
-    log,
-  };
-  const sidecars = await findSidecars(settings, once);
+  const { onStranger, mayBeOurs } = createStrangers(log, "error", "not quit");
+  const once = { env, forMs: 0, signal: AbortSignal.timeout(settings.quitTimeout), log, onStranger };
+  const found = await findSidecars(settings, once);
+  const { sidecars } = await settle(found, settings, { ...once, purpose: "quit" });
   for (const { name } of sidecars.filter(({ isNative }) => isNative)) {
     log.info({ sidecar: name }, "a native sidecar ends by itself after the app; a quit would only restart it");
   }
@@ -39,5 +38,5 @@ async function main({ args, env, said }: Invocation): Promise<number> {
     wereReady: false,
   });
   for (const { ok, ...report } of reports) log[ok ? "info" : "error"](report, "quit");
-  return reports.every(({ ok }) => ok) ? EXIT.ok : EXIT.unavailable;
+  return reports.every(({ ok }) => ok) && !mayBeOurs() ? EXIT.ok : EXIT.unavailable;
 }

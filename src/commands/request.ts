@@ -7,14 +7,19 @@ import { EXIT, Failure } from "../core/exit.ts";
 import { excerpt } from "../core/http-message.ts";
 import type { Environment } from "../core/option.ts";
 import { pickOptions } from "../core/options.ts";
+import type { Stranger } from "../core/sidecars/proof.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../core/sidecars/registry.ts";
 import { fetchStreamed, type StreamedAnswer } from "../system/fetch.ts";
 import { createLog } from "../system/log.ts";
 import { writeError, writeStreamed } from "../system/output.ts";
 import { RequestFailed } from "../system/request-failed.ts";
+import { settle } from "../system/settle.ts";
 import { findSidecars } from "../system/sidecars.ts";
 
-const options = pickOptions("sidecar", "admin", "header", "podAnnotations", "port", "body", "timeout");
+const options = pickOptions(
+  ...(["sidecar", "admin", "header", "podAnnotations", "hostNetwork", "appPort"] as const),
+  ...(["port", "body", "timeout"] as const),
+);
 
 /** `ebb request`: one HTTP request to the proxy, or to any URL. The body goes to stdout as it comes, all else to stderr. */
 export const command: Command = {
@@ -54,9 +59,14 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   if (port !== undefined) return local(port);
   const log = createLog({ logLevel: "warn", logFormat: "auto", quiet: false }, { env });
   const settings = { ...values, ready: [], quit: [] };
-  const sidecars = await findSidecars(settings, { env, forMs: 0, signal: AbortSignal.timeout(values.timeout), log });
+  const strangers: Stranger[] = [];
+  const onStranger = (stranger: Stranger) => void strangers.push(stranger);
+  const look = { env, forMs: 0, signal: AbortSignal.timeout(values.timeout), log, onStranger };
+  const { sidecars } = await settle(await findSidecars(settings, look), settings, { ...look, purpose: "ask" });
   const found = sidecars.find(({ envoy }) => envoy !== undefined) ?? sidecars[0];
   if (found?.envoy !== undefined) return found.envoy.admin;
+  const [stranger] = strangers;
+  if (found === undefined && stranger !== undefined) throw new Failure(EXIT.unavailable, `request: ${stranger.reason}`);
   const name = found === undefined || found.name === "custom" ? sidecarNames[0] : found.name;
   return parseHttpTarget(kindOf(name as SidecarName).admin) as HttpTarget;
 }

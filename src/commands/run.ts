@@ -16,8 +16,10 @@ import { countWakeUp, giveMemoryBack } from "../system/memory.ts";
 import { rareNative } from "../system/native.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
 import { quitAll } from "../system/quit.ts";
+import { settle } from "../system/settle.ts";
 import { findSidecars } from "../system/sidecars.ts";
 import type { Signals } from "../system/signals.ts";
+import { createStrangers } from "../system/strangers.ts";
 import { writeTerminationLog } from "../system/termination-log.ts";
 import { deadline, keepAlive } from "../system/timer.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
@@ -278,7 +280,7 @@ function drain(run: Run): void {
 
 async function drainSidecars(run: Run): Promise<void> {
   const { settings, leaving, log, cutDrain } = run;
-  const sidecars = await knownSidecars(run);
+  const sidecars = await knownSidecars(run, "drain");
   const { drainAll } = await import("../system/envoy/drain.ts"); // few starts need it
   log.info({ atMostMs: leaving.drainMs }, "draining before the command is stopped");
   await drainAll(sidecars, {
@@ -314,7 +316,7 @@ function quit(run: Run): void {
 
 async function tellSidecars(run: Run): Promise<void> {
   const { settings, log } = run;
-  const reports = await quitAll(await knownSidecars(run), {
+  const reports = await quitAll(await knownSidecars(run, "quit"), {
     timeoutMs: settings.quitTimeout,
     headers: settings.header,
     wereReady: run.isReady,
@@ -327,11 +329,17 @@ function logBug({ log }: Run, error: unknown, what: string): void {
 }
 
 /** Those that the wait found; where it found none, or did not come to that, those that are there now: a sidecar may come late. */
-async function knownSidecars({ wait, settings, env, log }: Run): Promise<readonly Sidecar[]> {
-  const found = wait?.sidecars();
-  if (found !== undefined && found.length > 0) return found;
+async function knownSidecars(
+  { wait, settings, env, log }: Run,
+  purpose: "quit" | "drain",
+): Promise<readonly Sidecar[]> {
   const signal = AbortSignal.timeout(settings.quitTimeout);
-  return findSidecars(settings, { env, forMs: 0, isAgain: found !== undefined, signal, log });
+  const { onStranger } = createStrangers(log, "warn", purpose === "quit" ? "not quit" : "not drained");
+  const waited = wait?.here();
+  const look = { env, forMs: 0, isAgain: waited !== undefined, signal, log, onStranger };
+  const isFound = waited !== undefined && waited.sidecars.length > 0;
+  const here = isFound ? waited : await findSidecars(settings, look);
+  return (await settle(here, settings, { ...look, purpose })).sidecars;
 }
 
 /** One line at the end: how long each phase took, and how it ended. */

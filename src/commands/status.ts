@@ -9,6 +9,7 @@ import { pickOptions } from "../core/options.ts";
 import { describeProbe, type Probe } from "../core/probe.ts";
 import { socketsOf } from "../core/proc-net.ts";
 import { processesOf } from "../core/proc-pid.ts";
+import type { Stranger } from "../core/sidecars/proof.ts";
 import { inboundOf } from "../core/sidecars/registry.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import type { EnvoyStatus, ProbeStatus, SidecarStatus, Snapshot } from "../core/snapshot.ts";
@@ -21,10 +22,13 @@ import { writeStreamed } from "../system/output.ts";
 import { readSettledProcesses } from "../system/processes.ts";
 import { probeOnce } from "../system/ready.ts";
 import { openScreen } from "../system/screen.ts";
+import { settle } from "../system/settle.ts";
 import { findSidecars } from "../system/sidecars.ts";
 import { readSocketTables } from "../system/sockets.ts";
 
-const options = pickOptions("sidecar", "admin", "ready", "podAnnotations", "json", "watch");
+const options = pickOptions(
+  ...(["sidecar", "admin", "ready", "podAnnotations", "hostNetwork", "appPort", "json", "watch"] as const),
+);
 
 /** For each request; all go out at the same time. */
 const REQUEST_MS = 2000;
@@ -54,14 +58,14 @@ type Known = Map<string, KnownListeners>;
 
 async function takeSnapshot(call: Call<typeof options>, env: Environment, known: Known): Promise<Snapshot> {
   const time = new Date().toISOString();
-  const { sidecars, foundBy } = await find(call, env);
+  const { sidecars, foundBy, strangers } = await find(call, env);
   // before the requests, whose connections are nobody's business
   const seen = await readSettledProcesses();
   const sockets = socketsOf(readSocketTables(), seen?.owners ?? new Map());
   const processes = seen === undefined ? null : processesOf(seen);
   const states = await Promise.all(sidecars.map((sidecar) => statusOf(sidecar, known)));
   const rest = { foundBy, sidecars: states, sockets, processes };
-  return { version: 1, time, ...rest, findings: findingsOf(rest) };
+  return { version: 1, time, ...rest, findings: findingsOf(rest, strangers) };
 }
 
 async function find({ values, origins }: Call<typeof options>, env: Environment) {
@@ -70,9 +74,13 @@ async function find({ values, origins }: Call<typeof options>, env: Environment)
   const onFound = (by: string): void => {
     foundBy = by;
   };
-  const look = { env, forMs: 0, signal: AbortSignal.timeout(REQUEST_MS), log, onFound };
-  const sidecars = await findSidecars({ ...values, quit: [] }, look);
-  return { sidecars, foundBy };
+  const strangers: Stranger[] = [];
+  const onStranger = (stranger: Stranger) => void strangers.push(stranger);
+  const look = { env, forMs: 0, signal: AbortSignal.timeout(REQUEST_MS), log, onFound, onStranger };
+  const settings = { ...values, quit: [] };
+  const found = await findSidecars(settings, look);
+  const { sidecars } = await settle(found, settings, { ...look, purpose: "ask" });
+  return { sidecars, foundBy, strangers };
 }
 
 async function statusOf({ name, isNative, ready, envoy }: Sidecar, known: Known): Promise<SidecarStatus> {

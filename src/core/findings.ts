@@ -1,3 +1,4 @@
+import type { Stranger } from "./sidecars/proof.ts";
 import { kindOf } from "./sidecars/registry.ts";
 import type { EnvoyStatus, Finding, ProcessesStatus, SidecarStatus, Snapshot, SocketsStatus } from "./snapshot.ts";
 import { counted, describeAddress } from "./wording.ts";
@@ -5,14 +6,15 @@ import { counted, describeAddress } from "./wording.ts";
 type Seen = Omit<Snapshot, "findings" | "version" | "time">;
 
 /** What stands out, in plain words, the most telling first. Empty where nothing does. */
-export function findingsOf(seen: Seen): readonly Finding[] {
+export function findingsOf(seen: Seen, strangers: readonly Stranger[] = []): readonly Finding[] {
   const { sidecars, sockets, processes } = seen;
   return [
     ...sidecars.flatMap(sidecarFindings),
+    ...strangers.map(({ reason }) => ({ kind: "not-proved", message: reason })),
     ...agentFindings(seen),
     ...(processes === null ? [noProcesses] : processFindings(processes, sidecars)),
     ...(sockets === null ? [noSockets] : socketFindings(sockets)),
-    ...(sidecars.length === 0 ? [noSidecar] : []),
+    ...(sidecars.length + strangers.length === 0 ? [noSidecar] : []),
   ];
 }
 

@@ -10,6 +10,16 @@ export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
+/** The object that this is; undefined: it is none, or no JSON. */
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What stands there, if it is a list; none otherwise. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];

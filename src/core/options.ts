@@ -222,6 +222,19 @@ export const options = {
     syntax: anyText,
     help: "the downward-API file where auto reads the pod's annotations",
   }),
+  hostNetwork: optional({
+    flag: "host-network",
+    group: "sidecars",
+    syntax: boolean,
+    help: "this pod is on its node's network, where a port may be another pod's; without it /etc/hosts tells",
+  }),
+  appPort: list({
+    flag: "app-port",
+    group: "sidecars",
+    value: "N",
+    syntax: port,
+    help: "a port of the app, where auto looks for no sidecar",
+  }),
   detect: option({
     flag: "detect",
     group: "sidecars",
@@ -342,7 +355,10 @@ export type OptionName = keyof typeof options;
 export type Settings<K extends OptionName = OptionName> = Pick<Values<typeof options>, K>;
 
 /** What says which sidecars are here, and what is asked of them. */
-export const finding = ["sidecar", "admin", "ready", "readyPath", "quit", "signalProcess", "podAnnotations"] as const;
+export const finding = [
+  ...["sidecar", "admin", "ready", "readyPath", "quit", "signalProcess"],
+  ...["podAnnotations", "hostNetwork", "appPort"],
+] as const;
 /** How ebb logs. */
 export const logging = ["logLevel", "logFormat", "quiet"] as const;
 

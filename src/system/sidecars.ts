@@ -1,17 +1,22 @@
 import type { Environment } from "../core/option.ts";
 import type { Settings } from "../core/options.ts";
-import { type Detection, detect, type Evidence, listeningPorts, parseAnnotations } from "../core/sidecars/detect.ts";
+import { type Detection, detect, type Evidence, mayTell, parseAnnotations } from "../core/sidecars/detect.ts";
 import type { Annotations } from "../core/sidecars/kind.ts";
 import { type FoundSidecar, foundIn, planSidecars } from "../core/sidecars/plan.ts";
+import type { Stranger } from "../core/sidecars/proof.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { locate } from "./admin-socket.ts";
 import { readIfThere } from "./file.ts";
 import type { Log } from "./log.ts";
+import type { Heards, Neighbours } from "./neighbours.ts";
 import { whenReady } from "./ready.ts";
+import { readListeners } from "./sockets.ts";
 
 const LOOK_PERIOD_MS = 9;
 
-export type SidecarSettings = Settings<"sidecar" | "admin" | "ready" | "quit" | "podAnnotations"> &
+export type SidecarSettings = Settings<
+  "sidecar" | "admin" | "ready" | "quit" | "podAnnotations" | "hostNetwork" | "appPort"
+> &
   Partial<Settings<"signalProcess" | "readyPath">>;
 
 export interface Look {
@@ -24,14 +29,26 @@ export interface Look {
   readonly log: Log;
   /** Called with what told of the sidecars, where `auto` has found some. */
   readonly onFound?: (by: string) => void;
+  /** Called with each proxy that nothing proves to be this pod's. */
+  readonly onStranger: (stranger: Stranger) => void;
+}
+
+/** What was found, and what is asked of each; what the user alone has said comes after those. */
+export interface Here {
+  readonly found: readonly FoundSidecar[];
+  readonly sidecars: readonly Sidecar[];
 }
 
 /** The sidecars to wait for and to quit: those that are named, or those that `auto` finds. */
-export async function findSidecars(settings: SidecarSettings, look: Look): Promise<readonly Sidecar[]> {
-  const planned = planSidecars(await here(settings, look), settings);
+export async function findSidecars(settings: SidecarSettings, look: Look): Promise<Here> {
+  return planHere(await here(settings, look), settings);
+}
+
+/** What is asked of each of these; `locate` says where. */
+export function planHere(found: readonly FoundSidecar[], settings: SidecarSettings): Here {
   const sidecars: Sidecar[] = [];
-  for (const sidecar of planned) sidecars.push(locate(sidecar));
-  return sidecars;
+  for (const sidecar of planSidecars(found, settings)) sidecars.push(locate(sidecar));
+  return { found, sidecars };
 }
 
 async function here(settings: SidecarSettings, look: Look): Promise<readonly FoundSidecar[]> {
@@ -39,7 +56,7 @@ async function here(settings: SidecarSettings, look: Look): Promise<readonly Fou
   const annotations = readAnnotations(settings.podAnnotations);
   if (settings.sidecar !== "auto") return foundIn({ env, annotations }, settings.sidecar);
   if (isDescribed(settings, env)) return [];
-  const { found, by } = await lookAround({ env, admin: settings.admin, annotations }, look);
+  const { found, by } = await lookAround({ env, admin: settings.admin, annotations }, settings, look);
   if (by === undefined) return found;
   const sidecars: string[] = [];
   let native = false;
@@ -52,7 +69,7 @@ async function here(settings: SidecarSettings, look: Look): Promise<readonly Fou
   return found;
 }
 
-function readAnnotations(path: string): Annotations {
+export function readAnnotations(path: string): Annotations {
   const text = readIfThere(path);
   return text === undefined ? new Map() : parseAnnotations(text);
 }
@@ -64,25 +81,43 @@ function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarSettings
 }
 
 /**
- * Looks at the ports that listen only where nothing else tells of the mesh's proxy, until one listens or time is up. Companions
- * that are ready end the look too: their own traffic goes through the proxy, so that it is there by then.
+ * Looks at what listens only where nothing else tells of the mesh's proxy, until one is found or time is up. Companions that are
+ * ready end the look too: their own traffic goes through the proxy, so that it is there by then.
  */
-async function lookAround(evidence: Omit<Evidence, "listening">, look: Look): Promise<Detection> {
-  const told = detect({ ...evidence, listening: new Set() });
+async function lookAround(facts: Omit<Evidence, "heard">, settings: SidecarSettings, look: Look): Promise<Detection> {
+  const told = detect({ ...facts, heard: [] });
   if (told.hasProxy) return told;
   const start = performance.now();
+  const listen = createListening(facts, settings, look);
   using companions = watch(look.forMs > 0 ? told.found : []);
   for (;;) {
-    const heard = detect({ ...evidence, listening: readListening(look.log) });
-    if (heard.hasProxy || companions.areReady()) return heard;
+    const { heard, strangers } = await listen();
+    const detected = detect({ ...facts, heard });
+    if (detected.hasProxy) return detected;
     const lookedMs = Math.round(performance.now() - start);
-    if (lookedMs >= look.forMs) {
-      if (heard.by === undefined && look.isAgain !== true) look.log.info({ lookedMs }, "no sidecar found");
-      return heard;
+    const isOver = lookedMs >= look.forMs;
+    if (isOver || companions.areReady()) {
+      for (const stranger of strangers) look.onStranger(stranger);
+      const isNothing = isOver && detected.by === undefined && look.isAgain !== true;
+      if (isNothing) look.log.info({ lookedMs }, "no sidecar found");
+      return detected;
     }
     look.signal.throwIfAborted();
     await Bun.sleep(LOOK_PERIOD_MS);
   }
+}
+
+const nobody: Heards = { heard: [], strangers: [] };
+
+/** What is heard of those that listen. What asks them is loaded when there is somebody to ask. */
+function createListening(facts: Omit<Evidence, "heard">, settings: SidecarSettings, look: Look): () => Promise<Heards> {
+  let neighbours: Neighbours | undefined;
+  return async () => {
+    const listeners = readListeners(look.log);
+    if (!listeners.some(mayTell)) return nobody;
+    neighbours ??= (await import("./neighbours.ts")).createNeighbours({ ...facts, settings });
+    return await neighbours.hear(listeners, look.signal);
+  };
 }
 
 interface Watch extends Disposable {
@@ -109,9 +144,3 @@ function watch(companions: readonly FoundSidecar[]): Watch {
 }
 
 const noUrls = { admin: undefined, ready: [], quit: [] };
-
-function readListening(log: Log): ReadonlySet<number> {
-  const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);
-  if (tables.length === 0) log.debug({}, "no /proc/net/tcp: ports that listen cannot be seen");
-  return new Set(tables.flatMap(listeningPorts));
-}

@@ -1,5 +1,7 @@
 import type { SocketTables } from "../core/proc-net.ts";
+import { type Listener, listenersIn } from "../core/sidecars/detect.ts";
 import { readIfThere } from "./file.ts";
+import type { Log } from "./log.ts";
 
 /** The sockets of this network namespace, which the containers of a pod share. */
 export function readSocketTables(): SocketTables {
@@ -8,4 +10,11 @@ export function readSocketTables(): SocketTables {
     tcp6: readIfThere("/proc/net/tcp6"),
     unix: readIfThere("/proc/net/unix"),
   };
+}
+
+/** The TCP sockets that listen in it. */
+export function readListeners(log: Log): readonly Listener[] {
+  const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);
+  if (tables.length === 0) log.debug({}, "no /proc/net/tcp: ports that listen cannot be seen");
+  return tables.flatMap(listenersIn);
 }

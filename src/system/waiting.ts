@@ -3,9 +3,12 @@ import type { Environment } from "../core/option.ts";
 import type { Settings } from "../core/options.ts";
 import { describeProbe, type Probe } from "../core/probe.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
+import { REFUSED } from "./http.ts";
 import type { Log } from "./log.ts";
 import { whenReady } from "./ready.ts";
-import { findSidecars, type SidecarSettings } from "./sidecars.ts";
+import { createNeighbours, mayMove, settle } from "./settle.ts";
+import { findSidecars, type Here, type SidecarSettings } from "./sidecars.ts";
+import { createStrangers } from "./strangers.ts";
 
 export interface WaitOptions {
   readonly settings: SidecarSettings & Settings<"waitTimeout">;
@@ -27,7 +30,7 @@ export interface Wait {
   /** Resolves when all are ready; rejects with the signal's reason when it is aborted. */
   readonly done: Promise<void>;
   /** The sidecars, once they are found. */
-  readonly sidecars: () => readonly Sidecar[] | undefined;
+  readonly here: () => Here | undefined;
   /** What is not ready yet, and why. */
   readonly pending: () => string;
   /** One sentence: what has not been ready within the time, and why. */
@@ -36,30 +39,79 @@ export interface Wait {
 
 export function startWait(options: WaitOptions): Wait {
   const reasons = new Map<string, string>();
-  let sidecars: readonly Sidecar[] | undefined;
+  let here: Here | undefined;
   const wait = async (): Promise<void> => {
     const { settings, env, log, signal, lookMs } = options;
-    sidecars = await findSidecars(settings, {
-      env,
-      forMs: lookMs,
-      signal,
-      log,
-    });
-    const waits: Promise<void>[] = [];
-    for (const sidecar of sidecars) {
-      const tell = (reason: string) => options.onNotReady?.(sidecar, reason);
-      for (const probe of sidecar.ready) waits.push(waitFor(probe, reasons, options, tell));
-    }
+    const { onStranger } = createStrangers(log, "info", "not waited for");
+    here = await findSidecars(settings, { env, forMs: lookMs, signal, log, onStranger });
+    const onMoved = (moved: Here): void => {
+      here = moved;
+    };
+    const waits = [waitForAll(here, reasons, options, onMoved)];
     if (options.any === true) waits.push(waitForAny(reasons, options));
     else for (const probe of options.targets) waits.push(waitFor(probe, reasons, options));
     await Promise.all(waits);
   };
   const pending = () => {
-    if (sidecars === undefined) return "still looking for sidecars";
+    if (here === undefined) return "still looking for sidecars";
     return [...reasons].map(([target, reason]) => `${target}: ${reason}`).join("; ");
   };
   const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending()}`;
-  return { done: wait(), sidecars: () => sidecars, pending, failure };
+  return { done: wait(), here: () => here, pending, failure };
+}
+
+/** Nobody listens there for so long: an admin interface may be elsewhere. */
+const ELSEWHERE_MS = 1000;
+const LOOK_PERIOD_MS = 250;
+
+/** All sidecars; where nobody listens for a second where one should be, its admin interface is looked for. */
+async function waitForAll(
+  here: Here,
+  reasons: Map<string, string>,
+  options: WaitOptions,
+  onMoved: (here: Here) => void,
+): Promise<void> {
+  const start = performance.now();
+  const place = new AbortController();
+  const cut = () => place.abort(options.signal.reason);
+  options.signal.addEventListener("abort", cut, { once: true });
+  let moved: Promise<Here> | undefined;
+  const onRefused = (): void => {
+    if (performance.now() - start < ELSEWHERE_MS || !mayMove(here, options.settings)) return;
+    moved ??= findElsewhere(here, options, place.signal).finally(() => place.abort());
+    moved.catch(() => undefined); // everything was ready, or it is over: who awaits it is told
+  };
+  const waits: Promise<void>[] = [];
+  for (const sidecar of here.sidecars) {
+    const tell = (reason: string) => options.onNotReady?.(sidecar, reason);
+    for (const probe of sidecar.ready) {
+      waits.push(waitFor(probe, reasons, { ...options, signal: place.signal }, { tell, onRefused }));
+    }
+  }
+  try {
+    await Promise.all(waits);
+    return place.abort();
+  } catch (error) {
+    if (moved === undefined || !place.signal.aborted || options.signal.aborted) throw error;
+  } finally {
+    options.signal.removeEventListener("abort", cut);
+  }
+  const next = await moved;
+  for (const { ready } of here.sidecars) for (const probe of ready) reasons.delete(describeProbe(probe));
+  onMoved(next);
+  await waitForAll(next, reasons, options, onMoved);
+}
+
+/** Resolves when an admin interface was found elsewhere; rejects with the signal's reason when it is aborted. */
+async function findElsewhere(here: Here, { settings, env, log }: WaitOptions, signal: AbortSignal): Promise<Here> {
+  const neighbours = await createNeighbours(settings, env);
+  const order = { env, log, signal, purpose: "wait", neighbours, onStranger: () => undefined } as const;
+  for (;;) {
+    const next = await settle(here, settings, order);
+    if (next !== here) return next;
+    signal.throwIfAborted();
+    await Bun.sleep(LOOK_PERIOD_MS);
+  }
 }
 
 /** Until the first of the targets is ready; the others are then no longer asked. */
@@ -71,22 +123,30 @@ async function waitForAny(reasons: Map<string, string>, options: WaitOptions): P
   for (const probe of options.targets) reasons.delete(describeProbe(probe));
 }
 
+interface Telling {
+  /** Called with each new reason. */
+  readonly tell: (reason: string) => void;
+  /** Called each time that nobody listens there. */
+  readonly onRefused: () => void;
+}
+
 /** Logs each reason once at info, every attempt at debug. */
 async function waitFor(
   probe: Probe,
   reasons: Map<string, string>,
-  { log, signal }: WaitOptions,
-  tell?: (reason: string) => void,
+  { log, signal }: Pick<WaitOptions, "log" | "signal">,
+  telling?: Telling,
 ): Promise<void> {
   const target = describeProbe(probe);
   const start = performance.now();
   reasons.set(target, "no answer yet");
   await whenReady(probe, signal, (reason) => {
     log.debug({ target, reason }, "attempt");
+    if (reason === REFUSED) telling?.onRefused();
     if (reasons.get(target) === reason) return;
     reasons.set(target, reason);
     log.info({ target, reason }, "not ready");
-    tell?.(reason);
+    telling?.tell(reason);
   });
   reasons.delete(target);
   log.info({ target, waitedMs: toTenths(performance.now() - start) }, "ready");

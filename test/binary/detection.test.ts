@@ -5,7 +5,7 @@ import type { Port } from "../fixtures/sidecars.ts";
 import { childPath, ebbPath, temporaryFolder } from "../harness.ts";
 import { canHaveNetwork, ebbBeside, type InNetwork } from "./own-network.ts";
 
-const istio: readonly Port[] = [{ port: 15020 }, { port: 15021 }];
+const istio: readonly Port[] = [{ port: 15000 }, { port: 15020 }, { port: 15021 }];
 const app = ["--", childPath(), "exit", "5"];
 
 /** Where readiness is not asked where the quit goes. */

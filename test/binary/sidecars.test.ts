@@ -46,7 +46,7 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
 
   test("a companion does not hide the mesh's proxy, nor the other way round", async () => {
     using folder = temporaryFolder();
-    const ports = [{ port: 3500 }, { port: 15020 }, { port: 15021 }, { port: 8200 }];
+    const ports = [3500, 15000, 15020, 15021, 8200].map((port) => ({ port }));
     const flags = await annotations(folder.path, annotated);
     const ended = await ebbBeside(ports, ["run", ...flags, ...app], { env: { DAPR_HTTP_PORT: "3500" } });
     expect(found(ended)).toEqual(["istio", "dapr", "vault-agent"]);
@@ -60,6 +60,7 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
   test("a companion that is not ready yet leaves the proxy time to come", async () => {
     const ports = [
       { port: 3500, afterMs: 900 },
+      { port: 15000, afterMs: 300 },
       { port: 15020, afterMs: 300 },
       { port: 15021, afterMs: 300 },
     ];

@@ -32,6 +32,8 @@ test("the defaults are the contract's", () => {
     grace: undefined,
     podGrace: undefined,
     podAnnotations: "/etc/podinfo/annotations",
+    hostNetwork: undefined,
+    appPort: [],
     detect: 3000,
     signal: [],
     group: false,

@@ -2,9 +2,11 @@ import type { Probe } from "../probe.ts";
 import type { Fact } from "./fact.ts";
 import {
   type Adjustment,
+  type EnvoyNode,
   inboundDrain,
   onPort,
   type PodFacts,
+  type PodIdentity,
   portOf,
   type QuitTarget,
   type SidecarKind,
@@ -34,6 +36,7 @@ export const consul = {
   readyPath: "/ready",
   quit: "http://localhost:19000/quitquitquit",
   quitPath: "/quitquitquit",
+  podOfNode,
   ports: [20600],
   annotation: "consul.hashicorp.com/connect-inject-status",
   isNative: (annotations) => saysYes(annotations.get("consul.hashicorp.com/enable-consul-dataplane-as-sidecar")),
@@ -50,6 +53,13 @@ export const consul = {
   annotationPrefixes: ["consul.hashicorp.com/"],
   reaping: () => ({ seconds: (annotations) => secondsIn(annotations, GRACE, GRACE_SECONDS) }),
 } as const satisfies SidecarKind;
+
+/** `web-0-web-sidecar-proxy` of the service `web`. It names no namespace of Kubernetes: the one in its metadata is Consul's. */
+function podOfNode({ id, cluster, metadata }: EnvoyNode): PodIdentity | undefined {
+  if (!id.endsWith("-sidecar-proxy") || typeof metadata.partition !== "string") return undefined;
+  const rest = `-${cluster}-sidecar-proxy`;
+  return id.endsWith(rest) ? { name: id.slice(0, -rest.length) } : {};
+}
 
 export const facts: readonly Fact[] = [
   { about: "admin", read: "consul-dataplane 28a963a cmd/consul-dataplane/config.go:235" },
@@ -69,6 +79,11 @@ export const facts: readonly Fact[] = [
   { about: "drain", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
   { about: "count", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
   { about: "found", read: "consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_webhook.go:446" },
+  {
+    about: "pod",
+    read: "consul-k8s a507b1d control-plane/connect-inject/controllers/endpoints/endpoints_controller.go:452-460; consul-dataplane 28a963a internal/bootstrap/bootstrap_tpl.go:181-191",
+    says: "its node.id: `POD-SERVICE-sidecar-proxy`, without the namespace: no proof on the node's network",
+  },
   {
     about: "native",
     read: "consul-k8s a507b1d1e control-plane/connect-inject/lifecycle/lifecycle_configuration.go:128-139",

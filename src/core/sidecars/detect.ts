@@ -1,13 +1,24 @@
 import type { HttpTarget } from "../address.ts";
 import type { Annotations, PodFacts } from "./kind.ts";
-import { type FoundSidecar, foundIn } from "./plan.ts";
+import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
 export interface Evidence extends PodFacts {
   /** Where the user says that an admin interface is: Envoy's, then. */
   readonly admin: HttpTarget | undefined;
-  /** TCP ports that listen in this pod. */
-  readonly listening: ReadonlySet<number>;
+  /** Those of which ports tell. */
+  readonly heard: readonly Heard[];
+}
+
+/** A proxy of which a port tells. */
+export interface Heard {
+  readonly name: SidecarName;
+  /** What told, for the log. */
+  readonly by: string;
+  /** Where its admin interface is, where that is not its usual place. */
+  readonly admin?: string;
+  /** The port alone tells of it: its admin interface has not proved yet that it is one. */
+  readonly isSuggested?: true;
 }
 
 export interface Detection {
@@ -25,18 +36,30 @@ interface Told {
 
 /**
  * Which sidecars are in this pod. The mesh's proxy: by variables and options of the user that name one, else by the injectors'
- * annotations, else by listening ports. Its companions (Dapr, Vault Agent, the Cloud SQL proxy): by the variable that their
+ * annotations, else by what was heard at ports. Its companions (Dapr, Vault Agent, the Cloud SQL proxy): by the variable that their
  * injector sets or by its annotation, whatever tells of the proxy, and telling nothing of it.
  */
 export function detect(evidence: Evidence): Detection {
   const told: Told = { names: [], by: [] };
   proxyByUser(evidence, told);
   if (told.names.length === 0) proxiesByAnnotation(evidence, told);
-  if (told.names.length === 0) proxiesByPort(evidence, told);
+  const isHeard = told.names.length === 0;
+  if (isHeard) proxiesByPort(evidence, told);
   const hasProxy = told.names.length > 0;
   companions(evidence, told);
   const by = told.by.length === 0 ? undefined : told.by.join(", ");
-  return { found: foundIn(evidence, told.names), hasProxy, by };
+  const found = foundIn(evidence, told.names);
+  return {
+    found: isHeard && hasProxy ? found.map((one, at) => withHeard(one, evidence.heard[at])) : found,
+    hasProxy,
+    by,
+  };
+}
+
+/** Companions come after those of which ports tell. */
+function withHeard(found: FoundSidecar, { admin, isSuggested }: Partial<Heard> = {}): FoundSidecar {
+  const one = admin === undefined ? found : moveAdmin(found, admin);
+  return isSuggested === undefined ? one : { ...one, isSuggested };
 }
 
 /** A mesh's own variable names it, or its admin port; another admin interface, or another tool's variable, means a plain Envoy. */
@@ -91,15 +114,24 @@ function saysSo(value: string | undefined): boolean {
   return value !== undefined && !/^(false|f|no|n|0|off|disabled|)$/i.test(value);
 }
 
-function proxiesByPort({ listening }: Evidence, { names, by }: Told): void {
-  if (listening.size === 0) return;
+function proxiesByPort({ heard }: Evidence, { names, by }: Told): void {
+  for (const one of heard) {
+    names.push(one.name);
+    by.push(one.by);
+  }
+}
+
+/** The proxies that ports suggest which listen, and the port of each. */
+export function suggestedBy(listening: ReadonlySet<number>): readonly { name: SidecarName; port: number }[] {
+  const suggested: { name: SidecarName; port: number }[] = [];
+  if (listening.size === 0) return suggested;
   for (const name of sidecarNames) {
     const port = portOf(name, listening);
     // Kuma's Envoy has its admin interface on the port that is usual for a plain one
-    if (port === undefined || (name === "envoy" && portOf("kuma", listening) !== undefined)) continue;
-    names.push(name);
-    by.push(`port ${port}`);
+    if (port === undefined || (name === PLAIN && portOf("kuma", listening) !== undefined)) continue;
+    suggested.push({ name, port });
   }
+  return suggested;
 }
 
 function portOf(name: SidecarName, listening: ReadonlySet<number>): number | undefined {
@@ -144,9 +176,30 @@ function unquote(text: string): string {
   });
 }
 
-/** The ports in LISTEN state of a /proc/net/tcp or tcp6 table (kernel: Documentation/networking/proc_net_tcp.rst). */
-export function listeningPorts(table: string): readonly number[] {
-  return [...table.matchAll(/^ *\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:[0-9A-F]{4} 0A /gm)].map((row) =>
-    Number.parseInt(row[1] as string, 16),
+/** A TCP socket that listens. */
+export interface Listener {
+  readonly port: number;
+  /** Where it listens on loopback alone. */
+  readonly loopback: "127.0.0.1" | "::1" | undefined;
+}
+
+/** Whether it may be a sidecar's. */
+export function mayTell({ port, loopback }: Listener): boolean {
+  if (loopback !== undefined) return true;
+  for (const name of sidecarNames) if (kindOf(name).ports.includes(port)) return true;
+  return false;
+}
+
+/** The sockets in LISTEN state of a /proc/net/tcp or tcp6 table (kernel: Documentation/networking/proc_net_tcp.rst). */
+export function listenersIn(table: string): readonly Listener[] {
+  return [...table.matchAll(/^ *\d+: ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]+:[0-9A-F]{4} 0A /gm)].map(
+    ([, address = "", port = ""]) => ({ port: Number.parseInt(port, 16), loopback: loopbacks[address] }),
   );
 }
+
+/** As machines print them that are little-endian, which x86-64 and arm64 are. */
+const loopbacks: Readonly<Record<string, Listener["loopback"]>> = {
+  "0100007F": "127.0.0.1",
+  "0000000000000000FFFF00000100007F": "127.0.0.1",
+  "00000000000000000000000001000000": "::1",
+};

@@ -1,5 +1,6 @@
+import { textOf } from "../json.ts";
 import type { Fact } from "./fact.ts";
-import type { SidecarKind } from "./kind.ts";
+import { type EnvoyNode, type PodIdentity, type SidecarKind, splitAtLastDot } from "./kind.ts";
 
 /** A plain Envoy: its admin interface (envoyproxy.io, operations/admin). 9901 is the usual port. */
 export const envoy = {
@@ -10,6 +11,7 @@ export const envoy = {
   readyPath: "/ready",
   quit: "http://localhost:9901/quitquitquit",
   quitPath: "/quitquitquit",
+  podOfNode,
   ports: [9901],
   userVariables: ["ENVOY_KILL_API"],
   annotation: undefined,
@@ -29,6 +31,14 @@ export const envoy = {
   // at SIGTERM it ends at once
   needsDrainHook: true,
 } as const satisfies SidecarKind;
+
+/** Any Envoy. Its node may name the pod: its ID as `NAME.NAMESPACE`, or its metadata by POD_NAME and POD_NAMESPACE, or POD_UID. */
+function podOfNode({ id, metadata }: EnvoyNode): PodIdentity {
+  const { POD_NAME, POD_NAMESPACE, POD_UID } = metadata;
+  const said = { name: textOf(POD_NAME), namespace: textOf(POD_NAMESPACE), uid: textOf(POD_UID) };
+  if (said.name !== undefined || said.uid !== undefined) return said;
+  return splitAtLastDot(id);
+}
 
 export const facts: readonly Fact[] = [
   { about: "admin", ran: "Envoy 1.40.0", by: "test/envoy/admin.test.ts" },
@@ -53,6 +63,12 @@ export const facts: readonly Fact[] = [
     by: "test/envoy/drain.test.ts",
   },
   { about: "found", ran: "Envoy 1.40.0", by: "test/envoy/run.test.ts" },
+  {
+    about: "pod",
+    ran: "Envoy 1.40.0",
+    by: "test/envoy/neighbours.test.ts",
+    says: "its node.id as `POD.NAMESPACE`, or POD_NAME and POD_NAMESPACE, or POD_UID, in its metadata, as its user writes them",
+  },
   {
     about: "container",
     read: "envoyproxy/envoy 11ade9d distribution/docker/Dockerfile-envoy; consul-k8s 0.49; AWS App Mesh and OSM injectors",

@@ -8,6 +8,7 @@ export const aspects = [
   "drain",
   "count",
   "found",
+  "pod",
   "native",
   "moved",
   "container",

@@ -2,11 +2,14 @@ import type { Fact } from "./fact.ts";
 import {
   type Adjustment,
   type Annotations,
+  type EnvoyNode,
   inboundDrain,
   onPort,
   type PodFacts,
+  type PodIdentity,
   portOf,
   type SidecarKind,
+  splitAtLastDot,
 } from "./kind.ts";
 
 const ADMIN_PORT = 15000;
@@ -25,6 +28,7 @@ export const istio = {
   readyPath: "/ready",
   quit: "http://localhost:15020/quitquitquit",
   quitPath: undefined,
+  podOfNode,
   ports: [15021, 15020, 15000],
   userVariables: ["ISTIO_QUIT_API"],
   annotation: "sidecar.istio.io/status",
@@ -51,6 +55,12 @@ export const istio = {
     command: () => ["pilot-agent", "request", "POST", "quitquitquit"],
   }),
 } as const satisfies SidecarKind;
+
+/** `sidecar~10.0.0.7~web-0.shop~shop.svc.cluster.local`. */
+function podOfNode({ id }: EnvoyNode): PodIdentity | undefined {
+  const [type = "", , pod = "", domain] = id.split("~");
+  return domain !== undefined && /^(sidecar|router|waypoint)$/.test(type) ? splitAtLastDot(pod) : undefined;
+}
 
 export const facts: readonly Fact[] = [
   { about: "admin", ran: "Istio 1.31.1", by: "test/sidecars/istio" },
@@ -84,6 +94,11 @@ export const facts: readonly Fact[] = [
     says: "its statistics leave out requests and connections of listeners; its inbound clusters have no host rows before their first request",
   },
   { about: "found", ran: "Istio 1.31.1", by: "test/cluster/istio" },
+  {
+    about: "pod",
+    read: "istio 86c9f01 pkg/istio-agent/agent.go:112-120, pilot/cmd/pilot-agent/app/cmd.go:272",
+    says: "its node.id: `sidecar~IP~POD.NAMESPACE~DOMAIN`",
+  },
   {
     about: "native",
     ran: "Istio 1.31.1",

@@ -1,6 +1,7 @@
 import type { HttpTarget } from "../address.ts";
 import type { Inbound } from "../envoy/inbound.ts";
 import type { Header } from "../http-message.ts";
+import type { JsonObject } from "../json.ts";
 import type { Environment } from "../option.ts";
 import type { Probe } from "../probe.ts";
 
@@ -24,6 +25,20 @@ export interface Otherwise {
   readonly target: HttpTarget;
   /** When it goes after that. */
   readonly leaves?: string;
+}
+
+/** Which pod this is, as far as that is known or said. */
+export interface PodIdentity {
+  readonly name?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly uid?: string | undefined;
+}
+
+/** What an Envoy says of itself at /server_info (envoyproxy.io, api-v3/config/core/v3/base.proto, Node). */
+export interface EnvoyNode {
+  readonly id: string;
+  readonly cluster: string;
+  readonly metadata: JsonObject;
 }
 
 /** Where a pod differs from the sidecar's defaults. */
@@ -80,6 +95,10 @@ export interface SidecarKind {
   readonly quit: string;
   /** Where quit is sent when `--admin` is given; undefined: `quit` stays. */
   readonly quitPath: string | undefined;
+  /** Of an Envoy: the pod that its node names, as far as it does; undefined: this node is none of this kind. */
+  readonly podOfNode?: (node: EnvoyNode) => PodIdentity | undefined;
+  /** Of what is no Envoy: the path where it names its pod, and what an answer says; undefined: that is none of this kind. */
+  readonly podAt?: { readonly path: string; readonly read: (body: string) => PodIdentity | undefined };
   /** Any of these listening suggests that it is here. */
   readonly ports: readonly number[];
   /** The variable that its injector sets in the app's container. */
@@ -143,4 +162,10 @@ export function onPort(port: number, path: string): HttpTarget {
 export function secondsIn(annotations: Annotations, name: string, otherwise: number): number {
   const text = annotations.get(name) ?? "";
   return /^\d{1,5}$/.test(text) ? Number(text) : otherwise;
+}
+
+/** `web-0` and `shop` of `web-0.shop`: a namespace has no dots, a pod's name may. */
+export function splitAtLastDot(text: string): PodIdentity {
+  const dot = text.lastIndexOf(".");
+  return dot <= 0 || dot === text.length - 1 ? {} : { name: text.slice(0, dot), namespace: text.slice(dot + 1) };
 }

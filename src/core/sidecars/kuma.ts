@@ -1,5 +1,5 @@
 import type { Fact } from "./fact.ts";
-import { adminOn, inboundDrain, type SidecarKind } from "./kind.ts";
+import { adminOn, type EnvoyNode, inboundDrain, type PodIdentity, type SidecarKind, splitAtLastDot } from "./kind.ts";
 
 /**
  * kuma-dp and Envoy. Readiness: app/kuma-dp/pkg/dataplane/readiness/component.go since 2.14, Envoy's own before. The admin
@@ -27,6 +27,7 @@ export const kuma = {
   readyPath: "/ready",
   quit: "http://localhost:9901/quitquitquit",
   quitPath: "/quitquitquit",
+  podOfNode,
   ports: [9902],
   annotation: "kuma.io/sidecar-injected",
   isNative: () => false,
@@ -43,6 +44,11 @@ export const kuma = {
   programs: ["kuma-dp", "envoy", "coredns"],
   annotationPrefixes: ["kuma.io/"],
 } as const satisfies SidecarKind;
+
+/** `default.web-0.shop`: a mesh's name has no dots. */
+function podOfNode({ id, metadata }: EnvoyNode): PodIdentity | undefined {
+  return "dataplane.proxyType" in metadata ? splitAtLastDot(id.slice(id.indexOf(".") + 1)) : undefined;
+}
 
 export const facts: readonly Fact[] = [
   {
@@ -67,6 +73,11 @@ export const facts: readonly Fact[] = [
   {
     about: "found",
     read: "kuma 2.14.3 pkg/plugins/runtime/k8s/webhooks/injector/testdata/inject.01.golden.yaml:4-34",
+  },
+  {
+    about: "pod",
+    read: "kuma 2.14.3 pkg/core/xds/types.go:48, pkg/xds/bootstrap/template_v3.go:86",
+    says: "its node.id: `MESH.POD.NAMESPACE`",
   },
   {
     about: "native",

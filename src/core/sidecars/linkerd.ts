@@ -1,6 +1,14 @@
 import { parseDuration } from "../duration.ts";
+import { parseObject, textOf } from "../json.ts";
 import type { Fact } from "./fact.ts";
-import { type Adjustment, type Annotations, adminOn, type PodFacts, type SidecarKind } from "./kind.ts";
+import {
+  type Adjustment,
+  type Annotations,
+  adminOn,
+  type PodFacts,
+  type PodIdentity,
+  type SidecarKind,
+} from "./kind.ts";
 
 const GRACE_SECONDS = 120;
 
@@ -18,6 +26,7 @@ export const linkerd = {
   readyPath: "/ready",
   quit: "http://localhost:4191/shutdown",
   quitPath: "/shutdown",
+  podAt: { path: "/env.json?_pod_name&_pod_ns&_pod_uid", read: readEnvironment },
   ports: [4191],
   annotation: "linkerd.io/proxy-version",
   isNative,
@@ -35,6 +44,13 @@ export const linkerd = {
   annotationPrefixes: ["linkerd.io/", "config.linkerd.io/", "config.beta.linkerd.io/", "config.alpha.linkerd.io/"],
   reaping: () => ({ seconds: (annotations) => (graceMs(annotations) ?? GRACE_SECONDS * 1000) / 1000 }),
 } as const satisfies SidecarKind;
+
+/** Its own environment, of which its injector says which pod it is in. null: it was not given one. */
+function readEnvironment(body: string): PodIdentity | undefined {
+  const said = parseObject(body);
+  if (said === undefined || !("_pod_name" in said && "_pod_ns" in said)) return undefined;
+  return { name: textOf(said._pod_name), namespace: textOf(said._pod_ns), uid: textOf(said._pod_uid) };
+}
 
 export const facts: readonly Fact[] = [
   { about: "admin", read: "linkerd2 version-2.20 charts/partials/templates/_proxy.tpl:112" },
@@ -54,6 +70,11 @@ export const facts: readonly Fact[] = [
     read: "linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282; linkerd2 version-2.20 pkg/k8s/labels.go:212",
   },
   { about: "found", read: "linkerd2 version-2.20 pkg/inject/inject.go:1286-1293" },
+  {
+    about: "pod",
+    read: "linkerd2-proxy 29637b64f linkerd/app/admin/src/server.rs:270; linkerd2 b24cd4059 charts/partials/templates/_proxy.tpl:7-28",
+    says: "`/env.json` has its pod's name, namespace and UID; before 2.12 there is none, and a port alone proves nothing",
+  },
   {
     about: "native",
     read: "linkerd2 version-2.20 pkg/inject/inject.go:429-445",

@@ -11,6 +11,8 @@ export interface FoundSidecar {
   readonly name: SidecarName;
   readonly isNative: boolean;
   readonly adjustment?: Adjustment;
+  /** Its port alone tells of it: nothing is quit or drained before its admin interface has proved that it is one. */
+  readonly isSuggested?: true;
 }
 
 /** What the user said of the sidecars with `--admin`, `--ready`, `--quit` and `--signal-process`. */
@@ -128,6 +130,25 @@ function ownSidecar({ name, isNative, adjustment = {} }: FoundSidecar, { admin, 
 
 function socketOf({ adminSocket, quitPath }: SidecarKind, isNative: boolean): NonNullable<Sidecar["socket"]> {
   return { pattern: adminSocket as string, quitPath: isNative ? undefined : quitPath };
+}
+
+/** The same with its Envoy's admin interface there: what was to be asked at its former place is asked there. */
+export function moveAdmin(found: FoundSidecar, admin: string): FoundSidecar {
+  const { adjustment = {} } = found;
+  const from = urlOf(adjustment.admin ?? kindOf(found.name).admin);
+  const moved = (target: HttpTarget) => (target.authority === from.authority ? at(urlOf(admin), target.path) : target);
+  const { quits, ready } = adjustment;
+  return {
+    ...found,
+    adjustment: {
+      ...adjustment,
+      admin,
+      ...(quits && { quits: quits.map((quit) => ({ ...quit, target: moved(quit.target) })) }),
+      ...(ready && {
+        ready: ready.map((probe) => (probe.kind === "http" ? { ...probe, target: moved(probe.target) } : probe)),
+      }),
+    },
+  };
 }
 
 /** The sidecar with its admin interface on the unix socket that was found. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseHttpTarget } from "../../../src/core/address.ts";
-import { detect } from "../../../src/core/sidecars/detect.ts";
+import { detect, type Heard, suggestedBy } from "../../../src/core/sidecars/detect.ts";
 import { foundIn } from "../../../src/core/sidecars/plan.ts";
 import type { SidecarName } from "../../../src/core/sidecars/registry.ts";
 
@@ -13,13 +13,18 @@ interface Pod {
   readonly listening?: readonly number[];
 }
 
+/** All that these ports suggest, as if it had proved to be there. */
+function heardAt(ports: readonly number[]): readonly Heard[] {
+  return suggestedBy(new Set(ports)).map(({ name, port }) => ({ name, by: `port ${port}` }));
+}
+
 /** The names that were found, a native one marked, and what told. */
 function found({ env = {}, admin, annotations = {}, listening = [] }: Pod): readonly [names: string, by: string] {
   const { found, by } = detect({
     env,
     admin: admin === undefined ? undefined : parseHttpTarget(admin),
     annotations: new Map(Object.entries(annotations)),
-    listening: new Set(listening),
+    heard: heardAt(listening),
   });
   const names = found.map(({ name, isNative }) => (isNative ? `${name} (native)` : name)).join(", ");
   return [names, by ?? "nothing"];
@@ -119,6 +124,19 @@ describe("ports that listen tell where nothing else does", () => {
   });
 });
 
+test("what was heard says where its admin interface is, and whether that has proved anything", () => {
+  const heard: readonly Heard[] = [
+    { name: "envoy", by: "/server_info at http://127.0.0.1:9911", admin: "http://127.0.0.1:9911" },
+    { name: "linkerd", by: "port 4191", isSuggested: true },
+  ];
+  const { found } = detect({ env: { DAPR_HTTP_PORT: "3500" }, admin: undefined, annotations: new Map(), heard });
+  expect(found).toEqual([
+    { name: "envoy", isNative: false, adjustment: { admin: "http://127.0.0.1:9911" } },
+    { name: "linkerd", isNative: false, isSuggested: true },
+    { name: "dapr", isNative: false, adjustment: { admin: "http://localhost:3500" } },
+  ]);
+});
+
 describe("a companion stands beside the mesh's proxy: neither hides the other", () => {
   const DAPR_HTTP_PORT = "3500";
   const CSQL_PROXY_QUIT_URLS = "http://localhost:9091/quitquitquit";
@@ -178,7 +196,7 @@ describe("a companion stands beside the mesh's proxy: neither hides the other", 
     [{ annotations: linkerdVersion }, true],
   ])("a proxy may still come unless one is there: %j", ({ env = {}, annotations = {}, listening = [] }, hasProxy) => {
     const pod = { env, annotations: new Map(Object.entries(annotations)) };
-    expect(detect({ ...pod, admin: undefined, listening: new Set(listening) }).hasProxy).toBe(hasProxy);
+    expect(detect({ ...pod, admin: undefined, heard: heardAt(listening) }).hasProxy).toBe(hasProxy);
   });
 });
 

@@ -1,0 +1,65 @@
+import type { FoundSidecar } from "../core/sidecars/plan.ts";
+import { kindOf } from "../core/sidecars/registry.ts";
+import type { Sidecar } from "../core/sidecars/sidecar.ts";
+import type { Neighbours } from "./neighbours.ts";
+import { type Here, type Look, planHere, readAnnotations, type SidecarSettings } from "./sidecars.ts";
+import { readListeners } from "./sockets.ts";
+
+/** What is meant to be done to the sidecars. */
+export type Purpose = "wait" | "quit" | "drain" | "ask";
+
+export interface SettleOptions extends Pick<Look, "env" | "log" | "signal" | "onStranger"> {
+  readonly purpose: Purpose;
+  /** Those of an earlier time, who have answered then. */
+  readonly neighbours?: Neighbours;
+}
+
+/**
+ * Before anything is done to sidecars: without those that only a port suggests and nothing proves, and with an Envoy's admin
+ * interface where it is, if nobody listens where it should be. Where this changes nothing, the same.
+ */
+export async function settle(here: Here, settings: SidecarSettings, options: SettleOptions): Promise<Here> {
+  const { purpose, env, log, signal, onStranger } = options;
+  if (!isOpen(here, settings, purpose)) return here;
+  const neighbours = options.neighbours ?? (await createNeighbours(settings, env));
+  const { found, strangers } = await neighbours.settle(here.found, readListeners(log), signal);
+  for (const stranger of strangers) onStranger(stranger);
+  const moved = found.filter((one) => !here.found.includes(one) && one.adjustment?.admin !== adminOf(one, here));
+  for (const { name, adjustment } of moved)
+    log.info({ sidecar: name, admin: adjustment?.admin }, "its admin interface");
+  return found.length === here.found.length && moved.length === 0 ? here : planHere(found, settings);
+}
+
+/** Whether a sidecar is waited for at an admin interface that may be elsewhere. */
+export function mayMove(here: Here, settings: SidecarSettings): boolean {
+  return isOpen(here, settings, "wait");
+}
+
+function isOpen({ found, sidecars }: Here, settings: SidecarSettings, purpose: Purpose): boolean {
+  for (const [index, one] of found.entries()) if (mayChange(one, sidecars[index], { purpose, settings })) return true;
+  return false;
+}
+
+export async function createNeighbours(settings: SidecarSettings, env: Look["env"]): Promise<Neighbours> {
+  const { createNeighbours: create } = await import("./neighbours.ts"); // few need it
+  return create({ env, annotations: readAnnotations(settings.podAnnotations), settings });
+}
+
+function adminOf({ name }: FoundSidecar, { found }: Here): string | undefined {
+  return found.find((one) => one.name === name)?.adjustment?.admin;
+}
+
+interface Of {
+  readonly purpose: Purpose;
+  readonly settings: SidecarSettings;
+}
+
+/** Whether it is to prove something, or uses an admin interface of which nobody has said where it is. */
+function mayChange(found: FoundSidecar, sidecar: Sidecar | undefined, { purpose, settings }: Of): boolean {
+  const { isCompanion, quitPath, readyPath, admin, ready } = kindOf(found.name);
+  const isEnvoy = sidecar?.envoy?.admin.address.kind === "tcp";
+  if (purpose !== "wait" && found.isSuggested === true) return true;
+  if (isCompanion || !isEnvoy || settings.admin !== undefined) return false;
+  if (purpose === "wait") return ready === `${admin}${readyPath}`;
+  return purpose !== "quit" || (quitPath !== undefined && sidecar.quits.length > 0);
+}

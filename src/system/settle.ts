@@ -1,3 +1,4 @@
+import type { Listener } from "../core/sidecars/detect.ts";
 import type { FoundSidecar } from "../core/sidecars/plan.ts";
 import { kindOf } from "../core/sidecars/registry.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
@@ -20,11 +21,14 @@ export interface SettleOptions extends Pick<Look, "env" | "log" | "signal" | "on
  */
 export async function settle(here: Here, settings: SidecarSettings, options: SettleOptions): Promise<Here> {
   const { purpose, env, log, signal, onStranger } = options;
-  if (!isOpen(here, settings, purpose)) return here;
+  const open = openIn(here, settings, purpose);
+  if (open.length === 0) return here;
+  const listeners = readListeners(log);
+  if (open.every((sidecar) => isSettled(sidecar, listeners))) return here;
   const neighbours = options.neighbours ?? (await createNeighbours(settings, env));
-  const { found, strangers } = await neighbours.settle(here.found, readListeners(log), signal);
+  const { found, strangers } = await neighbours.settle(here.found, listeners, signal);
   for (const stranger of strangers) onStranger(stranger);
-  const moved = found.filter((one) => !here.found.includes(one) && one.adjustment?.admin !== adminOf(one, here));
+  const moved = found.filter((one) => one.adjustment?.admin !== adminOf(one, here));
   for (const { name, adjustment } of moved)
     log.info({ sidecar: name, admin: adjustment?.admin }, "its admin interface");
   return found.length === here.found.length && moved.length === 0 ? here : planHere(found, settings);
@@ -32,12 +36,37 @@ export async function settle(here: Here, settings: SidecarSettings, options: Set
 
 /** Whether a sidecar is waited for at an admin interface that may be elsewhere. */
 export function mayMove(here: Here, settings: SidecarSettings): boolean {
-  return isOpen(here, settings, "wait");
+  return openIn(here, settings, "wait").length > 0;
 }
 
-function isOpen({ found, sidecars }: Here, settings: SidecarSettings, purpose: Purpose): boolean {
-  for (const [index, one] of found.entries()) if (mayChange(one, sidecars[index], { purpose, settings })) return true;
-  return false;
+/** One that is to prove something, or has an admin interface of which nobody has said where it is. */
+interface Open {
+  readonly found: FoundSidecar;
+  readonly sidecar: Sidecar | undefined;
+}
+
+function openIn({ found, sidecars }: Here, settings: SidecarSettings, purpose: Purpose): readonly Open[] {
+  const open: Open[] = [];
+  for (const [index, one] of found.entries()) {
+    const sidecar = sidecars[index];
+    if (isOpen({ found: one, sidecar }, settings, purpose)) open.push({ found: one, sidecar });
+  }
+  return open;
+}
+
+function isOpen({ found, sidecar }: Open, settings: SidecarSettings, purpose: Purpose): boolean {
+  const { isCompanion, quitPath, readyPath, admin, ready } = kindOf(found.name);
+  if (purpose !== "wait" && found.isSuggested === true) return true;
+  if (isCompanion || sidecar?.envoy?.admin.address.kind !== "tcp" || settings.admin !== undefined) return false;
+  if (purpose === "wait") return ready === `${admin}${readyPath}`;
+  return purpose !== "quit" || (quitPath !== undefined && sidecar.quits.length > 0);
+}
+
+/** Somebody listens where it should be. */
+function isSettled({ found, sidecar }: Open, listeners: readonly Listener[]): boolean {
+  const address = sidecar?.envoy?.admin.address;
+  if (found.isSuggested === true || address?.kind !== "tcp") return false;
+  return listeners.some(({ port }) => port === address.port);
 }
 
 export async function createNeighbours(settings: SidecarSettings, env: Look["env"]): Promise<Neighbours> {
@@ -47,19 +76,4 @@ export async function createNeighbours(settings: SidecarSettings, env: Look["env
 
 function adminOf({ name }: FoundSidecar, { found }: Here): string | undefined {
   return found.find((one) => one.name === name)?.adjustment?.admin;
-}
-
-interface Of {
-  readonly purpose: Purpose;
-  readonly settings: SidecarSettings;
-}
-
-/** Whether it is to prove something, or uses an admin interface of which nobody has said where it is. */
-function mayChange(found: FoundSidecar, sidecar: Sidecar | undefined, { purpose, settings }: Of): boolean {
-  const { isCompanion, quitPath, readyPath, admin, ready } = kindOf(found.name);
-  const isEnvoy = sidecar?.envoy?.admin.address.kind === "tcp";
-  if (purpose !== "wait" && found.isSuggested === true) return true;
-  if (isCompanion || !isEnvoy || settings.admin !== undefined) return false;
-  if (purpose === "wait") return ready === `${admin}${readyPath}`;
-  return purpose !== "quit" || (quitPath !== undefined && sidecar.quits.length > 0);
 }

@@ -24,14 +24,14 @@ const headers = {
 };
 
 /** A file like the kubelet's, at a path like its own. */
-function writeHosts(folder: string, hosts: Exclude<Hosts, "machine">): string {
+export function writeHosts(folder: string, hosts: Exclude<Hosts, "machine">): string {
   const path = join(folder, "kubelet", "pods", podUid, "etc-hosts");
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${headers[hosts]}\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n`);
   return path;
 }
 
-const namespaces = ["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child"];
+export const namespaces = ["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child"];
 
 export interface NetworkOptions extends Omit<StartOptions, "through"> {
   /** `own` without it. */

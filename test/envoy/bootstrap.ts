@@ -3,6 +3,8 @@ export type AdminAddress = { readonly host: string; readonly port: number } | { 
 
 export interface Plan {
   readonly admin: AdminAddress;
+  /** What it says of itself. */
+  readonly node?: object;
   /** Beginnings of the admin paths that are allowed; all of them where this is undefined. */
   readonly allowPaths?: readonly string[];
   /** The port on 127.0.0.1 of the first listener; 0 takes any. */
@@ -54,7 +56,7 @@ export function configurationOf(plan: Plan): Configuration {
   const address = "path" in admin ? { pipe: { path: admin.path } } : socket(admin.host, admin.port);
   const resources = { listeners: listenersOf(plan), clusters: clustersOf(plan) };
   const bootstrap = {
-    node: { id: "job", cluster: "test" },
+    node: plan.node ?? { id: "job", cluster: "test" },
     admin: {
       address,
       ...(allowPaths === undefined ? {} : { allow_paths: allowPaths.map((path) => ({ prefix: path })) }),

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cacheFolder } from "../../build/cache.mjs";
 import { runTool } from "./tool.ts";
@@ -13,5 +13,10 @@ await runTool("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run");
 mkdirSync(join(cache, "ebb"), { recursive: true });
 await runTool("mount", "--bind", cacheFolder(), join(cache, "ebb"));
 await runTool("ip", "link", "set", "lo", "up");
+// as the kubelet has it in each container of a pod with a network of its own (kubernetes pkg/kubelet/kubelet_pods.go)
+const kubelets = "/run/kubelet/pods/0b6b1c5e-7a0f-4a4c-9c4e-2f6a0c1d2e3f";
+mkdirSync(kubelets, { recursive: true });
+writeFileSync(join(kubelets, "etc-hosts"), "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost\n");
+await runTool("mount", "--bind", join(kubelets, "etc-hosts"), "/etc/hosts");
 const env = { ...process.env, XDG_CACHE_HOME: cache };
 process.exit(await Bun.spawn(process.argv.slice(2), { env, stdio: ["inherit", "inherit", "inherit"] }).exited);

@@ -3,6 +3,7 @@ import type { Remark } from "./patch.ts";
 import { chooseContainers, type Told } from "./patch-containers.ts";
 import { installContainer } from "./patch-install.ts";
 import { proxyHook, serves } from "./patch-leaving.ts";
+import { isOnNode } from "./patch-network.ts";
 import { chooseOptions } from "./patch-options.ts";
 import { type AppPart, type Context, changed, type Part, planPart, statusOf } from "./patch-part.ts";
 import type { Pod } from "./patch-pod.ts";
@@ -66,7 +67,7 @@ function build(parts: readonly Part[], { pod, told, names }: Context): JsonObjec
   const inits = isCopied ? [installContainer(pod, { volume: names.ebb, policy })] : [];
   const volumes = [
     ...(mounted.has(names.ebb) ? [ebbVolume(names.ebb, policy)] : []),
-    ...(mounted.has(names.annotations) ? [annotationsVolume(names.annotations)] : []),
+    ...(mounted.has(names.annotations) ? [annotationsVolume(names.annotations, isOnNode(pod))] : []),
   ];
   let spec = withField(pod.spec, "containers", containers);
   if (inits.length > 0) spec = withField(spec, "initContainers", [...inits, ...(pod.spec.initContainers ?? [])]);

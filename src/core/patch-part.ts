@@ -2,6 +2,7 @@ import { type JsonObject, withField } from "./json.ts";
 import type { Remark } from "./patch.ts";
 import type { Chosen, Told } from "./patch-containers.ts";
 import { DEFAULT_GRACE, hookOf, type Leaving, planHook } from "./patch-leaving.ts";
+import { hasOwnSidecar, isOnNode, networkOptions, strangersOnly } from "./patch-network.ts";
 import { chooseOptions, type OptionValues, variableOf, variablesOf } from "./patch-options.ts";
 import type { Container, Pod } from "./patch-pod.ts";
 import type { ContainerStatus } from "./patch-status.ts";
@@ -51,6 +52,8 @@ export function planPart(chosen: Chosen, { pod, told, names, volumes }: Context)
     ? placeOfAnnotations(container, volumes, names.annotations)
     : undefined;
   const file = place?.file === undefined ? [] : [{ name: variableOf("pod-annotations"), value: place.file }];
+  const isStrange = isOnNode(pod) && options.get("sidecar")?.text !== "none" && !hasOwnSidecar(container, pod, options);
+  const strange = isStrange ? [strangersOnly] : [];
   const inTheWay = command === undefined ? undefined : mountInTheWay(container);
   return {
     at,
@@ -66,12 +69,18 @@ export function planPart(chosen: Chosen, { pod, told, names, volumes }: Context)
     ],
     hook: isHook ? hookOf(leaving.drain) : undefined,
     problems: inTheWay === undefined ? [] : [occupied(at, inTheWay)],
-    warnings: [...ownVariables(chosen, options), ...(leaving.warning === undefined ? [] : [leaving.warning])],
+    warnings: [
+      ...ownVariables(chosen, options),
+      ...(leaving.warning === undefined ? [] : [leaving.warning]),
+      ...strange,
+    ],
   };
 }
 
-function optionsOf(container: Container, { spec }: Pod, { wishes, policy, known }: Told): OptionValues {
-  const pod = new Map([["restart-policy", container.restartPolicy ?? spec.restartPolicy ?? "Always"]]);
+function optionsOf(container: Container, whole: Pod, { wishes, policy, known }: Told): OptionValues {
+  const { spec } = whole;
+  const policyOfKubelet = container.restartPolicy ?? spec.restartPolicy ?? "Always";
+  const pod = new Map([["restart-policy", policyOfKubelet], ...networkOptions(whole, wishes.sidecars)]);
   const grace = spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE;
   if (grace > 0) pod.set("pod-grace", `${grace}s`);
   const own = wishes.own.get(container.name) ?? new Map();

@@ -38,8 +38,10 @@ export function mountInTheWay({ volumeMounts }: Container): number | undefined {
   return at < 0 ? undefined : at;
 }
 
-export function annotationsVolume(name: string): JsonObject {
-  const items = [{ path: FILE, fieldRef: { fieldPath: "metadata.annotations" } }];
+/** With the pod's own name where a sidecar has to name it to be this pod's: on the node's network. */
+export function annotationsVolume(name: string, isOnNode: boolean): JsonObject {
+  const files = [FILE, ...(isOnNode ? ["name", "namespace", "uid"] : [])];
+  const items = files.map((path) => ({ path, fieldRef: { fieldPath: `metadata.${path}` } }));
   return { name, downwardAPI: { items } };
 }
 

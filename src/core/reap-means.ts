@@ -2,7 +2,7 @@ import type { Header } from "./http-message.ts";
 import type { JsonObject } from "./json.ts";
 import { EBB, EBB_FOLDER } from "./patch-command.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
-import { type Given, givenFor, patienceOf, portOf, quitsOf } from "./reap-quits.ts";
+import { type Given, givenFor, isUsualAdmin, patienceOf, portOf, quitsOf } from "./reap-quits.ts";
 import { describeQuit } from "./sidecars/quit.ts";
 import { kindOf, type SidecarName } from "./sidecars/registry.ts";
 import type { QuitRequest } from "./sidecars/sidecar.ts";
@@ -124,9 +124,11 @@ function variablesOf(told: Told, { containers }: PodView): readonly JsonObject[]
   return found.filter((variable) => variable !== undefined);
 }
 
-/** `ebb quit` for this sidecar alone. */
+/** `ebb quit` for this sidecar alone, which finds an Envoy's admin interface also where that is not its usual place. */
 function quitCall(told: Told): readonly string[] {
-  const quits = variableNames(told).length > 0 ? [] : told.quits;
+  const { sidecar, given } = told;
+  const isFound = sidecar !== undefined && given.quits === undefined && isUsualAdmin(sidecar, told.quits);
+  const quits = isFound || variableNames(told).length > 0 ? [] : told.quits;
   return ["quit", "--sidecar", told.sidecar ?? "none", ...quits.flatMap((quit) => ["--quit", describeQuit(quit)])];
 }
 

@@ -3,7 +3,7 @@ import { parseWords } from "./injection-options.ts";
 import type { PodView } from "./pod-view.ts";
 import type { Annotations } from "./sidecars/kind.ts";
 import { planSidecars } from "./sidecars/plan.ts";
-import { parseQuit } from "./sidecars/quit.ts";
+import { describeQuit, parseQuit } from "./sidecars/quit.ts";
 import { kindOf, type SidecarName } from "./sidecars/registry.ts";
 import type { QuitRequest } from "./sidecars/sidecar.ts";
 import { positive, unexpected } from "./syntax.ts";
@@ -54,6 +54,12 @@ export function quitsOf(name: SidecarName, pod: PodView): readonly QuitRequest[]
   const found = [{ name, isNative: false, ...(adjustment === undefined ? {} : { adjustment }) }];
   const own = planSidecars(found, { admin: undefined, ready: [], quit: [] }).flatMap(({ quits }) => quits);
   return own.filter(({ target }) => portOf(target) !== undefined);
+}
+
+/** Whether these go to the usual admin interface of an Envoy, of which nothing says that it is there. */
+export function isUsualAdmin(name: SidecarName, quits: readonly QuitRequest[]): boolean {
+  const { drainPath, quitPath, quit } = kindOf(name);
+  return drainPath !== undefined && quitPath !== undefined && quits.map(describeQuit).join() === `POST ${quit}`;
 }
 
 /** Variables by which injectors tell the app of its sidecar: in one container or another. */

@@ -89,6 +89,30 @@ describe("a sidecar is ended by", () => {
       ],
     ],
     [
+      "ebb, which looks for an Envoy's admin interface where its usual port is closed",
+      "envoy",
+      {},
+      ["port-forward: POST :9901/quitquitquit", "ephemeral container: ebb quit --sidecar envoy"],
+    ],
+    [
+      "the admin port that its annotation names",
+      "kuma-sidecar",
+      { annotations: { "kuma.io/envoy-admin-port": "9911" } },
+      [
+        "port-forward: POST :9911/quitquitquit",
+        "ephemeral container: ebb quit --sidecar kuma --quit POST http://localhost:9911/quitquitquit",
+      ],
+    ],
+    [
+      "the request that its pod names, even if that is the usual one",
+      "envoy",
+      { annotations: { "ebb.dev/reap-quit.envoy": "http://localhost:9901/quitquitquit" } },
+      [
+        "port-forward: POST :9901/quitquitquit",
+        "ephemeral container: ebb quit --sidecar envoy --quit POST http://localhost:9901/quitquitquit",
+      ],
+    ],
+    [
       "each port of several services",
       "consul-dataplane-a",
       { annotations: { "consul.hashicorp.com/connect-service": "a,b" } },

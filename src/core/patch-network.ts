@@ -1,0 +1,64 @@
+import { listOf, objectOf } from "./json.ts";
+import type { Remark } from "./patch.ts";
+import { type OptionValues, variablesOf } from "./patch-options.ts";
+import type { Container, Pod } from "./patch-pod.ts";
+import { isSidecar, sidecarIn } from "./sidecars/containers.ts";
+import { detect } from "./sidecars/detect.ts";
+import { kindOf, type SidecarName } from "./sidecars/registry.ts";
+
+/** Whether a port that listens there may be another pod's. */
+export function isOnNode({ spec }: Pod): boolean {
+  return spec.hostNetwork === true;
+}
+
+/**
+ * What ebb is told of the network, as options: that it is the node's, and then which proxies are containers of this pod, because no
+ * port can tell; and on which ports the app listens, so that nobody asks there.
+ */
+export function networkOptions(pod: Pod, sidecars: readonly string[]): ReadonlyMap<string, string> {
+  const options = new Map<string, string>();
+  const ports = appPorts(pod, sidecars);
+  if (ports.length > 0) options.set("app-port", ports.join(","));
+  if (!isOnNode(pod)) return options;
+  options.set("host-network", "true");
+  const names = sidecarsIn(pod);
+  if (names.some((name) => !kindOf(name).isCompanion)) options.set("sidecar", names.join(","));
+  return options;
+}
+
+const MAX_PORTS = 50;
+
+/** The TCP ports that containers of the app declare. */
+function appPorts({ spec }: Pod, sidecars: readonly string[]): readonly number[] {
+  const apps = spec.containers.filter(
+    ({ name, image }) => !isSidecar(name, image ?? undefined) && !sidecars.includes(name),
+  );
+  const ports = apps.flatMap(({ ports }) => listOf(ports).map(objectOf));
+  const numbers = ports.flatMap(({ containerPort, protocol }) =>
+    Number.isInteger(containerPort) && (protocol ?? "TCP") === "TCP" ? [containerPort as number] : [],
+  );
+  return [...new Set(numbers)].filter((port) => port > 0 && port < 65536).slice(0, MAX_PORTS);
+}
+
+function sidecarsIn({ spec }: Pod): readonly SidecarName[] {
+  const containers = [...spec.containers, ...(spec.initContainers ?? [])];
+  return [...new Set(containers.flatMap(({ name, image }) => sidecarIn(name, image ?? undefined) ?? []))];
+}
+
+/** Whether something but a port tells which sidecar is this container's: the pod's containers, its annotations, a variable, the user. */
+export function hasOwnSidecar({ env }: Container, pod: Pod, options: OptionValues): boolean {
+  const variables = new Map((env ?? []).map(({ name, value }) => [name, value ?? ""]));
+  const isSaid = (flag: string) => options.has(flag) || variablesOf(flag).some((name) => variables.has(name));
+  if (sidecarsIn(pod).length > 0 || isSaid("admin")) return true;
+  const named = options.get("sidecar")?.text ?? variables.get(variablesOf("sidecar")[0] as string) ?? "auto";
+  if (named !== "auto") return named !== "none";
+  const annotations = new Map(Object.entries(pod.metadata?.annotations ?? {}));
+  return detect({ env: Object.fromEntries(variables), admin: undefined, annotations, heard: [] }).found.length > 0;
+}
+
+/** Of a pod on the node's network without a sidecar of its own. */
+export const strangersOnly: Remark = {
+  field: "spec.hostNetwork",
+  message:
+    "this pod has no sidecar of its own, and on its node's network those that listen are other pods': ebb looks for none by port, and adds no drain hook; name one with ebb.dev/sidecar, or its admin interface with ebb.dev/admin",
+};

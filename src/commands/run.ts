@@ -222,7 +222,7 @@ function endDrainOf(sidecar: Sidecar, run: Run): void {
 /** Of sidecars whose readiness does not tell that they drain. */
 function endHiddenDrains(run: Run): void {
   if (!mayHaveDrained(run)) return;
-  for (const sidecar of run.wait?.sidecars() ?? []) {
+  for (const sidecar of run.wait?.here()?.sidecars ?? []) {
     if (sidecar.name === "custom" || kindOf(sidecar.name).staysReady !== true) continue;
     import("../system/envoy/drain.ts").then(
       ({ reviveIfDraining }) => reviveIfDraining(sidecar, run.log),

@@ -69,11 +69,15 @@ async function runHooks(
   const start = performance.now();
   const hook = Bun.spawn([...enter, ...drain], quiet);
   const ms = (): number => performance.now() - start;
-  const drained = hook.exited.then(ms);
+  const drained = hook.exited.then((code) => {
+    if (code !== 0) throw new Error(`${drain.join(" ")}: exit code ${code}`);
+    return ms();
+  });
   // the answer's status does not matter to the kubelet, nor whether there is one
   const gone = manager === undefined ? drained : isAnswered(manager.ready).then(ms);
   const late = Bun.sleep(graceMs).then(() => null);
   const [drainedMs, goneMs] = await Promise.all([Promise.race([drained, late]), Promise.race([gone, late])]);
+  drained.catch(() => undefined); // it was too late, and is killed
   hook.kill("SIGKILL");
   return { drainedMs, goneMs };
 }

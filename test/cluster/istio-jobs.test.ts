@@ -3,9 +3,9 @@ import { type MeansKind, meansKinds } from "../../src/core/reap-means.ts";
 import { logOf } from "../harness.ts";
 import { images } from "./cluster.ts";
 import { inject } from "./installation.ts";
-import { sidecarKind } from "./istio/istio.ts";
+import { istiodUrl, sidecarKind } from "./istio/istio.ts";
 import { type Order, startWebhooks, type Webhooks } from "./istio/webhooks.ts";
-import { exitCodeOf, hasCondition, jobOf, type KubeObject, type Pod } from "./objects.ts";
+import { type Container, exitCodeOf, hasCondition, jobOf, type KubeObject, type Pod } from "./objects.ts";
 import { reaped, startReaper } from "./reapers.ts";
 
 // A real istiod injects, and a real pilot-agent with its Envoy is the sidecar.
@@ -72,10 +72,30 @@ describe("a Job without ebb, which Istio's ordinary sidecar keeps from its end,"
   });
 });
 
-function work(code: number, annotations: Readonly<Record<string, string>>): KubeObject {
-  const job = jobOf("work", {
-    containers: [{ name: "app", image: images.app, command: ["/child", "exit", `${code}`] }],
+describe("an app that asks another Service as soon as it starts, beside Istio's ordinary sidecar,", () => {
+  test.concurrent.each([
+    ["is answered with ebb, which waits for the proxy", 0, inject],
+    ["fails without ebb: nobody listens yet where its traffic is redirected", 1, {}],
+  ] as const)("%s", async (_, code, annotations) => {
+    await using here = await webhooks.namespace("before Istio's");
+    const ask = `process.exit((await fetch("${await istiodUrl()}/version")).status === 200 ? 0 : 4)`; // 1: fetch has failed
+    const app = { name: "app", image: images.bun, command: ["/bun", "-e", ask] };
+    await here.apply([jobWith(app, { ...annotations, ...sidecarKind(false) })]);
+    const { metadata } = await here.podOf("work");
+    const ended = await here.until("the app has ended", async () => {
+      const now = exitCodeOf(await here.pod(metadata.name), "app");
+      return now === undefined ? undefined : { code: now };
+    });
+    expect(ended).toEqual({ code });
   });
+});
+
+function work(code: number, annotations: Readonly<Record<string, string>>): KubeObject {
+  return jobWith({ name: "app", image: images.app, command: ["/child", "exit", `${code}`] }, annotations);
+}
+
+function jobWith(app: Container, annotations: Readonly<Record<string, string>>): KubeObject {
+  const job = jobOf("work", { containers: [app] });
   const { template, ...spec } = job.spec as { template: { metadata: object } };
   return { ...job, spec: { ...spec, template: { ...template, metadata: { ...template.metadata, annotations } } } };
 }

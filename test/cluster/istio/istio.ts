@@ -28,14 +28,22 @@ export async function startIstio(): Promise<void> {
   await apply([{ apiVersion: "v1", kind: "Namespace", metadata: { name: system } }]);
   await apply(await render(base));
   await apply(await render({ ...istiod("0.0.0.0"), only: "templates/service.yaml" }));
-  const address = await kubectl(["-n", system, "get", "service", "istiod", "-o", "jsonpath={.spec.clusterIP}"]);
-  await apply(await render(istiod(address)));
+  await apply(await render(istiod(await istiodAddress())));
   await kubectl(["-n", system, "rollout", "status", "deployment/istiod", "--timeout=180s"]);
   await using here = await namespace(injected);
   await here.until("pods get Istio's sidecar", async () => {
     const { initContainers } = await createPod(here, {});
     return initContainers.includes("istio-proxy");
   });
+}
+
+/** Istiod's own HTTP, as a Service that any pod can ask: its address, because there is no DNS here. */
+export async function istiodUrl(): Promise<string> {
+  return `http://${await istiodAddress()}:15014`;
+}
+
+function istiodAddress(): Promise<string> {
+  return kubectl(["-n", system, "get", "service", "istiod", "-o", "jsonpath={.spec.clusterIP}"]);
 }
 
 async function apply(manifests: string | readonly KubeObject[]): Promise<void> {

@@ -19,6 +19,7 @@ import { settle } from "../system/settle.ts";
 import { findSidecars } from "../system/sidecars.ts";
 import type { Signals } from "../system/signals.ts";
 import { createStrangers } from "../system/strangers.ts";
+import { leftUntil } from "../system/timer.ts";
 
 const options = {
   ...pickOptions(...finding, ...logging, "header", "quitTimeout", "minDrain", "idle", "podGrace"),
@@ -58,14 +59,15 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   if (isOff)
     log.warn({ drain: settings.drain, podGrace: settings.podGrace }, "no time to drain (--drain, --pod-grace)");
   if (isOff && !settings.thenQuit) return EXIT.ok;
-  const end = performance.now() + allMs;
+  const start = performance.now();
+  const end = start + allMs;
   const stop = stopOf(signals);
   const { signal } = stop;
   const { onStranger, mayBeOurs } = createStrangers(log, "error", settings.thenQuit ? NEITHER : "not drained");
   const look = { env, forMs: 0, signal, log, onStranger };
   const { sidecars } = await settle(await findSidecars(settings, look), settings, { ...look, purpose: "drain" });
   const { drainMs, quitMs } = settings.thenQuit ? splitDrain(allMs) : { drainMs: allMs, quitMs: 0 };
-  const isDrained = (isOff || (await drain(sidecars, { drainMs, settings, log, signal }))) && !mayBeOurs();
+  const isDrained = (isOff || (await drain(sidecars, { start, drainMs, settings, log, signal }))) && !mayBeOurs();
   if (signal.aborted) return 128 + (await stop.came);
   if (!settings.thenQuit) return isDrained ? EXIT.ok : EXIT.unavailable;
   // where there is no draining the quit has its own time
@@ -96,6 +98,8 @@ function stopOf(signals: Signals): Stop {
 }
 
 interface Drain {
+  /** Since when it counts. */
+  readonly start: number;
   readonly drainMs: number;
   readonly settings: DrainSettings;
   readonly log: Log;
@@ -103,13 +107,12 @@ interface Drain {
 }
 
 /** Whether nothing was left in flight. */
-async function drain(sidecars: readonly Sidecar[], { drainMs, settings, log, signal }: Drain): Promise<boolean> {
-  const start = performance.now();
+async function drain(sidecars: readonly Sidecar[], { start, drainMs, settings, log, signal }: Drain): Promise<boolean> {
   const counts = new Map<string, InFlight>();
   const endLive = keepLive(() => lineOf(counts, performance.now() - start, drainMs));
   log.info({ atMostMs: drainMs }, "draining");
   const isDrained = await drainAll(sidecars, {
-    boundMs: drainMs,
+    boundMs: leftUntil(start + drainMs),
     minMs: settings.minDrain,
     idle: settings.idle,
     wereReady: false,

@@ -7,6 +7,7 @@ import { quitAll } from "../system/quit.ts";
 import { settle } from "../system/settle.ts";
 import { findSidecars } from "../system/sidecars.ts";
 import { createStrangers } from "../system/strangers.ts";
+import { leftUntil } from "../system/timer.ts";
 
 const pick = () => pickOptions(...finding, ...logging, "header", "quitTimeout");
 
@@ -25,6 +26,7 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   expectNoOperands(call, command.usage);
   const settings = call.values;
   const log = createLog(settings, { env, said });
+  const end = performance.now() + settings.quitTimeout;
   const { onStranger, mayBeOurs } = createStrangers(log, "error", "not quit");
   const once = { env, forMs: 0, signal: AbortSignal.timeout(settings.quitTimeout), log, onStranger };
   const found = await findSidecars(settings, once);
@@ -33,7 +35,7 @@ async function main({ args, env, said }: Invocation): Promise<number> {
     log.info({ sidecar: name }, "a native sidecar ends by itself after the app; a quit would only restart it");
   }
   const reports = await quitAll(sidecars, {
-    timeoutMs: settings.quitTimeout,
+    timeoutMs: leftUntil(end),
     headers: settings.header,
     wereReady: false,
   });

@@ -21,7 +21,7 @@ import { findSidecars } from "../system/sidecars.ts";
 import type { Signals } from "../system/signals.ts";
 import { createStrangers } from "../system/strangers.ts";
 import { writeTerminationLog } from "../system/termination-log.ts";
-import { deadline, keepAlive } from "../system/timer.ts";
+import { deadline, keepAlive, leftUntil } from "../system/timer.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
 
 const pick = () =>
@@ -280,11 +280,12 @@ function drain(run: Run): void {
 
 async function drainSidecars(run: Run): Promise<void> {
   const { settings, leaving, log, cutDrain } = run;
+  const end = performance.now() + leaving.drainMs;
   const sidecars = await knownSidecars(run, "drain");
   const { drainAll } = await import("../system/envoy/drain.ts"); // few starts need it
   log.info({ atMostMs: leaving.drainMs }, "draining before the command is stopped");
   await drainAll(sidecars, {
-    boundMs: leaving.drainMs,
+    boundMs: leftUntil(end),
     minMs: settings.minDrain,
     idle: settings.idle,
     wereReady: run.isReady,
@@ -316,8 +317,10 @@ function quit(run: Run): void {
 
 async function tellSidecars(run: Run): Promise<void> {
   const { settings, log } = run;
-  const reports = await quitAll(await knownSidecars(run, "quit"), {
-    timeoutMs: settings.quitTimeout,
+  const end = performance.now() + settings.quitTimeout;
+  const sidecars = await knownSidecars(run, "quit");
+  const reports = await quitAll(sidecars, {
+    timeoutMs: leftUntil(end),
     headers: settings.header,
     wereReady: run.isReady,
   });

@@ -10,6 +10,7 @@ import { REFUSED, tryConnect } from "./http.ts";
 import { type QuitOptions, sendQuit } from "./quit-request.ts";
 import { clientFor, probeOnce } from "./ready.ts";
 import { RequestFailed } from "./request-failed.ts";
+import { leftUntil } from "./timer.ts";
 
 /** What became of one quit. `ok`: the sidecar took it, and is gone where that can be seen, or leaves by itself. */
 export interface QuitReport {
@@ -45,7 +46,7 @@ export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions
     reports.push(...(await gather(first.map((quit) => quitOne(quit, { ...options, timeoutMs })))));
   }
   const ends: Promise<readonly QuitReport[]>[] = [];
-  for (const sidecar of then) ends.push(endOne(sidecar, { ...options, timeoutMs: restOf(until) }));
+  for (const sidecar of then) ends.push(endOne(sidecar, { ...options, timeoutMs: leftUntil(until) }));
   reports.push(...(await gather(ends)));
   return reports;
 }
@@ -61,17 +62,12 @@ interface Quit {
   readonly quit: QuitRequest;
 }
 
-/** At least a moment: on a machine that stood still, time may be up before anything was tried. */
-function restOf(until: number): number {
-  return Math.max(1, until - performance.now());
-}
-
 async function endOne(sidecar: Sidecar, options: QuitOptions): Promise<readonly QuitReport[]> {
   if (sidecar.lastResort === undefined) return await tellOne(sidecar, options);
   const until = performance.now() + options.timeoutMs;
   const reports = await tellOne(sidecar, { ...options, timeoutMs: options.timeoutMs / 2 });
   if (reports.length > 0 && reports.every(({ ok }) => ok)) return reports;
-  const rest = { ...options, timeoutMs: restOf(until) };
+  const rest = { ...options, timeoutMs: leftUntil(until) };
   return [...reports, ...(await gather(sidecar.lastResort.map((name) => signalAll(sidecar, name, rest))))];
 }
 

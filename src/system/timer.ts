@@ -11,6 +11,11 @@ export function deadline(ms: number, call: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** Whole milliseconds until then; at least a moment: on a machine that stood still, time may be up before anything was tried. */
+export function leftUntil(end: number): number {
+  return Math.max(1, Math.round(end - performance.now()));
+}
+
 /** Keeps the process running while it waits for signals alone, which do not; returns what lets it go. */
 export function keepAlive(): () => void {
   const timer = setInterval(() => undefined, LONGEST_MS);

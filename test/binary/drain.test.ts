@@ -198,7 +198,9 @@ describe("where there is no Envoy, ebb drain keeps accepting for the minimum", (
 
   test.concurrent("and no longer than the bound", async () => {
     const ended = await ebb(["drain", "--sidecar", "none", "--drain", "200ms", "--min-drain", "60s"]);
-    expect(ended.log.at(-1)).toMatchObject({ forMs: 200 });
+    const forMs = ended.log.at(-1)?.forMs as number; // what finding out has taken counts too
+    expect(forMs).toBeLessThanOrEqual(200);
+    expect(forMs).toBeGreaterThan(100);
     expect(ended.code).toBe(0);
   });
 

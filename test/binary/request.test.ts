@@ -141,7 +141,7 @@ describe("ebb request finds where the admin interface is", () => {
       const start = ["sh", "-c", script, process.execPath, program, sidecars];
       const through = ["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", ...start];
       const wait = ["wait", "--quiet", "--sidecar", "none", "http://[::1]:15000/ready", "--"];
-      const ended = await ebb([...wait, ebbPath, "request", "GET", "/ready"], { through });
+      const ended = await ebb([...wait, ebbPath, "request", "--host-network=false", "GET", "/ready"], { through });
       expect(ended).toMatchObject({ code: 0, stdout: "LIVE\n" });
     });
 

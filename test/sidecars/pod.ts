@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { childrenOf, collect, isEbb, type Started, type StartOptions, startEbb, until } from "../harness.ts";
 import { runTool } from "./tool.ts";
@@ -33,6 +34,8 @@ export interface ContainerOptions {
 export interface Pod extends AsyncDisposable {
   /** Where others reach it. */
   readonly address: string;
+  /** The folder that its containers see as /tmp. */
+  readonly temporary: string;
   /** Where it reaches the test and what that listens on. */
   readonly outside: string;
   start(command: readonly string[], options?: ContainerOptions): Promise<Container>;
@@ -57,17 +60,18 @@ export async function startPod(): Promise<Pod> {
   await runTool("ip", "link", "set", name, "up");
   const inside = `ip link set lo up; ip address add ${address}/24 dev eth0; ip link set eth0 up; ip route add default via ${outside}`;
   const enter = ["nsenter", `--net=/run/netns/${name}`];
+  mkdirSync(temporaryOf(name), { recursive: true, mode: 0o777 });
   await runTool(...enter, "sh", "-ec", inside);
   const containers: Container[] = [];
   return {
-    ...{ address, outside },
+    ...{ address, outside, temporary: temporaryOf(name) },
     async start(command, options = {}) {
-      const container = await startContainer(enter, command, options);
+      const container = await startContainer([...enter, ...own(name)], command, options);
       containers.push(container);
       return container;
     },
     run: (...words) => runTool(...enter, ...words),
-    startEbb: (args, options = {}) => startEbb(args, { ...options, through: [...enter, ...ownProcesses] }),
+    startEbb: (args, options = {}) => startEbb(args, { ...options, through: [...enter, ...own(name)] }),
     request: (text) => request(enter, text),
     async [Symbol.asyncDispose]() {
       for (const container of containers) if (container.isRunning()) container.kill("SIGKILL");
@@ -82,15 +86,24 @@ export async function signalEbb({ pid }: Started, signal: NodeJS.Signals): Promi
   process.kill(await until("ebb is there", () => childrenOf(pid).find(isEbb)), signal);
 }
 
-const ownProcesses = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"] as const;
+/** A PID namespace, and a /tmp that is the pod's. */
+function own(pod: string): readonly string[] {
+  const script = 'mount --bind "$0" /tmp && exec "$@"';
+  return ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", script, temporaryOf(pod)];
+}
+
+/** What its containers see as /tmp. */
+function temporaryOf(pod: string): string {
+  return join("/run/pods", pod);
+}
 
 async function startContainer(
-  enter: readonly string[],
+  within: readonly string[],
   command: readonly string[],
   { env = {}, cwd = "/", user }: ContainerOptions,
 ): Promise<Container> {
   const as = user === undefined ? [] : ["setpriv", `--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];
-  const words = [...enter, ...ownProcesses, ...as, ...command];
+  const words = [...within, ...as, ...command];
   const all = { PATH: process.env.PATH ?? "", ...env };
   const starter = Bun.spawn(words, { env: all, cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const streams = [collect(starter.stdout), collect(starter.stderr)];

@@ -32,7 +32,7 @@ async function main(): Promise<number> {
   if (lacking !== undefined) throw new Error(`the real sidecars cannot be run here: ${lacking}`);
   for (const name of programsOf("sidecars")) compiledProgram(name);
   const tests = words.length > 0 ? words : ["test/sidecars"];
-  const command = [process.execPath, "test", "--timeout", "60000", ...tests];
+  const command = [process.execPath, "test", "--timeout", "60000", "--concurrent", "--max-concurrency", "3", ...tests];
   const inside = [process.execPath, join(import.meta.dirname, "inside.ts"), ...command];
   const cwd = join(import.meta.dirname, "..", "..");
   return await Bun.spawn([...enter, ...inside], { cwd, stdio: ["inherit", "inherit", "inherit"] }).exited;

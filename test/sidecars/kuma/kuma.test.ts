@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { lineOf } from "../../harness.ts";
 import { drain, drainTests, startPair } from "../drain.ts";
@@ -7,7 +7,7 @@ import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
 import { type Pod, startPod } from "../pod.ts";
 import { stableStatus } from "../status.ts";
-import { kuma } from "./subject.ts";
+import { kuma, socketName } from "./subject.ts";
 
 const [unix, tcp] = [kuma("unix"), kuma("tcp")];
 
@@ -17,12 +17,11 @@ factTests(unix, {});
 lifeTests(tcp);
 factTests(tcp, { 404: "POST 9901/nothing", 405: "GET 9901/quitquitquit" });
 
-/** As an Envoy leaves it that was killed: nobody listens. Removed with the test. */
-async function deadSocket(pod: Pod): Promise<Disposable> {
-  const folder = "/tmp/kuma-dp-0";
-  const leave = `import os, socket; os.makedirs("${folder}", exist_ok=True); socket.socket(socket.AF_UNIX).bind("${join(folder, "kuma-envoy-admin.sock")}")`;
-  await pod.run("python3", "-c", leave);
-  return { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+/** As an Envoy leaves it that was killed: nobody listens. */
+async function leaveSocket(pod: Pod): Promise<void> {
+  const folder = join(pod.temporary, "kuma-dp-0");
+  mkdirSync(folder);
+  await pod.run("python3", "-c", `import socket; socket.socket(socket.AF_UNIX).bind("${join(folder, socketName)}")`);
 }
 
 test.each([
@@ -30,7 +29,7 @@ test.each([
   ["tcp", tcp],
 ] as const)("a socket that a former sidecar has left behind is passed over (%s)", async (_, mesh) => {
   await using pod = await startPod();
-  using _dead = await deadSocket(pod);
+  await leaveSocket(pod);
   const { beside } = await startPair(mesh, pod);
   expect((await drain(mesh, pod)).came).toEqual({ code: 0, outcome: "drained" });
   const quit = await run(pod, ["quit"], mesh.env);

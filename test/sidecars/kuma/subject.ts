@@ -1,5 +1,5 @@
 import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { envoyPath, envoyVersion } from "../../../build/envoy.mjs";
 import type { Mesh } from "../drain.ts";
 import type { Pod } from "../pod.ts";
@@ -9,6 +9,9 @@ import { startControlPlane } from "../xds/control-plane.ts";
 import { from, http, http2, listener, originalDestination, socket, staticCluster, tcp } from "../xds/resources.ts";
 
 export type Admin = "unix" | "tcp";
+
+/** In kuma-dp's work folder. */
+export const socketName = "kuma-envoy-admin.sock";
 
 const xdsPort = 5678;
 const userId = 5678;
@@ -40,21 +43,22 @@ export function kuma(admin: Admin): Mesh {
 }
 
 async function startKuma(pod: Pod, admin: Admin, isHeld: boolean): Promise<Beside> {
-  const folder = mkdtempSync("/tmp/kuma-dp-");
+  const folder = mkdtempSync(join(pod.temporary, "kuma-dp-"));
+  const seen = join("/tmp", basename(folder)); // by the containers
   chownSync(folder, userId, userId);
   chmodSync(folder, 0o711);
   await redirect(pod, { userId, notLed: "9901,9902" });
   const control = { port: xdsPort, folder, resources: resources(pod) };
   if (!isHeld) await startControlPlane(pod, control);
   const path = join(folder, "bootstrap.json");
-  const adminSocket = join(folder, "kuma-envoy-admin.sock");
-  await Bun.write(path, JSON.stringify(bootstrap(folder, admin === "unix" ? adminSocket : undefined)));
+  const adminSocket = admin === "unix" ? join(seen, socketName) : undefined;
+  await Bun.write(path, JSON.stringify(bootstrap(seen, adminSocket)));
   chownSync(path, userId, userId);
   const flags = ["--drain-time-s", "30", "--disable-hot-restart", "-l", "warning"];
-  const kumaDp = [process.execPath, join(import.meta.dirname, "kuma-dp.ts"), admin === "unix" ? adminSocket : "tcp"];
+  const kumaDp = [process.execPath, join(import.meta.dirname, "kuma-dp.ts"), adminSocket ?? "tcp"];
   const container = await pod.start([...kumaDp, envoyPath() ?? "envoy", "-c", path, ...flags]);
   void container.ended.then(() => rmSync(folder, { recursive: true, force: true }));
-  const where = admin === "unix" ? { admin: `unix:${adminSocket}` } : {};
+  const where = admin === "unix" ? { admin: `unix:${join(folder, socketName)}` } : {};
   return { container, ...where, release: () => startControlPlane(pod, control) };
 }
 

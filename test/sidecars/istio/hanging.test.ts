@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { open, send } from "../../envoy/traffic.ts";
 import { lineOf, until } from "../../harness.ts";
 import { startPair } from "../drain.ts";
-import { endOf } from "../life.ts";
+import { endOf, run, startReady } from "../life.ts";
 import { type Container, startPod } from "../pod.ts";
 import { startIstiod } from "./istiod.ts";
 import { istioMesh } from "./subject.ts";
@@ -28,6 +28,15 @@ function envoyOf({ pid }: Container): number {
 describe.each(["REDIRECT", "TPROXY"] as const)("an Envoy of Istio's that hangs (%s)", (interception) => {
   const mesh = istioMesh({ interception });
   const words = ["drain", "--sidecar", "istio", "--min-drain", "1s", "--drain", "30s"]; // an Envoy that hangs proves nothing
+
+  test("is not drained where only its port suggests it, and ebb says how to name it", async () => {
+    await using pod = await startPod();
+    const { container } = await startReady(mesh, pod);
+    process.kill(envoyOf(container), "SIGSTOP");
+    const ended = await run(pod, ["drain", "--drain", "5s"]);
+    expect(lineOf(ended, "not drained")).toMatchObject({ reason: expect.stringContaining("set --sidecar istio") });
+    expect(ended.code).toBe(69);
+  });
 
   test("is drained when the connections that it has accepted have gone", async () => {
     await using pod = await startPod();

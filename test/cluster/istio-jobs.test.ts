@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type MeansKind, meansKinds } from "../../src/core/reap-means.ts";
 import { logOf } from "../harness.ts";
-import { images } from "./cluster.ts";
+import { images, namespace } from "./cluster.ts";
 import { inject } from "./installation.ts";
-import { istiodUrl, sidecarKind } from "./istio/istio.ts";
+import { injected, istiodUrl, sidecarKind } from "./istio/istio.ts";
 import { type Order, startWebhooks, type Webhooks } from "./istio/webhooks.ts";
 import { type Container, exitCodeOf, hasCondition, jobOf, type KubeObject, type Pod } from "./objects.ts";
 import { reaped, startReaper } from "./reapers.ts";
@@ -69,6 +69,20 @@ describe("a Job without ebb, which Istio's ordinary sidecar keeps from its end,"
     const pod = await here.pod(metadata.name);
     expect([exitCodeOf(pod, "app"), exitCodeOf(pod, "istio-proxy")]).toEqual([3, 0]);
     expect(await reaper.metric(`ebb_reaper_acts_total{means="${means}",result="taken"}`)).toBe(1);
+  });
+});
+
+describe("a Job whose image has ebb as its entrypoint, which nothing but ports tells of Istio,", () => {
+  test.concurrent.each([
+    ["an ordinary container", false],
+    ["a native one", true],
+  ] as const)("fails with its app's code beside %s", async (_, isNative) => {
+    await using here = await namespace(injected);
+    const app = { name: "app", image: images.appInEbb, args: ["run", "--detect", "2m", "--", "/child", "exit", "3"] };
+    await here.apply([jobWith(app, sidecarKind(isNative))]);
+    await here.until("the Job has failed", async () => hasCondition(await here.job("work"), "Failed"));
+    const pod = await here.podOf("work");
+    expect([exitCodeOf(pod, "app"), exitCodeOf(pod, "istio-proxy")]).toEqual([3, 0]);
   });
 });
 

@@ -42,7 +42,7 @@ test.concurrent.each<[string, ReturnType<typeof envoySidecar> | undefined, reado
   ["with an ordinary one", envoySidecar(plan), ["found", "ready", "started", "quit", "done"]],
   ["with a native one", envoySidecar({ ...plan, isNative: true }), ["found", "ready", "started", "quit", "done"]],
 ])("the same Job ends with its command's code %s", async (_, sidecar, said) => {
-  await using here = await namespace();
+  await using here = await namespace({ "istio-injection": "disabled" }); // its label asks for one, which other tests install
   const job = reportJob();
   const limited = { ...job, spec: { ...job.spec, backoffLimit: 0 } };
   await here.apply(sidecar === undefined ? [limited] : [sidecar.configMap, injected(job, sidecar)]);

@@ -53,10 +53,11 @@ export const facts: readonly Fact[] = [
   { about: "quit", ran: "cloud-sql-proxy 2.27.0", by: "test/sidecars/cloud-sql-proxy", says: "it ends with 0" },
   {
     about: "leaves",
-    read: "cloud-sql-proxy v2.25.3 cmd/root.go:1250-1267",
+    ran: "cloud-sql-proxy 2.27.0",
+    by: "test/sidecars/cloud-sql-proxy",
     says: "its admin server answers through both delays",
   },
-  { about: "refusals", read: "cloud-sql-proxy v2.25.3 cmd/root.go:1270-1285" },
+  { about: "refusals", ran: "cloud-sql-proxy 2.27.0", by: "test/sidecars/cloud-sql-proxy" },
   { about: "found", read: "cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423" },
   {
     about: "native",

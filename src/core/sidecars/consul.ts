@@ -62,7 +62,7 @@ function podOfNode({ id, cluster, metadata }: EnvoyNode): PodIdentity | undefine
 }
 
 export const facts: readonly Fact[] = [
-  { about: "admin", read: "consul-dataplane 28a963a cmd/consul-dataplane/config.go:235" },
+  { about: "admin", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
   { about: "ready", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
   {
     about: "quit",
@@ -75,7 +75,12 @@ export const facts: readonly Fact[] = [
     read: "consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214",
     says: "/graceful_shutdown waits its whole grace period in any case; it is asked only where nobody listens at the admin interface",
   },
-  { about: "refusals", read: "consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214" },
+  {
+    about: "refusals",
+    ran: "Envoy 1.40.0 with consul-dataplane's bootstrap",
+    by: "test/sidecars/consul",
+    says: "those of /graceful_shutdown are read: consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214",
+  },
   { about: "drain", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
   { about: "count", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
   { about: "found", read: "consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_webhook.go:446" },

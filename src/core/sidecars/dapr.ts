@@ -48,15 +48,21 @@ export const dapr = {
 } as const satisfies SidecarKind;
 
 export const facts: readonly Fact[] = [
-  { about: "admin", ran: "daprd 1.14.0", by: "test/sidecars/dapr" },
-  { about: "ready", ran: "daprd 1.14.0", by: "test/sidecars/dapr" },
-  { about: "quit", ran: "daprd 1.14.0", by: "test/sidecars/dapr", says: "204, and it ends with 0" },
+  { about: "admin", ran: "daprd 1.14.0 and 1.18.2", by: "test/sidecars/dapr" },
+  { about: "ready", ran: "daprd 1.14.0 and 1.18.2", by: "test/sidecars/dapr" },
+  { about: "quit", ran: "daprd 1.14.0 and 1.18.2", by: "test/sidecars/dapr", says: "204, and it ends with 0" },
   {
     about: "leaves",
-    read: "dapr v1.18.3 pkg/runtime/runtime.go:418 and 528-534, pkg/runtime/config.go:475",
+    ran: "daprd 1.14.0 and 1.18.2",
+    by: "test/sidecars/dapr",
     says: "its port closes at once; with a request under way it ends with 1 when the grace period is over; dapr.io/block-shutdown-duration delays signals, not this",
   },
-  { about: "refusals", read: "dapr v1.18.3 pkg/api/http/middlewares.go:45-67, pkg/api/http/server.go:435" },
+  {
+    about: "refusals",
+    ran: "daprd 1.14.0 and 1.18.2",
+    by: "test/sidecars/dapr",
+    says: "another method than POST is 404 too",
+  },
   { about: "found", read: "dapr v1.18.3 pkg/injector/patcher/sidecar_patcher.go:137-183" },
   {
     about: "native",
@@ -65,7 +71,8 @@ export const facts: readonly Fact[] = [
   },
   {
     about: "moved",
-    read: "dapr v1.18.3 pkg/api/http/server.go:119-127, pkg/injector/patcher/sidecar_container.go:191 and 472-478",
+    ran: "daprd 1.14.0 and 1.18.2",
+    by: "test/sidecars/dapr",
     says: "`DAPR_HTTP_PORT`; `dapr.io/unix-domain-socket-path` puts its API on a unix socket",
   },
   {

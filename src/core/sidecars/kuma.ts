@@ -53,8 +53,9 @@ function podOfNode({ id, metadata }: EnvoyNode): PodIdentity | undefined {
 export const facts: readonly Fact[] = [
   {
     about: "admin",
-    read: "kuma 2.14.3 pkg/core/xds/sockets.go:28-41, pkg/xds/bootstrap/template_v3.go:237, app/kuma-dp/cmd/run.go:169-180",
-    says: "mode 0600, kuma-dp's user; on TCP before 2.14 and with envoyAdminUnixSocket=false",
+    ran: "Envoy 1.40.0 with Kuma 2.14.3's bootstrap",
+    by: "test/sidecars/kuma",
+    says: "mode 0600, kuma-dp's user; on TCP before 2.14 and with envoyAdminUnixSocket=false (read: kuma 2.14.3 pkg/xds/bootstrap/template_v3.go:237, app/kuma-dp/cmd/run.go:169-180)",
   },
   {
     about: "ready",

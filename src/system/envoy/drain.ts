@@ -124,7 +124,7 @@ function keepAccepting({ boundMs, minMs, log, signal }: DrainOptions): Promise<v
   const forMs = Math.min(minMs, boundMs);
   log.info(
     { forMs },
-    "no Envoy to drain: connections are still accepted, while the pod's address leaves the endpoints",
+    "no Envoy is drained: connections are still accepted, while the pod's address leaves the endpoints",
   );
   const { promise, resolve } = Promise.withResolvers<void>();
   const over = new AbortController();

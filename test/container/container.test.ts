@@ -85,11 +85,11 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
       expect(await sidecar.ended).toEqual({ code: 0, stdout: "listening\nPOST /quitquitquit\n", stderr: "" });
     });
 
-    test("finds the sidecar by itself", async () => {
+    test("finds the sidecar by itself, in a network that its user says is the pod's own", async () => {
       await using pod = await startPod(image);
       await using sidecar = startSidecar(pod);
       await sidecar.says("listening");
-      await using app = start(["/child", "exit", "0"], { beside: pod });
+      await using app = start(["--host-network=false", "/child", "exit", "0"], { beside: pod });
       const { code, stderr } = await app.ended;
       expect(logOf(stderr)[0]).toMatchObject({ msg: "ebb: found", sidecars: ["envoy"] });
       expect(code).toBe(0);

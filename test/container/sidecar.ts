@@ -10,6 +10,12 @@ createServer((request, response) => {
     response.writeHead(isReady ? 200 : 503).end(isReady ? "LIVE\n" : "PRE_INITIALIZING\n");
     return;
   }
+  if (request.url === "/server_info") {
+    response.end(
+      JSON.stringify({ version: "0/1.40.0/Clean/RELEASE", state: "LIVE", command_line_options: {}, node: {} }),
+    );
+    return;
+  }
   console.log(`${request.method} ${request.url}`);
   response.writeHead(200, { connection: "close" }).end("OK\n", () => process.exit(0));
 }).listen(9901, "127.0.0.1", () => console.log("listening"));

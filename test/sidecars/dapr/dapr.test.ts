@@ -56,6 +56,20 @@ describe.each(["daprd-1.14", "daprd-1.18"] as const)("%s", (name) => {
     expect(performance.now() - start).toBeGreaterThan(4500);
   });
 
+  test("the header dapr-force-shutdown, which is the user's to give, ends a daprd that knows it at once, with 1", async () => {
+    await using pod = await startPod();
+    const { container } = await startReady(dapr, pod);
+    const caller = await pod.start(["bash", "-c", halfRequest]);
+    await until("the request is under way", () => caller.log().includes("sent"));
+    const start = performance.now();
+    const quit = await run(pod, ["quit", "--header", "dapr-force-shutdown: true"], dapr.env);
+    expect(lineOf(quit, "quit")).toMatchObject({ level: "info", status: 204 });
+    expect(await container.ended).toBe(1);
+    const tookMs = performance.now() - start;
+    if (name === "daprd-1.18") expect(tookMs).toBeLessThan(4000);
+    else expect(tookMs).toBeGreaterThan(4500); // it waits for its grace period
+  });
+
   test("its API on a unix socket is found where the pod's annotations say so", async () => {
     await using pod = await startPod();
     using sockets = temporaryFolder();

@@ -26,7 +26,7 @@ function calls({ url }: Place): Work {
   const work = async (client: number): Promise<void> => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let turn = 0; isOpen; turn += 1) {
-      // the same whoever drains
+      // the same for every program
       const ms = client < load.quick ? 20 + ((client * 37 + turn * 53) % 180) : 3000 + ((client * 1700) % 6000);
       const one = await ask(`${url}/?${ms}`, agent, clock);
       if (one.end > 0) ended.push({ client, kind: "request", ...one });

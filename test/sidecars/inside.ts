@@ -16,7 +16,7 @@ await runTool("mount", "--bind", cacheFolder(), join(cache, "ebb"));
 // what a pod's containers have in /tmp is theirs
 mkdirSync(temporary);
 chmodSync(temporary, 0o1777);
-// nobody is there who knows names: who asks is told so at once
+// no server resolves names here: look-ups fail at once
 writeFileSync("/run/resolv.conf", "");
 await runTool("mount", "--bind", "/run/resolv.conf", "/etc/resolv.conf");
 await runTool("ip", "link", "set", "lo", "up");

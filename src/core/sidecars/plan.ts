@@ -37,7 +37,7 @@ export function foundIn(pod: PodFacts, names: readonly SidecarName[]): readonly 
   return found;
 }
 
-/** Whoever sees the pod's init containers says it so, where no injector's annotation does: `ebb inject` and `ebb webhook`, or a user. */
+/** `ebb inject`, `ebb webhook` or a user names native sidecars in this annotation, where no injector's annotation tells. */
 function saysNative(annotations: Annotations, name: string): boolean {
   const names = annotations.get("ebb.dev/native");
   return names?.replaceAll(" ", "").split(",").includes(name) === true;

@@ -113,7 +113,7 @@ function bodyOf(outcome: HttpAnswer | NoAnswer): string | undefined {
   return isAnswer(outcome) ? outcome.body : undefined;
 }
 
-/** It answers, be it that it does not allow this. Who does not answer is not asked again in the same breath. */
+/** Whether it answered, if only that it does not allow this. An Envoy that does not answer is not asked more in the same count. */
 function isTold(outcome: HttpAnswer | NoAnswer): boolean {
   return isAnswer(outcome) || outcome.reason.startsWith("HTTP ");
 }

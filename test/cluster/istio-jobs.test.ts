@@ -5,7 +5,7 @@ import { images, namespace } from "./cluster.ts";
 import { inject } from "./installation.ts";
 import { injected, istiodUrl, sidecarKind } from "./istio/istio.ts";
 import { type Order, startWebhooks, type Webhooks } from "./istio/webhooks.ts";
-import { type Container, exitCodeOf, hasCondition, jobOf, type KubeObject, type Pod } from "./objects.ts";
+import { type Container, exitCodeOf, hasCondition, jobOf, type KubeObject, type Pod, statusOf } from "./objects.ts";
 import { reaped, startReaper } from "./reapers.ts";
 
 // A real istiod injects, and a real pilot-agent with its Envoy is the sidecar.
@@ -63,7 +63,10 @@ describe("a Job without ebb, which Istio's ordinary sidecar keeps from its end,"
     await using here = await webhooks.namespace("before Istio's");
     await here.apply([work(3, { ...reaped, ...sidecarKind(false) })]);
     const { metadata } = await here.podOf("work");
-    await here.until("its app has ended", async () => exitCodeOf(await here.pod(metadata.name), "app") === 3);
+    await here.until("its app has ended, its proxy is ready", async () => {
+      const now = await here.pod(metadata.name);
+      return exitCodeOf(now, "app") === 3 && statusOf(now, "istio-proxy")?.ready === true;
+    });
     await using reaper = await startReaper(here, ["--means", means]);
     await here.until("the Job has failed", async () => hasCondition(await here.job("work"), "Failed"));
     const pod = await here.pod(metadata.name);

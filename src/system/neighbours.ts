@@ -1,36 +1,26 @@
-import { at, type HttpTarget, parseHttpTarget } from "../core/address.ts";
+import { type HttpTarget, parseHttpTarget } from "../core/address.ts";
 import type { Settings } from "../core/options.ts";
-import { type Heard, type Listener, suggestedBy } from "../core/sidecars/detect.ts";
+import { type Heard, type Listener, retold, suggestedBy } from "../core/sidecars/detect.ts";
 import { identityOf } from "../core/sidecars/identity.ts";
 import type { PodFacts } from "../core/sidecars/kind.ts";
 import { networkOf } from "../core/sidecars/network.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "../core/sidecars/plan.ts";
 import {
   adminOf,
-  judgeNeighbour,
   judgeOwner,
   type Neighbour,
-  proofPath,
   type Self,
   type Stranger,
   unproved,
   urlOf,
 } from "../core/sidecars/proof.ts";
 import { kindOf, type SidecarName } from "../core/sidecars/registry.ts";
+import { type Asking, ask } from "./ask-proxy.ts";
 import { readIfThere } from "./file.ts";
-import { createHttpClient } from "./http.ts";
-import { RequestFailed } from "./request-failed.ts";
 
-// Who listens here: loaded where neither annotations, variables nor the user say it. Each is asked with one small GET.
-
-const ASK_MS = 500;
-/** An Envoy lists all of its extensions, and under Consul its bootstrap. */
-const MAX_ANSWER = 1024 * 1024;
+// Loaded where neither annotations, variables nor the user name the proxy. Each listener is asked with one small GET.
 /** Listeners on loopback that are asked, in all. */
 const MAX_ASKED = 32;
-/** Of one that does not answer yet. */
-const MAX_TRIES = 20;
-const TRY_PERIOD_MS = 50;
 const PLAIN = "envoy";
 
 export interface NeighbourOptions extends PodFacts {
@@ -55,15 +45,6 @@ export interface Neighbours {
   settle(found: readonly FoundSidecar[], listeners: readonly Listener[], signal: AbortSignal): Promise<Settled>;
 }
 
-interface Asked {
-  readonly neighbour: Neighbour;
-  readonly tries: number;
-  readonly at: number;
-}
-
-/** By URL, as long as ebb runs: nobody is asked again who has answered. */
-const asked = new Map<string, Asked>();
-
 export function createNeighbours(options: NeighbourOptions): Neighbours {
   let known: Self | undefined;
   const context = (listeners: readonly Listener[], signal: AbortSignal, isLast: boolean): Context => {
@@ -78,15 +59,10 @@ export function createNeighbours(options: NeighbourOptions): Neighbours {
   };
 }
 
-interface Context extends PodFacts {
+interface Context extends PodFacts, Asking {
   readonly self: Self;
-  /** The ports that containers of the app declare: nobody asks there. */
-  readonly appPorts: ReadonlySet<number>;
   /** But for the app's. */
   readonly listeners: readonly Listener[];
-  /** Who has not answered so often is asked once more. */
-  readonly isLast: boolean;
-  readonly signal: AbortSignal;
 }
 
 function readSelf({ settings, env }: NeighbourOptions, listeners: readonly Listener[]): Self {
@@ -137,8 +113,13 @@ async function hearOne(
   if (owner !== "ours") return owner;
   const by = isOwn ? `port ${port}` : `port ${port}, which names this pod`;
   // a mesh's Envoy may be on the port that is usual for a plain one
-  if (name !== PLAIN || neighbour.name === PLAIN || names.includes(neighbour.name)) return { name, by };
-  return { name: neighbour.name, by, admin: urlOf(admin) };
+  const told = annotationsOf(neighbour);
+  if (name !== PLAIN || neighbour.name === PLAIN || names.includes(neighbour.name)) return { name, by, ...told };
+  return { name: neighbour.name, by, admin: urlOf(admin), ...told };
+}
+
+function annotationsOf({ annotations }: Extract<Neighbour, { kind: "proxy" }>): Pick<Heard, "annotations"> {
+  return annotations === undefined ? {} : { annotations };
 }
 
 function adminIn(name: SidecarName, context: Context): HttpTarget {
@@ -166,7 +147,8 @@ async function discover(context: Context): Promise<Heards> {
   for (const { url, admin, neighbour } of asked) {
     if (neighbour.kind !== "proxy") continue;
     const owner = judgeOwner(admin, neighbour, self);
-    if (owner === "ours") heard.push({ name: neighbour.name, by: `/server_info at ${url}`, admin: url });
+    const by = `/server_info at ${url}`;
+    if (owner === "ours") heard.push({ name: neighbour.name, by, admin: url, ...annotationsOf(neighbour) });
     else strangers.push(owner);
   }
   return { heard, strangers };
@@ -198,7 +180,9 @@ async function settleOne(
   const admin = adminOf(one.name, one.adjustment?.admin);
   if (isSuggested === undefined && (!isEnvoy(one) || isListening(admin, listening))) return one;
   const neighbour: Neighbour = isSuggested === undefined ? { kind: "silent" } : await ask(one.name, admin, context);
-  if (neighbour.kind === "proxy") return one;
+  if (neighbour.kind === "proxy") {
+    return neighbour.annotations === undefined ? one : retold(one, neighbour.annotations, context);
+  }
   const moved = neighbour.kind === "silent" && isEnvoy(one) ? await elsewhere(one.name, context) : undefined;
   if (moved !== undefined) return moveAdmin(one, moved);
   return isSuggested === undefined ? one : unproved(one.name, admin, neighbour);
@@ -217,31 +201,4 @@ async function elsewhere(name: SidecarName, context: Context): Promise<string | 
   const { heard } = await discover(context);
   const of = (wanted: (other: SidecarName) => boolean) => heard.find((other) => wanted(other.name))?.admin;
   return of((other) => other === name) ?? of((other) => other === PLAIN || name === PLAIN);
-}
-
-/** Asks once; again only who has not answered. */
-async function ask(name: SidecarName, admin: HttpTarget, { appPorts, isLast, signal }: Context): Promise<Neighbour> {
-  if (admin.address.kind === "tcp" && appPorts.has(admin.address.port)) return { kind: "silent" };
-  const key = urlOf(at(admin, proofPath(name)));
-  const { neighbour: before, tries = 0, at: lastAt = 0 } = asked.get(key) ?? {};
-  const now = performance.now();
-  if (before !== undefined && before.kind !== "silent") return before;
-  if (before !== undefined && !isLast && (tries >= MAX_TRIES || now - lastAt < TRY_PERIOD_MS)) return before;
-  const neighbour = await askOnce(name, admin, signal);
-  asked.set(key, { neighbour, tries: tries + 1, at: now });
-  return neighbour;
-}
-
-async function askOnce(name: SidecarName, admin: HttpTarget, signal: AbortSignal): Promise<Neighbour> {
-  using client = createHttpClient({ maxAnswer: MAX_ANSWER });
-  const limit = AbortSignal.timeout(ASK_MS);
-  const headers = [["Accept", "application/json"]] as const;
-  const request = { method: "GET", target: at(admin, proofPath(name)), headers };
-  try {
-    return judgeNeighbour(name, await client.request(request, AbortSignal.any([signal, limit])));
-  } catch (error) {
-    if (error instanceof RequestFailed) return { kind: error.kind === "refused" ? "silent" : "other" };
-    if (!signal.aborted && !limit.aborted) throw error;
-    return { kind: "silent" };
-  }
 }

@@ -67,7 +67,9 @@ describe.each([...kinds])("beside Istio's sidecar as $what,", ({ name }) => {
   test("ebb status shows it as it is, and finds nothing amiss", async () => {
     const { stdout } = await ebb("status", "--json");
     const { sidecars, findings } = JSON.parse(stdout);
-    expect(sidecars).toMatchObject([{ name: "istio", ready: true, envoy: { state: "LIVE", problems: [] } }]);
+    expect(sidecars).toMatchObject([
+      { name: "istio", native: name === "native", ready: true, envoy: { state: "LIVE", problems: [] } },
+    ]);
     const { listeners } = sidecars[0].envoy;
     for (const [listener, direction] of [
       ["virtualInbound", "inbound"],

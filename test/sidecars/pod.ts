@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { childrenOf, collect, isEbb, type Started, type StartOptions, startEbb, until } from "../harness.ts";
+import { cacheFolder } from "../../build/cache.mjs";
+import { childrenOf, collect, ebbPath, isEbb, type Started, type StartOptions, startEbb, until } from "../harness.ts";
 import { runTool } from "./tool.ts";
 
 /** A main process with the processes it starts, in a PID namespace of its own and the network of its pod. */
@@ -86,9 +87,15 @@ export async function signalEbb({ pid }: Started, signal: NodeJS.Signals): Promi
   process.kill(await until("ebb is there", () => childrenOf(pid).find(isEbb)), signal);
 }
 
+/** What containers need of the machine's own /tmp: a checkout that is there, or a cache. */
+const kept = [join(import.meta.dirname, "..", ".."), ebbPath, cacheFolder()].flatMap(
+  (path) => /^\/tmp\/([^/]+)/.exec(path)?.[1] ?? [],
+);
+
 /** A PID namespace, and a /tmp that is the pod's. */
 function own(pod: string): readonly string[] {
-  const script = 'mount --bind "$0" /tmp && exec "$@"';
+  const mounts = [...new Set(kept)].map((name) => `mkdir -p "$0/${name}" && mount --rbind "/tmp/${name}" "$0/${name}"`);
+  const script = [...mounts, 'mount --rbind "$0" /tmp', 'exec "$@"'].join(" && ");
   return ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", script, temporaryOf(pod)];
 }
 

@@ -17,6 +17,8 @@ export interface Heard {
   readonly by: string;
   /** Where its admin interface is, where that is not its usual place. */
   readonly admin?: string;
+  /** Of its pod, as its node carries them. */
+  readonly annotations?: Annotations;
   /** The port alone tells of it: its admin interface has not proved yet that it is one. */
   readonly isSuggested?: true;
 }
@@ -50,16 +52,30 @@ export function detect(evidence: Evidence): Detection {
   const by = told.by.length === 0 ? undefined : told.by.join(", ");
   const found = foundIn(evidence, told.names);
   return {
-    found: isHeard && hasProxy ? found.map((one, at) => withHeard(one, evidence.heard[at])) : found,
+    found: isHeard && hasProxy ? found.map((one, at) => withHeard(one, evidence.heard[at], evidence)) : found,
     hasProxy,
     by,
   };
 }
 
 /** Companions come after those of which ports tell. */
-function withHeard(found: FoundSidecar, { admin, isSuggested }: Partial<Heard> = {}): FoundSidecar {
-  const one = admin === undefined ? found : moveAdmin(found, admin);
+function withHeard(
+  found: FoundSidecar,
+  { admin, annotations, isSuggested }: Partial<Heard> = {},
+  facts: PodFacts,
+): FoundSidecar {
+  const told = annotations === undefined ? found : retold(found, annotations, facts);
+  const one = admin === undefined ? told : moveAdmin(told, admin);
   return isSuggested === undefined ? one : { ...one, isSuggested };
+}
+
+/** With what the proxy's own node says of the pod, where the pod itself does not. */
+export function retold(
+  found: FoundSidecar,
+  annotations: Annotations,
+  { env, annotations: own }: PodFacts,
+): FoundSidecar {
+  return foundIn({ env, annotations: new Map([...annotations, ...own]) }, [found.name])[0] ?? found;
 }
 
 /** A mesh's own variable names it, or its admin port; another admin interface, or another tool's variable, means a plain Envoy. */

@@ -1,3 +1,4 @@
+import { objectOf } from "../json.ts";
 import type { Fact } from "./fact.ts";
 import {
   type Adjustment,
@@ -29,6 +30,7 @@ export const istio = {
   quit: "http://localhost:15020/quitquitquit",
   quitPath: undefined,
   podOfNode,
+  annotationsOfNode,
   ports: [15021, 15020, 15000],
   userVariables: ["ISTIO_QUIT_API"],
   annotation: "sidecar.istio.io/status",
@@ -60,6 +62,12 @@ export const istio = {
 function podOfNode({ id }: EnvoyNode): PodIdentity | undefined {
   const [type = "", , pod = "", domain] = id.split("~");
   return domain !== undefined && /^(sidecar|router|waypoint)$/.test(type) ? splitAtLastDot(pod) : undefined;
+}
+
+/** istio pkg/bootstrap/config.go (ExtractAnnotations): what the downward API gives to pilot-agent. */
+function annotationsOfNode({ metadata }: EnvoyNode): Annotations {
+  const entries = Object.entries(objectOf(metadata.ANNOTATIONS));
+  return new Map(entries.flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : [])));
 }
 
 export const facts: readonly Fact[] = [

@@ -97,6 +97,8 @@ export interface SidecarKind {
   readonly quitPath: string | undefined;
   /** Of an Envoy: the pod that its node names, as far as it does; undefined: this node is none of this kind. */
   readonly podOfNode?: (node: EnvoyNode) => PodIdentity | undefined;
+  /** Of an Envoy: the pod's annotations that its node carries. */
+  readonly annotationsOfNode?: (node: EnvoyNode) => Annotations;
   /** Of what is no Envoy: the path where it names its pod, and what an answer says; undefined: that is none of this kind. */
   readonly podAt?: { readonly path: string; readonly read: (body: string) => PodIdentity | undefined };
   /** Any of these listening suggests that it is here. */

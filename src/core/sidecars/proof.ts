@@ -1,7 +1,7 @@
 import { at, describeTarget, type HttpTarget, parseHttpTarget } from "../address.ts";
 import { excerpt, type HttpAnswer } from "../http-message.ts";
 import { describeNode, describePod, ownerOf, parseNode } from "./identity.ts";
-import type { PodIdentity } from "./kind.ts";
+import type { Annotations, PodIdentity } from "./kind.ts";
 import type { Network } from "./network.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
@@ -10,7 +10,14 @@ import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 /** What somebody at an admin interface turned out to be. */
 export type Neighbour =
   /** A proxy of this kind, which names this pod as far as it does. */
-  | { readonly kind: "proxy"; readonly name: SidecarName; readonly pod: PodIdentity; readonly says: string }
+  | {
+      readonly kind: "proxy";
+      readonly name: SidecarName;
+      readonly pod: PodIdentity;
+      readonly says: string;
+      /** Of its pod, as far as it carries them. */
+      readonly annotations?: Annotations;
+    }
   /** Something else: an app. `problem`: it may be one that does not say it. */
   | { readonly kind: "other"; readonly problem?: string }
   /** Nobody, or somebody who starts. */
@@ -40,7 +47,10 @@ function envoyOf(body: string): Neighbour | undefined {
   const node = parseNode(body);
   if (node === undefined) return undefined;
   const mesh = sidecarNames.find((name) => name !== PLAIN && kindOf(name).podOfNode?.(node) !== undefined) ?? PLAIN;
-  return { kind: "proxy", name: mesh, pod: kindOf(mesh).podOfNode?.(node) ?? {}, says: describeNode(node) };
+  const { podOfNode, annotationsOfNode } = kindOf(mesh);
+  const annotations = annotationsOfNode?.(node);
+  const proxy = { kind: "proxy", name: mesh, pod: podOfNode?.(node) ?? {}, says: describeNode(node) } as const;
+  return annotations === undefined ? proxy : { ...proxy, annotations };
 }
 
 /** Where the admin interface of this kind is, if nothing says another place. */

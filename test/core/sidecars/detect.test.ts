@@ -124,6 +124,15 @@ describe("ports that listen tell where nothing else does", () => {
   });
 });
 
+test("what its node says of the pod tells a native sidecar that a port tells of; the pod's own word comes first", () => {
+  const annotations = new Map([["sidecar.istio.io/status", istioNative]]);
+  const heard: readonly Heard[] = [{ name: "istio", by: "port 15021", annotations }];
+  const native = (own: readonly (readonly [string, string])[]) =>
+    detect({ env: {}, admin: undefined, annotations: new Map(own), heard }).found.map(({ isNative }) => isNative);
+  expect(native([])).toEqual([true]);
+  expect(native([["example.com/a", "b"]])).toEqual([true]);
+});
+
 test("what was heard says where its admin interface is, and whether that has proved anything", () => {
   const heard: readonly Heard[] = [
     { name: "envoy", by: "/server_info at http://127.0.0.1:9911", admin: "http://127.0.0.1:9911" },

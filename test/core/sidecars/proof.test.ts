@@ -36,6 +36,13 @@ describe("what an admin interface's answer makes of it", () => {
     expect(judgeNeighbour(name, answer)).toMatchObject(neighbour);
   });
 
+  test("Istio's node carries its pod's annotations, of which those that are texts count", () => {
+    const annotations = { "sidecar.istio.io/status": "{}", odd: 5 };
+    const neighbour = judgeNeighbour("istio", info({ id: istioId, metadata: { ANNOTATIONS: annotations } }));
+    const told = neighbour.kind === "proxy" ? neighbour.annotations : undefined;
+    expect([...(told ?? [])]).toEqual([["sidecar.istio.io/status", "{}"]]);
+  });
+
   test("an Envoy that does not allow the question is told apart", () => {
     const refused = judgeNeighbour("envoy", answer("request to path /server_info not allowed", 403));
     expect(refused).toMatchObject({ kind: "other", problem: expect.stringContaining("/server_info") });

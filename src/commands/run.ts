@@ -191,7 +191,7 @@ function wait(run: Run): void {
   const { settings, env, log, queue } = run;
   const { signal } = run.stopWaiting;
   const onNotReady = (sidecar: Sidecar, reason: string) => {
-    if (mayHaveDrained(run) && reason.includes(ENVOY_DRAINING)) endDrainOf(sidecar, run);
+    if (mayHaveDrained(run) && reason.includes(ENVOY_DRAINING)) takeDrainBack(sidecar, run, "revive");
   };
   run.wait = startWait({ settings, targets: [], lookMs: settings.detect, env, log, signal, onNotReady });
   run.wait.done.then(
@@ -212,22 +212,18 @@ function mayHaveDrained({ leaving, settings }: Run): boolean {
   return leaving.drainMs > 0 || (settings.restartPolicy ?? "Never") !== "Never";
 }
 
-function endDrainOf(sidecar: Sidecar, run: Run): void {
-  import("../system/envoy/drain.ts").then(
-    ({ revive }) => revive(sidecar, run.log),
-    (error: unknown) => logBug(run, error, "the drain could not be taken back"),
-  );
+function takeDrainBack(sidecar: Sidecar, run: Run, how: "revive" | "reviveIfDraining"): void {
+  import("../system/envoy/drain.ts")
+    .then((drain) => drain[how](sidecar, run.log))
+    .catch((error: unknown) => logBug(run, error, "the drain could not be taken back"));
 }
 
 /** Of sidecars whose readiness does not tell that they drain. */
-function endHiddenDrains(run: Run): void {
+function takeHiddenDrainsBack(run: Run): void {
   if (!mayHaveDrained(run)) return;
   for (const sidecar of run.wait?.here()?.sidecars ?? []) {
-    if (sidecar.name === "custom" || kindOf(sidecar.name).staysReady !== true) continue;
-    import("../system/envoy/drain.ts").then(
-      ({ reviveIfDraining }) => reviveIfDraining(sidecar, run.log),
-      (error: unknown) => logBug(run, error, "the drain could not be taken back"),
-    );
+    const isHidden = sidecar.name !== "custom" && kindOf(sidecar.name).staysReady === true;
+    if (isHidden) takeDrainBack(sidecar, run, "reviveIfDraining");
   }
 }
 
@@ -246,7 +242,7 @@ function start(run: Run): void {
     run.log.release();
     giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started");
-    endHiddenDrains(run);
+    takeHiddenDrainsBack(run);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     run.queue.push({ kind: "start-failed", exitCode: error.exitCode });

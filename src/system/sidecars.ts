@@ -1,6 +1,13 @@
 import type { Environment } from "../core/option.ts";
 import type { Settings } from "../core/options.ts";
-import { type Detection, detect, type Evidence, mayTell, parseAnnotations } from "../core/sidecars/detect.ts";
+import {
+  type Detection,
+  detect,
+  type Evidence,
+  hasUserVariable,
+  mayTell,
+  parseAnnotations,
+} from "../core/sidecars/detect.ts";
 import type { Annotations } from "../core/sidecars/kind.ts";
 import { type FoundSidecar, foundIn, planSidecars } from "../core/sidecars/plan.ts";
 import type { Stranger } from "../core/sidecars/proof.ts";
@@ -76,7 +83,7 @@ export function readAnnotations(path: string): Annotations {
 
 /** Whether the user says both what to wait for and what to quit, so that nothing is left to be found. */
 function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarSettings, env: Environment): boolean {
-  const isNamed = admin !== undefined || (env.ISTIO_QUIT_API ?? env.ENVOY_KILL_API) !== undefined;
+  const isNamed = admin !== undefined || hasUserVariable(env);
   return !isNamed && ready.length > 0 && (signalProcess.length > 0 || quit.some(({ isMore }) => isMore !== true));
 }
 

@@ -1,4 +1,5 @@
 import type { HttpTarget } from "../address.ts";
+import type { Environment } from "../option.ts";
 import type { Annotations, PodFacts } from "./kind.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
@@ -80,20 +81,40 @@ export function retold(
 
 /** A mesh's own variable names it, or its admin port; another admin interface, or another tool's variable, means a plain Envoy. */
 function proxyByUser({ env, admin }: Evidence, { names, by }: Told): void {
-  const isSet = (name: string) => (env[name] ?? "") !== "";
-  const named = (name: SidecarName) => kindOf(name).userVariables?.find(isSet);
-  const mesh = sidecarNames.find((name) => name !== PLAIN && named(name) !== undefined);
-  const plain = named(PLAIN);
-  if (mesh !== undefined) {
-    names.push(mesh);
-    by.push(named(mesh) as string);
+  const named = namedByUser(env);
+  if (named !== undefined && (admin === undefined || named.name !== PLAIN)) {
+    names.push(named.name);
+    by.push(named.variable);
   } else if (admin !== undefined) {
     names.push(ownerOf(admin));
-    by.push(isSet("ENVOY_ADMIN_API") ? "ENVOY_ADMIN_API" : "--admin");
-  } else if (plain !== undefined) {
-    names.push(PLAIN);
-    by.push(plain);
+    by.push((env.ENVOY_ADMIN_API ?? "") === "" ? "--admin" : "ENVOY_ADMIN_API");
   }
+}
+
+interface Named {
+  readonly name: SidecarName;
+  readonly variable: string;
+}
+
+/** By a variable of another tool that has a value: a mesh before a plain Envoy. */
+function namedByUser(env: Environment): Named | undefined {
+  let plain: Named | undefined;
+  for (const name of sidecarNames) {
+    for (const variable of kindOf(name).userVariables ?? []) {
+      if ((env[variable] ?? "") === "") continue;
+      if (name !== PLAIN) return { name, variable };
+      plain ??= { name, variable };
+    }
+  }
+  return plain;
+}
+
+/** Whether such a variable is there, even without a value. */
+export function hasUserVariable(env: Environment): boolean {
+  for (const name of sidecarNames) {
+    for (const variable of kindOf(name).userVariables ?? []) if (env[variable] !== undefined) return true;
+  }
+  return false;
 }
 
 const PLAIN = "envoy";

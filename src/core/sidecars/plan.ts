@@ -182,13 +182,17 @@ function ownProbes(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget 
 }
 
 /** Its own endpoint, and those of its other versions and settings, which are on the admin interface or on ports of their own. */
-function defaultProbe({ admin, notReady, orReady = [] }: SidecarKind, ready: string, adjustment: Adjustment): Probe {
+function defaultProbe({ admin, notReady, orReady }: SidecarKind, ready: string, adjustment: Adjustment): Probe {
   const probe = parseProbe(ready) as Probe;
   const own = probe.kind === "http" && notReady !== undefined ? { ...probe, except: notReady } : probe;
-  const moved = (url: string) =>
-    url.startsWith(`${admin}/`) ? `${adjustment.admin ?? admin}${url.slice(admin.length)}` : url;
-  const others = orReady.map((url) => parseProbe(moved(url)) as Probe);
-  return others.length === 0 ? own : { kind: "any", probes: [own, ...others] };
+  if (orReady === undefined) return own;
+  const probes = [own];
+  for (const url of orReady) {
+    const isOnAdmin = url.startsWith(`${admin}/`);
+    const moved = isOnAdmin ? `${adjustment.admin ?? admin}${url.slice(admin.length)}` : url;
+    probes.push(parseProbe(moved) as Probe);
+  }
+  return { kind: "any", probes };
 }
 
 /** The user's `--ready-path`, on the admin interface that is the user's or else the sidecar's own. */

@@ -21,7 +21,6 @@ const otherTools: Readonly<Record<string, readonly string[]>> = {
     "such as pilot-agent",
     "dapr-api-token: abc",
   ],
-  "system/sidecars.ts": ["ISTIO_QUIT_API"],
   "manuals.ts": ["--sidecar istio", "Istio's agent", "as `pilot-agent request` does"],
 };
 

@@ -129,7 +129,7 @@ function failureOf(error: unknown, signal: AbortSignal): RequestFailed {
   if (signal.aborted) return new RequestFailed("late", "no answer in time");
   const code = codeOf(error);
   if (code === "ECONNREFUSED") return new RequestFailed("refused", REFUSED);
-  if (notThere.includes(code)) return new RequestFailed("broken", `connection failed (${code})`);
+  if (notThere.includes(code)) return new RequestFailed("unreachable", `connection failed (${code})`);
   const { message } = error as Error;
   const [reason = ""] = message.split(". For more information");
   return new RequestFailed("broken", reasons[code] ?? `${excerpt(reason, 200)}`);

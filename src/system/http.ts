@@ -190,7 +190,7 @@ function open(where: Where, done: Done<Connection>, pending: Pending): Cancel {
 function connectFailure(error: unknown): RequestFailed {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === "ECONNREFUSED" || code === "ENOENT") return new RequestFailed("refused", REFUSED);
-  return new RequestFailed("broken", code === undefined ? String(error) : `connection failed (${code})`);
+  return new RequestFailed("unreachable", code === undefined ? String(error) : `connection failed (${code})`);
 }
 
 interface Exchange {

@@ -23,6 +23,8 @@ export interface Told {
   readonly target: HttpTarget;
   /** The answer, or why there is none; undefined: the last attempt hung until time was up. */
   readonly result: HttpAnswer | RequestFailed | undefined;
+  /** Whether an attempt lost its connection before the answer: the sidecar may have ended because of it. */
+  readonly wasHeard: boolean;
 }
 
 /** What the attempts have come to. */
@@ -31,6 +33,7 @@ interface Attempts {
   answer?: HttpAnswer;
   /** Why the last one brought no answer. */
   failure?: RequestFailed | undefined;
+  wasHeard: boolean;
   /** Since when one is under way. */
   since?: number | undefined;
 }
@@ -42,9 +45,9 @@ const SHORT_MS = 100;
  * and it can go elsewhere, it goes there in the same attempt.
  */
 export async function sendQuit(quit: QuitRequest, options: SendOptions, signal: AbortSignal): Promise<Told> {
-  const seen: Attempts = { target: quit.target };
+  const seen: Attempts = { target: quit.target, wasHeard: false };
   const result = await attemptAll(quit, options, { seen, signal });
-  return { target: seen.target, result };
+  return { target: seen.target, result, wasHeard: seen.wasHeard };
 }
 
 interface Around {
@@ -83,8 +86,8 @@ function mayRepeat({ isOnce }: QuitRequest, { failure }: Attempts): boolean {
 }
 
 /** Nobody listens where somebody did: three tries are enough to be sure. */
-function isGone({ failure }: Attempts, attemptNumber: number, { wereReady }: SendOptions): boolean {
-  return wereReady && failure?.kind === "refused" && attemptNumber >= 2;
+function isGone({ failure, wasHeard }: Attempts, attemptNumber: number, { wereReady }: SendOptions): boolean {
+  return (wereReady || wasHeard) && failure?.kind === "refused" && attemptNumber >= 2;
 }
 
 async function attemptOnce(quit: QuitRequest, given: readonly Header[], around: Around): Promise<HttpAnswer> {
@@ -133,6 +136,7 @@ async function record(answering: Promise<HttpAnswer>, seen: Attempts): Promise<H
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
     seen.failure = error;
+    if (error.kind === "broken") seen.wasHeard = true;
   }
   seen.since = undefined;
   throw new Unanswered();

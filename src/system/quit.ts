@@ -115,13 +115,15 @@ async function outcomeOf(found: Sidecar, quit: QuitRequest, options: QuitOptions
   const signal = AbortSignal.timeout(options.timeoutMs);
   // a socket may come later than the quit: each attempt looks for it
   const again = found.socket?.quitPath === undefined ? undefined : () => locate(found).quits[0];
-  const { target, result } = await sendQuit(quit, { ...options, again }, signal);
+  const { target, result, wasHeard } = await sendQuit(quit, { ...options, again }, signal);
   const asked = { method: quit.method, target };
   const sidecar = target === quit.otherwise?.target ? leavingAs(found, quit.otherwise) : found;
   const request = describeQuit(asked);
   if (result === undefined) return { request, ok: false, outcome: "no answer in time" };
   if (!(result instanceof RequestFailed)) return { request, ...(await answered(sidecar, asked, result, signal)) };
   if (result.kind === "refused") {
+    // the first attempt was its end (pilot-agent leaves before its answer does)
+    if (wasHeard) return { request, ok: true, outcome: "gone" };
     return { request, ...(await refused(sidecar, quit, { signal, wereReady: options.wereReady })) };
   }
   // it may have been heard, and must not be told again: its end tells

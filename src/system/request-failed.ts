@@ -1,8 +1,13 @@
-/** An attempt that brought no answer: `refused`, nobody listens there; `late`, time was up; `broken`, anything else. */
-export class RequestFailed extends Error {
-  readonly kind: "refused" | "late" | "broken";
+export type FailureKind = "refused" | "unreachable" | "late" | "broken";
 
-  constructor(kind: "refused" | "late" | "broken", reason: string) {
+/**
+ * An attempt that brought no answer: `refused`, nobody listens there; `unreachable`, no connection for another reason; `late`,
+ * time was up; `broken`, somebody accepted the connection and gave no valid answer.
+ */
+export class RequestFailed extends Error {
+  readonly kind: FailureKind;
+
+  constructor(kind: FailureKind, reason: string) {
     super(reason);
     this.kind = kind;
   }

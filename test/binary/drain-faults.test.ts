@@ -104,7 +104,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
     test.concurrent("dying: it is gone", async () => {
       await using envoy = await startFakeEnvoy("quitquitquit", "dying");
       const ended = await drain(envoy, 15_000, "--quit");
-      expect(lineOf(ended, "quit")).toMatchObject({ level: "info", outcome: "gone already" });
+      expect(lineOf(ended, "quit")).toMatchObject({ level: "info", outcome: "gone" });
       expect(ended.code).toBe(0);
     });
 

@@ -59,6 +59,19 @@ describe.each(ways)("ebb %s", (name, flagsFor, code) => {
     expect(sidecar.requests).toHaveLength(3);
   });
 
+  test("a sidecar that ends before its answer is gone: pilot-agent does, now and then", async () => {
+    await using sidecar = await fakeSidecar({
+      onQuit(incoming) {
+        void sidecar[Symbol.asyncDispose]();
+        incoming.socket.destroy();
+      },
+    });
+    const ended = await ebb([...flagsFor(sidecar), ...command]);
+    expect(ended.code).toBe(code.ok);
+    expect(ended.log.find(({ msg }) => msg === "ebb: quit")).toMatchObject({ level: "info", outcome: "gone" });
+    expect(sidecar.requests).toEqual(request);
+  });
+
   test("quits go out in parallel, each with its own timeout", async () => {
     const hanging = await Promise.all([1, 2, 3].map(() => fakeSidecar({ onQuit: () => undefined })));
     await using good = await fakeSidecar();

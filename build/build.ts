@@ -6,6 +6,7 @@ import { compile } from "./compile.ts";
 import { runInEmptyRoot } from "./empty-root.ts";
 import { evidencePaths, writeEvidence } from "./evidence.ts";
 import { linkStatic } from "./link-static.ts";
+import { buildNativeModule, nativeSources } from "./native.ts";
 import { type BuildInput, type Order, readOrder } from "./order.ts";
 import { shrink } from "./shrink.ts";
 import { digestOf, removeSums, writeSums } from "./sums.ts";
@@ -14,8 +15,8 @@ import { verify } from "./verify.ts";
 
 const project = resolve(import.meta.dirname, "..");
 const lockfile = join(project, "package-lock.json");
-const native = ["before-bun.c", "child.c", "signals.c"].map((name) => join("src", "native", name));
-const sources = [join("build", "glue.c"), ...native].map((path) => join(project, path));
+const sources = [join(project, "build", "glue.c"), ...nativeSources];
+const nativeModule = join(project, "dist", "native.node");
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
@@ -27,9 +28,10 @@ try {
   process.exitCode = 1;
 }
 
-/** toolchain there? -> each target -> checksums, if it is a release. */
+/** toolchain there? -> what runs from source -> each target -> checksums, if it is a release. */
 async function buildAll({ inputs, release }: Order): Promise<void> {
   for (const { target } of inputs) findToolchain(target);
+  await timed("native", () => buildNativeModule(nativeModule));
   if (release !== undefined) removeSums(release);
   for (const input of inputs) await build(input);
   if (release === undefined) return;

@@ -4,16 +4,10 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- What Debian's libstdc++.a and libgcc_eh.a, built for glibc, expect of libc ---- */
@@ -84,49 +78,17 @@ static void run_image_finalisers(void) {
 __attribute__((section(".init_array.ebb_image"), used)) static const procedure image_init = run_image_initialisers;
 __attribute__((section(".fini_array.ebb_image"), used)) static const procedure image_fini = run_image_finalisers;
 
-/* ---- dlopen for bun:ffi: the functions of libc that ebb calls (src/system/libc.ts, native.ts), by name ---- */
+/* ---- process.dlopen for the one Node-API module, which is linked in (src/native/module.c) ---- */
 
-/* src/native/. Weak, so that other executables can be linked without it. */
-void ebb_argv(void) __attribute__((weak));
-void ebb_exec(void) __attribute__((weak));
-void ebb_listen(void) __attribute__((weak));
-void ebb_next_signal(void) __attribute__((weak));
-void ebb_parent_death(void) __attribute__((weak));
-void ebb_spawn(void) __attribute__((weak));
-void ebb_stop(void) __attribute__((weak));
+/* Weak, so that other executables can be linked without it. */
+void napi_register_module_v1(void) __attribute__((weak));
+void node_api_module_get_api_version_v1(void) __attribute__((weak));
 
-#define FUNCTIONS(ENTRY) \
-  ENTRY(__errno_location) \
-  ENTRY(_exit) \
-  ENTRY(access) \
-  ENTRY(close) \
-  ENTRY(connect) \
-  ENTRY(ebb_argv) \
-  ENTRY(ebb_exec) \
-  ENTRY(ebb_listen) \
-  ENTRY(ebb_next_signal) \
-  ENTRY(ebb_parent_death) \
-  ENTRY(ebb_spawn) \
-  ENTRY(ebb_stop) \
-  ENTRY(getpgid) \
-  ENTRY(getsockopt) \
-  ENTRY(isatty) \
-  ENTRY(kill) \
-  ENTRY(open) \
-  ENTRY(poll) \
-  ENTRY(read) \
-  ENTRY(sigprocmask) \
-  ENTRY(socket) \
-  ENTRY(tcgetpgrp) \
-  ENTRY(tcsetpgrp) \
-  ENTRY(waitpid) \
-  ENTRY(write)
-
-#define ENTRY(name) {#name, (void *)name},
+#define ENTRY(name) {#name, (void *)name}
 static const struct {
   const char *name;
   void *address;
-} functions[] = {FUNCTIONS(ENTRY)};
+} functions[] = {ENTRY(napi_register_module_v1), ENTRY(node_api_module_get_api_version_v1)};
 
 static _Thread_local char failure[160];
 static _Thread_local int failed;
@@ -137,13 +99,12 @@ static void *fail(const char *what, const char *name) {
   return 0;
 }
 
-/* Only libc can be opened, by whatever path it is named, and the program itself (a null path). */
+/* Only that module can be opened, and the program itself (a null path). */
 void *dlopen(const char *path, int mode) {
   (void)mode;
   if (!path) return (void *)functions;
   const char *slash = strrchr(path, '/');
-  const char *file = slash ? slash + 1 : path;
-  return strncmp(file, "libc.", 5) == 0 ? (void *)functions : fail("dlopen", path);
+  return strcmp(slash ? slash + 1 : path, "native.node") == 0 ? (void *)functions : fail("dlopen", path);
 }
 
 void *dlsym(void *restrict handle, const char *restrict name) {

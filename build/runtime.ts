@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { alignUp, type Elf, readElf, segmentOf, segmentsOf, segmentType } from "./elf.ts";
 import type { DynamicTable } from "./elf-dynamic.ts";
+import { readSymbols, symbolTable } from "./elf-symbols.ts";
 import { linkerScript } from "./linker-script.ts";
+import { nodeApiHeaders } from "./native.ts";
 import type { Target } from "./targets.ts";
 import type { ThreadBlock } from "./thread-local.ts";
 import { findToolchain, type Toolchain } from "./toolchain.ts";
@@ -74,7 +76,7 @@ function scriptFor({ image, dynamic, target }: RuntimeInput, shared: ReadonlyMap
   const own = imageAddresses(image, dynamic);
   return linkerScript({
     base: alignUp(end, spacing),
-    addresses: new Map([["ebb_image_start", start], ["ebb_image_end", end], ...own, ...shared]),
+    addresses: new Map([["ebb_image_start", start], ["ebb_image_end", end], ...own, ...nodeApi(image), ...shared]),
     wanted: wantedSymbols(dynamic, shared, target),
     target,
   });
@@ -92,6 +94,12 @@ function imageAddresses(image: Elf, { init, fini, initArray, finiArray }: Dynami
     ...(init === undefined ? [] : [["_init", init] as [string, number]]),
     ...(fini === undefined ? [] : [["_fini", fini] as [string, number]]),
   ];
+}
+
+/** The functions that modules like src/native/module.c call. */
+function nodeApi(image: Elf): readonly [string, number][] {
+  const exported = [...readSymbols(image, symbolTable.dynamic).values()];
+  return exported.filter(({ name }) => name.startsWith("napi_")).map(({ name, value }) => [name, value]);
 }
 
 /** Weak symbols too: the archives may have them, as the shared libraries would. */
@@ -119,7 +127,7 @@ ebb_image_block: .zero ${size}
 function compileSources({ sources }: RuntimeInput, { gcc, includes }: Toolchain, folder: string): void {
   const warnings = ["-Wall", "-Wextra", "-Werror", "-Wstrict-prototypes"];
   const code = ["-std=gnu17", "-O2", "-fno-pie", "-fno-stack-protector", "-U_FORTIFY_SOURCE"];
-  const headers = ["-nostdinc", ...includes.flatMap((include) => ["-isystem", include])];
+  const headers = ["-nostdinc", ...[...includes, nodeApiHeaders].flatMap((include) => ["-isystem", include])];
   sources.forEach((source, index) => {
     run(gcc, [...warnings, ...code, ...headers, "-c", resolve(source), "-o", objectName(index)], folder);
   });

@@ -13,7 +13,7 @@ import { type Change, type Child, type CommandLine, kill, reap, spawn } from "..
 import { goOn, stopWith, takeTerminalBack } from "../system/job-control.ts";
 import { createLog, type Log } from "../system/log.ts";
 import { countWakeUp, giveMemoryBack } from "../system/memory.ts";
-import { rareNative } from "../system/native.ts";
+import { native } from "../system/native.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
 import { quitAll } from "../system/quit.ts";
 import { settle } from "../system/settle.ts";
@@ -101,7 +101,7 @@ function prepare({ args, argvIndex, env, said }: Invocation): Run {
   const call = readCommandCall(pick(), { args, env, said });
   if (call.command.length === 0) throw new Failure(EXIT.usage, `run: expected a command; usage: ebb ${command.usage}`);
   const { drain, grace, podGrace, parentDeath } = call.values;
-  if (parentDeath !== undefined) rareNative().ebb_parent_death(parentDeath);
+  if (parentDeath !== undefined) native.parentDeath(parentDeath);
   return {
     env,
     settings: call.values,

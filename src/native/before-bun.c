@@ -8,22 +8,18 @@
 #include "native.h"
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 extern char **environ;
 
 struct inherited ebb_inherited = {.folder = -1};
 
-/* Bytes, where JavaScript would only have text. */
-char **ebb_argv(void);
-char **ebb_argv(void) { return ebb_inherited.argv; }
-
 static void note_signals(void) {
   for (int signal = 1; signal <= LAST_SIGNAL; signal++) {
     struct kernel_action action;
     if (kernel_sigaction(signal, NULL, &action) == 0 && action.handler == SIG_IGN) ebb_inherited.ignored |= BIT(signal);
   }
-  kernel_sigmask(SIG_BLOCK, NULL, &ebb_inherited.blocked);
   signal(SIGPWR, SIG_DFL); /* JavaScriptCore's own, and it complains on stderr about one that is ignored */
 }
 
@@ -103,15 +99,9 @@ static int is_hidden(const char *variable) {
   return 0;
 }
 
-/*
- * One thread and little memory, for what only waits: no baseline compiler and no concurrent one (bun:ffi needs the JIT as
- * such), none for regular expressions, one collector, no thread that makes pages ready, memory given back at once. What is
- * left to the JIT, calls of C functions, fills 28 KiB: the memory that is both writable and executable is 1 MiB, not 1 GiB.
- */
-static char *const lean[] = {"BUN_JSC_useBaselineJIT=0",       "BUN_JSC_useDFGJIT=0",         "BUN_JSC_useRegExpJIT=0",
-                             "BUN_JSC_useDOMJIT=0",            "BUN_JSC_useConcurrentJIT=0",  "BUN_JSC_useConcurrentGC=0",
-                             "BUN_JSC_useWarmUpMarkedBlocks=0", "BUN_JSC_numberOfGCMarkers=1", "MIMALLOC_PURGE_DELAY=0",
-                             "BUN_JSC_jitMemoryReservationSize=1048576"};
+/* One thread, little memory and no code made at run time, for what only waits: one collector, memory given back at once. */
+static char *const lean[] = {"BUN_JSC_useJIT=0", "BUN_JSC_useConcurrentGC=0", "BUN_JSC_useWarmUpMarkedBlocks=0",
+                             "BUN_JSC_numberOfGCMarkers=1", "MIMALLOC_PURGE_DELAY=0"};
 #define LEAN (sizeof lean / sizeof *lean)
 
 /* What works at a desk, rather than waits in every pod, has all compilers: ebb inject is six times as fast with them. */
@@ -119,7 +109,7 @@ static int is_worker(const char *command) {
   return command != NULL && strcmp(command, "inject") == 0;
 }
 
-static void show_bun_less(const char *command) {
+static void show_bun_less(int is_lean) {
   size_t count = 0;
   while (environ[count]) count++;
   size_t size = (count + LEAN + 1) * sizeof *environ;
@@ -128,7 +118,7 @@ static void show_bun_less(const char *command) {
   char **next = shown;
   for (size_t i = 0; i < count; i++)
     if (!is_hidden(environ[i])) *next++ = environ[i];
-  if (!is_worker(command)) memcpy(next, lean, sizeof lean);
+  if (is_lean) memcpy(next, lean, sizeof lean);
   environ = shown;
 }
 
@@ -144,7 +134,20 @@ void (*signal(int number, void (*handler)(int)))(int) {
 
 /* Held until JavaScript listens: PID 1 loses a signal that nobody listens to, unless it is blocked (kernel: sig_ignored). */
 static void hold_signals(void) {
-  kernel_sigmask(SIG_SETMASK, &(uint64_t){~FAULTS}, NULL);
+  kernel_sigmask(SIG_SETMASK, &(uint64_t){~FAULTS}, &ebb_inherited.blocked);
+}
+
+/*
+ * From here on the kernel refuses memory that is writable and executable, and to make executable what was not. The app does
+ * not inherit it: PR_MDWE_NO_INHERIT (Linux 6.6); an older kernel refuses the two together, and nothing changes.
+ */
+static void refuse_new_code(void) {
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE 65
+#define PR_MDWE_REFUSE_EXEC_GAIN 1
+#define PR_MDWE_NO_INHERIT 2
+#endif
+  prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN | PR_MDWE_NO_INHERIT, 0, 0, 0);
 }
 
 /* Bun ends where the working directory was removed; the child may not mind. */
@@ -156,6 +159,7 @@ static void note_folder(void) {
 }
 
 static void before_bun(void) {
+  hold_signals();
   note_signals();
   note_descriptors();
   fill_standard_descriptors();
@@ -163,8 +167,9 @@ static void before_bun(void) {
   ebb_inherited.parent = getppid();
   ebb_inherited.environ = environ;
   ebb_inherited.argv = find_argv(environ);
-  show_bun_less(ebb_inherited.argv[0] == NULL ? NULL : ebb_inherited.argv[1]);
-  hold_signals();
+  int is_lean = !is_worker(ebb_inherited.argv[0] == NULL ? NULL : ebb_inherited.argv[1]);
+  show_bun_less(is_lean);
+  if (is_lean) refuse_new_code();
 }
 
 /* The runtime's linker script puts the lowest number first, before Bun's own init array. */

@@ -26,7 +26,6 @@ static void give_signals(void) {
 }
 
 /* Returns only when it fails: minus errno. */
-int ebb_exec(const char *file, char **argv);
 int ebb_exec(const char *file, char **argv) {
   give_descriptors();
   if (ebb_inherited.folder >= 0 && fchdir(ebb_inherited.folder) != 0) return -errno;
@@ -34,13 +33,6 @@ int ebb_exec(const char *file, char **argv) {
   execvpe(file, argv, ebb_inherited.environ);
   return -errno;
 }
-
-/* How the child stands to ebb's terminal; system/child.ts reads it. */
-struct place {
-  int terminal;      /* a descriptor of it, -1 where ebb has none */
-  int is_foreground; /* ebb is: the terminal is ebb's to give */
-  int shares_group;
-};
 
 static int is_pipe(int descriptor) {
   struct stat status;
@@ -66,7 +58,6 @@ static struct place find_place(int leads) {
  * first instant. Returns its pid, or minus errno. Why exec failed comes through a pipe, so that it does not matter whether
  * vfork shares memory. Orphans of the child will come to ebb, as they do to PID 1.
  */
-int ebb_spawn(const char *file, char **argv, int leads, struct place *place);
 int ebb_spawn(const char *file, char **argv, int leads, struct place *place) {
   int ends[2], error = 0;
   uint64_t all = ~0ull, mask;

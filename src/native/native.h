@@ -1,13 +1,15 @@
 /*
- * What JavaScript cannot do: before Bun's first instruction, in a signal handler, and between fork and exec. Linked into
- * the static executable; src/system/native.ts calls it.
+ * What JavaScript cannot do: before Bun's first instruction, in a signal handler, and between fork and exec; and what costs
+ * too much there. module.c makes it a Node-API module, which src/system/native.ts types.
  */
+#pragma once
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,3 +58,28 @@ static inline long kernel_sigaction(int signal, const struct kernel_action *new,
 static inline long kernel_sigmask(int how, const uint64_t *new, uint64_t *old) {
   return syscall(SYS_rt_sigprocmask, how, new, old, sizeof(uint64_t));
 }
+
+/* How the child stands to ebb's terminal; system/child.ts reads it. */
+struct place {
+  int terminal;      /* a descriptor of it, -1 where ebb has none */
+  int is_foreground; /* ebb is: the terminal is ebb's to give */
+  int shares_group;
+};
+
+int ebb_exec(const char *file, char **argv);
+int ebb_spawn(const char *file, char **argv, int leads, struct place *place);
+
+void ebb_listen(void);
+int ebb_next_signal(void);
+int ebb_stop(void);
+void ebb_parent_death(int number);
+
+struct contents {
+  char *at;
+  size_t length;
+};
+
+struct contents ebb_read_file(const char *path);
+void ebb_free_contents(struct contents contents);
+
+int ebb_check_connect(const struct sockaddr *address, socklen_t size);

@@ -8,8 +8,15 @@
 #define RING 4096
 #define SA_RESTORER 0x04000000
 
-/* musl's way back from a handler, which the kernel wants to be told (x86-64). */
-void __restore_rt(void);
+/* The way back from a handler, which the kernel wants to be told: SYS_rt_sigreturn. Libc's own has no name that all of them share. */
+void ebb_restore(void);
+__asm__(".text\n.hidden ebb_restore\n.type ebb_restore, %function\nebb_restore:\n"
+#ifdef __x86_64__
+        "mov $15, %eax\nsyscall\n"
+#else
+        "mov x8, 139\nsvc 0\n"
+#endif
+);
 
 static int ring[RING];
 static unsigned written, taken;
@@ -62,7 +69,7 @@ static void catch(int number) {
   if (BIT(number) & RUNTIME_SIGNALS) action = *own;
   action.flags = (action.flags & ~SA_RESETHAND) | SA_SIGINFO | SA_RESTART | SA_RESTORER;
   action.handler = (void (*)(int))(void *)handle;
-  action.restorer = __restore_rt;
+  action.restorer = ebb_restore;
   kernel_sigaction(number, &action, NULL);
 }
 
@@ -70,7 +77,6 @@ static void catch(int number) {
  * Catches all but what nobody can catch and what is about ebb's own children, and lets through what before-bun.c has held.
  * Its own terminal stops ebb neither when it logs from the background (stty tostop) nor when it hands the terminal over.
  */
-void ebb_listen(void);
 void ebb_listen(void) {
   static const uint64_t kept = BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGCHLD) | BIT(SIGTTIN) | BIT(SIGTTOU);
   for (int number = 1; number <= LAST_SIGNAL; number++)
@@ -95,7 +101,6 @@ static int next_noted(void) {
 }
 
 /* The next signal that was noted, 0 when there is none; its negative where ebb was started with it ignored. */
-int ebb_next_signal(void);
 int ebb_next_signal(void) {
   int number = next_noted();
   return number != 0 && (ebb_inherited.ignored & BIT(number)) ? -number : number;
@@ -105,7 +110,6 @@ int ebb_next_signal(void) {
  * Stops ebb's process group as the terminal would, the other commands of a pipeline too, so that the shell sees a stopped job.
  * Returns when it goes on; 0 at once where there is no shell to continue it (the kernel then stops nobody).
  */
-int ebb_stop(void);
 int ebb_stop(void) {
   struct kernel_action caught, stop = {.handler = SIG_DFL};
   unsigned before = continued;
@@ -116,7 +120,6 @@ int ebb_stop(void) {
 }
 
 /* The parent may have died since ebb was started: then the kernel sends nothing more. */
-void ebb_parent_death(int number);
 void ebb_parent_death(int number) {
   ebb_parent_signal = number;
   prctl(PR_SET_PDEATHSIG, number);

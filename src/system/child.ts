@@ -1,6 +1,6 @@
 import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
 import type { SignalNumber } from "../core/signal.ts";
-import { cStrings, ERRNO, errno, errorText, libc, type Pointer, ptr, read } from "./libc.ts";
+import { ERRNO, errorText } from "./errno.ts";
 import { native } from "./native.ts";
 
 /** A command line: its words, and where it starts in the argv that ebb was given, if it stands there. */
@@ -20,8 +20,6 @@ export interface Child {
 }
 
 const exhausted: readonly number[] = [ERRNO.EAGAIN, ERRNO.ENOMEM, ERRNO.ENFILE, ERRNO.EMFILE];
-const WNOHANG = 1;
-const WUNTRACED = 2;
 
 /**
  * Starts the command with what ebb was started with: environment, working directory, descriptors, ignored and blocked
@@ -30,47 +28,35 @@ const WUNTRACED = 2;
  */
 export function spawn(command: CommandLine, mustLead: boolean): Child {
   const place = new Int32Array([-1, 0, 0]);
-  const pid = start(command, ({ file, argv }) => native.ebb_spawn(file, argv, mustLead ? 1 : 0, ptr(place)));
+  const pid = start(command, (words, index) => native.spawn(words, index, mustLead ? 1 : 0, place));
   const [terminal = -1, isForeground, isShared] = place;
   return { pid, terminal, hasTerminal: isForeground === 1 && isShared === 0, sharesGroup: isShared === 1 };
 }
 
 /** Replaces this process by the command, which gets what ebb was started with; returns only by throwing, as `spawn` does. */
 export function exec(command: CommandLine): never {
-  start(command, ({ file, argv }) => native.ebb_exec(file, argv));
+  start(command, native.exec);
   throw new Error("exec returned");
 }
 
-interface Argv {
-  readonly file: Pointer;
-  readonly argv: Pointer;
-  /** Keeps what the addresses point to alive. */
-  readonly memory?: readonly unknown[];
-}
+/** A command line as bytes: ebb's own argv from an index on; with -1 these words. */
+type Run = (words: Uint8Array, index: number) => number;
 
-/** A script without `#!` is the shell's, as execvp(3) has it. */
-function start(command: CommandLine, run: (words: Argv) => number): number {
-  let result = run(argvOf(command));
+/** The very bytes that ebb was given, where it was given them. A script without `#!` is the shell's, as execvp(3) has it. */
+function start({ words, argvIndex }: CommandLine, run: Run): number {
+  let result = run(encode(words), argvIndex ?? -1);
   if (result === -ERRNO.ENOEXEC) {
-    const [file = "", ...rest] = command.words;
+    const [file = "", ...rest] = words;
     const script = file.includes("/") ? file : (Bun.which(file) ?? file);
-    result = run(encode(["/bin/sh", script, ...rest]));
+    result = run(encode(["/bin/sh", script, ...rest]), -1);
   }
-  if (result < 0) throw startFailure(command.words[0] as string, -result);
+  if (result < 0) throw startFailure(words[0] as string, -result);
   return result;
 }
 
-/** In the static executable the very bytes that ebb was given; in development re-encoded. */
-function argvOf({ words, argvIndex }: CommandLine): Argv {
-  const given = argvIndex === undefined ? null : native.ebb_argv();
-  if (given === null || argvIndex === undefined) return encode(words);
-  const argv = (given + 8 * argvIndex) as Pointer;
-  return { file: read.ptr(argv, 0) as Pointer, argv };
-}
-
-function encode(words: readonly string[]): Argv {
-  const { address, memory } = cStrings(words);
-  return { file: read.ptr(address, 0) as Pointer, argv: address, memory };
+/** Each with a zero byte behind it. */
+function encode(words: readonly string[]): Uint8Array {
+  return new TextEncoder().encode(words.map((word) => `${word}\0`).join(""));
 }
 
 function startFailure(file: string, error: number): Failure {
@@ -87,7 +73,7 @@ const status = new Int32Array(1);
 /** What has happened since to the child and to orphans, one by one: those that ended are reaped, none is left a zombie. */
 export function reap(tell: (pid: number, change: Change) => void): void {
   for (;;) {
-    const pid = libc.waitpid(-1, ptr(status), WNOHANG | WUNTRACED);
+    const pid = native.reap(status);
     if (pid <= 0) return;
     tell(pid, decodeStatus(status[0] as number));
   }
@@ -102,7 +88,6 @@ function decodeStatus(status: number): Change {
 
 /** Sends a signal to a process, or to a group by its negative number. Returns why it could not be sent; one that is gone is no error. */
 export function kill(pid: number, signal: SignalNumber): string | undefined {
-  if (libc.kill(pid, signal) === 0) return undefined;
-  const error = errno();
-  return error === ERRNO.ESRCH ? undefined : errorText(error);
+  const result = native.kill(pid, signal);
+  return result === 0 || result === -ERRNO.ESRCH ? undefined : errorText(-result);
 }

@@ -1,17 +1,12 @@
 import { type Address, loopbacks } from "../core/address.ts";
-import { ERRNO, errno, libc, moreOfLibc, ptr } from "./libc.ts";
+import { ERRNO } from "./errno.ts";
+import { native } from "./native.ts";
 
 const AF_UNIX = 1;
 /** sizeof(sockaddr_un.sun_path): unix(7). */
 const SUN_PATH = 108;
 const AF_INET = 2;
 const AF_INET6 = 10;
-const SOCK_STREAM = 1;
-const SOCK_NONBLOCK = 0x800;
-const SOCK_CLOEXEC = 0x80000;
-const SOL_SOCKET = 1;
-const SO_ERROR = 4;
-const POLLOUT = 4;
 
 /** `refused`: nobody listens there. `silent`: somebody listens, but accepts nothing, and has its queue full. */
 export type Door = "open" | "refused" | "silent";
@@ -37,35 +32,22 @@ export function doorAt(address: Address): (() => Door) | undefined {
 
 /** Whether somebody listens on a unix socket, and lets this user connect: what connect(2) without waiting says. */
 export function acceptsConnections(path: string): boolean {
-  const { socket, connect } = moreOfLibc();
   const address = new Uint8Array(2 + SUN_PATH);
   address[0] = AF_UNIX;
   if (new TextEncoder().encodeInto(path, address.subarray(2, -1)).read < path.length) return false;
-  const checking = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (checking < 0) return true; // a real attempt says why
-  const isOpen = connect(checking, ptr(address), address.length) === 0 || errno() === ERRNO.EAGAIN; // its queue is full
-  libc.close(checking);
-  return isOpen;
+  return isUnixOpen.includes(-native.checkConnect(address));
 }
+
+/** Its queue is full; or ebb has no descriptor left, and a real attempt says why. */
+const isUnixOpen: readonly number[] = [0, ERRNO.EAGAIN, ERRNO.EMFILE, ERRNO.ENFILE];
 
 function knockAt(host: string, port: number): (() => Door) | undefined {
   const address = loopbackAddress(host, port);
   if (address === undefined) return undefined;
-  const memory = new Int32Array([0, 4]); // the error, and its size
-  const polled = new Int32Array(2); // struct pollfd: fd, events and revents in one word
-  const [where, error, size, descriptor] = [ptr(address), ptr(memory, 0), ptr(memory, 4), ptr(polled)];
   return () => {
-    const { socket, connect, getsockopt, poll } = moreOfLibc();
-    const knocking = socket(address[0] as number, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (knocking < 0) return "open"; // a real attempt says why
-    memory[0] = 0;
-    polled.set([knocking, POLLOUT]);
-    const isPending = connect(knocking, where, address.length) !== 0;
-    if (isPending) getsockopt(knocking, SOL_SOCKET, SO_ERROR, error, size); // loopback has refused by now
-    const isSilent = isPending && memory[0] === 0 && poll(descriptor, 1n, 0) === 0;
-    libc.close(knocking);
-    if (memory[0] === ERRNO.ECONNREFUSED) return "refused";
-    return isSilent ? "silent" : "open";
+    const result = native.checkConnect(address);
+    if (result === -ERRNO.ECONNREFUSED) return "refused";
+    return result === -ERRNO.EINPROGRESS ? "silent" : "open"; // of anything else a real attempt says why
   };
 }
 

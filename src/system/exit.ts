@@ -1,4 +1,4 @@
-import { libc } from "./libc.ts";
+import { native } from "./native.ts";
 
 const last: (() => void)[] = [];
 
@@ -10,6 +10,5 @@ export function atExit(call: () => void): void {
 /** Ends the process at once: what ebb writes is written already, and Bun's own way out takes a millisecond (measured). */
 export function exit(code: number): never {
   for (const call of last) call();
-  libc._exit(code);
-  throw new Error("_exit returned");
+  native.exit(code);
 }

@@ -1,7 +1,6 @@
 import { SIG, type SignalNumber } from "../core/signal.ts";
 import { type Child, kill } from "./child.ts";
-import { libcOfTerminal } from "./libc.ts";
-import { rareNative } from "./native.ts";
+import { native } from "./native.ts";
 
 // At a terminal ebb and its child are one job to the shell: they stop and go on together, and where the shell gives the
 // terminal to ebb, the child has it. ebb ignores SIGTTOU, so that nothing here stops it in the background.
@@ -9,7 +8,7 @@ import { rareNative } from "./native.ts";
 /** From a child that has ended or stopped. One that is in the background has none: it is somebody else's. */
 export function takeTerminalBack(child: Child): void {
   if (!child.hasTerminal) return;
-  libcOfTerminal().tcsetpgrp(child.terminal, ownGroup());
+  native.setForegroundGroup(child.terminal, ownGroup());
   child.hasTerminal = false;
 }
 
@@ -20,25 +19,25 @@ export function stopWith(child: Child, signal: SignalNumber): void {
   if (child.hasTerminal) takeTerminalBack(child);
   else if (signal === SIG.STOP) return;
   else if (foreground(child) === ownGroup()) return goOn(child);
-  const isContinued = rareNative().ebb_stop() !== 0; // its SIGCONT comes as each signal does, and calls goOn
+  const isContinued = native.stop() !== 0; // its SIGCONT comes as each signal does, and calls goOn
   if (!isContinued && signal === SIG.TSTP) goOn(child);
 }
 
 /** After SIGCONT: the child continues, with the terminal where the shell has given it to ebb. */
 export function goOn(child: Child): void {
   if (foreground(child) === ownGroup()) {
-    libcOfTerminal().tcsetpgrp(child.terminal, child.pid);
+    native.setForegroundGroup(child.terminal, child.pid);
     child.hasTerminal = true;
-  } else if (foreground(child) === libcOfTerminal().getpgid(process.ppid)) {
+  } else if (foreground(child) === native.groupOf(process.ppid)) {
     child.hasTerminal = false;
   }
   kill(-child.pid, SIG.CONT);
 }
 
 function foreground({ terminal }: Child): number {
-  return libcOfTerminal().tcgetpgrp(terminal);
+  return native.foregroundGroup(terminal);
 }
 
 function ownGroup(): number {
-  return libcOfTerminal().getpgid(0);
+  return native.groupOf(0);
 }

@@ -1,5 +1,5 @@
 import { atExit } from "./exit.ts";
-import { libc } from "./libc.ts";
+import { native } from "./native.ts";
 import { showLive } from "./output.ts";
 
 const PERIOD_MS = 200;
@@ -19,5 +19,5 @@ export function keepLive(lineNow: () => string): () => void {
 }
 
 export function isTerminal(descriptor: number): boolean {
-  return libc.isatty(descriptor) === 1;
+  return native.isTerminal(descriptor) === 1;
 }

@@ -1,67 +1,67 @@
-import { dlopen, type Pointer } from "bun:ffi";
 import type { SignalNumber } from "../core/signal.ts";
 
-/** src/native/*.c: what JavaScript cannot do. */
+/**
+ * src/native/module.c: what JavaScript cannot do, or only at a cost that each start would pay. A number is -errno where the
+ * call fails.
+ */
 export interface Native {
-  /** The argv that ebb was given, as bytes; null in development. */
-  ebb_argv(): Pointer | null;
-  /** Catches every signal that can be forwarded; each then raises SIGCHLD. */
-  ebb_listen(): void;
-  /** The next signal that was caught, 0 when there is none; its negative where ebb was started with it ignored. */
-  ebb_next_signal(): SignalNumber;
+  /** access(2). */
+  access(path: string, mode: number): number;
+  /** 1 where a write would not block, also where it would fail. */
+  canWrite(descriptor: number): number;
   /**
-   * Starts a program with what ebb was started with: its pid, or -errno. ebb gets its orphans. `place` (three ints) says how it
-   * stands to the terminal; with `leads` it has a process group of its own even in a pipeline.
+   * What connect(2) without waiting says of a sockaddr (ip(7), ipv6(7), unix(7)): 0, or why not. Loopback answers at once:
+   * -EINPROGRESS, on a unix socket -EAGAIN, means that somebody listens, but accepts nothing, and has its queue full.
    */
-  ebb_spawn(file: Pointer, argv: Pointer, leads: number, place: Pointer): number;
-  /** Replaces this process; returns -errno when it cannot. */
-  ebb_exec(file: Pointer, argv: Pointer): number;
+  checkConnect(address: Uint8Array): number;
+  /**
+   * Replaces this process; returns only where it cannot. The command line is ebb's own argv from `index` on; with -1, and in
+   * development, where that is not known, it is `words`, each with a zero byte behind it.
+   */
+  exec(words: Uint8Array, index: number): number;
+  exit(code: number): never;
+  /** tcgetpgrp(3). */
+  foregroundGroup(terminal: number): number;
+  /** getpgid(2): the process group of a process; 0 is ebb. */
+  groupOf(pid: number): number;
+  /** Blocks every signal. */
+  holdSignals(): void;
+  /** isatty(3): 1 for yes. */
+  isTerminal(descriptor: number): number;
+  kill(pid: number, signal: SignalNumber): number;
+  /** Catches every signal that can be forwarded; each then raises SIGCHLD. */
+  listen(): void;
+  /** The next signal that was caught, 0 when there is none; its negative where ebb was started with it ignored. */
+  nextSignal(): SignalNumber;
+  /** A descriptor to append with, which never waits for a reader. */
+  openLog(path: string): number;
+  /** Has the kernel send this signal to ebb when the thread that started ebb ends; at once where it has. */
+  parentDeath(signal: SignalNumber): void;
+  /** The text of a file; undefined when it cannot be opened or read. */
+  readFile(path: string): string | undefined;
+  /** waitpid(2) for any child that has ended or stopped: its pid, and its wait status in the one element; 0 where there is none. */
+  reap(status: Int32Array): number;
+  /** tcsetpgrp(3). */
+  setForegroundGroup(terminal: number, group: number): number;
+  /**
+   * Starts a program with what ebb was started with: its pid. The command line is as in `exec`. ebb gets its orphans. `place`
+   * (three elements, child.c has their meaning) says how it stands to the terminal; with `leads` (1) it has a process group of
+   * its own even in a pipeline.
+   */
+  spawn(words: Uint8Array, index: number, leads: number, place: Int32Array): number;
+  /** Stops ebb's process group until the shell continues it; 0 where there is no shell that could. */
+  stop(): number;
+  /** write(2): how many bytes were written. */
+  write(descriptor: number, bytes: Uint8Array): number;
 }
 
-/** What few starts need: each function costs them 10 µs (measured). */
-export interface RareNative {
-  /** Has the kernel send this signal to ebb when the thread that started ebb ends; at once where it has. */
-  ebb_parent_death(signal: SignalNumber): void;
-  /** Stops ebb's process group until the shell continues it; 0 where there is no shell that could. */
-  ebb_stop(): number;
-}
+/** In the static executable the module is linked in, under any path; in development the build has made this file. */
+const path = `${import.meta.dirname}/../../dist/native.node`;
 
 export const native: Native = open();
 
-/** In the static executable its own functions; in development, where there are none, development.ts. */
 function open(): Native {
-  try {
-    return dlopen("libc.so.6", {
-      ebb_argv: { args: [], returns: "ptr" },
-      ebb_exec: { args: ["ptr", "ptr"], returns: "i32" },
-      ebb_listen: { args: [], returns: "void" },
-      ebb_next_signal: { args: [], returns: "i32" },
-      ebb_spawn: { args: ["ptr", "ptr", "i32", "ptr"], returns: "i32" },
-    }).symbols as Native; // addresses are below 2^53: never a bigint
-  } catch {
-    return inDevelopment();
-  }
-}
-
-let rare: RareNative | undefined;
-
-export function rareNative(): RareNative {
-  rare ??= openRare();
-  return rare;
-}
-
-function openRare(): RareNative {
-  try {
-    return dlopen("libc.so.6", {
-      ebb_parent_death: { args: ["i32"], returns: "void" },
-      ebb_stop: { args: [], returns: "i32" },
-    }).symbols;
-  } catch {
-    return inDevelopment();
-  }
-}
-
-function inDevelopment(): Native & RareNative {
-  const path = ["./development", "ts"].join("."); // no literal, which would bring it into the executable
-  return (require(path) as typeof import("./development.ts")).development;
+  const opened = { exports: {} as Native };
+  process.dlopen(opened, path);
+  return opened.exports;
 }

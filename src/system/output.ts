@@ -1,9 +1,9 @@
 import { EXIT, Failure } from "../core/exit.ts";
-import { ERRNO, errno, errorText, libc, moreOfLibc, ptr } from "./libc.ts";
+import { ERRNO, errorText } from "./errno.ts";
+import { native } from "./native.ts";
 
 /** A pipe that poll(2) calls writable takes this much at once (pipe(7), PIPE_BUF). */
 const PIPE_BUF = 4096;
-const POLLOUT = 4;
 const LONGEST_PAUSE_MS = 32;
 
 export function writeOutput(text: string): void {
@@ -26,14 +26,14 @@ export function showLive(line: string): void {
   writeAll(2, `${ERASE_LINE}${live}`);
 }
 
-/** All of it, now. Through libc, because node:fs costs each start 0.9 ms (measured). */
+/** All of it, now. Through native, because node:fs costs each start 0.9 ms (measured). */
 function writeAll(descriptor: number, text: string): void {
   let bytes = new TextEncoder().encode(text);
   while (bytes.length > 0) {
-    const written = Number(libc.write(descriptor, ptr(bytes), BigInt(bytes.length)));
+    const written = native.write(descriptor, bytes);
     if (written >= 0) bytes = bytes.subarray(written);
-    else if (errno() === ERRNO.EAGAIN) Bun.sleepSync(1);
-    else if (errno() !== ERRNO.EINTR) return; // nobody reads any more (EPIPE, EBADF): there is nowhere left to say so
+    else if (written === -ERRNO.EAGAIN) Bun.sleepSync(1);
+    else if (written !== -ERRNO.EINTR) return; // nobody reads any more (EPIPE, EBADF): there is nowhere left to say so
   }
 }
 
@@ -44,14 +44,14 @@ function writeAll(descriptor: number, text: string): void {
 export async function writeStreamed(bytes: Uint8Array): Promise<boolean> {
   let pauseMs = 1;
   for (let at = 0; at < bytes.length; ) {
-    if (!canWrite()) {
+    if (native.canWrite(1) === 0) {
       await Bun.sleep(pauseMs);
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
       continue;
     }
     const piece = bytes.subarray(at, at + PIPE_BUF);
-    const written = Number(libc.write(1, ptr(piece), BigInt(piece.length)));
-    const error = written < 0 ? errno() : 0;
+    const written = native.write(1, piece);
+    const error = -Math.min(0, written);
     if (error === ERRNO.EPIPE) return false;
     if (error !== 0 && error !== ERRNO.EAGAIN && error !== ERRNO.EINTR) {
       throw new Failure(EXIT.system, `stdout: ${errorText(error)}`);
@@ -60,10 +60,4 @@ export async function writeStreamed(bytes: Uint8Array): Promise<boolean> {
     pauseMs = 1;
   }
   return true;
-}
-
-/** Whether a write would not block; true also where it would fail: the write then says why. */
-function canWrite(): boolean {
-  const request = new Int32Array([1, POLLOUT]); // struct pollfd: fd, events and revents in one word
-  return moreOfLibc().poll(ptr(request), 1n, 0) !== 0;
 }

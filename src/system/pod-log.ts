@@ -1,10 +1,5 @@
 import { readIfThere } from "./file.ts";
-import { cString, libc, ptr } from "./libc.ts";
-
-const O_WRONLY = 1;
-const O_APPEND = 0x400;
-const O_NONBLOCK = 0x800;
-const O_CLOEXEC = 0x80000;
+import { native } from "./native.ts";
 
 /**
  * Writes to the pod's own log, the stderr of the container's first process: what an exec hook says is seen nowhere else.
@@ -12,15 +7,10 @@ const O_CLOEXEC = 0x80000;
  */
 export function openPodLog(): ((text: string) => void) | undefined {
   if (process.ppid !== 0 || process.pid === 1) return undefined;
-  const descriptor = libc.open(
-    ptr(cString(`/proc/${firstProcess()}/fd/2`)),
-    O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC,
-    0,
-  );
+  const descriptor = native.openLog(`/proc/${firstProcess()}/fd/2`);
   if (descriptor < 0) return undefined; // another user's, or no /proc: stderr has it all
   return (text) => {
-    const bytes = new TextEncoder().encode(text);
-    libc.write(descriptor, ptr(bytes), BigInt(bytes.length)); // a full pipe must not hold up a drain
+    native.write(descriptor, new TextEncoder().encode(text)); // a full pipe must not hold up a drain
   };
 }
 

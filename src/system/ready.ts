@@ -3,11 +3,10 @@ import { formatDuration } from "../core/duration.ts";
 import { attemptToEnd, judgeOf, maxAnswerOf, type Probe, pollPeriodMs, type Verdict } from "../core/probe.ts";
 import { remember } from "../core/remember.ts";
 import { doorAt } from "./door.ts";
+import { isThere } from "./file.ts";
 import { createHttpClient, type HttpClient, type Pending, REFUSED, sendNothing } from "./http.ts";
-import { cString, moreOfLibc, ptr } from "./libc.ts";
 import { RequestFailed } from "./request-failed.ts";
 
-const F_OK = 0;
 const MAX_IN_FLIGHT = 8;
 const ATTEMPT_LIFE_MS = 5000;
 
@@ -119,8 +118,7 @@ function tryOf(probe: Exclude<Probe, { kind: "any" }>, client: HttpClient, pendi
       });
     case "file":
       return (done) => {
-        const isThere = moreOfLibc().access(ptr(cString(probe.path)), F_OK) === 0;
-        done(isThere ? { ready: true } : { ready: false, reason: "no such file" });
+        done(isThere(probe.path) ? { ready: true } : { ready: false, reason: "no such file" });
         return nothing;
       };
   }

@@ -1,8 +1,5 @@
 import type { SignalNumber } from "../core/signal.ts";
-import { moreOfLibc, ptr, signalSet } from "./libc.ts";
 import { native } from "./native.ts";
-
-const SIG_SETMASK = 2;
 
 /** `wasIgnored`: ebb was started with this signal ignored, as by nohup; it comes once there is a child, and is only its own. */
 type Reader = (signal: SignalNumber, wasIgnored: boolean) => void;
@@ -22,7 +19,7 @@ export function listen(): Signals {
   let reap = (): void => undefined;
   const drain = (): void => {
     while (read !== undefined) {
-      const signal = native.ebb_next_signal();
+      const signal = native.nextSignal();
       if (signal === 0) return;
       read(Math.abs(signal), signal < 0);
     }
@@ -31,7 +28,7 @@ export function listen(): Signals {
     drain();
     reap();
   });
-  native.ebb_listen();
+  native.listen();
   const subscribe = (reader: Reader): void => {
     read = reader;
     drain();
@@ -49,5 +46,5 @@ export function listen(): Signals {
 
 /** Blocks every signal, so that none is caught and lost between here and exec. */
 export function holdSignals(): void {
-  moreOfLibc().sigprocmask(SIG_SETMASK, ptr(signalSet(2n ** 64n - 1n)), null);
+  native.holdSignals();
 }

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { cacheFolder } from "../../build/cache.mjs";
-import { ebbPath, runChild, startEbb, until } from "../harness.ts";
+import { ebbPath } from "../harness.ts";
 
 const project = resolve(import.meta.dirname, "../..");
 
@@ -21,22 +21,6 @@ test("no segment of the file is both writable and executable, the stack is not e
   expect(flagsOf("GNU_STACK")).toEqual(["RW"]);
   expect([...flagsOf("INTERP"), ...flagsOf("DYNAMIC")]).toEqual([]);
 });
-
-test("of a running ebb's memory one piece is both writable and executable: where JavaScriptCore puts calls of C functions", async () => {
-  await using ebb = startEbb(runChild(["record"]));
-  await until("the child is ready", () => ebb.stdout().includes("ready\n"));
-  const mappings = readFileSync(`/proc/${ebb.pid}/maps`, "utf8").trim().split("\n").map(readMapping);
-  const both = mappings.filter(({ flags }) => flags.startsWith("rwx"));
-  expect(both).toEqual([{ flags: "rwxp", size: 1024 * 1024, name: "" }]);
-  const stack = mappings.filter(({ name }) => name === "[stack]");
-  expect(stack.map(({ flags }) => flags)).toEqual(["rw-p"]);
-});
-
-function readMapping(line: string): { readonly flags: string; readonly size: number; readonly name: string } {
-  const [addresses = "", flags = "", , , , name = ""] = line.split(/ +/);
-  const [start = 0, end = 0] = addresses.split("-").map((address) => Number.parseInt(address, 16));
-  return { flags, size: end - start, name };
-}
 
 test("nothing in it tells where it was built", () => {
   const bytes = readFileSync(ebbPath);

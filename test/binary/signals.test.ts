@@ -5,6 +5,7 @@ import { forwarded, isStop, SIG, signalName } from "../../src/core/signal.ts";
 import {
   childPath,
   childrenOf,
+  ebb,
   fakeSidecar,
   isEbb,
   processState,
@@ -190,10 +191,9 @@ describe("a signal that was ignored when ebb was started (nohup)", () => {
   });
 });
 
-test("a fault of ebb's own is not the child's: the runtime handles it", async () => {
-  await using started = await startChild(["record"], [], { through: [childPath(), "trapped"] });
-  started.kill(SIG.TERM);
-  expect({ code: (await started.ended).code, received: received(started) }).toEqual({ code: 0, received: [SIG.TERM] });
+test("a fault of ebb's own ends ebb: it is no signal for a child", async () => {
+  const { code, signal, stdout } = await ebb(runChild(["record"]), { through: [childPath(), "trapped"] });
+  expect({ code, signal, stdout }).toEqual({ code: 159, signal: "SIGSYS", stdout: "" });
 });
 
 test.skipIf(process.getuid?.() !== 0)("a signal that may not be sent (a set-uid child) harms nothing", async () => {

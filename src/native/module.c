@@ -1,0 +1,218 @@
+/*
+ * The Node-API module that src/system/native.ts types: numbers, strings and typed arrays in; a number out, -errno where a
+ * call fails. TypeScript checks the types. In the static executable it is linked in; in development it is dist/native.node.
+ */
+#include "native.h"
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#define NAPI_VERSION 8
+#include <node_api.h>
+
+#define MOST_ARGUMENTS 4
+
+struct call {
+  napi_env env;
+  napi_value values[MOST_ARGUMENTS];
+};
+
+struct bytes {
+  char *at;
+  size_t length; /* in elements of the typed array */
+};
+
+static int integer(const struct call *call, int index) {
+  int32_t value = 0;
+  napi_get_value_int32(call->env, call->values[index], &value);
+  return value;
+}
+
+static struct bytes bytes(const struct call *call, int index) {
+  struct bytes found = {0};
+  napi_get_typedarray_info(call->env, call->values[index], NULL, &found.length, (void **)&found.at, NULL, NULL);
+  return found;
+}
+
+/* A path that is too long ends where no file is. */
+static void path(const struct call *call, int index, char path[PATH_MAX]) {
+  size_t length = 0;
+  if (napi_get_value_string_utf8(call->env, call->values[index], path, PATH_MAX, &length) != napi_ok) path[0] = 0;
+  if (length == PATH_MAX - 1) path[0] = 0;
+}
+
+static long or_errno(long result) { return result < 0 ? -errno : result; }
+
+static long do_access(const struct call *call) {
+  char name[PATH_MAX];
+  path(call, 0, name);
+  return or_errno(access(name, integer(call, 1)));
+}
+
+/* Whether a write would not block; also where it would fail, and says why. */
+static long do_can_write(const struct call *call) {
+  struct pollfd polled = {.fd = integer(call, 0), .events = POLLOUT};
+  return poll(&polled, 1, 0) != 0;
+}
+
+static long do_check_connect(const struct call *call) {
+  struct bytes address = bytes(call, 0);
+  return ebb_check_connect((const struct sockaddr *)(const void *)address.at, address.length);
+}
+
+/* The words from `index` on of the argv that ebb was given; without an index those in `text`, each with a zero behind it. */
+static char **words(struct bytes text, int index) {
+  if (index >= 0 && ebb_inherited.argv != NULL) return ebb_inherited.argv + index;
+  size_t count = 0;
+  for (size_t i = 0; i < text.length; i++) count += text.at[i] == 0;
+  char **made = malloc((count + 1) * sizeof *made);
+  if (made == NULL) return NULL;
+  for (size_t i = 0; i < count; i++, text.at += strlen(text.at) + 1) made[i] = text.at;
+  made[count] = NULL;
+  return made;
+}
+
+static void free_words(char **made, int index) {
+  if (index < 0 || ebb_inherited.argv == NULL) free(made);
+}
+
+static long do_exec(const struct call *call) {
+  int index = integer(call, 1);
+  char **argv = words(bytes(call, 0), index);
+  if (argv == NULL) return -ENOMEM;
+  int result = ebb_exec(argv[0], argv);
+  free_words(argv, index);
+  return result;
+}
+
+static long do_exit(const struct call *call) { _exit(integer(call, 0)); }
+
+static long do_foreground_group(const struct call *call) { return or_errno(tcgetpgrp(integer(call, 0))); }
+
+static long do_group_of(const struct call *call) { return or_errno(getpgid(integer(call, 0))); }
+
+static long do_hold_signals(const struct call *call) {
+  (void)call;
+  return kernel_sigmask(SIG_SETMASK, &(uint64_t){~0ull}, NULL);
+}
+
+static long do_is_terminal(const struct call *call) { return isatty(integer(call, 0)); }
+
+static long do_kill(const struct call *call) { return or_errno(kill(integer(call, 0), integer(call, 1))); }
+
+static long do_listen(const struct call *call) {
+  (void)call;
+  ebb_listen();
+  return 0;
+}
+
+static long do_next_signal(const struct call *call) {
+  (void)call;
+  return ebb_next_signal();
+}
+
+/* To append to, without waiting for a reader. */
+static long do_open_log(const struct call *call) {
+  char name[PATH_MAX];
+  path(call, 0, name);
+  return or_errno(open(name, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC));
+}
+
+static long do_parent_death(const struct call *call) {
+  ebb_parent_death(integer(call, 0));
+  return 0;
+}
+
+static long do_reap(const struct call *call) {
+  return or_errno(waitpid(-1, (int *)(void *)bytes(call, 0).at, WNOHANG | WUNTRACED));
+}
+
+static long do_set_foreground_group(const struct call *call) {
+  return or_errno(tcsetpgrp(integer(call, 0), integer(call, 1)));
+}
+
+static long do_spawn(const struct call *call) {
+  int index = integer(call, 1);
+  char **argv = words(bytes(call, 0), index);
+  if (argv == NULL) return -ENOMEM;
+  int result = ebb_spawn(argv[0], argv, integer(call, 2), (struct place *)(void *)bytes(call, 3).at);
+  free_words(argv, index);
+  return result;
+}
+
+static long do_stop(const struct call *call) {
+  (void)call;
+  return ebb_stop();
+}
+
+static long do_write(const struct call *call) {
+  struct bytes text = bytes(call, 1);
+  return or_errno(write(integer(call, 0), text.at, text.length));
+}
+
+/* Calls what `data` points to. */
+static napi_value returning_number(napi_env env, napi_callback_info info) {
+  struct call call = {.env = env};
+  size_t count = MOST_ARGUMENTS;
+  void *data;
+  napi_value result = NULL;
+  napi_get_cb_info(env, info, &count, call.values, NULL, &data);
+  napi_create_int64(env, ((long (*)(const struct call *))data)(&call), &result);
+  return result;
+}
+
+/* Its text, or undefined where it cannot be opened or read. What is not UTF-8 in it becomes U+FFFD. */
+static napi_value read_file(napi_env env, napi_callback_info info) {
+  struct call call = {.env = env};
+  size_t count = 1;
+  char name[PATH_MAX];
+  napi_value result = NULL;
+  napi_get_cb_info(env, info, &count, call.values, NULL, NULL);
+  path(&call, 0, name);
+  struct contents contents = ebb_read_file(name);
+  if (contents.at != NULL) napi_create_string_utf8(env, contents.at, contents.length, &result);
+  ebb_free_contents(contents);
+  return result;
+}
+
+static const struct {
+  const char *name;
+  long (*run)(const struct call *);
+} functions[] = {
+    {"access", do_access},
+    {"canWrite", do_can_write},
+    {"checkConnect", do_check_connect},
+    {"exec", do_exec},
+    {"exit", do_exit},
+    {"foregroundGroup", do_foreground_group},
+    {"groupOf", do_group_of},
+    {"holdSignals", do_hold_signals},
+    {"isTerminal", do_is_terminal},
+    {"kill", do_kill},
+    {"listen", do_listen},
+    {"nextSignal", do_next_signal},
+    {"openLog", do_open_log},
+    {"parentDeath", do_parent_death},
+    {"reap", do_reap},
+    {"setForegroundGroup", do_set_foreground_group},
+    {"spawn", do_spawn},
+    {"stop", do_stop},
+    {"write", do_write},
+};
+#define COUNT (sizeof functions / sizeof *functions)
+
+NAPI_MODULE_INIT() {
+  napi_property_descriptor properties[COUNT + 1] = {
+      {.utf8name = "readFile", .method = read_file, .attributes = napi_enumerable},
+  };
+  for (size_t i = 0; i < COUNT; i++) {
+    properties[i + 1] = (napi_property_descriptor){
+        .utf8name = functions[i].name,
+        .method = returning_number,
+        .data = (void *)functions[i].run,
+        .attributes = napi_enumerable,
+    };
+  }
+  napi_define_properties(env, exports, COUNT + 1, properties);
+  return exports;
+}

@@ -17,6 +17,8 @@ import { listen } from "./system/signals.ts";
  */
 const starters: Readonly<Record<string, Command>> = { run, wait, sleep, quit };
 
+const aboutEbb: readonly (string | undefined)[] = ["-h", "--help", "-V", "--version", "--licenses"];
+
 process.on("uncaughtException", (error) => exit(report(error)));
 process.on("unhandledRejection", (error) => exit(report(error)));
 
@@ -51,7 +53,7 @@ function starterOf(first: string | undefined): string | undefined {
 }
 
 function isAboutEbb(word: string | undefined): boolean {
-  return /^(-h|--help|-V|--version|--licenses)$/.test(word as string);
+  return aboutEbb.includes(word);
 }
 
 /** In another tool's name: its call in ebb's words. */

@@ -239,7 +239,6 @@ function start(run: Run): void {
     run.child = spawn(run.command, mustLeadGroup(run));
     const { pid } = run.child;
     run.queue.push({ kind: "started", pid });
-    run.log.release();
     giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started");
     takeHiddenDrainsBack(run);

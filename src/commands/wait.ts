@@ -54,7 +54,7 @@ async function main({ args, argvIndex, env, said, signals }: Invocation): Promis
   }
   if (typeof outcome === "number") return 128 + outcome;
   if (call.command.length === 0) return EXIT.ok;
-  log.release();
+  log.flush();
   holdSignals();
   const late = lateStop(signals);
   if (late !== undefined) return 128 + late;

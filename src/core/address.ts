@@ -23,7 +23,7 @@ export function parseHttpTarget(text: string): HttpTarget | undefined {
       authority: "localhost",
       path: "/",
     };
-  if (!/^https?:\/\/[^/]/i.test(text)) return undefined;
+  if (!isHttp(text)) return undefined;
   try {
     const url = new URL(text);
     if (url.port === "0") return undefined;
@@ -31,7 +31,7 @@ export function parseHttpTarget(text: string): HttpTarget | undefined {
     const port = Number(url.port || (isSecure ? 443 : 80));
     const address: Address = {
       kind: "tcp",
-      host: url.hostname.replace(/^\[|\]$/g, ""),
+      host: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
       port,
     };
     return {
@@ -45,13 +45,21 @@ export function parseHttpTarget(text: string): HttpTarget | undefined {
   }
 }
 
+function isHttp(text: string): boolean {
+  const [scheme = "", empty, host = ""] = text.split("/", 3);
+  return empty === "" && host !== "" && ["http:", "https:"].includes(scheme.toLowerCase());
+}
+
 /** The same server, asked for another path; a base such as `http://h:1/prefix/` keeps its prefix. */
 export function at(base: HttpTarget, path: string): HttpTarget {
-  return { ...base, path: base.path.replace(/\/+$/, "") + path };
+  let end = base.path.length;
+  while (base.path[end - 1] === "/") end -= 1;
+  return { ...base, path: base.path.slice(0, end) + path };
 }
 
 /** `unix:/file.sock` or `unix:///file.sock`. */
 export function parseUnix(text: string): Extract<Address, { kind: "unix" }> | undefined {
+  if (!text.startsWith("unix:")) return undefined;
   const path = /^unix:(?:\/\/)?(\/.+)$/.exec(text)?.[1];
   return path === undefined ? undefined : { kind: "unix", path };
 }

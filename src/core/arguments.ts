@@ -37,12 +37,12 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
       operands.push(arg);
       continue;
     }
-    const [, dashes, name, , inline] = /^(--?)([^=]*)(=([\s\S]*))?$/.exec(arg) as RegExpExecArray;
-    const option = dashes === "--" ? optionOf(name as string, all) : undefined;
+    const { dashes, name, inline } = splitFlag(arg);
+    const option = dashes === "--" ? optionOf(name, all) : undefined;
     if (option === undefined) {
       if (arg === "--help" || arg === "-h") throw new HelpAsked();
-      problems.push(`unknown flag ${dashes}${name}${suggestion(name as string, all)}`);
-      unknown.push(name as string);
+      problems.push(`unknown flag ${dashes}${name}${suggestion(name, all)}`);
+      unknown.push(name);
       if (inline === undefined && hasValue(args, at)) at += 1;
       continue;
     }
@@ -53,6 +53,14 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
     else flags.set(option.flag, [...(flags.get(option.flag) ?? []), value]);
   }
   return { flags, operands, length: at, problems, unknown };
+}
+
+/** `--name=value` in its parts. */
+function splitFlag(arg: string): { readonly dashes: string; readonly name: string; readonly inline?: string } {
+  const dashes = arg.startsWith("--") ? "--" : "-";
+  const equals = arg.indexOf("=");
+  if (equals < 0) return { dashes, name: arg.slice(dashes.length) };
+  return { dashes, name: arg.slice(dashes.length, equals), inline: arg.slice(equals + 1) };
 }
 
 /** Whether the word after an unknown flag is taken for its value, so that what is wrong with later flags is told too. */

@@ -10,16 +10,14 @@ const unitMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)/y;
-
 /**
  * Milliseconds of a duration as Go writes it (`500ms`, `1m30s`; also `d` for days, as linkerd-await has it) or of a bare
  * number of seconds; undefined when the text is neither. Never negative.
  */
 export function parseDuration(text: string): number | undefined {
   if (/^(\d+\.?\d*|\.\d+)$/.test(text)) return Number(text) * 1000;
+  const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)/y; // here: each start would compile it
   let total = 0;
-  part.lastIndex = 0;
   while (part.lastIndex < text.length) {
     const match = part.exec(text);
     if (match === null) return undefined;

@@ -24,14 +24,10 @@ export type Parsed =
 
 /** The bytes of a request without a body (RFC 9112). Envoy wants HTTP/1.1 and a Host. */
 export function encodeRequest({ method, target, headers }: HttpRequest): string {
-  const lines = [
-    `${method} ${target.path} HTTP/1.1`,
-    `Host: ${target.authority}`,
-    "User-Agent: ebb",
-    ...(method === "GET" || method === "HEAD" ? [] : ["Content-Length: 0"]),
-    ...headers.map(([name, value]) => `${name}: ${value}`),
-  ];
-  return `${lines.join("\r\n")}\r\n\r\n`;
+  let text = `${method} ${target.path} HTTP/1.1\r\nHost: ${target.authority}\r\nUser-Agent: ebb\r\n`;
+  if (method !== "GET" && method !== "HEAD") text += "Content-Length: 0\r\n";
+  for (const [name, value] of headers) text += `${name}: ${value}\r\n`;
+  return `${text}\r\n`;
 }
 
 /** Reads an HTTP/1.x answer (RFC 9112) to `method` from all bytes that came so far, as latin1 text; `isEnd`: no more will come. */
@@ -48,8 +44,9 @@ export function parseAnswer(text: string, isEnd: boolean, method = "GET"): Parse
   const status = Number(match[2]);
   const rest = text.slice(headEnd + 4);
   if (status < 200) return parseAnswer(rest, isEnd, method);
-  const headers = new Map(lines.map(parseHeader));
-  const isKeptAlive = match[1] === "1" && !/\bclose\b/i.test(headers.get("connection") ?? "");
+  const headers = parseHeaders(lines);
+  const connection = headers.get("connection");
+  const isKeptAlive = match[1] === "1" && (connection === undefined || !/\bclose\b/i.test(connection));
   const hasBody = method !== "HEAD" && status !== 204 && status !== 304;
   const body = hasBody ? parseBody(headers, rest, isEnd) : noBody;
   if (body.kind === "partial") return partial;
@@ -69,15 +66,20 @@ type Body =
   | { readonly kind: "body"; readonly text: string; readonly untilEnd: boolean }
   | Exclude<Parsed, { kind: "answer" }>;
 
-function parseHeader(line: string): Header {
-  const colon = line.indexOf(":");
-  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+function parseHeaders(lines: readonly string[]): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    headers.set(line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim());
+  }
+  return headers;
 }
 
 const noBody: Body = { kind: "body", text: "", untilEnd: false };
 
 function parseBody(headers: ReadonlyMap<string, string>, rest: string, isEnd: boolean): Body {
-  if (/\bchunked$/i.test(headers.get("transfer-encoding") ?? "")) return parseChunks(rest);
+  const coding = headers.get("transfer-encoding");
+  if (coding !== undefined && /\bchunked$/i.test(coding)) return parseChunks(rest);
   const length = headers.get("content-length");
   if (length === undefined) return isEnd ? { kind: "body", text: rest, untilEnd: true } : { kind: "partial" };
   if (!/^\d+$/.test(length)) return garbage(`not HTTP: content-length ${excerpt(length)}`);

@@ -365,8 +365,7 @@ export const logging = ["logLevel", "logFormat", "quiet"] as const;
 /** The options with these names, in the table's order. */
 export function pickOptions<K extends OptionName>(...names: readonly K[]): Pick<typeof options, K> {
   const picked: Partial<Record<OptionName, unknown>> = {};
-  for (const name of Object.keys(options) as OptionName[]) {
-    if ((names as readonly OptionName[]).includes(name)) picked[name] = options[name];
-  }
+  const wanted: ReadonlySet<string> = new Set(names);
+  for (const name of Object.keys(options) as OptionName[]) if (wanted.has(name)) picked[name] = options[name];
   return picked as Pick<typeof options, K>;
 }

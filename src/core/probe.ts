@@ -67,7 +67,7 @@ export function maxAnswerOf({ path }: HttpTarget): number | undefined {
 }
 
 function isServerInfo(path: string): boolean {
-  return /\/server_info(\?|$)/.test(path);
+  return path.endsWith("/server_info") || path.includes("/server_info?");
 }
 
 /** envoyproxy.io, api-v3/admin/v3/server_info.proto: LIVE, DRAINING, PRE_INITIALIZING, INITIALIZING. */

@@ -125,13 +125,7 @@ function outOfTime(state: In<"waiting">, policy: Policy): Step {
 function starting(state: In<"starting">, event: Event, policy: Policy): Step {
   switch (event.kind) {
     case "started":
-      return state.held.reduce<Step>(
-        ([next, actions], signal) => {
-          const [after, more] = step(next, { kind: "signal", signal }, policy);
-          return [after, [...actions, ...more]];
-        },
-        [{ phase: "running", pid: event.pid, grace: "unset", draining: "not yet" }, []],
-      );
+      return forwardHeld(state.held, event.pid, policy);
     case "start-failed":
       return leave(event.exitCode, policy, []);
     case "signal":
@@ -139,6 +133,17 @@ function starting(state: In<"starting">, event: Event, policy: Policy): Step {
     default:
       return [state, []];
   }
+}
+
+function forwardHeld(held: readonly SignalNumber[], pid: number, policy: Policy): Step {
+  let next: State = { phase: "running", pid, grace: "unset", draining: "not yet" };
+  const actions: Action[] = [];
+  for (const signal of held) {
+    const [after, more] = step(next, { kind: "signal", signal }, policy);
+    next = after;
+    actions.push(...more);
+  }
+  return [next, actions];
 }
 
 function hold<S extends In<"waiting"> | In<"starting">>(state: S, signal: SignalNumber): S {

@@ -24,10 +24,9 @@ export function unexpected(origin: string, expected: string, got: string): strin
 
 /** The parts of a list in a variable, without blanks and empty parts. */
 export function splitBy(text: string, separator: string): readonly string[] {
-  return text
-    .split(separator)
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
+  const parts: string[] = [];
+  for (const part of text.split(separator)) if (part.trim() !== "") parts.push(part.trim());
+  return parts;
 }
 
 export const anyText: Syntax<string> = { parse: (text) => text, expected: "text" };
@@ -35,7 +34,7 @@ export const anyText: Syntax<string> = { parse: (text) => text, expected: "text"
 export function oneOf<const W extends readonly string[]>(words: W): Syntax<W[number]> {
   return {
     words,
-    parse: (text) => words.find((word) => word === text),
+    parse: (text) => (words.includes(text) ? text : undefined),
     get expected() {
       return `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
     },
@@ -69,7 +68,8 @@ function parseSidecars(given: string): "auto" | readonly SidecarName[] | undefin
   if (given === "auto") return "auto";
   const names = splitBy(given, ",");
   if (names.length === 1 && names[0] === "none") return [];
-  const known = sidecarNames.filter((name) => names.includes(name));
+  const known: SidecarName[] = [];
+  for (const name of sidecarNames) if (names.includes(name)) known.push(name);
   return names.length > 0 && known.length === new Set(names).size ? known : undefined;
 }
 

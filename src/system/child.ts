@@ -29,8 +29,8 @@ const exhausted: readonly number[] = [ERRNO.EAGAIN, ERRNO.ENOMEM, ERRNO.ENFILE, 
 export function spawn(command: CommandLine, mustLead: boolean): Child {
   const place = new Int32Array([-1, 0, 0]);
   const pid = start(command, (words, index) => native.spawn(words, index, mustLead ? 1 : 0, place));
-  const [terminal = -1, isForeground, isShared] = place;
-  return { pid, terminal, hasTerminal: isForeground === 1 && isShared === 0, sharesGroup: isShared === 1 };
+  const sharesGroup = place[2] === 1;
+  return { pid, terminal: place[0] as number, hasTerminal: place[1] === 1 && !sharesGroup, sharesGroup };
 }
 
 /** Replaces this process by the command, which gets what ebb was started with; returns only by throwing, as `spawn` does. */
@@ -56,7 +56,7 @@ function start({ words, argvIndex }: CommandLine, run: Run): number {
 
 /** Each with a zero byte behind it. */
 function encode(words: readonly string[]): Uint8Array {
-  return new TextEncoder().encode(words.map((word) => `${word}\0`).join(""));
+  return new TextEncoder().encode(`${words.join("\0")}\0`);
 }
 
 function startFailure(file: string, error: number): Failure {

@@ -16,63 +16,90 @@ type Level = "debug" | "info" | "warn" | "error";
  * What is logged first is held for up to 5 ms, or until the first error, so that the child need not wait for it.
  */
 export interface Log extends Readonly<Record<Level, (fields: Fields, message: string) => void>> {
-  /** Writes what is held, and from now on at once. */
-  release(): void;
+  /** Writes what is held. */
+  flush(): void;
 }
 
 type LogSources = Pick<Sources, "env" | "said">;
 type LogSettings = Settings<"logLevel" | "logFormat" | "quiet">;
 
+interface Held {
+  readonly level: Level;
+  readonly fields: Fields;
+  readonly message: string;
+  readonly time: number;
+}
+
 /** Logs to stderr, and to another place if there is one, one line an entry. */
 export function createLog(settings: LogSettings, { env, said }: LogSources, other?: (text: string) => void): Log {
-  let logger: ReturnType<typeof createLogger> | undefined;
+  const write = writer(settings, other);
+  let logger: Record<Level, (fields: Fields, message: string) => void> | undefined;
   let time = 0;
-  const held: { readonly level: Level; readonly fields: Fields; readonly message: string; readonly time: number }[] =
-    [];
+  const held: Held[] = [];
+  const hold = (level: Level, fields: Fields, message: string): void => {
+    held.push({ level, fields, message, time: Date.now() });
+  };
+  let isNoted = false;
+  const take = (): readonly Held[] => {
+    if (!isNoted) note();
+    return held.splice(0);
+  };
+  const note = (): void => {
+    isNoted = true;
+    for (const { fields, message } of said?.notes ?? []) hold("warn", fields, message);
+    for (const variable of unknownVariables(options, env)) {
+      hold("warn", { variable }, "this variable sets nothing: no such option");
+    }
+  };
   const release = (): void => {
     if (logger !== undefined) return;
-    logger = createLogger(settings, () => time, other);
-    for (const entry of held) {
+    logger = createLogger(settings, () => time, write);
+    for (const entry of take()) {
       time = entry.time;
       logger[entry.level](entry.fields, entry.message);
     }
-    for (const { fields, message } of said?.notes ?? []) log("warn")(fields, message);
-    for (const variable of unknownVariables(options, env)) {
-      log("warn")({ variable }, "this variable sets nothing: no such option");
+  };
+  const flush = (): void => {
+    if (logger !== undefined) return;
+    for (const { level, time, fields, message } of take()) {
+      if (numbers[level] >= numbers[thresholdOf(settings)])
+        write({ time, level: numbers[level], msg: message, ...fields });
     }
   };
   const log = (level: Level) => (fields: Fields, message: string) => {
     time = Date.now();
     if (logger !== undefined) return logger[level](fields, message);
-    held.push({ level, fields, message, time });
+    hold(level, fields, message);
     if (level === "error") release();
   };
-  atExit(release);
+  atExit(flush);
   deadline(LONGEST_HOLD_MS, release);
-  return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error"), release };
+  return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error"), flush };
+}
+
+function thresholdOf({ quiet, logLevel }: LogSettings): Level {
+  return quiet ? "error" : logLevel;
 }
 
 /**
  * pino's browser build: the same JSON as its Node build at a tenth of the start-up time and memory, and no threads (its
- * transports lose lines in a compiled executable). Loaded here, because even that is 0.4 ms (measured).
+ * transports lose lines in a compiled executable). Loaded once a run has lived for 5 ms, because even that is 0.5 ms (measured).
  */
-function createLogger(
-  { quiet, logLevel, logFormat }: LogSettings,
-  timestamp: () => number,
-  other: ((text: string) => void) | undefined,
-) {
+function createLogger(settings: LogSettings, timestamp: () => number, write: (entry: object) => void) {
   const pino: typeof import("pino/browser.js") = require("pino/browser.js");
-  const isText = logFormat === "text" || (logFormat === "auto" && isTerminal(2));
-  const format = (asText: boolean, entry: object) => `${asText ? formatText(entry) : formatJson(entry)}\n`;
-  const write = (entry: object): void => {
-    writeError(format(isText, entry));
-    other?.(format(logFormat === "text", entry));
-  };
   return pino({
-    level: quiet ? "error" : logLevel,
+    level: thresholdOf(settings),
     timestamp: timestamp as () => never,
     browser: { asObject: true, write },
   });
+}
+
+function writer({ logFormat }: LogSettings, other: ((text: string) => void) | undefined): (entry: object) => void {
+  const format = (asText: boolean, entry: object) => `${asText ? formatText(entry) : formatJson(entry)}\n`;
+  return (entry) => {
+    writeError(format(logFormat === "text" || (logFormat === "auto" && isTerminal(2)), entry));
+    other?.(format(logFormat === "text", entry));
+  };
 }
 
 interface Entry {
@@ -81,17 +108,14 @@ interface Entry {
   readonly msg: string;
 }
 
-const levels: Readonly<Record<number, string>> = {
-  20: "debug",
-  30: "info",
-  40: "warn",
-  50: "error",
-};
+/** As pino numbers them. */
+const numbers = { debug: 20, info: 30, warn: 40, error: 50 } as const;
+const names: Readonly<Record<number, string>> = { 20: "debug", 30: "info", 40: "warn", 50: "error" };
 
 function formatJson(entry: object): string {
   const { time, level, msg, ...fields } = entry as Entry;
   return JSON.stringify({
-    level: levels[level],
+    level: names[level],
     time: new Date(time).toISOString(),
     msg: `ebb: ${msg}`,
     ...fields,
@@ -100,7 +124,7 @@ function formatJson(entry: object): string {
 
 function formatText(entry: object): string {
   const { level, msg, time: _, ...fields } = entry as Entry;
-  const prefix = level >= 40 ? `ebb: ${levels[level]}: ` : "ebb: ";
+  const prefix = level >= 40 ? `ebb: ${names[level]}: ` : "ebb: ";
   return `${prefix}${msg}${Object.entries(fields).map(formatField).join("")}`;
 }
 

@@ -20,9 +20,9 @@ export function createQueue<E>(): Queue<E> {
     next() {
       const event = events.shift();
       if (event !== undefined) return Promise.resolve(event);
-      return new Promise((resolve) => {
-        wake = resolve;
-      });
+      const { promise, resolve } = Promise.withResolvers<E>();
+      wake = resolve;
+      return promise;
     },
   };
 }

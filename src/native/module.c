@@ -60,28 +60,46 @@ static long do_check_connect(const struct call *call) {
   return ebb_check_connect((const struct sockaddr *)(const void *)address.at, address.length);
 }
 
-/* The words from `index` on of the argv that ebb was given; without an index those in `text`, each with a zero behind it. */
-static char **words(struct bytes text, int index) {
-  if (index >= 0 && ebb_inherited.argv != NULL) return ebb_inherited.argv + index;
-  size_t count = 0;
-  for (size_t i = 0; i < text.length; i++) count += text.at[i] == 0;
-  char **made = malloc((count + 1) * sizeof *made);
-  if (made == NULL) return NULL;
-  for (size_t i = 0; i < count; i++, text.at += strlen(text.at) + 1) made[i] = text.at;
-  made[count] = NULL;
+/* As UTF-8, with a zero behind it; the caller frees it. */
+static struct bytes text(const struct call *call, int index) {
+  struct bytes found = {0};
+  napi_get_value_string_utf8(call->env, call->values[index], NULL, 0, &found.length);
+  found.at = malloc(found.length + 1);
+  if (found.at == NULL) return (struct bytes){0};
+  napi_get_value_string_utf8(call->env, call->values[index], found.at, found.length + 1, &found.length);
+  return found;
+}
+
+/* A command line, and what is to be freed of it. */
+struct words {
+  char **argv;
+  char *made;
+};
+
+/* From `index` on those that ebb was given; without an index those of a text, with zeros between them. */
+static struct words words(const struct call *call, int index) {
+  if (index >= 0 && ebb_inherited.argv != NULL) return (struct words){.argv = ebb_inherited.argv + index};
+  struct bytes all = text(call, 0);
+  size_t count = 1, next = 0;
+  for (size_t i = 0; i < all.length; i++) count += all.at[i] == 0;
+  struct words made = {.argv = malloc((count + 1) * sizeof *made.argv), .made = all.at};
+  if (made.argv == NULL || all.at == NULL) return (struct words){0};
+  for (size_t i = 0; i < count; i++, next += strlen(all.at + next) + 1) made.argv[i] = all.at + next;
+  made.argv[count] = NULL;
   return made;
 }
 
-static void free_words(char **made, int index) {
-  if (index < 0 || ebb_inherited.argv == NULL) free(made);
+static void free_words(struct words words) {
+  if (words.made == NULL) return;
+  free(words.argv);
+  free(words.made);
 }
 
 static long do_exec(const struct call *call) {
-  int index = integer(call, 1);
-  char **argv = words(bytes(call, 0), index);
-  if (argv == NULL) return -ENOMEM;
-  int result = ebb_exec(argv[0], argv);
-  free_words(argv, index);
+  struct words line = words(call, integer(call, 1));
+  if (line.argv == NULL) return -ENOMEM;
+  int result = ebb_exec(line.argv[0], line.argv);
+  free_words(line);
   return result;
 }
 
@@ -132,11 +150,10 @@ static long do_set_foreground_group(const struct call *call) {
 }
 
 static long do_spawn(const struct call *call) {
-  int index = integer(call, 1);
-  char **argv = words(bytes(call, 0), index);
-  if (argv == NULL) return -ENOMEM;
-  int result = ebb_spawn(argv[0], argv, integer(call, 2), (struct place *)(void *)bytes(call, 3).at);
-  free_words(argv, index);
+  struct words line = words(call, integer(call, 1));
+  if (line.argv == NULL) return -ENOMEM;
+  int result = ebb_spawn(line.argv[0], line.argv, integer(call, 2), (struct place *)(void *)bytes(call, 3).at);
+  free_words(line);
   return result;
 }
 
@@ -146,8 +163,17 @@ static long do_stop(const struct call *call) {
 }
 
 static long do_write(const struct call *call) {
-  struct bytes text = bytes(call, 1);
-  return or_errno(write(integer(call, 0), text.at, text.length));
+  struct bytes all = text(call, 1);
+  size_t from = integer(call, 2);
+  if (all.at == NULL) return -ENOMEM;
+  long result = from < all.length ? or_errno(write(integer(call, 0), all.at + from, all.length - from)) : 0;
+  free(all.at);
+  return result;
+}
+
+static long do_write_bytes(const struct call *call) {
+  struct bytes all = bytes(call, 1);
+  return or_errno(write(integer(call, 0), all.at, all.length));
 }
 
 /* Calls what `data` points to. */
@@ -198,6 +224,7 @@ static const struct {
     {"spawn", do_spawn},
     {"stop", do_stop},
     {"write", do_write},
+    {"writeBytes", do_write_bytes},
 };
 #define COUNT (sizeof functions / sizeof *functions)
 

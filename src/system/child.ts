@@ -39,24 +39,19 @@ export function exec(command: CommandLine): never {
   throw new Error("exec returned");
 }
 
-/** A command line as bytes: ebb's own argv from an index on; with -1 these words. */
-type Run = (words: Uint8Array, index: number) => number;
+/** Given a command line: ebb's own argv from an index on; with -1 these words. */
+type Run = (words: string, index: number) => number;
 
 /** The very bytes that ebb was given, where it was given them. A script without `#!` is the shell's, as execvp(3) has it. */
 function start({ words, argvIndex }: CommandLine, run: Run): number {
-  let result = run(encode(words), argvIndex ?? -1);
+  let result = run(words.join("\0"), argvIndex ?? -1);
   if (result === -ERRNO.ENOEXEC) {
     const [file = "", ...rest] = words;
     const script = file.includes("/") ? file : (Bun.which(file) ?? file);
-    result = run(encode(["/bin/sh", script, ...rest]), -1);
+    result = run(["/bin/sh", script, ...rest].join("\0"), -1);
   }
   if (result < 0) throw startFailure(words[0] as string, -result);
   return result;
-}
-
-/** Each with a zero byte behind it. */
-function encode(words: readonly string[]): Uint8Array {
-  return new TextEncoder().encode(`${words.join("\0")}\0`);
 }
 
 function startFailure(file: string, error: number): Failure {

@@ -16,9 +16,9 @@ export interface Native {
   checkConnect(address: Uint8Array): number;
   /**
    * Replaces this process; returns only where it cannot. The command line is ebb's own argv from `index` on; with -1, and in
-   * development, where that is not known, it is `words`, each with a zero byte behind it.
+   * development, where that is not known, it is `words`, with a zero between them.
    */
-  exec(words: Uint8Array, index: number): number;
+  exec(words: string, index: number): number;
   exit(code: number): never;
   /** tcgetpgrp(3). */
   foregroundGroup(terminal: number): number;
@@ -48,11 +48,13 @@ export interface Native {
    * (three elements, child.c has their meaning) says how it stands to the terminal; with `leads` (1) it has a process group of
    * its own even in a pipeline.
    */
-  spawn(words: Uint8Array, index: number, leads: number, place: Int32Array): number;
+  spawn(words: string, index: number, leads: number, place: Int32Array): number;
   /** Stops ebb's process group until the shell continues it; 0 where there is no shell that could. */
   stop(): number;
+  /** write(2) of a text as UTF-8, but for its first bytes: how many were written; 0: there was nothing more. */
+  write(descriptor: number, text: string, from: number): number;
   /** write(2): how many bytes were written. */
-  write(descriptor: number, bytes: Uint8Array): number;
+  writeBytes(descriptor: number, bytes: Uint8Array): number;
 }
 
 /** In the static executable the module is linked in, under any path; in development the build has made this file. */

@@ -10,7 +10,7 @@ export function openPodLog(): ((text: string) => void) | undefined {
   const descriptor = native.openLog(`/proc/${firstProcess()}/fd/2`);
   if (descriptor < 0) return undefined; // another user's, or no /proc: stderr has it all
   return (text) => {
-    native.write(descriptor, new TextEncoder().encode(text)); // a full pipe must not hold up a drain
+    native.write(descriptor, text, 0); // a full pipe must not hold up a drain
   };
 }
 

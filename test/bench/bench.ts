@@ -7,31 +7,17 @@ import { parseArgs } from "node:util";
 import { ebbPath } from "../harness.ts";
 import { parseRival } from "./candidates.ts";
 import { drain } from "./drain.ts";
-import { exitToQuit } from "./exit-to-quit.ts";
 import type { Figure, Setup } from "./figure.ts";
 import { inits } from "./forwarding.ts";
 import { findInits } from "./inits.ts";
-import { memory } from "./memory.ts";
 import { readyToStart } from "./ready-to-start.ts";
 import { reaper } from "./reaper.ts";
 import { reliability } from "./reliability.ts";
-import { size } from "./size.ts";
-import { startUp } from "./start-up.ts";
+import { start } from "./start/start.ts";
 import { formatTable } from "./table.ts";
 import { webhook } from "./webhook.ts";
 
-const figures: readonly Figure[] = [
-  startUp,
-  readyToStart,
-  exitToQuit,
-  drain,
-  inits,
-  memory,
-  reliability,
-  size,
-  webhook,
-  reaper,
-];
+const figures: readonly Figure[] = [start, readyToStart, drain, inits, reliability, webhook, reaper];
 
 const { rivals, isQuick, wanted } = readArguments();
 for (const figure of wanted) for (const table of await figure.run({ rivals, isQuick })) console.log(formatTable(table));

@@ -11,6 +11,8 @@ export interface Life {
   readonly cpuUs: number;
   /** Processes that the tool did not reap. */
   readonly left: number;
+  /** Page faults of the tool alone. */
+  readonly faults: number;
   readonly childStartNs: number;
   readonly childEndNs: number;
 }
@@ -46,10 +48,10 @@ export function live(command: CommandLine, output?: "silent"): Promise<Life> {
 /** Some tools write their log there too. */
 function readLife(output: string): Life {
   const numbers = (line: RegExp) => line.exec(output)?.slice(1).map(Number);
-  const took = numbers(/^took (\d+) (\d+) (\d+) (\d+) (\d+)$/m);
+  const took = numbers(/^took (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/m);
   if (took === undefined) throw new Error(`not run: ${output}`);
-  const [startNs = 0, endNs = 0, code = 0, cpuUs = 0, left = 0] = took;
+  const [startNs = 0, endNs = 0, code = 0, cpuUs = 0, left = 0, faults = 0] = took;
   const [childStartNs = 0] = numbers(/^started (\d+)$/m) ?? [];
   const [childEndNs = 0] = numbers(/^ended (\d+)$/m) ?? [];
-  return { startNs, endNs, code, cpuUs, left, childStartNs, childEndNs };
+  return { startNs, endNs, code, cpuUs, left, faults, childStartNs, childEndNs };
 }

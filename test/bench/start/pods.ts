@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { childPath, childrenOf, until } from "../../harness.ts";
+import { ableTo, type Candidate, type CommandLine, commandLine, ebb } from "../candidates.ts";
+import { type Living, start } from "../measure.ts";
+import { startSidecar } from "../sidecar.ts";
+import type { Bare } from "./bare.ts";
+import { BARE, EBB, type Row, type Values } from "./row.ts";
+
+interface Use {
+  readonly rssAnonMb: number;
+  readonly pssMb: number;
+  readonly threads: number;
+}
+
+const SETTLED_MS = 1000;
+const WAITED_MS = 5000;
+const CHILD = [childPath(), "record"];
+
+/** What a tool holds while its child runs: a few by themselves, and many that share one file, as the pods of a node do. */
+export async function measurePods(bare: Bare, rivals: readonly Candidate[], pods: number): Promise<readonly Row[]> {
+  const lines = (url: string): Lines => ({
+    ...Object.fromEntries(ableTo("quit", [ebb, ...rivals]).map((each) => [each.name, lineOf(each, url)])),
+    [BARE]: { words: [bare.spawn, ...CHILD], env: {} },
+  });
+  const few = await usesOf(lines, 3, 0);
+  const waited = await usesOf((url) => ({ [EBB]: lineOf(ebb, url) }), 3, WAITED_MS);
+  const many = await usesOf(lines, pods, 0);
+  return [
+    { what: "RssAnon while the child runs, MB", values: pick(few, "rssAnonMb"), goals: [{ atMost: 2.3 }] },
+    { what: `the same, after ${WAITED_MS / 1000} s of waiting, MB`, values: pick(waited, "rssAnonMb") },
+    { what: `Pss of each of ${pods} pods, MB`, values: pick(many, "pssMb") },
+    { what: "threads", values: pick(few, "threads") },
+  ];
+}
+
+type Lines = Readonly<Record<string, CommandLine>>;
+type Uses = ReadonlyMap<string, readonly Use[]>;
+
+function lineOf(candidate: Candidate, url: string): CommandLine {
+  return commandLine(candidate, "quit", url, CHILD);
+}
+
+function pick(uses: Uses, key: keyof Use): Values {
+  return Object.fromEntries([...uses].map(([name, each]) => [name, each.map((use) => use[key])]));
+}
+
+async function usesOf(lines: (url: string) => Lines, count: number, readyInMs: number): Promise<Uses> {
+  const uses = new Map<string, readonly Use[]>();
+  for (const name of Object.keys(lines(""))) {
+    await using sidecar = startSidecar();
+    const line = lines(await sidecar.open(readyInMs))[name];
+    if (line !== undefined) uses.set(name, await together(line, count));
+  }
+  return uses;
+}
+
+/** All at the same time, each with a child. */
+async function together(line: CommandLine, count: number): Promise<readonly Use[]> {
+  const lives = Array.from({ length: count }, () => start(line));
+  for (const { stdout } of lives) await until("the child runs", () => /^ready$/m.test(stdout()), 30_000);
+  await Bun.sleep(SETTLED_MS);
+  const pids = lives.map(toolOf);
+  const uses = pids.map(readUse);
+  for (const pid of pids) process.kill(pid, "SIGKILL");
+  await Promise.all(lives.map(({ ended }) => ended));
+  return uses;
+}
+
+function toolOf({ pid }: Living): number {
+  const [tool] = childrenOf(pid);
+  if (tool === undefined) throw new Error("a tool is gone before its child");
+  return tool;
+}
+
+function readUse(pid: number): Use {
+  const mb = (file: string, field: string) => {
+    const [, kib] =
+      new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/${file}`, "utf8")) ?? [];
+    return (Number(kib) * 1024) / 1e6;
+  };
+  return {
+    rssAnonMb: mb("status", "RssAnon"),
+    pssMb: mb("smaps_rollup", "Pss"),
+    threads: readdirSync(`/proc/${pid}/task`).length,
+  };
+}

@@ -1,0 +1,44 @@
+import { temporaryFolder } from "../../harness.ts";
+import { ebb } from "../candidates.ts";
+import type { Figure } from "../figure.ts";
+import { startSidecar } from "../sidecar.ts";
+import { buildBare } from "./bare.ts";
+import { measureEnds } from "./ends.ts";
+import { measureFile } from "./file.ts";
+import { measureLives } from "./lives.ts";
+import { measurePages } from "./pages.ts";
+import { measurePods } from "./pods.ts";
+import { BARE, figuresTable, goalsTable, type Row } from "./row.ts";
+import { measureWaits } from "./waits.ts";
+
+const FULL = { lives: 300, ends: 200, waits: 20, waitMs: 9500, pods: 100 };
+const QUICK = { lives: 50, ends: 40, waits: 8, waitMs: 3000, pods: 100 };
+
+/** What each pod pays for ebb: its start, its end, its memory, its wait, its file. */
+export const start: Figure = {
+  name: "start",
+  async run({ rivals, isQuick }) {
+    using folder = temporaryFolder();
+    await using sidecar = startSidecar();
+    const counts = isQuick ? QUICK : FULL;
+    const bare = buildBare(folder.path);
+    const url = await sidecar.open(0);
+    const rows: readonly Row[] = [
+      ...(await measureLives({ bare, rivals, url, rounds: counts.lives })),
+      ...(await measureEnds(rivals, counts.ends)),
+      ...(await measurePods(bare, rivals, counts.pods)),
+      ...(await measureWaits(rivals, counts.waits, counts.waitMs)),
+      ...(await measurePages(bare, rivals)),
+      ...measureFile(rivals, isQuick),
+    ];
+    const names = [ebb, { name: BARE }, ...rivals].map(({ name }) => name);
+    return [figuresTable(rows, names, howOf(counts)), goalsTable(rows)];
+  },
+};
+
+function howOf({ lives, ends, waits, waitMs }: typeof FULL): readonly string[] {
+  return [
+    "bare Bun: a hello that ends at once (sleep), and a program that spawns true and exits with its code (run), made by the same build",
+    `${lives} whole lives and ${ends} ends of each, in a random order; ${waits} waits of ${waitMs / 1000} s, rivals 2`,
+  ];
+}

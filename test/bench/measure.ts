@@ -13,6 +13,8 @@ export interface Life {
   readonly left: number;
   /** Page faults of the tool alone. */
   readonly faults: number;
+  /** What was read from a disk. */
+  readonly readBytes: number;
   readonly childStartNs: number;
   readonly childEndNs: number;
 }
@@ -24,8 +26,10 @@ export interface Living {
   readonly ended: Promise<Life>;
 }
 
-/** Starts it under stopwatch.c; its stderr is dropped, when `silent` its stdout too. */
-export function start({ words, env }: CommandLine, output: "heard" | "silent" = "heard"): Living {
+type Output = "heard" | "silent" | "cold";
+
+/** Starts it under stopwatch.c; its stderr is dropped, unless `heard` its stdout too; `cold`: with nothing of it in the page cache. */
+export function start({ words, env }: CommandLine, output: Output = "heard"): Living {
   const PATH = process.env.PATH ?? "";
   const { pid, stdout, exited } = Bun.spawn([programPath("stopwatch"), output, ...words], {
     env: { PATH, ...env },
@@ -41,17 +45,17 @@ export function start({ words, env }: CommandLine, output: "heard" | "silent" = 
   return { pid, stdout: said.text, ended: end() };
 }
 
-export function live(command: CommandLine, output?: "silent"): Promise<Life> {
+export function live(command: CommandLine, output?: Output): Promise<Life> {
   return start(command, output).ended;
 }
 
 /** Some tools write their log there too. */
 function readLife(output: string): Life {
   const numbers = (line: RegExp) => line.exec(output)?.slice(1).map(Number);
-  const took = numbers(/^took (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/m);
+  const took = numbers(/^took (\d+) (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/m);
   if (took === undefined) throw new Error(`not run: ${output}`);
-  const [startNs = 0, endNs = 0, code = 0, cpuUs = 0, left = 0, faults = 0] = took;
+  const [startNs = 0, endNs = 0, code = 0, cpuUs = 0, left = 0, faults = 0, readBytes = 0] = took;
   const [childStartNs = 0] = numbers(/^started (\d+)$/m) ?? [];
   const [childEndNs = 0] = numbers(/^ended (\d+)$/m) ?? [];
-  return { startNs, endNs, code, cpuUs, left, faults, childStartNs, childEndNs };
+  return { startNs, endNs, code, cpuUs, left, faults, readBytes, childStartNs, childEndNs };
 }

@@ -3,6 +3,7 @@ import { ebb } from "../candidates.ts";
 import type { Figure } from "../figure.ts";
 import { startSidecar } from "../sidecar.ts";
 import { buildBare } from "./bare.ts";
+import { measureCold } from "./cold.ts";
 import { measureEnds } from "./ends.ts";
 import { measureFile } from "./file.ts";
 import { measureLives } from "./lives.ts";
@@ -11,8 +12,8 @@ import { measurePods } from "./pods.ts";
 import { BARE, figuresTable, goalsTable, type Row } from "./row.ts";
 import { measureWaits } from "./waits.ts";
 
-const FULL = { lives: 300, ends: 200, waits: 20, waitMs: 9500, pods: 100 };
-const QUICK = { lives: 50, ends: 40, waits: 8, waitMs: 3000, pods: 100 };
+const FULL = { lives: 300, ends: 200, cold: 20, waits: 20, waitMs: 9500, pods: 100 };
+const QUICK = { lives: 50, ends: 40, cold: 5, waits: 8, waitMs: 3000, pods: 100 };
 
 /** What each pod pays for ebb: its start, its end, its memory, its wait, its file. */
 export const start: Figure = {
@@ -29,6 +30,7 @@ export const start: Figure = {
       ...(await measurePods(bare, rivals, counts.pods)),
       ...(await measureWaits(rivals, counts.waits, counts.waitMs)),
       ...(await measurePages(bare, rivals)),
+      ...(await measureCold({ bare, rivals, folder: folder.path, rounds: counts.cold })),
       ...measureFile(rivals, isQuick),
     ];
     const names = [ebb, { name: BARE }, ...rivals].map(({ name }) => name);

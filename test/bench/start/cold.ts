@@ -1,0 +1,51 @@
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { ableTo, type Candidate, type CommandLine, commandLine, ebb } from "../candidates.ts";
+import { live } from "../measure.ts";
+import { shuffled } from "../statistics.ts";
+import type { Bare } from "./bare.ts";
+import { BARE, type Row, type Values } from "./row.ts";
+
+export interface ColdInput {
+  readonly bare: Bare;
+  readonly rivals: readonly Candidate[];
+  /** On a disk: there the executables are copied to, so that no running process holds them in the page cache. */
+  readonly folder: string;
+  readonly rounds: number;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly line: CommandLine;
+  readonly ms: number[];
+  readonly readMb: number[];
+}
+
+/** Whole lives of `run -- true` without a sidecar, with nothing of the executable in the page cache. */
+export async function measureCold({ bare, rivals, folder, rounds }: ColdInput): Promise<readonly Row[]> {
+  const able = ableTo("none", [ebb, ...rivals]);
+  const entries = [
+    ...able.map((each) => entry(each.name, commandLine(each, "none", "", ["true"]), folder)),
+    entry(BARE, { words: [bare.spawn, "true"], env: {} }, folder),
+  ];
+  for (let round = 0; round < rounds; round++) for (const each of shuffled(entries)) await measureOnce(each);
+  const values = (key: "ms" | "readMb"): Values => Object.fromEntries(entries.map((each) => [each.name, each[key]]));
+  return [
+    { what: "run -- true, cold, ms", values: values("ms"), goals: [{ atMost: 40 }] },
+    { what: "read from the disk for it, MB", values: values("readMb"), goals: [{ atMost: 15 }] },
+  ];
+}
+
+function entry(name: string, { words: [path = "", ...words], env }: CommandLine, folder: string): Entry {
+  const copy = join(folder, `cold-${name.replaceAll(" ", "-")}`);
+  copyFileSync(path, copy);
+  return { name, line: { words: [copy, ...words], env }, ms: [], readMb: [] };
+}
+
+async function measureOnce({ name, line, ms, readMb }: Entry): Promise<void> {
+  const life = await live(line, "cold");
+  if (life.readBytes === 0)
+    throw new Error(`${name}: nothing was read, as ${line.words[0]} is not on a disk; set TMPDIR`);
+  ms.push((life.endNs - life.startNs) / 1e6);
+  readMb.push(life.readBytes / 1e6);
+}

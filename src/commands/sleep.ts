@@ -27,7 +27,8 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   signals.subscribe((signal) => {
     if (isStop(signal)) resolve(128 + signal);
   });
-  if (ms === 0) resolve(EXIT.ok); // a timer would take a millisecond
+  if (ms === 0)
+    resolve(EXIT.ok); // a timer would take a millisecond
   else deadline(ms, () => resolve(EXIT.ok));
   return promise;
 }

@@ -39,14 +39,13 @@ export function parseAnswer(text: string, isEnd: boolean, method = "GET"): Parse
   const headEnd = text.indexOf("\r\n\r\n");
   if (headEnd < 0) return partial;
   const [statusLine = "", ...lines] = text.slice(0, headEnd).split("\r\n");
-  const match = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: .*)?$/.exec(statusLine);
-  if (match === null) return garbage(`not HTTP: ${excerpt(statusLine)}`);
-  const status = Number(match[2]);
+  const status = statusIn(statusLine);
+  if (status === undefined) return garbage(`not HTTP: ${excerpt(statusLine)}`);
   const rest = text.slice(headEnd + 4);
   if (status < 200) return parseAnswer(rest, isEnd, method);
   const headers = parseHeaders(lines);
   const connection = headers.get("connection");
-  const isKeptAlive = match[1] === "1" && (connection === undefined || !/\bclose\b/i.test(connection));
+  const isKeptAlive = statusLine.startsWith("HTTP/1.1") && (connection === undefined || !/\bclose\b/i.test(connection));
   const hasBody = method !== "HEAD" && status !== 204 && status !== 304;
   const body = hasBody ? parseBody(headers, rest, isEnd) : noBody;
   if (body.kind === "partial") return partial;
@@ -60,6 +59,22 @@ export function parseAnswer(text: string, isEnd: boolean, method = "GET"): Parse
       isReusable: isKeptAlive && !body.untilEnd,
     },
   };
+}
+
+/** `HTTP/1.1 200 OK`, also without a reason (RFC 9112, section 4); undefined for anything else. */
+function statusIn(line: string): number | undefined {
+  const version = line.slice(0, 9);
+  const code = line.slice(9, 12);
+  const isWhole = line.length === 12 || line[12] === " ";
+  if ((version !== "HTTP/1.1 " && version !== "HTTP/1.0 ") || !isWhole || code.length !== 3) return undefined;
+  const status = isDigits(code) ? Number(code) : 0;
+  return status >= 100 && status < 600 ? status : undefined;
+}
+
+/** Not a regular expression, which each start would compile. */
+function isDigits(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if ((text[at] as string) < "0" || (text[at] as string) > "9") return false;
+  return text !== "";
 }
 
 type Body =
@@ -82,7 +97,7 @@ function parseBody(headers: ReadonlyMap<string, string>, rest: string, isEnd: bo
   if (coding !== undefined && /\bchunked$/i.test(coding)) return parseChunks(rest);
   const length = headers.get("content-length");
   if (length === undefined) return isEnd ? { kind: "body", text: rest, untilEnd: true } : { kind: "partial" };
-  if (!/^\d+$/.test(length)) return garbage(`not HTTP: content-length ${excerpt(length)}`);
+  if (!isDigits(length)) return garbage(`not HTTP: content-length ${excerpt(length)}`);
   if (rest.length < Number(length)) return { kind: "partial" };
   return { kind: "body", text: rest.slice(0, Number(length)), untilEnd: false };
 }

@@ -56,8 +56,9 @@ static long do_can_write(const struct call *call) {
 }
 
 static long do_check_connect(const struct call *call) {
-  struct bytes address = bytes(call, 0);
-  return ebb_check_connect((const struct sockaddr *)(const void *)address.at, address.length);
+  char place[PATH_MAX];
+  path(call, 0, place);
+  return ebb_check_connect(place, integer(call, 1));
 }
 
 /* As UTF-8, with a zero behind it; the caller frees it. */
@@ -69,6 +70,18 @@ static struct bytes text(const struct call *call, int index) {
   napi_get_value_string_utf8(call->env, call->values[index], found.at, found.length + 1, &found.length);
   return found;
 }
+
+static long do_ask(const struct call *call) {
+  char place[PATH_MAX];
+  struct bytes request = text(call, 2);
+  if (request.at == NULL) return -ENOMEM;
+  path(call, 0, place);
+  long result = ebb_ask(place, integer(call, 1), request.at, request.length);
+  free(request.at);
+  return result;
+}
+
+static long do_close(const struct call *call) { return or_errno(close(integer(call, 0))); }
 
 /* A command line, and what is to be freed of it. */
 struct words {
@@ -201,13 +214,27 @@ static napi_value read_file(napi_env env, napi_callback_info info) {
   return result;
 }
 
+/* Bytes as latin1: empty at the end, undefined where nothing came within so long. */
+static napi_value receive(napi_env env, napi_callback_info info) {
+  struct call call = {.env = env};
+  size_t count = 2;
+  char buffer[8192];
+  napi_value result = NULL;
+  napi_get_cb_info(env, info, &count, call.values, NULL, NULL);
+  ssize_t length = ebb_receive(integer(&call, 0), integer(&call, 1), buffer, sizeof buffer);
+  if (length >= 0) napi_create_string_latin1(env, buffer, length, &result);
+  return result;
+}
+
 static const struct {
   const char *name;
   long (*run)(const struct call *);
 } functions[] = {
     {"access", do_access},
+    {"ask", do_ask},
     {"canWrite", do_can_write},
     {"checkConnect", do_check_connect},
+    {"close", do_close},
     {"exec", do_exec},
     {"exit", do_exit},
     {"foregroundGroup", do_foreground_group},
@@ -229,17 +256,18 @@ static const struct {
 #define COUNT (sizeof functions / sizeof *functions)
 
 NAPI_MODULE_INIT() {
-  napi_property_descriptor properties[COUNT + 1] = {
+  napi_property_descriptor properties[COUNT + 2] = {
       {.utf8name = "readFile", .method = read_file, .attributes = napi_enumerable},
+      {.utf8name = "receive", .method = receive, .attributes = napi_enumerable},
   };
   for (size_t i = 0; i < COUNT; i++) {
-    properties[i + 1] = (napi_property_descriptor){
+    properties[i + 2] = (napi_property_descriptor){
         .utf8name = functions[i].name,
         .method = returning_number,
         .data = (void *)functions[i].run,
         .attributes = napi_enumerable,
     };
   }
-  napi_define_properties(env, exports, COUNT + 1, properties);
+  napi_define_properties(env, exports, COUNT + 2, properties);
   return exports;
 }

@@ -82,4 +82,6 @@ struct contents {
 struct contents ebb_read_file(const char *path);
 void ebb_free_contents(struct contents contents);
 
-int ebb_check_connect(const struct sockaddr *address, socklen_t size);
+int ebb_check_connect(const char *place, int port);
+int ebb_ask(const char *place, int port, const char *request, size_t length);
+ssize_t ebb_receive(int descriptor, int within_ms, char *buffer, size_t room);

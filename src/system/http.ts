@@ -10,7 +10,8 @@ import { RequestFailed } from "./request-failed.ts";
 // and undici it takes half the processor time, no second thread and a third of the memory, and obeys no proxy variable.
 // Callbacks inside, because a wait asks 125 times a second: promises and abort signals would double what that costs.
 
-const MAX_ANSWER = 64 * 1024;
+/** The bytes of an answer, head and all, beyond which it counts as broken. */
+export const MAX_ANSWER = 64 * 1024;
 const KIB = 1024;
 
 export const REFUSED = "connection refused";
@@ -32,7 +33,7 @@ export interface Pending {
 }
 
 export interface ClientOptions {
-  /** The bytes of an answer, head and all, beyond which it counts as broken. */
+  /** Where it is not MAX_ANSWER. */
   readonly maxAnswer?: number | undefined;
   /** Is kept up to date. */
   readonly pending?: Pending | undefined;

@@ -7,13 +7,17 @@ import type { SignalNumber } from "../core/signal.ts";
 export interface Native {
   /** access(2). */
   access(path: string, mode: number): number;
+  /** A connection over which a request was sent, to a place as `checkConnect` has it: its descriptor. */
+  ask(place: string, port: number, request: string): number;
   /** 1 where a write would not block, also where it would fail. */
   canWrite(descriptor: number): number;
   /**
-   * What connect(2) without waiting says of a sockaddr (ip(7), ipv6(7), unix(7)): 0, or why not. Loopback answers at once:
-   * -EINPROGRESS, on a unix socket -EAGAIN, means that somebody listens, but accepts nothing, and has its queue full.
+   * What connect(2) without waiting says of a loopback address (`127.0.0.1`, `::1`) or of the path of a unix socket: 0, or why
+   * not. -EINPROGRESS, on a unix socket -EAGAIN: somebody listens, but accepts nothing, and has its queue full. -EADDRNOTAVAIL:
+   * it is elsewhere, where nobody answers at once.
    */
-  checkConnect(address: Uint8Array): number;
+  checkConnect(place: string, port: number): number;
+  close(descriptor: number): number;
   /**
    * Replaces this process; returns only where it cannot. The command line is ebb's own argv from `index` on; with -1, and in
    * development, where that is not known, it is `words`, with a zero between them.
@@ -41,6 +45,8 @@ export interface Native {
   readFile(path: string): string | undefined;
   /** waitpid(2) for any child that has ended or stopped: its pid, and its wait status in the one element; 0 where there is none. */
   reap(status: Int32Array): number;
+  /** Bytes that come within so many milliseconds, as latin1: empty at the end; undefined where none came. */
+  receive(descriptor: number, withinMs: number): string | undefined;
   /** tcsetpgrp(3). */
   setForegroundGroup(terminal: number, group: number): number;
   /**

@@ -2,6 +2,7 @@ import type { Address } from "../core/address.ts";
 import { formatDuration } from "../core/duration.ts";
 import { attemptToEnd, judgeOf, maxAnswerOf, type Probe, pollPeriodMs, type Verdict } from "../core/probe.ts";
 import { remember } from "../core/remember.ts";
+import { askAtOnce } from "./ask-at-once.ts";
 import { doorAt } from "./door.ts";
 import { isThere } from "./file.ts";
 import { createHttpClient, type HttpClient, type Pending, REFUSED, sendNothing } from "./http.ts";
@@ -24,6 +25,7 @@ type Try = (done: (verdict: Verdict) => void) => () => void;
  * makes room so that a slow server is still heard.
  */
 export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason: string) => void): Promise<void> {
+  if (isReadyAtOnce(probe)) return Promise.resolve();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const prober = proberOf(probe);
   const start = performance.now();
@@ -53,6 +55,12 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
     for (const { cancel } of attempts) cancel();
     prober[Symbol.dispose]();
   });
+}
+
+function isReadyAtOnce(probe: Probe): boolean {
+  if (probe.kind !== "http") return false;
+  const answer = askAtOnce({ method: "GET", target: probe.target, headers: [] }, maxAnswerOf(probe.target));
+  return answer !== undefined && judgeOf(probe)(answer).ready;
 }
 
 /** One attempt: never longer than `withinMs`. */

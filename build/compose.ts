@@ -20,8 +20,13 @@ export type Parts = {
   /** Where the executable's thread-local image goes, and the address that the runtime reserved for the block. */
   readonly block: ThreadBlock;
   readonly blockAddress: number;
+  /** Where the kernel starts it. */
+  readonly entry: number;
   readonly pageSize: number;
 };
+
+/** `e_entry` in the ELF header (System V gABI, chapter 4). */
+const entryAt = 24;
 
 /** Bytes that go to an offset of the new file. */
 type Piece = { readonly bytes: Uint8Array; readonly to: number };
@@ -33,6 +38,7 @@ export function compose(parts: Parts): Uint8Array {
   const output = new Uint8Array(size);
   for (const { bytes, to } of pieces) output.set(bytes, to);
   writeSegments(output, parts.image, segments);
+  new DataView(output.buffer).setBigUint64(entryAt, BigInt(parts.entry), true);
   const elf = { ...parts.image, bytes: output, segments };
   for (const { at, bytes } of parts.patches) if (bytes.length > 0) output.set(bytes, fileOffset(elf, at, bytes.length));
   copyThreadImage(elf, parts);

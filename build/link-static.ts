@@ -43,8 +43,9 @@ export function linkStatic({ bytes, name, sources, target }: LinkInput): LinkRes
   refuseRivals(readSymbols(image, symbolTable.dynamic), runtime.symbols);
   const patches = resolveRelocations(dynamic.relocations, runtime, target);
   const { pageSize } = target;
+  const entry = runtime.symbols.get("ebb_entry")?.value ?? image.entry;
   return {
-    bytes: compose({ image, runtime: linked.elf, patches, block, blockAddress, pageSize }),
+    bytes: compose({ image, runtime: linked.elf, patches, block, blockAddress, entry, pageSize }),
     patches,
     map: linked.map,
   };

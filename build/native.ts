@@ -7,7 +7,9 @@ const folder = join(project, "src", "native");
 const shared = ["child.c", "files.c", "module.c", "signals.c", "sockets.c"];
 
 /** What is linked into the executable. */
-export const nativeSources: readonly string[] = ["before-bun.c", ...shared].map((name) => join(folder, name));
+export const nativeSources: readonly string[] = ["entry.c", "before-bun.c", ...shared].map((name) =>
+  join(folder, name),
+);
 
 /** Where `node_api.h` is. */
 export const nodeApiHeaders = join(project, "node_modules", "node-api-headers", "include");

@@ -132,11 +132,6 @@ void (*signal(int number, void (*handler)(int)))(int) {
   return sigaction(number, &new, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
-/* Held until JavaScript listens: PID 1 loses a signal that nobody listens to, unless it is blocked (kernel: sig_ignored). */
-static void hold_signals(void) {
-  kernel_sigmask(SIG_SETMASK, &(uint64_t){~FAULTS}, &ebb_inherited.blocked);
-}
-
 /*
  * From here on the kernel refuses memory that is writable and executable, and to make executable what was not. The app does
  * not inherit it: PR_MDWE_NO_INHERIT (Linux 6.6); an older kernel refuses the two together, and nothing changes.
@@ -159,7 +154,7 @@ static void note_folder(void) {
 }
 
 static void before_bun(void) {
-  hold_signals();
+  ebb_inherited.blocked = ebb_blocked_at_start;
   note_signals();
   note_descriptors();
   fill_standard_descriptors();

@@ -34,6 +34,10 @@ struct inherited {
 };
 extern struct inherited ebb_inherited;
 
+/* Noted by entry.c, which then holds all signals but faults until JavaScript listens: PID 1 loses one that nobody listens to,
+ * unless it is blocked (kernel: sig_ignored). */
+extern uint64_t ebb_blocked_at_start;
+
 /* Set once the child is about to start: from then on it gets signals too that ebb was started with as ignored. */
 extern int ebb_has_child;
 

@@ -3,6 +3,7 @@ import { forwarded, isStop, SIG, signalName } from "../../src/core/signal.ts";
 import {
   catches,
   childPath,
+  ebbPath,
   type FakeSidecar,
   fakeSidecar,
   inParallel,
@@ -76,6 +77,13 @@ test.each([...stops, ...kept])(
     });
   },
 );
+
+test("the first system call of all holds the signals", () => {
+  const { stdout } = Bun.spawnSync([childPath(), "first", ebbPath, "sleep", "0"]);
+  const rtSigprocmask = process.arch === "x64" ? 14 : 135;
+  const SIG_SETMASK = 2;
+  expect(stdout.toString()).toBe(`${rtSigprocmask} ${SIG_SETMASK}\n`);
+});
 
 test("SIGTERM at any moment after ebb's start ends it: the child is signalled, or 143, and never a hang", async () => {
   const tries = Array.from({ length: 40 }, () => Math.random() * 8);

@@ -42,6 +42,7 @@ function linkWithoutLd(bytes: Uint8Array): void {
     patches,
     block,
     blockAddress: reserved,
+    entry: elf.entry,
     pageSize: 0x1000,
   });
   verify({ input: bytes, output, patches, target: x64 });

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
+import { place } from "./place.ts";
 
 /** What Bun costs by itself: programs that do nothing of their own, made as ebb is. */
 export interface Bare {
@@ -12,7 +13,10 @@ export interface Bare {
 const project = resolve(import.meta.dirname, "..", "..", "..");
 
 export function buildBare(folder: string): Bare {
-  return { hello: built("hello", folder), spawn: built("spawn", folder) };
+  return {
+    hello: place(built("hello", folder), folder, "hello"),
+    spawn: place(built("spawn", folder), folder, "spawn"),
+  };
 }
 
 function built(name: string, folder: string): string {

@@ -1,6 +1,4 @@
-import { copyFileSync } from "node:fs";
-import { join } from "node:path";
-import { ableTo, type Candidate, type CommandLine, commandLine, ebb } from "../candidates.ts";
+import { ableTo, type Candidate, type CommandLine, commandLine } from "../candidates.ts";
 import { live } from "../measure.ts";
 import { shuffled } from "../statistics.ts";
 import type { Bare } from "./bare.ts";
@@ -8,9 +6,7 @@ import { BARE, type Row, type Values } from "./row.ts";
 
 export interface ColdInput {
   readonly bare: Bare;
-  readonly rivals: readonly Candidate[];
-  /** On a disk: there the executables are copied to, so that no running process holds them in the page cache. */
-  readonly folder: string;
+  readonly tools: readonly Candidate[];
   readonly rounds: number;
 }
 
@@ -22,11 +18,11 @@ interface Entry {
 }
 
 /** Whole lives of `run -- true` without a sidecar, with nothing of the executable in the page cache. */
-export async function measureCold({ bare, rivals, folder, rounds }: ColdInput): Promise<readonly Row[]> {
-  const able = ableTo("none", [ebb, ...rivals]);
+export async function measureCold({ bare, tools, rounds }: ColdInput): Promise<readonly Row[]> {
+  const able = ableTo("none", tools);
   const entries = [
-    ...able.map((each) => entry(each.name, commandLine(each, "none", "", ["true"]), folder)),
-    entry(BARE, { words: [bare.spawn, "true"], env: {} }, folder),
+    ...able.map((each) => entry(each.name, commandLine(each, "none", "", ["true"]))),
+    entry(BARE, { words: [bare.spawn, "true"], env: {} }),
   ];
   for (let round = 0; round < rounds; round++) for (const each of shuffled(entries)) await measureOnce(each);
   const values = (key: "ms" | "readMb"): Values => Object.fromEntries(entries.map((each) => [each.name, each[key]]));
@@ -36,10 +32,8 @@ export async function measureCold({ bare, rivals, folder, rounds }: ColdInput): 
   ];
 }
 
-function entry(name: string, { words: [path = "", ...words], env }: CommandLine, folder: string): Entry {
-  const copy = join(folder, `cold-${name.replaceAll(" ", "-")}`);
-  copyFileSync(path, copy);
-  return { name, line: { words: [copy, ...words], env }, ms: [], readMb: [] };
+function entry(name: string, line: CommandLine): Entry {
+  return { name, line, ms: [], readMb: [] };
 }
 
 async function measureOnce({ name, line, ms, readMb }: Entry): Promise<void> {

@@ -1,5 +1,5 @@
 import { childPath } from "../../harness.ts";
-import { ableTo, type Candidate, commandLine, ebb } from "../candidates.ts";
+import { ableTo, type Candidate, commandLine } from "../candidates.ts";
 import { live } from "../measure.ts";
 import { type Sidecar, startSidecar } from "../sidecar.ts";
 import { shuffled } from "../statistics.ts";
@@ -16,11 +16,9 @@ interface Entry {
 }
 
 /** From the child's end, and the sidecar's, to the tool's. */
-export async function measureEnds(rivals: readonly Candidate[], rounds: number): Promise<readonly Row[]> {
+export async function measureEnds(tools: readonly Candidate[], rounds: number): Promise<readonly Row[]> {
   await using sidecar = startSidecar();
-  const entries = ableTo("quit", [ebb, ...rivals]).map(
-    (candidate): Entry => ({ candidate, quit: [], gone: [], left: [] }),
-  );
+  const entries = ableTo("quit", tools).map((candidate): Entry => ({ candidate, quit: [], gone: [], left: [] }));
   for (let round = 0; round < rounds; round++) for (const entry of shuffled(entries)) await measureOnce(entry, sidecar);
   const values = (key: "quit" | "gone" | "left"): Values =>
     Object.fromEntries(entries.map((entry) => [entry.candidate.name, entry[key]]));

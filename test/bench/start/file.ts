@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { type Candidate, ebb } from "../candidates.ts";
+import type { Candidate } from "../candidates.ts";
 import type { Row } from "./row.ts";
 
 /** The executable's size, as it is and as registries keep it; MB of 10^6 bytes. zstd takes half a minute. */
-export function measureFile(rivals: readonly Candidate[], isQuick: boolean): readonly Row[] {
+export function measureFile(tools: readonly Candidate[], isQuick: boolean): readonly Row[] {
   const values = (size: (path: string) => number) =>
-    Object.fromEntries([ebb, ...rivals].map(({ name, path }) => [name, [size(path) / 1e6]]));
+    Object.fromEntries(tools.map(({ name, path }) => [name, [size(path) / 1e6]]));
   return [
     { what: "file, MB", values: values((path) => readFileSync(path).length), goals: [{ atMost: 78 }] },
     { what: "zstd -19 -T2, MB", values: isQuick ? {} : values(zstdBytes), goals: [{ atMost: 25 }] },

@@ -1,12 +1,12 @@
-import { ableTo, type Candidate, type CommandLine, commandLine, ebb, type Task } from "../candidates.ts";
+import { ableTo, type Candidate, type CommandLine, commandLine, type Task } from "../candidates.ts";
 import { live } from "../measure.ts";
 import { shuffled } from "../statistics.ts";
 import type { Bare } from "./bare.ts";
-import { BARE, EBB, type Row, type Values } from "./row.ts";
+import { BARE, isEbb, type Row, type Values } from "./row.ts";
 
 export interface LivesInput {
   readonly bare: Bare;
-  readonly rivals: readonly Candidate[];
+  readonly tools: readonly Candidate[];
   /** Of a sidecar that is ready. */
   readonly url: string;
   readonly rounds: number;
@@ -25,8 +25,8 @@ const READY = "run -- true, sidecar ready, ms";
 const ALONE = "run -- true, no sidecar, ms";
 
 /** Whole lives of programs that have nothing to do: each round runs all of them in a random order. */
-export async function measureLives({ bare, rivals, url, rounds }: LivesInput): Promise<readonly Row[]> {
-  const entries = entriesOf(bare, rivals, url);
+export async function measureLives({ bare, tools, url, rounds }: LivesInput): Promise<readonly Row[]> {
+  const entries = entriesOf(bare, tools, url);
   for (let round = 0; round < rounds; round++) for (const entry of shuffled(entries)) await measureOnce(entry);
   const row = (what: string, key: "ms" | "faults" = "ms") => valuesOf(entries, what, key);
   return [
@@ -44,13 +44,13 @@ export async function measureLives({ bare, rivals, url, rounds }: LivesInput): P
   ];
 }
 
-function entriesOf(bare: Bare, rivals: readonly Candidate[], url: string): readonly Entry[] {
+function entriesOf(bare: Bare, tools: readonly Candidate[], url: string): readonly Entry[] {
   const run = (what: string, task: Task): readonly Entry[] => [
-    ...ableTo(task, [ebb, ...rivals]).map((each) => entry(what, each.name, commandLine(each, task, url, ["true"]))),
+    ...ableTo(task, tools).map((each) => entry(what, each.name, commandLine(each, task, url, ["true"]))),
     entry(what, BARE, { words: [bare.spawn, "true"], env: {} }),
   ];
   return [
-    entry(SLEEP, EBB, { words: [ebb.path, "sleep", "0"], env: {} }),
+    ...tools.filter(isEbb).map(({ name, path }) => entry(SLEEP, name, { words: [path, "sleep", "0"], env: {} })),
     entry(SLEEP, BARE, { words: [bare.hello], env: {} }),
     ...run(READY, "leave"),
     ...run(ALONE, "none"),

@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { childPath } from "../../harness.ts";
-import { ableTo, type Candidate, type CommandLine, commandLine, ebb } from "../candidates.ts";
+import { ableTo, type Candidate, type CommandLine, commandLine } from "../candidates.ts";
 import { startSidecar } from "../sidecar.ts";
 import type { Bare } from "./bare.ts";
 import { BARE, type Row } from "./row.ts";
@@ -9,12 +9,12 @@ const READY_IN_MS = 300;
 const CHILD_LIFE_US = "300000";
 
 /** Memory that can be written and executed, looked at as often as can be through a whole run. */
-export async function measurePages(bare: Bare, rivals: readonly Candidate[]): Promise<readonly Row[]> {
+export async function measurePages(bare: Bare, tools: readonly Candidate[]): Promise<readonly Row[]> {
   const child = [childPath(), "clock", "0", CHILD_LIFE_US];
   const values: Record<string, readonly number[]> = {
     [BARE]: [mostKib({ words: [bare.spawn, ...child], env: {} })],
   };
-  for (const candidate of ableTo("quit", [ebb, ...rivals])) {
+  for (const candidate of ableTo("quit", tools)) {
     await using sidecar = startSidecar();
     const line = commandLine(candidate, "quit", await sidecar.open(READY_IN_MS), child);
     values[candidate.name] = [mostKib(line)];

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { childPath, childrenOf, until } from "../../harness.ts";
-import { ableTo, type Candidate, type CommandLine, commandLine, ebb } from "../candidates.ts";
+import { ableTo, type Candidate, type CommandLine, commandLine } from "../candidates.ts";
 import { type Living, start } from "../measure.ts";
 import { startSidecar } from "../sidecar.ts";
 import type { Bare } from "./bare.ts";
-import { BARE, EBB, type Row, type Values } from "./row.ts";
+import { BARE, isEbb, type Row, type Values } from "./row.ts";
 
 interface Use {
   readonly rssAnonMb: number;
@@ -17,13 +17,13 @@ const WAITED_MS = 5000;
 const CHILD = [childPath(), "record"];
 
 /** What a tool holds while its child runs: a few by themselves, and many that share one file, as the pods of a node do. */
-export async function measurePods(bare: Bare, rivals: readonly Candidate[], pods: number): Promise<readonly Row[]> {
+export async function measurePods(bare: Bare, tools: readonly Candidate[], pods: number): Promise<readonly Row[]> {
   const lines = (url: string): Lines => ({
-    ...Object.fromEntries(ableTo("quit", [ebb, ...rivals]).map((each) => [each.name, lineOf(each, url)])),
+    ...linesOf(ableTo("quit", tools), url),
     [BARE]: { words: [bare.spawn, ...CHILD], env: {} },
   });
   const few = await usesOf(lines, 3, 0);
-  const waited = await usesOf((url) => ({ [EBB]: lineOf(ebb, url) }), 3, WAITED_MS);
+  const waited = await usesOf((url) => linesOf(tools.filter(isEbb), url), 3, WAITED_MS);
   const many = await usesOf(lines, pods, 0);
   return [
     { what: "RssAnon while the child runs, MB", values: pick(few, "rssAnonMb"), goals: [{ atMost: 2.3 }] },
@@ -36,8 +36,8 @@ export async function measurePods(bare: Bare, rivals: readonly Candidate[], pods
 type Lines = Readonly<Record<string, CommandLine>>;
 type Uses = ReadonlyMap<string, readonly Use[]>;
 
-function lineOf(candidate: Candidate, url: string): CommandLine {
-  return commandLine(candidate, "quit", url, CHILD);
+function linesOf(tools: readonly Candidate[], url: string): Lines {
+  return Object.fromEntries(tools.map((tool) => [tool.name, commandLine(tool, "quit", url, CHILD)]));
 }
 
 function pick(uses: Uses, key: keyof Use): Values {

@@ -21,6 +21,11 @@ export type Goal =
 export const EBB = "ebb";
 export const BARE = "bare Bun";
 
+/** ebb itself, or another one beside it (`ebb-old=PATH`). */
+export function isEbb({ name }: { readonly name: string }): boolean {
+  return name.startsWith(EBB);
+}
+
 /** All that was measured, side by side. */
 export function figuresTable(rows: readonly Row[], names: readonly string[], how: readonly string[]): Table {
   const cells = (row: Row) => names.map((name) => shown(row.values[name] ?? []));

@@ -8,8 +8,9 @@ import { measureEnds } from "./ends.ts";
 import { measureFile } from "./file.ts";
 import { measureLives } from "./lives.ts";
 import { measurePages } from "./pages.ts";
+import { place } from "./place.ts";
 import { measurePods } from "./pods.ts";
-import { BARE, figuresTable, goalsTable, type Row } from "./row.ts";
+import { BARE, EBB, figuresTable, goalsTable, type Row } from "./row.ts";
 import { measureWaits } from "./waits.ts";
 
 const FULL = { lives: 300, ends: 200, cold: 20, waits: 20, waitMs: 9500, pods: 100 };
@@ -22,18 +23,19 @@ export const start: Figure = {
     using folder = temporaryFolder();
     await using sidecar = startSidecar();
     const counts = isQuick ? QUICK : FULL;
+    const tools = [ebb, ...rivals].map((tool) => ({ ...tool, path: place(tool.path, folder.path, tool.name) }));
     const bare = buildBare(folder.path);
     const url = await sidecar.open(0);
     const rows: readonly Row[] = [
-      ...(await measureLives({ bare, rivals, url, rounds: counts.lives })),
-      ...(await measureEnds(rivals, counts.ends)),
-      ...(await measurePods(bare, rivals, counts.pods)),
-      ...(await measureWaits(rivals, counts.waits, counts.waitMs)),
-      ...(await measurePages(bare, rivals)),
-      ...(await measureCold({ bare, rivals, folder: folder.path, rounds: counts.cold })),
-      ...measureFile(rivals, isQuick),
+      ...(await measureLives({ bare, tools, url, rounds: counts.lives })),
+      ...(await measureEnds(tools, counts.ends)),
+      ...(await measurePods(bare, tools, counts.pods)),
+      ...(await measureWaits(tools, counts.waits, counts.waitMs)),
+      ...(await measurePages(bare, tools)),
+      ...(await measureCold({ bare, tools, rounds: counts.cold })),
+      ...measureFile(tools, isQuick),
     ];
-    const names = [ebb, { name: BARE }, ...rivals].map(({ name }) => name);
+    const names = [EBB, BARE, ...rivals.map(({ name }) => name)];
     return [figuresTable(rows, names, howOf(counts)), goalsTable(rows)];
   },
 };

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { childPath, childrenOf, inParallel, until } from "../../harness.ts";
-import { ableTo, type Candidate, commandLine, ebb } from "../candidates.ts";
+import { ableTo, type Candidate, commandLine } from "../candidates.ts";
 import { start } from "../measure.ts";
 import { startSidecar } from "../sidecar.ts";
 import { shuffled } from "../statistics.ts";
-import type { Goal, Row, Values } from "./row.ts";
+import { type Goal, isEbb, type Row, type Values } from "./row.ts";
 
 const STARTED_MS = 300;
 const BEFORE_READY_MS = 100;
@@ -23,13 +23,13 @@ interface Wait {
 
 /** What a wait costs, and how late its end is noticed: some at a time, each beside a sidecar of its own. */
 export async function measureWaits(
-  rivals: readonly Candidate[],
+  tools: readonly Candidate[],
   times: number,
   waitMs: number,
 ): Promise<readonly Row[]> {
-  const runs = ableTo("leave", [ebb, ...rivals]).flatMap((candidate) =>
+  const runs = ableTo("leave", tools).flatMap((candidate) =>
     (["unready", "refused"] as const).flatMap((way) =>
-      Array.from({ length: candidate === ebb ? times : 2 }, () => ({ candidate, way })),
+      Array.from({ length: isEbb(candidate) ? times : 2 }, () => ({ candidate, way })),
     ),
   );
   const waits = await inParallel(shuffled(runs), (run) => measureOnce(run.candidate, run.way, waitMs), WIDTH);

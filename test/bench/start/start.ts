@@ -7,14 +7,15 @@ import { measureCold } from "./cold.ts";
 import { measureEnds } from "./ends.ts";
 import { measureFile } from "./file.ts";
 import { measureLives } from "./lives.ts";
+import { measureLooks } from "./looks.ts";
 import { measurePages } from "./pages.ts";
 import { place } from "./place.ts";
 import { measurePods } from "./pods.ts";
 import { BARE, EBB, figuresTable, goalsTable, type Row } from "./row.ts";
 import { measureWaits } from "./waits.ts";
 
-const FULL = { lives: 300, ends: 200, cold: 20, waits: 20, waitMs: 9500, pods: 100 };
-const QUICK = { lives: 50, ends: 40, cold: 5, waits: 8, waitMs: 3000, pods: 100 };
+const FULL = { lives: 300, ends: 200, cold: 20, waits: 20, looks: 5, waitMs: 9500, pods: 100 };
+const QUICK = { lives: 50, ends: 40, cold: 5, waits: 8, looks: 2, waitMs: 3000, pods: 100 };
 
 /** What each pod pays for ebb: its start, its end, its memory, its wait, its file. */
 export const start: Figure = {
@@ -31,6 +32,7 @@ export const start: Figure = {
       ...(await measureEnds(tools, counts.ends)),
       ...(await measurePods(bare, tools, counts.pods)),
       ...(await measureWaits(tools, counts.waits, counts.waitMs)),
+      ...(await measureLooks(tools, counts.looks)),
       ...(await measurePages(bare, tools)),
       ...(await measureCold({ bare, tools, rounds: counts.cold })),
       ...measureFile(tools, isQuick),

@@ -214,6 +214,16 @@ static napi_value read_file(napi_env env, napi_callback_info info) {
   return result;
 }
 
+/* Lines as /proc/net/tcp has them, of the sockets that listen; undefined where the kernel does not tell. */
+static napi_value listeners(napi_env env, napi_callback_info info) {
+  (void)info;
+  napi_value result = NULL;
+  struct contents lines = ebb_listeners();
+  if (lines.at != NULL) napi_create_string_latin1(env, lines.at, lines.length, &result);
+  ebb_free_contents(lines);
+  return result;
+}
+
 /* Bytes as latin1: empty at the end, undefined where nothing came within so long. */
 static napi_value receive(napi_env env, napi_callback_info info) {
   struct call call = {.env = env};
@@ -256,18 +266,19 @@ static const struct {
 #define COUNT (sizeof functions / sizeof *functions)
 
 NAPI_MODULE_INIT() {
-  napi_property_descriptor properties[COUNT + 2] = {
+  napi_property_descriptor properties[COUNT + 3] = {
+      {.utf8name = "listeners", .method = listeners, .attributes = napi_enumerable},
       {.utf8name = "readFile", .method = read_file, .attributes = napi_enumerable},
       {.utf8name = "receive", .method = receive, .attributes = napi_enumerable},
   };
   for (size_t i = 0; i < COUNT; i++) {
-    properties[i + 2] = (napi_property_descriptor){
+    properties[i + 3] = (napi_property_descriptor){
         .utf8name = functions[i].name,
         .method = returning_number,
         .data = (void *)functions[i].run,
         .attributes = napi_enumerable,
     };
   }
-  napi_define_properties(env, exports, COUNT + 2, properties);
+  napi_define_properties(env, exports, COUNT + 3, properties);
   return exports;
 }

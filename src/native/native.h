@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -85,6 +86,7 @@ struct contents {
 
 struct contents ebb_read_file(const char *path);
 void ebb_free_contents(struct contents contents);
+struct contents ebb_listeners(void);
 
 int ebb_check_connect(const char *place, int port);
 int ebb_ask(const char *place, int port, const char *request, size_t length);

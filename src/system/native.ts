@@ -35,6 +35,8 @@ export interface Native {
   kill(pid: number, signal: SignalNumber): number;
   /** Catches every signal that can be forwarded; each then raises SIGCHLD. */
   listen(): void;
+  /** The TCP sockets that listen, in lines as /proc/net/tcp and tcp6 have them; undefined where the kernel does not tell. */
+  listeners(): string | undefined;
   /** The next signal that was caught, 0 when there is none; its negative where ebb was started with it ignored. */
   nextSignal(): SignalNumber;
   /** A descriptor to append with, which never waits for a reader. */

@@ -20,6 +20,8 @@ import { whenReady } from "./ready.ts";
 import { readListeners } from "./sockets.ts";
 
 const LOOK_PERIOD_MS = 9;
+/** After a look that took a while, so many times that: where only /proc tells, looking takes at most a twentieth of a core. */
+const LOOK_REST = 20;
 
 export type SidecarSettings = Settings<
   "sidecar" | "admin" | "ready" | "quit" | "podAnnotations" | "hostNetwork" | "appPort"
@@ -98,7 +100,7 @@ async function lookAround(facts: Omit<Evidence, "heard">, settings: SidecarSetti
   const listen = createListening(facts, settings, look);
   using companions = watch(look.forMs > 0 ? told.found : []);
   for (;;) {
-    const { heard, strangers } = await listen();
+    const { heard, strangers, tookMs } = await listen();
     const detected = detect({ ...facts, heard });
     if (detected.hasProxy) return detected;
     const lookedMs = Math.round(performance.now() - start);
@@ -110,20 +112,29 @@ async function lookAround(facts: Omit<Evidence, "heard">, settings: SidecarSetti
       return detected;
     }
     look.signal.throwIfAborted();
-    await Bun.sleep(LOOK_PERIOD_MS);
+    await Bun.sleep(Math.max(LOOK_PERIOD_MS, LOOK_REST * tookMs));
   }
 }
 
-const nobody: Heards = { heard: [], strangers: [] };
+interface Listened extends Heards {
+  /** What the look at the sockets took. */
+  readonly tookMs: number;
+}
 
 /** What is heard of those that listen. What asks them is loaded when there is somebody to ask. */
-function createListening(facts: Omit<Evidence, "heard">, settings: SidecarSettings, look: Look): () => Promise<Heards> {
+function createListening(
+  facts: Omit<Evidence, "heard">,
+  settings: SidecarSettings,
+  look: Look,
+): () => Promise<Listened> {
   let neighbours: Neighbours | undefined;
   return async () => {
+    const start = performance.now();
     const listeners = readListeners(look.log);
-    if (!listeners.some(mayTell)) return nobody;
+    const tookMs = performance.now() - start;
+    if (!listeners.some(mayTell)) return { heard: [], strangers: [], tookMs };
     neighbours ??= (await import("./neighbours.ts")).createNeighbours({ ...facts, settings });
-    return await neighbours.hear(listeners, look.signal);
+    return { ...(await neighbours.hear(listeners, look.signal)), tookMs };
   };
 }
 

@@ -2,6 +2,7 @@ import type { SocketTables } from "../core/proc-net.ts";
 import { type Listener, listenersIn } from "../core/sidecars/detect.ts";
 import { readIfThere } from "./file.ts";
 import type { Log } from "./log.ts";
+import { native } from "./native.ts";
 
 /** The sockets of this network namespace, which the containers of a pod share. */
 export function readSocketTables(): SocketTables {
@@ -12,8 +13,13 @@ export function readSocketTables(): SocketTables {
   };
 }
 
-/** The TCP sockets that listen in it. */
+/**
+ * The TCP sockets that listen in it. The kernel tells by netlink at once; a read of /proc/net/tcp takes it some milliseconds, and
+ * is for where a seccomp profile forbids netlink.
+ */
 export function readListeners(log: Log): readonly Listener[] {
+  const told = native.listeners();
+  if (told !== undefined) return listenersIn(told);
   const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);
   if (tables.length === 0) log.debug({}, "no /proc/net/tcp: ports that listen cannot be seen");
   return tables.flatMap(listenersIn);

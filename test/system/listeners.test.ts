@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { listenersIn } from "../../src/core/sidecars/detect.ts";
+import { readIfThere } from "../../src/system/file.ts";
+import { native } from "../../src/system/native.ts";
+
+const servers: Server[] = [];
+
+beforeAll(async () => {
+  for (const host of ["127.0.0.1", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::"]) {
+    const server = createServer();
+    await new Promise<void>((listening) => server.listen(0, host, listening));
+    servers.push(server);
+  }
+});
+
+afterAll(() => {
+  for (const server of servers) server.close();
+});
+
+/** But for where others listen meanwhile. */
+function ours(text: string): readonly string[] {
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  const listeners = listenersIn(text).filter(({ port }) => ports.includes(port));
+  return listeners.map(({ port, loopback }) => `${ports.indexOf(port)} ${loopback}`).toSorted();
+}
+
+test("the kernel tells by netlink of the same listeners as in /proc/net/tcp and tcp6", () => {
+  const proc = `${readIfThere("/proc/net/tcp")}${readIfThere("/proc/net/tcp6")}`;
+  expect(ours(native.listeners() ?? "")).toEqual(ours(proc));
+  expect(ours(proc)).toEqual(["0 127.0.0.1", "1 ::1", "2 127.0.0.1", "3 undefined", "4 undefined"]);
+});

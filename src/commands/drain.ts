@@ -4,7 +4,7 @@ import { formatDuration, formatSeconds } from "../core/duration.ts";
 import type { InFlight } from "../core/envoy/in-flight.ts";
 import { EXIT } from "../core/exit.ts";
 import { planLeaving, splitDrain } from "../core/leaving.ts";
-import { option } from "../core/option.ts";
+import { changed, option } from "../core/option.ts";
 import { options as all, finding, logging, pickOptions } from "../core/options.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { isStop } from "../core/signal.ts";
@@ -23,8 +23,8 @@ import { leftUntil } from "../system/timer.ts";
 
 const options = {
   ...pickOptions(...finding, ...logging, "header", "quitTimeout", "minDrain", "idle", "podGrace"),
-  drain: { ...all.drain, initial: 60_000, initially: "60s", help: "how long all of it may take" },
-  quit: { ...all.quit, flag: "quit-request", help: "what to request then, instead of the sidecar's own quit" },
+  drain: changed(all.drain, { initial: 60_000, initially: "60s", help: "how long all of it may take" }),
+  quit: changed(all.quit, { flag: "quit-request", help: "what to request then, instead of the sidecar's own quit" }),
   thenQuit: option({
     flag: "quit",
     group: "leaving",

@@ -1,7 +1,7 @@
 import { parseDuration } from "./duration.ts";
 import { injectionOptions } from "./injection-options.ts";
 import { labelSelector, type Requirement } from "./label-selector.ts";
-import { list, type Options, option, optional } from "./option.ts";
+import { changed, list, type Options, option, optional } from "./option.ts";
 import { reaperOptions } from "./reaper-options.ts";
 import { boolean, oneOf, type Syntax, syntax } from "./syntax.ts";
 import { webhookOptions } from "./webhook-options.ts";
@@ -146,7 +146,7 @@ export const ofReaperAlone = { ...reaping, allJobs, after, means, dryRun, ...wat
 export const installationOptions = flagsOnly({ ...told, ...installation, ...ofWebhookAlone, ...ofReaperAlone });
 
 function flagsOnly<O extends Options>(options: O): O {
-  const entries = Object.entries(options).map(([key, option]) => [key, { ...option, variables: [] }]);
+  const entries = Object.entries(options).map(([key, option]) => [key, changed(option, { variables: [], also: [] })]);
   return Object.fromEntries(entries);
 }
 

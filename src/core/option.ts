@@ -24,6 +24,8 @@ export interface Option<T> {
   readonly value: string | undefined;
   readonly repeatable: boolean;
   readonly variables: readonly Variable[];
+  /** Those of them that are other tools'. */
+  readonly also: readonly Variable[];
   /** The value when nothing else sets it. */
   readonly initial: T;
   /** What help says of the default; empty: there is none. */
@@ -49,38 +51,66 @@ interface Declaration<V> {
   readonly separator?: string;
 }
 
+const nothing: readonly never[] = [];
+
 /** An option with a value that is always there. */
 export function option<V>(declaration: Declaration<V> & { readonly initial: NoInfer<V> }): Option<V> {
-  return declare(declaration, declaration.initial, false);
+  return new Declared<V>(declaration, declaration.initial, false);
 }
 
 /** An option that may be unset. */
 export function optional<V>(declaration: Declaration<V>): Option<V | undefined> {
-  return declare(declaration, undefined, false);
+  return new Declared<V | undefined>(declaration, undefined, false);
 }
 
 /** An option that may be given several times: its values in order. */
 export function list<V>(declaration: Declaration<V>): Option<readonly V[]> {
-  return declare(declaration, [], true);
+  return new Declared<readonly V[]>(declaration, [], true);
 }
 
-function declare<V, T>(declaration: Declaration<V>, initial: T, repeatable: boolean): Option<T> {
-  const { flag, group = "output", help, syntax, value, also = [], separator = ",", isFlagOnly } = declaration;
-  const own: Variable = { name: declaration.variable ?? variableName(flag) };
-  const split: Variable = { ...own, read: (text) => splitBy(text, separator) };
-  return {
-    flag,
-    group,
-    help,
-    syntax,
-    value,
-    initial,
-    get initially() {
-      return declaration.initially ?? textOf(initial);
-    },
-    repeatable,
-    variables: isFlagOnly === true ? also : [repeatable ? split : own, ...also],
-  };
+/** The same option, but for some of it. */
+export function changed<T>(option: Option<T>, changes: Partial<Option<T>>): Option<T> {
+  const { flag, group, value, repeatable, variables, also, initial, initially, help, syntax } = option;
+  return { flag, group, value, repeatable, variables, also, initial, initially, help, syntax, ...changes };
+}
+
+/** Each start makes all of them: what only some starts ask is made when it is asked. */
+class Declared<T> implements Option<T> {
+  readonly flag: string;
+  readonly group: OptionGroup;
+  readonly value: string | undefined;
+  readonly repeatable: boolean;
+  readonly initial: T;
+  readonly help: string;
+  readonly syntax: Syntax<unknown>;
+  readonly declaration: Declaration<unknown>;
+
+  constructor(declaration: Declaration<unknown>, initial: T, repeatable: boolean) {
+    this.flag = declaration.flag;
+    this.group = declaration.group ?? "output";
+    this.value = declaration.value;
+    this.repeatable = repeatable;
+    this.initial = initial;
+    this.help = declaration.help;
+    this.syntax = declaration.syntax;
+    this.declaration = declaration;
+  }
+
+  get initially(): string {
+    return this.declaration.initially ?? textOf(this.initial);
+  }
+
+  get also(): readonly Variable[] {
+    return this.declaration.also ?? nothing;
+  }
+
+  get variables(): readonly Variable[] {
+    const { variable, isFlagOnly, separator = "," } = this.declaration;
+    const { also } = this;
+    if (isFlagOnly === true) return also;
+    const name = variable ?? variableName(this.flag);
+    return [this.repeatable ? { name, read: (text) => splitBy(text, separator) } : { name }, ...also];
+  }
 }
 
 /** A default as help writes it; a number is a duration. */
@@ -88,9 +118,12 @@ function textOf(initial: unknown): string {
   return typeof initial === "number" ? formatDuration(initial) : String(initial ?? "");
 }
 
+/** How ebb's own variables begin. */
+const OWN = "EBB_";
+
 /** `EBB_WAIT_TIMEOUT` for `wait-timeout`. */
 export function variableName(flag: string): string {
-  return `EBB_${flag.toUpperCase().replaceAll("-", "_")}`;
+  return `${OWN}${flag.toUpperCase().replaceAll("-", "_")}`;
 }
 
 export type Options = Readonly<Record<string, Option<unknown>>>;
@@ -146,9 +179,10 @@ export function resolve<O extends Options>(options: O, sources: Sources): Resolv
   const values: Record<string, unknown> = {};
   const given = new Map<string, readonly Found[]>();
   const bad = [...(sources.problems ?? nothing), ...(sources.said?.problems ?? nothing)];
+  const mayBeOwn = Object.keys(sources.env).join().includes(OWN);
   for (const [key, option] of Object.entries(options)) {
     try {
-      const found = find(option, sources);
+      const found = find(option, sources, mayBeOwn);
       if (found.length > 0) given.set(key, found);
       values[key] = found.length === 0 ? option.initial : read(option, found);
     } catch (problem) {
@@ -186,11 +220,11 @@ function defaultTexts({ initial, initially }: Option<unknown>): readonly string[
 class BadValue extends Error {}
 
 /** A list gathers what all variables give; of any other option the first that is set counts. */
-function find(option: Option<unknown>, { flags, env, said }: Sources): readonly Found[] {
+function find(option: Option<unknown>, { flags, env, said }: Sources, mayBeOwn: boolean): readonly Found[] {
   const given = flags.get(option.flag);
   if (given !== undefined) return foundBy(`--${option.flag}`, given);
   let found: readonly Found[] = nothing;
-  for (const variable of option.variables) {
+  for (const variable of mayBeOwn ? option.variables : option.also) {
     const value = env[variable.name];
     if (value === undefined || value === "" || (said !== undefined && !isOwn(variable))) continue;
     found = [...found, ...foundBy(variable.name, textsOf(variable, value, env))];
@@ -207,10 +241,8 @@ function foundBy(origin: Origin, texts: readonly string[]): readonly Found[] {
 }
 
 function isOwn({ name }: Variable): boolean {
-  return name.startsWith("EBB_");
+  return name.startsWith(OWN);
 }
-
-const nothing: readonly never[] = [];
 
 function textsOf(variable: Variable, value: string, env: Environment): readonly string[] {
   if (variable.read === undefined) return [value];
@@ -236,7 +268,7 @@ export function unknownVariables(options: Options, env: Environment): readonly s
   // what Kubernetes sets for a Service named ebb is no typing error
   const own: string[] = [];
   for (const name of Object.keys(env)) {
-    if (name.startsWith("EBB_") && !/^EBB_(SERVICE_(HOST|PORT)|PORT$|PORT_\d)/.test(name)) own.push(name);
+    if (isOwn({ name }) && !/^EBB_(SERVICE_(HOST|PORT)|PORT$|PORT_\d)/.test(name)) own.push(name);
   }
   if (own.length === 0) return own;
   const known = new Set(Object.values(options).flatMap((option) => option.variables.map(({ name }) => name)));

@@ -1,7 +1,7 @@
 import { EXIT, Failure } from "./exit.ts";
 import { injectionOptions } from "./injection-options.ts";
 import { labelSelector } from "./label-selector.ts";
-import { list, option, optional, type Values } from "./option.ts";
+import { changed, list, option, optional, type Values } from "./option.ts";
 import { logging, options, pickOptions } from "./options.ts";
 import { type MeansKind, meansKinds } from "./reap-means.ts";
 import { boolean, duration, positive, splitBy, syntax, wholeNumber } from "./syntax.ts";
@@ -55,12 +55,11 @@ const reaping = {
     syntax: syntax(parseMeans, `of ${meansKinds.join(", ")}, in the order in which they are tried`),
     help: "how sidecars may be ended; ephemeral needs --image",
   }),
-  image: {
-    ...injectionOptions.image,
-    group: "reaping" as const,
+  image: changed(injectionOptions.image, {
+    group: "reaping",
     help: "the image that has ebb as /ebb, for ephemeral containers; without it there are none",
-  },
-  imagePullPolicy: { ...injectionOptions.imagePullPolicy, group: "reaping" as const },
+  }),
+  imagePullPolicy: changed(injectionOptions.imagePullPolicy, { group: "reaping" }),
   once: option({
     flag: "once",
     group: "reaping",
@@ -78,8 +77,8 @@ const reaping = {
 };
 
 const cluster = {
-  kubeconfig: { ...webhookOptions.kubeconfig, group: "cluster" as const },
-  context: { ...webhookOptions.context, group: "cluster" as const },
+  kubeconfig: changed(webhookOptions.kubeconfig, { group: "cluster" }),
+  context: changed(webhookOptions.context, { group: "cluster" }),
   concurrency: option({
     flag: "concurrency",
     group: "cluster",
@@ -116,13 +115,12 @@ const cluster = {
     syntax: positive,
     help: "how often all pods are read again, whatever the watch has said",
   }),
-  lease: {
-    ...webhookOptions.lease,
-    group: "cluster" as const,
+  lease: changed(webhookOptions.lease, {
+    group: "cluster",
     initial: "ebb-reaper",
     initially: "ebb-reaper",
     help: "the Lease by which replicas agree on who acts",
-  },
+  }),
   leaseNamespace: optional({
     flag: "lease-namespace",
     group: "cluster",
@@ -138,7 +136,7 @@ export const reaperOptions = {
   ...reaping,
   ...cluster,
   healthListen: webhookOptions.healthListen,
-  json: { ...options.json, help: "with --once: print JSON" },
+  json: changed(options.json, { help: "with --once: print JSON" }),
   ...pickOptions(...logging, "terminationLog"),
 };
 

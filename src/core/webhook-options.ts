@@ -1,5 +1,5 @@
 import { injectionOptions } from "./injection-options.ts";
-import { list, option, optional } from "./option.ts";
+import { changed, list, option, optional } from "./option.ts";
 import { logging, options, pickOptions } from "./options.ts";
 import { anyText, duration, positive, syntax, wholeNumber } from "./syntax.ts";
 
@@ -145,7 +145,9 @@ const certificates = {
 };
 
 const leaving = {
-  minDrain: { ...options.minDrain, help: "on a stop signal: not ready any more, but go on accepting for this long" },
+  minDrain: changed(options.minDrain, {
+    help: "on a stop signal: not ready any more, but go on accepting for this long",
+  }),
   drain: option({
     flag: "drain",
     group: "leaving",

@@ -122,7 +122,8 @@ const PLAIN = "envoy";
 /** Whose admin interface this is, by the ports that tell of one mesh alone. */
 function ownerOf({ address }: HttpTarget): SidecarName {
   if (address.kind === "unix") return PLAIN;
-  return sidecarNames.find((name) => !kindOf(name).isCompanion && isAdminPort(name, address.port)) ?? PLAIN;
+  for (const name of sidecarNames) if (!kindOf(name).isCompanion && isAdminPort(name, address.port)) return name;
+  return PLAIN;
 }
 
 function isAdminPort(name: SidecarName, port: number): boolean {

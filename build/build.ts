@@ -5,11 +5,14 @@ import { aboutExecutable, aboutModules } from "./about.ts";
 import { compile } from "./compile.ts";
 import { runInEmptyRoot } from "./empty-root.ts";
 import { evidencePaths, writeEvidence } from "./evidence.ts";
-import { linkStatic } from "./link-static.ts";
+import { type LinkResult, linkStatic } from "./link-static.ts";
 import { buildNativeModule, nativeSources } from "./native.ts";
 import { type BuildInput, type Order, readOrder } from "./order.ts";
 import { shrink } from "./shrink.ts";
+import { addStart } from "./start.ts";
+import { startPages } from "./start-pages.ts";
 import { digestOf, removeSums, writeSums } from "./sums.ts";
+import type { Target } from "./targets.ts";
 import { findToolchain } from "./toolchain.ts";
 import { verify } from "./verify.ts";
 
@@ -56,19 +59,29 @@ async function build({ entry, outfile, target, bun }: BuildInput): Promise<void>
     const linked = await timed("link", () => linkStatic({ bytes: input, name: "compiled ebb", sources, target }));
     const small = await timed("shrink", () => shrink({ input, linked: linked.bytes, target }));
     for (const line of small.report) say(`  ${line}`);
-    await timed("verify", () => verify({ input, output: small.bytes, patches: linked.patches, target }));
-    writeFileSync(temporary, small.bytes);
+    const bytes = withStart(input, small.bytes, linked, target);
+    await timed("verify", () => verify({ input, output: bytes, patches: linked.patches, target }));
+    writeFileSync(temporary, bytes);
     chmodSync(temporary, 0o755);
     const { how, stdout } = await timed("run", () => runInEmptyRoot(temporary, ["--version"], target));
     refuseBareBun(stdout);
     say(`  --version runs ${how}: ${stdout.trim()}`);
-    await timed("evidence", () => writeEvidence({ outfile, bytes: small.bytes, about, map: linked.map, target }));
+    await timed("evidence", () => writeEvidence({ outfile, bytes, about, map: linked.map, target }));
     renameSync(temporary, outfile);
-    summarise(outfile, small.bytes, linked.patches.length);
+    summarise(outfile, bytes, linked.patches.length);
   } finally {
     rmSync(folder, { recursive: true, force: true });
     rmSync(temporary, { force: true });
   }
+}
+
+/** What runs first, with the pages that a start touches. */
+function withStart(input: Uint8Array, bytes: Uint8Array, { start }: LinkResult, { pageSize }: Target): Uint8Array {
+  if (start === undefined) return bytes;
+  const touched = startPages(input, bytes);
+  if (touched === undefined)
+    say("  nobody has recorded which pages a start of this Bun touches: bun build/record-start.ts");
+  return addStart({ bytes, start, touched: touched ?? [], pageSize });
 }
 
 /** An executable that does not find the program inside it becomes the `bun` command, whose --version this is. */

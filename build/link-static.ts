@@ -4,6 +4,7 @@ import { readDynamic } from "./elf-dynamic.ts";
 import { type ElfSymbol, readSymbols, symbolKind, symbolTable } from "./elf-symbols.ts";
 import { type Patch, type Runtime, resolveRelocations } from "./relocate.ts";
 import { type LinkedRuntime, linkRuntime } from "./runtime.ts";
+import { findStart, type StartCode } from "./start.ts";
 import type { Target } from "./targets.ts";
 import { checkThreadBlock, type ThreadBlock, threadBlock, threadOffset } from "./thread-local.ts";
 
@@ -24,6 +25,8 @@ export type LinkResult = {
   readonly patches: readonly Patch[];
   /** ld's map of the runtime: which members of which archives are inside, and why. */
   readonly map: string;
+  /** What runs first, which is not in `bytes` yet. */
+  readonly start: StartCode | undefined;
 };
 
 /** The libraries whose archives are linked in, as they are called where they are shared; musl's libc.a is most of them. */
@@ -48,6 +51,7 @@ export function linkStatic({ bytes, name, sources, target }: LinkInput): LinkRes
     bytes: compose({ image, runtime: linked.elf, patches, block, blockAddress, entry, pageSize }),
     patches,
     map: linked.map,
+    start: findStart(linked.elf),
   };
 }
 

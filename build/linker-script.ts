@@ -3,6 +3,8 @@ import type { Target } from "./targets.ts";
 export type ScriptInput = {
   /** The address of the runtime's first byte. */
   readonly base: number;
+  /** The address of what runs first: see src/native/pages.c. */
+  readonly start: number;
   /** Symbols whose addresses are those of the executable. */
   readonly addresses: ReadonlyMap<string, number>;
   /** Symbols that must be linked in where the archives have them. */
@@ -15,11 +17,13 @@ export type ScriptInput = {
  * initialisers with those of the executable last (`.init_array.00000` is first). No section may be placed by chance
  * (ld runs with --orphan-handling=error); tables that only a loader would apply must be empty.
  */
-export function linkerScript({ base, addresses, wanted, target }: ScriptInput): string {
+export function linkerScript({ base, start, addresses, wanted, target }: ScriptInput): string {
   return `ENTRY(ebb_image_entry)
 ${[...addresses].map(([name, address]) => `"${name}" = ${address};\n`).join("")}EXTERN(${wanted.map((name) => `"${name}"`).join(" ")})
-PHDRS { ro PT_LOAD FLAGS(4); code PT_LOAD FLAGS(5); rw PT_LOAD FLAGS(6); tls PT_TLS FLAGS(4); }
+PHDRS { start PT_LOAD FLAGS(5); ro PT_LOAD FLAGS(4); code PT_LOAD FLAGS(5); rw PT_LOAD FLAGS(6); tls PT_TLS FLAGS(4); }
 SECTIONS {
+  . = ${start};
+  .start : { *(.start.entry) *(.start.text) *(.start.table) } :start
   . = ${base};
   ebb_runtime_start = .;
   .rodata : { *(.rodata .rodata.* .stapsdt.base .data.rel.ro .data.rel.ro.* .got .got.plt .igot .igot.plt) } :ro

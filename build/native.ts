@@ -7,7 +7,7 @@ const folder = join(project, "src", "native");
 const shared = ["child.c", "files.c", "listeners.c", "module.c", "signals.c", "sockets.c"];
 
 /** What is linked into the executable. */
-export const nativeSources: readonly string[] = ["entry.c", "before-bun.c", ...shared].map((name) =>
+export const nativeSources: readonly string[] = ["entry.c", "pages.c", "before-bun.c", ...shared].map((name) =>
   join(folder, name),
 );
 

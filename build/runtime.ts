@@ -7,6 +7,7 @@ import type { DynamicTable } from "./elf-dynamic.ts";
 import { readSymbols, symbolTable } from "./elf-symbols.ts";
 import { linkerScript } from "./linker-script.ts";
 import { nodeApiHeaders } from "./native.ts";
+import { startOffset } from "./start.ts";
 import type { Target } from "./targets.ts";
 import type { ThreadBlock } from "./thread-local.ts";
 import { findToolchain, type Toolchain } from "./toolchain.ts";
@@ -76,6 +77,7 @@ function scriptFor({ image, dynamic, target }: RuntimeInput, shared: ReadonlyMap
   const own = imageAddresses(image, dynamic);
   return linkerScript({
     base: alignUp(end, spacing),
+    start: start + startOffset,
     addresses: new Map([["ebb_image_start", start], ["ebb_image_end", end], ...own, ...nodeApi(image), ...shared]),
     wanted: wantedSymbols(dynamic, shared, target),
     target,

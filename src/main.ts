@@ -9,6 +9,7 @@ import { nearest } from "./core/suggestion.ts";
 import { invoke, isAboutCall, report } from "./invoke.ts";
 import type { Personality } from "./personalities/personality.ts";
 import { exit } from "./system/exit.ts";
+import { native } from "./system/native.ts";
 import { listen } from "./system/signals.ts";
 
 /**
@@ -69,6 +70,7 @@ async function playAs(tool: string, words: readonly string[], wordsAt: number): 
 
 async function callAny(args: readonly string[], said?: Said): Promise<number> {
   if (args[0] === "--licenses") return await (await import("./licenses.ts")).main(signals);
+  native.settle();
   const everything = await import("./everything.ts");
   return await everything.main(args, signals, said);
 }

@@ -159,7 +159,7 @@ static void before_bun(void) {
   note_descriptors();
   fill_standard_descriptors();
   note_folder();
-  ebb_inherited.parent = getppid();
+  ebb_inherited.parent = ebb_parent_at_start;
   ebb_inherited.environ = environ;
   ebb_inherited.argv = find_argv(environ);
   int is_lean = !is_worker(ebb_inherited.argv[0] == NULL ? NULL : ebb_inherited.argv[1]);

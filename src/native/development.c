@@ -11,3 +11,5 @@ __attribute__((constructor)) static void note(void) {
   ebb_inherited.environ = environ;
   ebb_inherited.parent = getppid();
 }
+
+void ebb_settle(void) {}

@@ -131,6 +131,12 @@ static long do_is_terminal(const struct call *call) { return isatty(integer(call
 
 static long do_kill(const struct call *call) { return or_errno(kill(integer(call, 0), integer(call, 1))); }
 
+static long do_settle(const struct call *call) {
+  (void)call;
+  ebb_settle();
+  return 0;
+}
+
 static long do_listen(const struct call *call) {
   (void)call;
   ebb_listen();
@@ -258,6 +264,7 @@ static const struct {
     {"parentDeath", do_parent_death},
     {"reap", do_reap},
     {"setForegroundGroup", do_set_foreground_group},
+    {"settle", do_settle},
     {"spawn", do_spawn},
     {"stop", do_stop},
     {"write", do_write},

@@ -38,6 +38,7 @@ extern struct inherited ebb_inherited;
 /* Noted by entry.c, which then holds all signals but faults until JavaScript listens: PID 1 loses one that nobody listens to,
  * unless it is blocked (kernel: sig_ignored). */
 extern uint64_t ebb_blocked_at_start;
+extern pid_t ebb_parent_at_start;
 
 /* Set once the child is about to start: from then on it gets signals too that ebb was started with as ignored. */
 extern int ebb_has_child;
@@ -47,6 +48,9 @@ extern int ebb_shares_group;
 
 /* The signal that ebb gets when its parent dies; 0: none. */
 extern int ebb_parent_signal;
+
+/* The start is over: from here on the kernel reads the executable as any other (pages.c). */
+void ebb_settle(void);
 
 /* The kernel's form: musl hides 32 to 34, which it uses itself, in its own. */
 struct kernel_action {

@@ -51,6 +51,8 @@ export interface Native {
   receive(descriptor: number, withinMs: number): string | undefined;
   /** tcsetpgrp(3). */
   setForegroundGroup(terminal: number, group: number): number;
+  /** Says that what follows is no pod's start, for which alone the kernel was asked for pages. `spawn` does so too. */
+  settle(): void;
   /**
    * Starts a program with what ebb was started with: its pid. The command line is as in `exec`. ebb gets its orphans. `place`
    * (three elements, child.c has their meaning) says how it stands to the terminal; with `leads` (1) it has a process group of

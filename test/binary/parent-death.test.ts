@@ -65,7 +65,10 @@ test("--parent-death is heard of also where the parent dies before ebb has asked
 
 test("--parent-death KILL ends ebb and its child", async () => {
   await using shell = startEbb(runChild(["child"], ["--parent-death", "KILL"]), { through });
-  await until("the child is ready", () => shell.stdout().includes("ready\n"));
+  await until(
+    "the child is ready",
+    () => /^ready\n/m.test(shell.stdout()) && /^grandchild \d+\n/m.test(shell.stdout()),
+  );
   const ebb = await ebbUnder(shell);
   const [child = 0] = childrenOf(ebb);
   kill(shell);

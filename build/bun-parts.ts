@@ -63,7 +63,6 @@ const libraries: readonly Part[] = [
   library("esbuild (ported)", "MIT", "evanw/esbuild", "esbuild"),
   { ...library("TypeScript (its checker)", apache, "microsoft/typescript"), texts: [apache], versionKey: "typescript" },
   library("Node.js (parts of its library)", "MIT", "nodejs/node", "nodejs"),
-  library("ESLint (its rules)", "MIT", "eslint/eslint", "eslint"),
   { name: "Mozilla's CA certificates", license: mozilla, texts: [mozilla], package: "generic/ca-certificates" },
 ];
 

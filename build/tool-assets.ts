@@ -1,22 +1,21 @@
 /**
- * What of Bun's compressed assets is for its developer tools only: the bundler, the dev server, lint, the type checker, the
- * package manager, the shell's completions. By the beginning of the SHA-256 of its bytes in Bun 1.4.4, of any architecture: each was
+ * What of Bun's compressed assets is for its developer tools only: the bundler, the dev server, the type checker, the package
+ * manager, the shell's completions. By the beginning of the SHA-256 of its bytes in Bun 1.4.3, of any architecture: each was
  * decompressed and looked at. Another release has other bytes where an asset has changed; the build then names them.
  */
 export const toolAssets: ReadonlyMap<string, string> = new Map([
   ["2e52c002e0a9ecc0", "dev server: error page, its style"],
   ["c2df9ecd2a91026d", "dev server: error page, its script"],
-  ["bde85ccd45d23883", "dev server: error page of a failed build"],
-  ["d070d01c101ca00f", "bake: browser half of the default framework"],
+  ["a2d042d02cb52fa9", "dev server: error page of a failed build"],
   ["fd07fc84d259a1c0", "bake: React Refresh"],
   ["c7c9d7f81f188cbf", "bake: React Server Components, browser half"],
-  ["77c95c934cc34b93", "completions for bash"],
-  ["5c131f5de0c51c16", "completions for fish"],
-  ["170ffa4788f972f4", "completions for zsh"],
+  ["506e3555688d8adc", "completions for bash"],
+  ["4c7f0baaf99c4735", "completions for fish"],
+  ["37f34f8bc63e8123", "completions for zsh"],
   ["e63353e9d7964171", "bun add: names of packages"],
   ["d5964e7c0b3e6cad", "type checker: declarations of ECMAScript and the DOM"],
   ["b57a900cbec32741", "type checker: declarations for test runs"],
-  ["8e5855387359ce60", "dev server: hot reload in the browser"],
+  ["ac73be251a41e724", "dev server: hot reload in the browser"],
   ["a0b4ea7b81e3d8cb", "bundler: node:assert for browsers"],
   ["31821638d24c19f5", "bundler: node:console for browsers"],
   ["993c01cb68aff474", "bundler: node:constants for browsers"],
@@ -40,13 +39,4 @@ export const toolAssets: ReadonlyMap<string, string> = new Map([
   ["0ae2ac9be935a4d9", "bundler: node:url for browsers"],
   ["bc6c2eb3d9ca3685", "bundler: node:util for browsers"],
   ["5e4fef3709a4c154", "bundler: node:zlib for browsers"],
-  ["33f0c68037a9cad8", "lint: messages"],
-  ["dd520e6d4a4e56a8", "lint: schemas of options"],
-  ["fab8b4da24a8dc4b", "lint: deprecated rules"],
-  ["545ac6b3e3213bb9", "lint: eslint-patch"],
-  ["6482340568777401", "lint: plugins' bridge"],
-  ["01df16932c23dde7", "lint: recommended rules"],
-  ["45b12199da81eabe", "type checker: messages"],
-  ["1e89d3a0c23b485e", "lint: reader of configuration files"],
-  ["2c5711c5c9ac4f8d", "lint: documentation of rules"],
 ]);

@@ -11,7 +11,7 @@ export interface Asked {
   readonly body: string | undefined;
 }
 
-/** Those that Bun's fetch sends as they are: it makes a GET of any that it does not know (measured, Bun 1.4.4). */
+/** Those that Bun's fetch sends as they are: it makes a GET of any that it does not know (measured, Bun 1.4.3). */
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /**

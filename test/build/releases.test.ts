@@ -12,11 +12,11 @@ setDefaultTimeout(120_000);
 
 const sources = [resolve(import.meta.dirname, "../../build/glue.c")];
 
-const before: Locked = {
-  version: "1.4.3",
-  integrity: "sha512-L0gTTjTncLqv7VsV/2iLz7Zk4vd969xqRgbtGnskmV3MvL+IJgzTyQr5zm8GGGWSm/SO/ab2vnn4GXgPomoGbg==",
+const next: Locked = {
+  version: "1.4.4",
+  integrity: "sha512-lEEjNOJJrbGZu2NVcPI4uXdILcpspezWkA8R/Jr0RCGhM6zQd0Y7JBIIKNAmbX59EeWpeEz7Q78iLbpcAUypUA==",
 };
-const after: Locked = {
+const newest: Locked = {
   version: "1.4.5",
   integrity: "sha512-10QoW/YfTgnURaGEaHpJCiXjLI2e5iTtfVDaA5JKcyUzaa1cq6cVUY9/Uq5XkYzvtRjHLRe9Oj/lTDIQcxy8HQ==",
 };
@@ -38,9 +38,9 @@ function fetched(release: Locked): string | undefined {
 }
 
 describe.each([
-  ["the release before", before],
-  ["the release after", after],
-])("%s the one that ebb is built with", (_, release) => {
+  ["the release after the one that ebb is built with", next],
+  ["the newest release", newest],
+])("%s", (_, release) => {
   const path = fetched(release);
 
   test.skipIf(path === undefined)("links and runs in an empty root folder", () => {

@@ -5,6 +5,7 @@ import { aboutExecutable, aboutModules } from "./about.ts";
 import { compile } from "./compile.ts";
 import { runInEmptyRoot } from "./empty-root.ts";
 import { evidencePaths, writeEvidence } from "./evidence.ts";
+import { parsedModules } from "./leaves.ts";
 import { type LinkResult, linkStatic } from "./link-static.ts";
 import { buildNativeModule, nativeSources } from "./native.ts";
 import { type BuildInput, type Order, readOrder } from "./order.ts";
@@ -14,6 +15,7 @@ import { startPages } from "./start-pages.ts";
 import { digestOf, removeSums, writeSums } from "./sums.ts";
 import type { Target } from "./targets.ts";
 import { findToolchain } from "./toolchain.ts";
+import { trimBytecode } from "./trim-bytecode.ts";
 import { verify } from "./verify.ts";
 
 const project = resolve(import.meta.dirname, "..");
@@ -45,7 +47,7 @@ async function buildAll({ inputs, release }: Order): Promise<void> {
   );
 }
 
-/** about -> compile -> link -> shrink -> verify -> move into place: what is at `outfile` has always passed. */
+/** about -> compile -> trim -> link -> shrink -> verify -> move into place: what is at `outfile` has always passed. */
 async function build({ entry, outfile, target, bun }: BuildInput): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "ebb-build-"));
   const temporary = `${outfile}.${process.pid}.new`;
@@ -55,7 +57,7 @@ async function build({ entry, outfile, target, bun }: BuildInput): Promise<void>
     const about = await timed("about", () => aboutExecutable({ entry, lockfile, target, bun }));
     const made = aboutModules(about);
     await timed("compile", () => compile({ entry, outfile: compiled, target, lockfile, bun, made }));
-    const input = readFileSync(compiled);
+    const input = await timed("trim", () => trimBytecode(readFileSync(compiled), parsedModules));
     const linked = await timed("link", () => linkStatic({ bytes: input, name: "compiled ebb", sources, target }));
     const small = await timed("shrink", () => shrink({ input, linked: linked.bytes, target }));
     for (const line of small.report) say(`  ${line}`);

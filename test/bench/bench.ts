@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { ebbPath } from "../harness.ts";
+import { bun } from "./bun.ts";
 import { parseRival } from "./candidates.ts";
 import { drain } from "./drain.ts";
 import type { Figure, Setup } from "./figure.ts";
@@ -17,7 +18,7 @@ import { start } from "./start/start.ts";
 import { formatTable } from "./table.ts";
 import { webhook } from "./webhook.ts";
 
-const figures: readonly Figure[] = [start, readyToStart, drain, inits, reliability, webhook, reaper];
+const figures: readonly Figure[] = [start, readyToStart, drain, inits, reliability, webhook, reaper, bun];
 
 const { rivals, isQuick, wanted } = readArguments();
 for (const figure of wanted) for (const table of await figure.run({ rivals, isQuick })) console.log(formatTable(table));

@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { runInEmptyRoot } from "../../build/empty-root.ts";
 import { linkStatic } from "../../build/link-static.ts";
-import { fetchedBun, type Locked } from "../../build/musl-bun.ts";
+import { fetchedBun, type Locked, muslBun } from "../../build/musl-bun.ts";
 import { verify } from "../../build/verify.ts";
 import { temporaryFolder } from "../harness.ts";
 import { x64 } from "./small-elf.ts";
@@ -25,6 +25,12 @@ const old: Locked = {
   version: "1.3.14",
   integrity: "sha512-GBCB/k/sIqcr06eTNgg7g46qiUv35Jasx4XiccJ/n7RGqrE4RWUD/XJBbWFprVPjvqd59+QtSnS99XGqvftHfg==",
 };
+
+const lockfile = resolve(import.meta.dirname, "../../package-lock.json");
+
+function sizeOf(path: string): number {
+  return statSync(path).size;
+}
 
 /** The path of a release; undefined, with the reason, where npm cannot fetch it. One with another digest is an error. */
 function fetched(release: Locked): string | undefined {
@@ -55,6 +61,10 @@ describe.each([
       "const { serve, fetch } = Bun; const server = serve({ port: 0, fetch: () => new Response('heard') });";
     const client = "console.log(await (await fetch(server.url)).text(), new Date(0).getTime()); server.stop();";
     expect(runInEmptyRoot(bun, ["--eval", `${program} ${client}`], x64).stdout).toBe("heard 0\n");
+  });
+
+  test.skipIf(path === undefined)("is larger than that one: src/README.md says to pin the smallest", () => {
+    expect(sizeOf(path ?? "")).toBeGreaterThan(sizeOf(muslBun(x64, lockfile)));
   });
 });
 

@@ -16,7 +16,8 @@ import { countWakeUp, giveMemoryBack } from "../system/memory.ts";
 import { native } from "../system/native.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
 import { quitAll } from "../system/quit.ts";
-import { settle } from "../system/settle.ts";
+import { rehearseQuit } from "../system/quit-rehearsal.ts";
+import { isUnsettled, settle } from "../system/settle.ts";
 import { findSidecars } from "../system/sidecars.ts";
 import type { Signals } from "../system/signals.ts";
 import { createStrangers } from "../system/strangers.ts";
@@ -242,11 +243,22 @@ function start(run: Run): void {
     giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started");
     takeHiddenDrainsBack(run);
+    setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     run.queue.push({ kind: "start-failed", exitCode: error.exitCode });
     fail(run, error.message);
   }
+}
+
+/** After the child's first instructions, which have the processor to themselves. */
+const REHEARSAL_AFTER_MS = 5;
+
+/** While the child runs nobody waits for ebb. */
+function rehearse(run: Run): void {
+  const sidecar = waitedFor(run, "quit")?.find(({ quits }) => quits.length > 0);
+  if (sidecar === undefined || run.exit !== undefined || run.settings.quitOn === "never") return;
+  rehearseQuit(sidecar.name).catch((error: unknown) => logBug(run, error, "the quit's rehearsal failed"));
 }
 
 /** Where ebb does more than to pass on what the terminal sends, that must not reach the child without ebb. */
@@ -313,7 +325,7 @@ function quit(run: Run): void {
 async function tellSidecars(run: Run): Promise<void> {
   const { settings, log } = run;
   const end = performance.now() + settings.quitTimeout;
-  const sidecars = await knownSidecars(run, "quit");
+  const sidecars = waitedFor(run, "quit") ?? (await knownSidecars(run, "quit"));
   const reports = await quitAll(sidecars, {
     timeoutMs: leftUntil(end),
     headers: settings.header,
@@ -324,6 +336,13 @@ async function tellSidecars(run: Run): Promise<void> {
 
 function logBug({ log }: Run, error: unknown, what: string): void {
   log.error({ error: error instanceof Error ? error.stack : String(error) }, `a bug in ebb: ${what}`);
+}
+
+/** Those that the wait found, where that is all there is to know. */
+function waitedFor({ wait, settings }: Run, purpose: "quit"): readonly Sidecar[] | undefined {
+  const here = wait?.here();
+  if (here === undefined || here.sidecars.length === 0 || isUnsettled(here, settings, purpose)) return undefined;
+  return here.sidecars;
 }
 
 /** Those that the wait found; where it found none, or did not come to that, those that are there now: a sidecar may come late. */

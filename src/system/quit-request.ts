@@ -4,15 +4,20 @@ import type { QuitRequest } from "../core/sidecars/sidecar.ts";
 import { createHttpClient } from "./http.ts";
 import { RequestFailed } from "./request-failed.ts";
 
+/** Asks once. @throws RequestFailed; the signal's reason when it is aborted */
+export type Ask = (request: HttpRequest, signal: AbortSignal) => Promise<HttpAnswer>;
+
 export interface QuitOptions {
   /** For each quit: until it was answered and the sidecar is gone. */
   readonly timeoutMs: number;
   readonly headers: readonly Header[];
   /** Whether the sidecars have been up: where nobody listens any more, they are gone, not late. */
   readonly wereReady: boolean;
+  /** What asks instead of `askServer`. */
+  readonly ask?: Ask;
 }
 
-export interface SendOptions extends Pick<QuitOptions, "headers" | "wereReady"> {
+export interface SendOptions extends Pick<QuitOptions, "headers" | "wereReady" | "ask"> {
   /** What each attempt is to ask, where that may change. */
   readonly again?: (() => QuitRequest | undefined) | undefined;
 }
@@ -57,7 +62,7 @@ interface Around {
 
 async function attemptAll(quit: QuitRequest, options: SendOptions, around: Around): Promise<Told["result"]> {
   const { seen, signal } = around;
-  const attempt = () => attemptOnce(options.again?.() ?? quit, options.headers, around);
+  const attempt = () => attemptOnce(options.again?.() ?? quit, options, around);
   try {
     return await attempt();
   } catch (error) {
@@ -90,18 +95,22 @@ function isGone({ failure, wasHeard }: Attempts, attemptNumber: number, { wereRe
   return (wereReady || wasHeard) && failure?.kind === "refused" && attemptNumber >= 2;
 }
 
-async function attemptOnce(quit: QuitRequest, given: readonly Header[], around: Around): Promise<HttpAnswer> {
-  const { seen } = around;
+async function attemptOnce(quit: QuitRequest, options: SendOptions, { seen, signal }: Around): Promise<HttpAnswer> {
+  const { ask = askServer } = options;
   const { method, target, otherwise } = quit;
-  const headers = headersOf(quit, given);
+  const headers = headersOf(quit, options.headers);
+  const tell = (target: HttpTarget) => {
+    seen.target = target;
+    return record(ask({ method, target, headers }, signal), seen);
+  };
   try {
-    return await ask({ method, target, headers }, around);
+    return await tell(target);
   } catch (error) {
     if (otherwise === undefined || seen.failure?.kind !== "refused") throw error;
   }
   const first = seen.failure;
   try {
-    return await ask({ method, target: otherwise.target, headers }, around);
+    return await tell(otherwise.target);
   } catch (error) {
     if (seen.failure?.kind === "refused") {
       seen.target = target;
@@ -111,10 +120,9 @@ async function attemptOnce(quit: QuitRequest, given: readonly Header[], around: 
   }
 }
 
-async function ask(request: HttpRequest, { seen, signal }: Around): Promise<HttpAnswer> {
+export async function askServer(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
   using client = createHttpClient();
-  seen.target = request.target;
-  return await record(client.request(request, signal), seen);
+  return await client.request(request, signal);
 }
 
 /** The user's, and the quit's own where the user has none of that name. */

@@ -34,9 +34,9 @@ export async function settle(here: Here, settings: SidecarSettings, options: Set
   return found.length === here.found.length && moved.length === 0 ? here : planHere(found, settings);
 }
 
-/** Whether a sidecar is waited for at an admin interface that may be elsewhere. */
-export function mayMove(here: Here, settings: SidecarSettings): boolean {
-  return openIn(here, settings, "wait").length > 0;
+/** Whether `settle` has something to find out: one is to prove something, or its admin interface may be elsewhere. */
+export function isUnsettled(here: Here, settings: SidecarSettings, purpose: Purpose): boolean {
+  return openIn(here, settings, purpose).length > 0;
 }
 
 /** One that is to prove something, or has an admin interface of which nobody has said where it is. */

@@ -6,7 +6,7 @@ import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { REFUSED } from "./http.ts";
 import type { Log } from "./log.ts";
 import { whenReady } from "./ready.ts";
-import { createNeighbours, mayMove, settle } from "./settle.ts";
+import { createNeighbours, isUnsettled, settle } from "./settle.ts";
 import { findSidecars, type Here, type SidecarSettings } from "./sidecars.ts";
 import { createStrangers } from "./strangers.ts";
 
@@ -77,7 +77,7 @@ async function waitForAll(
   options.signal.addEventListener("abort", cut, { once: true });
   let moved: Promise<Here> | undefined;
   const onRefused = (): void => {
-    if (performance.now() - start < ELSEWHERE_MS || !mayMove(here, options.settings)) return;
+    if (performance.now() - start < ELSEWHERE_MS || !isUnsettled(here, options.settings, "wait")) return;
     moved ??= findElsewhere(here, options, place.signal).finally(() => place.abort());
     moved.catch(() => undefined); // everything was ready, or it is over: who awaits it is told
   };

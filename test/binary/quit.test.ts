@@ -188,6 +188,21 @@ test("a quit for a sidecar that is late is repeated until it listens", async () 
   expect(log.find(({ msg }) => msg === "ebb: quit")).toMatchObject({ outcome: "answered", status: 200 });
 });
 
+test("nothing is asked while the command runs, though ebb prepares the quit meanwhile", async () => {
+  await using sidecar = await fakeSidecar();
+  const command = [childPath(), "clock", "0", "50000"];
+  await using started = startEbb(["run", "--sidecar", "envoy", "--admin", sidecar.url, "--", ...command]);
+  await until("the command runs", () => /^started /m.test(started.stdout()));
+  const probes = sidecar.probes();
+  const ended = await started.ended;
+  expect({ code: ended.code, probes: sidecar.probes(), requests: sidecar.requests }).toEqual({
+    code: 0,
+    probes,
+    requests: request,
+  });
+  expect(ended.log.filter(({ msg }) => msg === "ebb: quit")).toHaveLength(1);
+});
+
 test("a sidecar that died while the command ran is gone already", async () => {
   await using sidecar = await fakeSidecar();
   const flags = ["--sidecar", "envoy", "--admin", sidecar.url];

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define LAST_SIGNAL 64
@@ -95,3 +96,30 @@ struct contents ebb_listeners(void);
 int ebb_check_connect(const char *place, int port);
 int ebb_ask(const char *place, int port, const char *request, size_t length);
 ssize_t ebb_receive(int descriptor, int within_ms, char *buffer, size_t room);
+
+union ebb_address {
+  struct sockaddr any;
+  struct sockaddr_in v4;
+  struct sockaddr_in6 v6;
+  struct sockaddr_un unix_;
+};
+
+/* A loopback address as text, or the path of a unix socket. Its length, or minus errno. */
+int ebb_local_address(const char *place, int port, union ebb_address *address);
+
+#define MOST_PLACES 2
+
+/* What watch.c asks for: to the places, one after the other, the request; without an answer they are to refuse. */
+struct ebb_watch {
+  union ebb_address places[MOST_PLACES];
+  socklen_t place_sizes[MOST_PLACES]; /* 0: there is none */
+  const char *request, *answer;
+  size_t request_length, answer_length;
+  int period_us;
+  int is_kept; /* the connection, from one request to the next */
+};
+
+/* A number for the other two, or minus errno. When something else is heard than the answer, SIGCHLD is raised. */
+int ebb_watch_start(const struct ebb_watch *what);
+int ebb_watch_has_changed(int number);
+void ebb_watch_stop(int number);

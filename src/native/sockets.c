@@ -5,18 +5,10 @@
 #include "native.h"
 #include <arpa/inet.h>
 #include <poll.h>
-#include <sys/un.h>
 
-union address {
-  struct sockaddr any;
-  struct sockaddr_in v4;
-  struct sockaddr_in6 v6;
-  struct sockaddr_un unix_;
-};
-
-/* A loopback address as text, or the path of a unix socket: what connects without waiting. Its length, or minus errno. */
-static int local_address(const char *place, int port, union address *address) {
-  *address = (union address){0};
+/* What connects without waiting. */
+int ebb_local_address(const char *place, int port, union ebb_address *address) {
+  *address = (union ebb_address){0};
   if (*place == '/') {
     address->any.sa_family = AF_UNIX;
     if (strlen(place) >= sizeof address->unix_.sun_path) return -ENAMETOOLONG;
@@ -42,8 +34,8 @@ static int pending_error(int descriptor) {
 
 /* A connection, or minus errno. */
 static int connect_to(const char *place, int port) {
-  union address address;
-  int size = local_address(place, port, &address);
+  union ebb_address address;
+  int size = ebb_local_address(place, port, &address);
   if (size < 0) return size;
   int descriptor = socket(address.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return -errno;

@@ -21,6 +21,8 @@ type Done<T> = (outcome: T | RequestFailed) => void;
 
 /** Sends requests to one place, one at a time or several at once, and keeps an idle connection for the next. */
 export interface HttpClient extends Disposable {
+  /** The last answer. */
+  last(): Seen | undefined;
   /** Calls once: with a complete answer, or with why there is none; never, after it was cancelled. */
   send(request: HttpRequest, done: Done<HttpAnswer>): Cancel;
   /** @throws RequestFailed; the signal's reason when it is aborted */
@@ -45,7 +47,7 @@ interface Connection {
 }
 
 /** An answer as it came. */
-interface Seen {
+export interface Seen {
   readonly text: string;
   readonly answer: HttpAnswer;
 }
@@ -86,6 +88,7 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
     return () => cancel();
   };
   return {
+    last: () => last,
     send,
     request: (request, signal) => promised(signal, (done) => send(request, done)),
     [Symbol.dispose]() {

@@ -16,6 +16,8 @@ type Level = "debug" | "info" | "warn" | "error";
  * What is logged first is held for up to 5 ms, or until the first error, so that the child need not wait for it.
  */
 export interface Log extends Readonly<Record<Level, (fields: Fields, message: string) => void>> {
+  /** Whether it says what `debug` is called with. */
+  readonly isDebug: boolean;
   /** Writes what is held. */
   flush(): void;
 }
@@ -74,7 +76,8 @@ export function createLog(settings: LogSettings, { env, said }: LogSources, othe
   };
   atExit(flush);
   deadline(LONGEST_HOLD_MS, release);
-  return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error"), flush };
+  const isDebug = thresholdOf(settings) === "debug";
+  return { isDebug, debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error"), flush };
 }
 
 function thresholdOf({ quiet, logLevel }: LogSettings): Level {

@@ -61,6 +61,16 @@ export interface Native {
   spawn(words: string, index: number, leads: number, place: Int32Array): number;
   /** Stops ebb's process group until the shell continues it; 0 where there is no shell that could. */
   stop(): number;
+  /**
+   * Asks the same again and again, in a thread of its own, of places as `checkConnect` has them, with a zero between them: the
+   * next where one refuses. Without an answer (latin1) all are to refuse. `numbers`: the port, the period in microseconds, 1 where
+   * the connection is kept. Raises SIGCHLD when something else is heard. Returns a number for the two others.
+   */
+  watchStart(places: string, request: string, answer: Uint8Array, numbers: Int32Array): number;
+  /** 1 once something else was heard. */
+  watchHasChanged(watch: number): number;
+  /** Once for each, also where something else was heard. */
+  watchStop(watch: number): void;
   /** write(2) of a text as UTF-8, but for its first bytes: how many were written; 0: there was nothing more. */
   write(descriptor: number, text: string, from: number): number;
   /** write(2): how many bytes were written. */

@@ -7,8 +7,9 @@ import { describeQuit, quitRefusal, quitUnreachable } from "../core/sidecars/qui
 import type { QuitRequest, Sidecar } from "../core/sidecars/sidecar.ts";
 import { locate } from "./admin-socket.ts";
 import { REFUSED, tryConnect } from "./http.ts";
+import { clientFor } from "./prober.ts";
 import { type QuitOptions, sendQuit } from "./quit-request.ts";
-import { clientFor, probeOnce } from "./ready.ts";
+import { probeOnce } from "./ready.ts";
 import { RequestFailed } from "./request-failed.ts";
 import { leftUntil } from "./timer.ts";
 

@@ -140,14 +140,15 @@ async function waitFor(
   const target = describeProbe(probe);
   const start = performance.now();
   reasons.set(target, "no answer yet");
-  await whenReady(probe, signal, (reason) => {
+  const onNotReady = (reason: string): void => {
     log.debug({ target, reason }, "attempt");
     if (reason === REFUSED) telling?.onRefused();
     if (reasons.get(target) === reason) return;
     reasons.set(target, reason);
     log.info({ target, reason }, "not ready");
     telling?.tell(reason);
-  });
+  };
+  await whenReady(probe, signal, { onNotReady, hearsAll: log.isDebug });
   reasons.delete(target);
   log.info({ target, waitedMs: toTenths(performance.now() - start) }, "ready");
 }

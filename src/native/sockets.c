@@ -65,10 +65,10 @@ int ebb_ask(const char *place, int port, const char *request, size_t length) {
   return -EAGAIN;
 }
 
-/* What comes next, within so long: its length, 0 at the end, or minus errno; -EAGAIN: nothing came. */
+/* What comes next, within so long: its length, 0 where nothing more will come, or -EAGAIN. */
 ssize_t ebb_receive(int descriptor, int within_ms, char *buffer, size_t room) {
   struct pollfd polled = {.fd = descriptor, .events = POLLIN};
   poll(&polled, 1, within_ms);
   ssize_t length = recv(descriptor, buffer, room, 0);
-  return length < 0 ? -errno : length;
+  return length >= 0 ? length : errno == EAGAIN ? -EAGAIN : 0;
 }

@@ -216,7 +216,7 @@ function exchange({ connection, request, encode, last, maxAnswer }: Exchange, do
     text += more;
     if (text === last?.text && !isEnd) return end(last);
     if (text.length > maxAnswer) {
-      return end(new RequestFailed("broken", `an answer longer than ${maxAnswer / KIB} KiB`));
+      return end(new RequestFailed("broken", tooLong(maxAnswer)));
     }
     if (!isEnd && mustGoOn(text)) return;
     const parsed = parseAnswer(text, isEnd, request.method);
@@ -228,6 +228,10 @@ function exchange({ connection, request, encode, last, maxAnswer }: Exchange, do
     connection.receive = () => undefined;
     connection.socket.terminate();
   };
+}
+
+export function tooLong(maxAnswer: number): string {
+  return `an answer longer than ${maxAnswer / KIB} KiB`;
 }
 
 /** Of a long answer in chunks, that it is not complete: so that megabytes are not read again with each piece that comes. */

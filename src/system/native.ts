@@ -47,7 +47,7 @@ export interface Native {
   readFile(path: string): string | undefined;
   /** waitpid(2) for any child that has ended or stopped: its pid, and its wait status in the one element; 0 where there is none. */
   reap(status: Int32Array): number;
-  /** Bytes that come within so many milliseconds, as latin1: empty at the end; undefined where none came. */
+  /** Bytes that come within so many milliseconds, as latin1: empty where no more will come; undefined where none came yet. */
   receive(descriptor: number, withinMs: number): string | undefined;
   /** tcsetpgrp(3). */
   setForegroundGroup(terminal: number, group: number): number;

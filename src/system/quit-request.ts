@@ -1,6 +1,7 @@
 import type { HttpTarget } from "../core/address.ts";
 import type { Header, HttpAnswer, HttpRequest } from "../core/http-message.ts";
 import type { QuitRequest } from "../core/sidecars/sidecar.ts";
+import { askDirectly } from "./ask-at-once.ts";
 import { createHttpClient } from "./http.ts";
 import { RequestFailed } from "./request-failed.ts";
 
@@ -121,6 +122,8 @@ async function attemptOnce(quit: QuitRequest, options: SendOptions, { seen, sign
 }
 
 export async function askServer(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  const answering = askDirectly(request, signal);
+  if (answering !== undefined) return await answering;
   using client = createHttpClient();
   return await client.request(request, signal);
 }

@@ -1,4 +1,4 @@
-import type { Address } from "../core/address.ts";
+import { type Address, isLoopback } from "../core/address.ts";
 import { toTenths } from "../core/duration.ts";
 import type { HttpAnswer } from "../core/http-message.ts";
 import { judgeOf, type Probe } from "../core/probe.ts";
@@ -6,6 +6,7 @@ import type { Otherwise } from "../core/sidecars/kind.ts";
 import { describeQuit, quitRefusal, quitUnreachable } from "../core/sidecars/quit.ts";
 import type { QuitRequest, Sidecar } from "../core/sidecars/sidecar.ts";
 import { locate } from "./admin-socket.ts";
+import { acceptsConnections, doorAt } from "./door.ts";
 import { REFUSED, tryConnect } from "./http.ts";
 import { clientFor } from "./prober.ts";
 import { type QuitOptions, sendQuit } from "./quit-request.ts";
@@ -206,12 +207,23 @@ function isAt(probe: OneProbe, address: Address): boolean {
 /** True once nobody accepts connections there any more, false when time is up first. */
 async function watchItGo({ target }: QuitRequest, signal: AbortSignal): Promise<boolean> {
   for (let waitMs = 1; !signal.aborted; waitMs = Math.min(waitMs * 1.2, 25)) {
-    try {
-      await tryConnect(target.address, signal);
-    } catch (error) {
-      if (error instanceof RequestFailed) return true;
-    }
+    if (await isGone(target.address, signal)) return true;
     await Bun.sleep(waitMs);
   }
   return false;
+}
+
+/** On loopback this is a system call, which leaves nothing behind. */
+async function isGone(address: Address, signal: AbortSignal): Promise<boolean> {
+  if (isLoopback(address)) return !isOpen(address);
+  try {
+    await tryConnect(address, signal);
+  } catch (error) {
+    return error instanceof RequestFailed;
+  }
+  return false;
+}
+
+function isOpen(address: Address): boolean {
+  return address.kind === "unix" ? acceptsConnections(address.path) : doorAt(address)?.() !== "refused";
 }

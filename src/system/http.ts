@@ -8,7 +8,7 @@ import { RequestFailed } from "./request-failed.ts";
 
 // Our own HTTP/1.1 over Bun.connect for plain http, which is what every pod's start and end wait for: measured beside fetch
 // and undici it takes half the processor time, no second thread and a third of the memory, and obeys no proxy variable.
-// Callbacks inside, because a wait asks 125 times a second: promises and abort signals would double what that costs.
+// Callbacks inside, because a wait may ask 110 times a second: promises and abort signals would double what that costs.
 
 /** The bytes of an answer, head and all, beyond which it counts as broken. */
 export const MAX_ANSWER = 64 * 1024;

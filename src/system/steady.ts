@@ -19,7 +19,7 @@ export interface Steadiness {
 }
 
 const LONGEST_PERIOD_MS = 100; // beyond that JavaScript costs little
-const HAND_OVER_MS = 1; // waking JavaScript, which asks again, takes that long (measured)
+const HAND_OVER_MS = 0.5; // waking JavaScript takes that long, at the most
 const SHORTEST_MS = 250;
 const BRIEF_MS = 30;
 const MOST_BRIEF = 5;

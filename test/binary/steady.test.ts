@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
-import { childPath, type Started, startEbb, until } from "../harness.ts";
+import { join } from "node:path";
+import { childPath, type Started, startEbb, temporaryFolder, until } from "../harness.ts";
 import { type RawServer, startRawServer } from "./raw-server.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nLIVE\n";
@@ -72,6 +73,23 @@ describe("while the answer is the same, JavaScript sleeps", () => {
     expect((await started.ended).code).toBe(5);
   });
 });
+
+test.each(["/there.sock", "/folder/there.sock"])(
+  "a unix socket that is not there yet is watched, too (%s)",
+  async (name) => {
+    using folder = temporaryFolder();
+    await using started = startWaiting(`unix:${folder.path}${name}`);
+    await until("it watches", () => threads(started.pid).length > 1);
+    const asleep = sleeps(started.pid);
+    const hasAsked = (thread: number) => thread !== started.pid && sleeps(started.pid, thread) > 60;
+    await until("it has asked sixty times", () => threads(started.pid).some(hasAsked));
+    expect(sleeps(started.pid) - asleep).toBeLessThan(40);
+    mkdirSync(join(folder.path, "folder"));
+    const server = Bun.listen({ unix: `${folder.path}${name}`, socket: { data: () => undefined } });
+    expect((await started.ended).code).toBe(5);
+    server.stop(true);
+  },
+);
 
 describe("what is new is noticed, and said", () => {
   test("another reason, at once", async () => {

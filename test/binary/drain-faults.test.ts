@@ -49,7 +49,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
 
     test.concurrent.each(others)("%s: the time is sat out", async (fault) => {
       await using envoy = await startFakeEnvoy("stats", fault);
-      const ended = await drain(envoy, 6500);
+      const ended = await drain(envoy, 9000);
       expect(lineOf(ended, "drain")).toMatchObject({
         level: "warn",
         outcome: "out of time, and what was left could not be counted",
@@ -69,7 +69,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
 
     test.concurrent("500, five times: it is not asked again", async () => {
       await using envoy = await startFakeEnvoy("stats", "500");
-      const ended = await drain(envoy, 6500);
+      const ended = await drain(envoy, 9000);
       expect(envoy.requests.filter((request) => request === "GET /stats")).toHaveLength(5);
       const fixedTime = "nothing tells what is in flight: the drain takes all of its time";
       expect(warnings(ended)).toEqual(["the work in flight could not be counted", fixedTime]);

@@ -5,7 +5,6 @@ import { readIcu, reduceIcu } from "./icu.ts";
 import { loaderTables } from "./loader-tables.ts";
 import type { Range } from "./range.ts";
 import type { Target } from "./targets.ts";
-import { findUnreachedCode } from "./unreached.ts";
 
 export type ShrinkInput = {
   /** The executable before the static link, which still says what is where. */
@@ -21,32 +20,22 @@ export type ShrinkResult = {
   readonly report: readonly string[];
 };
 
-/** An instruction of x86-64 that ends a process: int3. */
-const trap = 0xcc;
-
 /** Takes out of the executable what nothing in it can reach: see each step for why. A layout that is not known is an error. */
 export function shrink({ input, linked, target }: ShrinkInput): ShrinkResult {
   const bytes = new Uint8Array(linked);
   const elf = readElf(bytes, "linked executable");
-  const compiled = readElf(input, "input");
-  const tables = loaderTables(compiled, elf);
+  const tables = loaderTables(readElf(input, "input"), elf);
   const constants = readOnly(elf);
   const icu = reduceIcu(bytes, readIcu(bytes, constants));
   const assets = findAssets(bytes, { from: icu.dead.to, to: constants.to });
-  const code = findUnreachedCode(compiled, elf);
-  for (const { from, to } of code) bytes.fill(trap, from, to);
-  const data = [tables, icu.dead, ...assets.dead];
-  for (const { from, to } of data) bytes.fill(0, from, to);
-  const dead = [...data, ...code].toSorted((one, other) => one.from - other.from);
+  const dead = [tables, icu.dead, ...assets.dead].toSorted((one, other) => one.from - other.from);
+  for (const { from, to } of dead) bytes.fill(0, from, to);
   const room = tables.to - elf.segmentsOffset;
   return {
     bytes: cut({ elf, dead: together(dead), room, target }),
     report: [
       `${icu.dropped} of ${icu.dropped + icu.kept} items of ICU are other languages': ${size([icu.dead])}`,
       `${assets.dead.length} assets are developer tools': ${size(assets.dead)}`,
-      code.length > 0
-        ? `${code.length} pieces of code are developer tools': ${size(code)}`
-        : "kept all of Bun's code: build/unreached.json knows another Bun's",
       ...assets.unknown.map(
         ({ from, to, digest, text }) =>
           `kept an asset of ${to - from} bytes that build/tool-assets.ts does not know: ${digest} ${JSON.stringify(text)}`,

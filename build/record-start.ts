@@ -34,6 +34,7 @@ const scenarios: readonly Scenario[] = [
   () => ["run", "--sidecar", "none", "--quiet", "--", "echo", "done"],
   () => ["run", "--detect", "20ms", "--", "true"],
   (admin) => ["run", "--sidecar", "envoy", "--admin", admin, "--", "true"],
+  (admin) => ["run", "--sidecar", "envoy", "--admin", admin, "--", "sleep", "0.3"],
   (admin) => ["wait", "--sidecar", "none", `${admin}/ready`],
   (admin) => ["wait", "--sidecar", "none", `${admin}/ready`, "--", "true"],
   (admin) => ["quit", "--sidecar", "envoy", "--admin", admin],

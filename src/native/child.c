@@ -85,6 +85,5 @@ int ebb_spawn(const char *file, char **argv, int leads, struct place *place) {
   }
   close(ends[0]);
   kernel_sigmask(SIG_SETMASK, &mask, NULL);
-  ebb_settle();
   return error ? -error : pid;
 }

@@ -75,7 +75,7 @@ static int is_unsettled;
 
 /*
  * Where a start is cold, the kernel is asked for all that is touched, at once, and reads nothing around it until the child has
- * started. Else all is as if this did not exist.
+ * run for a moment. Else all is as if this did not exist.
  */
 START void ebb_read_pages(void) {
   if ((ebb_start_table[0] | ebb_start_table[1]) == 0) return;

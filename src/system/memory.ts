@@ -1,3 +1,5 @@
+import { native } from "./native.ts";
+
 const REST_MS = 100;
 const MANY = 1000;
 const LONGEST_STORM = 50;
@@ -11,6 +13,7 @@ export function giveMemoryBack(rounds = 2): void {
   setTimeout(() => {
     Bun.gc(true);
     Bun.shrink();
+    native.settle(); // by now all has run once that a run needs
     giveMemoryBack(rounds - 1);
   }, REST_MS);
 }

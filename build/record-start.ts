@@ -35,6 +35,7 @@ const scenarios: readonly Scenario[] = [
   () => ["run", "--detect", "20ms", "--", "true"],
   (admin) => ["run", "--sidecar", "envoy", "--admin", admin, "--", "true"],
   (admin) => ["run", "--sidecar", "envoy", "--admin", admin, "--", "sleep", "0.3"],
+  (admin) => ["run", "--sidecar", "envoy", "--admin", `${admin}/late`, "--", "true"],
   (admin) => ["wait", "--sidecar", "none", `${admin}/ready`],
   (admin) => ["wait", "--sidecar", "none", `${admin}/ready`, "--", "true"],
   (admin) => ["quit", "--sidecar", "envoy", "--admin", admin],
@@ -76,7 +77,12 @@ type Start = { readonly path: string; readonly target: Target; readonly surround
 
 async function pagesOf(scenario: Scenario, { path, target, surrounding }: Start): Promise<Uint8Array> {
   const sidecar = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: ({ url }) => answer(url) });
+  let isLate = true;
+  setTimeout(() => {
+    isLate = false;
+  }, 100);
   function answer(url: string): Response {
+    if (url.endsWith("/late/ready") && isLate) return new Response("PRE_INITIALIZING\n", { status: 503 });
     if (url.endsWith("/quitquitquit")) setTimeout(() => sidecar.stop(true), 5);
     return new Response(url.endsWith("/ready") ? "LIVE\n" : "OK\n");
   }

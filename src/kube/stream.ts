@@ -1,7 +1,6 @@
 import { createQueue } from "../system/queue.ts";
-import type { Access, Identity } from "./access.ts";
+import type { Access } from "./access.ts";
 import { ApiError } from "./api-error.ts";
-import { askWhy } from "./stream-refusal.ts";
 import { unanswered } from "./unanswered.ts";
 
 /** A WebSocket to the API server; `using` it. */
@@ -17,7 +16,7 @@ export interface StreamRequest {
   readonly signal: AbortSignal | undefined;
   /** Until it is open. */
   readonly timeoutMs: number;
-  /** Throws what the server says against it. */
+  /** Throws what the server says against it: Bun tells no more of a refusal than its status. */
   explain(status: number): Promise<void>;
 }
 
@@ -99,25 +98,20 @@ async function tryOpen(
   const { signal, timeoutMs } = asked;
   signal?.throwIfAborted();
   const limit = AbortSignal.timeout(timeoutMs);
-  const until = signal === undefined ? limit : AbortSignal.any([signal, limit]);
-  const identity = await access.identity(isRefused);
-  const socket = createSocket(access, asked, identity);
+  const socket = await createSocket(access, asked, isRefused);
   socket.onmessage = ({ data }) => receive(typeof data === "string" ? Buffer.from(data) : new Uint8Array(data), socket);
   try {
-    await whenOpen(socket, until);
+    await whenOpen(socket, signal === undefined ? limit : AbortSignal.any([signal, limit]));
     return socket;
   } catch (error) {
     socket.terminate();
-    if (until.aborted) return error as Error;
-    return (await askWhy(access, { ...asked, identity, signal: until })) ?? (error as Error);
+    return statusIn(error) ?? (error as Error);
   }
 }
 
-function createSocket(
-  { server, serverName, isInsecure, proxy }: Access,
-  { path, protocol }: StreamRequest,
-  { ca, cert, key, headers }: Identity,
-): WebSocket {
+async function createSocket(access: Access, { path, protocol }: StreamRequest, isRefused: boolean): Promise<WebSocket> {
+  const { ca, cert, key, headers } = await access.identity(isRefused);
+  const { server, serverName, isInsecure, proxy } = access;
   const tls = { ca, cert, key, ...(serverName && { serverName }), rejectUnauthorized: isInsecure !== true };
   const socket = new WebSocket(server.replace(/^http/, "ws") + path, {
     protocols: [protocol],
@@ -145,7 +139,13 @@ function whenOpen(socket: WebSocket, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Bun's event has the error, which has the code. */
 function errorOf(event: Event): Error {
   const { error, message } = event as ErrorEvent;
   return error instanceof Error ? error : new Error(message);
+}
+
+function statusIn(error: unknown): number | undefined {
+  const [, status] = /Expected 101 status code: (\d{3})/.exec((error as Error).message) ?? [];
+  return status === undefined ? undefined : Number(status);
 }

@@ -89,7 +89,10 @@ export function createApiClient(access: Access): ApiClient {
     stream: (path, protocol, { signal, timeoutMs = TIMEOUT_MS } = {}) =>
       openStream(access, {
         ...{ path, protocol, signal, timeoutMs },
-        explain: (status) => explainRefusal(access, status, { path, signal }),
+        explain: (status) =>
+          status === undefined
+            ? explainSilence(access, { path, signal, timeoutMs })
+            : explainRefusal(access, status, { path, signal }),
       }),
   };
 }
@@ -173,6 +176,12 @@ async function explainRefusal(access: Access, status: number, asked: Omit<Reques
       if (asked.signal?.aborted || (error instanceof ApiError && error.status === status)) throw error;
     }
   }
+}
+
+/** Asks for the same without a stream: where that cannot be asked either, `send` says why. */
+async function explainSilence(access: Access, { path, ...asked }: Omit<Request, "method">): Promise<void> {
+  const response = await send(access, { ...asked, method: "GET", path: path.replace(/\?.*/, "") }, false);
+  await response.body?.cancel();
 }
 
 /** The server's own words: they name the verb, the resource and the user where a permission is missing. */

@@ -16,8 +16,8 @@ export interface StreamRequest {
   readonly signal: AbortSignal | undefined;
   /** Until it is open. */
   readonly timeoutMs: number;
-  /** Throws what the server says against it: Bun tells no more of a refusal than its status. */
-  explain(status: number): Promise<void>;
+  /** Throws what the server says against it: Bun tells no more of a refusal than its status; or why it cannot be asked. */
+  explain(status: number | undefined): Promise<void>;
 }
 
 /** Bytes that came and were not read: more is nothing that ebb has asked for. */
@@ -72,7 +72,10 @@ async function connected(access: Access, asked: StreamRequest, receive: Receive)
   const named = { method: "GET", path: path.replace(/\?.*/, ""), signal };
   const answer = await tryOpen(access, asked, { receive, isRefused: false });
   const final = answer === 401 ? await tryOpen(access, asked, { receive, isRefused: true }) : answer;
-  if (final instanceof Error) throw unanswered(final, named, access);
+  if (final instanceof Error) {
+    if (isUnexplained(final)) await explain(undefined);
+    throw unanswered(final, named, access);
+  }
   if (typeof final === "number") {
     await explain(final);
     throw new ApiError(`GET ${named.path}: ${final}`, {
@@ -100,12 +103,13 @@ async function tryOpen(
   const limit = AbortSignal.timeout(timeoutMs);
   const socket = await createSocket(access, asked, isRefused);
   socket.onmessage = ({ data }) => receive(typeof data === "string" ? Buffer.from(data) : new Uint8Array(data), socket);
+  const status = statusOf(socket);
   try {
     await whenOpen(socket, signal === undefined ? limit : AbortSignal.any([signal, limit]));
     return socket;
   } catch (error) {
     socket.terminate();
-    return statusIn(error) ?? (error as Error);
+    return status() ?? (error as Error);
   }
 }
 
@@ -139,13 +143,21 @@ function whenOpen(socket: WebSocket, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Bun's event has the error, which has the code. */
+/** Bun 1.4.3 tells no code: it is to be found out by a request. Newer ones do. */
+function isUnexplained(error: Error): boolean {
+  return error.name === "Error" && !("code" in error && error.code !== undefined);
+}
+
 function errorOf(event: Event): Error {
   const { error, message } = event as ErrorEvent;
   return error instanceof Error ? error : new Error(message);
 }
 
-function statusIn(error: unknown): number | undefined {
-  const [, status] = /Expected 101 status code: (\d{3})/.exec((error as Error).message) ?? [];
-  return status === undefined ? undefined : Number(status);
+/** What the server answered instead of 101: Bun has an event for that, which its `ws` needs. The error of 1.4.3 does not say it. */
+function statusOf(socket: WebSocket): () => number | undefined {
+  let status: number | undefined;
+  socket.addEventListener("handshake" as "message", ({ data }: MessageEvent<{ readonly statusCode: number }>) => {
+    if (data.statusCode !== 101) status = data.statusCode;
+  });
+  return () => status;
 }

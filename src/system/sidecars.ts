@@ -17,7 +17,7 @@ import { readIfThere } from "./file.ts";
 import type { Log } from "./log.ts";
 import type { Heards, Neighbours } from "./neighbours.ts";
 import { whenReady } from "./ready.ts";
-import { readListeners } from "./sockets.ts";
+import { createListenerReader } from "./sockets.ts";
 
 const LOOK_PERIOD_MS = 9;
 /** After a look that took a while, so many times that: where only /proc tells, looking takes at most a twentieth of a core. */
@@ -101,7 +101,7 @@ async function lookAround(facts: Omit<Evidence, "heard">, settings: SidecarSetti
   using companions = watch(look.forMs > 0 ? told.found : []);
   for (;;) {
     const { heard, strangers, tookMs } = await listen();
-    const detected = detect({ ...facts, heard });
+    const detected = heard.length === 0 ? told : detect({ ...facts, heard });
     if (detected.hasProxy) return detected;
     const lookedMs = Math.round(performance.now() - start);
     const isOver = lookedMs >= look.forMs;
@@ -128,9 +128,10 @@ function createListening(
   look: Look,
 ): () => Promise<Listened> {
   let neighbours: Neighbours | undefined;
+  const read = createListenerReader(look.log);
   return async () => {
     const start = performance.now();
-    const listeners = readListeners(look.log);
+    const listeners = read();
     const tookMs = performance.now() - start;
     if (!listeners.some(mayTell)) return { heard: [], strangers: [], tookMs };
     neighbours ??= (await import("./neighbours.ts")).createNeighbours({ ...facts, settings });

@@ -1,4 +1,5 @@
 import type { SocketTables } from "../core/proc-net.ts";
+import { remember } from "../core/remember.ts";
 import { type Listener, listenersIn } from "../core/sidecars/detect.ts";
 import { readIfThere } from "./file.ts";
 import type { Log } from "./log.ts";
@@ -13,13 +14,25 @@ export function readSocketTables(): SocketTables {
   };
 }
 
-/**
- * The TCP sockets that listen in it. The kernel tells by netlink at once; a read of /proc/net/tcp takes it some milliseconds, and
- * is for where a seccomp profile forbids netlink.
- */
+/** The TCP sockets that listen in it. */
 export function readListeners(log: Log): readonly Listener[] {
-  const told = native.listeners();
-  if (told !== undefined) return listenersIn(told);
+  return createListenerReader(log)();
+}
+
+/** Reads them again and again: what the kernel tells a second time is not read again. */
+export function createListenerReader(log: Log): () => readonly Listener[] {
+  const listeners = remember(({ told }: { readonly told: string }) => listenersIn(told));
+  let last = { told: "" };
+  return () => {
+    const told = native.listeners();
+    if (told === undefined) return readTables(log);
+    if (told !== last.told) last = { told };
+    return listeners(last);
+  };
+}
+
+/** The kernel takes some milliseconds for it, by netlink hardly any: for where a seccomp profile forbids that. */
+function readTables(log: Log): readonly Listener[] {
   const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);
   if (tables.length === 0) log.debug({}, "no /proc/net/tcp: ports that listen cannot be seen");
   return tables.flatMap(listenersIn);

@@ -1,4 +1,14 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { aboutExecutable, aboutModules } from "./about.ts";
@@ -49,6 +59,7 @@ async function buildAll({ inputs, release }: Order): Promise<void> {
 
 /** about -> compile -> trim -> link -> shrink -> verify -> move into place: what is at `outfile` has always passed. */
 async function build({ entry, outfile, target, bun }: BuildInput): Promise<void> {
+  if (existsSync(outfile) && !statSync(outfile).isFile()) throw new Error(`--outfile ${outfile} is no regular file`);
   const folder = mkdtempSync(join(tmpdir(), "ebb-build-"));
   const temporary = `${outfile}.${process.pid}.new`;
   mkdirSync(dirname(outfile), { recursive: true });

@@ -137,7 +137,7 @@ export function timeOf({ time }: LogLine): number {
   return Date.parse(time as string);
 }
 
-/** Resolves with the first value that is neither undefined, null nor false. @throws Error after `withinMs`, naming `what` */
+/** Resolves with the first value that is neither undefined, null, false nor NaN. @throws Error after `withinMs`, naming `what` */
 export async function until<T>(
   what: string,
   ask: () => T | undefined | null | false | Promise<T | undefined | null | false>,
@@ -146,7 +146,7 @@ export async function until<T>(
   const end = performance.now() + withinMs;
   for (;;) {
     const value = await ask();
-    if (value !== undefined && value !== null && value !== false) return value;
+    if (value !== undefined && value !== null && value !== false && !Number.isNaN(value)) return value;
     if (performance.now() > end) throw new Error(`not within ${withinMs} ms: ${what}`);
     await Bun.sleep(2);
   }

@@ -38,7 +38,7 @@ function receives(started: Started, ...signals: readonly number[]): Promise<bool
 
 /** The pid that `child` wrote. */
 function grandchildOf(started: Started): Promise<number> {
-  return until("a grandchild", () => Number(/^grandchild (\d+)\n/m.exec(started.stdout())?.[1]) || undefined);
+  return until("a grandchild", () => Number(/^grandchild (\d+)\n/m.exec(started.stdout())?.[1]));
 }
 
 test.each(forwarded.map((signal) => [signalName(signal), signal] as const))(

@@ -5,7 +5,7 @@ import { MAX_ANSWER, REFUSED, tooLong } from "./http.ts";
 import { native } from "./native.ts";
 import { RequestFailed } from "./request-failed.ts";
 
-/** What a proxy on loopback needs is a tenth of a millisecond: whoever needs longer is asked without waiting for it here. */
+/** A proxy on loopback answers within a tenth of a millisecond. A slower one is asked again, without blocking. */
 const PATIENCE_MS = 3;
 const LONGEST_REST_MS = 5;
 

@@ -17,7 +17,7 @@ import type { Range } from "./range.ts";
 /** From the executable's first byte to the code that runs first, see src/native/pages.c: room for thirty program headers. */
 export const startOffset = 0x800;
 
-/** The smallest page of a kernel, in which the table counts. */
+/** The table counts pages of 4 KiB, the smallest that a kernel has. */
 export const page = 0x1000;
 
 /** The kernel reads no more than a disk's read-ahead, usually 128 KiB, when it is asked once. */

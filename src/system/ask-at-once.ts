@@ -45,7 +45,8 @@ async function hear(connection: number, method: string, signal: AbortSignal): Pr
       const piece = native.receive(connection, withinMs);
       withinMs = 0;
       text += piece ?? "";
-      const answer = piece === undefined ? undefined : answerIn(text, piece === "", method);
+      const answer = piece === undefined ? undefined : answerIn(text, piece === "", method, MAX_ANSWER);
+      if (answer instanceof RequestFailed) throw answer;
       if (answer !== undefined) return answer;
       if (piece === undefined) await Bun.sleep(restMs);
       restMs = Math.min(restMs * 1.2, LONGEST_REST_MS);
@@ -55,11 +56,11 @@ async function hear(connection: number, method: string, signal: AbortSignal): Pr
   }
 }
 
-/** Undefined: there is more to come. @throws RequestFailed */
-function answerIn(text: string, isEnd: boolean, method: string): HttpAnswer | undefined {
-  if (text.length > MAX_ANSWER) throw new RequestFailed("broken", tooLong(MAX_ANSWER));
+/** Undefined: there is more to come. */
+function answerIn(text: string, isEnd: boolean, method: string, max: number): HttpAnswer | RequestFailed | undefined {
+  if (text.length > max) return new RequestFailed("broken", tooLong(max));
   const parsed = parseAnswer(text, isEnd, method);
-  if (parsed.kind === "garbage") throw new RequestFailed("broken", parsed.reason);
+  if (parsed.kind === "garbage") return new RequestFailed("broken", parsed.reason);
   return parsed.kind === "answer" ? parsed.answer : undefined;
 }
 
@@ -78,9 +79,8 @@ function answerOver(connection: number, method: string, maxAnswer: number): Http
     const piece = native.receive(connection, Math.max(0, Math.ceil(end - performance.now())));
     if (piece === undefined) return undefined;
     text += piece;
-    if (text.length > maxAnswer) return undefined;
-    const parsed = parseAnswer(text, piece === "", method);
-    if (parsed.kind === "answer") return parsed.answer;
-    if (parsed.kind === "garbage" || performance.now() > end) return undefined;
+    const answer = answerIn(text, piece === "", method, maxAnswer);
+    if (answer instanceof RequestFailed) return undefined;
+    if (answer !== undefined || performance.now() > end) return answer;
   }
 }

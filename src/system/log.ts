@@ -99,8 +99,10 @@ function createLogger(settings: LogSettings, timestamp: () => number, write: (en
 
 function writer({ logFormat }: LogSettings, other: ((text: string) => void) | undefined): (entry: object) => void {
   const format = (asText: boolean, entry: object) => `${asText ? formatText(entry) : formatJson(entry)}\n`;
+  let isText: boolean | undefined;
   return (entry) => {
-    writeError(format(logFormat === "text" || (logFormat === "auto" && isTerminal(2)), entry));
+    isText ??= logFormat === "text" || (logFormat === "auto" && isTerminal(2));
+    writeError(format(isText, entry));
     other?.(format(logFormat === "text", entry));
   };
 }

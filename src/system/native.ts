@@ -51,7 +51,7 @@ export interface Native {
   receive(descriptor: number, withinMs: number): string | undefined;
   /** tcsetpgrp(3). */
   setForegroundGroup(terminal: number, group: number): number;
-  /** Says that what follows is no pod's start, for which alone the kernel was asked for pages. `spawn` does so too. */
+  /** Ends the advice that the kernel was given for a cold start (pages.c): what follows reads the executable as usual. */
   settle(): void;
   /**
    * Starts a program with what ebb was started with: its pid. The command line is as in `exec`. ebb gets its orphans. `place`

@@ -27,6 +27,7 @@ export const leaves: readonly string[] = [
   "licenses.ts",
   "personalities/personalities.ts",
   "system/envoy/drain.ts",
+  "system/descendants.ts",
   "system/end-processes.ts",
   "system/neighbours.ts",
 ].map((path) => join(source, path));

@@ -2,7 +2,7 @@ import type { Command, Invocation } from "./command.ts";
 import { HelpAsked } from "./core/arguments.ts";
 import { UnknownFlags } from "./core/call.ts";
 import { EXIT, isFailure } from "./core/exit.ts";
-import { isStop } from "./core/signal.ts";
+import { endsCommand } from "./core/signal.ts";
 import { exit } from "./system/exit.ts";
 import { writeError } from "./system/output.ts";
 import { explain } from "./system/termination-log.ts";
@@ -12,7 +12,7 @@ export async function invoke(command: Command, invocation: Invocation): Promise<
   try {
     const exitCode = command.main(invocation);
     invocation.signals.subscribeLast((signal) => {
-      if (isStop(signal)) exit(128 + signal);
+      if (endsCommand(signal)) exit(128 + signal);
     });
     return await exitCode;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { texts } from "./about/texts.ts";
 import { EXIT } from "./core/exit.ts";
-import { isStop } from "./core/signal.ts";
+import { endsCommand } from "./core/signal.ts";
 import { exit } from "./system/exit.ts";
 import { writeError, writeStreamed } from "./system/output.ts";
 import type { Signals } from "./system/signals.ts";
@@ -10,7 +10,7 @@ import type { Signals } from "./system/signals.ts";
 /** `ebb --licenses`: what is inside the executable, and the whole text of each licence. */
 export async function main(signals: Signals): Promise<never> {
   signals.subscribeLast((signal) => {
-    if (isStop(signal)) exit(128 + signal);
+    if (endsCommand(signal)) exit(128 + signal);
   });
   if (texts === undefined) {
     writeError("ebb: --licenses: only what build/build.ts has built knows what is inside it\n");

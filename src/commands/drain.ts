@@ -7,7 +7,7 @@ import { planLeaving, splitDrain } from "../core/leaving.ts";
 import { changed, option } from "../core/option.ts";
 import { options as all, finding, logging, pickOptions } from "../core/options.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
-import { isStop } from "../core/signal.ts";
+import { endsCommand } from "../core/signal.ts";
 import { boolean } from "../core/syntax.ts";
 import { counted } from "../core/wording.ts";
 import { drainAll } from "../system/envoy/drain.ts";
@@ -90,7 +90,7 @@ function stopOf(signals: Signals): Stop {
   const controller = new AbortController();
   const { promise: came, resolve } = Promise.withResolvers<number>();
   signals.subscribe((signal) => {
-    if (!isStop(signal)) return;
+    if (!endsCommand(signal)) return;
     resolve(signal);
     controller.abort();
   });

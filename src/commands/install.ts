@@ -2,7 +2,7 @@ import type { Command, Invocation } from "../command.ts";
 import { readOperandCall } from "../core/call.ts";
 import { EXIT, Failure } from "../core/exit.ts";
 import { logging, pickOptions } from "../core/options.ts";
-import { isStop } from "../core/signal.ts";
+import { endsCommand } from "../core/signal.ts";
 import { installSelf } from "../system/install.ts";
 import { createLog } from "../system/log.ts";
 
@@ -26,7 +26,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const log = createLog(call.values, { env });
   const stop = new AbortController();
   signals.subscribe((signal) => {
-    if (isStop(signal)) stop.abort(signal);
+    if (endsCommand(signal)) stop.abort(signal);
   });
   try {
     const { wasThere, canStart, bytes, sha256 } = await installSelf(dest, stop.signal);

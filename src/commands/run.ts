@@ -6,10 +6,10 @@ import { finding, logging, pickOptions } from "../core/options.ts";
 import { ENVOY_DRAINING } from "../core/probe.ts";
 import { kindOf } from "../core/sidecars/registry.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
-import { SIG, type SignalNumber, signalName } from "../core/signal.ts";
+import { SIG, type SignalNumber, signalName, suspends } from "../core/signal.ts";
 import { summarize } from "../core/summary.ts";
 import { type Action, begin, type Deadline, type Event, type Policy, step } from "../core/supervision.ts";
-import { type Change, type Child, type CommandLine, kill, reap, spawn } from "../system/child.ts";
+import { type Change, type Child, type CommandLine, hasGroup, kill, reap, spawn } from "../system/child.ts";
 import { goOn, stopWith, takeTerminalBack } from "../system/job-control.ts";
 import { createLog, type Log } from "../system/log.ts";
 import { countWakeUp, giveMemoryBack } from "../system/memory.ts";
@@ -19,7 +19,7 @@ import { quitAll } from "../system/quit.ts";
 import { rehearseQuit } from "../system/quit-rehearsal.ts";
 import { isUnsettled, settle } from "../system/settle.ts";
 import { findSidecars } from "../system/sidecars.ts";
-import type { Signals } from "../system/signals.ts";
+import { createDropper, type Signals } from "../system/signals.ts";
 import { createStrangers } from "../system/strangers.ts";
 import { writeTerminationLog } from "../system/termination-log.ts";
 import { deadline, keepAlive, leftUntil } from "../system/timer.ts";
@@ -42,6 +42,7 @@ const pick = () =>
     "grace",
     "podGrace",
     "detect",
+    "stopSignal",
     "signal",
     "group",
     "parentDeath",
@@ -79,6 +80,9 @@ interface Run {
   isReady: boolean;
   child?: Child;
   exit?: ChildExit;
+  /** Resolves when all that is left of the command has been killed. */
+  killing?: Promise<void>;
+  readonly drop: (signal: SignalNumber) => void;
 }
 
 async function main(invocation: Invocation): Promise<number> {
@@ -93,6 +97,7 @@ async function main(invocation: Invocation): Promise<number> {
     [state, actions] = step(state, await run.queue.next(), policy);
   }
   await run.draining;
+  await run.killing;
   finish(run, state.exitCode);
   letGo();
   return state.exitCode;
@@ -102,13 +107,15 @@ function prepare({ args, argvIndex, env, said }: Invocation): Run {
   const call = readCommandCall(pick(), { args, env, said });
   if (call.command.length === 0) throw new Failure(EXIT.usage, `run: expected a command; usage: ebb ${command.usage}`);
   const { drain, grace, podGrace, parentDeath } = call.values;
+  const log = createLog(call.values, { env, said });
   if (parentDeath !== undefined) native.parentDeath(parentDeath);
   return {
     env,
     settings: call.values,
     leaving: planLeaving({ drainMs: drain, graceMs: grace, podGraceMs: podGrace }),
     command: { words: call.command, argvIndex: argvIndexOf(argvIndex, call) },
-    log: createLog(call.values, { env, said }),
+    log,
+    drop: createDropper(log),
     queue: createQueue(),
     stopWaiting: new AbortController(),
     cutDrain: new AbortController(),
@@ -125,6 +132,8 @@ function policyOf({ settings, leaving }: Run): Policy {
     waitMs: settings.noWait ? undefined : settings.waitTimeout,
     onWaitTimeout: settings.onWaitTimeout,
     waitFailureCode: EXIT.unavailable,
+    stopSignals: settings.stopSignal,
+    endsGroup: settings.group,
     drains: leaving.drainMs > 0,
     graceMs: leaving.graceMs,
     rewrite: new Map(settings.signal),
@@ -133,9 +142,9 @@ function policyOf({ settings, leaving }: Run): Policy {
 }
 
 function listenForEvents(run: Run, signals: Signals): void {
-  signals.subscribe((signal, wasIgnored) => {
+  signals.subscribe((signal, { wasIgnored, isEarly }) => {
     run.log.debug({ signal: signalName(signal) }, "signal");
-    run.queue.push({ kind: "signal", signal, wasIgnored });
+    run.queue.push({ kind: "signal", signal, wasIgnored, isEarly });
   });
   signals.onChildChange(() => {
     countWakeUp();
@@ -168,9 +177,12 @@ function perform(run: Run, action: Action): void {
       return run.cutDrain.abort();
     case "forward":
       return forward(run, action.signal);
-    case "kill-group":
-      run.log.warn({ graceMs: run.leaving.graceMs }, "out of grace: SIGKILL to the command's process group");
-      return send(run, -(run.child as Child).pid, SIG.KILL);
+    case "drop":
+      return run.drop(action.signal);
+    case "end-group":
+      return endGroup(run, run.child as Child, action.watch);
+    case "kill-all":
+      return killAll(run, run.child as Child);
     case "arm":
       run.deadlines.set(
         action.deadline,
@@ -242,6 +254,7 @@ function start(run: Run): void {
     run.queue.push({ kind: "started", pid });
     giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started");
+    leaveFolder(run);
     takeHiddenDrainsBack(run);
     setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
   } catch (error) {
@@ -249,6 +262,14 @@ function start(run: Run): void {
     run.queue.push({ kind: "start-failed", exitCode: error.exitCode });
     fail(run, error.message);
   }
+}
+
+/** So that no volume is busy for ebb's sake; it stays where it may have to open a file that is named from there. */
+function leaveFolder({ settings, env }: Run): void {
+  for (const path of [settings.terminationLog, settings.podAnnotations, env.NODE_EXTRA_CA_CERTS]) {
+    if (path !== undefined && path !== "" && path[0] !== "/") return;
+  }
+  native.leaveFolder();
 }
 
 /** After the child's first instructions, which have the processor to themselves. */
@@ -304,8 +325,41 @@ async function drainSidecars(run: Run): Promise<void> {
 function forward(run: Run, signal: SignalNumber): void {
   const child = run.child as Child;
   run.log.debug({ signal: signalName(signal), pid: child.pid }, "forwarded");
-  if (signal === SIG.CONT && child.terminal >= 0 && !child.sharesGroup) return goOn(child);
+  if (signal === SIG.CONT && child.terminal >= 0 && !child.sharesGroup && run.exit === undefined) return goOn(child);
+  if (suspends(signal)) child.isToStop = true;
+  else if (signal === SIG.CONT) child.isToStop = false;
   send(run, run.settings.group ? -child.pid : child.pid, signal);
+}
+
+/** As dumb-init ends what its child leaves; what is stopped could not end otherwise. */
+function endGroup(run: Run, { pid }: Child, watch: boolean): void {
+  send(run, -pid, SIG.TERM);
+  send(run, -pid, SIG.CONT);
+  if (watch) watchGroup(run, pid);
+}
+
+/** How often a group is looked at that is about to end: its number is another's soon after. */
+const GROUP_PERIOD_MS = 10;
+
+function watchGroup(run: Run, group: number): void {
+  if (!hasGroup(group)) return run.queue.push({ kind: "group-gone" });
+  run.log.info({ group, graceMs: run.leaving.graceMs }, "the command has ended, and left processes in its group");
+  const timer = setInterval(() => {
+    if (hasGroup(group)) return;
+    clearInterval(timer);
+    run.queue.push({ kind: "group-gone" });
+  }, GROUP_PERIOD_MS);
+}
+
+/** All that ebb can find of the command, wherever it has gone: as PID 1 every process, else all descendants. */
+function killAll(run: Run, { pid, others }: Child): void {
+  const { log, leaving } = run;
+  log.warn({ graceMs: leaving.graceMs }, "out of grace: SIGKILL to all that is left of the command");
+  if (hasGroup(pid)) send(run, -pid, SIG.KILL);
+  if (process.pid === 1) return send(run, -1, SIG.KILL);
+  run.killing = import("../system/descendants.ts")
+    .then(({ killDescendants }) => killDescendants(others, log))
+    .catch((error: unknown) => logBug(run, error, "what is left of the command could not be killed"));
 }
 
 function send({ log }: Run, pid: number, signal: SignalNumber): void {

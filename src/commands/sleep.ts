@@ -2,7 +2,7 @@ import type { Command, Invocation } from "../command.ts";
 import { readOperandCall } from "../core/call.ts";
 import { parseDuration } from "../core/duration.ts";
 import { EXIT, Failure } from "../core/exit.ts";
-import { isStop } from "../core/signal.ts";
+import { endsCommand } from "../core/signal.ts";
 import { deadline } from "../system/timer.ts";
 
 /** `ebb sleep DURATION`: for preStop hooks of images that have no sleep. A stop signal ends it, with 128+n. */
@@ -25,7 +25,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   }
   const { promise, resolve } = Promise.withResolvers<number>();
   signals.subscribe((signal) => {
-    if (isStop(signal)) resolve(128 + signal);
+    if (endsCommand(signal)) resolve(128 + signal);
   });
   if (ms === 0)
     resolve(EXIT.ok); // a timer would take a millisecond

@@ -4,11 +4,11 @@ import { formatSeconds } from "../core/duration.ts";
 import { EXIT, Failure } from "../core/exit.ts";
 import { finding, logging, pickOptions, type Settings } from "../core/options.ts";
 import { type Probe, parseProbe } from "../core/probe.ts";
-import { isStop } from "../core/signal.ts";
+import { endsWait, type SignalNumber } from "../core/signal.ts";
 import { exec } from "../system/child.ts";
 import { keepLive } from "../system/live.ts";
-import { createLog } from "../system/log.ts";
-import { holdSignals, type Signals } from "../system/signals.ts";
+import { createLog, type Log } from "../system/log.ts";
+import { createDropper, holdSignals, type Reader, raise, type Signals } from "../system/signals.ts";
 import { deadline } from "../system/timer.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
 
@@ -45,7 +45,8 @@ async function main({ args, argvIndex, env, said, signals }: Invocation): Promis
   });
   const start = performance.now();
   const endLive = keepLive(() => lineOf(wait, performance.now() - start));
-  const outcome = await firstOf(wait, settings, signals);
+  const early = createEarly(log);
+  const outcome = await firstOf(wait, settings, signals, early);
   endLive();
   stop.abort();
   if (outcome === "out of time") {
@@ -56,8 +57,9 @@ async function main({ args, argvIndex, env, said, signals }: Invocation): Promis
   if (call.command.length === 0) return EXIT.ok;
   log.flush();
   holdSignals();
-  const late = lateStop(signals);
+  const late = lateStop(signals, early);
   if (late !== undefined) return 128 + late;
+  for (const signal of early.kept) raise(signal);
   return exec({ words: call.command, argvIndex: argvIndexOf(argvIndex, call) });
 }
 
@@ -73,22 +75,42 @@ function lineOf(wait: Wait, waitedMs: number): string {
   return `waiting for ${formatSeconds(waitedMs)}: ${wait.pending()}`;
 }
 
-/** What comes first: ready, the end of the time, or a stop signal (its number). */
-function firstOf(wait: Wait, { waitTimeout }: Settings<"waitTimeout">, signals: Signals): Promise<string | number> {
+/** The signals that do not end the wait. */
+interface Early {
+  /** For the command, which starts with them blocked. */
+  readonly kept: readonly SignalNumber[];
+  readonly take: Reader;
+}
+
+function createEarly(log: Log): Early {
+  const kept: SignalNumber[] = [];
+  const drop = createDropper(log);
+  return { kept, take: (signal, { isEarly }) => void (isEarly ? drop(signal) : kept.push(signal)) };
+}
+
+/** What comes first: ready, the end of the time, or a signal that ends the wait (its number). */
+function firstOf(
+  wait: Wait,
+  { waitTimeout }: Settings<"waitTimeout">,
+  signals: Signals,
+  early: Early,
+): Promise<string | number> {
   const { promise, resolve, reject } = Promise.withResolvers<string | number>();
   wait.done.then(() => resolve("ready"), reject);
   if (waitTimeout !== Number.POSITIVE_INFINITY) deadline(waitTimeout, () => resolve("out of time"));
-  signals.subscribe((signal) => {
-    if (isStop(signal)) resolve(signal);
+  signals.subscribe((signal, arrival) => {
+    if (endsWait(signal)) resolve(signal);
+    else early.take(signal, arrival);
   });
   return promise;
 }
 
-/** A stop signal that was caught before signals were held, and would be lost with this process's image. */
-function lateStop(signals: Signals): number | undefined {
+/** A signal that was caught before signals were held, and would be lost with this process's image. */
+function lateStop(signals: Signals, early: Early): number | undefined {
   let stop: number | undefined;
-  signals.subscribe((signal) => {
-    if (isStop(signal)) stop ??= signal;
+  signals.subscribe((signal, arrival) => {
+    if (endsWait(signal)) stop ??= signal;
+    else early.take(signal, arrival);
   });
   return stop;
 }

@@ -3,6 +3,7 @@ import { list, option, optional, type Values, type Variable } from "./option.ts"
 import { parseProbe } from "./probe.ts";
 import { parseExecutable } from "./process.ts";
 import { parseHeader, parseQuit } from "./sidecars/quit.ts";
+import { usualStops } from "./signal.ts";
 import {
   anyText,
   boolean,
@@ -16,6 +17,7 @@ import {
   rewrite,
   sidecarList,
   splitBy,
+  stopSignals,
   syntax,
   wholeNumber,
 } from "./syntax.ts";
@@ -205,7 +207,7 @@ export const options = {
     group: "child",
     value: "D",
     syntax: duration,
-    help: "this long after a stop signal was forwarded: SIGKILL to the command's process group",
+    help: "this long after a stop signal was forwarded: SIGKILL to all that is left of the command",
   }),
   podGrace: optional({
     flag: "pod-grace",
@@ -243,6 +245,15 @@ export const options = {
     syntax: duration,
     help: "how long auto looks before it decides that there is no sidecar",
   }),
+  stopSignal: option({
+    flag: "stop-signal",
+    group: "child",
+    value: "NAME[,NAME]",
+    initial: usualStops,
+    initially: "TERM,INT",
+    syntax: stopSignals,
+    help: "the signals that ask the command to stop: they start --drain and --grace; every other one is only forwarded",
+  }),
   signal: list({
     flag: "signal",
     group: "child",
@@ -255,7 +266,7 @@ export const options = {
     group: "child",
     initial: false,
     syntax: boolean,
-    help: "forward signals to the command's whole process group",
+    help: "forward signals to the command's whole process group; what is left of it when the command has ended gets SIGTERM",
   }),
   parentDeath: optional({
     flag: "parent-death",

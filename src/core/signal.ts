@@ -57,18 +57,29 @@ export function parseSignal(text: string): SignalNumber | undefined {
   return Object.hasOwn(numbers, name) ? numbers[name as keyof typeof numbers] : undefined;
 }
 
-const stops: readonly SignalNumber[] = [SIG.HUP, SIG.INT, SIG.QUIT, SIG.TERM];
+/** What asks an app to stop where `--stop-signal` names nothing else: what a kubelet and Ctrl-C send. */
+export const usualStops: readonly SignalNumber[] = [SIG.TERM, SIG.INT];
 
-/** Whether the sender wants the container to end: what a kubelet, a terminal and an init system send for it. */
-export function isStop(signal: SignalNumber): boolean {
-  return stops.includes(signal);
+/** Whether it ends a wait: what asks an app to stop, and QUIT. All others mean something to an app, which is not there yet. */
+export function endsWait(signal: SignalNumber): boolean {
+  return signal === SIG.QUIT || usualStops.includes(signal);
 }
 
-const kept: readonly SignalNumber[] = [SIG.KILL, SIG.STOP, SIG.CHLD, SIG.TTIN, SIG.TTOU];
+/** Whether it ends a command that has no app to pass it on to: with HUP, which says that the terminal is gone. */
+export function endsCommand(signal: SignalNumber): boolean {
+  return signal === SIG.HUP || endsWait(signal);
+}
+
+/** Whether it asks to stop until SIGCONT comes. */
+export function suspends(signal: SignalNumber): boolean {
+  return signal >= SIG.STOP && signal <= SIG.TTOU;
+}
+
+const kept: readonly SignalNumber[] = [SIG.KILL, SIG.STOP, SIG.CHLD];
 
 /**
- * What ebb catches and passes on: all but KILL and STOP (nobody can), CHLD (about our own children), TTIN and TTOU (about our
- * own terminal). What a fault raises, and what the runtime sends itself, is passed on where somebody else has sent it.
+ * What ebb catches and passes on: all but KILL and STOP (nobody can) and CHLD (about our own children). What a fault raises, and
+ * what the runtime sends itself, is passed on where somebody else has sent it; TTIN and TTOU where ebb has no terminal.
  */
 export function isForwarded(signal: SignalNumber): boolean {
   return !kept.includes(signal);

@@ -1,10 +1,11 @@
 import { type ChildExit, exitCodeOf } from "./exit.ts";
 import { type QuitPolicy, reasonToStay } from "./quit-policy.ts";
-import { isStop, type SignalNumber } from "./signal.ts";
+import { endsWait, type SignalNumber } from "./signal.ts";
 
 /**
  * The life of one child, as a pure state machine: waiting -> starting -> running -> leaving -> over. A stop signal that it
- * gets while running is held while the sidecars drain, where the policy says so; `draining` has those that are held.
+ * gets while running is held while the sidecars drain, where the policy says so; `draining` has those that are held. `clearing`
+ * comes after running where the child has left processes in its group, which have the grace to end.
  */
 export type State =
   | { readonly phase: "waiting"; readonly held: readonly SignalNumber[] }
@@ -15,6 +16,7 @@ export type State =
       readonly grace: "unset" | "armed" | "spent";
       readonly draining: "not yet" | "over" | readonly SignalNumber[];
     }
+  | { readonly phase: "clearing"; readonly exitCode: number }
   | { readonly phase: "leaving"; readonly exitCode: number }
   | { readonly phase: "over"; readonly exitCode: number };
 
@@ -30,13 +32,16 @@ export type Event =
   | { readonly kind: "reaped"; readonly pid: number; readonly exit: ChildExit }
   | { readonly kind: "deadline"; readonly of: Deadline }
   | { readonly kind: "drained" }
+  | { readonly kind: "group-gone" }
   | { readonly kind: "quit-done" };
 
-/** `wasIgnored`: ebb was started so (nohup). It asks ebb for nothing, but the child may listen to it. */
 interface SignalEvent {
   readonly kind: "signal";
   readonly signal: SignalNumber;
+  /** ebb was started with it ignored (nohup). It asks ebb for nothing, but the child may listen to it. */
   readonly wasIgnored?: boolean;
+  /** It came before the child, which would die of it before it could handle it. */
+  readonly isEarly?: boolean;
 }
 
 export type Action =
@@ -47,7 +52,9 @@ export type Action =
   | { readonly kind: "drain" }
   | { readonly kind: "cut-drain" }
   | { readonly kind: "forward"; readonly signal: SignalNumber }
-  | { readonly kind: "kill-group" }
+  | { readonly kind: "drop"; readonly signal: SignalNumber }
+  | { readonly kind: "end-group"; readonly watch: boolean }
+  | { readonly kind: "kill-all" }
   | { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
   | { readonly kind: "disarm"; readonly deadline: Deadline }
   | { readonly kind: "quit" }
@@ -60,6 +67,10 @@ export interface Policy extends QuitPolicy {
   readonly onWaitTimeout: "fail" | "start";
   /** The code of a wait that ran out of time. */
   readonly waitFailureCode: number;
+  /** The signals that ask the child to stop. */
+  readonly stopSignals: readonly SignalNumber[];
+  /** Whether what the child leaves in its process group is ended, too. */
+  readonly endsGroup: boolean;
   /** Whether a stop signal has the sidecars drained before the child gets it. */
   readonly drains: boolean;
   /** Milliseconds from a forwarded stop signal to SIGKILL; undefined: never. */
@@ -88,6 +99,8 @@ export function step(state: State, event: Event, policy: Policy): Step {
       return starting(state, event, policy);
     case "running":
       return running(state, event, policy);
+    case "clearing":
+      return clearing(state, event, policy);
     case "leaving":
       return event.kind === "quit-done" ? over(state.exitCode) : [state, []];
     case "over":
@@ -108,8 +121,8 @@ function waiting(state: In<"waiting">, event: Event, policy: Policy): Step {
     case "deadline":
       return event.of === "wait" ? outOfTime(state, policy) : [state, []];
     case "signal":
-      if (isStop(event.signal)) return leave(128 + event.signal, policy, [disarm, stopWaiting]);
-      return [hold(state, event.signal), []];
+      if (endsTheWait(event, policy)) return leave(128 + event.signal, policy, [disarm, stopWaiting]);
+      return holdOrDrop(state, event, policy);
     default:
       return [state, []];
   }
@@ -129,7 +142,7 @@ function starting(state: In<"starting">, event: Event, policy: Policy): Step {
     case "start-failed":
       return leave(event.exitCode, policy, []);
     case "signal":
-      return [hold(state, event.signal), []];
+      return holdOrDrop(state, event, policy);
     default:
       return [state, []];
   }
@@ -146,8 +159,23 @@ function forwardHeld(held: readonly SignalNumber[], pid: number, policy: Policy)
   return [next, actions];
 }
 
-function hold<S extends In<"waiting"> | In<"starting">>(state: S, signal: SignalNumber): S {
-  return { ...state, held: [...state.held.filter((each) => each !== signal), signal] };
+function holdOrDrop(state: In<"waiting"> | In<"starting">, event: SignalEvent, policy: Policy): Step {
+  const { signal } = event;
+  if (isDropped(event, policy)) return [state, [{ kind: "drop", signal }]];
+  return [{ ...state, held: [...state.held.filter((each) => each !== signal), signal] }, []];
+}
+
+function isDropped(event: SignalEvent, policy: Policy): boolean {
+  return event.isEarly === true && !endsTheWait(event, policy);
+}
+
+function endsTheWait({ signal }: SignalEvent, policy: Policy): boolean {
+  return endsWait(signal) || isStop(signal, policy);
+}
+
+/** Whether it asks the child to stop: as it came, or as it is forwarded. */
+function isStop(signal: SignalNumber, { stopSignals, rewrite }: Policy): boolean {
+  return stopSignals.includes(signal) || stopSignals.includes(rewrite.get(signal) ?? signal);
 }
 
 function running(state: In<"running">, event: Event, policy: Policy): Step {
@@ -162,23 +190,49 @@ function running(state: In<"running">, event: Event, policy: Policy): Step {
         : [state, []];
     case "deadline":
       if (event.of !== "grace" || state.grace !== "armed") return [state, []];
-      return [{ ...state, grace: "spent" }, [{ kind: "kill-group" }]];
+      return [{ ...state, grace: "spent" }, [{ kind: "kill-all" }]];
     default:
       return [state, []];
   }
 }
 
+/** What is left of the group has the rest of the grace, or all of it where no stop signal came. */
 function childEnded(state: In<"running">, exitCode: number, policy: Policy): Step {
-  const disarm: readonly Action[] = state.grace === "armed" ? [{ kind: "disarm", deadline: "grace" }] : [];
+  const { grace } = state;
+  const { graceMs: ms } = policy;
   const cut: readonly Action[] = typeof state.draining === "string" ? [] : [{ kind: "cut-drain" }];
-  return leave(exitCode, policy, [...disarm, ...cut]);
+  const endsGroup = policy.endsGroup && grace !== "spent";
+  if (endsGroup && ms !== undefined) {
+    const arm: readonly Action[] = grace === "unset" ? [{ kind: "arm", deadline: "grace", ms }] : [];
+    return [{ phase: "clearing", exitCode }, [...cut, ...arm, { kind: "end-group", watch: true }]];
+  }
+  const disarm: readonly Action[] = grace === "armed" ? [{ kind: "disarm", deadline: "grace" }] : [];
+  const end: readonly Action[] = endsGroup ? [{ kind: "end-group", watch: false }] : [];
+  return leave(exitCode, policy, [...disarm, ...cut, ...end]);
+}
+
+function clearing(state: In<"clearing">, event: Event, policy: Policy): Step {
+  switch (event.kind) {
+    case "group-gone":
+      return leave(state.exitCode, policy, [{ kind: "disarm", deadline: "grace" }]);
+    case "deadline":
+      return event.of === "grace" ? leave(state.exitCode, policy, [{ kind: "kill-all" }]) : [state, []];
+    case "signal": {
+      const sent = policy.rewrite.get(event.signal) ?? event.signal;
+      return [state, sent === 0 ? [] : [{ kind: "forward", signal: sent }]];
+    }
+    default:
+      return [state, []];
+  }
 }
 
 /** The first stop signal starts the drain, the second cuts it short; what was held then reaches the child. */
-function pass(state: In<"running">, { signal, wasIgnored }: SignalEvent, policy: Policy): Step {
+function pass(state: In<"running">, event: SignalEvent, policy: Policy): Step {
+  const { signal, wasIgnored } = event;
+  if (isDropped(event, policy)) return [state, [{ kind: "drop", signal }]];
   const sent = policy.rewrite.get(signal) ?? signal;
   if (sent === 0) return [state, []];
-  if (wasIgnored || !(isStop(signal) || isStop(sent))) return [state, [{ kind: "forward", signal: sent }]];
+  if (wasIgnored || !isStop(signal, policy)) return [state, [{ kind: "forward", signal: sent }]];
   if (state.draining === "over" || !policy.drains) return stopChild(state, [sent], policy);
   if (state.draining === "not yet") return [{ ...state, draining: [sent] }, [{ kind: "drain" }]];
   const draining = [...state.draining, sent];

@@ -55,6 +55,7 @@ export const sidecarList: Syntax<"auto" | readonly SidecarName[]> = {
   words: ["auto", "none", ...sidecarNames],
 };
 export const rewrite = syntax(parseRewrite, "two signals such as TERM:QUIT (TO 0: not forwarded)");
+export const stopSignals = syntax(parseStopSignals, "signals such as TERM,INT or QUIT (not KILL, STOP, CHLD)");
 export const parentDeath = syntax(parseParentDeath, "a signal such as TERM, or KILL (not STOP, CHLD, TTIN, TTOU)");
 export const exitCodes = syntax(parseCodes, "exit codes from 0 to 255, such as 143");
 
@@ -91,7 +92,18 @@ function parseRewrite(given: string): readonly [from: SignalNumber, to: SignalNu
 
 function parseParentDeath(given: string): SignalNumber | undefined {
   const signal = parseSignal(given);
-  return signal !== undefined && (isForwarded(signal) || signal === SIG.KILL) ? signal : undefined;
+  if (signal === undefined || signal === SIG.TTIN || signal === SIG.TTOU) return undefined;
+  return isForwarded(signal) || signal === SIG.KILL ? signal : undefined;
+}
+
+function parseStopSignals(given: string): readonly SignalNumber[] | undefined {
+  const signals: SignalNumber[] = [];
+  for (const name of splitBy(given, ",")) {
+    const signal = parseSignal(name);
+    if (signal === undefined || !isForwarded(signal)) return undefined;
+    signals.push(signal);
+  }
+  return signals.length > 0 ? signals : undefined;
 }
 
 function parseCodes(given: string): readonly number[] | undefined {

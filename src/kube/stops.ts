@@ -1,4 +1,4 @@
-import { isStop } from "../core/signal.ts";
+import { endsCommand } from "../core/signal.ts";
 import type { Signals } from "../system/signals.ts";
 
 /** The first stop signal asks to leave, another one to leave at once. */
@@ -10,7 +10,7 @@ export interface Stops {
 export function stopsOf(signals: Signals): Stops {
   const [first, second] = [new AbortController(), new AbortController()];
   signals.subscribe((signal) => {
-    if (isStop(signal)) (first.signal.aborted ? second : first).abort();
+    if (endsCommand(signal)) (first.signal.aborted ? second : first).abort();
   });
   return { first: first.signal, second: second.signal };
 }

@@ -133,6 +133,17 @@ void (*signal(int number, void (*handler)(int)))(int) {
 }
 
 /*
+ * In the place of libc's weak one: JavaScriptCore lets SIGPWR through as soon as it has a handler, which is not made for one that
+ * another process sends.
+ */
+int __sigaction(int number, const struct sigaction *new, struct sigaction *old);
+int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
+  int result = __sigaction(number, new, old);
+  if (result == 0 && number == SIGPWR && new != NULL && new->sa_handler != SIG_DFL) ebb_catch(SIGPWR);
+  return result;
+}
+
+/*
  * From here on the kernel refuses memory that is writable and executable, and to make executable what was not. The app does
  * not inherit it: PR_MDWE_NO_INHERIT (Linux 6.6); an older kernel refuses the two together, and nothing changes.
  */
@@ -156,6 +167,7 @@ static void note_folder(void) {
 static void before_bun(void) {
   ebb_inherited.blocked = ebb_blocked_at_start;
   note_signals();
+  ebb_catch_early();
   note_descriptors();
   fill_standard_descriptors();
   note_folder();

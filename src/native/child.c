@@ -48,9 +48,15 @@ static struct place find_place(int leads) {
     pid_t foreground = tcgetpgrp(standard);
     if (foreground < 0) continue;
     int is_foreground = foreground == getpgrp();
-    return (struct place){standard, is_foreground, !leads && is_foreground && (is_pipe(0) || is_pipe(1))};
+    return (struct place){standard, is_foreground, !leads && is_foreground && (is_pipe(0) || is_pipe(1)), 0};
   }
   return (struct place){.terminal = -1};
+}
+
+/* Another program's, which ebb has taken the place of: `sh -c 'daemon & exec ebb run -- app'`. */
+static int has_children(void) {
+  siginfo_t info;
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 /*
@@ -64,6 +70,7 @@ int ebb_spawn(const char *file, char **argv, int leads, struct place *place) {
   if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
   if (getpid() != 1) prctl(PR_SET_CHILD_SUBREAPER, 1);
   *place = find_place(leads);
+  place->has_others = has_children();
   int gives = place->is_foreground && !place->shares_group;
   kernel_sigmask(SIG_SETMASK, &all, &mask); /* no handler of ours runs in the child */
   ebb_has_child = 1;

@@ -1,6 +1,7 @@
 /*
  * Where the kernel starts ebb: its first call holds all signals, before libc's own start, and notes those that were blocked. A
- * signal that comes earlier still finds the program that exec replaced.
+ * signal that comes earlier still finds the program that exec replaced. What faults raise is held too, because others can send it:
+ * a fault while its signal is blocked ends ebb as it would anyway (kernel: force_sig).
  */
 #include "entry.h"
 
@@ -9,7 +10,7 @@ pid_t ebb_parent_at_start;
 
 /* Notes last, because it writes to a page that may have to be read. */
 START static void begin(void) {
-  uint64_t held = ~FAULTS, blocked = 0;
+  uint64_t held = ~0ull, blocked = 0;
   call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, (long)&held, (long)&blocked, sizeof held);
   pid_t parent = (pid_t)call_kernel(SYS_getppid, 0, 0, 0, 0);
   ebb_read_pages();

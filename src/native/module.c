@@ -137,6 +137,13 @@ static long do_settle(const struct call *call) {
   return 0;
 }
 
+static long do_leave_folder(const struct call *call) {
+  (void)call;
+  if (ebb_inherited.folder >= 0) close(ebb_inherited.folder);
+  ebb_inherited.folder = -1;
+  return or_errno(chdir("/"));
+}
+
 static long do_listen(const struct call *call) {
   (void)call;
   ebb_listen();
@@ -179,6 +186,12 @@ static long do_spawn(const struct call *call) {
 static long do_stop(const struct call *call) {
   (void)call;
   return ebb_stop();
+}
+
+static long do_suspend(const struct call *call) {
+  (void)call;
+  ebb_suspend();
+  return 0;
 }
 
 /* Each of the places, with a zero between them. False where one of them is elsewhere. */
@@ -295,6 +308,7 @@ static const struct {
     {"holdSignals", do_hold_signals},
     {"isTerminal", do_is_terminal},
     {"kill", do_kill},
+    {"leaveFolder", do_leave_folder},
     {"listen", do_listen},
     {"nextSignal", do_next_signal},
     {"openLog", do_open_log},
@@ -304,6 +318,7 @@ static const struct {
     {"settle", do_settle},
     {"spawn", do_spawn},
     {"stop", do_stop},
+    {"suspend", do_suspend},
     {"watchHasChanged", do_watch_has_changed},
     {"watchStart", do_watch_start},
     {"watchStop", do_watch_stop},

@@ -18,7 +18,7 @@
 #define LAST_SIGNAL 64
 #define BIT(signal) (1ull << ((signal)-1))
 
-/* What a fault raises: never held, because the kernel ends a process that faults while the signal is blocked. */
+/* What a fault raises. */
 #define FAULTS \
   (BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGABRT) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) | BIT(SIGSYS))
 
@@ -36,8 +36,8 @@ struct inherited {
 };
 extern struct inherited ebb_inherited;
 
-/* Noted by entry.c, which then holds all signals but faults until JavaScript listens: PID 1 loses one that nobody listens to,
- * unless it is blocked (kernel: sig_ignored). */
+/* Noted by entry.c, which then holds all signals until JavaScript listens: PID 1 loses one that nobody listens to, unless it is
+ * blocked (kernel: sig_ignored). */
 extern uint64_t ebb_blocked_at_start;
 extern pid_t ebb_parent_at_start;
 
@@ -69,19 +69,28 @@ static inline long kernel_sigmask(int how, const uint64_t *new, uint64_t *old) {
   return syscall(SYS_rt_sigprocmask, how, new, old, sizeof(uint64_t));
 }
 
-/* How the child stands to ebb's terminal; system/child.ts reads it. */
+/* How the child stands to ebb's terminal, and to other children; system/child.ts reads it. */
 struct place {
   int terminal;      /* a descriptor of it, -1 where ebb has none */
   int is_foreground; /* ebb is: the terminal is ebb's to give */
   int shares_group;
+  int has_others; /* ebb had children before this one */
 };
 
 int ebb_exec(const char *file, char **argv);
 int ebb_spawn(const char *file, char **argv, int leads, struct place *place);
 
+/* What ebb_next_signal says of a signal besides its number: ebb was started with it ignored; it came before the child, which does
+ * not start with it blocked. system/signals.ts reads them. */
+#define WAS_IGNORED 0x100
+#define IS_EARLY 0x200
+
+void ebb_catch(int number);
+void ebb_catch_early(void);
 void ebb_listen(void);
 int ebb_next_signal(void);
 int ebb_stop(void);
+void ebb_suspend(void);
 void ebb_parent_death(int number);
 
 struct contents {

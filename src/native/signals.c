@@ -23,7 +23,8 @@ static unsigned written, taken;
 static uint64_t beyond; /* those that found the ring full, each once */
 static struct kernel_action runtime[LAST_SIGNAL + 1];
 int ebb_has_child, ebb_shares_group, ebb_parent_signal;
-static unsigned continued;
+static unsigned continued; /* how many SIGCONT came */
+static int continues;      /* how many of them are still to be read */
 
 /* What ebb itself has caused: the kernel then names ebb as the sender of SIGPIPE and SIGXFSZ. */
 static int is_own(int number, const siginfo_t *info) {
@@ -41,31 +42,46 @@ static void hand_on(int number, siginfo_t *info, void *context) {
   raise(number);
 }
 
+/* An app that is not there yet could only die of it; one that starts with it blocked takes it when it likes. */
+static int early(int number) {
+  return !ebb_has_child && !(ebb_inherited.blocked & BIT(number)) ? IS_EARLY : 0;
+}
+
 static void note(int number) {
   if (__atomic_load_n(&written, __ATOMIC_SEQ_CST) - __atomic_load_n(&taken, __ATOMIC_SEQ_CST) < RING) {
     unsigned at = __atomic_fetch_add(&written, 1, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&ring[at % RING], number, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&ring[at % RING], number | early(number), __ATOMIC_SEQ_CST);
+    if (number == SIGCONT) __atomic_fetch_add(&continues, 1, __ATOMIC_SEQ_CST);
   } else {
     __atomic_fetch_or(&beyond, BIT(number), __ATOMIC_SEQ_CST);
   }
   kill(getpid(), SIGCHLD);
 }
 
-static void handle(int number, siginfo_t *info, void *context) {
-  int error = errno;
+static void take(int number, siginfo_t *info, void *context) {
   if (is_own(number, info)) return hand_on(number, info, context);
   if ((ebb_inherited.ignored & BIT(number)) && !ebb_has_child) return;
   if (ebb_shares_group && info->si_code == SI_KERNEL) return;
   if (number == SIGCONT) continued++;
   note(number);
+}
+
+/* What it interrupts finds errno as it was, whichever way a signal takes. */
+static void handle(int number, siginfo_t *info, void *context) {
+  int error = errno;
+  take(number, info, context);
   errno = error;
 }
 
+static int is_caught(const struct kernel_action *action) { return action->handler == (void (*)(int))(void *)handle; }
+
 /* One after the other: of several that wait, the kernel gives the lowest first. The runtime's keep its own ways. */
-static void catch(int number) {
-  struct kernel_action *own = &runtime[number];
+void ebb_catch(int number) {
+  struct kernel_action *own = &runtime[number], before;
   struct kernel_action action = {.flags = SA_ONSTACK, .mask = ~0ull};
-  kernel_sigaction(number, NULL, own);
+  kernel_sigaction(number, NULL, &before);
+  if (is_caught(&before)) return;
+  *own = before;
   if (BIT(number) & RUNTIME_SIGNALS) action = *own;
   action.flags = (action.flags & ~SA_RESETHAND) | SA_SIGINFO | SA_RESTART | SA_RESTORER;
   action.handler = (void (*)(int))(void *)handle;
@@ -73,19 +89,35 @@ static void catch(int number) {
   kernel_sigaction(number, &action, NULL);
 }
 
+/* Those that the runtime lets through before JavaScript listens: musl with the first thread that it starts. */
+void ebb_catch_early(void) {
+  for (int number = 32; number <= 34; number++) ebb_catch(number);
+}
+
+static int has_terminal(void) {
+  for (int standard = 0; standard <= 2; standard++)
+    if (tcgetpgrp(standard) >= 0) return 1;
+  return 0;
+}
+
 /*
- * Catches all but what nobody can catch and what is about ebb's own children, and lets through what before-bun.c has held.
- * Its own terminal stops ebb neither when it logs from the background (stty tostop) nor when it hands the terminal over.
+ * Catches all but what nobody can catch and what is about ebb's own children, and lets through what entry.c has held. A
+ * terminal of its own stops ebb neither when it logs from the background (stty tostop) nor when it hands the terminal over.
  */
 void ebb_listen(void) {
-  static const uint64_t kept = BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGCHLD) | BIT(SIGTTIN) | BIT(SIGTTOU);
+  const uint64_t terminal = BIT(SIGTTIN) | BIT(SIGTTOU);
+  uint64_t kept = BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGCHLD);
+  if (has_terminal()) {
+    kept |= terminal;
+    signal(SIGTTIN, SIG_IGN);
+    signal(SIGTTOU, SIG_IGN);
+  }
   for (int number = 1; number <= LAST_SIGNAL; number++)
-    if (!(kept & BIT(number))) catch (number);
-  signal(SIGTTIN, SIG_IGN);
-  signal(SIGTTOU, SIG_IGN);
+    if (!(kept & BIT(number))) ebb_catch(number);
   kernel_sigmask(SIG_SETMASK, &(uint64_t){0}, NULL);
 }
 
+/* With IS_EARLY where it is; 0 when there is none. */
 static int next_noted(void) {
   unsigned at = __atomic_load_n(&taken, __ATOMIC_SEQ_CST);
   if (at != __atomic_load_n(&written, __ATOMIC_SEQ_CST)) {
@@ -96,14 +128,16 @@ static int next_noted(void) {
   uint64_t left = __atomic_load_n(&beyond, __ATOMIC_SEQ_CST);
   if (left == 0) return 0;
   int number = __builtin_ctzll(left) + 1;
+  if (number == SIGCONT) __atomic_fetch_add(&continues, 1, __ATOMIC_SEQ_CST); /* ebb_next_signal takes it away */
   __atomic_fetch_and(&beyond, ~BIT(number), __ATOMIC_SEQ_CST);
-  return number;
+  return number | early(number);
 }
 
-/* The next signal that was noted, 0 when there is none; its negative where ebb was started with it ignored. */
+/* The next signal that was noted, with what is to be said of it; 0 when there is none. */
 int ebb_next_signal(void) {
-  int number = next_noted();
-  return number != 0 && (ebb_inherited.ignored & BIT(number)) ? -number : number;
+  int noted = next_noted(), number = noted & 0xff;
+  if (number == SIGCONT) __atomic_fetch_sub(&continues, 1, __ATOMIC_SEQ_CST);
+  return number != 0 && (ebb_inherited.ignored & BIT(number)) ? noted | WAS_IGNORED : noted;
 }
 
 /*
@@ -117,6 +151,11 @@ int ebb_stop(void) {
   kill(0, SIGTSTP);
   kernel_sigaction(SIGTSTP, &caught, NULL);
   return continued != before;
+}
+
+/* Stops ebb itself until it gets SIGCONT, unless that is here already. PID 1 cannot stop itself, and goes on. */
+void ebb_suspend(void) {
+  if (__atomic_load_n(&continues, __ATOMIC_SEQ_CST) == 0) kill(getpid(), SIGSTOP);
 }
 
 /* The parent may have died since ebb was started: then the kernel sends nothing more. */

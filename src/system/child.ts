@@ -1,6 +1,7 @@
 import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
 import type { SignalNumber } from "../core/signal.ts";
 import { ERRNO, errorText } from "./errno.ts";
+import { readIfThere } from "./file.ts";
 import { native } from "./native.ts";
 
 /** A command line: its words, and where it starts in the argv that ebb was given, if it stands there. */
@@ -15,8 +16,12 @@ export interface Child {
   readonly terminal: number;
   /** Whether the terminal was given to it, and is to be taken back. */
   hasTerminal: boolean;
+  /** ebb's children before it: another program's, which ebb has taken the place of. */
+  readonly others: readonly number[];
   /** In a pipeline at a terminal it is in ebb's own process group. */
   readonly sharesGroup: boolean;
+  /** It was sent a signal that stops it, and none since that continues it. */
+  isToStop: boolean;
 }
 
 const exhausted: readonly number[] = [ERRNO.EAGAIN, ERRNO.ENOMEM, ERRNO.ENFILE, ERRNO.EMFILE];
@@ -27,10 +32,23 @@ const exhausted: readonly number[] = [ERRNO.EAGAIN, ERRNO.ENOMEM, ERRNO.ENFILE, 
  * @throws Failure 127 not found, 126 not executable, 71 the system refused
  */
 export function spawn(command: CommandLine, mustLead: boolean): Child {
-  const place = new Int32Array([-1, 0, 0]);
+  const place = new Int32Array([-1, 0, 0, 0]);
   const pid = start(command, (words, index) => native.spawn(words, index, mustLead ? 1 : 0, place));
   const sharesGroup = place[2] === 1;
-  return { pid, terminal: place[0] as number, hasTerminal: place[1] === 1 && !sharesGroup, sharesGroup };
+  return {
+    pid,
+    terminal: place[0] as number,
+    hasTerminal: place[1] === 1 && !sharesGroup,
+    sharesGroup,
+    others: place[3] === 1 ? (ownChildren() ?? []).filter((other) => other !== pid) : [],
+    isToStop: false,
+  };
+}
+
+/** All that ebb has to reap; undefined where /proc does not tell (CONFIG_PROC_CHILDREN). */
+export function ownChildren(): readonly number[] | undefined {
+  const text = readIfThere(`/proc/self/task/${process.pid}/children`);
+  return text?.split(" ").filter(Boolean).map(Number);
 }
 
 /** Replaces this process by the command, which gets what ebb was started with; returns only by throwing, as `spawn` does. */
@@ -79,6 +97,11 @@ function decodeStatus(status: number): Change {
   const [signal, code] = [status & 0x7f, (status >> 8) & 0xff];
   if (signal === 0x7f) return { stop: code };
   return { exit: signal === 0 ? { code } : { signal } };
+}
+
+/** Whether there is any process in a group, one that has ended but is not reaped among them. */
+export function hasGroup(group: number): boolean {
+  return native.kill(-group, 0) !== -ERRNO.ESRCH;
 }
 
 /** Sends a signal to a process, or to a group by its negative number. Returns why it could not be sent; one that is gone is no error. */

@@ -2,6 +2,7 @@ import { SIG, type SignalNumber } from "../core/signal.ts";
 import { type Child, kill } from "./child.ts";
 import { native } from "./native.ts";
 
+// Without a terminal a stop signal that ebb has passed on stops ebb, too, once it has stopped the child (as dumb-init does).
 // At a terminal ebb and its child are one job to the shell: they stop and go on together, and where the shell gives the
 // terminal to ebb, the child has it. ebb ignores SIGTTOU, so that nothing here stops it in the background.
 
@@ -14,7 +15,7 @@ export function takeTerminalBack(child: Child): void {
 
 /** A child that has stopped (Ctrl-Z, or it wants the terminal from the background): ebb stops too, until the shell continues it. */
 export function stopWith(child: Child, signal: SignalNumber): void {
-  if (child.terminal < 0) return;
+  if (child.terminal < 0) return child.isToStop ? native.suspend() : undefined; // its SIGCONT comes as each signal does
   if (child.sharesGroup) return void kill(process.pid, SIG.STOP);
   if (child.hasTerminal) takeTerminalBack(child);
   else if (signal === SIG.STOP) return;

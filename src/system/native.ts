@@ -33,12 +33,14 @@ export interface Native {
   /** isatty(3): 1 for yes. */
   isTerminal(descriptor: number): number;
   kill(pid: number, signal: SignalNumber): number;
+  /** Makes the root folder ebb's working directory. */
+  leaveFolder(): number;
   /** Catches every signal that can be forwarded; each then raises SIGCHLD. */
   listen(): void;
   /** The TCP sockets that listen, in lines as /proc/net/tcp and tcp6 have them; undefined where the kernel does not tell. */
   listeners(): string | undefined;
-  /** The next signal that was caught, 0 when there is none; its negative where ebb was started with it ignored. */
-  nextSignal(): SignalNumber;
+  /** The next signal that was caught, with flags (native.h) above its number; 0 when there is none. */
+  nextSignal(): number;
   /** A descriptor to append with, which never waits for a reader. */
   openLog(path: string): number;
   /** Has the kernel send this signal to ebb when the thread that started ebb ends; at once where it has. */
@@ -55,12 +57,14 @@ export interface Native {
   settle(): void;
   /**
    * Starts a program with what ebb was started with: its pid. The command line is as in `exec`. ebb gets its orphans. `place`
-   * (three elements, child.c has their meaning) says how it stands to the terminal; with `leads` (1) it has a process group of
+   * (four elements, native.h has their meaning) says how it stands to the terminal; with `leads` (1) it has a process group of
    * its own even in a pipeline.
    */
   spawn(words: string, index: number, leads: number, place: Int32Array): number;
   /** Stops ebb's process group until the shell continues it; 0 where there is no shell that could. */
   stop(): number;
+  /** Stops ebb itself until SIGCONT, unless one has come that is not read yet. */
+  suspend(): void;
   /**
    * Asks the same again and again, in a thread of its own, of places as `checkConnect` has them, with a zero between them: the
    * next where one refuses. Without an answer (latin1) all are to refuse. `numbers`: the port, the period in microseconds, 1 where

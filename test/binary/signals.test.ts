@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { forwarded, isStop, SIG, signalName } from "../../src/core/signal.ts";
+import { forwarded, SIG, signalName, suspends, usualStops } from "../../src/core/signal.ts";
 import {
   childPath,
   childrenOf,
@@ -17,7 +17,6 @@ import {
   until,
 } from "../harness.ts";
 
-const stops = forwarded.filter(isStop);
 const REAL_TIME = 40;
 const LAST = 64;
 
@@ -54,7 +53,7 @@ test.each(forwarded.map((signal) => [signalName(signal), signal] as const))(
 );
 
 test("signals that come all at once all reach the child", async () => {
-  const together = forwarded.filter((signal) => signal !== SIG.TSTP); // the kernel drops a SIGCONT that waits when it comes
+  const together = forwarded.filter((signal) => !suspends(signal)); // the kernel drops a SIGCONT that waits when one of those comes
   await using started = await startChild(["record", "9"]);
   for (const signal of together) process.kill(started.pid, signal);
   await receives(started, ...together);
@@ -115,7 +114,7 @@ test("without --group a signal reaches the child alone", async () => {
   expect((await started.ended).code).toBe(143);
 });
 
-test.each(stops.map((signal) => [signalName(signal), signal] as const))(
+test.each(usualStops.map((signal) => [signalName(signal), signal] as const))(
   "--grace after %s: SIGKILL to the child and all of its group",
   async (_, signal) => {
     await using started = await startChild(["child", String(signal)], ["--grace", "30ms"]);

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { constants } from "node:os";
-import { isForwarded, isStop, parseSignal, SIG, signalName } from "../../src/core/signal.ts";
+import {
+  endsCommand,
+  endsWait,
+  isForwarded,
+  parseSignal,
+  SIG,
+  signalName,
+  suspends,
+  usualStops,
+} from "../../src/core/signal.ts";
 
 const all = Object.entries(SIG);
 
@@ -64,14 +73,17 @@ test.each([
   expect(parseSignal(text)).toBeUndefined();
 });
 
-test("TERM, INT, HUP and QUIT ask the container to end, and no other signal does", () => {
-  const stops = all.filter(([, number]) => isStop(number)).map(([name]) => name);
-  expect(stops.toSorted()).toEqual(["HUP", "INT", "QUIT", "TERM"]);
+test("TERM and INT ask an app to stop, QUIT ends a wait too, and HUP a command that has no app", () => {
+  const those = (holds: (number: number) => boolean) => all.filter(([, number]) => holds(number)).map(([name]) => name);
+  expect(those((number) => usualStops.includes(number)).toSorted()).toEqual(["INT", "TERM"]);
+  expect(those(endsWait).toSorted()).toEqual(["INT", "QUIT", "TERM"]);
+  expect(those(endsCommand).toSorted()).toEqual(["HUP", "INT", "QUIT", "TERM"]);
+  expect(those(suspends).toSorted()).toEqual(["STOP", "TSTP", "TTIN", "TTOU"]);
 });
 
 describe("what is forwarded", () => {
-  test("is every signal but those that cannot be caught and those about ebb itself, real-time ones too", () => {
+  test("is every signal but those that cannot be caught and the one about ebb's own children, real-time ones too", () => {
     const missing = Array.from({ length: 64 }, (_, at) => at + 1).filter((signal) => !isForwarded(signal));
-    expect(missing.map(signalName)).toEqual(["SIGKILL", "SIGCHLD", "SIGSTOP", "SIGTTIN", "SIGTTOU"]);
+    expect(missing.map(signalName)).toEqual(["SIGKILL", "SIGCHLD", "SIGSTOP"]);
   });
 });

@@ -12,13 +12,14 @@ import {
 /** What the world around a run can do next; what is not possible at that moment does nothing. */
 export type Move =
   | { readonly kind: "read" }
-  | { readonly kind: "signal"; readonly signal: number }
+  | { readonly kind: "signal"; readonly signal: number; readonly isEarly?: boolean }
   | { readonly kind: "become-ready" }
   | { readonly kind: "fail-wait" }
   | { readonly kind: "end-child"; readonly code: number }
   | { readonly kind: "end-orphan"; readonly pid: number }
   | { readonly kind: "run-out"; readonly of: Deadline }
   | { readonly kind: "end-drain" }
+  | { readonly kind: "end-group" }
   | { readonly kind: "answer-quit" };
 
 /** One event that was read, and what was done. */
@@ -45,6 +46,8 @@ export interface World {
   child: "none" | "alive" | "ended";
   hasChild: boolean;
   drain: "none" | "under way" | "cut" | "over";
+  /** What the child leaves in its process group. */
+  group: "there" | "told" | "gone";
   isQuitting: boolean;
   /** What the driver did that no driver could, or should. */
   readonly wrong: string[];
@@ -62,6 +65,7 @@ export function simulate(policy: Policy, start: World["start"], moves: readonly 
     child: "none",
     hasChild: false,
     drain: "none",
+    group: "there",
     isQuitting: false,
     wrong: [],
   };
@@ -107,10 +111,17 @@ function perform(world: World, action: Action): void {
       if (world.drain === "under way") world.drain = "cut";
       return;
     case "forward":
-      must(world.hasChild);
+      must(world.hasChild || world.group !== "there");
       return;
-    case "kill-group":
-      must(world.hasChild);
+    case "drop":
+      return;
+    case "end-group":
+      must(world.child === "ended" && world.policy.endsGroup && world.group === "there");
+      world.group = action.watch ? "told" : "gone";
+      return;
+    case "kill-all":
+      must(world.hasChild || world.group !== "there");
+      world.group = "gone";
       return endChild(world, { signal: 9 });
     case "arm":
       must(!world.armed.has(action.deadline));
@@ -165,6 +176,10 @@ function move(world: World, next: Move): void {
         queue.push({ kind: "drained" });
       }
       return;
+    case "end-group":
+      if (world.group === "told") queue.push({ kind: "group-gone" });
+      if (world.group === "told") world.group = "gone";
+      return;
     case "answer-quit":
       if (world.isQuitting) queue.push({ kind: "quit-done" });
       world.isQuitting = false;
@@ -178,11 +193,12 @@ function move(world: World, next: Move): void {
 }
 
 /** What brings a run to its end by itself. */
-function lastMove({ queue, isWaiting, child, drain, isQuitting }: World): Move {
+function lastMove({ queue, isWaiting, child, drain, group, isQuitting }: World): Move {
   if (queue.length > 0) return { kind: "read" };
   if (drain === "under way" || drain === "cut") return { kind: "end-drain" };
   if (isWaiting) return { kind: "become-ready" };
   if (child === "alive") return { kind: "end-child", code: 0 };
+  if (group === "told") return { kind: "end-group" };
   return isQuitting ? { kind: "answer-quit" } : { kind: "read" };
 }
 

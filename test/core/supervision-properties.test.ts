@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { exitCodeOf } from "../../src/core/exit.ts";
 import { reasonToStay } from "../../src/core/quit-policy.ts";
-import { forwarded, isStop } from "../../src/core/signal.ts";
+import { endsWait, forwarded } from "../../src/core/signal.ts";
 import { type Action, type Event, type Policy, step } from "../../src/core/supervision.ts";
 import { type Entry, isOver, type Move, simulate, type World } from "./simulated-run.ts";
 
@@ -16,6 +16,8 @@ const policy: fc.Arbitrary<Policy> = fc.record({
   waitMs: fc.constantFrom(undefined, 0, 5000, Number.POSITIVE_INFINITY),
   onWaitTimeout: fc.constantFrom("fail", "start"),
   waitFailureCode: fc.constant(69),
+  stopSignals: fc.constantFrom([15, 2], [3], [1, 40]),
+  endsGroup: fc.boolean(),
   drains: fc.boolean(),
   graceMs: fc.constantFrom(undefined, 0, 5000),
   rewrite: fc.array(fc.tuple(signal, fc.oneof(signal, fc.constant(0)))).map((pairs) => new Map(pairs)),
@@ -30,12 +32,14 @@ const start: fc.Arbitrary<World["start"]> = fc.oneof(
 const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 12, arbitrary: fc.constant({ kind: "read" } as const) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant("signal"), signal }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("signal"), signal, isEarly: fc.constant(true) }) },
   { weight: 3, arbitrary: fc.constant({ kind: "become-ready" } as const) },
   { weight: 1, arbitrary: fc.constant({ kind: "fail-wait" } as const) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("end-child"), code }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("end-orphan"), pid: fc.constantFrom(8, 9) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("run-out"), of: fc.constantFrom("wait", "grace") }) },
   { weight: 2, arbitrary: fc.constant({ kind: "end-drain" } as const) },
+  { weight: 2, arbitrary: fc.constant({ kind: "end-group" } as const) },
   { weight: 1, arbitrary: fc.constant({ kind: "answer-quit" } as const) },
 );
 
@@ -77,7 +81,7 @@ function codeOf(trace: readonly Entry[], policy: Policy): number {
     if (event?.kind === "start-failed") return event.exitCode;
     if (!isWaiting) continue;
     if (event?.kind === "wait-failed") return event.exitCode;
-    if (event?.kind === "signal" && isStop(event.signal)) return 128 + event.signal;
+    if (event?.kind === "signal" && endsTheWait(event.signal, policy)) return 128 + event.signal;
     if (event?.kind === "deadline" && policy.onWaitTimeout === "fail") return policy.waitFailureCode;
     isWaiting = event?.kind !== "ready" && event?.kind !== "deadline";
   }
@@ -96,19 +100,43 @@ test("the sidecars are quit once, unless the policy says that they stay; then th
 const has = ({ actions }: Entry, kind: Action["kind"]): boolean => actions.some((action) => action.kind === kind);
 
 /** Whether a signal asks the child to stop: as it came, or as it is forwarded. */
-function stops(signal: number, { rewrite }: Policy): boolean {
+function stops(signal: number, { rewrite, stopSignals }: Policy): boolean {
   const sent = rewrite.get(signal) ?? signal;
-  return sent !== 0 && (isStop(signal) || isStop(sent));
+  return sent !== 0 && (stopSignals.includes(signal) || stopSignals.includes(sent));
 }
+
+function endsTheWait(signal: number, policy: Policy): boolean {
+  return endsWait(signal) || policy.stopSignals.includes(signal) || stops(signal, policy);
+}
+
+type SignalEvent = Extract<Event, { kind: "signal" }>;
+
+/** Whether it came too early for the child. */
+function isDropped(event: SignalEvent, policy: Policy): boolean {
+  return event.isEarly === true && !endsTheWait(event.signal, policy);
+}
+
+test("each signal that came before the child is dropped where it neither ends the wait nor is blocked in the child, and no other", () => {
+  always(({ trace, policy }) => {
+    for (const { event, before, actions } of trace) {
+      const isOver = before === undefined || ["clearing", "leaving", "over"].includes(before.phase);
+      const drops = !isOver && event?.kind === "signal" && isDropped(event, policy);
+      expect(actions.filter(({ kind }) => kind === "drop")).toEqual(
+        drops ? [{ kind: "drop", signal: event.signal }] : [],
+      );
+    }
+  });
+});
 
 test("each signal that comes while the child lives is forwarded to it, at once, unless it begins a drain", () => {
   always(({ trace, policy }) => {
     for (const entry of trace) {
       const { event, hasChild } = entry;
-      if (event?.kind !== "signal") continue;
+      if (event?.kind !== "signal" || isDropped(event, policy)) continue;
       const sent = policy.rewrite.get(event.signal) ?? event.signal;
       if (has(entry, "drain")) expect(policy.drains && stops(event.signal, policy)).toBe(true);
-      const isForwarded = hasChild && sent !== 0 && !has(entry, "drain");
+      const hasOne = hasChild || entry.before?.phase === "clearing";
+      const isForwarded = hasOne && sent !== 0 && !has(entry, "drain");
       if (has(entry, "cut-drain")) expect(forwards(entry).at(-1)).toBe(sent);
       else expect(forwards(entry)).toEqual(isForwarded ? [sent] : []);
     }
@@ -119,7 +147,9 @@ test("each signal that came before the child started is forwarded to it at its s
   always(({ trace, policy }) => {
     const at = trace.findIndex(({ event }) => event?.kind === "started");
     if (at < 0) return;
-    const came = trace.slice(0, at).flatMap(({ event }) => (event?.kind === "signal" ? [event.signal] : []));
+    const came = trace
+      .slice(0, at)
+      .flatMap(({ event }) => (event?.kind === "signal" && !isDropped(event, policy) ? [event.signal] : []));
     const stopping = new Set(came.filter((signal) => stops(signal, policy)));
     const isHeld = policy.drains && stopping.size === 1;
     const wanted = came
@@ -137,7 +167,7 @@ test("there is one drain at most: the first stop signal that is for the child be
   always((world) => {
     const { trace, policy } = world;
     const hasStarted = trace.some(({ event }) => event?.kind === "started");
-    const lived = trace.filter(({ after }) => after.phase !== "leaving" && after.phase !== "over");
+    const lived = trace.filter(({ after }) => !["clearing", "leaving", "over"].includes(after.phase));
     const came = lived.flatMap(({ event }) => (event?.kind === "signal" ? [event.signal] : []));
     const begins = hasStarted && policy.drains && came.some((signal) => stops(signal, policy));
     expect(actionsOf(world, "drain")).toHaveLength(begins ? 1 : 0);
@@ -176,36 +206,58 @@ test("a wait that has a bound has its deadline, and no other", () => {
 });
 
 test("no deadline outlives its phase", () => {
-  const own = { waiting: ["wait"], starting: [], running: ["grace"], leaving: [], over: [] } as const;
+  const own = {
+    waiting: ["wait"],
+    starting: [],
+    running: ["grace"],
+    clearing: ["grace"],
+    leaving: [],
+    over: [],
+  } as const;
   always(({ trace }) => {
     for (const { armed, after } of trace) expect(own[after.phase]).toEqual(expect.arrayContaining(armed));
   });
 });
 
-test("the grace begins once, with a stop signal that is forwarded, and its end kills the group once", () => {
+test("the grace begins once, with a stop signal that is forwarded or what the child leaves, and its end kills all once", () => {
   always((world) => {
     const { trace, policy } = world;
     const stopping = new Set([...forwarded].filter((from) => stops(from, policy)));
     const asStop = new Set([...stopping].map((from) => policy.rewrite.get(from) ?? from));
-    const sent = trace.flatMap(forwards);
+    const toChild = trace.filter(({ before }) => before?.phase !== "clearing").flatMap(forwards);
+    const leaves = trace.some(({ after }) => after.phase === "clearing");
     const arms = actionsOf(world, "arm").filter(({ deadline }) => deadline === "grace");
     const hasGrace = policy.graceMs !== undefined;
-    expect(arms.length).toBeGreaterThanOrEqual(hasGrace && sent.some(isStop) ? 1 : 0);
-    expect(arms.length).toBeLessThanOrEqual(hasGrace && sent.some((signal) => asStop.has(signal)) ? 1 : 0);
+    const mustBegin = leaves || toChild.some((signal) => policy.stopSignals.includes(signal));
+    const mayBegin = leaves || toChild.some((signal) => asStop.has(signal));
+    expect(arms.length).toBeGreaterThanOrEqual(hasGrace && mustBegin ? 1 : 0);
+    expect(arms.length).toBeLessThanOrEqual(hasGrace && mayBegin ? 1 : 0);
     expect(arms.map(({ ms }) => ms as number | undefined)).toEqual(arms.map(() => policy.graceMs));
     for (const entry of trace) if (has(entry, "arm") && entry.hasChild) expect(forwards(entry)).not.toEqual([]);
-    const lived = trace.filter(({ after }) => after.phase !== "leaving" && after.phase !== "over");
+    const lived = trace.filter(({ before }) => before?.phase === "running" || before?.phase === "clearing");
     const ended = lived.filter(({ event }) => event?.kind === "deadline" && event.of === "grace");
-    expect(actionsOf(world, "kill-group")).toHaveLength(ended.length);
+    expect(actionsOf(world, "kill-all")).toHaveLength(ended.length);
     expect(ended.length).toBeLessThanOrEqual(1);
   });
 });
 
-test("the child's end ends the run: nothing but the quit is waited for", () => {
+test("what the child leaves in its group is told to end once, with --group alone, unless it was killed already", () => {
+  always((world) => {
+    const at = world.trace.findIndex(({ event }) => event?.kind === "reaped" && event.pid === CHILD);
+    const wasKilled = world.trace.slice(0, at).some((entry) => has(entry, "kill-all"));
+    const expected = at >= 0 && world.policy.endsGroup && !wasKilled;
+    expect(actionsOf(world, "end-group")).toEqual(
+      expected ? [{ kind: "end-group", watch: world.policy.graceMs !== undefined }] : [],
+    );
+  });
+});
+
+test("the child's end ends the run: nothing but the quit, and the grace of what it leaves, is waited for", () => {
   always(({ trace, policy }) => {
     const reaped = trace.find(({ event }) => event?.kind === "reaped" && event.pid === CHILD);
     if (reaped === undefined) return;
-    const [state] = step(reaped.after, { kind: "quit-done" }, policy);
+    const [left] = step(reaped.after, { kind: "group-gone" }, policy);
+    const [state] = step(left, { kind: "quit-done" }, policy);
     expect(state.phase).toBe("over");
   });
 });
@@ -215,6 +267,7 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
     { kind: "ready" },
     { kind: "quit-done" },
     { kind: "drained" },
+    { kind: "group-gone" },
     { kind: "deadline", of: "wait" },
     { kind: "deadline", of: "grace" },
   ),

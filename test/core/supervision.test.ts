@@ -9,6 +9,8 @@ const usual: Policy = {
   waitMs: 300_000,
   onWaitTimeout: "fail",
   waitFailureCode: 69,
+  stopSignals: [SIG.TERM, SIG.INT],
+  endsGroup: false,
   drains: false,
   graceMs: undefined,
   rewrite: new Map(),
@@ -99,7 +101,14 @@ describe("a wait that ends otherwise:", () => {
     ["ready just before time ran out", [ready, waitOver, started], [waiting, starting, "", ""]],
     ["failed", [waitFailed, quitDone], [waiting, leave, "exit 70"]],
     ["ready, then failed", [ready, waitFailed, started], [waiting, starting, "", ""]],
-    ["HUP", [signal(HUP), quitDone], [waiting, leave, "exit 129"]],
+    ["HUP, where it is a stop signal", [signal(HUP), quitDone], [waiting, leave, "exit 129"], { stopSignals: [HUP] }],
+    [
+      "one that is rewritten to a stop signal",
+      [signal(USR1), quitDone],
+      [waiting, leave, "exit 138"],
+      { rewrite: new Map([[USR1, TERM]]) },
+    ],
+    ["TERM, where QUIT is the stop signal", [signal(TERM)], [waiting, leave], { stopSignals: [QUIT] }],
     ["INT", [signal(INT), quitDone], [waiting, leave, "exit 130"]],
     ["QUIT", [signal(QUIT), quitDone], [waiting, leave, "exit 131"]],
     ["TERM", [signal(TERM), quitDone], [waiting, leave, "exit 143"]],
@@ -189,13 +198,13 @@ describe("grace:", () => {
     [
       "its end kills the group, once",
       [...stopped, graceOver, graceOver],
-      [waiting, starting, "", stop, "kill-group", ""],
+      [waiting, starting, "", stop, "kill-all", ""],
       grace,
     ],
     [
       "after its end signals are forwarded, and it does not begin again",
       [...stopped, graceOver, signal(TERM), killed(9)],
-      [waiting, starting, "", stop, "kill-group", "forward 15", "quit"],
+      [waiting, starting, "", stop, "kill-all", "forward 15", "quit"],
       grace,
     ],
     ["the child's end ends it", [...stopped, exited(0)], [waiting, starting, "", stop, "disarm grace, quit"], grace],
@@ -203,6 +212,89 @@ describe("grace:", () => {
     ["a stale one does nothing", [ready, started, graceOver], [waiting, starting, "", ""], grace],
     ["nor does a stale wait", [...stopped, waitOver], [waiting, starting, "", stop, ""], grace],
     ["a held stop signal begins it at the start", [ready, signal(TERM), started], [waiting, starting, "", stop], grace],
+  ]);
+});
+
+describe("signals before the child is there:", () => {
+  const early = (signal: number): Event => ({ kind: "signal", signal, isEarly: true });
+  testLives([
+    [
+      "one that the child could not handle yet is dropped",
+      [early(HUP), ready, started],
+      [waiting, "drop 1", starting, ""],
+    ],
+    ["each time", [early(HUP), early(HUP), early(USR1)], [waiting, "drop 1", "drop 1", "drop 10"]],
+    ["between ready and started too", [ready, early(USR1), started], [waiting, starting, "drop 10", ""]],
+    ["and one that is heard of after the start", [ready, started, early(USR1)], [waiting, starting, "", "drop 10"]],
+    ["QUIT ends the wait", [early(QUIT)], [waiting, "disarm wait, stop-waiting, quit"]],
+    ["a stop signal is never dropped", [ready, started, early(TERM)], [waiting, starting, "", "forward 15"]],
+    ["nor QUIT", [ready, started, early(QUIT)], [waiting, starting, "", "forward 3"]],
+  ]);
+});
+
+describe("with --stop-signal QUIT:", () => {
+  const quits: Partial<Policy> = { stopSignals: [QUIT], graceMs: 9, drains: true };
+  testLives([
+    [
+      "TERM, INT and HUP are forwarded alone",
+      [ready, started, signal(TERM), signal(INT), signal(HUP)],
+      [waiting, starting, "", "forward 15", "forward 2", "forward 1"],
+      quits,
+    ],
+    [
+      "QUIT drains",
+      [ready, started, signal(QUIT), drained],
+      [waiting, starting, "", "drain", "forward 3, arm grace 9"],
+      quits,
+    ],
+  ]);
+});
+
+describe("HUP and QUIT are forwarded, and ask for nothing:", () => {
+  const all: Partial<Policy> = { graceMs: 9, drains: true };
+  testLives([
+    ["", [ready, started, signal(HUP), signal(QUIT)], [waiting, starting, "", "forward 1", "forward 3"], all],
+  ]);
+});
+
+describe("with --group what the child leaves:", () => {
+  const group: Partial<Policy> = { endsGroup: true };
+  const graced: Partial<Policy> = { endsGroup: true, graceMs: 9 };
+  const gone: Event = { kind: "group-gone" };
+  const run = [ready, started];
+  const ran = [waiting, starting, ""];
+  testLives([
+    ["is told to end", [...run, exited(3), quitDone], [...ran, "end-group false, quit", "exit 3"], group],
+    [
+      "has the grace",
+      [...run, exited(3), gone, quitDone],
+      [...ran, "arm grace 9, end-group true", "disarm grace, quit", "exit 3"],
+      graced,
+    ],
+    [
+      "is killed at its end",
+      [...run, exited(3), graceOver, gone],
+      [...ran, "arm grace 9, end-group true", "kill-all, quit", ""],
+      graced,
+    ],
+    [
+      "has what is left of the grace",
+      [...run, signal(TERM), exited(3), graceOver],
+      [...ran, "forward 15, arm grace 9", "end-group true", "kill-all, quit"],
+      graced,
+    ],
+    [
+      "is gone where it was killed",
+      [...run, signal(TERM), graceOver, killed(9)],
+      [...ran, "forward 15, arm grace 9", "kill-all", "quit"],
+      graced,
+    ],
+    [
+      "gets signals meanwhile",
+      [...run, exited(3), signal(INT), waitOver],
+      [...ran, "arm grace 9, end-group true", "forward 2", ""],
+      graced,
+    ],
   ]);
 });
 
@@ -267,7 +359,7 @@ describe("where a stop signal drains first:", () => {
     [
       "the grace begins when it is forwarded",
       [...stopped, graceOver, drained, graceOver],
-      [...toldStopped, "", "forward 15, arm grace 5000", "kill-group"],
+      [...toldStopped, "", "forward 15, arm grace 5000", "kill-all"],
       withGrace,
     ],
     [
@@ -364,6 +456,7 @@ describe("an event that does not belong to the phase changes nothing:", () => {
     [{ phase: "running", pid: 7, grace: "spent", draining: "not yet" }, [terminated, ended]],
     [{ phase: "running", pid: 7, grace: "unset", draining: [15] }, [terminated, ended, drained]],
     [{ phase: "running", pid: 7, grace: "armed", draining: "over" }, [terminated, ended, graceOver]],
+    [{ phase: "clearing", exitCode: 3 }, [terminated, graceOver]],
     [{ phase: "leaving", exitCode: 3 }, [quitDone]],
     [{ phase: "over", exitCode: 3 }, []],
   ])("%j", (state, belonging) => {

@@ -69,6 +69,8 @@ test("during the wait all others are dropped, each said once, and the app gets n
   await using started = startEbb(["run", ...flags, "--", child, "record"]);
   await until("ebb waits", () => sidecar.probes() > 0);
   for (const _ of [1, 2]) for (const signal of passing) if (!suspends(signal)) process.kill(started.pid, signal);
+  // the kernel drops a SIGCONT that waits when one of these comes
+  await until("SIGCONT is said", () => started.stderr().includes(`"SIGCONT"`));
   for (const signal of passing.filter(suspends)) started.kill(signal);
   await until("all are said", () => passing.every((signal) => started.stderr().includes(`"${signalName(signal)}"`)));
   sidecar.isReady = true;

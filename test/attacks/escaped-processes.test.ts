@@ -66,7 +66,7 @@ describe("at the end of the grace", () => {
 
   test("so is what goes on starting others, with all of them", async () => {
     const word = `60.${process.pid}`;
-    const fork = `${deaf}; echo "pid $$"; while :; do setsid -f sleep ${word} </dev/null >/dev/null 2>&1; done`;
+    const fork = `${deaf}; echo "pid $$"; for i in $(seq 3000); do setsid -f sleep ${word} </dev/null >/dev/null 2>&1; done`;
     await using started = start(`${deaf}; setsid -f sh -c '${fork}'; echo ready; sleep 60`, ["--grace", "30ms"]);
     await ready(started, 1);
     await until("it has started some", () => withWord(word).length > 3);
@@ -108,7 +108,7 @@ describe("what is left of the group when the child has ended,", () => {
   const leave = (what: string, file: string) => `${what} & until [ -e ${file} ]; do :; done; exit 3`;
 
   test("with --group: gets TERM, and CONT where it is stopped", async () => {
-    const stopped = `sh -c 'echo "pid $$"; kill -STOP $$; exec sleep 60'`;
+    const stopped = `sh -c 'trap "" HUP; echo "pid $$"; kill -STOP $$; exec sleep 60'`;
     const script = `${stopped} & until grep -q "^State:.T" /proc/$!/status; do :; done; echo ready; exit 3`;
     await using started = start(script, ["--group"]);
     const pids = await ready(started, 1);

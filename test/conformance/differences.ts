@@ -90,10 +90,17 @@ export const differences = [
     why: "a Job that is stopped early ends, too",
   },
   {
+    id: "hang-up",
+    rivals: [...go, "linkerd-await"],
+    theirs: "SIGHUP ends it while it waits",
+    ours: "it is dropped, and said",
+    why: "a reload means something to the command, and it is not there yet",
+  },
+  {
     id: "early-signal",
     rivals: ["linkerd-await"],
     theirs: "SIGUSR1 and others end it while it waits",
-    ours: "stop signals alone end the wait",
+    ours: "SIGTERM, SIGINT and SIGQUIT alone end the wait; others are dropped, and said",
     why: "they mean something to the command, and it is not there yet",
   },
   {

@@ -50,7 +50,9 @@ function codesWithoutApp(one: Case): ReadonlySet<number> {
   if (plan.app.kind === "not executable" && isReady) codes.add(126);
   const hasTimedOut = !flags.noWait && flags.onWaitTimeout === "fail" && tookMs >= flags.waitMs - 2;
   if (hasTimedOut) codes.add(69);
-  for (const { signal } of seen.sent) if (stops.includes(signal)) codes.add(128 + signal);
+  for (const { signal } of seen.sent) {
+    if (stops.includes(signal) || stops.includes(rewritten(signal, flags))) codes.add(128 + signal);
+  }
   // ended in its first instant, before it could say a word
   const wasStarted = log.some(({ msg }) => msg === "ebb: started");
   if (wasStarted) for (const { signal } of seen.sent) codes.add(expected(128 + rewritten(signal, flags), flags));

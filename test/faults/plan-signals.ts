@@ -3,7 +3,8 @@ import type { AppPlan, CommandName, Cue, Flags, SignalPlan } from "./plan.ts";
 import { planEnd } from "./plan-app.ts";
 import type { Random } from "./random.ts";
 
-export const stops: readonly number[] = [SIG.HUP, SIG.INT, SIG.QUIT, SIG.TERM];
+/** HUP and QUIT, which end some commands and not others, are in test/attacks. */
+export const stops: readonly number[] = [SIG.INT, SIG.TERM];
 
 /** Those that ask nobody to stop; all can be forwarded. */
 export const others: readonly number[] = [

@@ -180,7 +180,7 @@ function signals(wrapper: Wrapper): readonly Case[] {
   const waiting = servers({ polls: [notYet, yes] }).map((server) =>
     server.polls === undefined ? server : { ...server, polls: [...Array(600).fill(notYet), yes] },
   );
-  const whileWaiting = ([SIG.TERM, SIG.INT, SIG.HUP] as const).map((signal) =>
+  const whileWaiting = ([SIG.TERM, SIG.INT] as const).map((signal) =>
     caseOf(wrapper, {
       name: `signal ${signal} while it waits`,
       servers: servers({ polls: [notYet] }),
@@ -201,6 +201,16 @@ function signals(wrapper: Wrapper): readonly Case[] {
         { once: { polls: 1 }, act: { signal: SIG.WINCH } },
         { once: { polls: 3 }, act: "ready" },
       ],
+    }),
+    caseOf(wrapper, {
+      name: "SIGHUP while it waits is no reason to end, SIGTERM then is",
+      servers: servers({ polls: [notYet] }),
+      steps: [
+        { once: { polls: 1 }, act: { signal: SIG.HUP } },
+        { once: { polls: 4 }, act: { signal: SIG.TERM } },
+      ],
+      sees: { code: 143, started: "no" },
+      ...anywhere(wrapper, "hang-up", { code: 129, requests: [] }),
     }),
     caseOf(wrapper, {
       name: "signals reach the command",

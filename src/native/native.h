@@ -80,8 +80,8 @@ struct place {
 int ebb_exec(const char *file, char **argv);
 int ebb_spawn(const char *file, char **argv, int leads, struct place *place);
 
-/* What ebb_next_signal says of a signal besides its number: ebb was started with it ignored; it came before the child, which does
- * not start with it blocked. system/signals.ts reads them. */
+/* What ebb_next_signal says of a signal besides its number: ebb was started with it ignored; it came before the child, which
+ * would die of it. system/signals.ts reads them. */
 #define WAS_IGNORED 0x100
 #define IS_EARLY 0x200
 

@@ -42,9 +42,13 @@ static void hand_on(int number, siginfo_t *info, void *context) {
   raise(number);
 }
 
-/* An app that is not there yet could only die of it; one that starts with it blocked takes it when it likes. */
+/*
+ * An app that is not there yet could only die of it; one that starts with it blocked takes it when it likes. A parent dies once, and
+ * the app is to hear of that.
+ */
 static int early(int number) {
-  return !ebb_has_child && !(ebb_inherited.blocked & BIT(number)) ? IS_EARLY : 0;
+  int is_kept = (ebb_inherited.blocked & BIT(number)) || number == ebb_parent_signal;
+  return ebb_has_child || is_kept ? 0 : IS_EARLY;
 }
 
 static void note(int number) {

@@ -35,7 +35,8 @@ waiting:
 the command:
   --group
       forward signals to the command's whole
-      process group
+      process group; what is left of it when the
+      command has ended gets SIGTERM
       [EBB_GROUP]
 
 leaving:

@@ -75,18 +75,18 @@ async function showHelp(name: string | undefined): Promise<number> {
   const width = process.stdout.columns || 80;
   if (name !== undefined && toolNames.includes(name)) return await showToolHelp(name, width);
   if (name === undefined || name.startsWith("-")) {
-    writeOutput(overview(commands, width));
+    await writeOutput(overview(commands, width));
     return EXIT.ok;
   }
   const command = commandNamed(name);
   const { manuals } = await import("./manuals.ts");
-  writeOutput(describeCommand(command, manuals[name] as Manual, width));
+  await writeOutput(describeCommand(command, manuals[name] as Manual, width));
   return EXIT.ok;
 }
 
 async function showToolHelp(name: string, width: number): Promise<number> {
   const { personalities } = await import("./personalities/personalities.ts");
-  writeOutput(describeTool(name, personalities[name] as Personality, width));
+  await writeOutput(describeTool(name, personalities[name] as Personality, width));
   return EXIT.ok;
 }
 
@@ -103,6 +103,6 @@ async function showVersion(format: string | undefined): Promise<number> {
   if (format !== "--json" && format?.startsWith("-"))
     throw new Failure(EXIT.usage, `--version: expected --json or nothing, got "${format}"`);
   const { name, version } = await import("../package.json");
-  writeOutput(format === "--json" ? `${JSON.stringify({ name, version, ...facts })}\n` : `ebb ${version}\n`);
+  await writeOutput(format === "--json" ? `${JSON.stringify({ name, version, ...facts })}\n` : `ebb ${version}\n`);
   return EXIT.ok;
 }

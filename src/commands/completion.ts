@@ -24,6 +24,6 @@ async function main({ args, env, commands = {} }: Invocation): Promise<number> {
     throw new Failure(EXIT.usage, `completion: expected one of ${shells.join(", ")}, got ${words}`);
   }
   const { completionScript } = await import("../core/completion.ts"); // 15 kB that no other start needs
-  writeOutput(completionScript(shell, commands));
+  await writeOutput(completionScript(shell, commands));
   return EXIT.ok;
 }

@@ -26,13 +26,13 @@ async function main({ args, env }: Invocation): Promise<number> {
     });
   if (call.values.json) {
     const entries = rows.map(({ flag, texts, origin }) => [flag, { values: texts, origin }]);
-    writeOutput(`${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
+    await writeOutput(`${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
     return EXIT.ok;
   }
   const width = (of: (row: (typeof rows)[number]) => string) => Math.max(...rows.map((row) => of(row).length)) + 2;
   const [flagWidth, valueWidth] = [width(({ flag }) => flag), width(({ value }) => value)];
-  for (const { flag, value, origin } of rows) {
-    writeOutput(`${flag.padEnd(flagWidth)}${value.padEnd(valueWidth)}${origin}\n`);
-  }
+  const lineOf = ({ flag, value, origin }: (typeof rows)[number]) =>
+    `${flag.padEnd(flagWidth)}${value.padEnd(valueWidth)}${origin}\n`;
+  await writeOutput(rows.map(lineOf).join(""));
   return EXIT.ok;
 }

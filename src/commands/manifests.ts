@@ -33,7 +33,7 @@ async function main({ args }: Invocation): Promise<number> {
   expectOwnFlags(call, chosen);
   const installation = await installationOf(call);
   const { printManifests } = await import("../kube/manifests/manifests.ts");
-  writeOutput(printManifests(installation, chosen, args));
+  await writeOutput(printManifests(installation, chosen, args));
   return EXIT.ok;
 }
 

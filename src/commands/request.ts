@@ -10,6 +10,7 @@ import { pickOptions } from "../core/options.ts";
 import type { Stranger } from "../core/sidecars/proof.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../core/sidecars/registry.ts";
 import { fetchStreamed, type StreamedAnswer } from "../system/fetch.ts";
+import { MiB, readStdinWithin } from "../system/input.ts";
 import { createLog } from "../system/log.ts";
 import { writeError, writeStreamed } from "../system/output.ts";
 import { RequestFailed } from "../system/request-failed.ts";
@@ -20,6 +21,8 @@ const options = pickOptions(
   ...(["sidecar", "admin", "header", "podAnnotations", "hostNetwork", "appPort"] as const),
   ...(["port", "body", "timeout"] as const),
 );
+
+const MOST_BODY_BYTES = 256 * MiB;
 
 /** `ebb request`: one HTTP request to the proxy, or to any URL. The body goes to stdout as it comes, all else to stderr. */
 export const command: Command = {
@@ -35,7 +38,7 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   const target = where.kind === "url" ? where.target : at(await findAdmin(call, env), where.path);
   // a token in EBB_HEADER is for the sidecars' quits: it goes to no other server
   const headers = call.origins.header === "--header" ? call.values.header : [];
-  const bytes = body === "-" ? await Bun.stdin.bytes() : encode(body);
+  const bytes = body === "-" ? await readBody() : encode(body);
   try {
     const answer = await fetchStreamed({ method, target, headers, body: bytes }, call.values.timeout);
     for await (const piece of answer.body) if (!(await writeStreamed(piece))) break;
@@ -44,6 +47,14 @@ async function main({ args, env, said }: Invocation): Promise<number> {
     if (!(error instanceof RequestFailed)) throw error;
     const limit = error.kind === "late" ? ` (--timeout ${formatDuration(call.values.timeout)})` : "";
     throw new Failure(EXIT.unavailable, `${method} ${describeTarget(target)}: ${error.message}${limit}`);
+  }
+}
+
+async function readBody(): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return new Uint8Array(await readStdinWithin(MOST_BODY_BYTES));
+  } catch (error) {
+    throw new Failure(EXIT.usage, `--body: ${(error as Error).message}`);
   }
 }
 

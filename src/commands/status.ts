@@ -18,7 +18,7 @@ import { statusLines } from "../core/status-text.ts";
 import type { KnownListeners } from "../system/envoy/listeners.ts";
 import { askEnvoy } from "../system/envoy/state.ts";
 import { createLog } from "../system/log.ts";
-import { writeStreamed } from "../system/output.ts";
+import { writeOutput } from "../system/output.ts";
 import { readSettledProcesses } from "../system/processes.ts";
 import { probeOnce } from "../system/ready.ts";
 import { openScreen } from "../system/screen.ts";
@@ -134,5 +134,5 @@ async function watch(take: () => Promise<Snapshot>, show: Show): Promise<number>
 }
 
 function print(text: string): Promise<boolean> {
-  return writeStreamed(new TextEncoder().encode(`${text}\n`));
+  return writeOutput(`${text}\n`);
 }

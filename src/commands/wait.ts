@@ -8,6 +8,7 @@ import { endsWait, type SignalNumber } from "../core/signal.ts";
 import { exec } from "../system/child.ts";
 import { keepLive } from "../system/live.ts";
 import { createLog, type Log } from "../system/log.ts";
+import { finishErrors } from "../system/output.ts";
 import { createDropper, holdSignals, type Reader, raise, type Signals } from "../system/signals.ts";
 import { deadline } from "../system/timer.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
@@ -56,6 +57,7 @@ async function main({ args, argvIndex, env, said, signals }: Invocation): Promis
   if (typeof outcome === "number") return 128 + outcome;
   if (call.command.length === 0) return EXIT.ok;
   log.flush();
+  finishErrors();
   holdSignals();
   const late = lateStop(signals, early);
   if (late !== undefined) return 128 + late;

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod/mini";
 import { EXIT, Failure } from "../core/exit.ts";
+import { MiB, readFileWithin, readPathWithin } from "../system/input.ts";
 import type { Log } from "../system/log.ts";
 import type { Access, Identity, Surroundings } from "./access.ts";
 import { type Exec, execSchema, identityByPlugin, type Plugin } from "./exec-plugin.ts";
@@ -54,6 +55,9 @@ interface File {
   readonly content: z.infer<typeof fileSchema>;
 }
 
+/** A thousand clusters with their certificates. */
+const MOST_BYTES = 16 * MiB;
+
 /** The files that are there, of those that are named or usual. */
 export function findKubeconfig({ env, kubeconfig }: Surroundings): readonly string[] {
   if (kubeconfig !== undefined) return [kubeconfig];
@@ -64,8 +68,9 @@ export function findKubeconfig({ env, kubeconfig }: Surroundings): readonly stri
 }
 
 /** @throws Failure naming the file and what is wrong in it */
-export function readKubeconfig(paths: readonly string[], { context }: Surroundings, log: Log): Access {
-  const files = paths.map(readFile);
+export async function readKubeconfig(paths: readonly string[], { context }: Surroundings, log: Log): Promise<Access> {
+  const files: File[] = [];
+  for (const path of paths) files.push(await readFile(path));
   const wanted = context ?? files.map(({ content }) => content["current-context"]).find((name) => name);
   if (!wanted) throw wrong(files, "there is no current-context; name one by --context");
   const { context: chosen } = pick(files, "contexts", wanted).entry;
@@ -92,9 +97,10 @@ function serverOf({ server }: Cluster, path: string): string {
   throw new Failure(EXIT.usage, `${path}: server: expected an URL such as https://10.0.0.1:6443, got "${server}"`);
 }
 
-function readFile(path: string): File {
+async function readFile(path: string): Promise<File> {
   try {
-    const read = fileSchema.safeParse(parse(readFileSync(path, "utf8")) ?? {});
+    const text = (await readPathWithin(path, MOST_BYTES)).toString();
+    const read = fileSchema.safeParse(parse(text) ?? {});
     if (read.success) return { path, content: read.data };
     const [issue] = read.error.issues;
     throw new Error(`${issue?.path.join(".")}: ${issue?.message}`);
@@ -177,7 +183,7 @@ function contents(entry: Cluster | User, field: string, { path }: File): string 
 
 function readPath(named: string, kubeconfig: string): string {
   try {
-    return readFileSync(absolute(named, kubeconfig), "utf8");
+    return readFileWithin(absolute(named, kubeconfig), MiB);
   } catch (error) {
     throw new Failure(EXIT.unavailable, `kubeconfig ${kubeconfig}: ${(error as Error).message}`, { cause: error });
   }

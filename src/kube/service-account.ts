@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { EXIT, Failure } from "../core/exit.ts";
 import { readIfThere } from "../system/file.ts";
+import { MiB, readFileWithin } from "../system/input.ts";
 import type { Access, Surroundings } from "./access.ts";
 
 /** Where the kubelet puts it (kubernetes.io/docs/tasks/run-application/access-api-from-pod). */
@@ -30,7 +30,7 @@ export function inCluster(env: Surroundings["env"], folder = SERVICE_ACCOUNT): A
 
 function read(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readFileWithin(path, MiB);
   } catch (error) {
     throw new Failure(
       EXIT.unavailable,

@@ -4,7 +4,6 @@
  */
 #include "native.h"
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #define NAPI_VERSION 8
@@ -47,12 +46,6 @@ static long do_access(const struct call *call) {
   char name[PATH_MAX];
   path(call, 0, name);
   return or_errno(access(name, integer(call, 1)));
-}
-
-/* Whether a write would not block; also where it would fail, and says why. */
-static long do_can_write(const struct call *call) {
-  struct pollfd polled = {.fd = integer(call, 0), .events = POLLOUT};
-  return poll(&polled, 1, 0) != 0;
 }
 
 static long do_check_connect(const struct call *call) {
@@ -235,14 +228,14 @@ static long do_write(const struct call *call) {
   struct bytes all = text(call, 1);
   size_t from = integer(call, 2);
   if (all.at == NULL) return -ENOMEM;
-  long result = from < all.length ? or_errno(write(integer(call, 0), all.at + from, all.length - from)) : 0;
+  long result = from < all.length ? or_errno(ebb_write_now(integer(call, 0), all.at + from, all.length - from)) : 0;
   free(all.at);
   return result;
 }
 
 static long do_write_bytes(const struct call *call) {
   struct bytes all = bytes(call, 1);
-  return or_errno(write(integer(call, 0), all.at, all.length));
+  return or_errno(ebb_write_now(integer(call, 0), all.at, all.length));
 }
 
 /* Calls what `data` points to. */
@@ -256,16 +249,17 @@ static napi_value returning_number(napi_env env, napi_callback_info info) {
   return result;
 }
 
-/* Its text, or undefined where it cannot be opened or read. What is not UTF-8 in it becomes U+FFFD. */
+/* Its text, or minus errno. What is not UTF-8 in it becomes U+FFFD. */
 static napi_value read_file(napi_env env, napi_callback_info info) {
   struct call call = {.env = env};
-  size_t count = 1;
+  size_t count = 2;
   char name[PATH_MAX];
   napi_value result = NULL;
   napi_get_cb_info(env, info, &count, call.values, NULL, NULL);
   path(&call, 0, name);
-  struct contents contents = ebb_read_file(name);
-  if (contents.at != NULL) napi_create_string_utf8(env, contents.at, contents.length, &result);
+  struct contents contents = ebb_read_file(name, integer(&call, 1));
+  if (contents.at == NULL) napi_create_int32(env, -errno, &result);
+  else napi_create_string_utf8(env, contents.at, contents.length, &result);
   ebb_free_contents(contents);
   return result;
 }
@@ -298,7 +292,6 @@ static const struct {
 } functions[] = {
     {"access", do_access},
     {"ask", do_ask},
-    {"canWrite", do_can_write},
     {"checkConnect", do_check_connect},
     {"close", do_close},
     {"exec", do_exec},

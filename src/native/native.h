@@ -98,7 +98,9 @@ struct contents {
   size_t length;
 };
 
-struct contents ebb_read_file(const char *path);
+ssize_t ebb_write_now(int descriptor, const char *at, size_t length);
+
+struct contents ebb_read_file(const char *path, size_t most);
 void ebb_free_contents(struct contents contents);
 struct contents ebb_listeners(void);
 

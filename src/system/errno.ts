@@ -9,7 +9,9 @@ export const ERRNO = {
   ENOTDIR: 20,
   ENFILE: 23,
   EMFILE: 24,
+  EFBIG: 27,
   EPIPE: 32,
+  ENOTSUP: 95,
   ECONNREFUSED: 111,
   EINPROGRESS: 115,
 } as const;

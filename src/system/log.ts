@@ -3,10 +3,11 @@ import { type Sources, unknownVariables } from "../core/option.ts";
 import { options, type Settings } from "../core/options.ts";
 import { atExit } from "./exit.ts";
 import { isTerminal } from "./live.ts";
-import { writeError } from "./output.ts";
+import { describeLossBy, writeError } from "./output.ts";
 import { deadline } from "./timer.ts";
 
 const LONGEST_HOLD_MS = 5;
+const LOST = "log lines are missing here: nobody read stderr, or it was full";
 
 export type Fields = Readonly<Record<string, unknown>>;
 type Level = "debug" | "info" | "warn" | "error";
@@ -100,9 +101,13 @@ function createLogger(settings: LogSettings, timestamp: () => number, write: (en
 function writer({ logFormat }: LogSettings, other: ((text: string) => void) | undefined): (entry: object) => void {
   const format = (asText: boolean, entry: object) => `${asText ? formatText(entry) : formatJson(entry)}\n`;
   let isText: boolean | undefined;
-  return (entry) => {
+  const formatForError = (entry: object): string => {
     isText ??= logFormat === "text" || (logFormat === "auto" && isTerminal(2));
-    writeError(format(isText, entry));
+    return format(isText, entry);
+  };
+  describeLossBy((lines) => formatForError({ time: Date.now(), level: numbers.warn, msg: LOST, lines }));
+  return (entry) => {
+    writeError(formatForError(entry));
     other?.(format(logFormat === "text", entry));
   };
 }

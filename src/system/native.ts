@@ -9,8 +9,6 @@ export interface Native {
   access(path: string, mode: number): number;
   /** A connection over which a request was sent, to a place as `checkConnect` has it: its descriptor. */
   ask(place: string, port: number, request: string): number;
-  /** 1 where a write would not block, also where it would fail. */
-  canWrite(descriptor: number): number;
   /**
    * What connect(2) without waiting says of a loopback address (`127.0.0.1`, `::1`) or of the path of a unix socket: 0, or why
    * not. -EINPROGRESS, on a unix socket -EAGAIN: somebody listens, but accepts nothing, and has its queue full. -EADDRNOTAVAIL:
@@ -45,8 +43,8 @@ export interface Native {
   openLog(path: string): number;
   /** Has the kernel send this signal to ebb when the thread that started ebb ends; at once where it has. */
   parentDeath(signal: SignalNumber): void;
-  /** The text of a file; undefined when it cannot be opened or read. */
-  readFile(path: string): string | undefined;
+  /** The text of a regular file. -EFBIG where it has more bytes, -ENOTSUP where it is a pipe, a socket or a device. */
+  readFile(path: string, mostBytes: number): string | number;
   /** waitpid(2) for any child that has ended or stopped: its pid, and its wait status in the one element; 0 where there is none. */
   reap(status: Int32Array): number;
   /** Bytes that come within so many milliseconds, as latin1: empty where no more will come; undefined where none came yet. */
@@ -75,9 +73,9 @@ export interface Native {
   watchHasChanged(watch: number): number;
   /** Once for each, also where something else was heard. */
   watchStop(watch: number): void;
-  /** write(2) of a text as UTF-8, but for its first bytes: how many were written; 0: there was nothing more. */
+  /** write(2) of a text as UTF-8, but for its first bytes: how many went at once; 0: there was nothing more; -EAGAIN: it would wait. */
   write(descriptor: number, text: string, from: number): number;
-  /** write(2): how many bytes were written. */
+  /** write(2): how many bytes went at once; -EAGAIN: it would wait. */
   writeBytes(descriptor: number, bytes: Uint8Array): number;
 }
 

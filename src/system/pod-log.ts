@@ -1,5 +1,10 @@
+import { createBacklog } from "../core/base/backlog.ts";
+import { atExit } from "./exit.ts";
 import { readIfThere } from "./file.ts";
 import { native } from "./native.ts";
+import { writerTo } from "./output.ts";
+
+const ROOM = 64 * 1024;
 
 /**
  * Writes to the pod's own log, the stderr of the container's first process: what an exec hook says is seen nowhere else.
@@ -9,9 +14,11 @@ export function openPodLog(): ((text: string) => void) | undefined {
   if (process.ppid !== 0 || process.pid === 1) return undefined;
   const descriptor = native.openLog(`/proc/${firstProcess()}/fd/2`);
   if (descriptor < 0) return undefined; // another user's, or no /proc: stderr has it all
-  return (text) => {
-    native.write(descriptor, text, 0); // a full pipe must not hold up a drain
-  };
+  const describeLoss = (lines: number) =>
+    `ebb: warning: ${lines} lines of this drain are missing here: the log was full\n`;
+  const backlog = createBacklog(writerTo(descriptor), { room: ROOM, describeLoss });
+  atExit(backlog.flush);
+  return backlog.add;
 }
 
 /** The container's first process. With shareProcessNamespace that is not PID 1, but the first one in the container's own cgroup. */

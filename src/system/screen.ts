@@ -1,7 +1,7 @@
 import type { Environment } from "../core/option.ts";
 import { atExit } from "./exit.ts";
 import { isTerminal } from "./live.ts";
-import { writeOutput, writeStreamed } from "./output.ts";
+import { writeControl, writeOutput } from "./output.ts";
 
 // ECMA-48 and xterm's: cursor up, erase to the end of the line and of the screen; cursor and wrapping off and on.
 const up = (lines: number) => (lines === 0 ? "" : `\x1b[${lines}A`);
@@ -20,13 +20,13 @@ export type Draw = (lines: readonly string[]) => Promise<boolean>;
 export function openScreen(env: Environment): Draw | undefined {
   if (!isTerminal(1) || env.TERM === "dumb") return undefined;
   let drawn = 0;
-  writeOutput(HIDE);
-  atExit(() => writeOutput(SHOW));
+  writeControl(HIDE);
+  atExit(() => writeControl(SHOW));
   return (lines) => {
     const shown = clip(lines, (process.stdout.rows || 24) - 1);
     const text = `${up(drawn)}\r${shown.map((line) => `${line}${ERASE_LINE}\r\n`).join("")}${ERASE_BELOW}`;
     drawn = shown.length;
-    return writeStreamed(new TextEncoder().encode(text));
+    return writeOutput(text);
   };
 }
 

@@ -13,7 +13,7 @@ import { type FoundSidecar, foundIn, planSidecars } from "../core/sidecars/plan.
 import type { Stranger } from "../core/sidecars/proof.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { locate } from "./admin-socket.ts";
-import { readIfThere } from "./file.ts";
+import { readSmall } from "./file.ts";
 import type { Log } from "./log.ts";
 import type { Heards, Neighbours } from "./neighbours.ts";
 import { whenReady } from "./ready.ts";
@@ -62,7 +62,7 @@ export function planHere(found: readonly FoundSidecar[], settings: SidecarSettin
 
 async function here(settings: SidecarSettings, look: Look): Promise<readonly FoundSidecar[]> {
   const { env, log } = look;
-  const annotations = readAnnotations(settings.podAnnotations);
+  const annotations = readAnnotations(settings.podAnnotations, look.isAgain === true ? undefined : log);
   if (settings.sidecar !== "auto") return foundIn({ env, annotations }, settings.sidecar);
   if (isDescribed(settings, env)) return [];
   const { found, by } = await lookAround({ env, admin: settings.admin, annotations }, settings, look);
@@ -78,9 +78,13 @@ async function here(settings: SidecarSettings, look: Look): Promise<readonly Fou
   return found;
 }
 
-export function readAnnotations(path: string): Annotations {
-  const text = readIfThere(path);
-  return text === undefined ? new Map() : parseAnnotations(text);
+/** Kubernetes allows a pod 256 KiB of annotations (apimachinery, TotalAnnotationSizeLimitB). */
+const MOST_ANNOTATIONS_MIB = 1;
+
+export function readAnnotations(path: string, log?: Log): Annotations {
+  const text = readSmall(path, MOST_ANNOTATIONS_MIB);
+  if (typeof text === "object") log?.warn({ path, reason: text.reason }, "cannot read the pod's annotations");
+  return typeof text === "string" ? parseAnnotations(text) : new Map();
 }
 
 /** Whether the user says both what to wait for and what to quit, so that nothing is left to be found. */

@@ -8,12 +8,33 @@ const DEFAULT = "/dev/termination-log";
 
 /** Writes why ebb failed, in one line, where the kubelet reads it (`kubectl describe pod` shows it). */
 export function writeTerminationLog(path: string | undefined, reason: string): void {
-  const { existsSync, writeFileSync } = require("node:fs") as typeof import("node:fs"); // 0.9 ms, and few need it
+  const files = require("node:fs") as typeof import("node:fs"); // 0.9 ms, and few need it
+  const { existsSync } = files;
   if (path === undefined && !existsSync(DEFAULT)) return;
   try {
-    writeFileSync(path ?? DEFAULT, `ebb: ${reason.replaceAll("\n", "; ")}\n`);
+    writeAtOnce(files, path ?? DEFAULT, `ebb: ${reason.replaceAll("\n", "; ")}\n`);
   } catch (error) {
-    writeError(`ebb: the termination log could not be written: ${(error as Error).message}\n`);
+    writeError(`ebb: the termination log ${path ?? DEFAULT} could not be written: ${reasonOf(error)}\n`);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === "ENXIO" ? "nobody reads this pipe" : message;
+}
+
+/** In a pipe too, if it has room: that nobody reads it must not hold up the end. */
+function writeAtOnce(
+  { constants, openSync, writeSync, closeSync }: typeof import("node:fs"),
+  path: string,
+  line: string,
+): void {
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NONBLOCK, O_NOCTTY } = constants;
+  const descriptor = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY, 0o666);
+  try {
+    writeSync(descriptor, line);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { MiB, readFileWithin } from "../../system/input.ts";
 import type { Context } from "../context.ts";
 import { pause } from "../pause.ts";
 import { expiryOf, type ServingCertificate } from "./held.ts";
@@ -37,7 +37,7 @@ async function readPair({
   key: keyPath,
 }: CertificateFiles): Promise<ServingCertificate | { problem: string }> {
   try {
-    const [cert, key] = await Promise.all([readFile(certPath, "utf8"), readFile(keyPath, "utf8")]);
+    const [cert, key] = [readFileWithin(certPath, MiB), readFileWithin(keyPath, MiB)];
     const expiresAt = expiryOf({ cert, key });
     if (expiresAt !== undefined) return { cert, key, expiresAt };
     return { problem: `${certPath}: not a certificate in PEM for the key in ${keyPath}` };

@@ -2,7 +2,7 @@ import { isatty } from "node:tty";
 import { EXIT, Failure, INJECT_EXIT } from "../../core/exit.ts";
 import type { Environment } from "../../core/option.ts";
 import type { Policy } from "../../core/patch.ts";
-import { writeError, writeStreamed } from "../../system/output.ts";
+import { writeOutput, writeStreamed } from "../../system/output.ts";
 import { joinTexts } from "./documents.ts";
 import { type Injected, injectText } from "./inject-text.ts";
 import { readSources, replaceFile, type Source } from "./manifest-files.ts";
@@ -31,15 +31,16 @@ export async function inject({ paths, recursive, policy, outcome, quiet, env }: 
   const done = sources.map((source): Done => ({ ...source, ...injectText(source.name, source.text, policy) }));
   const problems = done.flatMap(({ problems }) => problems);
   if (problems.length > 0) throw new Failure(INJECT_EXIT.input, problems.map(printable).join("\n"));
-  if (!quiet) say(done.flatMap(({ remarks }) => remarks));
+  if (!quiet) await say(done.flatMap(({ remarks }) => remarks));
   if (outcome === "diff") return await showDiff(done, env);
   if (outcome === "write") return writeFiles(done);
   await print(joinTexts(done.map(textAfter)));
   return EXIT.ok;
 }
 
-function say(remarks: readonly string[]): void {
-  if (remarks.length > 0) writeError(remarks.map((remark) => `ebb: ${printable(remark)}\n`).join(""));
+async function say(remarks: readonly string[]): Promise<void> {
+  const text = remarks.map((remark) => `ebb: ${printable(remark)}\n`).join("");
+  await writeStreamed(new TextEncoder().encode(text), 2);
 }
 
 /** Names come from manifests, and may hold anything: no control character reaches the terminal. */
@@ -78,5 +79,5 @@ function colored(line: string): string {
 }
 
 async function print(text: string): Promise<void> {
-  await writeStreamed(new TextEncoder().encode(text));
+  await writeOutput(text);
 }

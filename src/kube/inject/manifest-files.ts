@@ -1,7 +1,18 @@
-import { readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isatty } from "node:tty";
 import { EXIT, Failure, INJECT_EXIT } from "../../core/exit.ts";
+import { MiB, readPathWithin, readStdinWithin } from "../../system/input.ts";
 
 /** A text with manifests, and how messages and diffs call it. */
 export interface Source {
@@ -12,6 +23,8 @@ export interface Source {
 }
 
 const STDIN = "-";
+/** The largest bundles of manifests have some 10 MB. */
+const MOST_BYTES = 256 * MiB;
 
 /**
  * Files, folders of them as kubectl takes them, stdin as `-`; none: stdin.
@@ -24,17 +37,13 @@ export async function readSources(paths: readonly string[], isRecursive: boolean
   const files = paths.length === 0 ? [STDIN] : paths.flatMap((path) => filesIn(path, isRecursive));
   const sources: Source[] = [];
   for (const path of new Set(files)) {
-    if (path === STDIN)
-      sources.push({ name: "stdin", path: undefined, text: decode("stdin", await Bun.stdin.bytes()) });
-    else
-      sources.push({
-        name: path,
-        path,
-        text: decode(
-          path,
-          attempt(path, () => readFileSync(path)),
-        ),
-      });
+    if (path === STDIN) {
+      const bytes = await readStdinWithin(MOST_BYTES).catch(refuse("stdin"));
+      sources.push({ name: "stdin", path: undefined, text: decode("stdin", bytes) });
+    } else {
+      const bytes = await readPathWithin(path, MOST_BYTES).catch(refuse(path));
+      sources.push({ name: path, path, text: decode(path, bytes) });
+    }
   }
   return sources;
 }
@@ -47,14 +56,25 @@ export function replaceFile(path: string | undefined, text: string): void {
   if (path === undefined) throw new Failure(EXIT.usage, "--in-place: expected files, not stdin");
   attempt(path, () => {
     const file = realpathSync(path);
+    const { mode, isFile } = describe(file);
+    if (!isFile) throw new Error("--in-place: expected a regular file");
     const temporary = join(dirname(file), `.${basename(file)}.${process.pid}`);
+    rmSync(temporary, { force: true }); // of one that was killed: process ids come again
     try {
-      writeFileSync(temporary, text, { mode: statSync(file).mode, flag: "wx" });
+      const descriptor = openSync(temporary, "wx", mode);
+      writeFileSync(descriptor, text);
+      fsyncSync(descriptor);
+      closeSync(descriptor);
       renameSync(temporary, file);
     } finally {
       rmSync(temporary, { force: true });
     }
   });
+}
+
+function describe(file: string): { readonly mode: number; readonly isFile: boolean } {
+  const status = statSync(file);
+  return { mode: status.mode, isFile: status.isFile() };
 }
 
 /** kubectl's endings (k8s.io/cli-runtime, resource/builder.go). */
@@ -89,8 +109,14 @@ function attempt<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new Failure(EXIT.system, `${path}: ${reasonOf(error as NodeJS.ErrnoException)}`);
+    return refuse(path)(error);
   }
+}
+
+function refuse(path: string): (error: unknown) => never {
+  return (error) => {
+    throw new Failure(EXIT.system, `${path}: ${reasonOf(error as NodeJS.ErrnoException)}`);
+  };
 }
 
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {

@@ -7,7 +7,7 @@ import { reportOf, reportOfVerdict } from "../../core/reap-report.ts";
 import { type Row, tableOf } from "../../core/reap-table.ts";
 import type { ReaperSettings } from "../../core/reaper-options.ts";
 import type { Log } from "../../system/log.ts";
-import { writeStreamed } from "../../system/output.ts";
+import { writeOutput } from "../../system/output.ts";
 import { isTrouble } from "../api-error.ts";
 import type { ApiClient, KubeObject } from "../client.ts";
 import { createActs } from "./act.ts";
@@ -128,5 +128,5 @@ async function toldBefore(
 
 async function print(rows: readonly Row[], { json, logLevel }: ReaperSettings): Promise<void> {
   const text = json ? `${JSON.stringify(rows, null, 2)}\n` : tableOf(rows, logLevel === "debug");
-  await writeStreamed(new TextEncoder().encode(text));
+  await writeOutput(text);
 }

@@ -1,10 +1,10 @@
 import { X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { version } from "../../../package.json";
 import { EXIT, Failure } from "../../core/exit.ts";
 import type { Environment, Values } from "../../core/option.ts";
 import type { Policy } from "../../core/patch.ts";
 import type { webhookOptions } from "../../core/webhook-options.ts";
+import { MiB, readPathWithin } from "../../system/input.ts";
 import type { Log } from "../../system/log.ts";
 import type { Signals } from "../../system/signals.ts";
 import { certificates } from "../certificates/certificates.ts";
@@ -30,7 +30,7 @@ export interface Context {
 export async function main(settings: WebhookSettings, { policy, env, log, signals }: Context): Promise<number> {
   const stops = stopsOf(signals);
   const requestMs = settings.requestTimeout;
-  const clientCa = settings.clientCa === undefined ? undefined : readAuthority(settings.clientCa);
+  const clientCa = settings.clientCa === undefined ? undefined : await readAuthority(settings.clientCa);
   let server: HttpsServer | undefined;
   let served: ServingCertificate | undefined;
   const gauges = { inFlight: () => endpoint.inFlight, connections: () => server?.connections ?? 0 };
@@ -68,9 +68,9 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
 }
 
 /** The CA of clients. @throws Failure 64 */
-function readAuthority(path: string): string {
+async function readAuthority(path: string): Promise<string> {
   try {
-    const pem = readFileSync(path, "utf8");
+    const pem = (await readPathWithin(path, MiB)).toString();
     new X509Certificate(pem); // throws where it is none
     return pem;
   } catch (error) {

@@ -1,0 +1,85 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
+
+// What a person or a cluster names as a file may be anything: a pipe that nobody writes to, a device without an end, a folder, a
+// file of gigabytes. None of them holds ebb up, or costs more memory than is said here.
+
+export const MiB = 1024 * 1024;
+const PIECE = 64 * 1024;
+const LONGEST_PAUSE_MS = 32;
+const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** All of a regular file. @throws Error that says why not */
+export function readFileWithin(path: string, mostBytes: number): string {
+  const descriptor = openSync(path, FLAGS);
+  try {
+    const status = fstatSync(descriptor);
+    if (!status.isFile()) throw new Error(status.isDirectory() ? "is a folder, not a file" : "not a regular file");
+    const pieces = gather(path, mostBytes);
+    while (pieces.add(nextPiece(descriptor) ?? END));
+    return pieces.all().toString("utf8");
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * All that a path has to say, which may be a pipe, as of `<(command)`: while nothing comes, ebb sees signals.
+ * @throws Error that says why not
+ */
+export async function readPathWithin(path: string, mostBytes: number): Promise<Buffer> {
+  const descriptor = openSync(path, FLAGS);
+  try {
+    const pieces = gather(path, mostBytes);
+    let waitsForWriter = lstatSync(path).isFIFO();
+    for (let pauseMs = 1; ; ) {
+      const piece = nextPiece(descriptor);
+      const isNothingYet = piece === undefined || (waitsForWriter && piece.length === 0);
+      if (!isNothingYet) {
+        if (!pieces.add(piece)) return pieces.all();
+        waitsForWriter = false;
+        pauseMs = 1;
+        continue;
+      }
+      await Bun.sleep(pauseMs);
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** All of stdin. @throws Error where it is more */
+export async function readStdinWithin(mostBytes: number): Promise<Buffer> {
+  const pieces = gather("stdin", mostBytes);
+  for await (const piece of Bun.stdin.stream()) pieces.add(Buffer.from(piece));
+  return pieces.all();
+}
+
+const END = Buffer.alloc(0);
+
+/** Empty at the end, undefined where nothing has come yet. */
+function nextPiece(descriptor: number): Buffer | undefined {
+  const piece = Buffer.allocUnsafe(PIECE);
+  try {
+    return piece.subarray(0, readSync(descriptor, piece));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EAGAIN") return undefined;
+    throw error;
+  }
+}
+
+function gather(name: string, mostBytes: number) {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  return {
+    /** False at the end. */
+    add(piece: Buffer): boolean {
+      size += piece.length;
+      if (size > mostBytes)
+        throw new Error(`${name} has more than ${mostBytes / MiB} MiB, the most that ebb reads here`);
+      pieces.push(piece);
+      return piece.length > 0;
+    },
+    all: () => Buffer.concat(pieces),
+  };
+}

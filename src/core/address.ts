@@ -52,9 +52,14 @@ function isHttp(text: string): boolean {
 
 /** The same server, asked for another path; a base such as `http://h:1/prefix/` keeps its prefix. */
 export function at(base: HttpTarget, path: string): HttpTarget {
-  let end = base.path.length;
-  while (base.path[end - 1] === "/") end -= 1;
-  return { ...base, path: base.path.slice(0, end) + path };
+  return { ...base, path: withoutSlashes(base.path) + path };
+}
+
+/** Without the slashes at its end. */
+export function withoutSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "/") end -= 1;
+  return text.slice(0, end);
 }
 
 /** `unix:/file.sock` or `unix:///file.sock`. */

@@ -15,8 +15,8 @@ const unitMs: Readonly<Record<string, number>> = {
  * number of seconds; undefined when the text is neither. Never negative.
  */
 export function parseDuration(text: string): number | undefined {
-  if (/^(\d+\.?\d*|\.\d+)$/.test(text)) return Number(text) * 1000;
-  const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)/y; // here: each start would compile it
+  if (/^(\d+(\.\d*)?|\.\d+)$/.test(text)) return Number(text) * 1000;
+  const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)/y; // here: each start would compile it
   let total = 0;
   while (part.lastIndex < text.length) {
     const match = part.exec(text);

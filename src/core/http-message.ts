@@ -30,35 +30,91 @@ export function encodeRequest({ method, target, headers }: HttpRequest): string 
   return `${text}\r\n`;
 }
 
-/** Reads an HTTP/1.x answer (RFC 9112) to `method` from all bytes that came so far, as latin1 text; `isEnd`: no more will come. */
+/** Reads an HTTP/1.x answer (RFC 9112) to `method` from all bytes that came, as latin1 text; `isEnd`: no more will come. */
 export function parseAnswer(text: string, isEnd: boolean, method = "GET"): Parsed {
-  const partial: Parsed = isEnd
-    ? garbage("the connection was closed before the answer was complete")
-    : { kind: "partial" };
-  if (!"HTTP/1.".startsWith(text.slice(0, 7))) return garbage(`not HTTP: ${excerpt(text)}`);
-  const headEnd = text.indexOf("\r\n\r\n");
-  if (headEnd < 0) return partial;
-  const [statusLine = "", ...lines] = text.slice(0, headEnd).split("\r\n");
+  return createAnswerReader(method).take(text, isEnd);
+}
+
+/** Reads an answer piece by piece: no byte is looked at twice, however many pieces it comes in. */
+export interface AnswerReader {
+  /** What has come so far; `isEnd`: no more will come. */
+  take(piece: string, isEnd: boolean): Parsed;
+}
+
+/** Bytes that the head of an answer may have, and what stands between chunks. */
+const MAX_HEAD = 64 * 1024;
+/** With `onBody` the body is handed on as it comes, and only its beginning is kept. */
+const KEPT = 1024;
+
+export function createAnswerReader(method = "GET", onBody?: (text: string) => void): AnswerReader {
+  let rest = "";
+  let head: Head | undefined;
+  let body = "";
+  const emit = (text: string): void => {
+    if (onBody === undefined) body += text;
+    else if (body.length < KEPT) body += text.slice(0, KEPT - body.length);
+    onBody?.(text);
+  };
+  const read = (): Reading => {
+    while (head === undefined) {
+      const taken = takeHead(rest, method);
+      if (typeof taken === "string") return taken === "" ? PARTIAL : garbage(taken);
+      rest = rest.slice(taken.length);
+      if (taken.head.status >= 200) head = taken.head;
+    }
+    const [reading, used] = head.framing.take(rest, emit);
+    rest = rest.slice(used);
+    return reading;
+  };
+  return {
+    take(piece, isEnd) {
+      rest += piece;
+      const reading = read();
+      if (reading.kind === "garbage") return reading;
+      const isWhole = reading.kind === "whole" || (isEnd && head?.framing.isUntilEnd === true);
+      if (!isWhole) return isEnd ? garbage("the connection was closed before the answer was complete") : PARTIAL;
+      const { status, headers, isKeptAlive, framing } = head as Head;
+      return { kind: "answer", answer: { status, headers, body, isReusable: isKeptAlive && !framing.isUntilEnd } };
+    },
+  };
+}
+
+const PARTIAL = { kind: "partial" } as const;
+const WHOLE = { kind: "whole" } as const;
+
+/** How far a body has come. */
+type Reading = typeof PARTIAL | typeof WHOLE | Garbage;
+
+interface Head {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly isKeptAlive: boolean;
+  readonly framing: Framing;
+}
+
+/** Where a body ends. Takes of a text what it understands: how far it has come, and how many characters that were. */
+interface Framing {
+  readonly isUntilEnd: boolean;
+  take(text: string, emit: (text: string) => void): readonly [Reading, number];
+}
+
+/** The head that a text begins with, and its length; else what is wrong with it, empty where it is not whole yet. */
+function takeHead(text: string, method: string): { readonly head: Head; readonly length: number } | string {
+  if (!"HTTP/1.".startsWith(text.slice(0, 7))) return `not HTTP: ${excerpt(text)}`;
+  const end = text.indexOf("\r\n\r\n");
+  if (end > MAX_HEAD || (end < 0 && text.length > MAX_HEAD))
+    return `not HTTP: a head longer than ${MAX_HEAD / 1024} KiB`;
+  if (end < 0) return "";
+  const [statusLine = "", ...lines] = text.slice(0, end).split("\r\n");
   const status = statusIn(statusLine);
-  if (status === undefined) return garbage(`not HTTP: ${excerpt(statusLine)}`);
-  const rest = text.slice(headEnd + 4);
-  if (status < 200) return parseAnswer(rest, isEnd, method);
+  if (status === undefined) return `not HTTP: ${excerpt(statusLine)}`;
   const headers = parseHeaders(lines);
   const connection = headers.get("connection");
   const isKeptAlive = statusLine.startsWith("HTTP/1.1") && (connection === undefined || !/\bclose\b/i.test(connection));
-  const hasBody = method !== "HEAD" && status !== 204 && status !== 304;
-  const body = hasBody ? parseBody(headers, rest, isEnd) : noBody;
-  if (body.kind === "partial") return partial;
-  if (body.kind === "garbage") return body;
-  return {
-    kind: "answer",
-    answer: {
-      status,
-      headers,
-      body: body.text,
-      isReusable: isKeptAlive && !body.untilEnd,
-    },
-  };
+  const hasBody = method !== "HEAD" && status >= 200 && status !== 204 && status !== 304;
+  const framing = hasBody ? framingOf(headers) : ofLength(0);
+  if (typeof framing === "string") return framing;
+  return { head: { status, headers, isKeptAlive, framing }, length: end + 4 };
 }
 
 /** `HTTP/1.1 200 OK`, also without a reason (RFC 9112, section 4); undefined for anything else. */
@@ -77,10 +133,6 @@ function isDigits(text: string): boolean {
   return text !== "";
 }
 
-type Body =
-  | { readonly kind: "body"; readonly text: string; readonly untilEnd: boolean }
-  | Exclude<Parsed, { kind: "answer" }>;
-
 function parseHeaders(lines: readonly string[]): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   for (const line of lines) {
@@ -90,46 +142,96 @@ function parseHeaders(lines: readonly string[]): ReadonlyMap<string, string> {
   return headers;
 }
 
-const noBody: Body = { kind: "body", text: "", untilEnd: false };
-
-function parseBody(headers: ReadonlyMap<string, string>, rest: string, isEnd: boolean): Body {
+function framingOf(headers: ReadonlyMap<string, string>): Framing | string {
   const coding = headers.get("transfer-encoding");
-  if (coding !== undefined && /\bchunked$/i.test(coding)) return parseChunks(rest);
+  if (coding !== undefined && /\bchunked$/i.test(coding)) return inChunks();
   const length = headers.get("content-length");
-  if (length === undefined) return isEnd ? { kind: "body", text: rest, untilEnd: true } : { kind: "partial" };
-  if (!isDigits(length)) return garbage(`not HTTP: content-length ${excerpt(length)}`);
-  if (rest.length < Number(length)) return { kind: "partial" };
-  return { kind: "body", text: rest.slice(0, Number(length)), untilEnd: false };
+  if (length === undefined) return untilEnd;
+  return isDigits(length) ? ofLength(Number(length)) : `not HTTP: content-length ${excerpt(length)}`;
 }
 
-function parseChunks(rest: string): Body {
-  let text = "";
-  let position = 0;
-  for (;;) {
-    const lineEnd = rest.indexOf("\r\n", position);
-    if (lineEnd < 0) return { kind: "partial" };
-    const size = /^([0-9a-f]{1,8})\s*(?:;.*)?$/i.exec(rest.slice(position, lineEnd))?.[1];
-    if (size === undefined) return garbage(`not HTTP: chunk size ${excerpt(rest.slice(position, lineEnd))}`);
-    const start = lineEnd + 2;
-    const end = start + Number.parseInt(size, 16);
-    if (end === start) {
-      // the last chunk: trailers, if any, end with an empty line
-      const isComplete = rest.startsWith("\r\n", start) || rest.includes("\r\n\r\n", start);
-      return isComplete ? { kind: "body", text, untilEnd: false } : { kind: "partial" };
-    }
-    if (rest.length < end + 2) return { kind: "partial" };
-    if (!rest.startsWith("\r\n", end)) return garbage("not HTTP: a chunk that is longer than it says");
-    text += rest.slice(start, end);
-    position = end + 2;
-  }
+const untilEnd: Framing = {
+  isUntilEnd: true,
+  take(text, emit) {
+    emit(text);
+    return [PARTIAL, text.length];
+  },
+};
+
+function ofLength(length: number): Framing {
+  let left = length;
+  return {
+    isUntilEnd: false,
+    take(text, emit) {
+      const used = Math.min(left, text.length);
+      left -= used;
+      if (used > 0) emit(text.slice(0, used));
+      return [left === 0 ? WHOLE : PARTIAL, used];
+    },
+  };
 }
 
-function garbage(reason: string): Extract<Parsed, { kind: "garbage" }> {
+/** Bytes of the line with a chunk's size. */
+const MAX_SIZE_LINE = 4096;
+
+function inChunks(): Framing {
+  /** Of the chunk under way, with the line break after it; undefined: its size comes next; 0: what comes is the trailer. */
+  let left: number | undefined;
+  return {
+    isUntilEnd: false,
+    take(text, emit) {
+      let at = 0;
+      for (;;) {
+        if (left === 0) return [trailerIn(text.slice(at)), at];
+        if (left === undefined) {
+          const size = takeSize(text, at);
+          if (typeof size === "string") return [size === "" ? PARTIAL : garbage(size), at];
+          at = size.end;
+          left = size.bytes === 0 ? 0 : size.bytes + 2;
+          continue;
+        }
+        const used = Math.min(left - 2, text.length - at);
+        if (used > 0) emit(text.slice(at, at + used));
+        at += Math.max(0, used);
+        left -= Math.max(0, used);
+        if (left > 2 || text.length < at + 2) return [PARTIAL, at];
+        if (!text.startsWith("\r\n", at)) return [garbage("not HTTP: a chunk that is longer than it says"), at];
+        at += 2;
+        left = undefined;
+      }
+    },
+  };
+}
+
+/** The size of the chunk that begins here; else what is wrong with it, empty where it is not whole yet. */
+function takeSize(text: string, at: number): { readonly bytes: number; readonly end: number } | string {
+  const end = text.indexOf("\r\n", at);
+  if (end < 0 && text.length - at <= MAX_SIZE_LINE) return "";
+  const line = text.slice(at, end < 0 ? text.length : end);
+  const size = line.length > MAX_SIZE_LINE ? undefined : /^([0-9a-f]{1,8})\s*(?:;.*)?$/i.exec(line)?.[1];
+  if (size === undefined) return `not HTTP: chunk size ${excerpt(line)}`;
+  return { bytes: Number.parseInt(size, 16), end: end + 2 };
+}
+
+/** After the last chunk: trailers, if any, end with an empty line. */
+function trailerIn(text: string): Reading {
+  if (text.startsWith("\r\n") || text.includes("\r\n\r\n")) return WHOLE;
+  return text.length > MAX_HEAD ? garbage(`not HTTP: a trailer longer than ${MAX_HEAD / 1024} KiB`) : PARTIAL;
+}
+
+type Garbage = Extract<Parsed, { kind: "garbage" }>;
+
+function garbage(reason: string): Garbage {
   return { kind: "garbage", reason };
 }
 
+const LONGEST_LOOK = 4096;
+
 /** The first printable characters of what somebody else sent, on one line. */
 export function excerpt(text: string, length = 60): string {
-  const line = text.trim().replace(/[^\x20-\x7e]+/g, " ");
+  const line = text
+    .trim()
+    .slice(0, LONGEST_LOOK)
+    .replace(/[^\x20-\x7e]+/g, " ");
   return JSON.stringify(line.length > length ? `${line.slice(0, length)}...` : line);
 }

@@ -20,11 +20,20 @@ function parse(text: string): readonly Requirement[] | undefined {
 
 /** The parts between commas, but for those in parentheses. */
 function partsOf(text: string): readonly string[] {
-  return text.split(/,(?![^(]*\))/).map((part) => part.trim());
+  const parts: string[] = [];
+  let start = 0;
+  let isInside = false;
+  for (let at = 0; at <= text.length; at += 1) {
+    if (text[at] === "(" || text[at] === ")") isInside = text[at] === "(";
+    if (at < text.length && (text[at] !== "," || isInside)) continue;
+    parts.push(text.slice(start, at).trim());
+    start = at + 1;
+  }
+  return parts;
 }
 
 function requirementOf(text: string): Requirement | undefined {
-  const [, key = "", operator = "", rest = ""] = /^([^\s!=()]+)\s*(==?|!=|in\b|notin\b|$)\s*(.*)$/.exec(text) ?? [];
+  const [, key = "", operator = "", rest = ""] = /^([^\s!=()]+)\s*(==?|!=|in\b|notin\b|$)\s*(.*)$/s.exec(text) ?? [];
   if (operator === "") return existenceOf(text);
   const isSet = operator.endsWith("in");
   const [, set] = /^\(([^()]*)\)$/.exec(rest) ?? [];

@@ -1,4 +1,4 @@
-import { parseHttpTarget } from "./address.ts";
+import { parseHttpTarget, withoutSlashes } from "./address.ts";
 import { list, option, optional, type Values, type Variable } from "./option.ts";
 import { parseProbe } from "./probe.ts";
 import { parseExecutable } from "./process.ts";
@@ -87,7 +87,7 @@ export const options = {
     also: [
       {
         name: "ISTIO_QUIT_API",
-        read: (base) => [`${base.replace(/\/+$/, "")}/quitquitquit`],
+        read: (base) => [`${withoutSlashes(base)}/quitquitquit`],
       },
       { name: "ENVOY_KILL_API" },
       { name: "GENERIC_QUIT_ENDPOINTS", read: (urls) => splitBy(urls, ",").map(oneMore) },

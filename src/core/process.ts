@@ -29,7 +29,9 @@ export function parseExecutable(text: string): Executable | undefined {
 }
 
 function isExecutable(text: string): boolean {
-  return /^(\/.*)?[^/\s][^/\n\0]*$/.test(text) && text !== "." && text !== "..";
+  const folder = text.lastIndexOf("/") + 1;
+  if (folder > 0 && !/^\/.*$/.test(text.slice(0, folder))) return false;
+  return /^\S[^\n\0]*$/.test(text.slice(folder)) && text !== "." && text !== "..";
 }
 
 /** Of a process what /proc/PID/stat says. */

@@ -20,7 +20,7 @@ const factors: Readonly<Record<string, number>> = {
 /** A quantity of Kubernetes (`100m`, `1.5Gi`, `1e3`, 2) as a number; undefined: it is none (apimachinery, pkg/api/resource). */
 export function parseQuantity(value: unknown): number | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
-  const match = /^(\+?(?:\d+\.?\d*|\.\d+))(?:[eE]([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)$/.exec(String(value));
+  const match = /^(\+?(?:\d+(?:\.\d*)?|\.\d+))(?:[eE]([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)$/.exec(String(value));
   if (match === null) return undefined;
   const [, digits, exponent, suffix = ""] = match;
   const factor = exponent === undefined ? (factors[suffix] as number) : 10 ** Number(exponent);

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod/mini";
+import { withoutSlashes } from "../core/address.ts";
 import { EXIT, Failure } from "../core/exit.ts";
 import { MiB, readFileWithin, readPathWithin } from "../system/input.ts";
 import type { Log } from "../system/log.ts";
@@ -93,7 +94,7 @@ export async function readKubeconfig(paths: readonly string[], { context }: Surr
 }
 
 function serverOf({ server }: Cluster, path: string): string {
-  if (/^https?:\/\/[^/]/.test(server) && URL.canParse(server)) return server.replace(/\/+$/, "");
+  if (/^https?:\/\/[^/]/.test(server) && URL.canParse(server)) return withoutSlashes(server);
   throw new Failure(EXIT.usage, `${path}: server: expected an URL such as https://10.0.0.1:6443, got "${server}"`);
 }
 

@@ -24,7 +24,8 @@ export function unanswered(error: unknown, { method, path, signal }: Asked, { se
   const where = `${method} ${path}: ${server}${proxy ? ` through the proxy ${withoutPassword(proxy)}` : ""}`;
   const none = { status: undefined, retryAfterMs: undefined };
   if (name === "TimeoutError") return new ApiError(`${where}: no answer in time`, { ...none, reason: "Timeout" });
-  const known = reasons[code ?? ""] ?? message.replace(/^.*fetching ".*$/, "").replace(/^WebSocket .* failed: /, "");
+  const known =
+    reasons[code ?? ""] ?? (message.includes('fetching "') ? "" : message).replace(/^WebSocket .* failed: /, "");
   const why = known === "" ? code : `${known}${code === undefined ? "" : ` (${code})`}`;
   return new ApiError(`${where}: ${why}`, { ...none, reason: "Unreachable" }, { cause: error });
 }

@@ -1,4 +1,4 @@
-import { parseHttpTarget } from "../core/address.ts";
+import { parseHttpTarget, withoutSlashes } from "../core/address.ts";
 import type { Environment } from "../core/option.ts";
 import { duration, oneOf, splitBy, syntax } from "../core/syntax.ts";
 import type { Saying } from "./saying.ts";
@@ -41,7 +41,8 @@ export function readVariables(env: Environment, { check }: Pick<Saying, "check">
     },
     url(name) {
       const value = text(name);
-      return value === undefined ? undefined : urlsIn(name, [value])[0]?.replace(/\/+$/, "");
+      const [url] = value === undefined ? [] : urlsIn(name, [value]);
+      return url === undefined ? undefined : withoutSlashes(url);
     },
     urls: (name) => urlsIn(name, splitBy(text(name) ?? "", ",")),
     among: (names) => names.filter((name) => text(name) !== undefined),

@@ -71,7 +71,7 @@ function readSelf({ settings, env }: NeighbourOptions, listeners: readonly Liste
   const listening = new Set(listeners.map(({ port }) => port));
   const network = networkOf({ told: settings.hostNetwork, env, hosts, mounts, listening });
   if (network.kind === "own") return { network, pod: {} };
-  const podinfo = settings.podAnnotations.replace(/[^/]*$/, "");
+  const podinfo = settings.podAnnotations.slice(0, settings.podAnnotations.lastIndexOf("/") + 1);
   const account = "/var/run/secrets/kubernetes.io/serviceaccount/";
   const pod = identityOf({
     env,

@@ -18,10 +18,13 @@ export function isSidecar(name: string, image: string | undefined): boolean {
 
 /** `envoy` for `docker.io/envoyproxy/envoy:v1.31@sha256:...`. */
 function baseOf(image: string): string {
-  return withoutTag(image).replace(/^.*\//s, "");
+  const name = withoutTag(image);
+  return name.slice(name.lastIndexOf("/") + 1);
 }
 
 /** The image's name without tag and digest; a port of its registry stays. */
 export function withoutTag(image: string): string {
-  return image.replace(/@.*$/s, "").replace(/:[^/]*$/s, "");
+  const [name = ""] = image.split("@", 1);
+  const colon = name.indexOf(":", name.lastIndexOf("/") + 1);
+  return colon < 0 ? name : name.slice(0, colon);
 }

@@ -17,8 +17,8 @@ export function describeQuit({ method, target }: QuitRequest): string {
 
 /** `Name: value`; undefined for anything else (RFC 9110, field names and values). */
 export function parseHeader(text: string): Header | undefined {
-  const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*)$/.exec(text);
-  return match === null ? undefined : [match[1] as string, match[2] as string];
+  const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\r\n\0]*)$/.exec(text);
+  return match === null ? undefined : [match[1] as string, (match[2] as string).replace(/^[ \t]+/, "")];
 }
 
 /** What a sidecar's answer to a quit means: undefined when it will go. */

@@ -20,13 +20,25 @@ export function joinTexts(texts: readonly string[]): string {
     const before = joined.endsWith("\n") ? joined : `${joined}\n`;
     const next = text.replace(/^\ufeff/, "");
     if (next.startsWith("%")) return `${before}...\n${next}`;
-    const isMarked = isJson || /^(\s*(#[^\n]*)?\n)*---(?=\s|$)/.test(next);
+    const isMarked = isJson || beginsWithMark(next);
     return before + (isMarked ? next : `---\n${next}`);
   }, "");
 }
 
 function startsLikeJson(text: string): boolean {
   return /^\ufeff?\s*\{/.test(text);
+}
+
+/** Whether `---` stands before all but comments and empty lines. */
+function beginsWithMark(text: string): boolean {
+  for (let start = 0; start < text.length; ) {
+    const found = text.indexOf("\n", start);
+    const end = found < 0 ? text.length : found;
+    const line = text.slice(start, end);
+    if (!/^\s*(#|$)/.test(line)) return /^---(\s|$)/.test(line);
+    start = end + 1;
+  }
+  return false;
 }
 
 /** Where lines begin with `---`, or come after `...`. */
@@ -57,12 +69,22 @@ function splitJson(text: string): readonly string[] | undefined {
 function jsonEnds(text: string): readonly number[] {
   const ends: number[] = [];
   let depth = 0;
-  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gs)) {
-    depth += token === "{" ? 1 : token === "}" ? -1 : 0;
-    if (depth === 0 && token === "}")
-      ends.push(index + 1 + (/^\s*/.exec(text.slice(index + 1, index + 100))?.[0].length ?? 0));
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at);
+    if (character === "{") depth += 1;
+    if (character !== "}") continue;
+    depth -= 1;
+    if (depth === 0) ends.push(at + 1 + (/^\s*/.exec(text.slice(at + 1, at + 100))?.[0].length ?? 0));
   }
   return ends;
+}
+
+/** Where the quote stands that closes this one; one that nothing closes goes on to the end. */
+function endOfString(text: string, from: number): number {
+  let at = from + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+  return at;
 }
 
 function isJson(text: string): boolean {

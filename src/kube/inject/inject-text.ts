@@ -91,7 +91,7 @@ function outcomeOf({ object }: PodPlace, injection: Injection): string {
 
 /** The parts of a field: `spec.containers[0].command`, `metadata.annotations[ebb.dev/drain]`. */
 function pathOf(field: string): Path {
-  return [...field.matchAll(/\[([^\]]*)\]|[^.[\]]+/g)].map(([whole, inside]) => {
+  return [...field.matchAll(/\[([^\]]*)(?:\]|$)|[^.[\]]+/g)].map(([whole, inside]) => {
     if (inside === undefined) return whole;
     return /^\d+$/.test(inside) ? Number(inside) : inside;
   });

@@ -67,5 +67,7 @@ function breakAt(text: string, node: Node): number {
 }
 
 function blanksBefore(text: string, at: number): number {
-  return /[ \t]*$/.exec(text.slice(0, at))?.[0].length ?? 0;
+  let start = at;
+  while (text[start - 1] === " " || text[start - 1] === "\t") start -= 1;
+  return at - start;
 }

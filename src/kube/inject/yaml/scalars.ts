@@ -46,12 +46,17 @@ const words: ReadonlyMap<string, number | boolean> = new Map<string, number | bo
 
 const nulls: ReadonlySet<string> = new Set(["", "~", "null", "Null", "NULL"]);
 
+/** Of 64 bits, in any base. */
+const MOST_DIGITS = 64;
+
 /** As strconv.ParseInt and ParseUint have it with base 0; undefined for what 64 bits do not hold. */
 function integer(text: string): number | undefined {
   const [, sign, hex, binary, octal, decimal] =
     /^([-+]?)(?:0[xX]([\da-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9]\d*))$/.exec(text) ?? [];
-  if (sign === undefined) return undefined;
-  const size = BigInt(hex ? `0x${hex}` : binary ? `0b${binary}` : octal ? `0o${octal}` : (decimal ?? ""));
+  const [, significant = ""] = /^0*(.*)$/.exec(hex ?? binary ?? octal ?? decimal ?? "") ?? [];
+  if (sign === undefined || significant.length > MOST_DIGITS) return undefined;
+  const base = hex ? "0x" : binary ? "0b" : octal ? "0o" : "";
+  const size = BigInt(base + (significant || "0"));
   const value = sign === "-" ? -size : size;
   return value >= -(2n ** 63n) && value < 2n ** 64n ? Number(value) : undefined;
 }

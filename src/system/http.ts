@@ -1,9 +1,10 @@
 import type { Socket, SocketHandler } from "bun";
 import { type Address, loopbacks } from "../core/address.ts";
-import { encodeRequest, type HttpAnswer, type HttpRequest, parseAnswer } from "../core/http-message.ts";
+import { createAnswerReader, encodeRequest, type HttpAnswer, type HttpRequest } from "../core/http-message.ts";
 import { remember } from "../core/remember.ts";
 import { requestSecurely } from "./https.ts";
 import { latin1 } from "./latin1.ts";
+import { countReadBytes } from "./memory.ts";
 import { RequestFailed } from "./request-failed.ts";
 
 // Our own HTTP/1.1 over Bun.connect for plain http, which is what every pod's start and end wait for: measured beside fetch
@@ -17,6 +18,8 @@ const KIB = 1024;
 export const REFUSED = "connection refused";
 
 type Cancel = () => void;
+/** Gets an answer's body as it comes: then it may be of any length, and only its beginning is kept. */
+export type OnBody = (text: string) => void;
 type Done<T> = (outcome: T | RequestFailed) => void;
 
 /** Sends requests to one place, one at a time or several at once, and keeps an idle connection for the next. */
@@ -24,9 +27,9 @@ export interface HttpClient extends Disposable {
   /** The last answer. */
   last(): Seen | undefined;
   /** Calls once: with a complete answer, or with why there is none; never, after it was cancelled. */
-  send(request: HttpRequest, done: Done<HttpAnswer>): Cancel;
+  send(request: HttpRequest, done: Done<HttpAnswer>, onBody?: OnBody): Cancel;
   /** @throws RequestFailed; the signal's reason when it is aborted */
-  request(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
+  request(request: HttpRequest, signal: AbortSignal, onBody?: OnBody): Promise<HttpAnswer>;
 }
 
 /** Connections that are neither open nor refused, those that were cancelled among them: Bun cannot end them before. */
@@ -64,15 +67,15 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
       connection.socket.end();
     };
   };
-  const send = (request: HttpRequest, done: Done<HttpAnswer>): Cancel => {
+  const send = (request: HttpRequest, done: Done<HttpAnswer>, onBody?: OnBody): Cancel => {
     if (request.target.isSecure) return sendSecurely(request, done);
     const use = (connection: Connection): Cancel =>
-      exchange({ connection, request, encode, last, maxAnswer }, (outcome) => {
+      exchange({ connection, request, encode, last, maxAnswer, onBody }, (outcome) => {
         if (outcome instanceof RequestFailed) {
           connection.socket.terminate();
           return done(outcome);
         }
-        last = outcome;
+        if (onBody === undefined) last = outcome;
         if (outcome.answer.isReusable && idle === undefined) park(connection);
         else connection.socket.end();
         done(outcome.answer);
@@ -90,7 +93,7 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
   return {
     last: () => last,
     send,
-    request: (request, signal) => promised(signal, (done) => send(request, done)),
+    request: (request, signal, onBody) => promised(signal, (done) => send(request, done, onBody)),
     [Symbol.dispose]() {
       idle?.socket.end();
       idle = undefined;
@@ -204,22 +207,23 @@ interface Exchange {
   /** The answer before: the same bytes mean the same again. */
   readonly last: Seen | undefined;
   readonly maxAnswer: number;
+  readonly onBody: OnBody | undefined;
 }
 
-function exchange({ connection, request, encode, last, maxAnswer }: Exchange, done: Done<Seen>): Cancel {
+function exchange({ connection, request, encode, last, maxAnswer, onBody }: Exchange, done: Done<Seen>): Cancel {
   let text = "";
+  const reader = createAnswerReader(request.method, onBody);
   const end = (outcome: Seen | RequestFailed): void => {
     connection.receive = () => undefined;
     done(outcome);
   };
   connection.receive = (more, isEnd) => {
-    text += more;
-    if (text === last?.text && !isEnd) return end(last);
-    if (text.length > maxAnswer) {
-      return end(new RequestFailed("broken", tooLong(maxAnswer)));
-    }
-    if (!isEnd && mustGoOn(text)) return;
-    const parsed = parseAnswer(text, isEnd, request.method);
+    if (onBody === undefined) {
+      text += more;
+      if (text === last?.text && !isEnd) return end(last);
+      if (text.length > maxAnswer) return end(new RequestFailed("broken", tooLong(maxAnswer)));
+    } else countReadBytes(more.length);
+    const parsed = reader.take(more, isEnd);
     if (parsed.kind === "garbage") end(new RequestFailed("broken", parsed.reason));
     if (parsed.kind === "answer") end({ text, answer: parsed.answer });
   };
@@ -232,10 +236,4 @@ function exchange({ connection, request, encode, last, maxAnswer }: Exchange, do
 
 export function tooLong(maxAnswer: number): string {
   return `an answer longer than ${maxAnswer / KIB} KiB`;
-}
-
-/** Of a long answer in chunks, that it is not complete: so that megabytes are not read again with each piece that comes. */
-function mustGoOn(text: string): boolean {
-  if (text.length < MAX_ANSWER || text.endsWith("\r\n\r\n")) return false;
-  return /^transfer-encoding:.*\bchunked\r$/im.test(text.slice(0, 16 * KIB));
 }

@@ -18,6 +18,18 @@ export function giveMemoryBack(rounds = 2): void {
   }, REST_MS);
 }
 
+const MANY_BYTES = 2 * 1024 * 1024;
+let readBytes = 0;
+
+/** Of what is read and not kept: the collector would let a hundred megabytes of it lie. Whether it was called. */
+export function countReadBytes(bytes: number): boolean {
+  readBytes += bytes;
+  if (readBytes < MANY_BYTES) return false;
+  readBytes = 0;
+  Bun.gc(true);
+  return true;
+}
+
 let wakeUps = 0;
 
 /** Of a signal, or of a child's end: each leaves a little behind, which nothing else collects while ebb is idle. */

@@ -13,8 +13,35 @@ export function clustersPath({ clusters }: Inbound): string {
 export function countInbound(text: string, { clusters }: Inbound): number | undefined {
   const isInbound = new RegExp(`^(${clusters})`);
   let active: number | undefined;
-  for (const [, name = "", count] of text.matchAll(/^(.+?)::(?:observability_name::.*|\S+::rq_active::(\d+))\r?$/gm)) {
-    if (isInbound.test(name)) active = (active ?? 0) + Number(count ?? 0);
+  const add = (line: string, count: string): void => {
+    if (isInbound.test(line.slice(0, line.indexOf("::", 1)))) active = (active ?? 0) + Number(count);
+  };
+  for (const line of linesWith(text, "::observability_name::")) add(line, "0");
+  for (const line of linesWith(text, "::rq_active::")) {
+    const count = /::rq_active::(\d{1,15})\r?$/.exec(line)?.[1];
+    if (count !== undefined) add(line, count);
   }
   return active;
+}
+
+/** Of hundreds of thousands of lines those few: a search for the text itself is the quickest. */
+function* linesWith(text: string, part: string): Generator<string> {
+  for (let at = text.indexOf(part); at >= 0; ) {
+    const found = text.indexOf("\n", at);
+    const end = found < 0 ? text.length : found;
+    yield text.slice(text.lastIndexOf("\n", at) + 1, end);
+    at = text.indexOf(part, end);
+  }
+}
+
+/** The same of an answer that comes some lines at a time; nothing of it is kept. */
+export function createInboundCount(inbound: Inbound) {
+  let active: number | undefined;
+  return {
+    take(lines: string): void {
+      const more = countInbound(lines, inbound);
+      if (more !== undefined) active = (active ?? 0) + more;
+    },
+    active: () => active,
+  };
 }

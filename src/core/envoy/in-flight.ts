@@ -1,5 +1,4 @@
 import type { SocketTables } from "../proc-net.ts";
-import { countInbound } from "./clusters.ts";
 import type { Inbound } from "./inbound.ts";
 import { countAccepted } from "./sockets.ts";
 import { countInFlight, isStatistics, listenersIn, parseStats, portOf, publishedIn, type Stats } from "./stats.ts";
@@ -26,10 +25,10 @@ export type CountedBy = "listeners" | "clusters" | "connections" | "sockets";
 
 /** What was read of an Envoy and its pod; undefined: it was not to be had, or not asked for. */
 export interface Readings {
-  /** The answer to `statsPath`. */
-  readonly stats?: string | undefined;
-  /** The answer to `clustersPath`. */
-  readonly clusters?: string | undefined;
+  /** Of the answer to `statsPath`. */
+  readonly stats?: Stats | undefined;
+  /** What is under way to the inbound clusters, of the answer to `clustersPath`. */
+  readonly underWay?: number | undefined;
   /** Of the pod's own network namespace. */
   readonly sockets?: Pick<SocketTables, "tcp" | "tcp6"> | undefined;
 }
@@ -46,12 +45,9 @@ export interface Side {
 }
 
 /** By the best that was read; undefined where nothing tells. */
-export function inFlightOf({ stats: text, clusters, sockets }: Readings, side: Side): InFlight | undefined {
-  const stats = text === undefined ? undefined : readStats(text);
+export function inFlightOf({ stats, underWay, sockets }: Readings, side: Side): InFlight | undefined {
   const counted = stats === undefined ? undefined : byListeners(stats, side);
   if (isBest(counted)) return counted;
-  const underWay =
-    clusters === undefined || side.inbound === undefined ? undefined : countInbound(clusters, side.inbound);
   if (underWay !== undefined) return { requests: underWay, connections: 0, hasRequests: true, countedBy: "clusters" };
   if (counted !== undefined) return counted;
   const accepted = sockets === undefined ? undefined : countAccepted(sockets, side.ports);

@@ -15,26 +15,62 @@ const LONGEST = 40;
  * Names in groups by how they begin. Envoy refuses a regular expression whose program has more than 100 instructions, where
  * its runtime does not say otherwise (re2.max_program_size.error_level), so a few names in a row would be too many.
  */
-export function groupNames(names: readonly string[], prefix = ""): readonly NameGroup[] {
-  if (names.length <= MOST) return names.length === 0 ? [] : [{ pattern: `${patternOf(prefix)}.*`, names }];
+export function groupNames(names: readonly string[]): readonly NameGroup[] {
   const groups: NameGroup[] = [];
+  // not by recursion: names may be as long as they like
+  for (const pending: Alike[] = [{ prefix: "", names }]; ; ) {
+    const next = pending.pop();
+    if (next === undefined) return groups;
+    const { whole, more } = split(next);
+    for (const group of whole) groups.push(group);
+    for (const each of more) pending.push(each);
+  }
+}
+
+/** Names that begin alike. */
+interface Alike {
+  readonly prefix: string;
+  readonly names: readonly string[];
+}
+
+/** Groups, and what is still too much for one. */
+function split({ prefix: known, names }: Alike): {
+  readonly whole: readonly NameGroup[];
+  readonly more: readonly Alike[];
+} {
+  if (names.length === 0) return { whole: [], more: [] };
+  if (names.length <= MOST) return { whole: [{ pattern: `${patternOf(known)}.*`, names }], more: [] };
+  const prefix = names[0]?.slice(0, commonLength(names, known.length)) ?? "";
+  const whole: NameGroup[] = [];
+  const more: Alike[] = [];
   let characters = "";
-  let some: readonly string[] = [];
+  let some: string[] = [];
   const flush = (): void => {
-    if (some.length > 0) groups.push({ pattern: `${patternOf(prefix)}[${characters}].*`, names: some });
+    if (some.length > 0) whole.push({ pattern: `${patternOf(prefix)}[${characters}].*`, names: some });
     [characters, some] = ["", []];
   };
   for (const [next, others] of byCharacter(names, prefix.length)) {
-    if (next === "") groups.push({ pattern: patternOf(prefix), names: others });
-    else if (others.length > MOST || !isAscii(next)) groups.push(...groupNames(others, prefix + next));
+    if (next === "") whole.push({ pattern: patternOf(prefix), names: others });
+    else if (others.length > MOST || !isAscii(next)) more.push({ prefix: prefix + next, names: others });
     else {
       if (some.length + others.length > MOST || characters.length >= 2 * MOST_CHARACTERS) flush();
       characters += escaped(next);
-      some = [...some, ...others];
+      some.push(...others);
     }
   }
   flush();
-  return groups;
+  return { whole, more };
+}
+
+/** How many characters all begin with, of which so many are known. */
+function commonLength([first = "", ...others]: readonly string[], known: number): number {
+  let length = first.length;
+  for (const other of others) {
+    let at = known;
+    while (at < length && other[at] === first[at]) at += 1;
+    length = at;
+  }
+  return length;
 }
 
 function byCharacter(names: readonly string[], at: number): ReadonlyMap<string, readonly string[]> {

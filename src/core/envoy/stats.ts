@@ -15,9 +15,30 @@ export function parseStats(text: string): Stats {
   for (const line of text.split("\n")) {
     const colon = line.lastIndexOf(": ");
     const value = line.slice(colon + 2).trim();
-    if (colon > 0 && /^\d+$/.test(value)) stats.set(line.slice(0, colon), Number(value));
+    if (colon > 0 && /^\d{1,20}$/.test(value)) stats.set(line.slice(0, colon), Number(value));
   }
   return stats;
+}
+
+/** Bytes that are kept of statistics, and what each costs beside its name: those of ten thousand listeners fit. */
+const MOST_KEPT = 16 * 1024 * 1024;
+const ENTRY = 100;
+
+/** The same of an answer that comes some lines at a time; undefined where it is something else. */
+export function createStatsReader() {
+  const stats = new Map<string, number>();
+  let isBlank = true;
+  let kept = 0;
+  return {
+    take(lines: string): void {
+      isBlank &&= lines.trim() === "";
+      for (const [name, value] of kept > MOST_KEPT ? [] : parseStats(lines)) {
+        stats.set(name, value);
+        kept += name.length + ENTRY;
+      }
+    },
+    stats: (): Stats | undefined => (kept <= MOST_KEPT && (stats.size > 0 || isBlank) ? stats : undefined),
+  };
 }
 
 /**
@@ -114,9 +135,11 @@ interface Counted {
 function listenersOf(stats: Stats): ReadonlyMap<string, Listener> {
   const managers = new Map<string, string[]>();
   for (const name of stats.keys()) {
-    const [, listener, manager] = /^listener\.(.+?)\.http\.(.+)\.downstream_rq_completed$/.exec(name) ?? [];
-    if (listener === undefined) continue;
-    managers.set(listener, [...(managers.get(listener) ?? []), manager as string]);
+    const [listener, manager] = managerIn(name);
+    if (listener === undefined || manager === undefined) continue;
+    const known = managers.get(listener);
+    if (known === undefined) managers.set(listener, [manager]);
+    else known.push(manager);
   }
   const listeners = new Map<string, Listener>();
   for (const [name, active] of stats) {
@@ -125,6 +148,17 @@ function listenersOf(stats: Stats): ReadonlyMap<string, Listener> {
     listeners.set(listener, { active, managers: managers.get(listener) ?? [] });
   }
   return listeners;
+}
+
+/** `listener.LISTENER.http.MANAGER.downstream_rq_completed`: not by an expression, which would try each `.http.` there is. */
+function managerIn(name: string): readonly string[] {
+  const [start, middle, end] = ["listener.", ".http.", ".downstream_rq_completed"];
+  if (!name.startsWith(start) || !name.endsWith(end)) return [];
+  const at = name.indexOf(middle, start.length + 1);
+  const last = name.length - end.length;
+  return at < 0 || at + middle.length >= last
+    ? []
+    : [name.slice(start.length, at), name.slice(at + middle.length, last)];
 }
 
 /**

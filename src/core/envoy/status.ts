@@ -2,6 +2,7 @@ import { describeTarget, type HttpTarget } from "../address.ts";
 import { parseDuration } from "../duration.ts";
 import type { SocketTables } from "../proc-net.ts";
 import type { EnvoyStatus, ListenerStatus } from "../snapshot.ts";
+import { countInbound } from "./clusters.ts";
 import { type DumpedListener, directionsOf } from "./directions.ts";
 import { scopeOf } from "./drain.ts";
 import { inFlightOf, readStats } from "./in-flight.ts";
@@ -42,7 +43,10 @@ export function envoyStatus(asked: Asked, answers: AdminAnswers): EnvoyStatus {
   const bound = read("/listeners", answers.bound, json.parseBoundListeners) ?? [];
   read("/config_dump", answers.notDumped === undefined ? { text: "" } : { problem: answers.notDumped }, () => true);
   const scope = scopeOf(asked.drainPath, directionsOf(answers.dumped), asked.inbound);
-  const readings = { stats: textOf(answers.stats), clusters: textOf(answers.clusters), sockets: asked.sockets };
+  const clusters = textOf(answers.clusters);
+  const hasClusters = clusters !== undefined && scope.inbound !== undefined;
+  const underWay = hasClusters ? countInbound(clusters, scope.inbound) : undefined;
+  const readings = { stats, underWay, sockets: asked.sockets };
   const hasAnswered = info !== undefined || stats !== undefined;
   return {
     admin: describeTarget(asked.admin).replace(/ ?\/$/, ""),

@@ -1,12 +1,14 @@
 import { at, type HttpTarget } from "../../core/address.ts";
+import { createLineReader } from "../../core/envoy/lines.ts";
 import type { HttpAnswer } from "../../core/http-message.ts";
 import { judge } from "../../core/probe.ts";
-import { createHttpClient } from "../http.ts";
+import { askDirectly } from "../ask-at-once.ts";
+import { createHttpClient, type OnBody } from "../http.ts";
 import { RequestFailed } from "../request-failed.ts";
 
 /** For each request: pilot-agent's limit (istio pkg/envoy/admin.go). */
 export const ADMIN_REQUEST_MS = 2000;
-/** The statistics of a proxy with ten thousand listeners fit. */
+/** What is not read as it comes: the configuration of some listeners, the addresses of ten thousand. */
 const MAX_ANSWER = 16 * 1024 * 1024;
 
 /** No answer, or not a 2xx. `isRefused`: nobody listens there. */
@@ -18,17 +20,21 @@ export interface NoAnswer {
 /** An Envoy's admin interface: what it answers, or why it does not. */
 export interface EnvoyAdmin extends Disposable {
   get(path: string): Promise<HttpAnswer | NoAnswer>;
+  /** Gets the answer's lines as they come, some at a time; the beginning of the body is in what it resolves to. */
+  getLines(path: string, onLines: (lines: string) => void): Promise<HttpAnswer | NoAnswer>;
   post(path: string): Promise<HttpAnswer | NoAnswer>;
 }
 
 /** Each request is bounded; all end with the signal, by rejecting with its reason. */
 export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin {
   const client = createHttpClient({ maxAnswer: MAX_ANSWER });
-  const ask = async (method: string, path: string): Promise<HttpAnswer | NoAnswer> => {
+  const ask = async (method: string, path: string, onBody?: OnBody): Promise<HttpAnswer | NoAnswer> => {
     const limit = AbortSignal.timeout(ADMIN_REQUEST_MS);
     const request = { method, target: at(admin, path), headers: [] };
     try {
-      const answer = await client.request(request, AbortSignal.any([signal, limit]));
+      const either = AbortSignal.any([signal, limit]);
+      const direct = onBody === undefined ? undefined : askDirectly(request, either, onBody);
+      const answer = await (direct ?? client.request(request, either, onBody));
       const verdict = judge(answer);
       return verdict.ready ? answer : { reason: verdict.reason, isRefused: false };
     } catch (error) {
@@ -39,6 +45,12 @@ export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin
   };
   return {
     get: (path) => ask("GET", path),
+    async getLines(path, onLines) {
+      const lines = createLineReader(onLines);
+      const outcome = await ask("GET", path, lines.take);
+      if (isAnswer(outcome)) lines.end();
+      return outcome;
+    },
     post: (path) => ask("POST", path),
     [Symbol.dispose]: () => client[Symbol.dispose](),
   };

@@ -1,16 +1,9 @@
 import { at, describeTarget, isLoopback } from "../../core/address.ts";
-import { clustersPath } from "../../core/envoy/clusters.ts";
+import { clustersPath, createInboundCount } from "../../core/envoy/clusters.ts";
 import { directionsOf } from "../../core/envoy/directions.ts";
 import { type Event, type Scope, type Step, scopeOf } from "../../core/envoy/drain.ts";
-import {
-  type CountedBy,
-  countedByText,
-  type InFlight,
-  inFlightOf,
-  isBest,
-  readStats,
-} from "../../core/envoy/in-flight.ts";
-import { publishedIn, statsPath } from "../../core/envoy/stats.ts";
+import { type CountedBy, countedByText, type InFlight, inFlightOf, isBest } from "../../core/envoy/in-flight.ts";
+import { createStatsReader, publishedIn, type Stats, statsPath } from "../../core/envoy/stats.ts";
 import { excerpt, type HttpAnswer } from "../../core/http-message.ts";
 import { inboundDrain } from "../../core/sidecars/kind.ts";
 import { inboundOf } from "../../core/sidecars/registry.ts";
@@ -86,19 +79,18 @@ function explained(reason: string, path: string): string {
 
 /** By the best that Envoy publishes. Only what says that nobody listens any more is no reason to look elsewhere. */
 async function count({ sidecar, admin, envoy, log }: StepOptions, directions: Directions, tell: Tell): Promise<Event> {
-  let outcome = await admin.get(statsPath);
-  if (publishesListeners(bodyOf(outcome)) && !directions.areLearned()) {
+  let { outcome, stats } = await statsOf(admin);
+  if (stats !== undefined && publishedIn(stats).connections && !directions.areLearned()) {
     await directions.learned(PATIENCE_MS);
-    outcome = await admin.get(statsPath);
+    ({ outcome, stats } = await statsOf(admin));
   }
   if (!isAnswer(outcome) && outcome.isRefused) return { kind: "failed", step: "count", isRefused: true };
-  const stats = bodyOf(outcome);
   const scope = directions.scope();
   let inFlight = inFlightOf({ stats }, scope);
   if (!isBest(inFlight)) {
-    const clusters = isTold(outcome) ? await clustersOf(admin, scope) : undefined;
+    const underWay = isTold(outcome) ? await underWayOf(admin, scope) : undefined;
     const sockets = isLoopback(envoy.admin.address) ? readSocketTables() : undefined;
-    inFlight = inFlightOf({ stats, clusters, sockets }, scope);
+    inFlight = inFlightOf({ stats, underWay, sockets }, scope);
   }
   if (inFlight === undefined) {
     const reason = isAnswer(outcome) ? `no statistics: ${excerpt(outcome.body)}` : outcome.reason;
@@ -109,8 +101,15 @@ async function count({ sidecar, admin, envoy, log }: StepOptions, directions: Di
   return { kind: "counted", inFlight };
 }
 
-function bodyOf(outcome: HttpAnswer | NoAnswer): string | undefined {
-  return isAnswer(outcome) ? outcome.body : undefined;
+interface ReadStats {
+  readonly outcome: HttpAnswer | NoAnswer;
+  readonly stats: Stats | undefined;
+}
+
+async function statsOf(admin: EnvoyAdmin): Promise<ReadStats> {
+  const reader = createStatsReader();
+  const outcome = await admin.getLines(statsPath, reader.take);
+  return { outcome, stats: isAnswer(outcome) ? reader.stats() : undefined };
 }
 
 /** Whether it answered, if only that it does not allow this. An Envoy that does not answer is not asked more in the same count. */
@@ -118,13 +117,11 @@ function isTold(outcome: HttpAnswer | NoAnswer): boolean {
   return isAnswer(outcome) || outcome.reason.startsWith("HTTP ");
 }
 
-async function clustersOf(admin: EnvoyAdmin, { inbound }: Scope): Promise<string | undefined> {
-  return inbound === undefined ? undefined : bodyOf(await admin.get(clustersPath(inbound)));
-}
-
-function publishesListeners(text: string | undefined): boolean {
-  const stats = text === undefined ? undefined : readStats(text);
-  return stats !== undefined && publishedIn(stats).connections;
+/** Thousands of clusters are many megabytes, of an Envoy that knows no filter: a sum is kept. */
+async function underWayOf(admin: EnvoyAdmin, { inbound }: Scope): Promise<number | undefined> {
+  if (inbound === undefined) return undefined;
+  const count = createInboundCount(inbound);
+  return isAnswer(await admin.getLines(clustersPath(inbound), count.take)) ? count.active() : undefined;
 }
 
 type Tell = (inFlight: InFlight) => void;

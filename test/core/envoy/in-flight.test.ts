@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type CountedBy, inFlightOf, type Readings, type Side } from "../../../src/core/envoy/in-flight.ts";
+import { countInbound } from "../../../src/core/envoy/clusters.ts";
+import { type CountedBy, inFlightOf, type Readings, readStats, type Side } from "../../../src/core/envoy/in-flight.ts";
 import type { Inbound } from "../../../src/core/envoy/inbound.ts";
 
 const inbound: Inbound = { clusters: "inbound", ports: [15006], isAllOfIt: true };
@@ -22,7 +23,12 @@ const sockets = {
   tcp6: undefined,
 };
 
-test.each<[string, Readings, [CountedBy, number, number, boolean] | undefined]>([
+interface Answers extends Pick<Readings, "sockets"> {
+  readonly stats?: string;
+  readonly clusters?: string;
+}
+
+test.each<[string, Answers, [CountedBy, number, number, boolean] | undefined]>([
   [
     "requests, where they are published",
     { stats: admin + held + request, clusters, sockets },
@@ -57,16 +63,21 @@ test.each<[string, Readings, [CountedBy, number, number, boolean] | undefined]>(
   ],
   ["nothing that is known, where nobody listens there", { sockets: { tcp: "", tcp6: "" } }, undefined],
   ["nothing that is known, where nothing tells", { stats: "Forbidden" }, undefined],
-])("in flight is %s", (_, readings, expected) => {
+])("in flight is %s", (_, { stats, clusters, sockets }, expected) => {
   const [countedBy, requests, connections, hasRequests] = expected ?? [];
   const counted = expected === undefined ? undefined : { countedBy, requests, connections, hasRequests };
+  const readings: Readings = {
+    stats: stats === undefined ? undefined : readStats(stats),
+    underWay: clusters === undefined ? undefined : countInbound(clusters, inbound),
+    sockets,
+  };
   expect(inFlightOf(readings, side)).toEqual(counted as ReturnType<typeof inFlightOf>);
 });
 
 describe("a listener whose direction could not be learned", () => {
   const out = "listener.0.0.0.0_15001.downstream_cx_active: 5\n";
   const count = (stats: string, changed: Partial<Side>) =>
-    inFlightOf({ stats: admin + stats }, { ...side, ...changed })?.connections;
+    inFlightOf({ stats: readStats(admin + stats) }, { ...side, ...changed })?.connections;
   const comesIn = "listener.0.0.0.0_15006.downstream_cx_active: 1\n";
 
   test("is outbound, where all that comes in comes in elsewhere", () => {

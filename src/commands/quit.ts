@@ -7,7 +7,7 @@ import { quitAll } from "../system/quit.ts";
 import { settle } from "../system/settle.ts";
 import { findSidecars } from "../system/sidecars.ts";
 import { createStrangers } from "../system/strangers.ts";
-import { leftUntil } from "../system/timer.ts";
+import { abortedAfter, leftUntil } from "../system/timer.ts";
 
 const pick = () => pickOptions(...finding, ...logging, "header", "quitTimeout");
 
@@ -28,7 +28,7 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   const log = createLog(settings, { env, said });
   const end = performance.now() + settings.quitTimeout;
   const { onStranger, mayBeOurs } = createStrangers(log, "error", "not quit");
-  const once = { env, forMs: 0, signal: AbortSignal.timeout(settings.quitTimeout), log, onStranger };
+  const once = { env, forMs: 0, signal: abortedAfter(settings.quitTimeout), log, onStranger };
   const found = await findSidecars(settings, once);
   const { sidecars } = await settle(found, settings, { ...once, purpose: "quit" });
   for (const { name } of sidecars.filter(({ isNative }) => isNative)) {

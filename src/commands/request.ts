@@ -16,6 +16,7 @@ import { writeError, writeStreamed } from "../system/output.ts";
 import { RequestFailed } from "../system/request-failed.ts";
 import { settle } from "../system/settle.ts";
 import { findSidecars } from "../system/sidecars.ts";
+import { abortedAfter } from "../system/timer.ts";
 
 const options = pickOptions(
   ...(["sidecar", "admin", "header", "podAnnotations", "hostNetwork", "appPort"] as const),
@@ -72,7 +73,7 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   const settings = { ...values, ready: [], quit: [] };
   const strangers: Stranger[] = [];
   const onStranger = (stranger: Stranger) => void strangers.push(stranger);
-  const look = { env, forMs: 0, signal: AbortSignal.timeout(values.timeout), log, onStranger };
+  const look = { env, forMs: 0, signal: abortedAfter(values.timeout), log, onStranger };
   const { sidecars } = await settle(await findSidecars(settings, look), settings, { ...look, purpose: "ask" });
   const found = sidecars.find(({ envoy }) => envoy !== undefined) ?? sidecars[0];
   if (found?.envoy !== undefined) return found.envoy.admin;

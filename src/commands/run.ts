@@ -22,7 +22,7 @@ import { findSidecars } from "../system/sidecars.ts";
 import { createDropper, type Signals } from "../system/signals.ts";
 import { createStrangers } from "../system/strangers.ts";
 import { writeTerminationLog } from "../system/termination-log.ts";
-import { deadline, keepAlive, leftUntil } from "../system/timer.ts";
+import { abortedAfter, deadline, keepAlive, leftUntil } from "../system/timer.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
 
 const pick = () =>
@@ -404,7 +404,7 @@ async function knownSidecars(
   { wait, settings, env, log }: Run,
   purpose: "quit" | "drain",
 ): Promise<readonly Sidecar[]> {
-  const signal = AbortSignal.timeout(settings.quitTimeout);
+  const signal = abortedAfter(settings.quitTimeout);
   const { onStranger } = createStrangers(log, "warn", purpose === "quit" ? "not quit" : "not drained");
   const waited = wait?.here();
   const look = { env, forMs: 0, isAgain: waited !== undefined, signal, log, onStranger };

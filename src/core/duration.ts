@@ -12,9 +12,17 @@ const unitMs: Readonly<Record<string, number>> = {
 
 /**
  * Milliseconds of a duration as Go writes it (`500ms`, `1m30s`; also `d` for days, as linkerd-await has it) or of a bare
- * number of seconds; undefined when the text is neither. Never negative.
+ * number of seconds; undefined when the text is neither, or longer than Go's 292 years. Never negative.
  */
 export function parseDuration(text: string): number | undefined {
+  const ms = millisecondsOf(text);
+  return ms !== undefined && ms <= LONGEST_MS ? ms : undefined;
+}
+
+/** 2^63 ns. */
+const LONGEST_MS = 2 ** 63 / 1e6;
+
+function millisecondsOf(text: string): number | undefined {
   if (/^(\d+(\.\d*)?|\.\d+)$/.test(text)) return Number(text) * 1000;
   const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)/y; // here: each start would compile it
   let total = 0;

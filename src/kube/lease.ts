@@ -9,6 +9,7 @@ import {
   written,
 } from "../core/leadership.ts";
 import type { Log } from "../system/log.ts";
+import { abortedAfter } from "../system/timer.ts";
 import { isConflict, isNotFound, isTrouble } from "./api-error.ts";
 import type { ApiClient, KubeObject } from "./client.ts";
 import type { Context } from "./context.ts";
@@ -93,7 +94,7 @@ async function loseLeadership(election: Election, ending: AbortSignal, retryMs: 
     await pause(Math.min(retryMs, election.leftMs()), ending);
     if (ending.aborted) return false;
     // a renewal that hangs ends with the leadership that it was to keep
-    await election.stand(AbortSignal.any([ending, AbortSignal.timeout(Math.ceil(election.leftMs()))]));
+    await election.stand(AbortSignal.any([ending, abortedAfter(Math.ceil(election.leftMs()))]));
     if (!election.leads()) return !ending.aborted;
   }
   return false;

@@ -4,7 +4,11 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 /** Over after so long, or when the signal is aborted, which is for the caller to look at. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(Math.min(Math.max(ms, 0), LONGEST_MS), undefined, { signal }).catch(() => undefined);
+  for (let left = Math.max(ms, 0), first = true; (first || left > 0) && !signal.aborted; first = false) {
+    const next = Math.min(left, LONGEST_MS);
+    await sleep(next, undefined, { signal }).catch(() => undefined);
+    left -= next;
+  }
 }
 
 /** Lets one loop sleep until something happened; what happens while it is awake counts, too. */

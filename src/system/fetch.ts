@@ -2,6 +2,7 @@ import { type HttpTarget, loopbacks } from "../core/address.ts";
 import { excerpt, type Header, type HttpRequest } from "../core/http-message.ts";
 import { REFUSED } from "./http.ts";
 import { RequestFailed } from "./request-failed.ts";
+import { deadline } from "./timer.ts";
 
 // Bun's fetch, for what is off the start path: streams, TLS, bodies. http.ts is what every pod waits for.
 
@@ -51,15 +52,15 @@ function createLimit(ms: number): Limit {
   const controller = new AbortController();
   let leftMs = ms;
   let since = 0;
-  let timer: Timer;
+  let cancel = (): void => undefined;
   return {
     signal: controller.signal,
     start() {
       since = performance.now();
-      timer = setTimeout(() => controller.abort(), leftMs);
+      cancel = deadline(leftMs, () => controller.abort());
     },
     stop() {
-      clearTimeout(timer);
+      cancel();
       leftMs -= performance.now() - since;
     },
   };

@@ -12,7 +12,7 @@ import { clientFor } from "./prober.ts";
 import { type QuitOptions, sendQuit } from "./quit-request.ts";
 import { probeOnce } from "./ready.ts";
 import { RequestFailed } from "./request-failed.ts";
-import { leftUntil } from "./timer.ts";
+import { abortedAfter, leftUntil } from "./timer.ts";
 
 /** What became of one quit. `ok`: the sidecar took it, and is gone where that can be seen, or leaves by itself. */
 export interface QuitReport {
@@ -114,7 +114,7 @@ function since(start: number): number {
 }
 
 async function outcomeOf(found: Sidecar, quit: QuitRequest, options: QuitOptions): Promise<Outcome> {
-  const signal = AbortSignal.timeout(options.timeoutMs);
+  const signal = abortedAfter(options.timeoutMs);
   // a socket may come later than the quit: each attempt looks for it
   const again = found.socket?.quitPath === undefined ? undefined : () => locate(found).quits[0];
   const { target, result, wasHeard } = await sendQuit(quit, { ...options, again }, signal);

@@ -11,6 +11,14 @@ export function deadline(ms: number, call: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** As `AbortSignal.timeout`, also for longer than a timer can be: beyond that it would be aborted at once. */
+export function abortedAfter(ms: number): AbortSignal {
+  if (ms <= LONGEST_MS) return AbortSignal.timeout(ms);
+  const controller = new AbortController();
+  deadline(ms, () => controller.abort(new DOMException("The operation timed out.", "TimeoutError")));
+  return controller.signal;
+}
+
 /** Whole milliseconds until then; at least a moment: on a machine that stood still, time may be up before anything was tried. */
 export function leftUntil(end: number): number {
   return Math.max(1, Math.round(end - performance.now()));

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { version } from "../../../package.json";
 import { EXIT, Failure } from "../../core/exit.ts";
 import { type Verdict, verdictOf } from "../../core/pod.ts";
@@ -10,6 +9,7 @@ import type { Log } from "../../system/log.ts";
 import { writeOutput } from "../../system/output.ts";
 import { isTrouble } from "../api-error.ts";
 import type { ApiClient, KubeObject } from "../client.ts";
+import { pause } from "../pause.ts";
 import { createActs } from "./act.ts";
 import { type Attempts, createAttempts } from "./attempts.ts";
 import { emptyMemory, knownNow, type Memory } from "./keeper.ts";
@@ -110,7 +110,7 @@ async function judgeInTime(pod: KubeObject, around: Around): Promise<Verdict> {
   if (verdict.kind !== "later") return verdict;
   const { uid } = nameOf(pod);
   around.memory.seen.set(uid, Date.now());
-  await sleep(verdict.at - Date.now() + 1, undefined, { signal: around.signal }).catch(() => undefined);
+  await pause(verdict.at - Date.now() + 1, around.signal);
   return judge(pod, around);
 }
 

@@ -39,19 +39,25 @@ export function quotedLike(neighbour: Node | null, value: unknown): string | und
 
 function stringify(value: unknown, options: ToStringOptions): string {
   const document = new Document<Node>(value, { aliasDuplicateObjects: false });
-  setStyles(document.contents);
-  return document.toString({ lineWidth: 0, flowCollectionPadding: true, directives: false, ...options });
+  setStyles(document.contents, options.blockQuote === false);
+  const whole = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER };
+  return document.toString({ ...whole, flowCollectionPadding: true, directives: false, ...options });
 }
 
 /** Not by `visit`, which copies the path of each node: that took a tenth of the time that many manifests take. */
-function setStyles(node: unknown): void {
+function setStyles(node: unknown, isInline: boolean): void {
   if (isScalar(node)) {
-    if (typeof node.value === "string" && plainValue(node.value) !== node.value) node.type = "QUOTE_DOUBLE";
+    if (typeof node.value === "string" && isQuoted(node.value, isInline)) node.type = "QUOTE_DOUBLE";
   } else if (isPair(node)) {
-    setStyles(node.key);
-    setStyles(node.value);
+    setStyles(node.key, isInline);
+    setStyles(node.value, isInline);
   } else if (isCollection(node)) {
     if (node.items.length === 0) node.flow = true;
-    node.items.forEach(setStyles);
+    for (const item of node.items) setStyles(item, isInline);
   }
+}
+
+/** What would be read as something else; and line breaks that no block of text can hold, which single quotes double. */
+function isQuoted(text: string, isInline: boolean): boolean {
+  return plainValue(text) !== text || (text.includes("\n") && (isInline || /\n[\t ]+$/.test(text)));
 }

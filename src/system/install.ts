@@ -1,3 +1,4 @@
+import { withoutSlashes } from "../core/address.ts";
 import { EXIT, Failure } from "../core/exit.ts";
 import { explainObstacle } from "../core/install.ts";
 
@@ -41,7 +42,7 @@ export async function installSelf(dest: string, signal: AbortSignal): Promise<In
 async function refuseOccupied(files: Files, dest: string): Promise<void> {
   const there = await files.stat(dest).catch(() => undefined); // what is wrong with the path, the copy will say
   if (there?.isDirectory() || dest.endsWith("/")) {
-    throw new Failure(EXIT.usage, `install: ${dest} is a folder; did you mean ${dest.replace(/\/*$/, "/ebb")}?`);
+    throw new Failure(EXIT.usage, `install: ${dest} is a folder; did you mean ${`${withoutSlashes(dest)}/ebb`}?`);
   }
   if (there !== undefined && !there.isFile()) {
     throw new Failure(EXIT.usage, `install: ${dest} is no regular file, and will not be replaced`);

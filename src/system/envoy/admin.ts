@@ -8,6 +8,8 @@ import { RequestFailed } from "../request-failed.ts";
 
 /** For each request: pilot-agent's limit (istio pkg/envoy/admin.go). */
 export const ADMIN_REQUEST_MS = 2000;
+/** For an answer that is read as it comes, as long as it comes. */
+const LONGEST_LINES_MS = 10_000;
 /** What is not read as it comes: the configuration of some listeners, the addresses of ten thousand. */
 const MAX_ANSWER = 16 * 1024 * 1024;
 
@@ -29,18 +31,27 @@ export interface EnvoyAdmin extends Disposable {
 export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin {
   const client = createHttpClient({ maxAnswer: MAX_ANSWER });
   const ask = async (method: string, path: string, onBody?: OnBody): Promise<HttpAnswer | NoAnswer> => {
-    const limit = AbortSignal.timeout(ADMIN_REQUEST_MS);
+    const patience = createPatience();
+    const limit = patience.signal;
+    const hear =
+      onBody &&
+      ((text: string) => {
+        patience.renew();
+        onBody(text);
+      });
     const request = { method, target: at(admin, path), headers: [] };
     try {
       const either = AbortSignal.any([signal, limit]);
-      const direct = onBody === undefined ? undefined : askDirectly(request, either, onBody);
-      const answer = await (direct ?? client.request(request, either, onBody));
+      const direct = onBody === undefined ? undefined : askDirectly(request, either, hear);
+      const answer = await (direct ?? client.request(request, either, hear));
       const verdict = judge(answer);
       return verdict.ready ? answer : { reason: verdict.reason, isRefused: false };
     } catch (error) {
       if (error instanceof RequestFailed) return { reason: error.message, isRefused: error.kind === "refused" };
       if (signal.aborted || !limit.aborted) throw error;
       return { reason: "no answer in time", isRefused: false };
+    } finally {
+      patience.end();
     }
   };
   return {
@@ -53,6 +64,27 @@ export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin
     },
     post: (path) => ask("POST", path),
     [Symbol.dispose]: () => client[Symbol.dispose](),
+  };
+}
+
+/** The limit of a request: it lasts longer as long as lines come, which are many of many clusters. */
+function createPatience() {
+  const controller = new AbortController();
+  const last = performance.now() + LONGEST_LINES_MS;
+  let until = performance.now() + ADMIN_REQUEST_MS;
+  let timer: Timer;
+  const arm = (): void => {
+    const left = until - performance.now();
+    if (left > 0) timer = setTimeout(arm, Math.ceil(left));
+    else controller.abort();
+  };
+  arm();
+  return {
+    signal: controller.signal,
+    renew(): void {
+      until = Math.min(last, performance.now() + ADMIN_REQUEST_MS);
+    },
+    end: () => clearTimeout(timer),
   };
 }
 

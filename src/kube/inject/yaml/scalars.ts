@@ -53,7 +53,7 @@ const MOST_DIGITS = 64;
 function integer(text: string): number | undefined {
   const [, sign, hex, binary, octal, decimal] =
     /^([-+]?)(?:0[xX]([\da-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9]\d*))$/.exec(text) ?? [];
-  const [, significant = ""] = /^0*(.*)$/.exec(hex ?? binary ?? octal ?? decimal ?? "") ?? [];
+  const significant = (hex ?? binary ?? octal ?? decimal ?? "").replace(/^0+/, "");
   if (sign === undefined || significant.length > MOST_DIGITS) return undefined;
   const base = hex ? "0x" : binary ? "0b" : octal ? "0o" : "";
   const size = BigInt(base + (significant || "0"));

@@ -1,0 +1,43 @@
+import { parseArgs } from "node:util";
+import { parseDuration } from "../../src/core/duration.ts";
+import { type Grammar, grammars, inputOf } from "./grammars.ts";
+
+// npm run fuzz -- NAME --for 10m [--seed N]: a failure is shown with its seed and its input, which goes into corpus/.
+
+const { values, positionals } = parseArgs({
+  options: { for: { type: "string", default: "10m" }, seed: { type: "string", default: "1" } },
+  allowPositionals: true,
+});
+const forMs = parseDuration(values.for);
+const [name = ""] = positionals;
+const grammar = grammars[name];
+if (grammar === undefined || forMs === undefined) {
+  console.error(`expected one of ${Object.keys(grammars).join(", ")}, and --for 10m`);
+  process.exit(64);
+}
+
+/** An input has at most some tens of kilobytes: what is linear takes a few milliseconds for it. */
+const MOST_MS = 2000;
+
+function failureOf({ check }: Grammar, input: string): string | undefined {
+  const start = performance.now();
+  try {
+    check(input);
+  } catch (error) {
+    return (error as Error).stack;
+  }
+  const tookMs = performance.now() - start;
+  return tookMs > MOST_MS ? `it took ${Math.round(tookMs)} ms` : undefined;
+}
+
+const end = performance.now() + forMs;
+const first = Number(values.seed);
+let seed = first;
+for (; performance.now() < end; seed += 1) {
+  const input = inputOf(grammar, seed);
+  const failure = failureOf(grammar, input);
+  if (failure === undefined) continue;
+  console.error(`${name}: seed ${seed}: ${failure}\n${JSON.stringify(input)}`);
+  process.exit(1);
+}
+console.log(`${name}: ${seed - first} inputs from seed ${first} on, no failure`);

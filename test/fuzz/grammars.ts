@@ -1,0 +1,188 @@
+import { deepStrictEqual } from "node:assert";
+import { countInbound, createInboundCount } from "../../src/core/envoy/clusters.ts";
+import { inFlightOf } from "../../src/core/envoy/in-flight.ts";
+import { parseBoundListeners, parseListenerDump, parseServerInfo } from "../../src/core/envoy/json.ts";
+import { createLineReader, LONGEST_LINE } from "../../src/core/envoy/lines.ts";
+import { groupNames } from "../../src/core/envoy/name-groups.ts";
+import { createStatsReader, parseStats } from "../../src/core/envoy/stats.ts";
+import { createAnswerReader, type Parsed, parseAnswer } from "../../src/core/http-message.ts";
+import { socketsOf } from "../../src/core/proc-net.ts";
+import { parseProcess } from "../../src/core/proc-pid.ts";
+import { listenersIn, parseAnnotations } from "../../src/core/sidecars/detect.ts";
+import { identityOf, parseNode } from "../../src/core/sidecars/identity.ts";
+import { networkOf } from "../../src/core/sidecars/network.ts";
+import { inboundOf } from "../../src/core/sidecars/registry.ts";
+import { createRandom, type Random, textOf } from "./random.ts";
+
+/** A parser of others' input: how such input looks, and what holds of it whatever it is. */
+export interface Grammar {
+  readonly line: (random: Random) => string;
+  readonly words: readonly string[];
+  /** @throws where it does not hold */
+  readonly check: (text: string) => void;
+}
+
+/** The same every time for one text, so that a failure can be shown by its text alone. */
+function piecesOf(text: string): readonly string[] {
+  const random = createRandom(text.length);
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; at += pieces.at(-1)?.length ?? 0)
+    pieces.push(text.slice(at, at + 1 + random.below(40)));
+  return pieces;
+}
+
+/** How much of garbage is quoted depends on what has come by then. */
+function known(parsed: Parsed): unknown {
+  return parsed.kind === "answer" ? parsed : parsed.kind;
+}
+
+function inPieces(text: string): Parsed {
+  const reader = createAnswerReader();
+  for (const piece of piecesOf(text)) {
+    const parsed = reader.take(piece, false);
+    if (parsed.kind !== "partial") return parsed;
+  }
+  return reader.take("", true);
+}
+
+const inbound = inboundOf("istio") as NonNullable<ReturnType<typeof inboundOf>>;
+const number = (random: Random) => random.of(["0", "1", "7", "4294967295", "99999999999999999999999", "-1", "1e9", ""]);
+const listener = (random: Random) =>
+  random.of(["0.0.0.0_8080", "admin", "a.b", "[__]_80", "x.http.y", "worker_0", "http"]);
+
+const http: Grammar = {
+  line: (random) =>
+    random.of([
+      "HTTP/1.1 200 OK\r\n",
+      "HTTP/1.0 503\r\n",
+      "HTTP/1.1 100 Continue\r\n\r\n",
+      "Transfer-Encoding: chunked\r\n",
+      `Content-Length: ${number(random)}\r\n`,
+      "Connection: close\r\n",
+      "\r\n",
+      "5\r\nhello\r\n",
+      "1;x=y\r\na\r\n",
+      "0\r\n\r\n",
+    ]),
+  words: ["\r\n", "\r\n\r\n", "HTTP/1.1 ", "chunked", ":", "0\r\n", "ffffffff\r\n", "\0"],
+  check(text) {
+    for (const each of [text, `HTTP/1.1 200 OK\r\n${text}`]) {
+      const whole = parseAnswer(each, true);
+      if (whole.kind === "partial") throw new Error("no result at the end of the connection");
+      deepStrictEqual(
+        known(inPieces(each)),
+        known(parseAnswer(each, false).kind === "partial" ? whole : parseAnswer(each, false)),
+      );
+    }
+  },
+};
+
+const stats: Grammar = {
+  line: (random) =>
+    random.of([
+      `listener.${listener(random)}.downstream_cx_active: ${number(random)}\n`,
+      `listener.${listener(random)}.http.${listener(random)}.downstream_rq_completed: ${number(random)}\n`,
+      `http.${listener(random)}.downstream_rq_active: ${number(random)}\n`,
+      `http.${listener(random)}.downstream_cx_active: ${number(random)}\r\n`,
+      "No recorded values\n",
+    ]),
+  words: [": ", "\n", ".http.", "listener.", "http.", ".downstream_cx_active", "_1"],
+  check(text) {
+    const reader = createStatsReader();
+    const lines = createLineReader(reader.take);
+    for (const piece of piecesOf(text)) lines.take(piece);
+    lines.end();
+    if (text.length <= LONGEST_LINE) deepStrictEqual(reader.stats() ?? new Map(), parseStats(text));
+    const side = { inbound, leftOut: new Set<string>(), known: new Set<string>(), ports: [] };
+    const counted = inFlightOf({ stats: parseStats(text) }, side);
+    if ((counted?.requests ?? 0) < 0 || (counted?.connections ?? 0) < 0) throw new Error("less than nothing in flight");
+  },
+};
+
+const clusters: Grammar = {
+  line: (random) => {
+    const name = random.of(["inbound|80||", "InboundPassthroughCluster", "outbound|80||a.b", "a::b", "", "inbound"]);
+    const row = random.of([
+      "observability_name::x",
+      "10.0.0.1:80::rq_active::",
+      "[::1]:80::cx_active::",
+      "rq_active::",
+    ]);
+    return `${name}::${row}${number(random)}${random.of(["\n", "\r\n"])}`;
+  },
+  words: ["::", "\n", "::rq_active::", "::observability_name::", "inbound|"],
+  check(text) {
+    const count = createInboundCount(inbound);
+    const lines = createLineReader(count.take);
+    for (const piece of piecesOf(text)) lines.take(piece);
+    lines.end();
+    if (text.length <= LONGEST_LINE) deepStrictEqual(count.active(), countInbound(text, inbound));
+  },
+};
+
+const dump: Grammar = {
+  line: (random) =>
+    random.of([
+      '{"configs":[',
+      '{"listener":{"name":"a","address":{"socket_address":{"address":"::1","port_value":80}},"traffic_direction":"INBOUND"}}',
+      '{"active_state":{"listener":{"stat_prefix":"x"}}}',
+      ",",
+      "]}",
+      '{"listener_statuses":[{"name":"a","local_address":{"pipe":{"path":"/x"}}}]}',
+      '{"state":"LIVE","version":"a/1.2/c","command_line_options":{},"node":{"id":"a","metadata":{}}}',
+    ]),
+  words: ["{", "}", "[", "]", '"', ",", "null", "1e999", "\\u0000", '"__proto__":'],
+  check(text) {
+    for (const each of [text, `{"configs":[${text}]}`, `{"listener_statuses":[${text}]}`]) {
+      parseListenerDump(each);
+      const names = (parseBoundListeners(each) ?? []).map(({ name }) => name);
+      parseServerInfo(each);
+      parseNode(each);
+      const grouped = groupNames([...names, ...each.split(",")]).flatMap((group) => group.names);
+      deepStrictEqual(grouped.toSorted(), [...names, ...each.split(",")].toSorted());
+    }
+  },
+};
+
+const proc: Grammar = {
+  line: (random) =>
+    random.of([
+      "   0: 0100007F:3A9E 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1337        0 1 1\n",
+      "   1: 00000000000000000000000001000000:3A9E 0000000000000000FFFF00000100007F:9C41 01 0:1 0:0 0  0        0 2 1\n",
+      "0000: 00000002 00000000 00010000 0001 01 42 /run/a.sock\n",
+      "1 (a) b) S 0 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 5 0\n",
+      "36 35 98:0 /var/lib/kubelet/pods/12345678-1234-1234-1234-123456789abc/etc-hosts /etc/hosts rw - ext4 / rw\n",
+      "# Kubernetes-managed hosts file.\n",
+      "eyJhIjp7fX0.eyJrdWJlcm5ldGVzLmlvIjp7InBvZCI6eyJuYW1lIjoiYSJ9fX0.x\n",
+    ]),
+  words: [" ", ":", "\n", "(", ")", "/pods/", "FFFFFFFF", "/etc/hosts "],
+  check(text) {
+    socketsOf({ tcp: text, tcp6: text, unix: text }, new Map());
+    listenersIn(text);
+    parseProcess(text);
+    identityOf({ env: {}, token: text, mounts: text });
+    networkOf({ told: undefined, env: {}, hosts: text, mounts: text, listening: new Set() });
+  },
+};
+
+const escapes: Readonly<Record<string, string>> = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\0": "\\x00" };
+
+const annotations: Grammar = {
+  line: (random) =>
+    `${random.of(["a", "ebb.dev/drain", "", "=", "é"])}="${random.of(["true", "\\n", "\\u00e9", '\\"', "\\"])}"\n`,
+  words: ['"', "=", "\\", "\n", "\\x", "\\U00110000", "\\u"],
+  check(text) {
+    parseAnnotations(text);
+    // as Go's %q writes it, it is read back
+    const quoted = text.replaceAll(/["\\\n\t\0]/g, (character) => escapes[character] as string).replaceAll("\r", "\\r");
+    if (/[\u2028\u2029]/.test(text)) return;
+    deepStrictEqual(parseAnnotations(`a="${quoted}"\n`).get("a"), text);
+  },
+};
+
+export const grammars: Readonly<Record<string, Grammar>> = { http, stats, clusters, dump, proc, annotations };
+
+/** The input of a seed. */
+export function inputOf({ line, words }: Grammar, seed: number): string {
+  return textOf(createRandom(seed), line, words);
+}

@@ -1,3 +1,4 @@
+import { isServiceLink } from "./cli/service-links.ts";
 import { formatDuration } from "./duration.ts";
 import { EXIT, Failure } from "./exit.ts";
 import { type Syntax, splitBy, unexpected } from "./syntax.ts";
@@ -227,6 +228,7 @@ function find(option: Option<unknown>, { flags, env, said }: Sources, mayBeOwn: 
   for (const variable of mayBeOwn ? option.variables : option.also) {
     const value = env[variable.name];
     if (value === undefined || value === "" || (said !== undefined && !isOwn(variable))) continue;
+    if (isServiceLink(variable.name, value)) continue;
     found = [...found, ...foundBy(variable.name, textsOf(variable, value, env))];
     if (found.length > 0 && !option.repeatable) return found;
   }
@@ -265,10 +267,9 @@ function read({ syntax, repeatable }: Option<unknown>, found: readonly Found[]):
 
 /** Variables of ebb's own form that set nothing: a typing error that must not pass in silence. */
 export function unknownVariables(options: Options, env: Environment): readonly string[] {
-  // what Kubernetes sets for a Service named ebb is no typing error
   const own: string[] = [];
   for (const name of Object.keys(env)) {
-    if (isOwn({ name }) && !/^EBB_(SERVICE_(HOST|PORT)|PORT$|PORT_\d)/.test(name)) own.push(name);
+    if (isOwn({ name }) && !isServiceLink(name, env[name] ?? "")) own.push(name);
   }
   if (own.length === 0) return own;
   const known = new Set(Object.values(options).flatMap((option) => option.variables.map(({ name }) => name)));

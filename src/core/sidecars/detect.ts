@@ -1,4 +1,5 @@
 import type { HttpTarget } from "../address.ts";
+import { isServiceLink } from "../cli/service-links.ts";
 import type { Environment } from "../option.ts";
 import type { Annotations, PodFacts } from "./kind.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
@@ -181,7 +182,8 @@ function companions({ env, annotations }: Evidence, { names, by }: Told): void {
   for (const name of sidecarNames) {
     const { isCompanion, variable } = kindOf(name);
     if (!isCompanion) continue;
-    const isNamed = variable !== undefined && (env[variable] ?? "") !== "";
+    const value = variable === undefined ? "" : (env[variable] ?? "");
+    const isNamed = variable !== undefined && value !== "" && !isServiceLink(variable, value);
     const annotation = isNamed ? undefined : annotationOf(name, annotations);
     if (!isNamed && annotation === undefined) continue;
     names.push(name);

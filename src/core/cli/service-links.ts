@@ -1,0 +1,17 @@
+/**
+ * Whether a variable is one that Kubernetes sets for a Service, which may be called `ebb`, `ebb-admin` or `dapr-http`: such a
+ * variable is nobody's wish. The forms are the kubelet's (kubernetes, pkg/kubelet/envvars/envvars.go): the name ends as none of
+ * an option's variables does, but for `NAME_PORT`, whose value is `tcp://10.96.0.5:443`. An ordinary name costs a start nothing.
+ */
+export function isServiceLink(name: string, value: string): boolean {
+  if (name.endsWith("_PORT") && value.includes("://")) return isAddress(value);
+  if (!name.includes("_SERVICE_") && !name.includes("_PORT_")) return false;
+  if (/_SERVICE_HOST$|_PORT_\d{1,5}_(TCP|UDP|SCTP)_ADDR$/.test(name)) return /^[0-9a-f.:]+$/i.test(value);
+  if (/_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_\d{1,5}_(TCP|UDP|SCTP)_PORT$/.test(name)) return /^\d{1,5}$/.test(value);
+  if (/_PORT_\d{1,5}_(TCP|UDP|SCTP)_PROTO$/.test(name)) return /^(tcp|udp|sctp)$/.test(value);
+  return /_PORT_\d{1,5}_(TCP|UDP|SCTP)$/.test(name) && isAddress(value);
+}
+
+function isAddress(value: string): boolean {
+  return /^(tcp|udp|sctp):\/\/(\[[0-9a-f.:]+\]|[0-9.]+):\d{1,5}$/i.test(value);
+}

@@ -12,7 +12,7 @@ import {
 import { policyOf } from "../core/policy.ts";
 import { nearest } from "../core/suggestion.ts";
 import type { Component, Installation } from "../kube/manifests/installation.ts";
-import { writeOutput } from "../system/output.ts";
+import { writeContent } from "../system/output/content.ts";
 
 const components: readonly Component[] = ["webhook", "reaper"];
 
@@ -33,7 +33,7 @@ async function main({ args }: Invocation): Promise<number> {
   expectOwnFlags(call, chosen);
   const installation = await installationOf(call);
   const { printManifests } = await import("../kube/manifests/manifests.ts");
-  await writeOutput(printManifests(installation, chosen, args));
+  await writeContent(printManifests(installation, chosen, args));
   return EXIT.ok;
 }
 

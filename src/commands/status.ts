@@ -1,5 +1,6 @@
 import type { Command, Invocation } from "../command.ts";
 import { describeTarget, isLoopback } from "../core/address.ts";
+import { oneLine } from "../core/base/text.ts";
 import { type Call, expectNoOperands, readOperandCall } from "../core/call.ts";
 import { envoyStatus } from "../core/envoy/status.ts";
 import { EXIT } from "../core/exit.ts";
@@ -118,7 +119,7 @@ function showerOf(json: boolean, env: Environment): Show {
   let before: Facts = new Map();
   return async (snapshot) => {
     const after = factsOf(snapshot);
-    const lines = changes(before, after).map((line) => `${snapshot.time} ${line}`);
+    const lines = changes(before, after).map((line) => `${snapshot.time} ${oneLine(line)}`);
     before = after;
     return lines.length === 0 || (await print(lines.join("\n")));
   };

@@ -1,3 +1,4 @@
+import { oneLine } from "./base/text.ts";
 import type { Verdict } from "./pod.ts";
 import type { Act, Outcome, Tried } from "./reap-attempt.ts";
 import { describeMeans } from "./reap-means.ts";
@@ -66,7 +67,8 @@ export function eventOfOutcome(outcome: Outcome): PodEvent | undefined {
 /** kubernetes pkg/apis/core/validation/events.go, NoteLengthLimit: bytes. */
 const LONGEST_NOTE = 1024;
 
-function noteOf(text: string): string {
+function noteOf(said: string): string {
+  const text = oneLine(said);
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= LONGEST_NOTE) return text;
   const cut = new TextDecoder().decode(bytes.subarray(0, LONGEST_NOTE - 6));

@@ -1,3 +1,4 @@
+import { oneLine } from "./base/text.ts";
 import type { Rule } from "./pod-rules.ts";
 import type { Report } from "./reap-report.ts";
 import { counted } from "./wording.ts";
@@ -31,7 +32,7 @@ export function tableOf(rows: readonly Row[], showsAll: boolean): string {
   const shown = rows.filter(isShown).sort(byWeight);
   const lines = [
     ["NAMESPACE", "POD", "RESULT", "WHY"],
-    ...shown.map(({ namespace, pod, result, why }) => [namespace, pod, result, why]),
+    ...shown.map(({ namespace, pod, result, why }) => [namespace, pod, result, why].map(oneLine)),
   ];
   const widths = [0, 1, 2].map((at) => Math.max(...lines.map((line) => (line[at] ?? "").length)));
   const table = lines.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "));

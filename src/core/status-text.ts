@@ -1,3 +1,4 @@
+import { oneLine } from "./base/text.ts";
 import { formatDuration } from "./duration.ts";
 import { describeInFlight } from "./findings.ts";
 import type {
@@ -21,12 +22,7 @@ export function statusLines(snapshot: Snapshot): readonly string[] {
     findings.length === 0 ? ["nothing stands out"] : findings.map(({ message }) => `! ${message}`),
   ];
   const lines = sections.filter(({ length }) => length > 0).flatMap((section) => ["", ...section]);
-  return lines.slice(1).map(printable);
-}
-
-/** What others have named cannot move the cursor of a terminal. */
-function printable(line: string): string {
-  return line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");
+  return lines.slice(1).map(oneLine);
 }
 
 function sidecarLines(

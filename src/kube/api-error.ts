@@ -1,3 +1,4 @@
+import { oneLine } from "../core/base/text.ts";
 import { EXIT, Failure } from "../core/exit.ts";
 
 /** What an API server answered instead of what was asked for, or why it did not answer. */
@@ -9,7 +10,7 @@ export class ApiError extends Error {
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, answer: Pick<ApiError, "status" | "reason" | "retryAfterMs">, options?: ErrorOptions) {
-    super(message, options);
+    super(oneLine(message), options); // the server may say anything
     this.name = "ApiError";
     this.status = answer.status;
     this.reason = answer.reason;

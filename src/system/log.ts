@@ -1,3 +1,4 @@
+import { oneLine } from "../core/base/text.ts";
 import { formatDuration } from "../core/duration.ts";
 import { type Sources, unknownVariables } from "../core/option.ts";
 import { options, type Settings } from "../core/options.ts";
@@ -143,5 +144,5 @@ function formatField([name, value]: readonly [string, unknown]): string {
   if (typeof value === "number" && name.endsWith("Ms")) return ` ${name.slice(0, -2)}=${formatDuration(value)}`;
   const text = Array.isArray(value) ? value.join(",") : typeof value === "string" ? value : JSON.stringify(value);
   if (!/[\s"]/.test(text)) return ` ${name}=${text}`;
-  return ` ${name}=${text.includes('"') && !text.includes("'") ? `'${text}'` : JSON.stringify(text)}`;
+  return ` ${name}=${text.includes('"') && !text.includes("'") ? `'${oneLine(text)}'` : JSON.stringify(text)}`;
 }

@@ -1,4 +1,5 @@
 import { type Backlog, createBacklog, type Write } from "../core/base/backlog.ts";
+import { oneLine, printable } from "../core/base/text.ts";
 import { EXIT, Failure } from "../core/exit.ts";
 import { ERRNO, errorText } from "./errno.ts";
 import { atExit } from "./exit.ts";
@@ -15,7 +16,8 @@ const LAST_TRY_MS = 100;
 
 /** To stderr, which never holds up ebb: the app may share it, and its reader may stop. A live line there makes room. */
 export function writeError(text: string): void {
-  const isDone = errors.add(live === "" ? text : `${ERASE_LINE}${text}${live}`);
+  const shown = printable(text);
+  const isDone = errors.add(live === "" ? shown : `${ERASE_LINE}${shown}${live}`);
   if (!isDone && !isRetrying) retryIn(1);
 }
 
@@ -64,7 +66,8 @@ let live = "";
 /** Shows a line at the bottom of the terminal at stderr, in place of the one before; an empty one takes it away. */
 export function showLive(line: string): void {
   const width = process.stderr.columns || 80;
-  live = line.length < width ? line : `${line.slice(0, width - 2)}…`;
+  const shown = oneLine(line);
+  live = shown.length < width ? shown : `${shown.slice(0, width - 2)}…`;
   if (errors.flush()) native.write(2, `${ERASE_LINE}${live}`, 0);
 }
 
@@ -73,12 +76,13 @@ export function writeControl(sequence: string): void {
   native.write(1, sequence, 0);
 }
 
+/** To stdout: ebb's own words and others' names. */
 export function writeOutput(text: string): Promise<boolean> {
-  return writeStreamed(new TextEncoder().encode(text));
+  return writeStreamed(new TextEncoder().encode(printable(text)));
 }
 
 /**
- * Writes all of it to stdout, or stderr, never blocking, so that signals are heard while the reader takes its time. False
+ * Writes all of it as it is to stdout, or stderr, never blocking, so that signals are heard while the reader takes its time. False
  * where nobody reads any more. @throws Failure 71 where it cannot be written
  */
 export async function writeStreamed(bytes: Uint8Array, descriptor: 1 | 2 = 1): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { createBacklog } from "../core/base/backlog.ts";
+import { printable } from "../core/base/text.ts";
 import { atExit } from "./exit.ts";
 import { readIfThere } from "./file.ts";
 import { native } from "./native.ts";
@@ -18,7 +19,7 @@ export function openPodLog(): ((text: string) => void) | undefined {
     `ebb: warning: ${lines} lines of this drain are missing here: the log was full\n`;
   const backlog = createBacklog(writerTo(descriptor), { room: ROOM, describeLoss });
   atExit(backlog.flush);
-  return backlog.add;
+  return (text) => backlog.add(printable(text));
 }
 
 /** The container's first process. With shareProcessNamespace that is not PID 1, but the first one in the container's own cgroup. */

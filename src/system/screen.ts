@@ -1,7 +1,8 @@
+import { oneLine } from "../core/base/text.ts";
 import type { Environment } from "../core/option.ts";
 import { atExit } from "./exit.ts";
 import { isTerminal } from "./live.ts";
-import { writeControl, writeOutput } from "./output.ts";
+import { writeControl, writeStreamed } from "./output.ts";
 
 // ECMA-48 and xterm's: cursor up, erase to the end of the line and of the screen; cursor and wrapping off and on.
 const up = (lines: number) => (lines === 0 ? "" : `\x1b[${lines}A`);
@@ -24,9 +25,9 @@ export function openScreen(env: Environment): Draw | undefined {
   atExit(() => writeControl(SHOW));
   return (lines) => {
     const shown = clip(lines, (process.stdout.rows || 24) - 1);
-    const text = `${up(drawn)}\r${shown.map((line) => `${line}${ERASE_LINE}\r\n`).join("")}${ERASE_BELOW}`;
+    const text = `${up(drawn)}\r${shown.map((line) => `${oneLine(line)}${ERASE_LINE}\r\n`).join("")}${ERASE_BELOW}`;
     drawn = shown.length;
-    return writeOutput(text);
+    return writeStreamed(new TextEncoder().encode(text));
   };
 }
 

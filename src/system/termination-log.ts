@@ -1,4 +1,5 @@
 import { parseArguments } from "../core/arguments.ts";
+import { oneLine } from "../core/base/text.ts";
 import type { Given } from "../core/call.ts";
 import { type Options, resolve } from "../core/option.ts";
 import { options } from "../core/options.ts";
@@ -12,7 +13,7 @@ export function writeTerminationLog(path: string | undefined, reason: string): v
   const { existsSync } = files;
   if (path === undefined && !existsSync(DEFAULT)) return;
   try {
-    writeAtOnce(files, path ?? DEFAULT, `ebb: ${reason.replaceAll("\n", "; ")}\n`);
+    writeAtOnce(files, path ?? DEFAULT, `ebb: ${oneLine(reason.replaceAll("\n", "; "))}\n`);
   } catch (error) {
     writeError(`ebb: the termination log ${path ?? DEFAULT} could not be written: ${reasonOf(error)}\n`);
   }

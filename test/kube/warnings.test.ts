@@ -10,9 +10,9 @@ test("a warning names who warns, the field, and what is wrong", () => {
   ]);
 });
 
-test("what is said twice is said once, and control characters, with which the API server drops a warning, are blanks", () => {
+test("what is said twice is said once, and control characters, with which the API server drops a warning, are escaped", () => {
   expect(warningsOf([remark("a\nb\u0000c"), remark("a\nb\u0000c"), remark("d")])).toEqual([
-    "ebb: spec: a b c",
+    "ebb: spec: a\\nb\\u0000c",
     "ebb: spec: d",
   ]);
 });

@@ -1,8 +1,10 @@
 import { isatty } from "node:tty";
+import { oneLine, printable } from "../../core/base/text.ts";
 import { EXIT, Failure, INJECT_EXIT } from "../../core/exit.ts";
 import type { Environment } from "../../core/option.ts";
 import type { Policy } from "../../core/patch.ts";
-import { writeOutput, writeStreamed } from "../../system/output.ts";
+import { writeContent } from "../../system/output/content.ts";
+import { writeStreamed } from "../../system/output.ts";
 import { joinTexts } from "./documents.ts";
 import { type Injected, injectText } from "./inject-text.ts";
 import { readSources, replaceFile, type Source } from "./manifest-files.ts";
@@ -30,22 +32,17 @@ export async function inject({ paths, recursive, policy, outcome, quiet, env }: 
   const sources = await readSources(paths, recursive);
   const done = sources.map((source): Done => ({ ...source, ...injectText(source.name, source.text, policy) }));
   const problems = done.flatMap(({ problems }) => problems);
-  if (problems.length > 0) throw new Failure(INJECT_EXIT.input, problems.map(printable).join("\n"));
+  if (problems.length > 0) throw new Failure(INJECT_EXIT.input, problems.map(oneLine).join("\n"));
   if (!quiet) await say(done.flatMap(({ remarks }) => remarks));
   if (outcome === "diff") return await showDiff(done, env);
   if (outcome === "write") return writeFiles(done);
-  await print(joinTexts(done.map(textAfter)));
+  await writeContent(joinTexts(done.map(textAfter)));
   return EXIT.ok;
 }
 
 async function say(remarks: readonly string[]): Promise<void> {
-  const text = remarks.map((remark) => `ebb: ${printable(remark)}\n`).join("");
+  const text = remarks.map((remark) => `ebb: ${oneLine(remark)}\n`).join("");
   await writeStreamed(new TextEncoder().encode(text), 2);
-}
-
-/** Names come from manifests, and may hold anything: no control character reaches the terminal. */
-function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, "\ufffd");
 }
 
 function textAfter({ text, splices }: Done): string {
@@ -61,7 +58,8 @@ function writeFiles(done: readonly Done[]): number {
 async function showDiff(done: readonly Done[], env: Environment): Promise<number> {
   const lines = done.flatMap(({ name, text, splices }) => unifiedDiff(name, text, splices));
   const isColored = isatty(1) && !env.NO_COLOR && env.TERM !== "dumb";
-  await print(lines.map((line) => `${isColored ? colored(line) : line}\n`).join(""));
+  if (isColored) await writeStreamed(new TextEncoder().encode(lines.map((line) => `${colored(line)}\n`).join("")));
+  else await writeContent(lines.map((line) => `${line}\n`).join(""));
   return lines.length > 0 ? INJECT_EXIT.differs : EXIT.ok;
 }
 
@@ -75,9 +73,6 @@ const colors: readonly (readonly [start: string, code: number])[] = [
 
 function colored(line: string): string {
   const color = colors.find(([start]) => line.startsWith(start));
-  return color === undefined ? line : `\x1b[${color[1]}m${line}\x1b[m`;
-}
-
-async function print(text: string): Promise<void> {
-  await writeOutput(text);
+  const shown = printable(line);
+  return color === undefined ? shown : `\x1b[${color[1]}m${shown}\x1b[m`;
 }

@@ -1,3 +1,4 @@
+import { oneLine } from "../../core/base/text.ts";
 import { describePath, objectOf, type Path, textOf } from "../../core/json.ts";
 import { type Injection, injectPod, type Policy, type Remark } from "../../core/patch.ts";
 import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts";
@@ -91,7 +92,7 @@ function skipped(problems: readonly Remark[], warnings: readonly Remark[]): Deci
 /** Without `details`: in their place kubectl would leave out who refused it, and the message. */
 function refused(problems: readonly Remark[], warnings: readonly Remark[]): Decision {
   const reason = describe(problems);
-  const message = `ebb cannot be put into this pod: ${reason}`;
+  const message = oneLine(`ebb cannot be put into this pod: ${reason}`); // kubectl shows it as it is
   const status = { status: "Failure", code: 422, reason: "Invalid", message };
   return { result: "refused", reason, response: { ...allowed(warnings), allowed: false, status } };
 }

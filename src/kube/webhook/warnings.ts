@@ -1,3 +1,4 @@
+import { oneLine } from "../../core/base/text.ts";
 import type { Remark } from "../../core/patch.ts";
 import { counted } from "../../core/wording.ts";
 
@@ -23,8 +24,7 @@ export function warningsOf(remarks: readonly Remark[]): readonly string[] {
 }
 
 function shorten(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken away
-  const plain = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
+  const plain = oneLine(text.toWellFormed());
   return plain.length <= LONGEST
     ? plain
     : `${plain

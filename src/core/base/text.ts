@@ -1,0 +1,53 @@
+/**
+ * Text that is not ours (names, annotations, answers of other programs) on its way to a terminal or a log: no character of it
+ * moves the cursor, hides or reorders what is shown. The writers in system/ call this, so nobody else has to. Each such
+ * character becomes `\u001b`: within a JSON string that means the same character, so that JSON stays as it is.
+ * Loops, because the first line of a log is written on a start's way.
+ */
+export function printable(text: string): string {
+  return escaped(text, true);
+}
+
+/** The same on one line: what is one entry of a list, a table or a log cannot look like two. */
+export function oneLine(text: string): string {
+  return escaped(text, false);
+}
+
+const TAB = 0x09;
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+/** The first half of tags (U+E0000 and after), which repeat ASCII invisibly. */
+const TAGS = 0xdb40;
+
+function escaped(text: string, hasLines: boolean): string {
+  let result = "";
+  let from = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    const isTag = at > 0 && text.charCodeAt(at - 1) === TAGS;
+    if (!isTag && (!isUnprintable(code) || (hasLines && isLayout(text, at, code)))) continue;
+    result += text.slice(from, at) + escapeOf(code);
+    from = at + 1;
+  }
+  return from === 0 ? text : result + text.slice(from);
+}
+
+/** A tab, or the end of a line. */
+function isLayout(text: string, at: number, code: number): boolean {
+  return code === NEWLINE || code === TAB || (code === RETURN && text.charCodeAt(at + 1) === NEWLINE);
+}
+
+/** C0, DEL and C1; what is invisible; what changes the direction of text (Unicode's Cf, Zl, Zp; UTS 55 says what they do). */
+function isUnprintable(code: number): boolean {
+  if (code < 0x7f) return code < 0x20;
+  if (code < 0x200b) return code < 0xa0 || code === 0xad || code === 0x61c || code === 0x180e;
+  if (code < 0x2070) return code < 0x2010 || (code > 0x2027 && code < 0x202f) || code > 0x205f;
+  return code === TAGS || code === 0xfeff || (code > 0xfff8 && code < 0xfffc);
+}
+
+function escapeOf(code: number): string {
+  if (code === NEWLINE) return "\\n";
+  if (code === TAB) return "\\t";
+  if (code === RETURN) return "\\r";
+  return `\\u${code.toString(16).padStart(4, "0")}`;
+}

@@ -1,3 +1,5 @@
+import { redactQuery } from "./base/redact.ts";
+
 /** Where a connection goes. */
 export type Address =
   | { readonly kind: "tcp"; readonly host: string; readonly port: number }
@@ -11,6 +13,8 @@ export interface HttpTarget {
   readonly authority: string;
   /** Path and query. */
   readonly path: string;
+  /** `user:password` as the URL has it; undefined: it has none. It is sent as Basic credentials, and never shown. */
+  readonly userinfo?: string;
 }
 
 /** `http://host:port/path`, `https://...`, or `unix:/file.sock` (its path is then `/`); undefined for anything else. */
@@ -34,12 +38,9 @@ export function parseHttpTarget(text: string): HttpTarget | undefined {
       host: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
       port,
     };
-    return {
-      address,
-      isSecure,
-      authority: url.host,
-      path: url.pathname + url.search,
-    };
+    const target = { address, isSecure, authority: url.host, path: url.pathname + url.search };
+    const { username, password } = url;
+    return username + password === "" ? target : { ...target, userinfo: `${username}:${password}` };
   } catch {
     return undefined; // not a URL: the caller says what it expected
   }
@@ -69,10 +70,25 @@ export function parseUnix(text: string): Extract<Address, { kind: "unix" }> | un
   return path === undefined ? undefined : { kind: "unix", path };
 }
 
-/** `http://localhost:15020/quitquitquit`, `unix:/admin.sock/quitquitquit`: for logs and messages. */
+/** `http://localhost:15020/quitquitquit`, `unix:/admin.sock /quitquitquit`: for logs and messages, without what may be a secret. */
 export function describeTarget(target: HttpTarget): string {
-  if (target.address.kind === "unix") return `unix:${target.address.path} ${target.path}`;
-  return `http${target.isSecure ? "s" : ""}://${target.authority}${target.path}`;
+  const { address, path } = target;
+  const query = path.indexOf("?");
+  const shown = query < 0 ? path : path.slice(0, query) + redactQuery(path.slice(query));
+  return address.kind === "unix" ? `unix:${address.path} ${shown}` : originOf(target) + shown;
+}
+
+/** All of it, userinfo and query too: to be parsed or compared, never to be shown. */
+export function exactUrl(target: HttpTarget): string {
+  const { address, authority, path, isSecure, userinfo } = target;
+  if (address.kind === "unix") return `unix:${address.path} ${path}`;
+  if (userinfo === undefined) return originOf(target) + path;
+  return `http${isSecure ? "s" : ""}://${userinfo}@${authority}${path}`;
+}
+
+/** `https://host:8443`. */
+export function originOf({ isSecure, authority }: HttpTarget): string {
+  return `http${isSecure ? "s" : ""}://${authority}`;
 }
 
 /**

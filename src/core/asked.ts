@@ -1,4 +1,5 @@
-import { describeTarget, type HttpTarget, parseHttpTarget } from "./address.ts";
+import { type HttpTarget, parseHttpTarget } from "./address.ts";
+import { redactUrl, redactUrls } from "./base/redact.ts";
 import { EXIT, Failure } from "./exit.ts";
 
 /** What `ebb request` was asked for. */
@@ -24,7 +25,7 @@ export function parseAsked(operands: readonly string[], bodyFlag: string | undef
   const [given, text = "", inline, unexpected] = isMethodFirst ? operands : [undefined, ...operands];
   if (text === "") throw usage("expected a path such as /stats, or a URL");
   if (methods.includes(text)) throw usage(`expected a path or a URL after ${text}`);
-  if (unexpected !== undefined) throw usage(`${JSON.stringify(unexpected)}: unexpected argument`);
+  if (unexpected !== undefined) throw usage(`${JSON.stringify(redactUrls(unexpected))}: unexpected argument`);
   if (inline !== undefined && bodyFlag !== undefined) throw usage("a body and --body: give one of them");
   const body = bodyFlag ?? inline;
   return { method: methodOf(given, body), where: whereOf(text), body };
@@ -43,9 +44,8 @@ function whereOf(text: string): Asked["where"] {
     return { kind: "path", path: text.startsWith("/") ? text : `/${text}` };
   }
   const target = parseHttpTarget(text);
-  if (target === undefined) throw usage(`expected http:// or https:// and a host, got ${JSON.stringify(text)}`);
-  if (text.slice(0, text.indexOf(target.authority)).includes("@")) {
-    throw usage(`a user name in a URL is not sent; use --header 'Authorization: Basic ...' ${describeTarget(target)}`);
+  if (target === undefined) {
+    throw usage(`expected http:// or https:// and a host, got ${JSON.stringify(redactUrl(text))}`);
   }
   return { kind: "url", target };
 }

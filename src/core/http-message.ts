@@ -27,7 +27,21 @@ export function encodeRequest({ method, target, headers }: HttpRequest): string 
   let text = `${method} ${target.path} HTTP/1.1\r\nHost: ${target.authority}\r\nUser-Agent: ebb\r\n`;
   if (method !== "GET" && method !== "HEAD") text += "Content-Length: 0\r\n";
   for (const [name, value] of headers) text += `${name}: ${value}\r\n`;
+  const credentials = target.userinfo === undefined ? undefined : basicCredentials({ target, headers });
+  if (credentials !== undefined) text += `${credentials[0]}: ${credentials[1]}\r\n`;
   return `${text}\r\n`;
+}
+
+/** What a URL's userinfo asks to be sent (RFC 7617), as Go's net/http has it: a header that is given comes first. */
+export function basicCredentials({ target, headers }: Pick<HttpRequest, "target" | "headers">): Header | undefined {
+  if (target.userinfo === undefined) return undefined;
+  for (const [name] of headers) if (name.toLowerCase() === "authorization") return undefined;
+  return ["Authorization", `Basic ${btoa(percentDecoded(target.userinfo))}`];
+}
+
+/** The bytes, as latin1 text. A `%` that encodes nothing stands for itself, as curl has it. */
+function percentDecoded(text: string): string {
+  return text.replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 }
 
 /** Reads an HTTP/1.x answer (RFC 9112) to `method` from all bytes that came, as latin1 text; `isEnd`: no more will come. */

@@ -2,7 +2,7 @@ import { type Backoff, backoffMs } from "./backoff.ts";
 import { formatDuration } from "./duration.ts";
 import type { Verdict } from "./pod.ts";
 import type { Rule } from "./pod-rules.ts";
-import { describeMeans, type Ending, type Means } from "./reap-means.ts";
+import type { Ending, Means } from "./reap-means.ts";
 
 /**
  * The reaping of one pod, by its UID, as a pure state machine: looking -> acting -> watching -> looking ... -> over, with rests
@@ -244,8 +244,8 @@ function next(state: Progress, endings: readonly Ending[], { policy, before }: A
   const [ending] = endings;
   if (ending === undefined) return over({ kind: "left", reason: "nothing of it is to be ended" }, before);
   const { container, patienceMs } = ending;
-  const spent = new Set(tried.filter((each) => each.round === round && each.container === container).map(nameOf));
-  const means = ending.means.find((each) => !spent.has(describeMeans(each)));
+  const spent = new Set(tried.filter((each) => each.round === round && each.container === container).map(keyOf));
+  const means = ending.means.find((each) => !spent.has(JSON.stringify(each)));
   if (means !== undefined) {
     const act: Act = { container, means, patienceMs };
     const turn = state.turn + 1;
@@ -256,8 +256,9 @@ function next(state: Progress, endings: readonly Ending[], { policy, before }: A
   return over({ kind: "gave-up", reason: `${container} does not go, whatever it is told`, tried }, before);
 }
 
-function nameOf({ means }: Act): string {
-  return describeMeans(means);
+/** Its description leaves out secrets, so two may have the same. */
+function keyOf({ means }: Act): string {
+  return JSON.stringify(means);
 }
 
 function rest(progress: Progress, { rest, chance }: Policy, before: readonly Action[], atLeastMs = 0): Step {

@@ -1,15 +1,16 @@
-import type { Header } from "./http-message.ts";
+import { redactUrl, redactUrls } from "./base/redact.ts";
+import { basicCredentials, type Header } from "./http-message.ts";
 import type { JsonObject } from "./json.ts";
 import { EBB, EBB_FOLDER } from "./patch-command.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 import { type Given, givenFor, isUsualAdmin, patienceOf, portOf, quitsOf } from "./reap-quits.ts";
-import { describeQuit } from "./sidecars/quit.ts";
+import { exactQuit } from "./sidecars/quit.ts";
 import { kindOf, type SidecarName } from "./sidecars/registry.ts";
 import type { QuitRequest } from "./sidecars/sidecar.ts";
 
 /** How a sidecar of another pod is ended: something that the API server and the kubelet do for those who may. */
 export type Means =
-  | { readonly kind: "exec"; readonly container: string; readonly command: readonly string[] }
+  | { readonly kind: "exec"; readonly container: string; readonly command: readonly string[]; readonly isGiven?: true }
   /** HTTP requests to ports of the pod's loopback, one after the other. */
   | { readonly kind: "port-forward"; readonly container: string; readonly requests: readonly PortRequest[] }
   /** A container with ebb's image that is put into the pod; `env` is as manifests have it. */
@@ -80,7 +81,8 @@ interface Told {
 function execs(container: ContainerView, told: Told): readonly Means[] {
   const { given, quits, sidecar } = told;
   const exec = (command: readonly string[]): Means => ({ kind: "exec", container: container.name, command });
-  if (given.command !== undefined) return [exec(given.command)];
+  if (given.command !== undefined)
+    return [{ kind: "exec", container: container.name, command: given.command, isGiven: true }];
   const hasEbb = quits.length > 0 && container.mountPaths.includes(EBB_FOLDER);
   const ebb = hasEbb ? [exec([EBB, ...quitCall(told)])] : [];
   const own = sidecar === undefined || given.quits !== undefined ? undefined : ownCommand(sidecar, quits);
@@ -96,7 +98,9 @@ function ownCommand(sidecar: SidecarName, quits: readonly QuitRequest[]): readon
 function forwards(container: string, quits: readonly QuitRequest[]): readonly Means[] {
   const requests = quits.flatMap(({ method, target, headers = [] }): readonly PortRequest[] => {
     const port = portOf(target);
-    return port === undefined ? [] : [{ port, method, path: target.path, headers }];
+    const credentials = basicCredentials({ target, headers });
+    const all = credentials === undefined ? headers : [...headers, credentials];
+    return port === undefined ? [] : [{ port, method, path: target.path, headers: all }];
   });
   return requests.length === 0 ? [] : [{ kind: "port-forward", container, requests }];
 }
@@ -129,7 +133,7 @@ function quitCall(told: Told): readonly string[] {
   const { sidecar, given } = told;
   const isFound = sidecar !== undefined && given.quits === undefined && isUsualAdmin(sidecar, told.quits);
   const quits = isFound || variableNames(told).length > 0 ? [] : told.quits;
-  return ["quit", "--sidecar", told.sidecar ?? "none", ...quits.flatMap((quit) => ["--quit", describeQuit(quit)])];
+  return ["quit", "--sidecar", told.sidecar ?? "none", ...quits.flatMap((quit) => ["--quit", exactQuit(quit)])];
 }
 
 function noMeans(
@@ -143,14 +147,20 @@ function noMeans(
   return `none of the allowed means (${allowed.join(", ")}) ends ${name}: allow more with --means, or ${how}`;
 }
 
-/** For logs, Events and tables; no header is in it. */
+/** For logs, Events and tables: no header is in it, and of a command that the pod gives only the program. */
 export function describeMeans(means: Means): string {
   switch (means.kind) {
     case "exec":
-      return `exec in ${means.container}: ${means.command.join(" ")}`;
+      return `exec in ${means.container}: ${describeCommand(means)}`;
     case "port-forward":
-      return `port-forward: ${means.requests.map(({ method, port, path }) => `${method} :${port}${path}`).join(", ")}`;
+      return `port-forward: ${means.requests.map(({ method, port, path }) => `${method} :${port}${redactUrl(path)}`).join(", ")}`;
     case "ephemeral":
-      return `ephemeral container: ebb ${means.args.join(" ")}`;
+      return `ephemeral container: ebb ${means.args.map(redactUrls).join(" ")}`;
   }
+}
+
+function describeCommand({ command, isGiven }: Extract<Means, { kind: "exec" }>): string {
+  const [program = "", ...words] = command.map(redactUrls);
+  if (isGiven === true && words.length > 0) return `${program} ...`;
+  return [program, ...words].join(" ");
 }

@@ -1,9 +1,10 @@
 import type { HttpTarget } from "./address.ts";
+import { hidden, redactUrl } from "./base/redact.ts";
 import { parseWords } from "./injection-options.ts";
 import type { PodView } from "./pod-view.ts";
 import type { Annotations } from "./sidecars/kind.ts";
 import { planSidecars } from "./sidecars/plan.ts";
-import { describeQuit, parseQuit } from "./sidecars/quit.ts";
+import { exactQuit, parseQuit } from "./sidecars/quit.ts";
 import { kindOf, type SidecarName } from "./sidecars/registry.ts";
 import type { QuitRequest } from "./sidecars/sidecar.ts";
 import { positive, unexpected } from "./syntax.ts";
@@ -24,7 +25,7 @@ export function givenFor(name: string, annotations: Annotations): Given | string
   const words = annotations.get(`ebb.dev/reap-exec.${name}`);
   const command = words === undefined ? undefined : parseWords(words);
   if (words !== undefined && command === undefined) {
-    return unexpected(`ebb.dev/reap-exec.${name}`, 'a command line such as ["/bin/app", "--stop"]', words);
+    return unexpected(`ebb.dev/reap-exec.${name}`, 'a command line such as ["/bin/app", "--stop"]', words, hidden);
   }
   const url = annotations.get(`ebb.dev/reap-quit.${name}`);
   const quit = url === undefined ? undefined : parseQuit(url);
@@ -33,6 +34,7 @@ export function givenFor(name: string, annotations: Annotations): Given | string
       `ebb.dev/reap-quit.${name}`,
       "a URL on the pod's loopback such as http://localhost:9901/quit",
       url,
+      redactUrl,
     );
   }
   const patience = annotations.get(`ebb.dev/reap-patience.${name}`);
@@ -59,7 +61,7 @@ export function quitsOf(name: SidecarName, pod: PodView): readonly QuitRequest[]
 /** Whether these go to the usual admin interface of an Envoy, of which nothing says that it is there. */
 export function isUsualAdmin(name: SidecarName, quits: readonly QuitRequest[]): boolean {
   const { drainPath, quitPath, quit } = kindOf(name);
-  return drainPath !== undefined && quitPath !== undefined && quits.map(describeQuit).join() === `POST ${quit}`;
+  return drainPath !== undefined && quitPath !== undefined && quits.map(exactQuit).join() === `POST ${quit}`;
 }
 
 /** Variables by which injectors tell the app of its sidecar: in one container or another. */

@@ -1,4 +1,5 @@
-import { describeTarget, type HttpTarget, parseHttpTarget } from "../core/address.ts";
+import { exactUrl, type HttpTarget, parseHttpTarget } from "../core/address.ts";
+import { redactUrl } from "../core/base/redact.ts";
 import type { Environment } from "../core/option.ts";
 import { duration, port as portSyntax, syntax } from "../core/syntax.ts";
 import { commandLine, type Personality, type Translation } from "./personality.ts";
@@ -49,7 +50,7 @@ function translate(args: readonly string[], env: Environment): Translation {
   return { command: isShutdown ? "run" : "wait", ...commandLine(call.words, call.wordsAt), said: saying.said };
 }
 
-const uriSyntax = syntax(parseHttpTarget, "a URL such as http://127.0.0.1:4191/ready");
+const uriSyntax = syntax(parseHttpTarget, "a URL such as http://127.0.0.1:4191/ready", redactUrl);
 
 function sayProxy({ flags: given }: ToolCall, saying: Saying): void {
   const port = given.get("port");
@@ -59,7 +60,7 @@ function sayProxy({ flags: given }: ToolCall, saying: Saying): void {
   }
   if (uri === undefined || !saying.check(uri, uriSyntax)) return;
   const target = uriSyntax.parse(uri.text) as HttpTarget;
-  saying.say("admin", uri.origin, describeTarget({ ...target, path: "" }));
+  saying.say("admin", uri.origin, exactUrl({ ...target, path: "" }));
   saying.say("ready-path", uri.origin, target.path);
 }
 

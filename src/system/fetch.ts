@@ -1,5 +1,6 @@
 import { type HttpTarget, loopbacks } from "../core/address.ts";
-import { excerpt, type Header, type HttpRequest } from "../core/http-message.ts";
+import { redactUrls } from "../core/base/redact.ts";
+import { basicCredentials, excerpt, type Header, type HttpRequest } from "../core/http-message.ts";
 import { REFUSED } from "./http.ts";
 import { RequestFailed } from "./request-failed.ts";
 import { deadline } from "./timer.ts";
@@ -97,10 +98,12 @@ function fetchFrom(request: StreamedRequest, host: string | undefined, signal: A
 /** Ours, but for those that are given. */
 function headersOf({ target, headers }: StreamedRequest): readonly Header[] {
   const given = new Set(headers.map(([name]) => name.toLowerCase()));
+  const credentials = basicCredentials({ target, headers });
   const own: readonly Header[] = [
     ["Host", target.authority],
     ["User-Agent", "ebb"],
     ["Accept-Encoding", "identity"],
+    ...(credentials === undefined ? [] : [credentials]),
   ];
   return [...own.filter(([name]) => !given.has(name.toLowerCase())), ...headers];
 }
@@ -133,7 +136,7 @@ function failureOf(error: unknown, signal: AbortSignal): RequestFailed {
   if (notThere.includes(code)) return new RequestFailed("unreachable", `connection failed (${code})`);
   const { message } = error as Error;
   const [reason = ""] = message.split(". For more information");
-  return new RequestFailed("broken", reasons[code] ?? `${excerpt(reason, 200)}`);
+  return new RequestFailed("broken", reasons[code] ?? excerpt(redactUrls(reason), 200));
 }
 
 /** Nothing has been sent: nobody listens there, or there is no such way. */

@@ -1,14 +1,16 @@
-import { describeTarget } from "../core/address.ts";
-import type { HttpAnswer, HttpRequest } from "../core/http-message.ts";
+import { originOf } from "../core/address.ts";
+import { redactUrls } from "../core/base/redact.ts";
+import { basicCredentials, type HttpAnswer, type HttpRequest } from "../core/http-message.ts";
 import { RequestFailed } from "./request-failed.ts";
 
 /** One request over TLS. Redirects are not followed. */
 export async function requestSecurely(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
   const { request: undici } = await import("undici"); // few need it
   try {
-    const answer = await undici(describeTarget(request.target), {
+    const credentials = basicCredentials(request);
+    const answer = await undici(originOf(request.target) + request.target.path, {
       method: request.method as "GET",
-      headers: Object.fromEntries(request.headers),
+      headers: Object.fromEntries(credentials === undefined ? request.headers : [...request.headers, credentials]),
       signal,
     });
     const headers = Object.entries(answer.headers).map(([name, value]) => [name, String(value)] as const);
@@ -21,6 +23,7 @@ export async function requestSecurely(request: HttpRequest, signal: AbortSignal)
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new RequestFailed(code === "ECONNREFUSED" ? "refused" : "broken", `${message}${code ? ` (${code})` : ""}`);
+    const reason = `${redactUrls(message)}${code ? ` (${code})` : ""}`;
+    throw new RequestFailed(code === "ECONNREFUSED" ? "refused" : "broken", reason);
   }
 }

@@ -141,7 +141,7 @@ describe("a sidecar is ended by", () => {
       "the command that the pod gives, before all else",
       "istio-proxy",
       { annotations: { "ebb.dev/reap-exec.istio-proxy": '["/stop", "now please"]' } },
-      ["exec in istio-proxy: /stop now please", ...istio.slice(1)],
+      ["exec in istio-proxy: /stop ...", ...istio.slice(1)],
     ],
     [
       "the request that the pod gives, instead of its own",

@@ -2,7 +2,7 @@ import { at, type HttpTarget, parseHttpTarget } from "../address.ts";
 import { type Probe, parseProbe } from "../probe.ts";
 import type { Executable } from "../process.ts";
 import type { Adjustment, Annotations, PodFacts, QuitTarget, SidecarKind } from "./kind.ts";
-import { describeQuit } from "./quit.ts";
+import { exactQuit } from "./quit.ts";
 import { kindOf, type SidecarName } from "./registry.ts";
 import type { QuitRequest, Sidecar } from "./sidecar.ts";
 
@@ -105,8 +105,8 @@ function leavesAfter(own: Sidecar, quits: readonly QuitRequest[]): string | unde
   if (notYet(quits, [own]).length === 0) return own.leaves;
   for (const { method, otherwise } of own.quits) {
     if (otherwise === undefined) continue;
-    const other = describeQuit({ method, target: otherwise.target });
-    if (quits.every((quit) => describeQuit(quit) === other)) return otherwise.leaves;
+    const other = exactQuit({ method, target: otherwise.target });
+    if (quits.every((quit) => exactQuit(quit) === other)) return otherwise.leaves;
   }
   return undefined;
 }
@@ -225,6 +225,6 @@ function urlOf(text: string): HttpTarget {
 /** Those quits that are none of the sidecars' own: what a sidecar's own variable names is asked once. */
 function notYet(more: readonly QuitRequest[], known: readonly Sidecar[]): readonly QuitRequest[] {
   if (more.length === 0) return more;
-  const asked = new Set(known.flatMap(({ quits }) => quits.map(describeQuit)));
-  return more.filter((quit) => !asked.has(describeQuit(quit)));
+  const asked = new Set(known.flatMap(({ quits }) => quits.map(exactQuit)));
+  return more.filter((quit) => !asked.has(exactQuit(quit)));
 }

@@ -1,4 +1,4 @@
-import { describeTarget, parseHttpTarget } from "../address.ts";
+import { describeTarget, exactUrl, parseHttpTarget } from "../address.ts";
 import type { Header, HttpAnswer } from "../http-message.ts";
 import { kindOf } from "./registry.ts";
 import type { QuitRequest, Sidecar } from "./sidecar.ts";
@@ -13,6 +13,11 @@ export function parseQuit(text: string): QuitRequest | undefined {
 
 export function describeQuit({ method, target }: QuitRequest): string {
   return `${method} ${describeTarget(target)}`;
+}
+
+/** As `parseQuit` reads it, with all secrets: to be passed on or compared, never to be shown. */
+export function exactQuit({ method, target }: QuitRequest): string {
+  return `${method} ${exactUrl(target)}`;
 }
 
 /** `Name: value`; undefined for anything else (RFC 9110, field names and values). */

@@ -1,0 +1,103 @@
+/** What stands in the place of a secret. */
+export const HIDDEN = "***";
+
+/** Of an option that is secret as a whole. */
+export function hidden(_: string): string {
+  return HIDDEN;
+}
+
+/** `Name: ***`. Without a name before a colon all of it may be the secret. */
+export function redactHeader(text: string): string {
+  const colon = text.indexOf(":");
+  const name = text.slice(0, Math.max(colon, 0));
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) ? `${name}: ${HIDDEN}` : HIDDEN;
+}
+
+/**
+ * A URL, or a path, as it may be shown: without its userinfo and the values of its query. A method before it stays. What is no
+ * URL may be a slip in one: nothing is shown that could be a part of its userinfo.
+ */
+export function redactUrl(text: string): string {
+  const blank = Math.max(text.lastIndexOf(" "), text.lastIndexOf("\t"), text.lastIndexOf("\n"));
+  const method = text.slice(0, blank + 1);
+  const url = text.slice(blank + 1);
+  const scheme = url.slice(0, schemeEnd(url));
+  const isMethod = /^\+?[A-Za-z]*\s*$/.test(method);
+  if (!isMethod && scheme === "") return HIDDEN;
+  const rest = url.slice(scheme.length);
+  const end = queryStart(rest);
+  const place = redactPlace(rest.slice(0, end), scheme);
+  return `${isMethod ? method : `${HIDDEN} `}${scheme}${place}${redactQuery(rest.slice(end))}`;
+}
+
+/** The same for each URL in a text. */
+export function redactUrls(text: string): string {
+  let result = "";
+  let from = 0;
+  for (let at = text.indexOf("://"); at >= 0; at = text.indexOf("://", from)) {
+    let start = at;
+    while (start > from && isSchemeCharacter(text.charCodeAt(start - 1))) start -= 1;
+    let end = at;
+    while (end < text.length && !isBoundary(text.charCodeAt(end))) end += 1;
+    result += text.slice(from, start) + redactUrl(text.slice(start, end));
+    from = end;
+  }
+  return result + text.slice(from);
+}
+
+/** `?a=***&b`, of `?a=1&b`: a name alone says what is asked for, as `?graceful` does. */
+export function redactQuery(text: string): string {
+  if (text === "") return "";
+  if (text.startsWith("#")) return `#${HIDDEN}`;
+  const hash = text.indexOf("#");
+  const query = hash < 0 ? text : text.slice(0, hash);
+  let result = "";
+  let from = 0;
+  for (let at = 0; at <= query.length; at += 1) {
+    if (at < query.length && query[at] !== "&" && query[at] !== ";") continue;
+    const part = query.slice(from, at);
+    const equals = part.indexOf("=");
+    const isShown = equals < 0 && !part.includes("@");
+    result += (isShown ? part : part.slice(0, equals + 1) + HIDDEN) + (query[at] ?? "");
+    from = at + 1;
+  }
+  return hash < 0 ? result : `${result}#${HIDDEN}`;
+}
+
+/** Where `http://`, `+http://` or `unix:` ends; 0: there is none. */
+function schemeEnd(url: string): number {
+  const colon = url.indexOf(":");
+  if (colon < 0) return 0;
+  if (url.startsWith("//", colon + 1)) return colon + 3;
+  return /^(unix|file|tcp)$/i.test(url.slice(0, colon)) ? colon + 1 : 0;
+}
+
+function queryStart(text: string): number {
+  let at = 0;
+  while (at < text.length && text[at] !== "?" && text[at] !== "#") at += 1;
+  return at;
+}
+
+/** `host:port/path`. What stands before an `@`, wherever that is, may be userinfo; and so what stands behind a colon. */
+function redactPlace(place: string, scheme: string): string {
+  if (place.startsWith("/") && !scheme.endsWith("//")) return place; // a file
+  const sign = place.lastIndexOf("@");
+  const shown = place.slice(sign + 1);
+  const slash = shown.indexOf("/");
+  const authority = scheme === "" || slash < 0 ? shown : shown.slice(0, slash);
+  return `${sign < 0 ? "" : `${HIDDEN}@`}${isHostPort(authority) ? shown : HIDDEN}`;
+}
+
+function isHostPort(text: string): boolean {
+  return /^(\[[0-9A-Fa-f:.]*\]|[^:[\]]*)(:\d*)?$/.test(text) || /^[a-z]+:\/[^:@]*(:\d+)?$/i.test(text);
+}
+
+function isSchemeCharacter(code: number): boolean {
+  const isLetter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
+  return isLetter || (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e;
+}
+
+/** White space, or a quotation mark, which URLs encode. */
+function isBoundary(code: number): boolean {
+  return code <= 0x20 || code === 0x22;
+}

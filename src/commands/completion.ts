@@ -1,4 +1,5 @@
 import type { Command, Invocation } from "../command.ts";
+import { redactUrls } from "../core/base/redact.ts";
 import { readOperandCall } from "../core/call.ts";
 import type { Shell } from "../core/completion.ts";
 import { EXIT, Failure } from "../core/exit.ts";
@@ -20,7 +21,7 @@ async function main({ args, env, commands = {} }: Invocation): Promise<number> {
   const [given = "", ...more] = [...call.operands, ...call.command];
   const shell = shells.find((name) => name === given);
   if (shell === undefined || more.length > 0) {
-    const words = JSON.stringify([given, ...more].join(" "));
+    const words = JSON.stringify(redactUrls([given, ...more].join(" ")));
     throw new Failure(EXIT.usage, `completion: expected one of ${shells.join(", ")}, got ${words}`);
   }
   const { completionScript } = await import("../core/completion.ts"); // 15 kB that no other start needs

@@ -19,9 +19,9 @@ async function main({ args, env }: Invocation): Promise<number> {
   for (const name of unknownVariables(options, env)) writeError(`ebb: warning: ${name} sets nothing: no such option\n`);
   const rows = Object.entries(options)
     .filter(([key]) => key !== "json")
-    .map(([key, { flag, initially }]) => {
+    .map(([key, { flag, initially, shown }]) => {
       const origin = call.origins[key as keyof typeof options];
-      const texts = call.texts[key as keyof typeof options];
+      const texts = call.texts[key as keyof typeof options].map(shown);
       return { flag, value: texts.join(" ") || `(${initially || "unset"})`, origin, texts };
     });
   if (call.values.json) {

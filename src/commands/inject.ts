@@ -15,6 +15,7 @@ const options = {
     value: "PATH",
     syntax: anyText,
     isFlagOnly: true,
+    secret: false,
     help: "-f: a file with manifests, a folder of them, or - for stdin, which it is without any",
   }),
   recursive: option({

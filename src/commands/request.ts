@@ -1,6 +1,7 @@
 import type { Command, Invocation } from "../command.ts";
 import { at, describeTarget, type HttpTarget, parseHttpTarget } from "../core/address.ts";
 import { parseAsked } from "../core/asked.ts";
+import { redactUrl } from "../core/base/redact.ts";
 import { type Call, readOperandCall } from "../core/call.ts";
 import { formatDuration } from "../core/duration.ts";
 import { EXIT, Failure } from "../core/exit.ts";
@@ -12,7 +13,8 @@ import { kindOf, type SidecarName, sidecarNames } from "../core/sidecars/registr
 import { fetchStreamed, type StreamedAnswer } from "../system/fetch.ts";
 import { MiB, readStdinWithin } from "../system/input.ts";
 import { createLog } from "../system/log.ts";
-import { writeError, writeStreamed } from "../system/output.ts";
+import { contentWriter } from "../system/output/content.ts";
+import { writeError } from "../system/output.ts";
 import { RequestFailed } from "../system/request-failed.ts";
 import { settle } from "../system/settle.ts";
 import { findSidecars } from "../system/sidecars.ts";
@@ -42,7 +44,8 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   const bytes = body === "-" ? await readBody() : encode(body);
   try {
     const answer = await fetchStreamed({ method, target, headers, body: bytes }, call.values.timeout);
-    for await (const piece of answer.body) if (!(await writeStreamed(piece))) break;
+    const write = contentWriter();
+    for await (const piece of answer.body) if (!(await write(piece))) break;
     return judge(answer);
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
@@ -92,6 +95,6 @@ function judge({ status, statusText, location }: StreamedAnswer): number {
   const said = `HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}`;
   if (status >= 400) writeError(`ebb: ${said}\n`);
   else if (status >= 300 && location !== undefined)
-    writeError(`ebb: ${said}: not followed to ${excerpt(location, 200)}\n`);
+    writeError(`ebb: ${said}: not followed to ${excerpt(redactUrl(location), 200)}\n`);
   return status >= 400 ? EXIT.refused : EXIT.ok;
 }

@@ -1,4 +1,5 @@
 import type { Command, Invocation } from "../command.ts";
+import { redactUrls } from "../core/base/redact.ts";
 import { readOperandCall } from "../core/call.ts";
 import { parseDuration } from "../core/duration.ts";
 import { EXIT, Failure } from "../core/exit.ts";
@@ -20,7 +21,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   if (ms === undefined || more.length > 0) {
     throw new Failure(
       EXIT.usage,
-      `sleep: expected one duration such as 5s, got ${JSON.stringify([given, ...more].join(" "))}`,
+      `sleep: expected one duration such as 5s, got ${JSON.stringify(redactUrls([given, ...more].join(" ")))}`,
     );
   }
   const { promise, resolve } = Promise.withResolvers<number>();

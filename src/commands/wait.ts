@@ -1,4 +1,5 @@
 import type { Command, Invocation } from "../command.ts";
+import { redactUrl } from "../core/base/redact.ts";
 import { argvIndexOf, readOperandCall } from "../core/call.ts";
 import { formatSeconds } from "../core/duration.ts";
 import { EXIT, Failure } from "../core/exit.ts";
@@ -70,7 +71,7 @@ const TARGET = "http(s)://host:port/path, tcp://host:port, unix:/socket or file:
 function parseTarget(text: string): Probe {
   const probe = parseProbe(text);
   if (probe !== undefined) return probe;
-  throw new Failure(EXIT.usage, `wait: expected a target (${TARGET}), got ${JSON.stringify(text)}`);
+  throw new Failure(EXIT.usage, `wait: expected a target (${TARGET}), got ${JSON.stringify(redactUrl(text))}`);
 }
 
 function lineOf(wait: Wait, waitedMs: number): string {

@@ -1,4 +1,5 @@
 import { parseArguments } from "./arguments.ts";
+import { redactUrls } from "./base/redact.ts";
 import { EXIT, Failure } from "./exit.ts";
 import { type Environment, type Options, type Resolved, resolve, type Said } from "./option.ts";
 
@@ -57,7 +58,7 @@ export class UnknownFlags extends Failure {
 export function expectNoOperands({ operands, command }: Call<Options>, usage: string): void {
   const [unexpected] = [...operands, ...command];
   if (unexpected !== undefined)
-    throw new Failure(EXIT.usage, `${unexpected}: unexpected argument; usage: ebb ${usage}`);
+    throw new Failure(EXIT.usage, `${redactUrls(unexpected)}: unexpected argument; usage: ebb ${usage}`);
 }
 
 /** Where the child's command line starts in the argv that ebb was given, if it stands there. */

@@ -1,4 +1,6 @@
+import { HIDDEN } from "./base/redact.ts";
 import { list, option, optional } from "./option.ts";
+import { optionNamed } from "./patch-options.ts";
 import { boolean, oneOf, syntax } from "./syntax.ts";
 
 /** What `ebb inject`, `ebb webhook` and `ebb manifests` know alike of the change that they make to pods. */
@@ -11,6 +13,7 @@ export const injectionOptions = {
       (name) => (/^[^\s]+$/.test(name) ? name : undefined),
       "an image such as registry.example.com/ebb:0.1.0",
     ),
+    secret: false,
     help: "the image that has ebb as /ebb, which the pods take it from",
   }),
   imagePullPolicy: optional({
@@ -45,6 +48,7 @@ export const injectionOptions = {
       parseEntrypoint,
       'the container or image, and its command line: app=/app --port 80, or app=["/app", "--port", "80"] where words have blanks or quotes',
     ),
+    secret: false,
     help: "the command line of a container, or of all of an image, where the manifest has no command",
   }),
   set: list({
@@ -52,7 +56,7 @@ export const injectionOptions = {
     group: "injection",
     value: "OPTION=VALUE",
     separator: "\n",
-    syntax: syntax(parseSetting, "an option of ebb run and its value, such as drain=40s"),
+    syntax: syntax(parseSetting, "an option of ebb run and its value, such as drain=40s", shownSetting),
     help: "an option of ebb run for all pods; their annotation ebb.dev/OPTION comes first",
   }),
 };
@@ -88,4 +92,10 @@ function parseArray(text: string): readonly string[] | undefined {
 function parseSetting(given: string): readonly [option: string, value: string] | undefined {
   const [, name = "", value = ""] = /^([a-z][a-z-]*)=(.+)$/s.exec(given) ?? [];
   return name === "" ? undefined : [name, value];
+}
+
+function shownSetting(given: string): string {
+  const equals = given.indexOf("=");
+  const shown = optionNamed(given.slice(0, Math.max(equals, 0)))?.shown;
+  return shown === undefined ? HIDDEN : given.slice(0, equals + 1) + shown(given.slice(equals + 1));
 }

@@ -21,6 +21,7 @@ const installation = {
       (name) => (isObjectName(name) && /^[^.]{1,63}$/.test(name) ? name : undefined),
       "a namespace's name",
     ),
+    secret: false,
     help: "where it is installed",
   }),
   noNamespace: option({
@@ -40,6 +41,7 @@ const installation = {
       (name) => (/^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name) ? name : undefined),
       "at most 40 of a-z, 0-9 and -, with a letter first and no - at the end",
     ),
+    secret: false,
     help: "what all names begin with; a second installation in a cluster needs another one",
   }),
   replicas: option({
@@ -56,6 +58,7 @@ const installation = {
     group,
     value: "NAME",
     syntax: objectName,
+    secret: false,
     help: "a Secret of --namespace by which its pods pull the image; pods that are changed need one of their own",
   }),
   priorityClass: optional({
@@ -63,6 +66,7 @@ const installation = {
     group,
     value: "NAME",
     syntax: objectName,
+    secret: false,
     help: "the PriorityClass of its pods, such as system-cluster-critical",
   }),
   networkPolicy: option({
@@ -112,11 +116,10 @@ const { certificateValidity, caValidity } = webhookOptions;
 const { namespace: reapNamespace, allJobs, after, means, dryRun, concurrency, qps, burst, resync } = reaperOptions;
 
 const reaping = {
-  reapNamespace: {
-    ...reapNamespace,
+  reapNamespace: changed(reapNamespace, {
     flag: "reap-namespace",
     help: "the reaper looks after these namespaces alone, and has rights in no other",
-  },
+  }),
   schedule: optional({
     flag: "schedule",
     group: "reaping",
@@ -152,7 +155,7 @@ function flagsOnly<O extends Options>(options: O): O {
 
 function requirements(flag: string, help: string) {
   const split: Syntax<readonly Requirement[]> = labelSelector;
-  return option({ flag, group, value: "LABELS", initial: [], initially: "", syntax: split, help });
+  return option({ flag, group, value: "LABELS", initial: [], initially: "", syntax: split, secret: false, help });
 }
 
 /** A DNS subdomain, as RFC 1123 and Kubernetes have it. */

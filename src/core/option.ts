@@ -1,3 +1,4 @@
+import { hidden, redactUrls } from "./base/redact.ts";
 import { isServiceLink } from "./cli/service-links.ts";
 import { formatDuration } from "./duration.ts";
 import { EXIT, Failure } from "./exit.ts";
@@ -33,6 +34,10 @@ export interface Option<T> {
   readonly initially: string;
   readonly help: string;
   readonly syntax: Syntax<unknown>;
+  /** As declared. */
+  readonly secret: boolean | undefined;
+  /** What may be shown of one of its values, good or bad: in errors, in `ebb config`, in a process's command line. */
+  readonly shown: (text: string) => string;
 }
 
 interface Declaration<V> {
@@ -50,6 +55,11 @@ interface Declaration<V> {
   readonly isFlagOnly?: true;
   /** How the EBB_ variable of a repeatable option lists its values. */
   readonly separator?: string;
+  /**
+   * true: no value is ever shown. Must be said, true or false, where any text is a value; URLs and headers are shown as their
+   * syntax has it.
+   */
+  readonly secret?: boolean;
 }
 
 const nothing: readonly never[] = [];
@@ -71,8 +81,9 @@ export function list<V>(declaration: Declaration<V>): Option<readonly V[]> {
 
 /** The same option, but for some of it. */
 export function changed<T>(option: Option<T>, changes: Partial<Option<T>>): Option<T> {
-  const { flag, group, value, repeatable, variables, also, initial, initially, help, syntax } = option;
-  return { flag, group, value, repeatable, variables, also, initial, initially, help, syntax, ...changes };
+  const { flag, group, value, repeatable, variables, also, initial, initially, help, syntax, secret, shown } = option;
+  const same = { flag, group, value, repeatable, variables, also, initial, initially, help, syntax, secret, shown };
+  return { ...same, ...changes };
 }
 
 /** Each start makes all of them: what only some starts ask is made when it is asked. */
@@ -99,6 +110,14 @@ class Declared<T> implements Option<T> {
 
   get initially(): string {
     return this.declaration.initially ?? textOf(this.initial);
+  }
+
+  get secret(): boolean | undefined {
+    return this.declaration.secret;
+  }
+
+  get shown(): (text: string) => string {
+    return this.secret === true ? hidden : (this.syntax.shown ?? redactUrls);
   }
 
   get also(): readonly Variable[] {
@@ -229,7 +248,7 @@ function find(option: Option<unknown>, { flags, env, said }: Sources, mayBeOwn: 
     const value = env[variable.name];
     if (value === undefined || value === "" || (said !== undefined && !isOwn(variable))) continue;
     if (isServiceLink(variable.name, value)) continue;
-    found = [...found, ...foundBy(variable.name, textsOf(variable, value, env))];
+    found = [...found, ...foundBy(variable.name, textsOf(option, variable, { value, env }))];
     if (found.length > 0 && !option.repeatable) return found;
   }
   const more = said?.values.get(option.flag);
@@ -246,20 +265,26 @@ function isOwn({ name }: Variable): boolean {
   return name.startsWith(OWN);
 }
 
-function textsOf(variable: Variable, value: string, env: Environment): readonly string[] {
+interface Setting {
+  readonly value: string;
+  readonly env: Environment;
+}
+
+function textsOf({ shown }: Option<unknown>, variable: Variable, { value, env }: Setting): readonly string[] {
   if (variable.read === undefined) return [value];
   try {
     return variable.read(value, env);
   } catch (cause) {
-    throw new BadValue(`${variable.name}: ${(cause as Error).message}, got ${JSON.stringify(value)}`);
+    throw new BadValue(`${variable.name}: ${(cause as Error).message}, got ${JSON.stringify(shown(value))}`);
   }
 }
 
-function read({ syntax, repeatable }: Option<unknown>, found: readonly Found[]): unknown {
+function read(option: Option<unknown>, found: readonly Found[]): unknown {
+  const { syntax, repeatable } = option;
   const values: unknown[] = []; // no map: JavaScriptCore would compile it, for 0.1 ms
   for (const { origin, text } of found) {
     const value = syntax.parse(text);
-    if (value === undefined) throw new BadValue(unexpected(origin, syntax.expected, text));
+    if (value === undefined) throw new BadValue(unexpected(origin, syntax.expected, text, option.shown));
     values.push(value);
   }
   return repeatable ? values : values[values.length - 1];

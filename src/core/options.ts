@@ -1,4 +1,5 @@
 import { parseHttpTarget, withoutSlashes } from "./address.ts";
+import { redactHeader, redactUrl } from "./base/redact.ts";
 import { list, option, optional, type Values, type Variable } from "./option.ts";
 import { parseProbe } from "./probe.ts";
 import { parseExecutable } from "./process.ts";
@@ -59,7 +60,7 @@ export const options = {
     group: "sidecars",
     value: "URL",
     initially: "by sidecar",
-    syntax: syntax(parseHttpTarget, `${url} or unix:/path.sock`),
+    syntax: syntax(parseHttpTarget, `${url} or unix:/path.sock`, redactUrl),
     also: [{ name: "ENVOY_ADMIN_API" }],
     help: "where the sidecar's admin interface is; readiness is then asked there",
   }),
@@ -67,7 +68,7 @@ export const options = {
     flag: "ready",
     group: "waiting",
     value: "URL",
-    syntax: syntax(parseProbe, "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path"),
+    syntax: syntax(parseProbe, "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path", redactUrl),
     help: "something more that must be ready",
   }),
   readyPath: optional({
@@ -75,7 +76,8 @@ export const options = {
     group: "waiting",
     value: "PATH",
     initially: "by sidecar",
-    syntax: syntax((path) => (/^\/[!-~]*$/.test(path) ? path : undefined), "a path such as /ready"),
+    syntax: syntax((path) => (/^\/[!-~]*$/.test(path) ? path : undefined), "a path such as /ready", redactUrl),
+    secret: false,
     help: "what to ask --admin whether the sidecar is ready; of /server_info the state counts",
   }),
   quit: list({
@@ -83,7 +85,7 @@ export const options = {
     group: "leaving",
     value: "[+][METHOD ]URL",
     initially: "by sidecar",
-    syntax: syntax(parseQuit, `${url}, with a method before it if it is not POST`),
+    syntax: syntax(parseQuit, `${url}, with a method before it if it is not POST`, redactUrl),
     also: [
       {
         name: "ISTIO_QUIT_API",
@@ -101,6 +103,7 @@ export const options = {
     value: "[+]NAME",
     syntax: syntax(parseExecutable, "an executable's name such as pilot-agent, or its whole path"),
     also: [whenTrue("ISTIO_FALLBACK_PKILL", "+pilot-agent")],
+    secret: false,
     help: "end the processes of this executable by signals (INT, TERM, KILL), instead of the sidecar's own quit (with +: where that fails)",
   }),
   header: list({
@@ -108,7 +111,7 @@ export const options = {
     group: "sidecars",
     value: "'NAME: VALUE'",
     separator: "\n",
-    syntax: syntax(parseHeader, "a header such as 'dapr-api-token: abc'"),
+    syntax: syntax(parseHeader, "a header such as 'dapr-api-token: abc'", redactHeader),
     help: "a header for the quit requests, or for that of ebb request",
   }),
   any: option({
@@ -222,6 +225,7 @@ export const options = {
     value: "PATH",
     initial: "/etc/podinfo/annotations",
     syntax: anyText,
+    secret: false,
     help: "the downward-API file where auto reads the pod's annotations",
   }),
   hostNetwork: optional({
@@ -319,6 +323,7 @@ export const options = {
     value: "PATH",
     initially: "/dev/termination-log if it exists",
     syntax: anyText,
+    secret: false,
     help: "where ebb writes, in one line, why it failed",
   }),
   port: optional({
@@ -334,6 +339,7 @@ export const options = {
     group: "request",
     value: "TEXT",
     syntax: anyText,
+    secret: true,
     help: "the request's body; -: what stdin says",
   }),
   timeout: option({

@@ -1,3 +1,4 @@
+import { redactUrls } from "./base/redact.ts";
 import type { Option } from "./option.ts";
 import { options } from "./options.ts";
 import { nearest } from "./suggestion.ts";
@@ -27,10 +28,10 @@ export function variablesOf(flag: string): readonly string[] {
 }
 
 /** What is wrong with a value, as the option's variable would have it; undefined: nothing. */
-export function problemOf({ syntax, variables }: Option<unknown>, text: string): string | undefined {
+export function problemOf({ syntax, variables, shown }: Option<unknown>, text: string): string | undefined {
   const texts = variables[0]?.read?.(text, {}) ?? [text];
   const bad = texts.length === 0 ? text : texts.find((one) => syntax.parse(one) === undefined);
-  return bad === undefined ? undefined : mismatch(syntax.expected, bad);
+  return bad === undefined ? undefined : mismatch(syntax.expected, bad, shown);
 }
 
 /** What is wrong with options that are meant for all pods (`--set`), each in a line. */
@@ -43,8 +44,8 @@ export function settingProblems(settings: ReadonlyMap<string, string>): readonly
   });
 }
 
-export function mismatch(expected: string, text: string): string {
-  return `expected ${expected}, got ${JSON.stringify(text)}`;
+export function mismatch(expected: string, text: string, shown = redactUrls): string {
+  return `expected ${expected}, got ${JSON.stringify(shown(text))}`;
 }
 
 /** The value of an option in a container. `isSaid`: the pod's own annotations say it. */

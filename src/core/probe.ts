@@ -1,4 +1,5 @@
 import { type Address, describeTarget, type HttpTarget, parseHttpTarget, parseUnix } from "./address.ts";
+import { redactUrl } from "./base/redact.ts";
 import { excerpt, type HttpAnswer } from "./http-message.ts";
 
 /** Something that can be ready or not. */
@@ -98,7 +99,7 @@ export function judge(answer: HttpAnswer): Verdict {
   if (status >= 300 && status < 400) {
     return {
       ready: false,
-      reason: `HTTP ${status}, a redirect to ${excerpt(headers.get("location") ?? "")}`,
+      reason: `HTTP ${status}, a redirect to ${excerpt(redactUrl(headers.get("location") ?? ""))}`,
     };
   }
   return {

@@ -1,3 +1,5 @@
+import { redactUrls } from "./base/redact.ts";
+import { options } from "./options.ts";
 import { parseStat } from "./process.ts";
 import { kindOf, sidecarNames } from "./sidecars/registry.ts";
 import type { ProcessesStatus, ProcessStatus, Zombie } from "./snapshot.ts";
@@ -59,9 +61,9 @@ export function processesOf(table: ProcessTable): ProcessesStatus {
     count: processes.length,
     unreadable,
     shared,
-    init: init === undefined ? null : statusOf(init, table),
+    init: init === undefined ? null : statusOf(init, table, initIsEbb),
     initIsEbb,
-    child: child === undefined ? null : statusOf(child, table),
+    child: child === undefined ? null : statusOf(child, table, false),
     zombies: processes.filter(({ state }) => state === "zombie").map(zombieOf),
     appEnded: shared === true && init?.name === PAUSE ? isAppGone(processes, self) : null,
   };
@@ -82,10 +84,30 @@ function oldestChildOf(parent: number, processes: readonly Process[], self: numb
   return children.toSorted((a, b) => a.startMs - b.startMs || a.pid - b.pid)[0];
 }
 
-function statusOf({ pid, name, state, startMs }: Process, { uptimeMs, commandOf }: ProcessTable): ProcessStatus {
+function statusOf(
+  { pid, name, state, startMs }: Process,
+  { uptimeMs, commandOf }: ProcessTable,
+  isEbb: boolean,
+): ProcessStatus {
   // where uptime is the container's own (lxcfs), a start since boot says nothing
   const ageMs = uptimeMs === undefined || startMs > uptimeMs ? null : uptimeMs - startMs;
-  return { pid, name, command: commandOf(pid), state, ageMs };
+  const words = commandOf(pid);
+  return { pid, name, command: isEbb ? shownCall(words) : words.map(redactUrls), state, ageMs };
+}
+
+/** ebb's own command line, without the secrets among its flags. */
+function shownCall(words: readonly string[]): readonly string[] {
+  const end = words.indexOf("--");
+  let before = "";
+  return words.map((word, at) => {
+    const isOwn = end < 0 || at < end;
+    const equals = word.indexOf("=");
+    const [flag, value] = equals < 0 ? [before, word] : [word.slice(0, equals), word.slice(equals + 1)];
+    before = equals < 0 ? word : "";
+    const option = Object.values(options).find((each) => isOwn && flag === `--${each.flag}`);
+    if (option?.value === undefined) return redactUrls(word);
+    return `${equals < 0 ? "" : `${flag}=`}${option.shown(value)}`;
+  });
 }
 
 function zombieOf({ pid, name, parent }: Process): Zombie {

@@ -22,6 +22,7 @@ const reaping = {
     value: "NAME[,NAME]",
     initially: "all",
     syntax: names,
+    secret: false,
     help: "only pods of these namespaces; a Role in each is then enough",
   }),
   selector: optional({
@@ -29,6 +30,7 @@ const reaping = {
     group: "reaping",
     value: "LABELS",
     syntax: syntax((given) => (labelSelector.parse(given) === undefined ? undefined : given), labelSelector.expected),
+    secret: false,
     help: "only pods with these labels; others never reach ebb",
   }),
   allJobs: option({
@@ -127,6 +129,7 @@ const cluster = {
     value: "NAME",
     initially: "the pod's own",
     syntax: name,
+    secret: false,
     help: "where that is",
   }),
 };

@@ -1,3 +1,4 @@
+import { redactUrls } from "./base/redact.ts";
 import { parseDuration } from "./duration.ts";
 import { type SidecarName, sidecarNames } from "./sidecars/registry.ts";
 import { isForwarded, parseSignal, SIG, type SignalNumber } from "./signal.ts";
@@ -11,15 +12,21 @@ export interface Syntax<V> {
   readonly expected: string;
   /** All that can be written, where that is a few words. */
   readonly words?: readonly string[];
+  /** What may be shown of a value, good or bad, that may hold a secret. */
+  readonly shown?: (text: string) => string;
 }
 
-export function syntax<V>(parse: (text: string) => V | undefined, expected: string): Syntax<V> {
-  return { parse, expected };
+export function syntax<V>(
+  parse: (text: string) => V | undefined,
+  expected: string,
+  shown?: (text: string) => string,
+): Syntax<V> {
+  return shown === undefined ? { parse, expected } : { parse, expected, shown };
 }
 
 /** What is wrong with a value: `--grace: expected a duration such as 30s, got "soon"`. */
-export function unexpected(origin: string, expected: string, got: string): string {
-  return `${origin}: expected ${expected}, got ${JSON.stringify(got)}`;
+export function unexpected(origin: string, expected: string, got: string, shown = redactUrls): string {
+  return `${origin}: expected ${expected}, got ${JSON.stringify(shown(got))}`;
 }
 
 /** The parts of a list in a variable, without blanks and empty parts. */

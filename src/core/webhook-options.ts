@@ -42,6 +42,7 @@ const serving = {
     group: "serving",
     value: "FILE",
     syntax: anyText,
+    secret: false,
     help: "only who has a client certificate of this CA (PEM) is served; the API server needs an AdmissionConfiguration for that",
   }),
   requestTimeout: option({
@@ -79,6 +80,7 @@ const certificates = {
     value: "DIR",
     initially: "ebb makes its own",
     syntax: anyText,
+    secret: false,
     help: "the folder with tls.crt and tls.key, as cert-manager's Secret is mounted; read again when they change",
   }),
   secret: nameOption("secret", "ebb-webhook-certificates", "the Secret that holds ebb's own CA and certificate"),
@@ -98,6 +100,7 @@ const certificates = {
     group: "certificates",
     value: "NAME[,NAME]",
     syntax: syntax((given) => (/^[^\s,]+$/.test(given) ? given : undefined), "a host name or an IP address"),
+    secret: false,
     help: "a further host name or address in the certificate",
   }),
   certificateValidity: option({
@@ -124,6 +127,7 @@ const certificates = {
     value: "NAME",
     initially: "the pod's own",
     syntax: name,
+    secret: false,
     help: "where Secret, Lease and Service are",
   }),
   kubeconfig: optional({
@@ -132,6 +136,7 @@ const certificates = {
     value: "FILE",
     initially: "the pod's ServiceAccount",
     syntax: anyText,
+    secret: false,
     help: "how to reach the API server from elsewhere",
   }),
   context: optional({
@@ -140,6 +145,7 @@ const certificates = {
     value: "NAME",
     initially: "the current one",
     syntax: anyText,
+    secret: false,
     help: "which context of --kubeconfig",
   }),
 };
@@ -168,7 +174,7 @@ export const webhookOptions = {
 };
 
 function nameOption(flag: string, initial: string, help: string) {
-  return option({ flag, group: "certificates", value: "NAME", initial, syntax: name, help });
+  return option({ flag, group: "certificates", value: "NAME", initial, syntax: name, secret: false, help });
 }
 
 function parseListenAddress(given: string): ListenAddress | undefined {

@@ -1,3 +1,4 @@
+import { redactUrl } from "../core/base/redact.ts";
 import { isObject } from "../core/json.ts";
 import type { Log } from "../system/log.ts";
 import { type Access, findAccess, type Surroundings } from "./access.ts";
@@ -189,7 +190,7 @@ async function refusal({ method, path }: Request, response: Response): Promise<A
   const body = await response.text().catch(() => "");
   const { message, reason } = statusOf(body);
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
-  return new ApiError(`${method} ${path}: ${response.status} ${message || response.statusText}`, {
+  return new ApiError(`${method} ${redactUrl(path)}: ${response.status} ${message || response.statusText}`, {
     status: response.status,
     reason: reason ?? (response.statusText || String(response.status)),
     retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,

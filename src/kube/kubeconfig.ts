@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { parse } from "yaml";
+import { parse, YAMLError } from "yaml";
 import { z } from "zod/mini";
 import { withoutSlashes } from "../core/address.ts";
+import { redactUrl } from "../core/base/redact.ts";
 import { EXIT, Failure } from "../core/exit.ts";
 import { MiB, readFileWithin, readPathWithin } from "../system/input.ts";
 import type { Log } from "../system/log.ts";
@@ -82,7 +83,8 @@ export async function readKubeconfig(paths: readonly string[], { context }: Surr
   const user = chosen.user ? pick(files, "users", chosen.user) : undefined;
   const isInsecure = cluster["insecure-skip-tls-verify"] === true;
   const server = serverOf(cluster, file.path);
-  if (isInsecure) log.warn({ kubeconfig: file.path, server }, "the API server's certificate is not verified");
+  if (isInsecure)
+    log.warn({ kubeconfig: file.path, server: redactUrl(server) }, "the API server's certificate is not verified");
   return {
     server,
     isInsecure,
@@ -95,19 +97,29 @@ export async function readKubeconfig(paths: readonly string[], { context }: Surr
 
 function serverOf({ server }: Cluster, path: string): string {
   if (/^https?:\/\/[^/]/.test(server) && URL.canParse(server)) return withoutSlashes(server);
-  throw new Failure(EXIT.usage, `${path}: server: expected an URL such as https://10.0.0.1:6443, got "${server}"`);
+  throw new Failure(
+    EXIT.usage,
+    `${path}: server: expected an URL such as https://10.0.0.1:6443, got "${redactUrl(server)}"`,
+  );
 }
 
 async function readFile(path: string): Promise<File> {
   try {
     const text = (await readPathWithin(path, MOST_BYTES)).toString();
-    const read = fileSchema.safeParse(parse(text) ?? {});
+    const read = fileSchema.safeParse(parse(text, { logLevel: "error" }) ?? {});
     if (read.success) return { path, content: read.data };
     const [issue] = read.error.issues;
     throw new Error(`${issue?.path.join(".")}: ${issue?.message}`);
   } catch (error) {
-    throw new Failure(EXIT.usage, `kubeconfig ${path}: ${(error as Error).message}`, { cause: error });
+    throw new Failure(EXIT.usage, `kubeconfig ${path}: ${reasonOf(error as Error)}`, { cause: error });
   }
+}
+
+/** The parser quotes what it stumbles over, and around that may be a token. */
+function reasonOf(error: Error): string {
+  if (!(error instanceof YAMLError)) return error.message;
+  const line = error.linePos?.[0].line;
+  return `not YAML${line === undefined ? "" : `, line ${line}`} (${error.code})`;
 }
 
 function pick<S extends Section>(files: readonly File[], section: S, name: string): { entry: Entry<S>; file: File } {

@@ -1,3 +1,4 @@
+import { redactUrl, redactUrls } from "../core/base/redact.ts";
 import type { Access } from "./access.ts";
 import { ApiError } from "./api-error.ts";
 
@@ -21,15 +22,11 @@ const reasons: Readonly<Record<string, string>> = {
 export function unanswered(error: unknown, { method, path, signal }: Asked, { server, proxy }: Access): unknown {
   if (signal?.aborted) return signal.reason;
   const { name, code, message } = error as NodeJS.ErrnoException;
-  const where = `${method} ${path}: ${server}${proxy ? ` through the proxy ${withoutPassword(proxy)}` : ""}`;
+  const where = `${method} ${redactUrl(path)}: ${redactUrl(server)}${proxy ? ` through the proxy ${redactUrl(proxy)}` : ""}`;
   const none = { status: undefined, retryAfterMs: undefined };
   if (name === "TimeoutError") return new ApiError(`${where}: no answer in time`, { ...none, reason: "Timeout" });
   const known =
     reasons[code ?? ""] ?? (message.includes('fetching "') ? "" : message).replace(/^WebSocket .* failed: /, "");
   const why = known === "" ? code : `${known}${code === undefined ? "" : ` (${code})`}`;
-  return new ApiError(`${where}: ${why}`, { ...none, reason: "Unreachable" }, { cause: error });
-}
-
-function withoutPassword(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, "//");
+  return new ApiError(`${where}: ${redactUrls(String(why))}`, { ...none, reason: "Unreachable" }, { cause: error });
 }

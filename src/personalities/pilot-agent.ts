@@ -1,3 +1,4 @@
+import { redactUrls } from "../core/base/redact.ts";
 import { type Syntax, syntax } from "../core/syntax.ts";
 import type { Personality, Translation } from "./personality.ts";
 import { createSaying, type Saying } from "./saying.ts";
@@ -57,7 +58,8 @@ function wait(args: readonly string[], saying: Saying): Translation {
   saying.say("sidecar", "pilot-agent", "none");
   const url = flags.get("url");
   saying.say("ready", url?.origin ?? "pilot-agent", url?.text ?? "http://localhost:15021/healthz/ready");
-  if (words.length > 0) saying.refuse(`${words[0]}: unexpected argument; usage: pilot-agent wait [flags]`);
+  if (words.length > 0)
+    saying.refuse(`${redactUrls(words[0] as string)}: unexpected argument; usage: pilot-agent wait [flags]`);
   return { command: "wait", args: [], argsAt: undefined, said: saying.said };
 }
 

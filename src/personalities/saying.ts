@@ -22,9 +22,9 @@ export function createSaying(): Saying {
       const found = values.get(flag) ?? [];
       values.set(flag, [...found, ...texts.map((text) => ({ origin, text }))]);
     },
-    check({ origin, text }, { parse, expected }) {
+    check({ origin, text }, { parse, expected, shown }) {
       const isExpected = parse(text) !== undefined;
-      if (!isExpected) problems.push(unexpected(origin, expected, text));
+      if (!isExpected) problems.push(unexpected(origin, expected, text, shown));
       return isExpected;
     },
     refuse: (problem) => void problems.push(problem),

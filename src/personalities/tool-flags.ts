@@ -64,6 +64,6 @@ function readFlags(arg: string, known: readonly ToolFlag[], problems: string[]):
     if (hasValue || rest.length === 1) return found;
     rest = rest.slice(1);
   }
-  problems.push(`unknown flag ${arg}; a flag of the command stands after --`);
+  problems.push(`unknown flag ${arg.split("=", 1)[0]}; a flag of the command stands after --`);
   return [];
 }

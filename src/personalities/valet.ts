@@ -1,3 +1,4 @@
+import { redactUrls } from "../core/base/redact.ts";
 import { type Personality, type Translation, wholeCommandLine } from "./personality.ts";
 import { createSaying } from "./saying.ts";
 
@@ -14,7 +15,8 @@ function translate(args: readonly string[]): Translation {
   const saying = createSaying();
   saying.say("sidecar", "valet", "istio");
   if (/^--?stop-proxy$/.test(args[0] ?? "")) {
-    if (args.length > 1) saying.refuse(`${args[1]}: unexpected argument; usage: valet -stop-proxy`);
+    if (args.length > 1)
+      saying.refuse(`${redactUrls(args[1] as string)}: unexpected argument; usage: valet -stop-proxy`);
     return { command: "quit", args: [], argsAt: undefined, said: saying.said };
   }
   if (args.length === 0) saying.refuse("valet: expected a command; usage: valet CMD ARG..., or valet -stop-proxy");

@@ -1,4 +1,5 @@
 import { parseHttpTarget, withoutSlashes } from "../core/address.ts";
+import { redactUrl } from "../core/base/redact.ts";
 import type { Environment } from "../core/option.ts";
 import { duration, oneOf, splitBy, syntax } from "../core/syntax.ts";
 import type { Saying } from "./saying.ts";
@@ -6,7 +7,7 @@ import type { Saying } from "./saying.ts";
 /** The tools take no other word. */
 export const trueOrFalse = oneOf(["true", "false"]);
 
-const url = syntax(parseHttpTarget, "a URL such as http://127.0.0.1:15000");
+const url = syntax(parseHttpTarget, "a URL such as http://127.0.0.1:15000", redactUrl);
 const time = { ...duration, expected: `${duration.expected} (0: none)` };
 
 /** Reads a tool's variables. An empty one is not set; a bad value is refused. */

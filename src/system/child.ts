@@ -1,3 +1,4 @@
+import { redactUrls } from "../core/base/redact.ts";
 import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
 import type { SignalNumber } from "../core/signal.ts";
 import { ERRNO, errorText } from "./errno.ts";
@@ -73,7 +74,7 @@ function start({ words, argvIndex }: CommandLine, run: Run): number {
 }
 
 function startFailure(file: string, error: number): Failure {
-  const message = `${file}: ${errorText(error)}`;
+  const message = `${redactUrls(file)}: ${errorText(error)}`;
   if (error === ERRNO.ENOENT || error === ERRNO.ENOTDIR) return new Failure(EXIT.notFound, message);
   return new Failure(exhausted.includes(error) ? EXIT.system : EXIT.notExecutable, message);
 }

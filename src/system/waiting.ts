@@ -38,7 +38,7 @@ export interface Wait {
 }
 
 export function startWait(options: WaitOptions): Wait {
-  const reasons = new Map<string, string>();
+  const reasons = new Map<Probe, string>();
   let here: Here | undefined;
   const wait = async (): Promise<void> => {
     const { settings, env, log, signal, lookMs } = options;
@@ -54,7 +54,7 @@ export function startWait(options: WaitOptions): Wait {
   };
   const pending = () => {
     if (here === undefined) return "still looking for sidecars";
-    return [...reasons].map(([target, reason]) => `${target}: ${reason}`).join("; ");
+    return [...reasons].map(([probe, reason]) => `${describeProbe(probe)}: ${reason}`).join("; ");
   };
   const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending()}`;
   return { done: wait(), here: () => here, pending, failure };
@@ -67,7 +67,7 @@ const LOOK_PERIOD_MS = 250;
 /** All sidecars; where nobody listens for a second where one should be, its admin interface is looked for. */
 async function waitForAll(
   here: Here,
-  reasons: Map<string, string>,
+  reasons: Map<Probe, string>,
   options: WaitOptions,
   onMoved: (here: Here) => void,
 ): Promise<void> {
@@ -97,7 +97,7 @@ async function waitForAll(
     options.signal.removeEventListener("abort", cut);
   }
   const next = await moved;
-  for (const { ready } of here.sidecars) for (const probe of ready) reasons.delete(describeProbe(probe));
+  for (const { ready } of here.sidecars) for (const probe of ready) reasons.delete(probe);
   onMoved(next);
   await waitForAll(next, reasons, options, onMoved);
 }
@@ -115,12 +115,12 @@ async function findElsewhere(here: Here, { settings, env, log }: WaitOptions, si
 }
 
 /** Until the first of the targets is ready; the others are then no longer asked. */
-async function waitForAny(reasons: Map<string, string>, options: WaitOptions): Promise<void> {
+async function waitForAny(reasons: Map<Probe, string>, options: WaitOptions): Promise<void> {
   const others = new AbortController();
   const signal = AbortSignal.any([options.signal, others.signal]);
   await Promise.any(options.targets.map((probe) => waitFor(probe, reasons, { ...options, signal })));
   others.abort();
-  for (const probe of options.targets) reasons.delete(describeProbe(probe));
+  for (const probe of options.targets) reasons.delete(probe);
 }
 
 interface Telling {
@@ -133,22 +133,22 @@ interface Telling {
 /** Logs each reason once at info, every attempt at debug. */
 async function waitFor(
   probe: Probe,
-  reasons: Map<string, string>,
+  reasons: Map<Probe, string>,
   { log, signal }: Pick<WaitOptions, "log" | "signal">,
   telling?: Telling,
 ): Promise<void> {
   const target = describeProbe(probe);
   const start = performance.now();
-  reasons.set(target, "no answer yet");
+  reasons.set(probe, "no answer yet");
   const onNotReady = (reason: string): void => {
     log.debug({ target, reason }, "attempt");
     if (reason === REFUSED) telling?.onRefused();
-    if (reasons.get(target) === reason) return;
-    reasons.set(target, reason);
+    if (reasons.get(probe) === reason) return;
+    reasons.set(probe, reason);
     log.info({ target, reason }, "not ready");
     telling?.tell(reason);
   };
   await whenReady(probe, signal, { onNotReady, hearsAll: log.isDebug });
-  reasons.delete(target);
+  reasons.delete(probe);
   log.info({ target, waitedMs: toTenths(performance.now() - start) }, "ready");
 }

@@ -10,6 +10,8 @@ import { type FakeCluster, refuse, startFakeCluster } from "./fake-cluster.ts";
 
 const POD = "/api/v1/namespaces/shop/pods/p";
 const EXEC = `${POD}/exec?container=c&command=x`;
+/** As an error has it: a command may hold a secret. */
+const shown = `${POD}/exec?container=***&command=***`;
 const PROTOCOL = "v5.channel.k8s.io";
 
 function withPod(): FakeCluster {
@@ -76,7 +78,7 @@ test("who may not have it is told why, by a request that cannot start it", async
   cluster.answer = ({ method }) =>
     method === "GET" ? refuse(403, 'User "x" cannot get resource "pods/exec"') : undefined;
   const error = await failureOf(cluster.api.stream(EXEC, PROTOCOL));
-  expect(error).toMatchObject({ status: 403, message: `GET ${EXEC}: 403 User "x" cannot get resource "pods/exec"` });
+  expect(error).toMatchObject({ status: 403, message: `GET ${shown}: 403 User "x" cannot get resource "pods/exec"` });
   expect(cluster.requests).toEqual([`STREAM ${EXEC} ${PROTOCOL}`, `POST ${EXEC}`, `GET ${EXEC}`]);
 });
 
@@ -84,7 +86,7 @@ test("where get is allowed and create is not, that is told by the request that s
   await using cluster = withPod();
   cluster.answer = ({ method }) => refuse(403, method === "POST" ? "cannot create" : "");
   const error = await failureOf(cluster.api.stream(EXEC, PROTOCOL));
-  expect(error).toMatchObject({ status: 403, message: `POST ${EXEC}: 403 cannot create` });
+  expect(error).toMatchObject({ status: 403, message: `POST ${shown}: 403 cannot create` });
 });
 
 test("a refusal that the server does not explain has its status", async () => {

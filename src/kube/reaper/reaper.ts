@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { version } from "../../../package.json";
+import { redactUrl } from "../../core/base/redact.ts";
 import { EXIT } from "../../core/exit.ts";
 import type { Environment } from "../../core/option.ts";
 import type { MeansKind } from "../../core/reap-means.ts";
@@ -33,7 +34,10 @@ export interface Context {
 export async function main(settings: ReaperSettings, { means, env, log, signals }: Context): Promise<number> {
   const stops = stopsOf(signals);
   const api = await connect({ env, kubeconfig: settings.kubeconfig, context: settings.context }, log);
-  log.info({ server: api.server, namespaces: settings.namespace.flat(), means, dryRun: settings.dryRun }, "reaper");
+  log.info(
+    { server: redactUrl(api.server), namespaces: settings.namespace.flat(), means, dryRun: settings.dryRun },
+    "reaper",
+  );
   const policyIn = (namespaces: ReapPolicy["namespaces"]): ReapPolicy => ({
     afterMs: settings.after,
     allJobs: settings.allJobs,

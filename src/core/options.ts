@@ -330,7 +330,7 @@ export const options = {
     flag: "port",
     group: "sidecars",
     value: "N",
-    variable: "EBB_ADMIN_PORT", // Kubernetes sets EBB_PORT=tcp://... where a Service is named ebb
+    variable: "EBB_ADMIN_PORT", // EBB_PORT alone would look like what Kubernetes sets for a Service named ebb
     syntax: port,
     help: "the port of the admin interface on this pod's loopback",
   }),

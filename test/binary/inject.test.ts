@@ -215,7 +215,7 @@ describe("what cannot be done", () => {
 
   test("control characters in names do not reach the terminal", async () => {
     const { stderr } = await inject('kind: Pod\nmetadata: {name: "\\e[31mred\\n"}\nspec: {containers: []}\n');
-    expect(stderr).toMatch(/^ebb: Pod \ufffd\[31mred\ufffd: /);
+    expect(stderr).toMatch(/^ebb: Pod \\u001b\[31mred\\n: /);
   });
 });
 

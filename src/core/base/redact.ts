@@ -82,6 +82,7 @@ function queryStart(text: string): number {
 function redactPlace(place: string, scheme: string): string {
   if (place.startsWith("/") && !scheme.endsWith("//")) return place; // a file
   const sign = place.lastIndexOf("@");
+  if (scheme === "" && sign < 0 && !place.includes("//")) return place; // a word, or a host and its port
   const shown = place.slice(sign + 1);
   const slash = shown.indexOf("/");
   const authority = scheme === "" || slash < 0 ? shown : shown.slice(0, slash);
@@ -89,7 +90,7 @@ function redactPlace(place: string, scheme: string): string {
 }
 
 function isHostPort(text: string): boolean {
-  return /^(\[[0-9A-Fa-f:.]*\]|[^:[\]]*)(:\d*)?$/.test(text) || /^[a-z]+:\/[^:@]*(:\d+)?$/i.test(text);
+  return /^(\[[0-9A-Fa-f:.]*\]|[^:[\]]*)(:\d*)?$/.test(text);
 }
 
 function isSchemeCharacter(code: number): boolean {

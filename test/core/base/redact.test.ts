@@ -18,6 +18,7 @@ describe("of what is no URL, all that may be userinfo is hidden, and a slip is s
   test.each([
     ["localhost:15000", "localhost:15000"],
     ["http:/localhost:15000", "http:/localhost:15000"],
+    ["bad:target", "bad:target"],
     ["me:word@h", "***@h"],
     ["http//me:word@h/x", "***@h/x"],
     ["http://me:wo", "http://***"],

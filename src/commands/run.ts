@@ -250,11 +250,11 @@ function start(run: Run): void {
   run.since.run = performance.now();
   try {
     run.child = spawn(run.command, mustLeadGroup(run));
+    leaveFolder(run);
     const { pid } = run.child;
     run.queue.push({ kind: "started", pid });
     giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started");
-    leaveFolder(run);
     takeHiddenDrainsBack(run);
     setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
   } catch (error) {

@@ -59,6 +59,7 @@ interface File {
 
 /** A thousand clusters with their certificates. */
 const MOST_BYTES = 16 * MiB;
+const LIMIT_MS = 5000;
 
 /** The files that are there, of those that are named or usual. */
 export function findKubeconfig({ env, kubeconfig }: Surroundings): readonly string[] {
@@ -105,7 +106,7 @@ function serverOf({ server }: Cluster, path: string): string {
 
 async function readFile(path: string): Promise<File> {
   try {
-    const text = (await readPathWithin(path, MOST_BYTES)).toString();
+    const text = (await readPathWithin(path, MOST_BYTES, LIMIT_MS)).toString();
     const read = fileSchema.safeParse(parse(text, { logLevel: "error" }) ?? {});
     if (read.success) return { path, content: read.data };
     const [issue] = read.error.issues;

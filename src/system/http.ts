@@ -68,7 +68,7 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
     };
   };
   const send = (request: HttpRequest, done: Done<HttpAnswer>, onBody?: OnBody): Cancel => {
-    if (request.target.isSecure) return sendSecurely(request, done);
+    if (request.target.isSecure) return sendSecurely(request, maxAnswer, done);
     const use = (connection: Connection): Cancel =>
       exchange({ connection, request, encode, last, maxAnswer, onBody }, (outcome) => {
         if (outcome instanceof RequestFailed) {
@@ -132,9 +132,9 @@ function promised<T>(signal: AbortSignal, start: (done: Done<T>) => Cancel): Pro
   return promise;
 }
 
-function sendSecurely(request: HttpRequest, done: Done<HttpAnswer>): Cancel {
+function sendSecurely(request: HttpRequest, maxAnswer: number, done: Done<HttpAnswer>): Cancel {
   const controller = new AbortController();
-  requestSecurely(request, controller.signal).then(done, (error) => {
+  requestSecurely(request, maxAnswer, controller.signal).then(done, (error) => {
     if (!controller.signal.aborted) done(error);
   });
   return () => controller.abort();

@@ -23,10 +23,15 @@ export function readFileWithin(path: string, mostBytes: number): string {
 }
 
 /**
- * All that a path has to say, which may be a pipe, as of `<(command)`: while nothing comes, ebb sees signals.
+ * All that a path has to say, which may be a pipe, as of `<(command)`: while nothing comes, ebb sees signals. It may have a limit.
  * @throws Error that says why not
  */
-export async function readPathWithin(path: string, mostBytes: number): Promise<Buffer> {
+export async function readPathWithin(
+  path: string,
+  mostBytes: number,
+  limitMs = Number.POSITIVE_INFINITY,
+): Promise<Buffer> {
+  const end = performance.now() + limitMs;
   const descriptor = openSync(path, FLAGS);
   try {
     const pieces = gather(path, mostBytes);
@@ -40,6 +45,7 @@ export async function readPathWithin(path: string, mostBytes: number): Promise<B
         pauseMs = 1;
         continue;
       }
+      if (performance.now() > end) throw new Error(`the pipe did not end within ${limitMs / 1000} s`);
       await Bun.sleep(pauseMs);
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }

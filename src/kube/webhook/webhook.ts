@@ -17,6 +17,8 @@ import { type HttpsServer, openHttps } from "./https.ts";
 import { leave } from "./leave.ts";
 import { createMetrics } from "./metrics.ts";
 
+const LIMIT_MS = 5000;
+
 export type WebhookSettings = Values<typeof webhookOptions>;
 
 export interface Context {
@@ -70,7 +72,7 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
 /** The CA of clients. @throws Failure 64 */
 async function readAuthority(path: string): Promise<string> {
   try {
-    const pem = (await readPathWithin(path, MiB)).toString();
+    const pem = (await readPathWithin(path, MiB, LIMIT_MS)).toString();
     new X509Certificate(pem); // throws where it is none
     return pem;
   } catch (error) {

@@ -3,7 +3,7 @@ import { createLineReader } from "../../core/envoy/lines.ts";
 import type { HttpAnswer } from "../../core/http-message.ts";
 import { judge } from "../../core/probe.ts";
 import { askDirectly } from "../ask-at-once.ts";
-import { createHttpClient, type OnBody } from "../http.ts";
+import { createHttpClient, type OnBody, tooLong } from "../http.ts";
 import { RequestFailed } from "../request-failed.ts";
 
 /** For each request: pilot-agent's limit (istio pkg/envoy/admin.go). */
@@ -23,48 +23,58 @@ export interface NoAnswer {
 export interface EnvoyAdmin extends Disposable {
   get(path: string): Promise<HttpAnswer | NoAnswer>;
   /** Gets the answer's lines as they come, some at a time; the beginning of the body is in what it resolves to. */
-  getLines(path: string, onLines: (lines: string) => void): Promise<HttpAnswer | NoAnswer>;
+  getLines(path: string, onLines: (lines: string) => void, most?: number): Promise<HttpAnswer | NoAnswer>;
   post(path: string): Promise<HttpAnswer | NoAnswer>;
 }
 
 /** Each request is bounded; all end with the signal, by rejecting with its reason. */
 export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin {
   const client = createHttpClient({ maxAnswer: MAX_ANSWER });
-  const ask = async (method: string, path: string, onBody?: OnBody): Promise<HttpAnswer | NoAnswer> => {
+  const ask = async (method: string, path: string, body?: StreamedBody): Promise<HttpAnswer | NoAnswer> => {
     const patience = createPatience();
     const limit = patience.signal;
+    let length = 0;
     const hear =
-      onBody &&
-      ((text: string) => {
+      body &&
+      ((text: string): void => {
+        length += text.length;
+        if (length > body.most) return patience.giveUp();
         patience.renew();
-        onBody(text);
+        body.onBody(text);
       });
     const request = { method, target: at(admin, path), headers: [] };
     try {
       const either = AbortSignal.any([signal, limit]);
-      const direct = onBody === undefined ? undefined : askDirectly(request, either, hear);
+      const direct = hear === undefined ? undefined : askDirectly(request, either, hear);
       const answer = await (direct ?? client.request(request, either, hear));
       const verdict = judge(answer);
       return verdict.ready ? answer : { reason: verdict.reason, isRefused: false };
     } catch (error) {
       if (error instanceof RequestFailed) return { reason: error.message, isRefused: error.kind === "refused" };
       if (signal.aborted || !limit.aborted) throw error;
-      return { reason: "no answer in time", isRefused: false };
+      const isTooLong = body !== undefined && length > body.most;
+      return { reason: isTooLong ? tooLong(body.most) : "no answer in time", isRefused: false };
     } finally {
       patience.end();
     }
   };
   return {
     get: (path) => ask("GET", path),
-    async getLines(path, onLines) {
+    async getLines(path, onLines, most = Number.POSITIVE_INFINITY) {
       const lines = createLineReader(onLines);
-      const outcome = await ask("GET", path, lines.take);
+      const outcome = await ask("GET", path, { onBody: lines.take, most });
       if (isAnswer(outcome)) lines.end();
       return outcome;
     },
     post: (path) => ask("POST", path),
     [Symbol.dispose]: () => client[Symbol.dispose](),
   };
+}
+
+/** A body that is handed on as it comes, and how many bytes it may have. */
+interface StreamedBody {
+  readonly onBody: OnBody;
+  readonly most: number;
 }
 
 /** The limit of a request: it lasts longer as long as lines come, which are many of many clusters. */
@@ -84,6 +94,7 @@ function createPatience() {
     renew(): void {
       until = Math.min(last, performance.now() + ADMIN_REQUEST_MS);
     },
+    giveUp: () => controller.abort(),
     end: () => clearTimeout(timer),
   };
 }

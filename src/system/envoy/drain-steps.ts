@@ -77,6 +77,9 @@ function explained(reason: string, path: string): string {
   return `${reason}: Envoy's admin interface does not allow this path (admin.allow_paths); allow ${path.split("?")[0]}`;
 }
 
+/** The statistics of a proxy with ten thousand listeners fit. */
+const MOST_STATS = 16 * 1024 * 1024;
+
 /** By the best that Envoy publishes. Only what says that nobody listens any more is no reason to look elsewhere. */
 async function count({ sidecar, admin, envoy, log }: StepOptions, directions: Directions, tell: Tell): Promise<Event> {
   let { outcome, stats } = await statsOf(admin);
@@ -108,7 +111,7 @@ interface ReadStats {
 
 async function statsOf(admin: EnvoyAdmin): Promise<ReadStats> {
   const reader = createStatsReader();
-  const outcome = await admin.getLines(statsPath, reader.take);
+  const outcome = await admin.getLines(statsPath, reader.take, MOST_STATS);
   return { outcome, stats: isAnswer(outcome) ? reader.stats() : undefined };
 }
 

@@ -137,7 +137,12 @@ async function quit(
   timeoutMs: number,
   { settings, log }: Pick<Drain, "settings" | "log">,
 ): Promise<boolean> {
-  const reports = await quitAll(sidecars, { timeoutMs, headers: settings.header, wereReady: true });
+  const reports = await quitAll(sidecars, {
+    timeoutMs,
+    withinMs: timeoutMs,
+    headers: settings.header,
+    wereReady: true,
+  });
   for (const { ok, ...report } of reports) log[ok ? "info" : "error"](report, "quit");
   return reports.every(({ ok }) => ok);
 }

@@ -3,7 +3,7 @@ import { redactHeader, redactUrl } from "./base/redact.ts";
 import { list, option, optional, type Values, type Variable } from "./option.ts";
 import { parseProbe } from "./probe.ts";
 import { parseExecutable } from "./process.ts";
-import { parseHeader, parseQuit } from "./sidecars/quit.ts";
+import { parseHeader, parseQuitOption } from "./sidecars/quit.ts";
 import { usualStops } from "./signal.ts";
 import {
   anyText,
@@ -85,7 +85,7 @@ export const options = {
     group: "leaving",
     value: "[+][METHOD ]URL",
     initially: "by sidecar",
-    syntax: syntax(parseQuit, `${url}, with a method before it if it is not POST`, redactUrl),
+    syntax: syntax(parseQuitOption, `${url}, with a method before it if it is not POST, or none`, redactUrl),
     also: [
       {
         name: "ISTIO_QUIT_API",
@@ -95,7 +95,7 @@ export const options = {
       { name: "GENERIC_QUIT_ENDPOINTS", read: (urls) => splitBy(urls, ",").map(oneMore) },
       { name: "CSQL_PROXY_QUIT_URLS", read: (urls) => splitBy(urls, " ").map(oneMore) },
     ],
-    help: "what to request at the end, instead of the sidecar's own quit (with +: before it)",
+    help: "what to request at the end, instead of the sidecar's own quit (with +: before it); none: not the sidecar's own",
   }),
   signalProcess: list({
     flag: "signal-process",

@@ -66,9 +66,8 @@ function sayWait({ variables, saying }: Call): void {
 
 /** These alone, whatever else is said: also where there is no Envoy. */
 function sayGenericOnly({ variables, saying }: Call): void {
-  const urls = variables.urls("GENERIC_QUIT_ENDPOINTS");
-  if (urls.length === 0) saying.say("quit-on", "GENERIC_QUIT_ONLY", "never");
-  else saying.say("quit", "GENERIC_QUIT_ENDPOINTS", ...urls);
+  saying.say("quit", "GENERIC_QUIT_ONLY", "none");
+  for (const url of variables.urls("GENERIC_QUIT_ENDPOINTS")) saying.say("quit", "GENERIC_QUIT_ENDPOINTS", `+${url}`);
 }
 
 function sayQuits(admin: EnvoyAdmin, { variables, saying }: Call): void {

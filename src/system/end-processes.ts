@@ -14,17 +14,28 @@ export interface ProcessEnd {
 /** Ends all processes of this executable, at the same time, by signals; resolves when each is gone or the time is over. */
 export async function endProcesses(name: string, timeoutMs: number): Promise<readonly ProcessEnd[]> {
   const pids = allPids();
-  const found: Process[] = [];
-  for (const pid of pids) {
-    const seen = readProcess(pid);
-    if (seen !== undefined && runs(seen, name, process.pid)) found.push(seen);
-  }
+  const found = processesOf(name, pids);
   if (found.length > 0) return await Promise.all(found.map((process) => endProcess(process, timeoutMs)));
   const outcome =
     pids.length === 0
       ? "no process can be found: /proc cannot be read"
       : "no such process here; those of other containers are seen with shareProcessNamespace: true";
   return [{ isGone: false, outcome }];
+}
+
+/** Whether there is a process of any of these executables. */
+export function isAnyRunning(names: readonly string[]): boolean {
+  const pids = allPids();
+  return names.some((name) => processesOf(name, pids).length > 0);
+}
+
+function processesOf(name: string, pids: readonly number[]): readonly Process[] {
+  const found: Process[] = [];
+  for (const pid of pids) {
+    const seen = readProcess(pid);
+    if (seen !== undefined && runs(seen, name, process.pid)) found.push(seen);
+  }
+  return found;
 }
 
 /** Undefined for one that has ended, and for the kernel's own. */

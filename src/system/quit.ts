@@ -1,18 +1,39 @@
 import { type Address, isLoopback } from "../core/address.ts";
 import { toTenths } from "../core/duration.ts";
-import type { HttpAnswer } from "../core/http-message.ts";
+import type { Header } from "../core/http-message.ts";
 import { judgeOf, type Probe } from "../core/probe.ts";
-import type { Otherwise } from "../core/sidecars/kind.ts";
-import { describeQuit, quitRefusal, quitUnreachable } from "../core/sidecars/quit.ts";
+import { describeQuit } from "../core/sidecars/quit.ts";
+import {
+  type Action,
+  begin,
+  type Event,
+  type Life,
+  type Policy,
+  type Result,
+  step,
+} from "../core/sidecars/quitting.ts";
 import type { QuitRequest, Sidecar } from "../core/sidecars/sidecar.ts";
 import { locate } from "./admin-socket.ts";
 import { acceptsConnections, doorAt } from "./door.ts";
-import { REFUSED, tryConnect } from "./http.ts";
+import { tryConnect } from "./http.ts";
 import { clientFor } from "./prober.ts";
-import { type QuitOptions, sendQuit } from "./quit-request.ts";
+import { createQueue, type Queue } from "./queue.ts";
+import { type Ask, askServer, headersOf } from "./quit-request.ts";
 import { probeOnce } from "./ready.ts";
 import { RequestFailed } from "./request-failed.ts";
-import { abortedAfter, leftUntil } from "./timer.ts";
+import { deadline, leftUntil } from "./timer.ts";
+
+export interface QuitOptions {
+  /** For each quit: until it was answered and the sidecar is gone. */
+  readonly timeoutMs: number;
+  /** For all of them; by default as long as it takes. */
+  readonly withinMs?: number;
+  readonly headers: readonly Header[];
+  /** Whether the sidecars have been up: where nobody listens any more, they are gone, not late. */
+  readonly wereReady: boolean;
+  /** What asks instead of `askServer`. */
+  readonly ask?: Ask;
+}
 
 /** What became of one quit. `ok`: the sidecar took it, and is gone where that can be seen, or leaves by itself. */
 export interface QuitReport {
@@ -21,85 +42,83 @@ export interface QuitReport {
   readonly ok: boolean;
   readonly outcome: string;
   readonly status?: number;
+  /** The stack of a bug in ebb. */
+  readonly error?: string;
   readonly tookMs: number;
 }
 
 /**
- * Tells all sidecars to quit, at the same time, and watches that they go. What is asked before them has half of the time, and
- * so have the quits before a last resort. Never rejects, never takes longer than the timeout.
+ * Tells all sidecars to quit, at the same time, and watches that they go; before that what is asked before them (`+`), until it was
+ * answered, failed once, or is out of time. Never rejects: what goes wrong with one is its report, and the others go on.
  */
 export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions): Promise<readonly QuitReport[]> {
-  const until = performance.now() + options.timeoutMs;
-  const first: Quit[] = [];
-  const then: Sidecar[] = [];
-  for (const found of sidecars) {
-    const sidecar = locate(found);
-    const quits: QuitRequest[] = [];
-    for (const quit of sidecar.quits) {
-      if (quit.isMore === true) first.push({ sidecar, quit });
-      else quits.push(quit);
-    }
-    if (quits.length + sidecar.processes.length + (sidecar.lastResort?.length ?? 0) > 0)
-      then.push({ ...sidecar, quits });
-  }
-  const reports: QuitReport[] = [];
-  if (first.length > 0) {
-    const timeoutMs = then.length > 0 ? options.timeoutMs / 2 : options.timeoutMs;
-    reports.push(...(await gather(first.map((quit) => quitOne(quit, { ...options, timeoutMs })))));
-  }
+  const { timeoutMs, withinMs = 2 * timeoutMs } = options;
+  const until = performance.now() + withinMs;
   const ends: Promise<readonly QuitReport[]>[] = [];
-  for (const sidecar of then) ends.push(endOne(sidecar, { ...options, timeoutMs: leftUntil(until) }));
-  reports.push(...(await gather(ends)));
-  return reports;
+  const heard: Promise<void>[] = [];
+  for (const sidecar of sidecars) {
+    for (const quit of sidecar.quits) {
+      if (quit.isMore !== true) continue;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      heard.push(promise);
+      const limits = { ...options, timeoutMs: Math.min(timeoutMs, withinMs) };
+      const end = async () => [(await quitOne({ sidecar, quit, onHeard: resolve }, limits)).report];
+      ends.push(guarded(sidecar, end).finally(resolve));
+    }
+  }
+  if (heard.length > 0) await within(withinMs / 2, Promise.all(heard));
+  const limits = { ...options, timeoutMs: Math.min(timeoutMs, leftUntil(until)) };
+  for (const sidecar of sidecars) ends.push(guarded(sidecar, () => endOne(sidecar, limits)));
+  return gather(await Promise.all(ends));
 }
 
-async function gather(ends: readonly Promise<readonly QuitReport[]>[]): Promise<readonly QuitReport[]> {
-  const reports: QuitReport[] = [];
-  for (const ended of await Promise.all(ends)) reports.push(...ended);
-  return reports;
+function within(ms: number, done: Promise<unknown>): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = deadline(ms, resolve);
+  return Promise.race([done, promise]).finally(cancel);
 }
 
-interface Quit {
-  readonly sidecar: Sidecar;
-  readonly quit: QuitRequest;
+function gather<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  const all: T[] = [];
+  for (const list of lists) all.push(...list);
+  return all;
 }
 
-async function endOne(sidecar: Sidecar, options: QuitOptions): Promise<readonly QuitReport[]> {
-  if (sidecar.lastResort === undefined) return await tellOne(sidecar, options);
-  const until = performance.now() + options.timeoutMs;
-  const reports = await tellOne(sidecar, { ...options, timeoutMs: options.timeoutMs / 2 });
-  if (reports.length > 0 && reports.every(({ ok }) => ok)) return reports;
-  const rest = { ...options, timeoutMs: leftUntil(until) };
-  return [...reports, ...(await gather(sidecar.lastResort.map((name) => signalAll(sidecar, name, rest))))];
-}
-
-async function tellOne(sidecar: Sidecar, options: QuitOptions): Promise<readonly QuitReport[]> {
-  const quits: Promise<readonly QuitReport[]>[] = [];
-  for (const quit of sidecar.quits) quits.push(quitOne({ sidecar, quit }, options));
-  for (const name of sidecar.processes) quits.push(signalAll(sidecar, name, options));
-  return await gather(quits);
-}
-
-interface Ended {
-  readonly ok: boolean;
-  readonly outcome: string;
-  readonly status?: number;
-}
-
-interface Outcome extends Ended {
-  readonly request: string;
-}
-
-async function quitOne({ sidecar, quit }: Quit, options: QuitOptions): Promise<readonly QuitReport[]> {
+async function guarded({ name }: Sidecar, end: () => Promise<readonly QuitReport[]>): Promise<readonly QuitReport[]> {
   const start = performance.now();
-  const ended = await outcomeOf(sidecar, quit, options);
-  return [{ sidecar: sidecar.name, ...ended, tookMs: since(start) }];
+  try {
+    return await end();
+  } catch (error) {
+    const outcome = "a bug in ebb, please report it";
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return [{ sidecar: name, request: "quit", ok: false, outcome, error: stack, tookMs: since(start) }];
+  }
 }
 
-async function signalAll({ name }: Sidecar, executable: string, options: QuitOptions): Promise<readonly QuitReport[]> {
+/** A sidecar's own quits. Its processes are signalled only where it has taken none: one that is draining is left to go. */
+async function endOne(found: Sidecar, options: QuitOptions): Promise<readonly QuitReport[]> {
+  const sidecar = locate(found);
+  const until = performance.now() + options.timeoutMs;
+  const quits: Promise<Told>[] = [];
+  const signals: Promise<readonly QuitReport[]>[] = [];
+  for (const quit of sidecar.quits) if (quit.isMore !== true) quits.push(quitOne({ sidecar, quit }, options));
+  for (const name of sidecar.processes) signals.push(signalAll(sidecar, name, options.timeoutMs));
+  const reports: QuitReport[] = [];
+  let isTaken = false;
+  for (const told of await Promise.all(quits)) {
+    reports.push(told.report);
+    isTaken ||= told.isTaken;
+  }
+  reports.push(...gather(await Promise.all(signals)));
+  if (!isTaken)
+    for (const name of sidecar.lastResort ?? []) reports.push(...(await signalAll(sidecar, name, leftUntil(until))));
+  return reports;
+}
+
+async function signalAll({ name }: Sidecar, executable: string, timeoutMs: number): Promise<readonly QuitReport[]> {
   const start = performance.now();
   const { endProcesses } = await import("./end-processes.ts"); // few quits need it
-  const ends = await endProcesses(executable, options.timeoutMs);
+  const ends = await endProcesses(executable, timeoutMs);
   return ends.map(({ pid, isGone, outcome }) => ({
     sidecar: name,
     request: pid === undefined ? `signal ${executable}` : `signal ${executable} (pid ${pid})`,
@@ -113,75 +132,141 @@ function since(start: number): number {
   return toTenths(performance.now() - start);
 }
 
-async function outcomeOf(found: Sidecar, quit: QuitRequest, options: QuitOptions): Promise<Outcome> {
-  const signal = abortedAfter(options.timeoutMs);
+interface Quit {
+  readonly sidecar: Sidecar;
+  readonly quit: QuitRequest;
+  /** Called when it was answered, or has failed, for the first time. */
+  readonly onHeard?: () => void;
+}
+
+interface Told {
+  readonly report: QuitReport;
+  readonly isTaken: boolean;
+}
+
+/** What a quit's actions share. */
+interface Quitting extends Quit {
+  readonly options: QuitOptions;
+  readonly queue: Queue<Event | Bug>;
+  /** Ends what is under way when the quit is over. */
+  readonly over: AbortSignal;
+  /** What is asked now, and since when. */
+  asked: QuitRequest;
+  since: number;
+}
+
+/** Something that nobody expected. */
+interface Bug {
+  readonly kind: "bug";
+  readonly error: unknown;
+}
+
+async function quitOne(one: Quit, options: QuitOptions): Promise<Told> {
+  const { sidecar, quit } = one;
+  const start = performance.now();
+  const controller = new AbortController();
+  const queue = createQueue<Event | Bug>();
+  const quitting: Quitting = { ...one, options, queue, over: controller.signal, asked: quit, since: start };
+  const policy = policyOf(one, options);
+  const askedMs = () => performance.now() - quitting.since;
+  const cancelBound = deadline(options.timeoutMs, () => queue.push({ kind: "bound", askedMs: askedMs() }));
+  const cancelHalf = deadline(options.timeoutMs / 2, () => queue.push({ kind: "half" }));
+  try {
+    let [state, actions] = begin();
+    for (;;) {
+      for (const action of actions) perform(action, quitting);
+      if (state.phase === "over") break;
+      const event = await queue.next();
+      if (event.kind === "bug") throw event.error;
+      [state, actions] = step(state, event, policy);
+      one.onHeard?.();
+    }
+    return toldOf(state.result, { sidecar: sidecar.name, request: describeQuit(quitting.asked), tookMs: since(start) });
+  } finally {
+    cancelBound();
+    cancelHalf();
+    controller.abort();
+  }
+}
+
+function toldOf({ isTaken, ...result }: Result, report: Pick<QuitReport, "sidecar" | "request" | "tookMs">): Told {
+  const { tookMs, ...named } = report;
+  return { report: { ...named, ...result, tookMs }, isTaken };
+}
+
+function policyOf({ sidecar, quit }: Quit, { wereReady }: QuitOptions): Policy {
+  return {
+    name: sidecar.name,
+    leaves: sidecar.leaves,
+    leavesElsewhere: quit.otherwise?.leaves,
+    closesFirst: sidecar.closesFirst === true,
+    hasOtherwise: quit.otherwise !== undefined,
+    isOnce: quit.isOnce === true,
+    wasReady: wereReady,
+    hasLastResort: sidecar.lastResort !== undefined,
+  };
+}
+
+function perform(action: Action, quitting: Quitting): void {
+  switch (action.kind) {
+    case "ask":
+      return ask(quitting, action.isElsewhere);
+    case "rest":
+      setTimeout(() => quitting.queue.push({ kind: "rested" }), action.ms);
+      return;
+    case "look":
+      return follow(quitting, async () => ({ kind: "looked", life: await lifeOf(quitting) }));
+    case "watch":
+      return follow(quitting, async () => ((await watchItGo(quitting)) ? { kind: "gone" } : undefined));
+    case "search":
+      return follow(quitting, () => search(quitting));
+  }
+}
+
+/** What comes of it is an event, also where it is a bug. */
+function follow({ queue, over }: Quitting, act: () => Promise<Event | undefined>): void {
+  act().then(
+    (event) => event !== undefined && queue.push(event),
+    (error: unknown) => over.aborted || queue.push({ kind: "bug", error }),
+  );
+}
+
+function ask(quitting: Quitting, isElsewhere: boolean): void {
+  const { sidecar, quit, options, over } = quitting;
+  const place = isElsewhere && quit.otherwise !== undefined ? { ...quit, target: quit.otherwise.target } : quit;
   // a socket may come later than the quit: each attempt looks for it
-  const again = found.socket?.quitPath === undefined ? undefined : () => locate(found).quits[0];
-  const { target, result, wasHeard } = await sendQuit(quit, { ...options, again }, signal);
-  const asked = { method: quit.method, target };
-  const sidecar = target === quit.otherwise?.target ? leavingAs(found, quit.otherwise) : found;
-  const request = describeQuit(asked);
-  if (result === undefined) return { request, ok: false, outcome: "no answer in time" };
-  if (!(result instanceof RequestFailed)) return { request, ...(await answered(sidecar, asked, result, signal)) };
-  if (result.kind === "refused") {
-    // the first attempt was its end (pilot-agent leaves before its answer does)
-    if (wasHeard) return { request, ok: true, outcome: "gone" };
-    return { request, ...(await refused(sidecar, quit, { signal, wereReady: options.wereReady })) };
-  }
-  // it may have been heard, and must not be told again: its end tells
-  if (quit.isOnce === true && (await watchItGo(asked, signal))) return { request, ok: true, outcome: "gone" };
-  return { request, ok: false, outcome: result.message };
+  const asked = sidecar.socket?.quitPath === undefined ? place : (locate(sidecar).quits[0] ?? place);
+  quitting.asked = asked;
+  quitting.since = performance.now();
+  const { method, target } = asked;
+  const headers = headersOf(asked, options.headers);
+  follow(quitting, async () => {
+    try {
+      const { status } = await (options.ask ?? askServer)({ method, target, headers }, over);
+      return { kind: "answered", status };
+    } catch (error) {
+      if (error instanceof RequestFailed) return { kind: "failed", why: error.kind, message: error.message };
+      throw error;
+    }
+  });
 }
 
-function leavingAs({ leaves, ...sidecar }: Sidecar, otherwise: Otherwise): Sidecar {
-  return otherwise.leaves === undefined ? sidecar : { ...sidecar, leaves: otherwise.leaves };
+async function search({ sidecar, since }: Quitting): Promise<Event> {
+  const { isAnyRunning } = await import("./end-processes.ts");
+  return { kind: "searched", isFound: isAnyRunning(sidecar.lastResort ?? []), askedMs: performance.now() - since };
 }
 
-async function answered(sidecar: Sidecar, quit: QuitRequest, answer: HttpAnswer, signal: AbortSignal): Promise<Ended> {
-  const { status } = answer;
-  const refusal = quitRefusal(sidecar.name, answer);
-  if (refusal !== undefined) return { ok: false, outcome: refusal, status };
-  if (sidecar.name === "custom") return { ok: true, outcome: "answered", status };
-  const { leaves, closesFirst } = sidecar;
-  const later = `it leaves by itself ${leaves}`;
-  if (await watchItGo(quit, signal)) {
-    return { ok: true, outcome: closesFirst === true ? `its port is closed: ${later}` : "gone", status };
-  }
-  if (leaves === undefined) return { ok: false, outcome: "answered, but still there", status };
-  return { ok: true, outcome: `answered, still draining: ${later}`, status };
-}
-
-/**
- * Nobody listens where the quit goes. Beside a sidecar that was ready before, its readiness endpoint tells more: closed too, it
- * is gone; no longer ready, it is leaving (pilot-agent closes its quit port first: istio, status/server.go); ready, its quit
- * is switched off or elsewhere.
- */
-async function refused(sidecar: Sidecar, quit: QuitRequest, { signal, wereReady }: Refused): Promise<Ended> {
-  const meaning = quitUnreachable(sidecar.name);
-  if (meaning === undefined && wereReady) return { ok: true, outcome: "gone already" };
-  if (meaning === undefined) return { ok: false, outcome: REFUSED };
-  const state = wereReady ? await stateOf(sidecar, quit, signal) : "unknown";
-  if (state === "gone" || state === "leaving") return { ok: true, outcome: `${state} already` };
-  return { ok: false, outcome: `${REFUSED}: ${meaning}` };
-}
-
-type State = "gone" | "leaving" | "ready" | "unknown";
-
-interface Refused {
-  readonly signal: AbortSignal;
-  readonly wereReady: boolean;
-}
-
-async function stateOf({ ready }: Sidecar, quit: QuitRequest, signal: AbortSignal): Promise<State> {
+async function lifeOf({ sidecar, asked, over }: Quitting): Promise<Life> {
+  const { ready } = sidecar;
   for (const probe of ready) if (probe.kind === "any" && (await probeOnce(probe, LOOK_MS)).ready) return "ready";
   const probes = ready.map(firstOf);
   const [probe] = probes;
-  if (probes.some((probe) => isAt(probe, quit.target.address))) return "gone";
+  if (probes.some((probe) => isAt(probe, asked.target.address))) return "gone";
   if (probe?.kind !== "http") return "unknown";
   using client = clientFor(probe);
   try {
     const request = { method: "GET", target: probe.target, headers: [] };
-    return judgeOf(probe)(await client.request(request, signal)).ready ? "ready" : "leaving";
+    return judgeOf(probe)(await client.request(request, over)).ready ? "ready" : "leaving";
   } catch (error) {
     return error instanceof RequestFailed && error.kind === "refused" ? "gone" : "unknown";
   }
@@ -204,10 +289,10 @@ function isAt(probe: OneProbe, address: Address): boolean {
   return own.port === address.port;
 }
 
-/** True once nobody accepts connections there any more, false when time is up first. */
-async function watchItGo({ target }: QuitRequest, signal: AbortSignal): Promise<boolean> {
-  for (let waitMs = 1; !signal.aborted; waitMs = Math.min(waitMs * 1.2, 25)) {
-    if (await isGone(target.address, signal)) return true;
+/** True once nobody accepts connections there any more, false when the quit is over first. */
+async function watchItGo({ asked: { target }, over }: Quitting): Promise<boolean> {
+  for (let waitMs = 1; !over.aborted; waitMs = Math.min(waitMs * 1.2, 25)) {
+    if (await isGone(target.address, over)) return true;
     await Bun.sleep(waitMs);
   }
   return false;

@@ -90,7 +90,11 @@ export function readAnnotations(path: string, log?: Log): Annotations {
 /** Whether the user says both what to wait for and what to quit, so that nothing is left to be found. */
 function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarSettings, env: Environment): boolean {
   const isNamed = admin !== undefined || hasUserVariable(env);
-  return !isNamed && ready.length > 0 && (signalProcess.length > 0 || quit.some(({ isMore }) => isMore !== true));
+  return (
+    !isNamed &&
+    ready.length > 0 &&
+    (signalProcess.length > 0 || quit.some((one) => one === "none" || one.isMore !== true))
+  );
 }
 
 /**

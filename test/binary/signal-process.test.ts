@@ -1,11 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, copyFileSync } from "node:fs";
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   canUnshare,
   childPath,
   childrenOf,
-  collect,
   ebb,
   ebbPath,
   fakeSidecar,
@@ -13,41 +12,7 @@ import {
   temporaryFolder,
   until,
 } from "../harness.ts";
-
-interface Agent extends AsyncDisposable {
-  readonly pid: number;
-  /** The signals that it noted, one a line, after `ready`. */
-  readonly output: () => string;
-}
-
-/** A folder with an executable of a name that nothing else on this machine has. */
-function agentFolder() {
-  const folder = temporaryFolder();
-  chmodSync(folder.path, 0o755);
-  const name = `agent-${folder.path.slice(-6)}`;
-  const path = join(folder.path, name);
-  copyFileSync(childPath(), path);
-  return { name, path, [Symbol.dispose]: folder[Symbol.dispose] };
-}
-
-/** Starts it, until it is ready for signals. */
-async function startAgent(command: readonly string[]): Promise<Agent> {
-  const agent = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
-  const output = collect(agent.stdout);
-  await until("the agent is ready", () => output.text().includes("ready\n"));
-  return {
-    pid: agent.pid,
-    output: output.text,
-    async [Symbol.asyncDispose]() {
-      agent.kill("SIGKILL");
-      await agent.exited;
-    },
-  };
-}
-
-function hasEnded(pid: number): boolean {
-  return [undefined, "Z"].includes(processState(pid));
-}
+import { agentFolder, hasEnded, startAgent } from "./agent.ts";
 
 const quit = ["quit", "--sidecar", "none", "--quit-timeout", "1800ms", "--signal-process"];
 const run = ["run", "--sidecar", "none", "--quit-timeout", "1800ms", "--signal-process"];

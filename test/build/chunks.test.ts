@@ -51,8 +51,8 @@ test.each([
   expect(those.some((text) => text.includes("As ENTRYPOINT"))).toBe(false);
 });
 
-test("the leaves, p-retry and the check of Istio's annotation are all that is loaded later", () => {
-  expect(later).toHaveLength(leaves.length + 2);
+test("the leaves and the check of Istio's annotation are all that is loaded later", () => {
+  expect(later).toHaveLength(leaves.length + 1);
 });
 
 test("development's stand-in for src/native is not in the executable", () => {

@@ -128,7 +128,7 @@ export const differences = [
     id: "quit-again",
     rivals: [...go, "linkerd-await"],
     theirs: "a quit is sent once, whatever comes of it",
-    ours: "a connection that fails and a 5xx are tried again until `QUIT_REQUEST_TIMEOUT` (5 s) is over",
+    ours: "where nobody listens it is tried again until `QUIT_REQUEST_TIMEOUT` (5 s) is over; after a 5xx, or a connection that is cut off, twice more",
     why: "a sidecar that missed its quit runs for ever",
   },
   {
@@ -149,7 +149,7 @@ export const differences = [
     id: "one-by-one",
     rivals: ["scuttle"],
     theirs: "generic endpoints are told one after the other, within one timeout",
-    ours: "all at once, each with its own",
+    ours: "all at once, each with its own; then Istio, as soon as each has answered or failed",
     why: "one that hangs takes no time from the others",
   },
   {

@@ -93,7 +93,11 @@ test("a bug in an option's syntax is not taken for a bad value", () => {
 describe("a repeatable option", () => {
   const quits = (args: readonly string[], env: Environment = {}) => {
     const { values, origins, texts } = run(args, env);
-    return { paths: values.quit.map(({ target }) => target.path), origin: origins.quit, texts: texts.quit };
+    return {
+      paths: values.quit.map((quit) => (quit === "none" ? quit : quit.target.path)),
+      origin: origins.quit,
+      texts: texts.quit,
+    };
   };
 
   test("has none by default", () => {

@@ -19,7 +19,8 @@ export interface FoundSidecar {
 export interface SidecarUrls {
   readonly admin: HttpTarget | undefined;
   readonly ready: readonly Probe[];
-  readonly quit: readonly QuitRequest[];
+  /** `none`: not the sidecar's own. */
+  readonly quit: readonly (QuitRequest | "none")[];
   readonly signalProcess?: readonly Executable[];
   /** The path on the admin interface that says ready, where it is not the sidecar's own. */
   readonly readyPath?: string | undefined;
@@ -52,11 +53,15 @@ function saysNative(annotations: Annotations, name: string): boolean {
 export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls): readonly Sidecar[] {
   const instead: QuitRequest[] = [];
   const more: QuitRequest[] = [];
-  for (const quit of urls.quit) (quit.isMore === true ? more : instead).push(quit);
+  let isGiven = false;
+  for (const quit of urls.quit) {
+    if (quit !== "none") (quit.isMore === true ? more : instead).push(quit);
+    isGiven ||= quit === "none" || quit.isMore !== true;
+  }
   const processes: string[] = [];
   const lastResort: string[] = [];
   for (const { name, isLastResort } of urls.signalProcess ?? []) (isLastResort ? lastResort : processes).push(name);
-  const isGiven = instead.length + processes.length > 0;
+  isGiven ||= processes.length > 0;
   let proxies = 0;
   for (const { name } of found) if (!kindOf(name).isCompanion) proxies += 1;
   const isAlone = (proxies > 0 ? proxies : found.length) === 1;

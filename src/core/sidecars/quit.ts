@@ -11,6 +11,11 @@ export function parseQuit(text: string): QuitRequest | undefined {
   return { method: method.toUpperCase(), target, ...(more === undefined ? {} : { isMore: true }) };
 }
 
+/** As `--quit` has it: `none` too, which leaves the sidecar's own quit out. */
+export function parseQuitOption(text: string): QuitRequest | "none" | undefined {
+  return text === "none" ? text : parseQuit(text);
+}
+
 export function describeQuit({ method, target }: QuitRequest): string {
   return `${method} ${describeTarget(target)}`;
 }
@@ -27,10 +32,10 @@ export function parseHeader(text: string): Header | undefined {
 }
 
 /** What a sidecar's answer to a quit means: undefined when it will go. */
-export function quitRefusal(name: Sidecar["name"], answer: HttpAnswer): string | undefined {
-  if (answer.status >= 200 && answer.status < 300) return undefined;
-  const meaning = name === "custom" ? undefined : kindOf(name).refusals()[answer.status];
-  return meaning === undefined ? `HTTP ${answer.status}` : `HTTP ${answer.status}: ${meaning}`;
+export function quitRefusal(name: Sidecar["name"], { status }: Pick<HttpAnswer, "status">): string | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  const meaning = name === "custom" ? undefined : kindOf(name).refusals()[status];
+  return meaning === undefined ? `HTTP ${status}` : `HTTP ${status}: ${meaning}`;
 }
 
 /** What it means that nobody listens where the quit of a sidecar goes that is here; undefined: that only its user can tell. */

@@ -195,8 +195,7 @@ describe("a header is a name, a colon and a value", () => {
 });
 
 describe("an answer to a quit", () => {
-  const refusal = (name: Sidecar["name"], status: number) =>
-    quitRefusal(name, { status, headers: new Map(), body: "", isReusable: true });
+  const refusal = (name: Sidecar["name"], status: number) => quitRefusal(name, { status });
 
   test.each<[Sidecar["name"], number]>([
     ["istio", 200],

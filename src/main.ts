@@ -11,6 +11,7 @@ import type { Personality } from "./personalities/personality.ts";
 import { exit } from "./system/exit.ts";
 import { native } from "./system/native.ts";
 import { listen } from "./system/signals.ts";
+import { isSurvived } from "./system/unexpected.ts";
 
 /**
  * What pods start with and stop by. All of it is one chunk of the executable, because each further one costs a start 0.1 ms,
@@ -20,14 +21,18 @@ const starters: Readonly<Record<string, Command>> = { run, wait, sleep, quit };
 
 const aboutEbb: readonly (string | undefined)[] = ["-h", "--help", "-V", "--version", "--licenses"];
 
-process.on("uncaughtException", (error) => exit(report(error)));
-process.on("unhandledRejection", (error) => exit(report(error)));
+process.on("uncaughtException", onUncaught);
+process.on("unhandledRejection", onUncaught);
 
 // First of all: a signal that nobody listens to is lost for PID 1, and ends anybody else.
 const signals = listen();
 
 // Not awaited: a module that awaits costs each start 0.3 ms (measured).
 main(process.argv.slice(2)).then(exit, (error: unknown) => exit(report(error)));
+
+function onUncaught(error: unknown): void {
+  if (!isSurvived(error)) exit(report(error));
+}
 
 async function main(args: readonly string[]): Promise<number> {
   const file = process.argv0.slice(process.argv0.lastIndexOf("/") + 1);

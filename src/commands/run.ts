@@ -23,6 +23,7 @@ import { createDropper, type Signals } from "../system/signals.ts";
 import { createStrangers } from "../system/strangers.ts";
 import { writeTerminationLog } from "../system/termination-log.ts";
 import { abortedAfter, deadline, keepAlive, leftUntil } from "../system/timer.ts";
+import { surviveErrors } from "../system/unexpected.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
 
 const pick = () =>
@@ -92,13 +93,13 @@ async function main(invocation: Invocation): Promise<number> {
   listenForEvents(run, invocation.signals);
   let [state, actions] = begin(policy);
   for (;;) {
-    for (const action of actions) perform(run, action);
+    for (const action of actions) attempt(run, action);
     if (state.phase === "over") break;
     [state, actions] = step(state, await run.queue.next(), policy);
   }
   await run.draining;
   await run.killing;
-  finish(run, state.exitCode);
+  attemptTo("say how long it took", run, () => finish(run, state.exitCode));
   letGo();
   return state.exitCode;
 }
@@ -159,6 +160,25 @@ function onChildChange(run: Run, child: Child, change: Change): void {
   takeTerminalBack(child);
   run.exit = change.exit;
   run.queue.push({ kind: "reaped", pid: child.pid, exit: change.exit });
+}
+
+/** Once there is a command, an error that nobody expects costs neither its exit code nor what is still to be done. */
+function attempt(run: Run, action: Action): void {
+  if (run.child === undefined && action.kind !== "quit") return perform(run, action);
+  if (attemptTo(action.kind, run, () => perform(run, action))) return;
+  if (action.kind === "drain") run.queue.push({ kind: "drained" });
+  if (action.kind === "quit") run.queue.push({ kind: "quit-done" });
+}
+
+/** Whether it went well. */
+function attemptTo(what: string, run: Run, act: () => void): boolean {
+  try {
+    act();
+    return true;
+  } catch (error) {
+    logBug(run, error, `it could not ${what}`);
+    return false;
+  }
 }
 
 function perform(run: Run, action: Action): void {
@@ -253,11 +273,13 @@ function start(run: Run): void {
     leaveFolder(run);
     const { pid } = run.child;
     run.queue.push({ kind: "started", pid });
+    surviveErrors((error) => logBug(run, error, "an error that nobody has caught"));
     giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started");
     takeHiddenDrainsBack(run);
     setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
   } catch (error) {
+    if (run.child !== undefined) return logBug(run, error, "the start went wrong");
     if (!(error instanceof Failure)) throw error;
     run.queue.push({ kind: "start-failed", exitCode: error.exitCode });
     fail(run, error.message);
@@ -300,7 +322,7 @@ function drain(run: Run): void {
     run.since.drained = performance.now();
     run.queue.push({ kind: "drained" });
   };
-  run.draining = drainSidecars(run).then(done, (error: unknown) => {
+  run.draining = bounded(drainSidecars(run), run.leaving.drainMs).then(done, (error: unknown) => {
     logBug(run, error, "the drain failed");
     done();
   });
@@ -370,7 +392,8 @@ function send({ log }: Run, pid: number, signal: SignalNumber): void {
 function quit(run: Run): void {
   run.since.quit = performance.now();
   const done = () => run.queue.push({ kind: "quit-done" });
-  tellSidecars(run).then(done, (error: unknown) => {
+  // to find them, to ask those with +, and the others
+  bounded(tellSidecars(run), 3 * run.settings.quitTimeout).then(done, (error: unknown) => {
     logBug(run, error, "the quits failed");
     done();
   });
@@ -385,7 +408,21 @@ async function tellSidecars(run: Run): Promise<void> {
     headers: settings.header,
     wereReady: run.isReady,
   });
-  for (const { ok, ...report } of reports) log[ok ? "info" : "warn"](report, "quit");
+  for (const { ok, ...report } of reports) log[levelOf(ok, report.error)](report, "quit");
+}
+
+function levelOf(ok: boolean, error: string | undefined): "info" | "warn" | "error" {
+  if (error !== undefined) return "error";
+  return ok ? "info" : "warn";
+}
+
+/** More than what has its own bound takes: only an error that nobody expects can hold it up for longer. */
+const SPARE_MS = 1000;
+
+function bounded(work: Promise<void>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = deadline(ms + SPARE_MS, resolve);
+  return Promise.race([work, promise]).finally(cancel);
 }
 
 function logBug({ log }: Run, error: unknown, what: string): void {

@@ -45,13 +45,24 @@ export async function drainAll(sidecars: readonly Sidecar[], options: DrainOptio
   const drains: Promise<boolean>[] = [];
   for (const sidecar of sidecars) {
     const { name, isNative, envoy } = locate(sidecar);
-    if (envoy !== undefined) drains.push(drainOne({ name, isNative, envoy }, options));
+    if (envoy !== undefined) drains.push(drainSafely({ name, isNative, envoy }, options));
   }
   if (drains.length === 0) await keepAccepting(options);
   return !(await Promise.all(drains)).includes(false);
 }
 
 type Drained = Pick<Sidecar, "name" | "isNative"> & { readonly envoy: NonNullable<Sidecar["envoy"]> };
+
+/** What goes wrong with one costs the others nothing. */
+async function drainSafely(drained: Drained, options: DrainOptions): Promise<boolean> {
+  try {
+    return await drainOne(drained, options);
+  } catch (error) {
+    const reason = error instanceof Error ? error.stack : String(error);
+    options.log.error({ sidecar: drained.name, error: reason }, "a bug in ebb: the drain failed");
+    return false;
+  }
+}
 
 async function drainOne({ name, isNative, envoy }: Drained, options: DrainOptions): Promise<boolean> {
   const { boundMs, minMs, idle, wereReady, log, signal, onProgress } = options;

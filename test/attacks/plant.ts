@@ -1,0 +1,42 @@
+// bun --preload: one function of ebb's source throws, from the moment on that a file is there. PLANT says which and how:
+// `system/quit.ts quitOne throw`; `later`: in a timer that it starts; `reject`: in a promise that nobody awaits.
+import { existsSync, readFileSync } from "node:fs";
+import { plugin } from "bun";
+
+const [path = "", name = "", how = ""] = (process.env.PLANT ?? "").split(" ");
+
+const acts: Readonly<Record<string, (error: Error) => unknown>> = {
+  throw(error) {
+    throw error;
+  },
+  later: (error) =>
+    setTimeout(() => {
+      throw error;
+    }),
+  reject: (error) => void Promise.reject(error),
+};
+
+Object.assign(globalThis, {
+  plant() {
+    if (existsSync(process.env.PLANT_WHEN ?? "")) acts[how]?.(new Error("planted"));
+  },
+});
+
+plugin({
+  name: "plant",
+  setup(build) {
+    build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path: loaded }) => {
+      const text = readFileSync(loaded, "utf8");
+      return { contents: loaded.endsWith(`/src/${path}`) ? planted(text) : text, loader: "ts" };
+    });
+  },
+});
+
+/** The function under another name, and in its place one that comes to the plant first. */
+function planted(text: string): string {
+  const start = `function ${name}(`;
+  if (!text.includes(start)) throw new Error(`${path} has no ${name}`);
+  return text
+    .replace(start, `function ${name}(...given) { plant(); return ${name}_(...given); }\nasync_ ${name}_(`)
+    .replace("async_ ", text.includes(`async ${start}`) ? "async function " : "function ");
+}

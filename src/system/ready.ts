@@ -4,8 +4,6 @@ import { askAtOnce } from "./ask-at-once.ts";
 import { MAX_IN_FLIGHT, proberOf } from "./prober.ts";
 import { createSteadiness } from "./steady.ts";
 
-const ATTEMPT_LIFE_MS = 5000;
-
 interface Attempt {
   readonly since: number;
   cancel: () => void;
@@ -93,8 +91,6 @@ export function probeOnce(probe: Probe, withinMs: number): Promise<Verdict> {
 
 /** Makes room for one more; whether one was ended that might still have been answered. */
 function retire(attempts: Attempt[], now: number, period: number): boolean {
-  const [oldest] = attempts;
-  if (oldest !== undefined && now - oldest.since >= ATTEMPT_LIFE_MS) attempts.shift()?.cancel();
   if (attempts.length < MAX_IN_FLIGHT) return false;
   const ages: number[] = [];
   for (const { since } of attempts) ages.push(now - since);

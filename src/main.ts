@@ -66,7 +66,9 @@ function isAboutEbb(word: string | undefined): boolean {
 async function playAs(tool: string, words: readonly string[], wordsAt: number): Promise<number> {
   if (words.length === 1 && isAboutEbb(words[0])) return await callAny([words[0] as string, tool]);
   const { personalities } = await import("./personalities/personalities.ts");
-  const { command: name, args, argsAt, said } = (personalities[tool] as Personality).translate(words, process.env);
+  const call = (personalities[tool] as Personality).translate(words, process.env);
+  const { command: name, args, argsAt, said } = call;
+  if (call.isHelp === true) return await callAny(["--help", tool]);
   const command = starters[name];
   if (command === undefined) return await callAny([name, ...args], said);
   const argvIndex = argsAt === undefined ? undefined : wordsAt + argsAt;

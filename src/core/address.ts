@@ -102,6 +102,9 @@ export function loopbacks(host: string): readonly string[] {
 /** Whether it is in this pod: a unix socket, or a loopback address. */
 export function isLoopback(address: Address): boolean {
   return (
-    address.kind === "unix" || address.host === "localhost" || address.host === "::1" || /^127\./.test(address.host)
+    address.kind === "unix" ||
+    address.host === "localhost" ||
+    address.host === "::1" ||
+    /^(::ffff:7f|127\.)/.test(address.host)
   );
 }

@@ -19,7 +19,7 @@ export function sayAdmin(
   sidecar: "istio" | "envoy",
   { variables, saying, idle }: { variables: Variables; saying: Saying; idle: readonly string[] },
 ): EnvoyAdmin | undefined {
-  const url = variables.url(ADMIN);
+  const url = variables.base(ADMIN);
   if (variables.text(ADMIN) === undefined) {
     saying.say("sidecar", `no ${ADMIN}`, "none");
     for (const variable of variables.among(idle)) {
@@ -39,5 +39,6 @@ export function sayAdmin(
 export function isLocal({ target }: EnvoyAdmin): boolean {
   if (target.address.kind === "unix") return true;
   const { host } = target.address;
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
+  // ::ffff:7f: IPv4's loopback, as URLs write it in IPv6
+  return host === "localhost" || host === "::1" || host.startsWith("127.") || host.startsWith("::ffff:7f");
 }

@@ -1,6 +1,6 @@
 import { exactUrl, type HttpTarget, parseHttpTarget } from "../core/address.ts";
 import { redactUrl } from "../core/base/redact.ts";
-import type { Environment } from "../core/option.ts";
+import type { Environment, Found } from "../core/option.ts";
 import { duration, port as portSyntax, syntax } from "../core/syntax.ts";
 import { commandLine, type Personality, type Translation } from "./personality.ts";
 import { createSaying, type Saying } from "./saying.ts";
@@ -15,6 +15,8 @@ const flags: readonly ToolFlag[] = [
   { name: "verbose", short: "v" },
   { name: "timeout", short: "t", value: "needed" },
   { name: "timeout-fatal", value: "after =" },
+  { name: "help", short: "h" },
+  { name: "version", short: "V" },
 ];
 
 /** linkerd/linkerd-await (src/main.rs); --uri is that of its first releases. */
@@ -47,13 +49,15 @@ function translate(args: readonly string[], env: Environment): Translation {
       saying.note({ fields: { variable: origin, reason }, message: "Linkerd is neither waited for nor shut down" });
   }
   saying.say("log-level", isVerbose ? "--verbose" : "linkerd-await", isVerbose ? "info" : "warn");
-  return { command: isShutdown ? "run" : "wait", ...commandLine(call.words, call.wordsAt), said: saying.said };
+  const translation = { ...commandLine(call.words, call.wordsAt), said: saying.said };
+  const isHelp = call.flags.has("help") || call.flags.has("version");
+  return { command: isShutdown ? "run" : "wait", ...translation, ...(isHelp && { isHelp }) };
 }
 
 const uriSyntax = syntax(parseHttpTarget, "a URL such as http://127.0.0.1:4191/ready", redactUrl);
 
 function sayProxy({ flags: given }: ToolCall, saying: Saying): void {
-  const port = given.get("port");
+  const port = withoutPlus(given.get("port"));
   const uri = given.get("uri");
   if (port !== undefined && saying.check(port, portSyntax)) {
     saying.say("admin", port.origin, `http://localhost:${port.text}`);
@@ -64,14 +68,23 @@ function sayProxy({ flags: given }: ToolCall, saying: Saying): void {
   saying.say("ready-path", uri.origin, target.path);
 }
 
+/** Rust reads numbers with a plus, too. */
+function withoutPlus(found: Found | undefined): Found | undefined {
+  return found && { ...found, text: found.text.replace(/^\+(?=\d)/, "") };
+}
+
+function trimmed(found: Found | undefined): Found | undefined {
+  return found && { ...found, text: found.text.trim() };
+}
+
 /** Without a time, or with zero, it waits for ever. */
 function sayTimes({ flags: given }: ToolCall, saying: Saying): void {
-  const timeout = given.get("timeout");
+  const timeout = trimmed(given.get("timeout"));
   saying.say("wait-timeout", timeout?.origin ?? "linkerd-await", timeout?.text ?? "0");
   const fatal = given.get("timeout-fatal");
   if (fatal !== undefined && saying.check(fatal, trueOrFalse)) {
     saying.say("on-wait-timeout", fatal.origin, fatal.text === "true" ? "fail" : "start");
   }
-  const backoff = given.get("backoff");
+  const backoff = trimmed(given.get("backoff"));
   if (backoff !== undefined) saying.check(backoff, duration);
 }

@@ -19,6 +19,8 @@ export interface Translation {
   /** Where `args` starts among the tool's arguments; -1 where it starts with a `--` that is not there; undefined: nowhere. */
   readonly argsAt: number | undefined;
   readonly said: Said;
+  /** The tool was asked for its help. */
+  readonly isHelp?: true;
 }
 
 /** The child's command line as arguments of run or wait. */

@@ -13,8 +13,9 @@ export const pilotAgent: Personality = {
   translate,
 };
 
-function translate([command, ...args]: readonly string[]): Translation {
+function translate(given: readonly string[]): Translation {
   const saying = createSaying();
+  const [command, ...args] = commandFirst(given);
   if (command === "request") return request(args, saying);
   if (command === "wait") return wait(args, saying);
   const got = command === undefined ? "nothing" : JSON.stringify(command);
@@ -22,17 +23,36 @@ function translate([command, ...args]: readonly string[]): Translation {
   return { command: "wait", args: [], argsAt: undefined, said: saying.said };
 }
 
+/** Of all its commands: how it logs (istio, pkg/log/cobra.go), and --vklog. */
+const globalFlags: readonly ToolFlag[] = [
+  ...["log_output_level", "log_stacktrace_level", "log_caller", "log_target", "vklog"].map(
+    (name) => ({ name, value: "needed" }) as const,
+  ),
+  { name: "log_as_json", value: "after =" },
+  { name: "help", short: "h" },
+];
+
+/** Global flags may stand before the command. */
+function commandFirst(args: readonly string[]): readonly string[] {
+  const { words } = parseToolFlags(args, [...globalFlags, ...requestFlags, ...waitFlags]);
+  const at = args.indexOf(words[0] ?? "");
+  return at <= 0 ? args : [args[at] as string, ...args.slice(0, at), ...args.slice(at + 1)];
+}
+
+const requestFlags: readonly ToolFlag[] = [{ name: "debug-port", value: "needed" }];
+
 function read(args: readonly string[], flags: readonly ToolFlag[], saying: Saying): ToolCall {
-  const call = parseToolFlags(args, flags);
+  const call = parseToolFlags(args, [...flags, ...globalFlags]);
   for (const problem of call.problems) saying.refuse(problem);
   return call;
 }
 
 function request(args: readonly string[], saying: Saying): Translation {
-  const { flags, words } = read(args, [{ name: "debug-port", value: "needed" }], saying);
+  const { flags, words } = read(args, requestFlags, saying);
   const port = flags.get("debug-port");
   saying.say("port", port?.origin ?? "pilot-agent", port?.text ?? "15000");
   saying.say("timeout", "pilot-agent", "60s");
+  if (flags.has("help")) return { command: "request", args: [], argsAt: undefined, said: saying.said, isHelp: true };
   if (words.length < 2)
     saying.refuse("request: expected a method and a path; usage: pilot-agent request METHOD PATH [BODY]");
   return { command: "request", args: words, argsAt: undefined, said: saying.said };
@@ -48,6 +68,7 @@ const waitFlags: readonly ToolFlag[] = ["timeoutSeconds", "requestTimeoutMillis"
 /** Its period and its limit for each request are read, and have no effect: ebb asks more often, and not one by one. */
 function wait(args: readonly string[], saying: Saying): Translation {
   const { flags, words } = read(args, waitFlags, saying);
+  if (flags.has("help")) return { command: "wait", args: [], argsAt: undefined, said: saying.said, isHelp: true };
   for (const given of ["requestTimeoutMillis", "periodMillis"].flatMap((name) => flags.get(name) ?? [])) {
     saying.check(given, wholeNumberOf("milliseconds"));
   }

@@ -77,7 +77,7 @@ function sayQuits(admin: EnvoyAdmin, { variables, saying }: Call): void {
   else if (isNever) saying.say("quit-on", "NEVER_KILL_ISTIO", "never");
   else if (isNeverOnFailure) saying.say("quit-on", "NEVER_KILL_ISTIO_ON_FAILURE", "success");
   for (const url of variables.urls("GENERIC_QUIT_ENDPOINTS")) saying.say("quit", "GENERIC_QUIT_ENDPOINTS", `+${url}`);
-  const given = variables.url("ISTIO_QUIT_API");
+  const given = variables.base("ISTIO_QUIT_API");
   const base = given ?? agentBeside(admin);
   if (base !== undefined)
     saying.say("quit", given === undefined ? "ENVOY_ADMIN_API" : "ISTIO_QUIT_API", `${base}/quitquitquit`);

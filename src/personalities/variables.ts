@@ -18,6 +18,8 @@ export interface Variables {
   /** Undefined where it is zero, which the tools take for no time. */
   time(name: string): string | undefined;
   /** A URL, without a slash at its end. */
+  base(name: string): string | undefined;
+  /** A URL as it is given. */
   url(name: string): string | undefined;
   /** URLs with commas between them. */
   urls(name: string): readonly string[];
@@ -25,10 +27,19 @@ export interface Variables {
   among(names: readonly string[]): readonly string[];
 }
 
+/** Go's durations may have a sign: `+1s`; `-0s` is none. */
+function unsigned(text: string | undefined): string | undefined {
+  return text?.replace(/^(\+|-(?=[0.]*[a-zµμ]*$))/, "");
+}
+
 export function readVariables(env: Environment, { check }: Pick<Saying, "check">): Variables {
   const text = (name: string): string | undefined => env[name] || undefined;
   const urlsIn = (origin: string, values: readonly string[]): readonly string[] =>
     values.filter((value) => check({ origin, text: value }, url));
+  const urlIn = (name: string): string | undefined => {
+    const value = text(name);
+    return value === undefined ? undefined : urlsIn(name, [value])[0];
+  };
   return {
     text,
     isTrue(name) {
@@ -36,15 +47,15 @@ export function readVariables(env: Environment, { check }: Pick<Saying, "check">
       return check({ origin: name, text: value }, trueOrFalse) && value === "true";
     },
     time(name) {
-      const value = text(name);
+      const value = unsigned(text(name));
       if (value === undefined || !check({ origin: name, text: value }, time)) return undefined;
       return time.parse(value) === 0 ? undefined : value;
     },
-    url(name) {
-      const value = text(name);
-      const [url] = value === undefined ? [] : urlsIn(name, [value]);
+    base(name) {
+      const url = urlIn(name);
       return url === undefined ? undefined : withoutSlashes(url);
     },
+    url: urlIn,
     urls: (name) => urlsIn(name, splitBy(text(name) ?? "", ",")),
     among: (names) => names.filter((name) => text(name) !== undefined),
   };

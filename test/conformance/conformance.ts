@@ -96,7 +96,8 @@ function notShown(shown: ReadonlySet<DifferenceId>): readonly DifferenceId[] {
   const all: readonly (Listed & { readonly id: DifferenceId })[] = differences;
   return all
     .filter(
-      ({ id, isAtRandom, rivals: of }) => !isAtRandom && !shown.has(id) && of.every((rival) => binaries.has(rival)),
+      ({ id, isAtRandom, isOfTime, rivals: of }) =>
+        !isAtRandom && !isOfTime && !shown.has(id) && of.every((rival) => binaries.has(rival)),
     )
     .map(({ id }) => id);
 }

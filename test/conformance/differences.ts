@@ -10,6 +10,8 @@ export interface Listed {
   readonly why: string;
   /** It shows now and then, in any case. */
   readonly isAtRandom?: true;
+  /** It shows in the time alone that a run takes. */
+  readonly isOfTime?: true;
 }
 
 const scuttles = ["scuttle", "scuttle-redbox"] as const;
@@ -137,6 +139,22 @@ export const differences = [
     theirs: "a quit that is never answered is waited for, for ever",
     ours: "5 s at most, or `QUIT_REQUEST_TIMEOUT`",
     why: "the command's end is the container's",
+  },
+  {
+    id: "nobody-listens",
+    rivals: [...go, "linkerd-await"],
+    theirs: "a quit where nobody listens has failed, at once",
+    ours: "where the sidecar was never seen ready it is tried until `QUIT_REQUEST_TIMEOUT` is over: the run ends up to 5 s later",
+    why: "a sidecar may come later than a short command ends",
+    isOfTime: true,
+  },
+  {
+    id: "watched",
+    rivals: [...go, "linkerd-await"],
+    theirs: "a quit that is answered is the end of it",
+    ours: "the proxy is watched until it is gone, or `QUIT_REQUEST_TIMEOUT` is over: the run ends up to 5 s later where a proxy takes the quit and stays",
+    why: "the log says whether the pod can end",
+    isOfTime: true,
   },
   {
     id: "no-time-to-quit",

@@ -111,6 +111,11 @@ function killing(): readonly Case[] {
       servers: withAgent,
       sees: { requests: ["15020 POST /a/b?c=d"] },
     }),
+    one("ENVOY_KILL_API ends with a slash", {
+      env: { ENVOY_KILL_API: "http://127.0.0.1:15020/stop/" },
+      servers: withAgent,
+      sees: { requests: ["15020 POST /stop/"] },
+    }),
     one("ENVOY_KILL_API, exit code 1", {
       env: killApi,
       servers: withAgent,

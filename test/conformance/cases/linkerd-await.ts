@@ -38,6 +38,7 @@ function ports(): readonly Case[] {
     plain("-p5191", ["-p5191", "--"], elsewhere),
     plain("--port 5191", ["--port", "5191", "--"], elsewhere),
     plain("--port=5191", ["--port=5191", "--"], elsewhere),
+    plain("-p +5191", ["-p", "+5191", "--"], elsewhere),
     quitting("--port 5191", ["--port", "5191", "-S", "--"], {
       servers: proxy(5191, ready)({}),
       sees: { polls: ["5191 GET /ready"], requests: ["5191 POST /shutdown"] },
@@ -56,6 +57,7 @@ function timeouts(): readonly Case[] {
     plain(name, [...flags, "--"], { servers: never, ...changed });
   return [
     time("--timeout 400ms", ["--timeout", "400ms"], { atLeastMs: 400, sees: failed }),
+    time("--timeout ' 400ms'", ["--timeout", " 400ms"], { atLeastMs: 400, sees: failed }),
     time("-t 400ms", ["-t", "400ms"], { atLeastMs: 400, sees: failed }),
     time("-t400ms", ["-t400ms"], { atLeastMs: 400, sees: failed }),
     time("--timeout=1s", ["--timeout=1s"], { atLeastMs: 1000, sees: failed }),

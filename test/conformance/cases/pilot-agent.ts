@@ -46,6 +46,9 @@ function requests(): readonly Case[] {
   return [
     asked("GET /stats", ["GET", "/stats"], "GET /stats"),
     asked("a path without a slash", ["GET", "config_dump?mask=a"], "GET /config_dump?mask=a"),
+    asked("--log_output_level", ["--log_output_level=default:debug", "GET", "/x"], "GET /x"),
+    asked("--log_as_json, --log_target", ["--log_as_json", "GET", "/x", "--log_target", "stderr"], "GET /x"),
+    one("--help", ["request", "--help"], { hasOwnStdout: true, sees: { stdout: "(some)" } }),
     asked("POST", ["POST", "/quitquitquit"], "POST /quitquitquit"),
     asked("POST with a body", ["POST", "/logging", "level=debug"], "POST /logging level=debug"),
     asked("PUT", ["PUT", "/x", "y"], "PUT /x y"),
@@ -159,6 +162,8 @@ function waits(): readonly Case[] {
       sees: { code: 69 },
       differs: [{ rivals, by: ["stdout", "wait-code"], sees: { code: 255, stdout: "(log)\n" } }],
     }),
+    one("--help", ["wait", "--help"], { hasOwnStdout: true, sees: { stdout: "(some)" } }),
+    one("--log_output_level", ["wait", "--log_output_level", "all:debug"], { servers: probe(ready), ...fine }),
     one("--url", ["wait", "--url", "http://127.0.0.1:9000/ready", "--periodMillis=20"], {
       servers: [{ port: 9000, polls: [notReady, ready], ends: [] }],
       sees: { polls: ["9000 GET /ready"] },

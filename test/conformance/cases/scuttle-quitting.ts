@@ -52,6 +52,40 @@ function quitApi(): readonly Case[] {
         differs: [{ rivals: both, by: "bad-value", sees: { ...plain, requests: [] } }],
       }),
     ),
+    ...["+1s", "-0s"].map((value) =>
+      one(`QUIT_REQUEST_TIMEOUT=${value} has a sign`, {
+        env: { QUIT_REQUEST_TIMEOUT: value },
+        ...(value === "-0s" && { differs: [{ rivals: kvij, by: "no-time-to-quit", sees: { requests: [] } }] }),
+      }),
+    ),
+    one("ENVOY_ADMIN_API has IPv4's loopback in IPv6", {
+      env: { ENVOY_ADMIN_API: "http://[::ffff:127.0.0.1]:15000" },
+    }),
+    one("where nobody listens, and Envoy was never seen, the quit is tried until its time is over", {
+      env: { START_WITHOUT_ENVOY: "true", QUIT_REQUEST_TIMEOUT: "700ms" },
+      servers: [],
+      sees: { started: "unready", polls: [], requests: [] },
+      isSlow: true,
+    }),
+    one("a proxy that takes the quit and stays is watched until its time is over", {
+      env: { QUIT_REQUEST_TIMEOUT: "700ms" },
+      servers: [
+        { port: 15000, polls: [live] },
+        { port: 15020, others: [status(200)], ends: [] },
+      ],
+      atMostMs: 5000,
+    }),
+    one("GENERIC_QUIT_ONLY=true waits for nobody whom it has not told", {
+      env: {
+        GENERIC_QUIT_ONLY: "true",
+        GENERIC_QUIT_ENDPOINTS: "http://127.0.0.1:8081/stop",
+        QUIT_REQUEST_TIMEOUT: "20s",
+      },
+      servers: [...istio({}), generic(8081)],
+      sees: { requests: ["8081 POST /stop"] },
+      atMostMs: 10_000,
+      differs: [{ rivals: redbox, by: "newer-variables", sees: { requests: ["8081 POST /stop", quit] } }],
+    }),
     one("ISTIO_QUIT_API without ENVOY_ADMIN_API quits nothing", {
       env: { ENVOY_ADMIN_API: undefined },
       sees: nothing,

@@ -16,7 +16,7 @@ import { createLog } from "../system/log.ts";
 import { contentWriter } from "../system/output/content.ts";
 import { writeError } from "../system/output.ts";
 import { RequestFailed } from "../system/request-failed.ts";
-import { settle } from "../system/settle.ts";
+import { isOwnNetwork, settle } from "../system/settle.ts";
 import { findSidecars } from "../system/sidecars.ts";
 import { abortedAfter } from "../system/timer.ts";
 
@@ -82,9 +82,13 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   if (found?.envoy !== undefined) return found.envoy.admin;
   const [stranger] = strangers;
   if (found === undefined && stranger !== undefined) throw new Failure(EXIT.unavailable, `request: ${stranger.reason}`);
+  if (found === undefined && !isOwnNetwork(settings)) throw new Failure(EXIT.unavailable, NOBODY);
   const name = found === undefined || found.name === "custom" ? sidecarNames[0] : found.name;
   return parseHttpTarget(kindOf(name as SidecarName).admin) as HttpTarget;
 }
+
+const NOBODY =
+  "request: no proxy is found, and on a network that may be the node's a port alone proves none to be this pod's: --admin says where it is";
 
 function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
   return text === undefined ? undefined : new TextEncoder().encode(text);

@@ -245,10 +245,13 @@ function mayHaveDrained({ leaving, settings }: Run): boolean {
   return leaving.drainMs > 0 || (settings.restartPolicy ?? "Never") !== "Never";
 }
 
-function takeDrainBack(sidecar: Sidecar, run: Run, how: "revive" | "reviveIfDraining"): void {
-  import("../system/envoy/drain.ts")
-    .then((drain) => drain[how](sidecar, run.log))
-    .catch((error: unknown) => logBug(run, error, "the drain could not be taken back"));
+function takeDrainBack({ name }: Sidecar, run: Run, how: "revive" | "reviveIfDraining"): void {
+  const takeBack = async (): Promise<void> => {
+    const { [how]: act } = await import("../system/envoy/drain.ts");
+    const proved = await knownSidecars(run, "drain");
+    for (const sidecar of proved) if (sidecar.name === name) await act(sidecar, run.log);
+  };
+  takeBack().catch((error: unknown) => logBug(run, error, "the drain could not be taken back"));
 }
 
 /** Of sidecars whose readiness does not tell that they drain. */

@@ -50,7 +50,8 @@ function read(args: readonly string[], flags: readonly ToolFlag[], saying: Sayin
 function request(args: readonly string[], saying: Saying): Translation {
   const { flags, words } = read(args, requestFlags, saying);
   const port = flags.get("debug-port");
-  saying.say("port", port?.origin ?? "pilot-agent", port?.text ?? "15000");
+  if (port === undefined) saying.say("sidecar", "pilot-agent", "istio");
+  else saying.say("port", port.origin, port.text);
   saying.say("timeout", "pilot-agent", "60s");
   if (flags.has("help")) return { command: "request", args: [], argsAt: undefined, said: saying.said, isHelp: true };
   if (words.length < 2)

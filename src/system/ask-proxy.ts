@@ -5,6 +5,8 @@ import { createHttpClient } from "./http.ts";
 import { RequestFailed } from "./request-failed.ts";
 
 const ASK_MS = 500;
+/** A busy node takes its time. */
+const PATIENCE_MS = 2000;
 /** An Envoy lists all of its extensions, and under Consul its bootstrap. */
 const MAX_ANSWER = 1024 * 1024;
 /** Of one that does not answer yet. */
@@ -25,6 +27,10 @@ export interface Asking {
   readonly appPorts: ReadonlySet<number>;
   /** Who has not answered so often is asked once more. */
   readonly isLast: boolean;
+  /** It is told of, and not only somebody who listens: there is time for its answer. */
+  readonly isPatient?: boolean | undefined;
+  /** An answer of before does not count: on the node's network its port may be another pod's by now. */
+  readonly since?: number;
   readonly signal: AbortSignal;
 }
 
@@ -32,22 +38,26 @@ export interface Asking {
 export async function ask(
   name: SidecarName,
   admin: HttpTarget,
-  { appPorts, isLast, signal }: Asking,
+  { appPorts, isLast, isPatient, since = 0, signal }: Asking,
 ): Promise<Neighbour> {
   if (admin.address.kind === "tcp" && appPorts.has(admin.address.port)) return { kind: "silent" };
   const key = urlOf(at(admin, proofPath(name)));
   const { neighbour: before, tries = 0, at: lastAt = 0 } = asked.get(key) ?? {};
   const now = performance.now();
-  if (before !== undefined && before.kind !== "silent") return before;
+  if (before !== undefined && before.kind !== "silent" && lastAt >= since) return before;
   if (before !== undefined && !isLast && (tries >= MAX_TRIES || now - lastAt < TRY_PERIOD_MS)) return before;
-  const neighbour = await askOnce(name, admin, signal);
+  const neighbour = await askOnce(name, admin, { isPatient, signal });
   asked.set(key, { neighbour, tries: tries + 1, at: now });
   return neighbour;
 }
 
-async function askOnce(name: SidecarName, admin: HttpTarget, signal: AbortSignal): Promise<Neighbour> {
+async function askOnce(
+  name: SidecarName,
+  admin: HttpTarget,
+  { isPatient, signal }: Pick<Asking, "isPatient" | "signal">,
+): Promise<Neighbour> {
   using client = createHttpClient({ maxAnswer: MAX_ANSWER });
-  const limit = AbortSignal.timeout(ASK_MS);
+  const limit = AbortSignal.timeout(isPatient === true ? PATIENCE_MS : ASK_MS);
   const headers = [["Accept", "application/json"]] as const;
   const request = { method: "GET", target: at(admin, proofPath(name)), headers };
   try {

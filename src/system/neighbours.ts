@@ -4,11 +4,13 @@ import { type Heard, type Listener, retold, suggestedBy } from "../core/sidecars
 import { identityOf } from "../core/sidecars/identity.ts";
 import type { PodFacts } from "../core/sidecars/kind.ts";
 import { networkOf } from "../core/sidecars/network.ts";
-import { type FoundSidecar, foundIn, moveAdmin } from "../core/sidecars/plan.ts";
+import { type FoundSidecar, foundIn, moveAdmin, quitAtAdmin } from "../core/sidecars/plan.ts";
 import {
   adminOf,
   judgeOwner,
   type Neighbour,
+  notNamed,
+  notProxy,
   type Self,
   type Stranger,
   unproved,
@@ -24,7 +26,19 @@ const MAX_ASKED = 32;
 const PLAIN = "envoy";
 
 export interface NeighbourOptions extends PodFacts {
-  readonly settings: Settings<"hostNetwork" | "appPort" | "podAnnotations">;
+  readonly settings: Settings<"hostNetwork" | "appPort" | "podAnnotations"> & Partial<Settings<"admin">>;
+}
+
+export interface HearContext {
+  readonly signal: AbortSignal;
+  /** There is no next look. */
+  readonly isLast: boolean;
+}
+
+export interface SettleContext {
+  readonly signal: AbortSignal;
+  /** Something is about to be done to them: what they have answered before proves nothing on the node's network. */
+  readonly isAct: boolean;
 }
 
 /** What was found out of those that listen. */
@@ -40,9 +54,9 @@ export interface Settled {
 
 export interface Neighbours {
   /** The proxies among those that listen. Nobody who has answered is asked a second time. */
-  hear(listeners: readonly Listener[], signal: AbortSignal): Promise<Heards>;
+  hear(listeners: readonly Listener[], context: HearContext): Promise<Heards>;
   /** Those that were found, their admin interfaces where they are; without those that nothing proves. */
-  settle(found: readonly FoundSidecar[], listeners: readonly Listener[], signal: AbortSignal): Promise<Settled>;
+  settle(found: readonly FoundSidecar[], listeners: readonly Listener[], context: SettleContext): Promise<Settled>;
 }
 
 export function createNeighbours(options: NeighbourOptions): Neighbours {
@@ -54,15 +68,24 @@ export function createNeighbours(options: NeighbourOptions): Neighbours {
     return { ...options, self: known, appPorts, listeners: others, isLast, signal };
   };
   return {
-    hear: (listeners, signal) => hear(context(listeners, signal, false)),
-    settle: (found, listeners, signal) => settle(found, context(listeners, signal, true)),
+    hear: (listeners, { signal, isLast }) => hear({ ...context(listeners, signal, false), isPatient: isLast }),
+    settle: (found, listeners, { signal, isAct }) => {
+      const last = context(listeners, signal, true);
+      const isAsked = isAct && isShared(last);
+      return settle(found, isAsked ? { ...last, since: performance.now() } : last);
+    },
   };
 }
 
-interface Context extends PodFacts, Asking {
+interface Context extends NeighbourOptions, Asking {
   readonly self: Self;
   /** But for the app's. */
   readonly listeners: readonly Listener[];
+}
+
+/** The network may be the node's, where other pods listen too. */
+function isShared({ self }: Context): boolean {
+  return self.network.kind !== "own";
 }
 
 function readSelf({ settings, env }: NeighbourOptions, listeners: readonly Listener[]): Self {
@@ -94,7 +117,11 @@ async function hear(context: Context): Promise<Heards> {
   const strangers = all.filter((one) => one !== undefined && "reason" in one) as readonly Stranger[];
   if (heard.length > 0) return { heard, strangers };
   const known = new Set(suggested.flatMap(({ name }) => portOf(adminIn(name, context)) ?? []));
-  const others = await discover({ ...context, listeners: context.listeners.filter(({ port }) => !known.has(port)) });
+  const others = await discover({
+    ...context,
+    isPatient: false,
+    listeners: context.listeners.filter(({ port }) => !known.has(port)),
+  });
   return { heard: others.heard, strangers: [...strangers, ...others.strangers] };
 }
 
@@ -106,7 +133,7 @@ async function hearOne(
 ): Promise<Heard | Stranger | undefined> {
   const admin = adminIn(name, context);
   const neighbour = await ask(name, admin, context);
-  const isOwn = context.self.network.kind === "own";
+  const isOwn = !isShared(context);
   if (neighbour.kind === "silent") return isOwn ? { name, by: `port ${port}`, isSuggested: true } : undefined;
   if (neighbour.kind === "other") return neighbour.problem === undefined ? undefined : unproved(name, admin, neighbour);
   const owner = judgeOwner(admin, neighbour, context.self);
@@ -135,8 +162,7 @@ async function discover(context: Context): Promise<Heards> {
   const { self, listeners } = context;
   const heard: Heard[] = [];
   const strangers: Stranger[] = [];
-  if (self.network.kind !== "own" && Object.values(self.pod).every((part) => part === undefined))
-    return { heard, strangers };
+  if (isShared(context) && Object.values(self.pod).every((part) => part === undefined)) return { heard, strangers };
   const admins = [...new Set(listeners.flatMap(adminAt))].slice(0, MAX_ASKED);
   const asked = await Promise.all(
     admins.map(async (url) => {
@@ -176,6 +202,7 @@ async function settleOne(
   listening: ReadonlySet<number>,
   context: Context,
 ): Promise<FoundSidecar | Stranger> {
+  if (isInDoubt(found, context)) return await settleShared(found, listening, context);
   const { isSuggested, ...one } = found;
   const admin = adminOf(one.name, one.adjustment?.admin);
   if (isSuggested === undefined && (!isEnvoy(one) || isListening(admin, listening))) return one;
@@ -187,6 +214,41 @@ async function settleOne(
   if (moved !== undefined) return moveAdmin(one, moved);
   return isSuggested === undefined ? one : unproved(one.name, admin, neighbour);
 }
+
+/** Before something is done to it: on the node's network each proxy; where nothing tells whose it is, those that only ports tell of. */
+function isInDoubt({ name, isHeard }: FoundSidecar, { since, self }: Context): boolean {
+  return since !== undefined && !kindOf(name).isCompanion && (self.network.kind === "node" || isHeard === true);
+}
+
+/**
+ * One that the user or its pod names is this pod's where it should be, unless who is there names another pod, is no proxy or does not answer; and
+ * elsewhere where it names this pod. One that only a port tells of must name this pod, now.
+ */
+async function settleShared(
+  found: FoundSidecar,
+  listening: ReadonlySet<number>,
+  context: Context,
+): Promise<FoundSidecar | Stranger> {
+  const { isSuggested: _, isHeard, ...one } = found;
+  const given = context.settings.admin;
+  if (given !== undefined) return quitAtAdmin(one, urlOf(given));
+  const admin = adminOf(one.name, one.adjustment?.admin);
+  const neighbour = isListening(admin, listening) ? await ask(one.name, admin, { ...context, isPatient: true }) : gone;
+  const owner = neighbour.kind === "proxy" ? judgeOwner(admin, neighbour, context.self) : undefined;
+  if (owner === "ours") return isEnvoy(one) ? quitAtAdmin(one, urlOf(admin)) : one;
+  const moved = isEnvoy(one) ? await elsewhere(one.name, context) : undefined;
+  if (moved !== undefined) return quitAtAdmin(moveAdmin(one, moved), moved);
+  if (neighbour === gone) return one;
+  if (isHeard === true) return owner ?? unproved(one.name, admin, neighbour);
+  if (owner?.isOthers === true) return notNamed(one.name, admin, owner);
+  if (neighbour.kind === "silent" || (neighbour.kind === "other" && neighbour.problem === undefined)) {
+    return notNamed(one.name, admin, notProxy(admin, neighbour, { name: one.name, network: context.self.network }));
+  }
+  return one;
+}
+
+/** Nobody listens there. */
+const gone: Neighbour = { kind: "silent" };
 
 function isEnvoy({ name }: FoundSidecar): boolean {
   return kindOf(name).drainPath !== undefined;

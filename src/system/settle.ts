@@ -1,7 +1,9 @@
 import type { Listener } from "../core/sidecars/detect.ts";
+import { networkByHosts } from "../core/sidecars/hosts-file.ts";
 import type { FoundSidecar } from "../core/sidecars/plan.ts";
 import { kindOf } from "../core/sidecars/registry.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
+import { readIfThere } from "./file.ts";
 import type { Neighbours } from "./neighbours.ts";
 import { type Here, type Look, planHere, readAnnotations, type SidecarSettings } from "./sidecars.ts";
 import { readListeners } from "./sockets.ts";
@@ -17,26 +19,40 @@ export interface SettleOptions extends Pick<Look, "env" | "log" | "signal" | "on
 
 /**
  * Before anything is done to sidecars: without those that only a port suggests and nothing proves, and with an Envoy's admin
- * interface where it is, if nobody listens where it should be. Where this changes nothing, the same.
+ * interface where it is, if nobody listens where it should be. Where this changes nothing, the same. On a network that may be the
+ * node's each proxy is asked anew whose it is.
  */
 export async function settle(here: Here, settings: SidecarSettings, options: SettleOptions): Promise<Here> {
   const { purpose, env, log, signal, onStranger } = options;
-  const open = openIn(here, settings, purpose);
+  const isOwn = purpose === "wait" || isOwnNetwork(settings);
+  const open = openIn(here, settings, { purpose, isOwn });
   if (open.length === 0) return here;
   const listeners = readListeners(log);
-  if (open.every((sidecar) => isSettled(sidecar, listeners))) return here;
+  if (isOwn && open.every((sidecar) => isSettled(sidecar, listeners))) return here;
   const neighbours = options.neighbours ?? (await createNeighbours(settings, env));
-  const { found, strangers } = await neighbours.settle(here.found, listeners, signal);
+  const { found, strangers } = await neighbours.settle(here.found, listeners, { signal, isAct: purpose !== "wait" });
   for (const stranger of strangers) onStranger(stranger);
   const moved = found.filter((one) => one.adjustment?.admin !== adminOf(one, here));
   for (const { name, adjustment } of moved)
     log.info({ sidecar: name, admin: adjustment?.admin }, "its admin interface");
-  return found.length === here.found.length && moved.length === 0 ? here : planHere(found, settings);
+  return isOwn && found.length === here.found.length && moved.length === 0 ? here : planHere(found, settings);
 }
 
 /** Whether `settle` has something to find out: one is to prove something, or its admin interface may be elsewhere. */
 export function isUnsettled(here: Here, settings: SidecarSettings, purpose: Purpose): boolean {
-  return openIn(here, settings, purpose).length > 0;
+  const isOwn = purpose === "wait" || isOwnNetwork(settings);
+  return openIn(here, settings, { purpose, isOwn }).length > 0;
+}
+
+/** Whether the network is the pod's own for sure, as `networkOf` has it: two files tell, and the module need not be loaded. */
+export function isOwnNetwork({ hostNetwork }: SidecarSettings): boolean {
+  if (hostNetwork !== undefined) return !hostNetwork;
+  return networkByHosts(readIfThere("/etc/hosts"), readIfThere("/proc/self/mountinfo")) === "own";
+}
+
+interface Situation {
+  readonly purpose: Purpose;
+  readonly isOwn: boolean;
 }
 
 /** One that is to prove something, or has an admin interface of which nobody has said where it is. */
@@ -45,18 +61,20 @@ interface Open {
   readonly sidecar: Sidecar | undefined;
 }
 
-function openIn({ found, sidecars }: Here, settings: SidecarSettings, purpose: Purpose): readonly Open[] {
+function openIn({ found, sidecars }: Here, settings: SidecarSettings, situation: Situation): readonly Open[] {
   const open: Open[] = [];
   for (const [index, one] of found.entries()) {
     const sidecar = sidecars[index];
-    if (isOpen({ found: one, sidecar }, settings, purpose)) open.push({ found: one, sidecar });
+    if (isOpen({ found: one, sidecar }, settings, situation)) open.push({ found: one, sidecar });
   }
   return open;
 }
 
-function isOpen({ found, sidecar }: Open, settings: SidecarSettings, purpose: Purpose): boolean {
+function isOpen({ found, sidecar }: Open, settings: SidecarSettings, { purpose, isOwn }: Situation): boolean {
   const { isCompanion, quitPath, readyPath, admin, ready } = kindOf(found.name);
   if (purpose !== "wait" && found.isSuggested === true) return true;
+  if (purpose === "quit" && found.isNative) return false;
+  if (!isOwn && !isCompanion && sidecar?.envoy?.admin.address.kind !== "unix") return true;
   if (isCompanion || sidecar?.envoy?.admin.address.kind !== "tcp" || settings.admin !== undefined) return false;
   if (purpose === "wait") return ready === `${admin}${readyPath}`;
   return purpose !== "quit" || (quitPath !== undefined && sidecar.quits.length > 0);

@@ -143,7 +143,7 @@ function createListening(
     const tookMs = performance.now() - start;
     if (!listeners.some(mayTell)) return { heard: [], strangers: [], tookMs };
     neighbours ??= (await import("./neighbours.ts")).createNeighbours({ ...facts, settings });
-    return { ...(await neighbours.hear(listeners, look.signal)), tookMs };
+    return { ...(await neighbours.hear(listeners, { signal: look.signal, isLast: look.forMs === 0 })), tookMs };
   };
 }
 

@@ -173,7 +173,7 @@ describe.skipIf(!canHaveNetwork)("on the node's network", () => {
       "Istio's node.id",
       [{ port: 15000, node: istioOf("web-0") }, { port: 15020 }, { port: 15021 }],
       "istio",
-      "15020 POST /quitquitquit",
+      "15000 POST /quitquitquit",
     ],
     [
       "the UID in Linkerd's environment",

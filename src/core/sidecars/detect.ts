@@ -61,13 +61,11 @@ export function detect(evidence: Evidence): Detection {
 }
 
 /** Companions come after those of which ports tell. */
-function withHeard(
-  found: FoundSidecar,
-  { admin, annotations, isSuggested }: Partial<Heard> = {},
-  facts: PodFacts,
-): FoundSidecar {
+function withHeard(found: FoundSidecar, heard: Heard | undefined, facts: PodFacts): FoundSidecar {
+  if (heard === undefined) return found;
+  const { admin, annotations, isSuggested } = heard;
   const told = annotations === undefined ? found : retold(found, annotations, facts);
-  const one = admin === undefined ? told : moveAdmin(told, admin);
+  const one = { ...(admin === undefined ? told : moveAdmin(told, admin)), isHeard: true } as const;
   return isSuggested === undefined ? one : { ...one, isSuggested };
 }
 

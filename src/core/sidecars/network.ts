@@ -1,4 +1,5 @@
 import type { Environment } from "../option.ts";
+import { networkByHosts } from "./hosts-file.ts";
 
 /** Whose network namespace this is: the pod's own, its node's, or that cannot be told. */
 export interface Network {
@@ -18,28 +19,17 @@ export interface NetworkSigns {
   readonly listening: ReadonlySet<number>;
 }
 
-/** kubernetes pkg/kubelet/kubelet_pods.go (managedHostsHeader, managedHostsHeaderWithHostNetwork), since 1.11. */
-const OWN = "# Kubernetes-managed hosts file.";
-const NODE = "# Kubernetes-managed hosts file (host network).";
-
 /**
  * First who knows spec.hostNetwork, then the kubelet, which writes it into the first line of each container's /etc/hosts. What
  * only suggests a network says that it may be the node's, never that it is the pod's own: a mistake there would quit a stranger.
  */
-export function networkOf({ told, env, hosts = "", mounts = "", listening }: NetworkSigns): Network {
+export function networkOf({ told, env, hosts, mounts, listening }: NetworkSigns): Network {
   if (told !== undefined) return { kind: told ? "node" : "own", by: "--host-network" };
-  const [line = ""] = hosts.split("\n", 1);
-  if (line === NODE) return { kind: "node", by: "the kubelet's /etc/hosts" };
-  if (line === OWN && !isMountedOver(mounts)) return { kind: "own", by: "the kubelet's /etc/hosts" };
+  const kind = networkByHosts(hosts, mounts);
+  if (kind !== undefined) return { kind, by: "the kubelet's /etc/hosts" };
   // kubelet: its health on loopback, its API on all addresses; the latter alone is also the port of webhooks in pods
   if (listening.has(10248) && listening.has(10250)) return { kind: "node", by: "the kubelet's ports 10248 and 10250" };
   const ip = env.POD_IP ?? "";
   if (ip !== "" && ip === env.HOST_IP) return { kind: "node", by: "POD_IP, which is HOST_IP" };
   return { kind: "unknown", by: "no kubelet has written this /etc/hosts" };
-}
-
-/** The pod has put a file of its own there, which may be a copy of another pod's. Some runtimes show no path but `/`. */
-function isMountedOver(mounts: string): boolean {
-  const roots = [...mounts.matchAll(/^(?:\S+ ){3}(\S+) \/etc\/hosts /gm)].map(([, root = ""]) => root);
-  return roots.some((root) => root !== "/" && !/\/pods\/[^/]+\/etc-hosts$/.test(root));
 }

@@ -13,6 +13,8 @@ export interface FoundSidecar {
   readonly adjustment?: Adjustment;
   /** Its port alone tells of it: nothing is quit or drained before its admin interface has proved that it is one. */
   readonly isSuggested?: true;
+  /** It was found by who answers at a port: neither the user nor the pod names it. */
+  readonly isHeard?: true;
 }
 
 /** What the user said of the sidecars with `--admin`, `--ready`, `--quit` and `--signal-process`. */
@@ -155,6 +157,22 @@ export function moveAdmin(found: FoundSidecar, admin: string): FoundSidecar {
     },
   };
 }
+
+/**
+ * The same, told to quit where its Envoy's admin interface is, which is what has been proved: on the node's network an agent's own
+ * port may be another pod's. The agents that have one end with their Envoy.
+ */
+export function quitAtAdmin(found: FoundSidecar, admin: string): FoundSidecar {
+  const { drainPath, quitPath } = kindOf(found.name);
+  if (drainPath === undefined || quitPath !== undefined) return found;
+  return {
+    ...found,
+    adjustment: { ...found.adjustment, admin, quits: [{ target: at(urlOf(admin), ENVOY_QUIT) }] },
+  };
+}
+
+/** Envoy's own. */
+const ENVOY_QUIT = "/quitquitquit";
 
 /** The sidecar with its admin interface on the unix socket that was found. */
 export function onSocket(sidecar: Sidecar, path: string): Sidecar {

@@ -113,6 +113,22 @@ function howToProve(url: string, { network, pod }: Self): string {
   return ways.join(", ");
 }
 
+/** Why one that is named, by the user or its pod, is left alone: where it should be is somebody else. */
+export function notNamed(name: SidecarName, admin: HttpTarget, { reason }: Pick<Stranger, "reason">): Stranger {
+  return { admin: urlOf(admin), reason: `${reason}: set --admin where this pod's ${name} is`, isOthers: false };
+}
+
+/** That no proxy answers there, in words. */
+export function notProxy(
+  admin: HttpTarget,
+  { kind }: Neighbour,
+  { name, network }: { readonly name: SidecarName; readonly network: Network },
+): Pick<Stranger, "reason"> {
+  const where = describeTarget(at(admin, proofPath(name).split("?")[0] as string));
+  const what = kind === "silent" ? `nobody answers at ${where}` : `what answers at ${where} is none`;
+  return { reason: `${name} is named without an address, and ${what} (${describeNetwork(network)})` };
+}
+
 /** Why a proxy that a port alone suggests is left alone. */
 export function unproved(
   name: SidecarName,

@@ -140,8 +140,8 @@ test("what was heard says where its admin interface is, and whether that has pro
   ];
   const { found } = detect({ env: { DAPR_HTTP_PORT: "3500" }, admin: undefined, annotations: new Map(), heard });
   expect(found).toEqual([
-    { name: "envoy", isNative: false, adjustment: { admin: "http://127.0.0.1:9911" } },
-    { name: "linkerd", isNative: false, isSuggested: true },
+    { name: "envoy", isNative: false, isHeard: true, adjustment: { admin: "http://127.0.0.1:9911" } },
+    { name: "linkerd", isNative: false, isHeard: true, isSuggested: true },
     { name: "dapr", isNative: false, adjustment: { admin: "http://localhost:3500" } },
   ]);
 });

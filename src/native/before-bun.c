@@ -29,7 +29,7 @@ static int few[256];
 static void note_descriptor(int descriptor) {
   static int room = sizeof few / sizeof *few;
   int flags = fcntl(descriptor, F_GETFD), count = ebb_inherited.descriptor_count;
-  if (flags < 0 || (flags & FD_CLOEXEC)) return;
+  if (flags < 0 ? errno == EBADF : flags & FD_CLOEXEC) return;
   if (count == room) {
     int *more = mmap(NULL, 2 * room * sizeof *more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (more == MAP_FAILED) return;
@@ -40,8 +40,9 @@ static void note_descriptor(int descriptor) {
   ebb_inherited.descriptors[ebb_inherited.descriptor_count++] = descriptor;
 }
 
-/* Where there is no /proc: poll(2) tells of many at once which are open. A million is what the kernel allows at most (nr_open). */
+/* Where /proc does not tell: poll(2) tells of many at once which are open. A million is what the kernel allows at most (nr_open). */
 static void find_descriptors(void) {
+  ebb_inherited.descriptor_count = 0;
   static struct pollfd polled[1024];
   struct rlimit limit = {.rlim_cur = 1024};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -60,7 +61,8 @@ static void note_descriptors(void) {
   int folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return find_descriptors();
   static char buffer[8192] __attribute__((aligned(8)));
-  for (long length; (length = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0;) {
+  long length;
+  while ((length = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0) {
     for (long at = 0; at < length;) {
       /* struct linux_dirent64: u64 inode, s64 offset, u16 record length, u8 type, name */
       const char *name = buffer + at + 19;
@@ -73,6 +75,7 @@ static void note_descriptors(void) {
     }
   }
   close(folder);
+  if (length < 0) find_descriptors();
 }
 
 /* Bun aborts where a standard descriptor is closed and there is no /dev/null; the root folder is always there. */

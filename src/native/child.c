@@ -17,19 +17,20 @@ static void give_descriptors(void) {
     if (!is_inherited(standard)) fcntl(standard, F_SETFD, FD_CLOEXEC);
 }
 
-static void give_signals(void) {
+/* Less than 0 where it fails: a child with all signals blocked would hear none. */
+static int give_signals(void) {
   for (int signal = 1; signal <= LAST_SIGNAL; signal++) {
     struct kernel_action action = {.handler = ebb_inherited.ignored & BIT(signal) ? SIG_IGN : SIG_DFL};
-    kernel_sigaction(signal, &action, NULL);
+    if (kernel_sigaction(signal, &action, NULL) != 0 && signal != SIGKILL && signal != SIGSTOP) return -1;
   }
-  kernel_sigmask(SIG_SETMASK, &ebb_inherited.blocked, NULL);
+  return (int)kernel_sigmask(SIG_SETMASK, &ebb_inherited.blocked, NULL);
 }
 
 /* Returns only when it fails: minus errno. */
 int ebb_exec(const char *file, char **argv) {
   give_descriptors();
   if (ebb_inherited.folder >= 0 && fchdir(ebb_inherited.folder) != 0) return -errno;
-  give_signals();
+  if (give_signals() != 0) return -errno;
   execvpe(file, argv, ebb_inherited.environ);
   return -errno;
 }
@@ -87,7 +88,7 @@ int ebb_spawn(const char *file, char **argv, int leads, struct place *place) {
   if (pid < 0) error = errno;
   close(ends[1]);
   if (pid > 0 && read(ends[0], &error, sizeof error) == sizeof error) {
-    waitpid(pid, NULL, 0);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR);
     if (gives) tcsetpgrp(place->terminal, getpgrp());
   }
   close(ends[0]);

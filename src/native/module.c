@@ -161,7 +161,11 @@ static long do_parent_death(const struct call *call) {
 }
 
 static long do_reap(const struct call *call) {
-  return or_errno(waitpid(-1, (int *)(void *)bytes(call, 0).at, WNOHANG | WUNTRACED));
+  int *status = (int *)(void *)bytes(call, 0).at;
+  pid_t pid;
+  do pid = waitpid(-1, status, WNOHANG | WUNTRACED);
+  while (pid < 0 && errno == EINTR); /* nothing else would ask again */
+  return or_errno(pid);
 }
 
 static long do_set_foreground_group(const struct call *call) {

@@ -1,0 +1,32 @@
+import type { Ended } from "../harness.ts";
+import type { Point } from "./points.ts";
+
+interface Known {
+  readonly call: string;
+  readonly reason: string;
+  readonly isIt: (point: Point, ended: Ended) => boolean;
+}
+
+const known: readonly Known[] = [
+  ...["mmap", "arch_prctl"].map((call) => ({
+    call,
+    reason: "libc's own start: it ends with SIGSEGV, before anybody can say a word",
+    isIt: ({ role, count }: Point, { code }: Ended) => role === "main" && count === 1 && code === 139,
+  })),
+  {
+    call: "kill",
+    reason:
+      "nobody can forward a signal to an app that must not be signalled; ebb says so, and --grace does not help either",
+    isIt: ({ error }, { stderr }) => error === "EPERM" && stderr.includes("the signal could not be sent"),
+  },
+  {
+    call: "setpgid",
+    reason: "the app stays in ebb's process group, and runs; the kernel itself refuses it to no child",
+    isIt: ({ role }, { code }) => role === "child" && code === 10,
+  },
+];
+
+/** Why a failure at this point is not ebb's to mend; undefined: it is. */
+export function knownTo(point: Point, ended: Ended): string | undefined {
+  return known.find((each) => each.call === point.call && each.isIt(point, ended))?.reason;
+}

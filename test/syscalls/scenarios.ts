@@ -1,0 +1,70 @@
+/** A life of ebb beside a proxy. */
+export interface Scenario {
+  readonly flags: readonly string[];
+  /** Milliseconds after which the proxy listens, and after which it is ready. */
+  readonly listensMs: number;
+  readonly readyMs: number;
+  /** How the app ends: by itself, or when it is told to. */
+  readonly app: "exit" | "stop";
+  /** How the proxy answers the first quits. */
+  readonly refusals: number;
+}
+
+const ready = { flags: [], listensMs: 0, readyMs: 0, app: "exit", refusals: 0 } as const;
+
+export const scenarios = {
+  /** A proxy that is ready, and goes when it is told to. */
+  ready,
+  /** Nobody listens for a while; then it is not ready for a while. */
+  late: { ...ready, listensMs: 40, readyMs: 120 },
+  /** TERM is forwarded. */
+  stop: { ...ready, app: "stop" },
+  /** TERM waits for the proxy's listeners. */
+  drain: { ...ready, app: "stop", flags: ["--drain", "500ms", "--min-drain", "1ms", "--grace", "5s"] },
+  /** The proxy takes no quit at first. */
+  quit: { ...ready, refusals: 2, flags: ["--quit-timeout", "1s"] },
+} as const satisfies Readonly<Record<string, Scenario>>;
+
+export type ScenarioName = keyof typeof scenarios;
+
+export interface Proxy extends AsyncDisposable {
+  readonly url: string;
+  readonly quits: () => number;
+}
+
+/** As an Envoy's admin interface. Its port is its own from the start, so that nobody else listens there. */
+export function startProxy({ listensMs, readyMs, refusals }: Scenario): Proxy {
+  const start = performance.now();
+  let quits = 0;
+  let server: ReturnType<typeof Bun.serve> | undefined;
+  const answer = (path: string): Response => {
+    if (path === "/ready") {
+      const isReady = performance.now() - start >= readyMs;
+      return new Response(isReady ? "LIVE\n" : "PRE_INITIALIZING\n", { status: isReady ? 200 : 503 });
+    }
+    if (path !== "/quitquitquit")
+      return new Response(path.startsWith("/stats") ? "http.in.downstream_rq_active: 0\n" : "OK\n");
+    quits += 1;
+    if (quits <= refusals) return new Response("no\n", { status: 503 });
+    setTimeout(() => server?.stop(true), 1);
+    return new Response("OK\n");
+  };
+  const listen = (port: number) => {
+    server = Bun.serve({ port, hostname: "127.0.0.1", fetch: ({ url }) => answer(new URL(url).pathname) });
+    return server.port as number;
+  };
+  const port = listen(0);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  if (listensMs > 0) {
+    server?.stop(true);
+    timer = setTimeout(() => listen(port), listensMs);
+  }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    quits: () => quits,
+    async [Symbol.asyncDispose]() {
+      clearTimeout(timer);
+      await server?.stop(true);
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { compiled, type Ended, startEbb, temporaryFolder } from "../harness.ts";
+import { callName, callNumbers, errorNumber, type Made, type Point, type Role } from "./points.ts";
+import { type ScenarioName, scenarios, startProxy } from "./scenarios.ts";
+
+const tracer = compiled(resolve(import.meta.dirname, "tracer.c"));
+const app = compiled(resolve(import.meta.dirname, "app.c"));
+
+const APP_CODE = 7;
+const HANG_MS = 15_000;
+/** Where nothing can be started ebb says so at once; loaded machines are slow. */
+const AT_ONCE_MS = 4000;
+
+export interface Trial {
+  readonly ended: Ended;
+  readonly made: readonly Made[];
+  /** Whether the call that was to fail was made. */
+  readonly hasFailed: boolean;
+  /** What is wrong; empty: nothing. */
+  readonly problems: readonly string[];
+}
+
+/** Runs ebb once, with a call that fails. */
+export async function tryPoint(name: ScenarioName, point?: Point): Promise<Trial> {
+  const scenario = scenarios[name];
+  using folder = temporaryFolder();
+  const [out, file] = [join(folder.path, "out"), join(folder.path, "app")];
+  await using proxy = startProxy(scenario);
+  const fails =
+    point === undefined ? [] : [point.role, callNumbers.get(point.call), point.count, errorNumber(point.error)];
+  const flags = ["--sidecar", "envoy", "--admin", proxy.url, "--wait-timeout", "2s", ...scenario.flags];
+  const start = performance.now();
+  await using ebb = startEbb(["run", ...flags, "--", app, file, scenario.app], {
+    through: [tracer, out, ...fails.map(String), "--"],
+  });
+  const ended = await endOf(ebb.ended, () => stopApp(scenario.app === "stop", out, file));
+  const tookMs = performance.now() - start;
+  const lines = readLines(out);
+  const pid = startedIn(file);
+  const isLeft = pid !== undefined && isAlive(pid);
+  if (isLeft) process.kill(pid, "SIGKILL");
+  const seen = { ended, tookMs, hasStarted: pid !== undefined, isLeft, quits: proxy.quits() };
+  if (ended === undefined) killIfThere(pidIn(lines));
+  return {
+    ended: ended ?? (await ebb.ended),
+    made: madeIn(lines),
+    hasFailed: lines.includes("failed"),
+    problems: judge(seen),
+  };
+}
+
+/** Undefined: it hangs. */
+async function endOf(ended: Promise<Ended>, meanwhile: () => void): Promise<Ended | undefined> {
+  let isOver = false;
+  const over = ended.then((value) => {
+    isOver = true;
+    return value;
+  });
+  const end = performance.now() + HANG_MS;
+  while (!isOver && performance.now() < end) {
+    meanwhile();
+    await Promise.race([over, Bun.sleep(3)]);
+  }
+  return isOver ? await over : undefined;
+}
+
+const told = new Set<string>();
+
+/** TERM, once, when the app runs. */
+function stopApp(isMeant: boolean, out: string, file: string): void {
+  if (!isMeant || told.has(file) || startedIn(file) === undefined) return;
+  told.add(file);
+  const pid = pidIn(readLines(out));
+  if (pid !== undefined) process.kill(pid, "SIGTERM");
+}
+
+interface Seen {
+  readonly ended: Ended | undefined;
+  readonly tookMs: number;
+  readonly hasStarted: boolean;
+  readonly isLeft: boolean;
+  readonly quits: number;
+}
+
+function judge({ ended, tookMs, hasStarted, isLeft, quits }: Seen): readonly string[] {
+  if (ended === undefined) return ["it hangs"];
+  const { code, stderr } = ended;
+  const problems: string[] = [];
+  if (isLeft) problems.push("the app is left behind");
+  if (hasStarted && code === 9) problems.push("a zombie");
+  else if (hasStarted && code === 8) problems.push("TERM is lost");
+  else if (hasStarted && code === 10) problems.push("the app was started otherwise than ebb");
+  else if (hasStarted && code !== APP_CODE) problems.push(`the app's code is lost: ${code}`);
+  if (hasStarted && quits === 0 && !/"msg":"ebb: quit"|"level":"(warn|error)"/.test(stderr))
+    problems.push("no quit, and no word");
+  if (hasStarted) return problems;
+  if (code === 0) problems.push("0 without the app");
+  if (tookMs > AT_ONCE_MS) problems.push(`without the app, after ${Math.round(tookMs)} ms`);
+  if (stderr.trim() === "") problems.push(`without the app, without a word: ${code}`);
+  return problems;
+}
+
+function readLines(path: string): readonly string[] {
+  return existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
+}
+
+function pidIn(lines: readonly string[]): number | undefined {
+  const pid = Number(lines[0]?.split(" ")[1]);
+  return pid > 0 ? pid : undefined;
+}
+
+function startedIn(file: string): number | undefined {
+  const [, pid] = /^started (\d+)\n/.exec(readLines(file).join("\n")) ?? [];
+  return pid === undefined ? undefined : Number(pid);
+}
+
+function madeIn(lines: readonly string[]): readonly Made[] {
+  return lines.flatMap((line) => {
+    const [kind, role, call, count] = line.split(" ");
+    return kind === "call" ? [{ role: role as Role, call: callName(Number(call)), count: Number(count) }] : [];
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, "latin1").includes(") Z ");
+  } catch {
+    return false;
+  }
+}
+
+function killIfThere(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // it has ended meanwhile
+  }
+}

@@ -5,6 +5,7 @@ import { envoyMissing, envoyPath, envoyVersion } from "../build/envoy.mjs";
 import { startEnvoy } from "./envoy/envoy.ts";
 import { startControlPlane, startUpstream, type Upstream } from "./envoy/servers.ts";
 import { ebbPath } from "./harness.ts";
+import { within } from "./time.ts";
 
 const READY_AFTER_MS = 1500;
 const JOB_CODE = 42;
@@ -64,7 +65,10 @@ function conclude({ code, isGone }: Outcome): number {
 
 /** Whether it comes to that within 2 s. */
 function isOver(end: Promise<unknown>): Promise<boolean> {
-  return Promise.race([end.then(() => true), Bun.sleep(2000).then(() => false)]);
+  return within(
+    2000,
+    end.then(() => true),
+  ).then(Boolean);
 }
 
 /** What runs beside the Job. */

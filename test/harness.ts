@@ -6,6 +6,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { cacheFolder } from "../build/cache.mjs";
+import { checkSums, moveIntoPlace, writeSums } from "../build/setup/sums.mjs";
+import { takes } from "./time.ts";
 
 const project = resolve(import.meta.dirname, "..");
 
@@ -137,18 +139,19 @@ export function timeOf({ time }: LogLine): number {
   return Date.parse(time as string);
 }
 
-/** Resolves with the first value that is neither undefined, null, false nor NaN. @throws Error after `withinMs`, naming `what` */
+/** Resolves with the first value that is neither undefined, null, false nor NaN. Looks each `everyMs`. @throws Error after `withinMs`, naming `what` */
 export async function until<T>(
   what: string,
   ask: () => T | undefined | null | false | Promise<T | undefined | null | false>,
   withinMs = 10_000,
+  everyMs = 2,
 ): Promise<T> {
   const end = performance.now() + withinMs;
   for (;;) {
     const value = await ask();
     if (value !== undefined && value !== null && value !== false && !Number.isNaN(value)) return value;
     if (performance.now() > end) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await Bun.sleep(2);
+    await takes(everyMs);
   }
 }
 

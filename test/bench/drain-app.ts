@@ -1,3 +1,4 @@
+import { takes } from "../time.ts";
 /** The app behind the Envoy: answers each request after the milliseconds that its query says, and echoes over WebSockets. */
 export interface App extends AsyncDisposable {
   readonly port: number;
@@ -15,7 +16,7 @@ export function startApp(): App {
       const { pathname, search } = new URL(request.url);
       if (pathname === "/socket" && self.upgrade(request, { data: undefined })) return undefined;
       busy += 1;
-      await Bun.sleep(Number(search.slice(1)));
+      await takes(Number(search.slice(1)));
       busy -= 1;
       return new Response("done\n");
     },

@@ -2,6 +2,7 @@
 import { get } from "node:http";
 import { type Envoy, startEnvoy } from "../envoy/envoy.ts";
 import { collect, temporaryFolder, until } from "../harness.ts";
+import { within } from "../time.ts";
 import { startApp } from "./drain-app.ts";
 import type { InFlight } from "./drain-client.ts";
 import { everything } from "./drain-load.ts";
@@ -75,8 +76,8 @@ async function runHooks(
   });
   // the answer's status does not matter to the kubelet, nor whether there is one
   const gone = manager === undefined ? drained : isAnswered(manager.ready).then(ms);
-  const late = Bun.sleep(graceMs).then(() => null);
-  const [drainedMs, goneMs] = await Promise.all([Promise.race([drained, late]), Promise.race([gone, late])]);
+  const inTime = async (end: Promise<number>): Promise<number | null> => (await within(graceMs, end)) ?? null;
+  const [drainedMs, goneMs] = await Promise.all([inTime(drained), inTime(gone)]);
   drained.catch(() => undefined); // it was too late, and is killed
   hook.kill("SIGKILL");
   return { drainedMs, goneMs };

@@ -1,4 +1,5 @@
 import { Agent } from "node:http";
+import { takes } from "../time.ts";
 import { ask, DEREGISTERED_MS, type InFlight, PAUSE_MS, type Place, startClock, type Work } from "./drain-client.ts";
 import { keepAlive, webSocket } from "./drain-work.ts";
 
@@ -9,7 +10,7 @@ export const load = { quick: 12, slow: 4 } as const;
 export async function everything(place: Place): Promise<Work> {
   const clients = load.quick + load.slow;
   const works = [calls(place), await webSocket(place, clients), await keepAlive(place, clients + 1)];
-  await Bun.sleep(1500); // the quick ones have turned over some times
+  await takes(1500); // the quick ones have turned over some times
   return {
     begin() {
       for (const { begin } of works) begin();
@@ -30,7 +31,7 @@ function calls({ url }: Place): Work {
       const ms = client < load.quick ? 20 + ((client * 37 + turn * 53) % 180) : 3000 + ((client * 1700) % 6000);
       const one = await ask(`${url}/?${ms}`, agent, clock);
       if (one.end > 0) ended.push({ client, kind: "request", ...one });
-      if (one.lost !== undefined) await Bun.sleep(PAUSE_MS);
+      if (one.lost !== undefined) await takes(PAUSE_MS);
     }
     agent.destroy();
   };

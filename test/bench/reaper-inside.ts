@@ -5,6 +5,7 @@ import { type ApiClient, connect, type KubeObject, type List } from "../../src/k
 import { network } from "../cluster/rig/place.ts";
 import { type LogLine, logOf, startEbb, until } from "../harness.ts";
 import { collectLog } from "../kube/collect-log.ts";
+import { takes } from "../time.ts";
 
 /** What became of so many pods. */
 export interface Reaped {
@@ -185,7 +186,7 @@ async function reapAll(pods: number, flags: readonly string[]): Promise<Used> {
     async () => {
       const now = await read();
       if (sum(now, 'ebb_reaper_attempts_total\\{outcome="ended"\\}') === pods) return now;
-      await Bun.sleep(20);
+      await takes(20);
       return undefined;
     },
     LONG_MS,

@@ -11,6 +11,7 @@ import {
   startEbb,
   until,
 } from "../harness.ts";
+import { takes } from "../time.ts";
 
 const stops = forwarded.filter(endsWait).map((signal) => [signalName(signal), signal] as const);
 const quit = ["POST /quitquitquit"];
@@ -75,7 +76,7 @@ test("SIGTERM at any moment after ebb's start ends it: the child is signalled, o
   const tries = Array.from({ length: 40 }, () => Math.random() * 8);
   const codes = await inParallel(tries, async (delayMs) => {
     await using started = startEbb(runChild(["record"]));
-    await Bun.sleep(delayMs);
+    await takes(delayMs);
     started.kill(SIG.TERM);
     return (await started.ended).code;
   });

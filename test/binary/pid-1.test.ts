@@ -18,6 +18,7 @@ import {
   temporaryFolder,
   until,
 } from "../harness.ts";
+import { settled, takes } from "../time.ts";
 
 const namespace = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
 const asPid1 = { through: namespace };
@@ -49,27 +50,17 @@ function rssAnonKiB(pid: number): number {
   return Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
-/** Once ebb has come to rest: the same for half a second. */
-async function restingKiB(pid: number): Promise<number> {
-  let [value, since] = [0, performance.now()];
-  return await until("ebb is at rest", () => {
-    const now = rssAnonKiB(pid);
-    if (now !== value) [value, since] = [now, performance.now()];
-    return performance.now() - since > 500 && value;
-  });
-}
-
 async function bearOrphans(through: readonly string[], pidOf: (started: Started) => Promise<number>): Promise<void> {
   using folder = temporaryFolder();
   const go = join(folder.path, "go");
   await using started = startEbb(recordAmongOrphans(go), { through });
   const pid = await pidOf(started);
   await saysReady(started);
-  const before = await restingKiB(pid);
+  const before = await settled("the memory of ebb at rest", () => rssAnonKiB(pid), 500);
   writeFileSync(go, "");
   for (let sent = 0; sent < SIGNALS; sent++) {
     process.kill(pid, REAL_TIME);
-    if (sent % 10 === 0) await Bun.sleep(1);
+    if (sent % 10 === 0) await takes(1);
   }
   await until("the child has had each signal", () => started.stdout().split(`${REAL_TIME}\n`).length > SIGNALS, 20_000);
   await until("the orphans are made", () => started.stderr().includes("all left"), 60_000);
@@ -120,7 +111,7 @@ describe.skipIf(!canBePid1)("as PID 1 (in a PID namespace, which needs root)", (
     const pid = await outerPid(started);
     await saysReady(started);
     process.kill(pid, signal);
-    await until("the child has it", () => started.stdout().includes(`ready\n${signal}\n`), 3000);
+    await until("the child has it", () => started.stdout().includes(`ready\n${signal}\n`));
     expect((await started.ended).code).toBe(0);
   });
 

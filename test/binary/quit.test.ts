@@ -7,10 +7,12 @@ import {
   type FakeSidecar,
   type FakeSidecarOptions,
   fakeSidecar,
+  processState,
   startEbb,
   temporaryFolder,
   until,
 } from "../harness.ts";
+import { never } from "../time.ts";
 import { pour, type RawServer, startRawServer } from "./raw-server.ts";
 
 const quitPath = "/quitquitquit";
@@ -180,7 +182,7 @@ test("a quit for a sidecar that is late is repeated until it listens", async () 
   const flags = ["--no-wait", "--sidecar", "none", "--quit", `http://127.0.0.1:${server.port}/quit`];
   await using started = startEbb(["run", ...flags, ...app]);
   await until("the command has started", () => started.stderr().includes("ebb: started"));
-  await Bun.sleep(100);
+  await never("it gives up", () => [undefined, "Z"].includes(processState(started.pid)), 100);
   await server.open();
   const { code, log } = await started.ended;
   expect(code).toBe(7);

@@ -1,5 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
+import { takes } from "../time.ts";
 
 /** A TCP server that says what no HTTP server would. */
 export interface RawServer extends AsyncDisposable {
@@ -59,6 +60,6 @@ export async function drip(socket: Socket, text: string, ms: number): Promise<vo
   for (const byte of text) {
     if (socket.destroyed) return;
     socket.write(byte);
-    await Bun.sleep(ms);
+    await takes(ms);
   }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { until } from "../harness.ts";
 import { status } from "../kube/stand-in-api.ts";
+import { takes } from "../time.ts";
 import { type Cluster, nonEmpty, startCluster, startReaper, stuckPod } from "./reaper.ts";
 
 // An API server that does not do as it should, at each kind of request: the reaper goes on, and tells nobody twice.
@@ -22,7 +23,7 @@ const faults: Readonly<Record<string, Answer>> = {
   "a null": () => new Response("null\n"),
   "half an answer": () => broken(),
   "an answer that takes its time": async (request) => {
-    await Bun.sleep(1000);
+    await takes(1000);
     return request.method === "PATCH" ? status(504, "Timeout", "request did not complete in time") : undefined;
   },
 };
@@ -32,7 +33,7 @@ function broken(): Response {
   const body = new ReadableStream({
     async pull(controller) {
       controller.enqueue(new TextEncoder().encode('{"metadata":{"resourceVersion":"1'));
-      await Bun.sleep(10);
+      await takes(10);
       controller.error(new Error("cut"));
     },
   });

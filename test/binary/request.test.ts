@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { ebb, ebbPath, startEbb, temporaryFolder, until } from "../harness.ts";
+import { settled } from "../time.ts";
 import { canHaveNetwork, ebbBeside } from "./own-network.ts";
 import { pour, startRawServer } from "./raw-server.ts";
 
@@ -257,8 +258,8 @@ describe("the answer", () => {
     await using started = startEbb(["request", "--port", `${server.port}`, "/"], { through });
     const written = () => Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${started.pid}/io`, "latin1"))?.[1]);
     // pieces that are no whole pages fill a pipe of 64 KiB with less
-    await until("the pipe is full", () => written() >= 32_768);
-    await Bun.sleep(100);
+    await until("the pipe is nearly full", () => written() >= 32_768);
+    await settled("the pipe is full", written, 100);
     started.kill("SIGTERM");
     expect((await started.ended).code).toBe(143);
   });

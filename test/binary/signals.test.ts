@@ -16,6 +16,7 @@ import {
   temporaryFolder,
   until,
 } from "../harness.ts";
+import { never } from "../time.ts";
 
 const REAL_TIME = 40;
 const LAST = 64;
@@ -32,7 +33,7 @@ function received({ stdout }: Started): readonly number[] {
 
 function receives(started: Started, ...signals: readonly number[]): Promise<boolean> {
   const has = () => signals.every((signal) => received(started).includes(signal));
-  return until(`the child receives ${signals}`, has, 4000);
+  return until(`the child receives ${signals}`, has);
 }
 
 /** The pid that `child` wrote. */
@@ -46,7 +47,7 @@ test.each(forwarded.map((signal) => [signalName(signal), signal] as const))(
     await using started = await startChild(["record", "9"]);
     for (const times of [1, 2, 3]) {
       process.kill(started.pid, signal);
-      await until(`the child receives it ${times} times`, () => received(started).length === times, 3000);
+      await until(`the child receives it ${times} times`, () => received(started).length === times);
     }
     expect(received(started)).toEqual([signal, signal, signal]);
   },
@@ -136,7 +137,7 @@ test("--grace leaves alone a child that ends in time, and signals that do not as
   await using started = await startChild(["record", "12"], ["--grace", "40ms"]);
   started.kill(SIG.USR1);
   await receives(started, SIG.USR1);
-  await Bun.sleep(80);
+  await never("the child is killed", () => started.stderr().includes("SIGKILL"), 80); // longer than the grace
   started.kill(SIG.USR2);
   expect((await started.ended).code).toBe(0);
 });
@@ -164,7 +165,7 @@ describe("a signal that was ignored when ebb was started (nohup)", () => {
     await using started = await startChild(["ignore"], ["--grace", "1ms"], { through });
     started.kill(SIG.HUP);
     started.kill(SIG.WINCH);
-    await Bun.sleep(50);
+    await never("it ends", () => [undefined, "Z"].includes(processState(started.pid)), 50);
     started.kill(SIG.USR1);
     expect((await started.ended).code).toBe(128 + SIG.USR1);
   });

@@ -45,8 +45,8 @@ test("the child reads what is typed", async () => {
 test("an interactive shell under ebb has job control", async () => {
   await using at = startAtTerminal(...run, "bash", "--norc", "-i");
   await at.shows("$ ");
-  at.type("sleep 100\n");
-  await Bun.sleep(50);
+  at.type("sh -c 'echo $((6 * 7)); exec sleep 100'\n");
+  await at.shows("\n42\n");
   at.type("\x1a");
   await at.shows("Stopped");
   at.type("kill %1; exit 5\n");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { WebhookConfiguration } from "../../src/kube/certificates/ca-bundle.ts";
 import { type KeyPair, readAuthorities, readSecret, type Secret } from "../../src/kube/certificates/held.ts";
 import { collect, temporaryFolder } from "../harness.ts";
+import { takes } from "../time.ts";
 import { read, request } from "./api.ts";
 import { type Namespace, namespace } from "./cluster.ts";
 import { kubectl } from "./kubectl.ts";
@@ -146,7 +147,7 @@ test.concurrent("short lives, a leader killed, a Secret deleted, a caBundle wipe
       if (last(second) !== cert) continue; // which of both met this bundle is not known
       if (served.at(-1) !== cert) served.push(cert);
       if (!isWiped && !isTrusted(cert, bundle)) distrusted.push(`${cert}\n${bundle}`);
-      await Bun.sleep(50);
+      await takes(50);
     }
   })();
   await here.until("a second CA", async () => (await heldIn(here)).authorities.length > 1);

@@ -61,7 +61,7 @@ export async function namespace(labels: Readonly<Record<string, string>> = {}): 
   };
   const until: Namespace["until"] = async (what, ask, withinMs = LIMIT_MS) => {
     try {
-      return await untilTrue(what, () => now(ask), withinMs);
+      return await untilTrue(what, ask, withinMs, POLL_MS);
     } catch (error) {
       throw new Error(`${error instanceof Error ? error.message : error}\n${await reportOn(name)}`, { cause: error });
     }
@@ -96,12 +96,6 @@ export async function namespace(labels: Readonly<Record<string, string>> = {}): 
   };
   await until("the default ServiceAccount, which pods want", () => read(`${core}/serviceaccounts/default`));
   return here;
-}
-
-async function now<T>(ask: () => T | Promise<T>): Promise<T> {
-  const value = await ask();
-  if (value === undefined || value === null || value === false) await Bun.sleep(POLL_MS);
-  return value;
 }
 
 async function readOne<T>(path: string): Promise<T> {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { readSecret, type Secret } from "../../src/kube/certificates/held.ts";
+import { takes } from "../time.ts";
 import { request } from "./api.ts";
 import { namespace } from "./cluster.ts";
 import { installation } from "./installation.ts";
@@ -37,7 +38,7 @@ test("each new certificate and CA is taken without a pod refused; also when a le
     while (!isOver) {
       const answer = await ask();
       answers.set(answer, (answers.get(answer) ?? 0) + 1);
-      await Bun.sleep(20);
+      await takes(20);
     }
   })();
   const secret = async (): Promise<Secret | undefined> => {

@@ -43,8 +43,8 @@ export async function runCase(given: Case, tool: Tool): Promise<Outcome> {
     const end = process.hrtime.bigint();
     isOver = true;
     await steps;
-    await Bun.sleep(5); // what was sent before the end is read
     endOthers();
+    await pod.settled();
     await Promise.all([stdout.done, stderr.done]);
     const { startedAt, signals } = readReport(report);
     const seen: Seen = {
@@ -105,6 +105,9 @@ function endOf(exited: Promise<number>, limitMs: number): Promise<Seen["code"]> 
   return promise;
 }
 
+/** More than any case takes. */
+const STEP_MS = 600_000;
+
 interface Scene {
   readonly isOver: () => boolean;
   readonly pod: Pod;
@@ -115,10 +118,8 @@ interface Scene {
 /** What was not come to when the tool ends is not done. */
 async function takeSteps(steps: readonly Step[], scene: Scene): Promise<void> {
   for (const { once, act } of steps) {
-    while (!hasCome(once, scene)) {
-      if (scene.isOver()) return;
-      await Bun.sleep(2);
-    }
+    await until("what a step waits for, or the end", () => hasCome(once, scene) || scene.isOver(), STEP_MS);
+    if (!hasCome(once, scene)) return;
     if (act === "ready") scene.pod.becomeReady();
     else if (!scene.isOver()) process.kill(scene.pid() as number, act.signal);
   }

@@ -1,4 +1,5 @@
-import { createServer, type Server as NetServer, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Server as NetServer, type Socket } from "node:net";
+import { until } from "../harness.ts";
 import type { Answer } from "./answers.ts";
 import type { Server } from "./case.ts";
 
@@ -13,6 +14,8 @@ export interface Pod {
   readonly readyAt: () => bigint | undefined;
   /** From now on polls get the last answers. */
   readonly becomeReady: () => void;
+  /** Resolves when all that processes have sent that have ended is read. */
+  settled(): Promise<void>;
   close(): void;
 }
 
@@ -86,12 +89,31 @@ export async function startServers(servers: readonly Server[]): Promise<Pod> {
     becomeReady: () => {
       isReady = true;
     },
+    async settled() {
+      for (const net of open.values()) await knock(net);
+      await until("all is read", () => [...sockets].every((socket) => socket.readableEnded || socket.destroyed));
+    },
     close: () => {
       for (const timer of timers) clearTimeout(timer);
       for (const net of open.values()) net.close();
       for (const socket of sockets) socket.resetAndDestroy();
     },
   };
+}
+
+/** Comes and goes: all who came before have been let in then. */
+async function knock(net: NetServer): Promise<void> {
+  if (!net.listening) return;
+  const { port, address } = net.address() as AddressInfo;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  connect(port, address)
+    .on("connect", function end(this: Socket) {
+      this.end();
+    })
+    .on("error", () => undefined) // it has just stopped to listen
+    .on("close", () => resolve())
+    .resume();
+  await promise;
 }
 
 /** What is said more than once in a row is said `again`, however often. */

@@ -1,4 +1,5 @@
 import type { Socket } from "bun";
+import { takes } from "../time.ts";
 import type { Answer } from "./plan.ts";
 
 /** What an answer can do beside writing. */
@@ -15,7 +16,7 @@ export interface Means {
 export async function give<T>(socket: Socket<T>, answer: Answer, body: string, means: Means): Promise<void> {
   switch (answer.kind) {
     case "ok":
-      if (answer.delayMs > 0) await Bun.sleep(answer.delayMs);
+      if (answer.delayMs > 0) await takes(answer.delayMs);
       if (!means.isOpen()) return;
       socket.write(good(answer.form, body));
       means.whole();
@@ -24,7 +25,7 @@ export async function give<T>(socket: Socket<T>, answer: Answer, body: string, m
     case "ok, then die":
       socket.write(good("length", body));
       means.whole();
-      if (answer.delayMs > 0) await Bun.sleep(answer.delayMs);
+      if (answer.delayMs > 0) await takes(answer.delayMs);
       return means.die();
     case "drip":
       return await drip(socket, { text: good("length", body), ms: answer.ms }, means);
@@ -64,7 +65,7 @@ const PIECES = 8;
 async function drip<T>(socket: Socket<T>, { text, ms }: { text: string; ms: number }, means: Means): Promise<void> {
   const size = Math.ceil(text.length / PIECES);
   for (let at = 0; at < text.length; at += size) {
-    await Bun.sleep(ms / PIECES);
+    await takes(ms / PIECES);
     if (!means.isOpen()) return;
     socket.write(text.slice(at, at + size));
   }
@@ -77,6 +78,6 @@ async function pour<T>(socket: Socket<T>, { isOpen }: Means): Promise<void> {
   const text = `${line.length.toString(16)}\r\n${line}\r\n`.repeat(200);
   while (isOpen()) {
     socket.write(text);
-    await Bun.sleep(2);
+    await takes(2);
   }
 }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { canUnshare, compiled, inParallel, temporaryFolder } from "../harness.ts";
-import type { Violation } from "./case.ts";
 import { watchStalls } from "./clock.ts";
-import { live, type Seen, type Stage } from "./live.ts";
+import { keepSeeds } from "./kept-seeds.ts";
+import { live, type Stage } from "./live.ts";
 import { judgeAll } from "./oracle.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { describe } from "./replay.ts";
@@ -12,11 +12,9 @@ import { callWitness } from "./witness.ts";
 
 /** They mostly wait. */
 const WIDTH = 16;
-const TIMES_ALONE = 3;
-const TIMES_TOGETHER = 48;
 
 export interface Campaign extends Disposable {
-  /** Runs all seeds, and says of each that breaks a promise which, and how to see it again. */
+  /** Runs all seeds, and says of each that breaks a promise which, and how to see it again: once is enough. */
   run(seeds: readonly number[]): Promise<Result>;
   /** Runs one seed alone, and tells all of it. */
   replay(seed: number): Promise<boolean>;
@@ -36,37 +34,20 @@ export function startCampaign(say: (text: string) => void): Campaign {
     const seen = await live(plan, stage);
     return { plan, seen, violations: judgeAll(plan, seen) };
   };
-  /** Alone, and among as many as the first time: what was the machine's doing does not come back. */
-  const again = async (seed: number): Promise<boolean> => {
-    const breaks = async () => (await judge(seed)).violations.length > 0;
-    for (let times = 0; times < TIMES_ALONE; times++) if (await breaks()) return true;
-    return (await inParallel(new Array(TIMES_TOGETHER).fill(seed), breaks, WIDTH)).includes(true);
-  };
   const run = async (seeds: readonly number[]): Promise<Result> => {
-    const suspects: Suspect[] = [];
-    let passed = 0;
-    await inParallel(
-      seeds,
-      async (seed) => {
-        const { plan, seen, violations } = await judge(seed);
-        if (violations.length === 0) passed += 1;
-        else suspects.push({ plan, seen, violations });
-      },
-      WIDTH,
-    );
-    let failed = 0;
-    for (const { plan, seen, violations } of suspects) {
-      const [{ what } = { what: "" }] = violations;
-      if (await again(plan.seed)) {
-        failed += 1;
-        say(`seed ${plan.seed} broke a promise:\n${describe(plan, seen, violations)}`);
-        say(`see it again: npm run test:faults -- --seed ${plan.seed}\n`);
-      } else {
-        passed += 1;
-        say(`seed ${plan.seed}: ${what}: once, and not again in ${TIMES_ALONE + TIMES_TOGETHER} tries`);
-      }
-    }
-    return { passed, failed };
+    const broken = new Set<number>();
+    const runOne = async (seed: number): Promise<boolean> => {
+      const { plan, seen, violations } = await judge(seed);
+      if (violations.length === 0) return true;
+      broken.add(seed);
+      say(`seed ${seed} broke a promise:\n${describe(plan, seen, violations)}`);
+      return false;
+    };
+    const kept = await inParallel(seeds, runOne, WIDTH);
+    if (broken.size > 0) keepSeeds(broken);
+    for (const seed of broken) say(`see it again: npm run test:faults -- --seed ${seed} --times 50`);
+    const passed = kept.filter(Boolean).length;
+    return { passed, failed: seeds.length - passed };
   };
   return {
     run,
@@ -82,10 +63,4 @@ export function startCampaign(say: (text: string) => void): Campaign {
       folder[Symbol.dispose]();
     },
   };
-}
-
-interface Suspect {
-  readonly plan: Plan;
-  readonly seen: Seen;
-  readonly violations: readonly Violation[];
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { catches, childrenOf, collect, ebbPath, temporaryFolder } from "../harness.ts";
+import { catches, childrenOf, collect, ebbPath, temporaryFolder, until } from "../harness.ts";
+import { within } from "../time.ts";
 import { callLine, NATIVE } from "./call.ts";
 import { now } from "./clock.ts";
 import { killBy } from "./kill.ts";
@@ -88,7 +89,7 @@ export async function live(plan: Plan, stage: Stage): Promise<Seen> {
   const endedAt = now();
   cues.end();
   const mostDescriptors = sampler();
-  await Promise.race([Promise.all([stdout.done, stderr.done]), Bun.sleep(3000)]);
+  await within(3000, Promise.all([stdout.done, stderr.done]));
   const stalledMs = stage.stalls.within(startedAt, now());
   await stage.witness.settled();
   const left = await leftOf(lives, stage.app);
@@ -120,12 +121,15 @@ async function pidOf(started: number, { isPid1 }: Plan, isRunning: () => boolean
       return false; // it has ended
     }
   };
-  while (isRunning()) {
-    const pid = isPid1 ? (childrenOf(started)[0] ?? 0) : started;
-    if (pid > 0 && isThere(pid)) return pid;
-    await Bun.sleep(1);
-  }
-  return started;
+  return await until(
+    "ebb is there for signals, or has ended",
+    () => {
+      if (!isRunning()) return started;
+      const pid = isPid1 ? (childrenOf(started)[0] ?? 0) : started;
+      return pid > 0 && isThere(pid) && pid;
+    },
+    PATIENCE_MS,
+  );
 }
 
 /** Beyond all that was planned, and what the application itself is patient for. */
@@ -139,8 +143,7 @@ function boundOf({ flags: { waitMs, quitMs, drainMs, graceMs = 0 } }: Plan): num
 async function endOf(ebb: Ebb, boundMs: number, stalledMs: () => number): Promise<boolean> {
   const start = now();
   const isOver = () => now() - start > boundMs + 3 * stalledMs();
-  const ended = ebb.exited.then(() => true);
-  while (!(await Promise.race([ended, Bun.sleep(500).then(() => false)]))) {
+  while ((await within(500, ebb.exited)) === undefined) {
     if (!isOver()) continue;
     ebb.kill("SIGKILL");
     await ebb.exited;
@@ -165,12 +168,14 @@ function sampleDescriptors(pid: number, isRunning: () => boolean): () => number 
   };
 }
 
+const LEFT_MS = 3000;
+
 /** Who is left of the application; ends them. What ends by itself in a moment is not left. */
 async function leftOf(lives: readonly Life[], app: string): Promise<readonly string[]> {
   const isOver = ({ facts, endedAt }: Life) => endedAt !== undefined || facts.at(-1)?.what === "end";
   const isDaemon = ({ facts }: Life) => facts[0]?.what === "daemon";
-  const end = now() + 3000;
-  while (now() < end && lives.some((life) => !isOver(life) && !isDaemon(life))) await Bun.sleep(5);
+  const isDone = () => lives.every((life) => isOver(life) || isDaemon(life));
+  await until("the application is over", isDone, LEFT_MS).catch(() => undefined); // who is left is what is asked for
   const left = lives.filter((life) => !isOver(life));
   for (const { pid } of left) if (isOf(app, pid)) process.kill(pid, "SIGKILL");
   return left.map(({ facts }) => facts[0]?.what.split(" ")[0] ?? "?");

@@ -1,4 +1,5 @@
 import { type Started, startEbb, until } from "../harness.ts";
+import { takes } from "../time.ts";
 import { listenDeaf } from "./deaf.ts";
 import { nextAddress, type TcpPlace, urlOf } from "./place.ts";
 import type { Result } from "./result.ts";
@@ -62,7 +63,7 @@ async function usagesAround(
     for (const [name, { pid }] of Object.entries(waits)) {
       usages.set(name, [...(usages.get(name) ?? []), usageOf(pid)]);
     }
-    await Bun.sleep(20);
+    await takes(20);
   } while (now() < polls + WINDOW);
   return Object.fromEntries([...usages].map(([name, some]) => [name, least(some)]));
 }

@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import type { Socket, TCPSocketListener, UnixSocketListener } from "bun";
+import { until } from "../harness.ts";
 import { give } from "./answers.ts";
 import { now } from "./clock.ts";
 import { listenDeaf } from "./deaf.ts";
@@ -36,6 +37,7 @@ export interface Proxy extends AsyncDisposable {
 }
 
 const AGAIN_MS = 5;
+const SETTLED_MS = 2000;
 const IDLE =
   "http.admin.downstream_cx_active: 1\nhttp.admin.downstream_rq_active: 1\nlistener.admin.downstream_cx_active: 1\n";
 
@@ -151,8 +153,7 @@ export function startProxy(plan: ProxyPlan, place: Place, onRequest: (endpoint: 
     doors,
     mostConnections: () => most,
     async settled() {
-      const end = now() + 2000;
-      while (open.size > 0 && now() < end) await Bun.sleep(2);
+      await until("nobody is connected", () => open.size === 0, SETTLED_MS).catch(() => undefined); // the oracle sees it
     },
     async [Symbol.asyncDispose]() {
       for (const timer of timers) clearTimeout(timer);

@@ -1,4 +1,5 @@
 import { catches, type Started, startEbb, until } from "../harness.ts";
+import { takes } from "../time.ts";
 import { now } from "./clock.ts";
 import { killBy } from "./kill.ts";
 import { nextAddress, type TcpPlace, urlOf } from "./place.ts";
@@ -90,7 +91,7 @@ async function watch(soaked: readonly Soaked[], ms: number): Promise<ReadonlyMap
   const usages = new Map<string, Usage[]>(soaked.map(({ name }) => [name, []]));
   const start = now();
   while (now() - start < ms) {
-    await Bun.sleep(ms / SAMPLES);
+    await takes(ms / SAMPLES);
     try {
       for (const { name, started } of soaked) usages.get(name)?.push(usageOf(started.pid));
     } catch {

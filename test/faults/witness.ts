@@ -1,4 +1,5 @@
 import type { Socket } from "bun";
+import { until } from "../harness.ts";
 import { now } from "./clock.ts";
 
 /** What a process of the application has told. */
@@ -16,6 +17,9 @@ export interface Life {
   /** When its end was seen here; it was earlier. */
   endedAt?: number;
 }
+
+/** A machine that stands still is no reason. */
+const SETTLED_MS = 60_000;
 
 export interface Witness extends Disposable {
   /** Where applications connect to. */
@@ -97,7 +101,7 @@ export function callWitness(path: string): Witness {
       await accepted;
       last.end();
       const before = [...silent];
-      while (before.some((connection) => silent.has(connection))) await Bun.sleep(1);
+      await until("all have said a word", () => !before.some((connection) => silent.has(connection)), SETTLED_MS);
     },
     [Symbol.dispose]: () => listener.stop(true),
   };

@@ -3,6 +3,7 @@ import { ApiError } from "../../src/kube/api-error.ts";
 import { type ApiClient, createApiClient, withQuery } from "../../src/kube/client.ts";
 import { follow } from "../../src/kube/follow.ts";
 import { until } from "../harness.ts";
+import { takes } from "../time.ts";
 import { collectLog } from "./collect-log.ts";
 
 const SECRETS = "/api/v1/namespaces/x/secrets";
@@ -185,7 +186,7 @@ function stream(pieces: readonly string[], isOpen = false) {
         async start(controller) {
           for (const piece of pieces) {
             controller.enqueue(new TextEncoder().encode(piece));
-            await Bun.sleep(1); // apart from the next
+            await takes(1); // apart from the next
           }
           if (!isOpen) controller.close();
         },

@@ -7,6 +7,7 @@ import { nameOf } from "../../src/kube/reaper/pods.ts";
 import { createReaperMetrics } from "../../src/kube/reaper/reaper-metrics.ts";
 import { ended, podOf, policy, running } from "../core/stuck-pods.ts";
 import { until } from "../harness.ts";
+import { never, takes } from "../time.ts";
 import { collectLog } from "./collect-log.ts";
 
 const LONG_MS = 30_000;
@@ -54,7 +55,7 @@ function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0, afterM
       write: async () => undefined,
       async lastTold({ uid }) {
         asked.push(uid);
-        await Bun.sleep(askMs);
+        await takes(askMs);
         return toldMsAgo === undefined ? undefined : Date.now() - toldMsAgo;
       },
     },
@@ -104,8 +105,7 @@ const begins = (keeper: ReturnType<typeof lead>, count: number) =>
 test("one who does not lead acts on nothing, and sees to all of it once it leads, in order", async () => {
   const keeper = lead({ concurrency: 1 });
   for (const uid of ["a", "b", "c"]) keeper.put(uid);
-  await Bun.sleep(50);
-  expect(keeper.begun).toEqual([]);
+  await never("one is begun", () => keeper.begun.length > 0, 50);
   keeper.act();
   for (const [at, uid] of ["a", "b", "c"].entries()) {
     await begins(keeper, at + 1);
@@ -121,7 +121,7 @@ test("no more are under way than --concurrency allows, none twice, however often
   for (let at = 0; at < 9; at += 1) keeper.put(`p${at}`);
   await begins(keeper, 3);
   for (let at = 0; at < 9; at += 1) keeper.put(`p${at}`);
-  await Bun.sleep(50);
+  await never("another is begun", () => keeper.begun.length > 3, 50);
   expect([...keeper.underWay.keys()]).toEqual(["p0", "p1", "p2"]);
   keeper.finish("p1");
   await begins(keeper, 4);
@@ -177,9 +177,8 @@ test("what is deleted while it is dealt with leaves nothing behind", async () =>
   keeper.remove("a");
   keeper.finish("a");
   await until("it is over", () => keeper.underWay.size === 0 || undefined, LONG_MS);
-  await Bun.sleep(10);
-  expect([...Object.values(keeper.memory)].map(({ size }) => size)).toEqual([0, 0, 0]);
-  expect(keeper.depth()).toBe(0);
+  const sizes = () => [...Object.values(keeper.memory).map(({ size }) => size), keeper.depth()];
+  await until("nothing is left", () => sizes().every((size) => size === 0), LONG_MS);
   await keeper.end();
 });
 
@@ -194,8 +193,7 @@ test.each<Outcome>([
   keeper.finish("a", outcome);
   await until("it is over", () => keeper.underWay.size === 0 || undefined, LONG_MS);
   for (let at = 0; at < 20; at += 1) keeper.put("a");
-  await Bun.sleep(50);
-  expect(keeper.begun).toEqual(["a"]);
+  await never("it is begun anew", () => keeper.begun.length > 1, 50);
   expect(keeper.depth()).toBe(1);
   await keeper.end();
 });
@@ -216,9 +214,9 @@ test("a sidecar that the replica before has told gets the rest of its time", asy
   keeper.put("a");
   keeper.act();
   await until("Events are read", () => keeper.asked.length > 0 || undefined, LONG_MS);
-  await Bun.sleep(50);
+  await until("it waits", () => keeper.depth() === 1, LONG_MS);
   keeper.put("a");
-  await Bun.sleep(50);
+  await never("it is begun, or asked again", () => keeper.begun.length > 0 || keeper.asked.length > 1, 50);
   expect({ begun: keeper.begun, asked: keeper.asked, depth: keeper.depth() }).toEqual({
     begun: [],
     asked: ["a"],
@@ -262,7 +260,7 @@ test("with --dry-run it says so, once", async () => {
   keeper.put("a");
   await until("it says so", () => keeper.log.lines.length > 0 || undefined, LONG_MS);
   keeper.put("a");
-  await Bun.sleep(50);
+  await never("it is said again", () => keeper.log.lines.length > 1, 50);
   expect(keeper.log.lines.map(({ message, fields }) => [message, fields.pod])).toEqual([["pod is stuck", "a"]]);
   expect(keeper.begun).toEqual([]);
   await keeper.end();
@@ -275,7 +273,7 @@ test("a pod that changes while its Events are read is taken by one alone", async
   await until("its Events are asked for", () => keeper.asked.length > 0, LONG_MS);
   keeper.put("a");
   await begins(keeper, 1);
-  await Bun.sleep(300);
+  await never("it is begun, or asked, again", () => keeper.begun.length > 1 || keeper.asked.length > 1, 300);
   expect([keeper.begun, keeper.asked]).toEqual([["a"], ["a"]]);
   await keeper.end();
 });

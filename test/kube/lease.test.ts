@@ -3,6 +3,7 @@ import { EXIT, Failure } from "../../src/core/exit.ts";
 import type { KubeObject } from "../../src/kube/client.ts";
 import { lead, type Periods } from "../../src/kube/lease.ts";
 import { until } from "../harness.ts";
+import { never } from "../time.ts";
 import { collectLog } from "./collect-log.ts";
 import { createFakeApi, type FakeApi } from "./fake-api.ts";
 
@@ -56,7 +57,7 @@ test("one leads; when it ends it gives the Lease back, and another leads", async
   await using first = stand(api, "first");
   await until("the first leads", () => leads(first), LONG_MS);
   await using second = stand(api, "second");
-  await Bun.sleep(200);
+  await never("the second leads", () => second.terms.begun > 0, 200);
   expect({ terms: second.terms, holder: holder(api) }).toEqual({ terms: { begun: 0, ended: 0 }, holder: "first" });
   await first.end();
   await until("the second leads", () => leads(second), LONG_MS);

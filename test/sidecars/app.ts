@@ -1,5 +1,7 @@
 // bun app.ts PORT: the app of a pod. Answers each request with its path, which it prints, `/wait/4000` after 4 s.
 
+import { takes } from "../time.ts";
+
 const [, , port] = process.argv;
 Bun.serve({
   port: Number(port),
@@ -9,7 +11,7 @@ Bun.serve({
     const { pathname } = new URL(url);
     console.log(pathname);
     const [, waitMs] = /^\/wait\/(\d+)$/.exec(pathname) ?? [];
-    if (waitMs !== undefined) await Bun.sleep(Number(waitMs));
+    if (waitMs !== undefined) await takes(Number(waitMs));
     return new Response(pathname);
   },
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Ended, type LogLine, lineOf, type Started, until } from "../harness.ts";
+import { within } from "../time.ts";
 import { type Pod, signalEbb, startPod } from "./pod.ts";
 import type { Beside, Subject } from "./subject.ts";
 
@@ -110,7 +111,7 @@ export async function startReady({ start, ready, title }: Subject, pod: Pod): Pr
 
 /** How ebb ends. @throws Error with what it has said where it does not, before bun ends all processes of the file */
 export async function endOf(started: Started): Promise<Ended> {
-  const ended = await Promise.race([started.ended, Bun.sleep(30_000)]);
+  const ended = await within(30_000, started.ended);
   if (ended === undefined) throw new Error(`ebb does not end: ${started.stderr().slice(-3000)}`);
   return ended;
 }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { childPath, childrenOf, until } from "../../harness.ts";
+import { takes } from "../../time.ts";
 import { ableTo, type Candidate, type CommandLine, commandLine } from "../candidates.ts";
 import { type Living, start } from "../measure.ts";
 import { startSidecar } from "../sidecar.ts";
@@ -58,7 +59,7 @@ async function usesOf(lines: (url: string) => Lines, count: number, readyInMs: n
 async function together(line: CommandLine, count: number): Promise<readonly Use[]> {
   const lives = Array.from({ length: count }, () => start(line));
   for (const { stdout } of lives) await until("the child runs", () => /^ready$/m.test(stdout()), 30_000);
-  await Bun.sleep(SETTLED_MS);
+  await takes(SETTLED_MS);
   const pids = lives.map(toolOf);
   const uses = pids.map(readUse);
   for (const pid of pids) process.kill(pid, "SIGKILL");

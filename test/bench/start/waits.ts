@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { childPath, childrenOf, inParallel, until } from "../../harness.ts";
+import { takes } from "../../time.ts";
 import { ableTo, type Candidate, commandLine } from "../candidates.ts";
 import { start } from "../measure.ts";
 import { startSidecar } from "../sidecar.ts";
@@ -60,9 +61,9 @@ async function measureOnce(candidate: Candidate, way: Way, waitMs: number): Prom
   const url = await sidecar.open(readyInMs, way);
   const living = start(commandLine(candidate, "leave", url, [childPath(), "clock", "0", "0"]));
   const tool = await until("the tool runs", () => childrenOf(living.pid)[0]);
-  await Bun.sleep(STARTED_MS);
+  await takes(STARTED_MS);
   const [usedNs, at] = [cpuNs(tool), performance.now()];
-  await Bun.sleep(waitMs - STARTED_MS - BEFORE_READY_MS);
+  await takes(waitMs - STARTED_MS - BEFORE_READY_MS);
   const cpuPercent = (cpuNs(tool) - usedNs) / 1e4 / (performance.now() - at);
   const life = await living.ended;
   const { readyNs } = await sidecar.close();

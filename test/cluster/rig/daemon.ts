@@ -8,6 +8,7 @@ export interface Daemon {
 }
 
 const READY_MS = 180_000;
+const LOOK_MS = 20;
 
 /** Starts a program that lives as long as these namespaces. */
 export function startDaemon(log: string, [program, ...words]: readonly [string, ...string[]]): Daemon {
@@ -20,11 +21,9 @@ export function startDaemon(log: string, [program, ...words]: readonly [string, 
       const isReady = async (): Promise<boolean> => {
         if (daemon.exitCode !== null || daemon.signalCode !== null)
           throw new Error(`${program} ended with ${daemon.exitCode ?? daemon.signalCode}`);
-        const answer = await ask().catch(() => false);
-        if (!answer) await Bun.sleep(20);
-        return answer;
+        return await ask().catch(() => false);
       };
-      await until(what, isReady, READY_MS).catch((error: Error) => {
+      await until(what, isReady, READY_MS, LOOK_MS).catch((error: Error) => {
         throw new Error(`${error.message}; the end of ${log}:\n${tailOf(log)}`);
       });
     },

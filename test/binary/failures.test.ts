@@ -51,10 +51,10 @@ test.each([
   ["wait", []],
 ])("ebb %s: not ready in time is exit code 69, and the log says what was not ready and why", async (name, command) => {
   await using sidecar = await fakeSidecar({ isReady: false });
-  const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--wait-timeout", "100ms", "--log-format", "json"];
+  const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--wait-timeout", "1s", "--log-format", "json"];
   const { code, stdout, stderr } = await ebb([name, ...flags, ...command]);
   expect({ code, stdout }).toEqual({ code: 69, stdout: "" });
-  expect(stderr).toContain(`not ready within 100ms: ${sidecar.url}/ready: HTTP 503`);
+  expect(stderr).toContain(`not ready within 1s: ${sidecar.url}/ready: HTTP 503`);
 });
 
 test("not ready in time: the command never starts, and the sidecar is quit all the same", async () => {
@@ -67,7 +67,7 @@ test("not ready in time: the command never starts, and the sidecar is quit all t
 
 test("--on-wait-timeout start: the command starts late, the log says why, and its code is ebb's", async () => {
   await using sidecar = await fakeSidecar({ isReady: false });
-  const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--wait-timeout", "50ms", "--on-wait-timeout", "start"];
+  const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--wait-timeout", "1s", "--on-wait-timeout", "start"];
   const { code, log } = await ebb(["run", ...flags, "--", childPath(), "exit", "3"]);
   expect(code).toBe(3);
   expect(log).toContainEqual(

@@ -35,7 +35,7 @@ async function main(): Promise<number> {
   const tests = words.length > 0 ? words : ["test/cluster"];
   const images = await giveImages();
   using proxy = await startProxy();
-  const command = [process.execPath, "test", "--timeout", "300000", "--retry", "2", ...tests];
+  const command = [process.execPath, "test", "--timeout", "300000", ...tests];
   return await run(command, variablesOf({ images, proxy: proxy.socket }));
 }
 

@@ -203,7 +203,7 @@ function createCues(): Cues {
   const timers: Timer[] = [];
   return {
     when(cue, afterMs, act) {
-      const start = () => void timers.push(setTimeout(act, afterMs));
+      const start = () => void timers.push(setTimeout(() => act(), afterMs));
       if (called.has(cue)) start();
       else waiting.push({ cue, start });
     },

@@ -1,4 +1,4 @@
-// npm start: the main job as one sees it in a pod. A Job calls through a proxy that is ready only after a moment; ebb waits
+// npm start: the main job as one sees it in a pod. A Job calls through a proxy that is not ready yet; ebb waits
 // for it, runs the Job, quits the proxy and keeps the Job's exit code.
 import { constants } from "node:os";
 import { envoyMissing, envoyPath, envoyVersion } from "../build/envoy.mjs";
@@ -7,7 +7,6 @@ import { startControlPlane, startUpstream, type Upstream } from "./envoy/servers
 import { ebbPath } from "./harness.ts";
 import { within } from "./time.ts";
 
-const READY_AFTER_MS = 1500;
 const JOB_CODE = 42;
 const start = performance.now();
 const cleanUp = new AsyncDisposableStack();
@@ -45,7 +44,8 @@ async function demo(): Promise<Outcome> {
   say(proxy.name, "runs on although the Job has ended: its Pod would never complete");
 
   console.log("\nThe same Job with ebb, beside the same proxy:");
-  const code = await follow("ebb", [ebbPath, "--log-format", "text", "--admin", proxy.admin, "--", ...job(proxy, 100)]);
+  const words = [ebbPath, "--log-format", "text", "--admin", proxy.admin, "--", ...job(proxy, 100)];
+  const code = await follow("ebb", words, (line) => line.startsWith("ebb: not ready") && proxy.becomeReady());
   const isGone = await isOver(proxy.ended);
   say(proxy.name, isGone ? `gone, exit code ${await proxy.ended}` : "still running");
   return { code, isGone };
@@ -78,6 +78,7 @@ interface Proxy extends AsyncDisposable {
   /** Where the Job calls. */
   readonly url: string;
   readonly ended: Promise<number>;
+  readonly becomeReady: () => void;
 }
 
 /** It is cleaned up even where the demo is interrupted while it starts. */
@@ -90,18 +91,17 @@ function startProxy(upstream: Upstream): Promise<Proxy> {
 /** A real Envoy, whose control plane is late. */
 async function startRealEnvoy(upstream: Upstream): Promise<Proxy> {
   const waitsFor = cleanUp.use(startControlPlane("endpoints", upstream.port));
-  const timer = setTimeout(() => {
+  const becomeReady = (): void => {
     say("envoy", "has its endpoints now");
     waitsFor.release();
-  }, READY_AFTER_MS);
-  cleanUp.defer(() => clearTimeout(timer));
-  console.log(`A real Envoy ${envoyVersion} is the proxy; it is ready only after ${READY_AFTER_MS / 1000} s.`);
-  return { name: "envoy", ...(await startEnvoy({ upstreamPort: upstream.port, waitsFor })) };
+  };
+  console.log(`A real Envoy ${envoyVersion} is the proxy; its control plane is late.`);
+  return { name: "envoy", becomeReady, ...(await startEnvoy({ upstreamPort: upstream.port, waitsFor })) };
 }
 
 async function startStandIn(upstream: Upstream): Promise<Proxy> {
   console.log(`${envoyMissing}; instead, a small HTTP server stands in for it.`);
-  const words = [`${import.meta.dirname}/fixtures/stand-in.ts`, `${upstream.port}`, `${READY_AFTER_MS}`];
+  const words = [`${import.meta.dirname}/fixtures/stand-in.ts`, `${upstream.port}`];
   const server = Bun.spawn([process.execPath, ...words], { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
   const stop = async () => {
     server.kill("SIGKILL");
@@ -111,7 +111,8 @@ async function startStandIn(upstream: Upstream): Promise<Proxy> {
   const { value = "" } = await lines(server.stdout).next();
   const [adminPort, port] = value.split(" ");
   const [admin, url] = [`http://127.0.0.1:${adminPort}`, `http://127.0.0.1:${port}`];
-  return { name: "stand-in", admin, url, ended: server.exited, [Symbol.asyncDispose]: stop };
+  const becomeReady = () => server.kill("SIGUSR1");
+  return { name: "stand-in", admin, url, becomeReady, ended: server.exited, [Symbol.asyncDispose]: stop };
 }
 
 function job({ url }: Proxy, requests: number): readonly string[] {
@@ -119,7 +120,11 @@ function job({ url }: Proxy, requests: number): readonly string[] {
 }
 
 /** Runs a command, and shows each line of it and of ebb around it as it comes; one pipe for both keeps their order. */
-async function follow(who: "ebb" | "job", words: readonly string[]): Promise<number> {
+async function follow(
+  who: "ebb" | "job",
+  words: readonly string[],
+  hear: (line: string) => void = () => undefined,
+): Promise<number> {
   if (cleanUp.disposed) throw new Error("interrupted");
   const command = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...words], { stdin: "ignore", stdout: "pipe" });
   cleanUp.defer(async () => {
@@ -129,6 +134,7 @@ async function follow(who: "ebb" | "job", words: readonly string[]): Promise<num
   for await (const line of lines(command.stdout)) {
     const [, speaker = "job", text = line] = /^(ebb): (.*)/.exec(line) ?? [];
     say(speaker, text);
+    hear(line);
   }
   const code = await command.exited;
   say(who, `exit code ${code}`);

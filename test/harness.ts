@@ -143,7 +143,7 @@ export function timeOf({ time }: LogLine): number {
 export async function until<T>(
   what: string,
   ask: () => T | undefined | null | false | Promise<T | undefined | null | false>,
-  withinMs = 10_000,
+  withinMs = 30_000,
   everyMs = 2,
 ): Promise<T> {
   const end = performance.now() + withinMs;

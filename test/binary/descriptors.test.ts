@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readlinkSync } from "node:fs";
 import { SIG } from "../../src/core/signal.ts";
 import { childPath, childrenOf, ebb, startEbb, until } from "../harness.ts";
+import { settled } from "../time.ts";
 
 const run = ["run", "--sidecar", "none", "--quiet", "--"];
 
@@ -19,6 +20,8 @@ test("the child has none of ebb's own, and ebb has no more after many signals an
   await using started = startEbb([...run, "sh", "-c", script, childPath()], { through });
   await until("the child has begun", () => started.stdout().includes("begun\n"));
   const pid = childrenOf(started.pid).at(-1) as number;
+  // what the start itself needed goes a moment after the child has said its first word
+  await settled("ebb's descriptors", () => descriptorsOf(pid).join(), 200);
   const before = descriptorsOf(pid);
   await until("the child records", () => started.stdout().includes("ready\n"));
   for (let sent = 1; sent <= 100; sent++) {

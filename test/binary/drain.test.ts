@@ -71,7 +71,7 @@ describe("ebb drain", () => {
     envoy.stats = busy(2);
     await using started = startEbb(["drain", "--admin", envoy.url, ...quick]);
     const counts = () => envoy.requests.filter((request) => request === "GET /stats").length;
-    await until("it counts twice", () => counts() === 2);
+    await until("it counts twice", () => counts() >= 2);
     envoy.stats = busy(1);
     await until("it counts again", () => started.stderr().includes('"connections":1'));
     envoy.stats = idle;
@@ -82,10 +82,10 @@ describe("ebb drain", () => {
 
   test.concurrent("a minimum longer than the whole leaves a second for the listeners", async () => {
     await using envoy = await startFakeEnvoy();
-    const ended = await ebb(["drain", "--admin", envoy.url, "--drain", "1500ms", "--min-drain", "60s"]);
+    const ended = await ebb(["drain", "--admin", envoy.url, "--drain", "5s", "--min-drain", "60s"]);
     expect(envoy.requests).toEqual(["POST /healthcheck/fail", "POST /drain_listeners", "GET /stats"]);
     const accepted = timeOf(lineOf(ended, "the listeners drain")) - timeOf(lineOf(ended, "draining"));
-    expect(accepted).toBeGreaterThanOrEqual(740); // of so short a time, half of it
+    expect(accepted).toBeGreaterThanOrEqual(3990);
     expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
     expect(ended.code).toBe(0);
   });
@@ -117,7 +117,7 @@ describe("ebb drain", () => {
   test.concurrent("EBB_POD_GRACE bounds it", async () => {
     await using envoy = await startFakeEnvoy();
     envoy.stats = busy(1);
-    const env = { EBB_POD_GRACE: "3" };
+    const env = { EBB_POD_GRACE: "8" };
     const ended = await ebb(["drain", "--admin", envoy.url, "--min-drain", "0"], { env });
     expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
     expect(ended.code).toBe(69);

@@ -114,7 +114,7 @@ describe.skipIf(!canHaveNetwork)("an app that listens where an Envoy might", () 
     const start = performance.now();
     const ended = await ebbBeside([{ port: 7001, hangs: true, app: 200 }], ["run", "--detect", "200ms", ...app]);
     expect(ended.code).toBe(5);
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(performance.now() - start).toBeLessThan(20_000);
   });
 });
 

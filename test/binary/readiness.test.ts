@@ -95,7 +95,7 @@ describe("what answers so is not ready, with the reason, and ready once it answe
 
   test("https where plain HTTP is spoken", async () => {
     await using server = await startRawServer(well);
-    await using started = startWaiting([`https://127.0.0.1:${server.port}/ready`], ["--wait-timeout", "300ms"]);
+    await using started = startWaiting([`https://127.0.0.1:${server.port}/ready`], ["--wait-timeout", "2s"]);
     await saysNotReady(started, /./);
     expect((await started.ended).code).toBe(69);
   });

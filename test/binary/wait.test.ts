@@ -8,9 +8,9 @@ const nowhere = "tcp:127.0.0.1:1";
 
 test("ebb wait waits for all of its targets", async () => {
   await using server = await fakeSidecar();
-  const { code, stderr } = await ebb(["wait", "--wait-timeout", "200ms", `${server.url}/ready`, nowhere]);
+  const { code, stderr } = await ebb(["wait", "--wait-timeout", "2s", `${server.url}/ready`, nowhere]);
   expect(code).toBe(69);
-  expect(stderr).toEndWith("ebb: not ready within 200ms: tcp://127.0.0.1:1: connection refused\n");
+  expect(stderr).toEndWith("ebb: not ready within 2s: tcp://127.0.0.1:1: connection refused\n");
 });
 
 test("with --any one of them is enough, whichever it is", async () => {
@@ -50,9 +50,9 @@ test("with --any the sidecars must all be ready all the same", async () => {
 });
 
 test("with --any none in time is 69, and says why of each", async () => {
-  const { code, stderr } = await ebb(["wait", "--any", "--wait-timeout", "200ms", nowhere, "file:/nowhere"]);
+  const { code, stderr } = await ebb(["wait", "--any", "--wait-timeout", "1s", nowhere, "file:/nowhere"]);
   expect(code).toBe(69);
-  const reasons = /^ebb: not ready within 200ms: (.*)$/m.exec(stderr)?.[1]?.split("; ").sort();
+  const reasons = /^ebb: not ready within 1s: (.*)$/m.exec(stderr)?.[1]?.split("; ").sort();
   expect(reasons).toEqual(["file:/nowhere: no such file", "tcp://127.0.0.1:1: connection refused"]);
 });
 

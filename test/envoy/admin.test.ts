@@ -71,7 +71,7 @@ describeAgainstEnvoy("the admin interface of a real Envoy", () => {
     await using upstream = startUpstream();
     const allowPaths = ["/quitquitquit", "/listeners"];
     await using envoy = await startEnvoy({ upstreamPort: upstream.port, allowPaths });
-    const limit = ["--wait-timeout", "200ms"];
+    const limit = ["--wait-timeout", "2s"];
     const ended = await ebb([...limit, "--admin", envoy.admin, "--", childPath(), "exit", "42"]);
     expect(ended.code).toBe(69);
     expect(ended.stderr).toContain("HTTP 403");

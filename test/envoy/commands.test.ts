@@ -37,10 +37,10 @@ describeAgainstEnvoy("ebb wait beside a real Envoy", () => {
     await using waitsFor = startControlPlane("routes", upstream.port);
     await using envoy = await startEnvoy({ upstreamPort: upstream.port, waitsFor });
     await until("Envoy asks its control plane", () => waitsFor.waiting() > 0);
-    const ended = await ebb(["wait", "--wait-timeout", "300ms", "--admin", envoy.admin]);
+    const ended = await ebb(["wait", "--wait-timeout", "2s", "--admin", envoy.admin]);
     expect(ended.code).toBe(69);
     const ready = `${envoy.admin}/ready`;
-    expect(ended.stderr).toContain(`ebb: not ready within 300ms: ${ready}: HTTP 503 "INITIALIZING"\n`);
+    expect(ended.stderr).toContain(`ebb: not ready within 2s: ${ready}: HTTP 503 "INITIALIZING"\n`);
   });
 });
 

@@ -28,7 +28,7 @@ describeAgainstEnvoy("draining an Envoy that shows no more statistics than Istio
     const ended = await ebb(drain(envoy));
     expect(lineOf(ended, "counting the work in flight")).toMatchObject({ level: "info", countedBy: "clusters" });
     expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: "drained" });
-    expect(lineOf(ended, "drain").tookMs).toBeLessThan(1500);
+    expect(lineOf(ended, "drain").tookMs).toBeLessThan(10_000);
     expect(ended.code).toBe(0);
   });
 
@@ -56,7 +56,7 @@ describeAgainstEnvoy("draining an Envoy that shows no more statistics than Istio
     const idle = await holdIdle(way(envoy, backend));
     const ended = await ebb(drain(envoy));
     expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
-    expect(lineOf(ended, "drain").tookMs).toBeLessThan(1500);
+    expect(lineOf(ended, "drain").tookMs).toBeLessThan(10_000);
     expect(idle.isClosed()).toBe(false);
   });
 

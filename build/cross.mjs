@@ -1,18 +1,28 @@
 // musl of another architecture. Plain JavaScript, because the bootstrap imports it before anything is installed.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cacheFolder } from "./cache.mjs";
 import { debianNames, triplets } from "./packages.mjs";
+import { checkSums, moveIntoPlace, writeSums } from "./setup/sums.mjs";
 
 function unpackedFolder(arch) {
   return join(cacheFolder(), `musl-${arch}`);
 }
 
-/** The folder of musl-dev of an architecture ("x64", "arm64"): what has lib/<triplet>/libc.a; undefined where it is nowhere. */
+/**
+ * The folder of musl-dev of an architecture ("x64", "arm64"): what has lib/<triplet>/libc.a; undefined where it is nowhere.
+ * @throws Error where the one in the cache is damaged
+ */
 export function muslFolder(arch) {
   const libc = join("lib", triplets[arch].replace("-gnu", "-musl"), "libc.a");
-  return ["/usr", join(unpackedFolder(arch), "usr")].find((folder) => existsSync(join(folder, libc)));
+  if (existsSync(join("/usr", libc))) return "/usr";
+  const folder = unpackedFolder(arch);
+  if (!existsSync(folder)) return undefined;
+  const wrong = checkSums(folder);
+  if (wrong !== undefined)
+    throw new Error(`${folder} is damaged: ${wrong}; node build/setup.mjs targets fetches it anew`);
+  return join(folder, "usr");
 }
 
 /**
@@ -50,8 +60,8 @@ function fetchThrough(temporary, folder, debian) {
     run(temporary, "apt-get", [...settings, "download", `musl-dev:${debian}`]) ??
     run(temporary, "dpkg", ["-x", ...readdirSync(temporary).filter((name) => name.endsWith(".deb")), unpacked]);
   if (reason !== undefined) return reason;
-  rmSync(folder, { recursive: true, force: true });
-  renameSync(unpacked, folder);
+  writeSums(unpacked);
+  moveIntoPlace(unpacked, folder);
 }
 
 function run(cwd, program, words) {

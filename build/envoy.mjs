@@ -15,9 +15,10 @@ const wheel = {
   ],
   executable: join("envoy", "_bin", "envoy"),
   versionWord: "--version",
+  setUpBy: "envoy",
 };
 
-/** The path of the installed executable; undefined where it is not installed. */
+/** The path of the installed executable; undefined where it is not installed. @throws Error where it is damaged */
 export function envoyPath() {
   return wheelPath(wheel);
 }

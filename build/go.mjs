@@ -17,9 +17,13 @@ const wheel = {
   ],
   executable: join("go", "bin", "go"),
   versionWord: "version",
+  setUpBy: "sidecars",
 };
 
-/** A Go that compiles modules of this version of the language: the machine's own if it is new enough; undefined: there is none. */
+/**
+ * A Go that compiles modules of this version of the language: the machine's own if it is new enough; undefined: there is none.
+ * @throws Error where the one in the cache is damaged
+ */
 export function goPath() {
   const { stdout } = spawnSync("go", ["env", "GOVERSION"], {
     encoding: "utf8",

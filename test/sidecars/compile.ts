@@ -4,17 +4,16 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join, relative } from "node:path";
+import { basename, join } from "node:path";
 import { cacheFolder } from "../../build/cache.mjs";
-import { checkSums, digestOf, writeSums } from "../../build/sums.ts";
+import { checkSums, moveIntoPlace, writeSums } from "../../build/setup/sums.mjs";
+import { digestOf } from "../../build/sums.ts";
 import { temporaryFolder } from "../harness.ts";
-import { copyOwn, go, pinNames, pinsFolder } from "./go.ts";
+import { copyOwn, download, go, pinNames, pinsFolder } from "./go.ts";
 import { type Program, type ProgramName, packageOf, programOf } from "./programs.ts";
 
 /** A program that is there to be run. */
@@ -33,7 +32,7 @@ export function compiledProgram(name: ProgramName, say: (line: string) => void =
   const folder = join(cacheFolder(), "programs", cacheName(name, program));
   const wrong = existsSync(folder) ? checkSums(folder) : "";
   if (wrong !== undefined) {
-    if (wrong !== "") say(`${folder}: ${wrong}; it is compiled anew`);
+    if (wrong !== "") say(`${folder} is damaged: ${wrong}; it is compiled anew`);
     make(program, folder, say);
   }
   return { path: join(folder, program.name), file: (path) => join(folder, path) };
@@ -58,10 +57,9 @@ function make(program: Program, folder: string, say: (line: string) => void): vo
   const target = mkdtempSync(`${folder}-`);
   try {
     compileInto(target, program);
-    writeSums(target, filesIn(target));
+    writeSums(target);
     chmodSync(target, 0o755); // a sidecar that runs as another user starts it
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(target, folder);
+    moveIntoPlace(target, folder);
   } finally {
     rmSync(target, { recursive: true, force: true });
   }
@@ -75,10 +73,12 @@ function compileInto(target: string, program: Program): void {
   for (const file of pinNames) copyFileSync(join(pinsFolder(program), file), join(scratch.path, file));
   copyOwn(program, scratch.path);
   const { module, emptied = [], files = [], tags = [], variables = {} } = program;
+  const tagged = `-tags=${tags.join()}`;
+  download(["list", "-deps", tagged, packageOf(program)], scratch.path, flags);
   const { Dir: source } = JSON.parse(go(["mod", "download", "-json", module], scratch.path, flags)) as { Dir: string };
   if (emptied.length > 0) replaceByEmptied(emptied, source, module, scratch.path);
   const values = Object.entries(variables).map(([name, value]) => `-X ${name}=${value}`);
-  const words = [`-tags=${tags.join()}`, `-ldflags=${["-s", "-w", ...values].join(" ")}`];
+  const words = [tagged, `-ldflags=${["-s", "-w", ...values].join(" ")}`];
   go(["build", ...words, "-o", join(target, program.name), packageOf(program)], scratch.path, flags);
   for (const path of files) copyWritable(join(source, path), join(target, basename(path)));
 }
@@ -87,12 +87,6 @@ function compileInto(target: string, program: Program): void {
 function copyWritable(from: string, to: string): void {
   const copy = Bun.spawnSync(["cp", "-r", "--no-preserve=mode", from, to]);
   if (!copy.success) throw new Error(`cp ${from}: ${copy.stderr}`);
-}
-
-function filesIn(folder: string): readonly string[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  return paths.map((path) => relative(folder, path));
 }
 
 /** Go refuses an overlay over its module cache: a copy of the module takes its place. */

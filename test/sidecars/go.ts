@@ -17,16 +17,35 @@ export function copyOwn({ own }: Program, scratch: string): void {
   if (own !== undefined) copyFileSync(join(import.meta.dirname, own, "main.go"), join(scratch, "main.go"));
 }
 
-/** Runs Go in a folder with Go's own caches. @throws Error with what Go said where it fails, three times: it downloads */
+const TRIES = 3;
+
+/**
+ * Has Go download modules by a command. It is tried three times, because others' servers are asked; what comes has the digests
+ * of go.sum. Then all that Go keeps of them, from earlier too, is compared with those. @throws Error with what Go said
+ */
+export function download(words: readonly string[], cwd: string, flags: string): string {
+  let ended = runGo(words, cwd, flags);
+  for (let left = TRIES - 1; left > 0 && ended.status !== 0; left--) ended = runGo(words, cwd, flags);
+  const said = outputOf(words, ended);
+  const { status, stdout, stderr } = runGo(["mod", "verify"], cwd, flags);
+  if (status !== 0) throw new Error(`${stdout}${stderr}go clean -modcache removes them`);
+  return said;
+}
+
+/** Runs Go in a folder with Go's own caches. @throws Error with what Go said where it fails */
 export function go(words: readonly string[], cwd: string, flags: string): string {
+  return outputOf(words, runGo(words, cwd, flags));
+}
+
+function runGo(words: readonly string[], cwd: string, flags: string): SpawnSyncReturns<string> {
   const program = goPath();
   if (program === undefined)
     throw new Error(`no Go that is new enough: node build/setup.mjs sidecars gets ${goVersion}`);
   const env = { ...process.env, CGO_ENABLED: "0", GOTOOLCHAIN: "local", GOWORK: "off", GOFLAGS: flags };
-  let ended: SpawnSyncReturns<string> | undefined;
-  for (let left = 3; left > 0; left--) {
-    ended = spawnSync(program, words, { cwd, encoding: "utf8", maxBuffer: 2 ** 28, env });
-    if (ended.status === 0) return ended.stdout;
-  }
-  throw new Error(`go ${words.join(" ")}: ${ended?.error?.message ?? ended?.stderr}`);
+  return spawnSync(program, words, { cwd, encoding: "utf8", maxBuffer: 2 ** 28, env });
+}
+
+function outputOf(words: readonly string[], { error, status, stdout, stderr }: SpawnSyncReturns<string>): string {
+  if (status === 0) return stdout;
+  throw new Error(`go ${words.join(" ")}: ${error?.message ?? stderr}`);
 }

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../harness.ts";
-import { copyOwn, go, pinNames, pinsFolder } from "./go.ts";
+import { copyOwn, download, pinNames, pinsFolder } from "./go.ts";
 import { type Program, type ProgramName, packageOf, programOf, programs } from "./programs.ts";
 
 // bun test/sidecars/pin.ts NAME...: asks the Go module proxy for all modules that a program of the table is made of, and writes
@@ -21,10 +21,10 @@ function pin(name: ProgramName): void {
   using scratch = temporaryFolder();
   writeFileSync(join(scratch.path, "go.mod"), "module programs\n\ngo 1.26.0\n");
   copyOwn(programOf(name), scratch.path);
-  go(["get", ...new Set(wanted)], scratch.path, "-mod=mod");
+  download(["get", ...new Set(wanted)], scratch.path, "-mod=mod");
   for (const program of sharing) {
     const tags = `-tags=${(program.tags ?? []).join()}`;
-    go(["list", "-deps", tags, packageOf(program)], scratch.path, "-mod=mod");
+    download(["list", "-deps", tags, packageOf(program)], scratch.path, "-mod=mod");
   }
   const folder = pinsFolder(programOf(name));
   mkdirSync(folder, { recursive: true });

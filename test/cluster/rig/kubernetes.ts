@@ -1,8 +1,9 @@
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { cacheFolder } from "../../../build/cache.mjs";
 import { goPath, goVersion } from "../../../build/go.mjs";
+import { checkSums, moveIntoPlace, writeSums } from "../../../build/setup/sums.mjs";
 import { digestOf } from "../../../build/sums.ts";
 
 /**
@@ -25,20 +26,24 @@ const cache = join(cacheFolder(), "kubernetes");
 /** What a build downloads and makes on its way; kept where it fails. */
 const scratch = join(cache, "go");
 
-/** The folder of Kubernetes' executables, compiled once. @throws Error where that fails, or Go is missing */
+/** The folder of Kubernetes' executables, compiled once, and again where one of them is damaged. @throws Error where that fails, or Go is missing */
 export function kubernetesFolder(say: (line: string) => void): string {
   const files = moduleFiles.map((path) => new Uint8Array(readFileSync(path)));
   const [, version = ""] = /k8s\.io\/kubernetes v(\S+)/.exec(new TextDecoder().decode(files[0])) ?? [];
   const digest = digestOf(new TextEncoder().encode([...files.map(digestOf), flags(version)].join()));
   const folder = join(cache, `${version}-${process.arch}-${digest.slice(0, 16)}`);
-  if (existsSync(folder)) return folder;
+  const wrong = existsSync(folder) ? checkSums(folder) : "";
+  if (wrong === undefined) return folder;
+  if (wrong !== "") say(`${folder} is damaged: ${wrong}; it is compiled anew`);
   say(`compiling Kubernetes ${version}, once: 7 minutes on two processors`);
   mkdirSync(scratch, { recursive: true });
   const target = mkdtempSync(join(cache, "new-"));
   try {
     for (const path of moduleFiles) cpSync(path, join(scratch, path.slice(path.lastIndexOf("/"))));
+    download(say);
     for (const program of programs) say(compile(program, version, target));
-    renameSync(target, folder);
+    writeSums(target);
+    moveIntoPlace(target, folder);
   } finally {
     rmSync(target, { recursive: true, force: true });
   }
@@ -54,17 +59,32 @@ function flags(version: string): string {
   return ["-s", "-w", ...words].join(" ");
 }
 
-/** What it took. Tried three times, because it downloads. @throws Error with what Go said */
+const TRIES = 3;
+
+/**
+ * Has Go download all modules, three times at most, because others' servers are asked; what comes has the digests of go.sum.
+ * What an earlier build has left of them is compared with those; where it is damaged, nothing of it is kept.
+ */
+function download(say: (line: string) => void): void {
+  const words = ["list", "-deps", ...programs.map(packageOf)];
+  for (let left = TRIES; left > 0 && runGo(words).status !== 0; left--) say("Go modules are downloaded");
+  const { status, stdout, stderr } = runGo(["mod", "verify"]);
+  if (status === 0) return;
+  rmSync(join(scratch, "modules"), { recursive: true, force: true });
+  throw new Error(`what Go had downloaded was damaged, and is removed: ${stdout}${stderr}`);
+}
+
+function packageOf(program: string): string {
+  return `k8s.io/kubernetes/cmd/${program}`;
+}
+
+/** What it took. @throws Error with what Go said */
 function compile(program: string, version: string, target: string): string {
   const start = performance.now();
-  const words = ["build", "-ldflags", flags(version), "-o", join(target, program), `k8s.io/kubernetes/cmd/${program}`];
-  let said = "";
-  for (let left = 3; left > 0; left--) {
-    const { error, status, stderr } = runGo(words);
-    if (status === 0) return `${program}: ${((performance.now() - start) / 1000).toFixed(0)} s`;
-    said = error?.message ?? stderr;
-  }
-  throw new Error(`go ${words.join(" ")}: ${said}`);
+  const words = ["build", "-ldflags", flags(version), "-o", join(target, program), packageOf(program)];
+  const { error, status, stderr } = runGo(words);
+  if (status === 0) return `${program}: ${((performance.now() - start) / 1000).toFixed(0)} s`;
+  throw new Error(`go ${words.join(" ")}: ${error?.message ?? stderr}`);
 }
 
 function runGo(words: readonly string[]): SpawnSyncReturns<string> {

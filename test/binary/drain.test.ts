@@ -197,10 +197,10 @@ describe("where there is no Envoy, ebb drain keeps accepting for the minimum", (
   });
 
   test.concurrent("and no longer than the bound", async () => {
-    const ended = await ebb(["drain", "--sidecar", "none", "--drain", "200ms", "--min-drain", "60s"]);
+    const ended = await ebb(["drain", "--sidecar", "none", "--drain", "2s", "--min-drain", "60s"]);
     const forMs = ended.log.at(-1)?.forMs as number; // what finding out has taken counts too
-    expect(forMs).toBeLessThanOrEqual(200);
-    expect(forMs).toBeGreaterThan(100);
+    expect(forMs).toBeLessThanOrEqual(2000);
+    expect(forMs).toBeGreaterThan(200);
     expect(ended.code).toBe(0);
   });
 

@@ -25,19 +25,15 @@ function startWaiting(targets: readonly string[], flags: readonly string[] = [])
 }
 
 function saysNotReady(started: Started, reason: RegExp): Promise<boolean> {
-  return until(
-    `"not ready", because ${reason}`,
-    () => {
-      const lines = started
-        .stderr()
-        .split("\n")
-        .filter((line) => line.endsWith("}"));
-      return lines
-        .map((line) => JSON.parse(line))
-        .some(({ msg, reason: r }) => msg === "ebb: not ready" && reason.test(r));
-    },
-    4000,
-  );
+  return until(`"not ready", because ${reason}`, () => {
+    const lines = started
+      .stderr()
+      .split("\n")
+      .filter((line) => line.endsWith("}"));
+    return lines
+      .map((line) => JSON.parse(line))
+      .some(({ msg, reason: r }) => msg === "ebb: not ready" && reason.test(r));
+  });
 }
 
 async function startsNow(started: Started): Promise<void> {

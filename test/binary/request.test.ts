@@ -242,8 +242,8 @@ describe("the answer", () => {
   test("that waits for its reader is not out of time", async () => {
     const body = "x".repeat(1024 * 1024); // more than sockets and pipe hold
     await using server = await startRawServer((socket) => socket.end(ok(body)));
-    const through = ["bash", "-o", "pipefail", "-c", '"$0" "$@" | { sleep 0.8; wc -c; }'];
-    const ended = await ebb(["request", "--timeout", "400ms", "--port", `${server.port}`, "/"], { through });
+    const through = ["bash", "-o", "pipefail", "-c", '"$0" "$@" | { sleep 2; wc -c; }'];
+    const ended = await ebb(["request", "--timeout", "1s", "--port", `${server.port}`, "/"], { through });
     expect(ended).toMatchObject({ code: 0, stdout: `${body.length}\n`, stderr: "" });
   });
 

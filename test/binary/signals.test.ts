@@ -208,7 +208,7 @@ test.skipIf(process.getuid?.() !== 0)("a signal that may not be sent (a set-uid 
   await until("the child is ready", () => started.stdout().includes("ready\n"));
   const [child = 0] = childrenOf(started.pid);
   started.kill(SIG.USR1);
-  await until("ebb says so", () => started.stderr().includes("SIGUSR1"), 3000);
+  await until("ebb says so", () => started.stderr().includes("SIGUSR1"));
   process.kill(child, SIG.USR2);
   expect((await started.ended).code).toBe(0);
   expect(received(started)).toEqual([SIG.USR2]);

@@ -129,7 +129,8 @@ describe.each(ways)("ebb %s", (name, flagsFor, code) => {
     }).listen(path);
     const ended = await ebb([name, "--sidecar", "envoy", "--admin", `unix:${path}`, ...command]);
     expect(ended.code).toBe(code.ok);
-    expect(seen).toEqual(name === "run" ? ["GET /ready", ...request] : request);
+    // an answer that takes longer than 9 ms is asked for once more
+    expect([...new Set(seen)]).toEqual(name === "run" ? ["GET /ready", ...request] : request);
   });
 
   test.each<[string, (url: string) => Record<string, string>, number]>([

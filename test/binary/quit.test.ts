@@ -166,7 +166,7 @@ describe("the child's exit code is kept, and ebb ends in time, whatever a quit a
     ["a reset", (socket) => socket.resetAndDestroy()],
   ])("%s", async (_, answer) => {
     await using server = await startRawServer(answer);
-    const flags = ["--sidecar", "none", "--quit", `http://127.0.0.1:${server.port}/quit`, "--quit-timeout", "300ms"];
+    const flags = ["--sidecar", "none", "--quit", `http://127.0.0.1:${server.port}/quit`, "--quit-timeout", "1s"];
     const { code, log } = await ebb(["run", ...flags, ...app]);
     expect(code).toBe(7);
     expect(log).toContainEqual(expect.objectContaining({ level: "warn", msg: "ebb: quit" }));
@@ -246,7 +246,7 @@ describe("a quit with +", () => {
   test("is asked before the sidecars, and answered", async () => {
     await using companion = await fakeSidecar(noting("companion"));
     await using sidecar = await fakeSidecar(noting("sidecar"));
-    const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "400ms"];
+    const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "20s"];
     const { log } = await ebb(["quit", ...flags, "--quit", `+${companion.url}/bye`]);
     expect(order).toEqual(["companion", "sidecar"]);
     expect(log.at(-2)).toMatchObject({ sidecar: "custom", outcome: "answered" });

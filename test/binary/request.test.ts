@@ -267,8 +267,8 @@ describe("the answer", () => {
 
 describe("what brings no answer is exit code 69, and says why", () => {
   test.each<[string, string, (socket: Socket) => void]>([
-    ["says nothing", "no answer in time (--timeout 300ms)", () => undefined],
-    ["stops half-way", "no answer in time (--timeout 300ms)", (to) => to.write("HTTP/1.1 200 OK\r\n\r\nabc")],
+    ["says nothing", "no answer in time (--timeout 1s)", () => undefined],
+    ["stops half-way", "no answer in time (--timeout 1s)", (to) => to.write("HTTP/1.1 200 OK\r\n\r\nabc")],
     ["closes at once", "the connection was closed before the answer was complete", (to) => to.end()],
     ["resets", "the connection was closed before the answer was complete", (to) => to.resetAndDestroy()],
     [
@@ -284,7 +284,7 @@ describe("what brings no answer is exit code 69, and says why", () => {
     ],
   ])("a server that %s: %s", async (_, reason, answer) => {
     await using server = await startRawServer(answer);
-    const { code, stderr } = await ebb(["request", "--timeout", "300ms", "--port", `${server.port}`, "/x"]);
+    const { code, stderr } = await ebb(["request", "--timeout", "1s", "--port", `${server.port}`, "/x"]);
     expect({ code, stderr }).toEqual({ code: 69, stderr: `ebb: GET http://localhost:${server.port}/x: ${reason}\n` });
   });
 

@@ -216,7 +216,7 @@ describe("the answer", () => {
       });
     });
     const through = ["sh", "-c", 'exec "$0" "$@" >/dev/null'];
-    await using started = startEbb(["request", "--port", `${server.port}`, "/"], { through });
+    await using started = startEbb(["request", "--timeout", "5m", "--port", `${server.port}`, "/"], { through });
     await until("300 MB have been sent", () => sent > 300e6, 110_000);
     const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${started.pid}/status`, "latin1")) ?? [];
     expect(Number(kib)).toBeLessThan(150_000);

@@ -1,10 +1,13 @@
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Calls once after `ms`, also where that is longer than a timer can be (24.8 days); returns what cancels it. */
+/**
+ * Calls once after `ms`, also where that is longer than a timer can be (24.8 days); returns what cancels it. What is past is at
+ * once: for a negative time Bun writes a warning to stderr.
+ */
 export function deadline(ms: number, call: () => void): () => void {
   let timer: Timer;
   const arm = (left: number): void => {
-    const next = Math.min(left, LONGEST_MS);
+    const next = Math.max(0, Math.min(left, LONGEST_MS));
     timer = setTimeout(() => (left > next ? arm(left - next) : call()), next);
   };
   arm(ms);

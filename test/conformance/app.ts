@@ -5,3 +5,8 @@ import { compiled } from "../harness.ts";
 export function appPath(): string {
   return compiled(join(import.meta.dirname, "app.c"));
 }
+
+/** What starts a tool in its own way, where a case says so. */
+export function launcherPath(): string {
+  return compiled(join(import.meta.dirname, "random", "launch.c"));
+}

@@ -25,7 +25,15 @@ export interface Server {
 
 /** Something that is done while the tool runs, once it has come so far. */
 export interface Step {
-  readonly once: { readonly polls: number } | { readonly signals: number } | { readonly requests: number } | "started";
+  readonly once:
+    | { readonly polls: number }
+    | { readonly signals: number }
+    | { readonly requests: number }
+    /** So many milliseconds after the tool. */
+    | { readonly ms: number }
+    | "started";
+  /** And so many milliseconds later. */
+  readonly afterMs?: number;
   /** This signal is sent to the tool, or all servers' last answers are given from now on. */
   readonly act: { readonly signal: number } | "ready";
 }
@@ -56,6 +64,8 @@ export interface Case {
   /** `app` stands for the application, with its file; default: it exits with 0. */
   readonly command?: readonly string[];
   readonly stdin?: string;
+  /** Settings of random/launch.c, with which the tool is started. */
+  readonly launch?: readonly string[];
   readonly servers?: readonly Server[];
   /** A process called pilot-agent is in the pod. */
   readonly hasAgent?: true;

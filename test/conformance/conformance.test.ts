@@ -1,8 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
+import { rivals } from "./case.ts";
 import { cases } from "./cases.ts";
 import { differences } from "./differences.ts";
 import { runEbb } from "./ebb.ts";
-import { startPool, way } from "./pool.ts";
+import { type Pool, startPool, way } from "./pool.ts";
+import { runRandom } from "./random/random.ts";
 
 const pool = way === undefined ? undefined : startPool(8);
 // All are begun now, those that take longest first, and awaited one by one. Half of them have ebb as a file of the tool's name,
@@ -19,6 +21,22 @@ test.skipIf(pool === undefined).each(cases.map(({ name }) => name))(
   "%s",
   async (name) => {
     expect(await results.get(name)).toEqual([]);
+  },
+  120_000,
+);
+
+test.skipIf(pool === undefined).each(rivals)(
+  "in the place of %s, what happens by chance breaks no promise",
+  async (rival) => {
+    const told: string[] = [];
+    const run = {
+      rival,
+      path: undefined,
+      seeds: [1, 2, 3, 4, 5, 6],
+      width: 6,
+      say: (text: string) => void told.push(text),
+    };
+    expect([await runRandom(pool as Pool, run), told.slice(0, -1)]).toEqual([0, []]);
   },
   120_000,
 );

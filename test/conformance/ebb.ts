@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ebbPath, temporaryFolder } from "../harness.ts";
-import { type Case, personalities } from "./case.ts";
+import { type Case, type Personality, personalities } from "./case.ts";
 import { judge } from "./judge.ts";
 import type { Pool } from "./pool.ts";
 
@@ -14,13 +14,15 @@ mkdirSync(join(folder.path, "bin"));
 for (const name of personalities) symlinkSync(ebbPath, join(folder.path, "bin", name));
 
 /** How ebb is started in another tool's place: by its name, or told it. */
-const ways = [({ as }: Case) => [join(folder.path, "bin", as)], ({ as }: Case) => [ebbPath, as]] as const;
+export function wordsOf(as: Personality, way: 0 | 1): readonly string[] {
+  return way === 0 ? [join(folder.path, "bin", as)] : [ebbPath, as];
+}
 
 /** Runs a case against ebb in one way after the other; what is not as expected. */
 export async function runEbb(pool: Pool, given: Case, numbers: readonly (0 | 1)[]): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const number of numbers) {
-    const words = ways[number](given);
+    const words = wordsOf(given.as, number);
     const found = await tryWay(pool, given, words);
     problems.push(...found.map((problem) => (number === 0 ? problem : `as ebb NAME: ${problem}`)));
   }

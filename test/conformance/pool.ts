@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { canUnshare, childPath } from "../harness.ts";
-import { appPath } from "./app.ts";
+import { appPath, launcherPath } from "./app.ts";
 import type { Outcome } from "./run.ts";
 import type { Answer, Job } from "./worker.ts";
 
@@ -21,7 +21,7 @@ export interface Pool extends AsyncDisposable {
 }
 
 export function startPool(width: number): Pool {
-  appPath(); // compiled here once, not by all workers at the same time
+  for (const path of [appPath, launcherPath]) path(); // compiled here once, not by all workers at the same time
   const waiting: Wish[] = [];
   const workers = Array.from({ length: width }, () => startWorker(waiting));
   return {

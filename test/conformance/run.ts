@@ -1,8 +1,19 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { childrenOf, collect, until } from "../harness.ts";
-import { appPath } from "./app.ts";
+import { dirname, join } from "node:path";
+import { now, nowNs, watchStalls } from "../faults/clock.ts";
+import { childrenOf, collect, processState, until } from "../harness.ts";
+import { appPath, launcherPath } from "./app.ts";
 import type { Case, Seen, Step } from "./case.ts";
 import { type Pod, startServers } from "./servers.ts";
 
@@ -13,6 +24,14 @@ export interface Outcome {
   /** Until the command was started, or where it was not until the tool ended. */
   readonly waitedMs: number;
   readonly tookMs: number;
+  /** From the command's last word to the tool's end; undefined: it said none. */
+  readonly leavingMs: number | undefined;
+  /** What the command was started with, where it notes that, one fact a line. */
+  readonly given: readonly string[];
+  /** How many processes of the command's were left running. */
+  readonly left: number;
+  /** How long this machine had no time for us meanwhile. */
+  readonly stalledMs: number;
 }
 
 export interface Tool {
@@ -23,6 +42,7 @@ export interface Tool {
 }
 
 const app = appPath();
+const launcher = launcherPath();
 
 /** Runs a case in this process's own network and PID namespace, where nothing else is. */
 export async function runCase(given: Case, tool: Tool): Promise<Outcome> {
@@ -30,23 +50,26 @@ export async function runCase(given: Case, tool: Tool): Promise<Outcome> {
   const pod = await startServers(given.servers ?? []);
   const agent = given.hasAgent ? await startAgent(folder) : undefined;
   const report = join(folder, "report");
-  const start = process.hrtime.bigint();
+  const start = nowNs();
   let isOver = false;
+  using stalls = watchStalls();
+  const from = now();
   const process_ = startTool(given, tool, report);
   const stdout = collect(process_.stdout);
   const stderr = collect(process_.stderr);
   try {
     const pid = () => (given.isPid1 ? childrenOf(process_.pid)[0] : process_.pid);
-    const scene = { pod, report, pid, isOver: () => isOver };
+    const scene = { pod, report, pid, start, isOver: () => isOver };
     const steps = takeSteps(given.steps ?? [], scene);
     const code = await endOf(process_.exited, tool.limitMs);
-    const end = process.hrtime.bigint();
+    const end = nowNs();
     isOver = true;
     await steps;
+    const left = countApps();
     endOthers();
     await pod.settled();
     await Promise.all([stdout.done, stderr.done]);
-    const { startedAt, signals } = readReport(report);
+    const { startedAt, endingAt, signals, given: facts } = readReport(report);
     const seen: Seen = {
       code,
       started: startOf(startedAt, pod.readyAt()),
@@ -57,7 +80,10 @@ export async function runCase(given: Case, tool: Tool): Promise<Outcome> {
       stdout: given.hasOwnStdout ? stdout.text() && "(some)" : withoutLog(stdout.text()),
     };
     const waitedMs = Number((startedAt ?? end) - start) / 1e6;
-    return { seen, stderr: stderr.text(), waitedMs, tookMs: Number(end - start) / 1e6 };
+    const leavingMs = endingAt === undefined ? undefined : Number(end - endingAt) / 1e6;
+    const tookMs = Number(end - start) / 1e6;
+    const stalledMs = stalls.within(from, now());
+    return { seen, stderr: stderr.text(), waitedMs, tookMs, leavingMs, given: facts, left, stalledMs };
   } finally {
     endOthers();
     pod.close();
@@ -71,17 +97,28 @@ function withoutLog(stdout: string): string {
   return own === stdout ? own : `(log)\n${own}`;
 }
 
+/** More than a pipe is sure to hold before somebody reads comes from a file. */
+const MOST_PIPED = 4096;
+
+function stdinOf(stdin: string | undefined, folder: string) {
+  if (stdin === undefined) return "ignore";
+  if (stdin.length <= MOST_PIPED) return new TextEncoder().encode(stdin);
+  writeFileSync(join(folder, "stdin"), stdin);
+  return Bun.file(join(folder, "stdin"));
+}
+
 function startTool(
-  { command = ["app", "exit", "0"], flags = [], env, stdin, isPid1 }: Case,
+  { command = ["app", "exit", "0"], flags = [], env, stdin, isPid1, launch }: Case,
   { words }: Tool,
   report: string,
 ) {
   const [name, ...rest] = command;
   const own = name === "app" ? [app, report, ...rest] : command;
   const through = isPid1 ? ["unshare", "--pid", "--fork", "--kill-child"] : [];
+  if (launch !== undefined) through.push(launcher, ...launch, "--");
   return Bun.spawn([...through, ...words, ...flags, ...own], {
     env: { PATH: process.env.PATH ?? "", ...env },
-    stdin: stdin === undefined ? "ignore" : new TextEncoder().encode(stdin),
+    stdin: stdinOf(stdin, dirname(report)),
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -109,6 +146,7 @@ function endOf(exited: Promise<number>, limitMs: number): Promise<Seen["code"]> 
 const STEP_MS = 600_000;
 
 interface Scene {
+  readonly start: bigint;
   readonly isOver: () => boolean;
   readonly pod: Pod;
   readonly report: string;
@@ -117,16 +155,27 @@ interface Scene {
 
 /** What was not come to when the tool ends is not done. */
 async function takeSteps(steps: readonly Step[], scene: Scene): Promise<void> {
-  for (const { once, act } of steps) {
+  for (const { once, act, afterMs = 0 } of steps) {
     await until("what a step waits for, or the end", () => hasCome(once, scene) || scene.isOver(), STEP_MS);
     if (!hasCome(once, scene)) return;
+    const due = performance.now() + afterMs;
+    await until("the time of a step, or the end", () => performance.now() >= due || scene.isOver(), STEP_MS);
     if (act === "ready") scene.pod.becomeReady();
-    else if (!scene.isOver()) process.kill(scene.pid() as number, act.signal);
+    else if (!scene.isOver()) send(scene.pid(), act.signal);
   }
 }
 
-function hasCome(once: Step["once"], { pod, report }: Scene): boolean {
+function send(pid: number | undefined, signal: number): void {
+  try {
+    if (pid !== undefined) process.kill(pid, signal);
+  } catch {
+    // it has just gone
+  }
+}
+
+function hasCome(once: Step["once"], { pod, report, start }: Scene): boolean {
   if (once === "started") return readReport(report).startedAt !== undefined;
+  if ("ms" in once) return Number(nowNs() - start) / 1e6 >= once.ms;
   if ("polls" in once) return pod.polls() >= once.polls;
   if ("requests" in once) return pod.requests().length >= once.requests;
   return readReport(report).signals.length >= once.signals;
@@ -134,19 +183,45 @@ function hasCome(once: Step["once"], { pod, report }: Scene): boolean {
 
 interface Report {
   readonly startedAt: bigint | undefined;
+  readonly endingAt: bigint | undefined;
   readonly signals: readonly number[];
+  readonly given: readonly string[];
 }
 
 function readReport(path: string): Report {
   const text = existsSync(path) ? readFileSync(path, "latin1") : "";
-  const started = /^started (\d+)\n/m.exec(text)?.[1];
+  const timeOf = (what: string): bigint | undefined => {
+    const found = new RegExp(`^${what} (\\d+)\n`, "m").exec(text)?.[1];
+    return found === undefined ? undefined : BigInt(found);
+  };
   const signals = [...text.matchAll(/^signal (\d+)\n/gm)].map(([, number]) => Number(number));
-  return { startedAt: started === undefined ? undefined : BigInt(started), signals };
+  const given = [...text.matchAll(/^given (.*)\n/gm)].map(([, fact]) => fact as string);
+  return { startedAt: timeOf("started"), endingAt: timeOf("ending"), signals, given };
 }
 
 function startOf(startedAt: bigint | undefined, readyAt: bigint | undefined): Seen["started"] {
   if (startedAt === undefined) return "no";
   return readyAt !== undefined && readyAt <= startedAt ? "when ready" : "unready";
+}
+
+/** How many processes of the application run. */
+function countApps(): number {
+  let count = 0;
+  for (const name of readdirSync("/proc")) {
+    const pid = Number(name);
+    if (!(pid > 1) || !isApp(pid)) continue;
+    const state = processState(pid);
+    if (state !== undefined && state !== "Z") count += 1;
+  }
+  return count;
+}
+
+function isApp(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`) === app;
+  } catch {
+    return false; // it has just gone
+  }
 }
 
 /** Ends what a case has left in this namespace, whose PID 1 this process is. */

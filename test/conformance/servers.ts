@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer, type Server as NetServer, type Socket } from "node:net";
+import { nowNs } from "../faults/clock.ts";
 import { until } from "../harness.ts";
 import type { Answer } from "./answers.ts";
 import type { Server } from "./case.ts";
@@ -38,7 +39,7 @@ export async function startServers(servers: readonly Server[]): Promise<Pod> {
       polls += 1;
       polled.add(line);
       const answer = isReady ? server.polls.at(-1) : next(server.polls);
-      if (answer?.isReady) readyAt ??= process.hrtime.bigint();
+      if (answer?.isReady) readyAt ??= nowNs();
       return answer;
     }
     asked.push({ port, text: request.body === "" ? line : `${line} ${request.body}` });

@@ -3,11 +3,16 @@ import { dlopen, ptr } from "bun:ffi";
 const CLOCK_MONOTONIC = 1;
 const { clock_gettime } = dlopen("libc.so.6", { clock_gettime: { args: ["i32", "ptr"], returns: "i32" } }).symbols;
 
-/** Milliseconds by CLOCK_MONOTONIC, which the application tells its times by too. */
-export function now(): number {
+/** Nanoseconds by CLOCK_MONOTONIC, which applications tell their times by too. `process.hrtime` counts from Bun's own start. */
+export function nowNs(): bigint {
   const time = new BigInt64Array(2);
   clock_gettime(CLOCK_MONOTONIC, ptr(time));
-  return Number(time[0]) * 1000 + Number(time[1]) / 1e6;
+  return (time[0] as bigint) * 1_000_000_000n + (time[1] as bigint);
+}
+
+/** In milliseconds. */
+export function now(): number {
+  return Number(nowNs()) / 1e6;
 }
 
 const BEAT_MS = 10;

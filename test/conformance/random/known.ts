@@ -1,0 +1,255 @@
+import type { Rival } from "../case.ts";
+import type { DifferenceId } from "../differences.ts";
+import { type Aspect, aspects } from "./compare.ts";
+import { answeredQuits, type Facts, isHung, isSentWhileWaiting, sentLater } from "./facts.ts";
+
+/** A difference on purpose, in which cases it may show, and in what. */
+export interface Known {
+  readonly by: DifferenceId | keyof typeof ownReasons;
+  readonly rivals: readonly Rival[];
+  readonly isHere: (facts: Facts) => boolean;
+  readonly shows: readonly Aspect[];
+}
+
+/** Those that are seen in times alone, which the cases that are written down do not compare. */
+export const ownReasons = {
+  sooner: "ebb polls every few milliseconds at first; the others with a pause that is fixed, or grows",
+  patience:
+    "an answer that takes longer than 500 ms never counts for pilot-agent (its --requestTimeoutMillis); ebb waits for it",
+  "watches-the-end": "after a quit that was taken ebb watches the sidecar go, at most for the quit timeout",
+} as const;
+
+const scuttles: readonly Rival[] = ["scuttle", "scuttle-redbox"];
+const go: readonly Rival[] = [...scuttles, "envoy-preflight"];
+const wrappers: readonly Rival[] = [...go, "linkerd-await"];
+const pilot: readonly Rival[] = ["pilot-agent"];
+const quitting: readonly Aspect[] = ["requests", "leaving", "agent"];
+const ending: readonly Aspect[] = ["code", ...quitting];
+
+const redirects = ["301", "302 away"] as const;
+
+const waiting: readonly Known[] = [
+  {
+    by: "sooner",
+    rivals: [...wrappers, ...pilot],
+    isHere: ({ ours, theirs }) =>
+      ours.waitedMs < theirs.waitedMs && ours.seen.started === theirs.seen.started && !isHung(theirs),
+    shows: ["waited"],
+  },
+  {
+    by: "patience",
+    rivals: pilot,
+    isHere: ({ has, ours }) => has("polls", "ready, late") && ours.seen.code === 0,
+    shows: ["code", "waited", "stdout"],
+  },
+  {
+    by: "hanging-poll",
+    rivals: go,
+    isHere: ({ has, theirs }) => has("polls", "hangs") && (isHung(theirs) || theirs.seen.started !== "when ready"),
+    shows: aspects,
+  },
+  {
+    by: "status",
+    rivals: go,
+    isHere: ({ has, theirs }) => has("polls", "live, but 500") && theirs.seen.started !== "no",
+    shows: aspects,
+  },
+  {
+    by: "half-answer",
+    rivals: ["linkerd-await"],
+    isHere: ({ has, theirs }) => has("polls", "half") && theirs.seen.started !== "no",
+    shows: aspects,
+  },
+  {
+    by: "redirect",
+    rivals: ["scuttle", "pilot-agent"],
+    isHere: ({ has }) => has("polls", ...redirects) || has("others", ...redirects),
+    shows: ["requests", "polls", "code", "stdout", "waited", "leaving"],
+  },
+  {
+    by: "stop-while-waiting",
+    rivals: wrappers,
+    isHere: ({ plan, ours }) => isSentWhileWaiting(plan) && ours.seen.started === "no" && Number(ours.seen.code) > 128,
+    shows: aspects,
+  },
+  {
+    by: "wait-timeout",
+    rivals: [...scuttles, "linkerd-await"],
+    isHere: ({ ours, theirs }) => ours.seen.code === 69 && [1, 69].includes(Number(theirs.seen.code)),
+    shows: ["code", "requests", "agent"],
+  },
+  {
+    by: "bad-value",
+    rivals: go,
+    isHere: ({ plan, ours }) => plan.env.ENVOY_ADMIN_API === "nonsense" && ours.seen.code === 64,
+    shows: aspects,
+  },
+];
+
+const running: readonly Known[] = [
+  {
+    by: "signal-death",
+    rivals: wrappers,
+    isHere: ({ ours, theirs }) => Number(ours.seen.code) > 128 && [255, 71].includes(Number(theirs.seen.code)),
+    shows: ["code"],
+  },
+  {
+    by: "not-started",
+    rivals: wrappers,
+    isHere: ({ ours, theirs }) =>
+      [126, 127].includes(Number(ours.seen.code)) && [2, 71].includes(Number(theirs.seen.code)),
+    shows: ending,
+  },
+  {
+    by: "no-command",
+    rivals: go,
+    isHere: ({ plan, ours }) => plan.command.length === 0 && ours.seen.code === 64,
+    shows: aspects,
+  },
+  {
+    by: "usage-code",
+    rivals: ["linkerd-await"],
+    isHere: ({ ours, theirs }) => ours.seen.code === 64 && theirs.seen.code === 2,
+    shows: ["code"],
+  },
+  {
+    by: "only-sigterm",
+    rivals: ["linkerd-await"],
+    isHere: ({ plan, theirs }) => sentLater(plan).some((signal) => signal !== 15) && theirs.seen.requests.length === 0,
+    shows: ["code", "requests", "signals", "left", "leaving", "stdout"],
+  },
+  {
+    by: "real-time",
+    rivals: go,
+    isHere: ({ plan }) => sentLater(plan).some((signal) => signal > 31),
+    shows: ["code", "requests", "signals", "left", "leaving", "agent"],
+  },
+  {
+    by: "stdout",
+    rivals: [...scuttles, ...pilot],
+    isHere: ({ theirs }) => theirs.seen.stdout.startsWith("(log)\n"),
+    shows: ["stdout"],
+  },
+];
+
+const leaving: readonly Known[] = [
+  {
+    by: "quit-again",
+    rivals: wrappers,
+    isHere: ({ ours, theirs, limitMs }) =>
+      ours.seen.requests.some((line) => line.endsWith(" again")) && !isHung(theirs) && (ours.leavingMs ?? 0) <= limitMs,
+    shows: ["requests", "leaving"],
+  },
+  {
+    by: "watches-the-end",
+    rivals: wrappers,
+    isHere: ({ ours, theirs, limitMs, has }) =>
+      (ours.leavingMs ?? 0) > (theirs.leavingMs ?? 0) &&
+      (ours.leavingMs ?? 0) <= limitMs &&
+      has("others", "takes", "takes, 202"),
+    shows: ["leaving"],
+  },
+  {
+    by: "quit-timeout",
+    rivals: ["scuttle-redbox", "envoy-preflight", "linkerd-await"],
+    isHere: ({ has, theirs }) => has("others", "hangs") && isHung(theirs) && theirs.seen.requests.length > 0,
+    shows: ["code", "leaving", "requests", "left"],
+  },
+  {
+    by: "no-time-to-quit",
+    rivals: ["scuttle"],
+    isHere: ({ plan }) => plan.env.QUIT_REQUEST_TIMEOUT === "0",
+    shows: quitting,
+  },
+  {
+    by: "one-by-one",
+    rivals: ["scuttle"],
+    isHere: ({ plan, has }) =>
+      plan.env.GENERIC_QUIT_ENDPOINTS?.includes(",") === true && has("others", "hangs", "quits, late"),
+    shows: quitting,
+  },
+  {
+    by: "envoy-told",
+    rivals: scuttles,
+    isHere: ({ plan }) => !plan.env.ISTIO_QUIT_API && plan.env.ENVOY_ADMIN_API?.includes("15000") === false,
+    shows: quitting,
+  },
+  {
+    by: "pkill-first",
+    rivals: ["scuttle-redbox"],
+    isHere: ({ plan }) => !plan.env.ISTIO_QUIT_API,
+    shows: quitting,
+  },
+  {
+    by: "fallback",
+    rivals: ["scuttle"],
+    isHere: ({ plan }) =>
+      plan.hasAgent === true &&
+      (!plan.env.ISTIO_QUIT_API || plan.env.ISTIO_FALLBACK_PKILL === "true") &&
+      answeredQuits(plan) !== "taken",
+    shows: ["agent", "leaving"],
+  },
+  {
+    by: "newer-variables",
+    rivals: ["scuttle-redbox"],
+    isHere: ({ plan }) => plan.env.GENERIC_QUIT_ONLY === "true" || plan.env.QUIT_REQUEST_TIMEOUT !== undefined,
+    shows: quitting,
+  },
+  {
+    by: "loopback",
+    rivals: go,
+    isHere: ({ plan }) => /\[::1\]|127\.0\.0\.2/.test(plan.env.ENVOY_ADMIN_API ?? ""),
+    shows: quitting,
+  },
+];
+
+const requests: readonly Known[] = [
+  {
+    by: "request-code",
+    rivals: pilot,
+    isHere: ({ plan, ours, theirs }) =>
+      plan.flags[0] === "request" && [1, 64, 69].includes(Number(ours.seen.code)) && theirs.seen.code === 255,
+    shows: ["code", "stdout"],
+  },
+  {
+    by: "newline",
+    rivals: pilot,
+    isHere: ({ ours, theirs }) => theirs.seen.stdout === `${ours.seen.stdout}\n`,
+    shows: ["stdout"],
+  },
+  {
+    by: "debug-port",
+    rivals: pilot,
+    isHere: ({ plan, theirs }) => plan.flags.join(" ").includes("8080") && theirs.seen.code === 255,
+    shows: ["code", "stdout", "requests"],
+  },
+  {
+    by: "not-found-passes",
+    rivals: pilot,
+    isHere: ({ ours, theirs, has }) => has("others", "404") && ours.seen.code === 1 && theirs.seen.code === 0,
+    shows: ["code"],
+  },
+  {
+    by: "wait-code",
+    rivals: pilot,
+    isHere: ({ plan, ours, theirs }) => plan.flags[0] === "wait" && ours.seen.code === 69 && theirs.seen.code === 255,
+    shows: ["code"],
+  },
+];
+
+export const known: readonly Known[] = [...waiting, ...running, ...leaving, ...requests];
+
+export interface Explained {
+  readonly left: readonly Aspect[];
+  readonly by: readonly Known["by"][];
+}
+
+/** What of these aspects nothing explains, and what explains the others. */
+export function unexplained(found: readonly Aspect[], facts: Facts): Explained {
+  const here = known.filter(
+    ({ rivals, isHere, shows }) =>
+      rivals.includes(facts.plan.rival) && shows.some((aspect) => found.includes(aspect)) && isHere(facts),
+  );
+  const explained = new Set(here.flatMap(({ shows }) => shows));
+  return { left: found.filter((aspect) => !explained.has(aspect)), by: here.map(({ by }) => by) };
+}

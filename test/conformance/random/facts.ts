@@ -49,6 +49,6 @@ export function answeredQuits({ servers }: Plan): "taken" | "not taken" {
 }
 
 export function quitTimeoutMs({ env }: Plan): number {
-  const given: Readonly<Record<string, number>> = { "3s": 3000, "4000ms": 4000, "1m": 60_000 };
+  const given: Readonly<Record<string, number>> = { "3s": 3000, "4000ms": 4000, "6s": 6000 };
   return given[env.QUIT_REQUEST_TIMEOUT ?? ""] ?? 5000;
 }

@@ -18,7 +18,7 @@ export function planScuttle(random: Random): ToolPlan {
     NEVER_KILL_ISTIO_ON_FAILURE: random.weigh([88, undefined], [8, "true"], [4, "false"]),
     ISTIO_FALLBACK_PKILL: random.weigh([93, undefined], [5, "true"], [2, "false"]),
     SCUTTLE_LOGGING: random.weigh([80, "false"], [10, undefined], [5, "true"], [5, ""]),
-    QUIT_REQUEST_TIMEOUT: random.weigh([80, undefined], [10, "3s"], [5, "4000ms"], [3, "0"], [2, "1m"]),
+    QUIT_REQUEST_TIMEOUT: random.weigh([80, undefined], [10, "3s"], [5, "4000ms"], [3, "0"], [2, "6s"]),
     GENERIC_QUIT_ENDPOINTS: planGeneric(random),
     GENERIC_QUIT_ONLY: random.weigh([93, undefined], [5, "true"], [2, "false"]),
   });

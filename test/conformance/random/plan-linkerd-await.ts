@@ -44,5 +44,10 @@ function planLimit(random: Random, isEver: boolean): readonly string[] {
 }
 
 function planOthers(random: Random): readonly string[] {
-  return random.weigh<readonly string[]>([80, []], [8, ["-b", "200ms"]], [6, ["--backoff=100ms"]], [6, ["-v"]]);
+  return random.weigh<readonly string[]>(
+    [80, []],
+    [8, ["-b", "200ms"]],
+    [6, ["--backoff=100ms"]],
+    [6, ["--backoff", "1s"]],
+  );
 }

@@ -27,7 +27,7 @@ export function describePlan({ seed, rival, env, flags, command, ...plan }: Plan
 
 export function describeDifference(aspect: Aspect, ours: Outcome, theirs: Outcome): string {
   if (aspect !== "given") return `${aspect}: ebb ${say(valueIn(aspect, ours))}, it ${say(valueIn(aspect, theirs))}`;
-  const lost = (a: Outcome, b: Outcome) => a.given.filter((fact) => !b.given.includes(fact)).map(short);
+  const lost = (a: Outcome, b: Outcome) => a.given.filter((fact) => !b.given.includes(fact)).map((fact) => short(fact));
   return `given: ebb's alone ${say(lost(ours, theirs))}, its alone ${say(lost(theirs, ours))}`;
 }
 

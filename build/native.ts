@@ -7,8 +7,8 @@ const folder = join(project, "src", "native");
 const shared = ["child.c", "files.c", "listeners.c", "module.c", "output.c", "signals.c", "sockets.c", "watch.c"];
 
 /** What is linked into the executable. */
-export const nativeSources: readonly string[] = ["entry.c", "pages.c", "before-bun.c", ...shared].map((name) =>
-  join(folder, name),
+export const nativeSources: readonly string[] = ["entry.c", "pages.c", "limits.c", "before-bun.c", ...shared].map(
+  (name) => join(folder, name),
 );
 
 /** Where `node_api.h` is. */

@@ -168,6 +168,7 @@ static void note_folder(void) {
 }
 
 static void before_bun(void) {
+  ebb_check_limits();
   ebb_inherited.blocked = ebb_blocked_at_start;
   note_signals();
   ebb_catch_early();

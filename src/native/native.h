@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -52,6 +53,12 @@ extern int ebb_parent_signal;
 
 /* The start is over: from here on the kernel reads the executable as any other (pages.c). */
 void ebb_settle(void);
+
+/* Ends ebb with a reason where a limit is too low for any command. */
+void ebb_check_limits(void);
+
+/* pthread_create(3) for a thread that ebb can do without. */
+int ebb_start_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
 
 /* The kernel's form: musl hides 32 to 34, which it uses itself, in its own. */
 struct kernel_action {

@@ -4,7 +4,6 @@
  */
 #include "native.h"
 #include <limits.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <time.h>
@@ -138,7 +137,7 @@ static int start_thread(struct watch *watch) {
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, STACK);
   kernel_sigmask(SIG_SETMASK, &(uint64_t){~0ull}, &before);
-  int error = pthread_create(&thread, &attributes, run, watch);
+  int error = ebb_start_thread(&thread, &attributes, run, watch);
   kernel_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
   return error;

@@ -1,0 +1,89 @@
+/*
+ * Limits with which Bun dies before it can say why, or waits for ever: said in one line instead, with exit 71. Only those are refused
+ * with which no command works (measured; what is between is Bun's to say). RLIMIT_NPROC counts all of the user's processes, so that
+ * only a thread that cannot be started tells.
+ */
+#include "native.h"
+#include <sys/resource.h>
+
+#define EXIT_SYSTEM 71
+#define MIB (1ull << 20)
+
+struct need {
+  int resource;
+  const char *name, *how;
+  uint64_t refused_below, enough;
+};
+
+static const struct need needs[] = {
+    {RLIMIT_NOFILE, "RLIMIT_NOFILE", "ulimit -n", 5, 32},
+    {RLIMIT_STACK, "RLIMIT_STACK", "ulimit -s", 136 << 10, 1 * MIB},
+    {RLIMIT_AS, "RLIMIT_AS", "ulimit -v", 256 * MIB, 512 * MIB},
+    {RLIMIT_DATA, "RLIMIT_DATA", "ulimit -d", 192 * MIB, 512 * MIB},
+};
+
+/* Not printf, which takes more stack than there may be. */
+static char line[256];
+static size_t length;
+
+static void add(const char *text) {
+  while (*text != 0 && length < sizeof line) line[length++] = *text++;
+}
+
+static void add_number(uint64_t number) {
+  char digits[21], *at = digits + 20;
+  *at = 0;
+  do *--at = (char)('0' + number % 10);
+  while (number /= 10);
+  add(at);
+}
+
+static _Noreturn void refuse(const char *how) {
+  add(": raise it (");
+  add(how);
+  add(")\n");
+  ebb_write_now(2, line, length);
+  _exit(EXIT_SYSTEM);
+}
+
+void ebb_check_limits(void) {
+  for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+    struct rlimit limit;
+    if (getrlimit(needs[i].resource, &limit) != 0 || limit.rlim_cur >= needs[i].refused_below) continue;
+    add("ebb: ");
+    add(needs[i].name);
+    add(" is ");
+    add_number(limit.rlim_cur);
+    add(", and ebb needs ");
+    add_number(needs[i].enough);
+    refuse(needs[i].how);
+  }
+}
+
+/*
+ * In the place of libc's weak one: without any thread of its own Bun aborts, or what it gave to one is never done. Later ones it can
+ * do without, and once there is a child its exit code counts.
+ */
+int __pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
+int ebb_start_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+  return __pthread_create(thread, attributes, start, argument);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+  static int has_threads;
+  int error = __pthread_create(thread, attributes, start, argument);
+  if (error == 0) has_threads = 1;
+  else if (!has_threads && !ebb_has_child) {
+    struct rlimit limit = {.rlim_cur = 0};
+    getrlimit(RLIMIT_NPROC, &limit);
+    add("ebb: cannot start a thread: ");
+    add(strerror(error));
+    if (limit.rlim_cur != RLIM_INFINITY) {
+      add("; RLIMIT_NPROC is ");
+      add_number(limit.rlim_cur);
+      add(", which counts all processes and threads of this user");
+    }
+    refuse("ulimit -u, or the limit of processes of the pod");
+  }
+  return error;
+}

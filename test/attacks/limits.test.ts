@@ -78,7 +78,8 @@ describe.skipIf(!isRoot)("a thread that cannot be started, where nothing goes on
     ["request", ["request", "http://127.0.0.1:1/"]],
     ["https", ["wait", "--sidecar", "none", "https://127.0.0.1:1/"]],
   ])("%s", async (_, args) => {
-    const through = ["setpriv", "--reuid", user, "--regid", user, "--clear-groups", "prlimit", "--nproc=1"];
+    const asUser = ["setpriv", "--reuid", user, "--regid", user, "--clear-groups"];
+    const through = ["timeout", "-s", "KILL", "8", ...asUser, "prlimit", "--nproc=1"];
     const { code, stderr } = await ebb(args, { through, program: self });
     expect(code).toBe(71);
     expect(stderr).toContain("ebb: cannot start a thread: Resource temporarily unavailable; RLIMIT_NPROC is 1, which");

@@ -8,6 +8,7 @@ import { ebbPath } from "../harness.ts";
 import { bun } from "./bun.ts";
 import { parseRival } from "./candidates.ts";
 import { drain } from "./drain.ts";
+import { drainMemory } from "./drain-memory.ts";
 import type { Figure, Setup } from "./figure.ts";
 import { inits } from "./forwarding.ts";
 import { findInits } from "./inits.ts";
@@ -18,7 +19,7 @@ import { start } from "./start/start.ts";
 import { formatTable } from "./table.ts";
 import { webhook } from "./webhook.ts";
 
-const figures: readonly Figure[] = [start, readyToStart, drain, inits, reliability, webhook, reaper, bun];
+const figures: readonly Figure[] = [start, readyToStart, drain, drainMemory, inits, reliability, webhook, reaper, bun];
 
 const { rivals, isQuick, wanted } = readArguments();
 for (const figure of wanted) for (const table of await figure.run({ rivals, isQuick })) console.log(formatTable(table));

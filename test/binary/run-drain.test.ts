@@ -73,7 +73,7 @@ test.concurrent("the grace begins when the child gets its stop signal, not befor
   await using started = await startRun(envoy, flags, {}, ["ignore", "15"]);
   started.kill("SIGTERM");
   const ended = await started.ended;
-  const order = ["drain", "out of grace: SIGKILL to the command's process group", "quit"];
+  const order = ["drain", "out of grace: SIGKILL to all that is left of the command", "quit"];
   expect(messages(ended.log).filter((msg) => order.includes(msg))).toEqual(order);
   expect(ended.code).toBe(137);
 });

@@ -7,7 +7,8 @@ export function isServiceLink(name: string, value: string): boolean {
   if (name.endsWith("_PORT") && value.includes("://")) return isAddress(value);
   if (!name.includes("_SERVICE_") && !name.includes("_PORT_")) return false;
   if (/_SERVICE_HOST$|_PORT_\d{1,5}_(TCP|UDP|SCTP)_ADDR$/.test(name)) return /^[0-9a-f.:]+$/i.test(value);
-  if (/_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_\d{1,5}_(TCP|UDP|SCTP)_PORT$/.test(name)) return /^\d{1,5}$/.test(value);
+  const isPort = name.includes("_SERVICE_PORT_") || /_SERVICE_PORT$|_PORT_\d{1,5}_(TCP|UDP|SCTP)_PORT$/.test(name);
+  if (isPort) return /^\d{1,5}$/.test(value);
   if (/_PORT_\d{1,5}_(TCP|UDP|SCTP)_PROTO$/.test(name)) return /^(tcp|udp|sctp)$/.test(value);
   return /_PORT_\d{1,5}_(TCP|UDP|SCTP)$/.test(name) && isAddress(value);
 }

@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+
+/** What an Envoy with thousands of clusters and listeners answers, piece by piece. */
+export interface Answers {
+  /** Undefined: it shows none. */
+  readonly stats?: () => Iterator<string>;
+  readonly clusters: () => Iterator<string>;
+}
+
+/** What an older Envoy says of a cluster, which knows no filter. */
+export function cluster(name: string, active: number): string {
+  const hosts = [0, 1, 2].map((host) => `${name}::10.0.${host}.1:8080::`);
+  const gauges = ["cx_active", "cx_connect_fail", "cx_total", "rq_error", "rq_success", "rq_timeout", "rq_total"];
+  const rows = hosts.flatMap((host) => [...gauges.map((gauge) => `${host}${gauge}::7`), `${host}rq_active::${active}`]);
+  return `${name}::observability_name::${name}\n${rows.map((row) => `${row}\n`).join("")}`;
+}
+
+/** What it says to `statsPath` of listeners with a manager each; the first has a request under way. */
+export function* usedListeners(count: number): Generator<string> {
+  for (let at = 0; at < count; at += 1) {
+    const address = `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}_8080`;
+    const [listener, manager] = [`listener.${address}`, `http.inbound_${address}`];
+    yield `${listener}.downstream_cx_active: 1\n${listener}.http.inbound_${address}.downstream_rq_completed: 7\n`;
+    yield `${manager}.downstream_cx_active: 1\n${manager}.downstream_cx_drain_close: 0\n`;
+    yield `${manager}.downstream_rq_active: ${at === 0 ? 1 : 0}\n`;
+  }
+}
+
+/** An admin interface that answers so, as fast as it is read. */
+export async function startGreatEnvoy(answers: Answers) {
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.on("data", (data) => answer(socket, data.toString("latin1"), answers));
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: async () => void server.close() };
+}
+
+function answer(socket: Socket, request: string, { stats, clusters }: Answers): void {
+  const rows = request.startsWith("GET /clusters") ? clusters : request.startsWith("GET /stats") ? stats : undefined;
+  if (rows === undefined) {
+    const body = /^GET \/(listeners|config_dump)/.test(request) ? "{}" : "";
+    return void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  }
+  socket.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+  const pieces = rows();
+  const more = (): void => {
+    for (;;) {
+      const { value } = pieces.next();
+      if (value === undefined || socket.destroyed) return void socket.end();
+      if (!socket.write(value)) return;
+    }
+  };
+  socket.on("drain", more);
+  more();
+}
+
+/** The most bytes that a process had in memory so far; 0 where it has ended. */
+export function peakOf(pid: number): number {
+  try {
+    return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { cluster, peakOf, startGreatEnvoy } from "../binary/great-envoy.ts";
+import { type Answers, cluster, peakOf, startGreatEnvoy, usedListeners } from "../binary/great-envoy.ts";
 import { lineOf, startEbb } from "../harness.ts";
 
 const MIB = 1024 * 1024;
@@ -16,8 +16,8 @@ function* clusters(bytes: number): Generator<string> {
 }
 
 /** Drains beside that Envoy; how it ended, and how much memory it had at most. */
-async function drain(bytes: number, drainFor = "30s") {
-  await using envoy = await startGreatEnvoy({ clusters: () => clusters(bytes) });
+async function drain(answers: Answers, drainFor = "30s") {
+  await using envoy = await startGreatEnvoy(answers);
   const flags = ["--sidecar", "istio", "--admin", envoy.url, "--min-drain", "0s", "--drain", drainFor];
   await using ebb = startEbb(["drain", ...flags]);
   let peak = 0;
@@ -30,8 +30,8 @@ async function drain(bytes: number, drainFor = "30s") {
 }
 
 test("what is under way is counted in 32 MB of clusters, in no more memory than in 1 MB", async () => {
-  const few = await drain(1 * MIB);
-  const many = await drain(32 * MIB);
+  const few = await drain({ clusters: () => clusters(1 * MIB) });
+  const many = await drain({ clusters: () => clusters(32 * MIB) });
   for (const { ended } of [few, many]) {
     expect(lineOf(ended, "counting the work in flight").countedBy).toBe("clusters");
     expect(ended.code).toBe(0);
@@ -40,7 +40,18 @@ test("what is under way is counted in 32 MB of clusters, in no more memory than 
 }, 60_000);
 
 test("clusters without end take neither memory nor the end of the drain", async () => {
-  const { ended, peak } = await drain(Number.POSITIVE_INFINITY, "4s");
+  const { ended, peak } = await drain({ clusters: () => clusters(Number.POSITIVE_INFINITY) }, "4s");
   expect(ended.code).toBe(69);
   expect(peak).toBeLessThan(64 * MIB);
+}, 60_000);
+
+test("the statistics of 20,000 listeners take little more memory than those of 100", async () => {
+  const beside = (count: number) => ({ stats: () => usedListeners(count), clusters: () => clusters(0) });
+  const few = await drain(beside(100), "4s");
+  const many = await drain(beside(20_000), "4s");
+  for (const { ended } of [few, many]) {
+    expect(lineOf(ended, "counting the work in flight").countedBy).toBe("listeners");
+    expect(ended.code).toBe(69);
+  }
+  expect(many.peak - few.peak).toBeLessThan(42 * MIB);
 }, 60_000);

@@ -92,7 +92,7 @@ const stats: Grammar = {
     const lines = createLineReader(reader.take);
     for (const piece of piecesOf(text)) lines.take(piece);
     lines.end();
-    if (text.length <= LONGEST_LINE) deepStrictEqual(reader.stats() ?? new Map(), parseStats(text));
+    if (text.length <= LONGEST_LINE) deepStrictEqual(reader.stats() ?? parseStats(""), parseStats(text));
     const side = { inbound, leftOut: new Set<string>(), known: new Set<string>(), ports: [] };
     const counted = inFlightOf({ stats: parseStats(text) }, side);
     if ((counted?.requests ?? 0) < 0 || (counted?.connections ?? 0) < 0) throw new Error("less than nothing in flight");

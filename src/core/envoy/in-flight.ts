@@ -1,7 +1,7 @@
 import type { SocketTables } from "../proc-net.ts";
 import type { Inbound } from "./inbound.ts";
 import { countAccepted } from "./sockets.ts";
-import { countInFlight, isStatistics, listenersIn, parseStats, portOf, publishedIn, type Stats } from "./stats.ts";
+import { countInFlight, isStatistics, listenersIn, parseStats, portOf, type Stats } from "./stats.ts";
 
 /** The work that an Envoy has in flight. */
 export interface InFlight {
@@ -75,7 +75,7 @@ export function readStats(text: string): Stats | undefined {
 }
 
 function byListeners(stats: Stats, side: Side): InFlight | undefined {
-  const published = publishedIn(stats);
+  const { published } = stats;
   if (!published.connections) return undefined;
   const counted = countInFlight(stats, leftOutOf(stats, side));
   const isAll = published.requests && counted.hasRequests;

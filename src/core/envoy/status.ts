@@ -8,7 +8,7 @@ import { scopeOf } from "./drain.ts";
 import { inFlightOf, readStats } from "./in-flight.ts";
 import type { Inbound } from "./inbound.ts";
 import type { BoundListener, ServerInfo } from "./json.ts";
-import { countConnections, countDrained, publishedIn, type Stats } from "./stats.ts";
+import { countConnections, type Stats } from "./stats.ts";
 
 /** What Envoy answered: the text, or why there is none. */
 export type AdminAnswer = { readonly text: string } | { readonly problem: string };
@@ -52,7 +52,7 @@ export function envoyStatus(asked: Asked, answers: AdminAnswers): EnvoyStatus {
     admin: describeTarget(asked.admin).replace(/ ?\/$/, ""),
     problems: problems(),
     ...identityOf(info),
-    drained: stats === undefined || !publishedIn(stats).requests ? null : countDrained(stats),
+    drained: stats === undefined || !stats.published.requests ? null : stats.drained,
     inFlight: hasAnswered ? (inFlightOf(readings, scope) ?? null) : null,
     listeners: listenersOf(bound, answers.dumped, stats),
   };
@@ -116,7 +116,7 @@ function listenersOf(
   dumped: readonly DumpedListener[],
   stats: Stats | undefined,
 ): readonly ListenerStatus[] {
-  const connections = stats === undefined || !publishedIn(stats).connections ? undefined : countConnections(stats);
+  const connections = stats === undefined || !stats.published.connections ? undefined : countConnections(stats);
   const byName = new Map(dumped.map((each) => [each.name, each]));
   return bound.map(({ name, address }) => {
     const { statName = address?.replaceAll(":", "_"), direction } = byName.get(name) ?? {};

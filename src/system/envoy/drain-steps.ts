@@ -3,7 +3,7 @@ import { clustersPath, createInboundCount } from "../../core/envoy/clusters.ts";
 import { directionsOf } from "../../core/envoy/directions.ts";
 import { type Event, type Scope, type Step, scopeOf } from "../../core/envoy/drain.ts";
 import { type CountedBy, countedByText, type InFlight, inFlightOf, isBest } from "../../core/envoy/in-flight.ts";
-import { createStatsReader, publishedIn, type Stats, statsPath } from "../../core/envoy/stats.ts";
+import { createStatsReader, type Stats, statsPath } from "../../core/envoy/stats.ts";
 import { excerpt, type HttpAnswer } from "../../core/http-message.ts";
 import { inboundDrain } from "../../core/sidecars/kind.ts";
 import { inboundOf } from "../../core/sidecars/registry.ts";
@@ -82,11 +82,13 @@ const MOST_STATS = 16 * 1024 * 1024;
 
 /** By the best that Envoy publishes. Only what says that nobody listens any more is no reason to look elsewhere. */
 async function count({ sidecar, admin, envoy, log }: StepOptions, directions: Directions, tell: Tell): Promise<Event> {
-  let { outcome, stats } = await statsOf(admin);
-  if (stats !== undefined && publishedIn(stats).connections && !directions.areLearned()) {
+  let read = await statsOf(admin);
+  if (read.stats?.published.connections === true && !directions.areLearned()) {
+    read = { ...read, stats: undefined }; // of many listeners it is megabytes, and read anew
     await directions.learned(PATIENCE_MS);
-    ({ outcome, stats } = await statsOf(admin));
+    read = await statsOf(admin);
   }
+  const { outcome, stats } = read;
   if (!isAnswer(outcome) && outcome.isRefused) return { kind: "failed", step: "count", isRefused: true };
   const scope = directions.scope();
   let inFlight = inFlightOf({ stats }, scope);

@@ -5,7 +5,6 @@ import {
   isStatistics,
   type ListenerCount,
   parseStats,
-  publishedIn,
   statsPath,
 } from "../../../src/core/envoy/stats.ts";
 
@@ -38,17 +37,14 @@ describe("parseStats", () => {
       "negative: -1",
       "",
     ].join("\n");
-    expect([...parseStats(text)]).toEqual([
-      ["cluster.app.upstream_rq_active", 3],
-      ["listener.[__1]_8080.downstream_cx_active", 0],
-    ]);
+    const stats = parseStats(text);
+    expect(stats.size).toBe(2);
+    expect([...stats.listeners]).toEqual([["[__1]_8080", { active: 0, managers: [] }]]);
   });
 
   test("reads lines that end in CRLF", () => {
-    expect([...parseStats("a: 1\r\nb: 2\r\n")]).toEqual([
-      ["a", 1],
-      ["b", 2],
-    ]);
+    const stats = parseStats("http.a.downstream_cx_active: 1\r\nhttp.a.downstream_rq_active: 2\r\n");
+    expect([...stats.managers]).toEqual([["a", { name: "a", requests: 2, connections: 1 }]]);
   });
 
   test("reads anything without failing", () => {
@@ -73,7 +69,7 @@ test.each([
   ["connections of HTTP alone", "http.admin.downstream_cx_active: 1\n", { requests: false, connections: false }],
   ["nothing", "", { requests: false, connections: false }],
 ])("an Envoy that publishes %s", (_, text, expected) => {
-  expect(publishedIn(parseStats(text))).toEqual(expected);
+  expect(parseStats(text).published).toEqual(expected);
 });
 
 describe("countInFlight", () => {

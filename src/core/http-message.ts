@@ -158,7 +158,7 @@ function parseHeaders(lines: readonly string[]): ReadonlyMap<string, string> {
 
 function framingOf(headers: ReadonlyMap<string, string>): Framing | string {
   const coding = headers.get("transfer-encoding");
-  if (coding !== undefined && /\bchunked$/i.test(coding)) return inChunks();
+  if (coding !== undefined && /(^|,)[ \t]*chunked$/i.test(coding)) return inChunks();
   const length = headers.get("content-length");
   if (length === undefined) return untilEnd;
   return isDigits(length) ? ofLength(Number(length)) : `not HTTP: content-length ${excerpt(length)}`;

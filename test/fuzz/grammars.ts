@@ -5,13 +5,14 @@ import { parseBoundListeners, parseListenerDump, parseServerInfo } from "../../s
 import { createLineReader, LONGEST_LINE } from "../../src/core/envoy/lines.ts";
 import { groupNames } from "../../src/core/envoy/name-groups.ts";
 import { createStatsReader, parseStats } from "../../src/core/envoy/stats.ts";
-import { createAnswerReader, type Parsed, parseAnswer } from "../../src/core/http-message.ts";
+import { createAnswerReader, type HttpAnswer, type Parsed, parseAnswer } from "../../src/core/http-message.ts";
 import { socketsOf } from "../../src/core/proc-net.ts";
 import { parseProcess } from "../../src/core/proc-pid.ts";
 import { listenersIn, parseAnnotations } from "../../src/core/sidecars/detect.ts";
 import { identityOf, parseNode } from "../../src/core/sidecars/identity.ts";
 import { networkOf } from "../../src/core/sidecars/network.ts";
 import { inboundOf } from "../../src/core/sidecars/registry.ts";
+import { readByLlhttp } from "./llhttp.ts";
 import { createRandom, type Random, textOf } from "./random.ts";
 
 /** A parser of others' input: how such input looks, and what holds of it whatever it is. */
@@ -45,6 +46,20 @@ function inPieces(text: string): Parsed {
   return reader.take("", true);
 }
 
+function told({ status, body }: HttpAnswer): ReturnType<typeof readByLlhttp> {
+  return { status, body };
+}
+
+/** Answers with this body, each framed in another way. */
+function wellFormed(body: string): readonly string[] {
+  const chunks = piecesOf(body).map((piece) => `${piece.length.toString(16)};a=b\r\n${piece}\r\n`);
+  return [
+    `HTTP/1.1 200 OK\r\nServer: a\r\n\r\n${body}`,
+    `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 \r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    `HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n${chunks.join("")}0\r\nA: b\r\n\r\n`,
+  ];
+}
+
 const inbound = inboundOf("istio") as NonNullable<ReturnType<typeof inboundOf>>;
 const number = (random: Random) => random.of(["0", "1", "7", "4294967295", "99999999999999999999999", "-1", "1e9", ""]);
 const listener = (random: Random) =>
@@ -69,10 +84,17 @@ const http: Grammar = {
     for (const each of [text, `HTTP/1.1 200 OK\r\n${text}`]) {
       const whole = parseAnswer(each, true);
       if (whole.kind === "partial") throw new Error("no result at the end of the connection");
+      const theirs = readByLlhttp(each);
+      if (whole.kind === "answer" && theirs !== undefined) deepStrictEqual(told(whole.answer), theirs);
       deepStrictEqual(
         known(inPieces(each)),
         known(parseAnswer(each, false).kind === "partial" ? whole : parseAnswer(each, false)),
       );
+    }
+    for (const each of wellFormed(text)) {
+      const parsed = parseAnswer(each, true);
+      deepStrictEqual(parsed.kind === "answer" ? told(parsed.answer) : parsed, { status: 200, body: text });
+      deepStrictEqual(readByLlhttp(each), { status: 200, body: text });
     }
   },
 };

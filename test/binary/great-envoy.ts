@@ -16,14 +16,14 @@ export function cluster(name: string, active: number): string {
   return `${name}::observability_name::${name}\n${rows.map((row) => `${row}\n`).join("")}`;
 }
 
-/** What it says to `statsPath` of listeners with a manager each; the first has a request under way. */
-export function* usedListeners(count: number): Generator<string> {
+/** What it says to `statsPath` of listeners with a manager each; the first has requests under way. */
+export function* usedListeners(count: number, requests = 1): Generator<string> {
   for (let at = 0; at < count; at += 1) {
     const address = `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}_8080`;
     const [listener, manager] = [`listener.${address}`, `http.inbound_${address}`];
     yield `${listener}.downstream_cx_active: 1\n${listener}.http.inbound_${address}.downstream_rq_completed: 7\n`;
     yield `${manager}.downstream_cx_active: 1\n${manager}.downstream_cx_drain_close: 0\n`;
-    yield `${manager}.downstream_rq_active: ${at === 0 ? 1 : 0}\n`;
+    yield `${manager}.downstream_rq_active: ${at === 0 ? requests : 0}\n`;
   }
 }
 

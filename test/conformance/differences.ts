@@ -10,7 +10,7 @@ export interface Listed {
   readonly why: string;
   /** It shows now and then, in any case. */
   readonly isAtRandom?: true;
-  /** It shows in the time alone that a run takes. */
+  /** It shows in what the cases that are written down do not compare: how long a run takes, what the command inherits. */
   readonly isOfTime?: true;
 }
 
@@ -154,6 +154,31 @@ export const differences = [
     theirs: "a quit that is answered is the end of it",
     ours: "the proxy is watched until it is gone, or `QUIT_REQUEST_TIMEOUT` is over: the run ends up to 5 s later where a proxy takes the quit and stays",
     why: "the log says whether the pod can end",
+    isOfTime: true,
+  },
+  {
+    id: "sooner",
+    rivals: [...go, "linkerd-await", "pilot-agent"],
+    theirs: "the proxy is polled with a pause that is fixed, or grows",
+    ours: "every few milliseconds at first, whatever `--backoff` or `--periodMillis` say",
+    why: "the command starts as soon as the proxy is ready",
+    isOfTime: true,
+  },
+  {
+    id: "patience",
+    rivals: ["pilot-agent"],
+    theirs: "`wait` drops an answer that takes longer than `--requestTimeoutMillis` (500 ms)",
+    ours: "it counts when it comes",
+    why: "a node that is busy makes a proxy slow, not unready",
+    isOfTime: true,
+  },
+  {
+    id: "ignored-signals",
+    rivals: [...go, "linkerd-await"],
+    theirs:
+      "signals that were ignored where the tool was started are no longer ignored in the command (linkerd-await: SIGPIPE)",
+    ours: "the command inherits them as they were",
+    why: "as with `nohup`, and as if nothing stood between",
     isOfTime: true,
   },
   {

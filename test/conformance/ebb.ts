@@ -29,15 +29,8 @@ export async function runEbb(pool: Pool, given: Case, numbers: readonly (0 | 1)[
   return problems;
 }
 
-const TRIES = 3;
-
-/** What goes wrong once and not again alone is a machine that stood still: it is said, and no failure. */
 async function tryWay(pool: Pool, given: Case, words: readonly string[]): Promise<readonly string[]> {
-  for (let tried = 1; ; tried += 1) {
-    const outcome = await pool.run({ name: given.name, tool: { words, limitMs: LIMIT_MS } });
-    const problems = judge(given, outcome);
-    if (problems.length === 0) return problems;
-    if (tried === TRIES) return [...problems, `stderr: ${outcome.stderr.trim()}`];
-    console.warn(`${given.name}: ${problems.join("; ")}: try ${tried}`);
-  }
+  const outcome = await pool.run({ name: given.name, tool: { words, limitMs: LIMIT_MS } });
+  const problems = judge(given, outcome);
+  return problems.length === 0 ? problems : [...problems, `stderr: ${outcome.stderr.trim()}`];
 }

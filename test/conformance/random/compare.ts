@@ -26,6 +26,8 @@ export function compare(ours: Outcome, theirs: Outcome): readonly Aspect[] {
 
 function isSame(aspect: Aspect, ours: Outcome, theirs: Outcome): boolean {
   if (aspect === "waited" || aspect === "leaving") {
+    // both were ended by the limit that each has
+    if ([ours, theirs].every(({ seen }) => seen.code === "still running")) return true;
     const [a, b] = [valueIn(aspect, ours), valueIn(aspect, theirs)] as readonly (number | undefined)[];
     if (a === undefined || b === undefined) return true; // the exit code and `started` tell of that
     return Math.abs(a - b) <= marginOf(ours, theirs);

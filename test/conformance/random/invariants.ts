@@ -11,15 +11,16 @@ const LEAVING_MS = 15_000;
 export function broken(plan: Plan, outcome: Outcome): readonly string[] {
   const { seen, stderr, leavingMs = 0, left } = outcome;
   const problems: string[] = [];
-  if (isDeaf(plan)) return problems;
+  const maySleep = isDeaf(plan);
   const expected = codesOf(plan, outcome);
-  if (seen.code === "still running") problems.push("it hangs");
-  else if (!expected.includes(seen.code)) problems.push(`exit code ${seen.code}, expected ${expected.join(" or ")}`);
+  if (seen.code === "still running") {
+    if (!maySleep) problems.push("it hangs");
+  } else if (!expected.includes(seen.code)) problems.push(`exit code ${seen.code}, expected ${expected.join(" or ")}`);
   if (/\b(panic|TypeError|ReferenceError|unexpected error)\b/.test(stderr)) problems.push("it has crashed");
   if (leavingMs > LEAVING_MS && seen.code !== "still running")
     problems.push(`it left ${leavingMs} ms after the command`);
   const mayLeave = plan.command.includes("fork") && !plan.isPid1 ? 1 : 0;
-  if (left > mayLeave) problems.push(`${left} processes are left running`);
+  if (!maySleep && left > mayLeave) problems.push(`${left} processes are left running`);
   problems.push(...lostSignals(plan, outcome), ...lostFacts(plan, outcome));
   return problems;
 }

@@ -1,23 +1,16 @@
 import type { Rival } from "../case.ts";
 import type { DifferenceId } from "../differences.ts";
+import type { Outcome } from "../run.ts";
 import { type Aspect, aspects } from "./compare.ts";
 import { answeredQuits, type Facts, isHung, isSentWhileWaiting, sentLater } from "./facts.ts";
 
 /** A difference on purpose, in which cases it may show, and in what. */
 export interface Known {
-  readonly by: DifferenceId | keyof typeof ownReasons;
+  readonly by: DifferenceId;
   readonly rivals: readonly Rival[];
   readonly isHere: (facts: Facts) => boolean;
   readonly shows: readonly Aspect[];
 }
-
-/** Those that are seen in times alone, which the cases that are written down do not compare. */
-export const ownReasons = {
-  sooner: "ebb polls every few milliseconds at first; the others with a pause that is fixed, or grows",
-  patience:
-    "an answer that takes longer than 500 ms never counts for pilot-agent (its --requestTimeoutMillis); ebb waits for it",
-  "watches-the-end": "after a quit that was taken ebb watches the sidecar go, at most for the quit timeout",
-} as const;
 
 const scuttles: readonly Rival[] = ["scuttle", "scuttle-redbox"];
 const go: readonly Rival[] = [...scuttles, "envoy-preflight"];
@@ -125,6 +118,12 @@ const running: readonly Known[] = [
     shows: ["code", "requests", "signals", "left", "leaving", "agent"],
   },
   {
+    by: "ignored-signals",
+    rivals: wrappers,
+    isHere: ({ ours, theirs }) => Bun.deepEquals(withoutIgnored(ours), withoutIgnored(theirs)),
+    shows: ["given"],
+  },
+  {
     by: "stdout",
     rivals: [...scuttles, ...pilot],
     isHere: ({ theirs }) => theirs.seen.stdout.startsWith("(log)\n"),
@@ -141,7 +140,14 @@ const leaving: readonly Known[] = [
     shows: ["requests", "leaving"],
   },
   {
-    by: "watches-the-end",
+    by: "nobody-listens",
+    rivals: wrappers,
+    isHere: ({ ours, theirs, limitMs }) =>
+      ours.seen.requests.length === 0 && !isHung(theirs) && timeToQuit(ours) <= limitMs + timeToQuit(theirs),
+    shows: ["leaving", "waited"],
+  },
+  {
+    by: "watched",
     rivals: wrappers,
     isHere: ({ ours, theirs, limitMs, has }) =>
       (ours.leavingMs ?? 0) > (theirs.leavingMs ?? 0) &&
@@ -252,4 +258,13 @@ export function unexplained(found: readonly Aspect[], facts: Facts): Explained {
   );
   const explained = new Set(here.flatMap(({ shows }) => shows));
   return { left: found.filter((aspect) => !explained.has(aspect)), by: here.map(({ by }) => by) };
+}
+
+/** Until the command was started where it was not: quitting is a part of that. */
+function timeToQuit({ leavingMs, waitedMs }: Outcome): number {
+  return leavingMs ?? waitedMs;
+}
+
+function withoutIgnored({ given }: Outcome): readonly string[] {
+  return given.filter((fact) => !fact.startsWith("ignored ")).sort();
 }

@@ -1,6 +1,6 @@
 import type { Command, Invocation } from "../command.ts";
 import { at, describeTarget, type HttpTarget, parseHttpTarget } from "../core/address.ts";
-import { parseAsked } from "../core/asked.ts";
+import { parseAsked, parseExactly } from "../core/asked.ts";
 import { redactUrl } from "../core/base/redact.ts";
 import { type Call, readOperandCall } from "../core/call.ts";
 import { formatDuration } from "../core/duration.ts";
@@ -10,6 +10,7 @@ import type { Environment } from "../core/option.ts";
 import { pickOptions } from "../core/options.ts";
 import type { Stranger } from "../core/sidecars/proof.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../core/sidecars/registry.ts";
+import { askExactly } from "../system/exact.ts";
 import { fetchStreamed, type StreamedAnswer } from "../system/fetch.ts";
 import { MiB, readStdinWithin } from "../system/input.ts";
 import { createLog } from "../system/log.ts";
@@ -37,13 +38,17 @@ export const command: Command = {
 
 async function main({ args, env, said }: Invocation): Promise<number> {
   const call = readOperandCall(options, { args, env, said });
-  const { method, where, body } = parseAsked([...call.operands, ...call.command], call.values.body);
+  const operands = [...call.operands, ...call.command];
+  // in pilot-agent's name
+  const { method, where, body, isExact } = said ? parseExactly(operands) : parseAsked(operands, call.values.body);
   const target = where.kind === "url" ? where.target : at(await findAdmin(call, env), where.path);
   // a token in EBB_HEADER is for the sidecars' quits: it goes to no other server
   const headers = call.origins.header === "--header" ? call.values.header : [];
-  const bytes = body === "-" ? await readBody() : encode(body);
+  const bytes = isExact ? undefined : body === "-" ? await readBody() : encode(body);
   try {
-    const answer = await fetchStreamed({ method, target, headers, body: bytes }, call.values.timeout);
+    const answer = isExact
+      ? await askExactly({ method, target, headers, content: body }, call.values.timeout)
+      : await fetchStreamed({ method, target, headers, body: bytes }, call.values.timeout);
     const write = contentWriter();
     for await (const piece of answer.body) if (!(await write(piece))) break;
     return judge(answer);

@@ -10,6 +10,8 @@ export interface Asked {
     | { readonly kind: "url"; readonly target: HttpTarget }
     | { readonly kind: "path"; readonly path: string };
   readonly body: string | undefined;
+  /** It is sent as it stands: any method, the path not normalised, a body with any method; `-` is no name for stdin. */
+  readonly isExact?: true;
 }
 
 /** Those that Bun's fetch sends as they are: it makes a GET of any that it does not know (measured, Bun 1.4.3). */
@@ -29,6 +31,26 @@ export function parseAsked(operands: readonly string[], bodyFlag: string | undef
   if (inline !== undefined && bodyFlag !== undefined) throw usage("a body and --body: give one of them");
   const body = bodyFlag ?? inline;
   return { method: methodOf(given, body), where: whereOf(text), body };
+}
+
+/**
+ * Reads `METHOD PATH [BODY]` as pilot-agent does (istio, pilot/pkg/request/command.go): an empty body is none, what follows it
+ * is ignored.
+ * @throws Failure 64 that says what was expected
+ */
+export function parseExactly([method = "", path = "", body = ""]: readonly string[]): Asked {
+  if (!/^[\w!#$%&'*+.^`|~-]*$/.test(method)) throw usage(`expected a method, got ${JSON.stringify(method)}`);
+  const written = path.startsWith("/") ? path : `/${path}`;
+  const [sent = "/"] = written.split("#", 1);
+  const [pathname = ""] = sent.split("?", 1);
+  if (/%(?![0-9A-Fa-f]{2})/.test(pathname)) throw usage(`expected a path, got ${JSON.stringify(redactUrls(path))}`);
+  const escaped = sent.replace(/[^\x21-\x7e]+/gu, encodeURIComponent);
+  return {
+    method: method === "" ? "GET" : method,
+    where: { kind: "path", path: escaped },
+    body: body === "" ? undefined : body,
+    isExact: true,
+  };
 }
 
 function methodOf(given: string | undefined, body: string | undefined): string {

@@ -6,6 +6,8 @@ export interface HttpRequest {
   readonly method: string;
   readonly target: HttpTarget;
   readonly headers: readonly Header[];
+  /** Its body, as text. */
+  readonly content?: string | undefined;
 }
 
 export interface HttpAnswer {
@@ -22,14 +24,15 @@ export type Parsed =
   | { readonly kind: "answer"; readonly answer: HttpAnswer }
   | { readonly kind: "garbage"; readonly reason: string };
 
-/** The bytes of a request without a body (RFC 9112). Envoy wants HTTP/1.1 and a Host. */
-export function encodeRequest({ method, target, headers }: HttpRequest): string {
+/** The bytes of a request (RFC 9112). Envoy wants HTTP/1.1 and a Host. */
+export function encodeRequest({ method, target, headers, content }: HttpRequest): string {
   let text = `${method} ${target.path} HTTP/1.1\r\nHost: ${target.authority}\r\nUser-Agent: ebb\r\n`;
-  if (method !== "GET" && method !== "HEAD") text += "Content-Length: 0\r\n";
+  if (content !== undefined) text += `Content-Length: ${Buffer.byteLength(content)}\r\n`;
+  else if (method !== "GET" && method !== "HEAD") text += "Content-Length: 0\r\n";
   for (const [name, value] of headers) text += `${name}: ${value}\r\n`;
   const credentials = target.userinfo === undefined ? undefined : basicCredentials({ target, headers });
   if (credentials !== undefined) text += `${credentials[0]}: ${credentials[1]}\r\n`;
-  return `${text}\r\n`;
+  return content === undefined ? `${text}\r\n` : `${text}\r\n${content}`;
 }
 
 /** What a URL's userinfo asks to be sent (RFC 7617), as Go's net/http has it: a header that is given comes first. */

@@ -56,7 +56,7 @@ function request(args: readonly string[], saying: Saying): Translation {
   if (flags.has("help")) return { command: "request", args: [], argsAt: undefined, said: saying.said, isHelp: true };
   if (words.length < 2)
     saying.refuse("request: expected a method and a path; usage: pilot-agent request METHOD PATH [BODY]");
-  return { command: "request", args: words, argsAt: undefined, said: saying.said };
+  return { command: "request", args: ["--", ...words], argsAt: undefined, said: saying.said };
 }
 
 const waitFlags: readonly ToolFlag[] = ["timeoutSeconds", "requestTimeoutMillis", "periodMillis", "url"].map(

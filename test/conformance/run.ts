@@ -91,8 +91,9 @@ export async function runCase(given: Case, tool: Tool): Promise<Outcome> {
   }
 }
 
-/** scuttle's and pilot-agent's logs, with their times, stand on stdout. */
-function withoutLog(stdout: string): string {
+/** scuttle's and pilot-agent's logs, with their times, stand on stdout; with why pilot-agent failed, which its exit code says. */
+function withoutLog(all: string): string {
+  const stdout = all.replaceAll(/^\d{4}-\d\d-\d\dT[\d:.]+Z\terror\t.*\n/gm, "");
   const own = stdout.replaceAll(/^\d{4}-\d\d-\d\dT[\d:.]+Z[ \t](scuttle:|info\t).*\n/gm, "");
   return own === stdout ? own : `(log)\n${own}`;
 }

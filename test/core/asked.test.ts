@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseAsked } from "../../src/core/asked.ts";
+import { parseAsked, parseExactly } from "../../src/core/asked.ts";
 import { Failure } from "../../src/core/exit.ts";
 
 const path = (text: string) => ({ kind: "path", path: text });
@@ -46,4 +46,19 @@ test.each([
 ])("%j with body %j is a usage error that says why", (operands, body, said) => {
   expect(() => parseAsked(operands, body)).toThrow(Failure);
   expect(() => parseAsked(operands, body)).toThrow(said);
+});
+
+test.each([
+  [["GET", "", "-"], "GET", "/", "-"],
+  [["", "a//b/../c", ""], "GET", "/a//b/../c", undefined],
+  [["purge", "/ü y?z=%#part", "b", "more"], "purge", "/%C3%BC%20y?z=%", "b"],
+])("in pilot-agent's name, %j is sent as it stands", (operands, method, sent, body) => {
+  expect(parseExactly(operands)).toEqual({ method, where: path(sent), body, isExact: true } as never);
+});
+
+test.each([
+  [["G T", "/x"], "G T"],
+  [["GET", "/%zz"], "/%zz"],
+])("in pilot-agent's name, %j is a usage error", (operands, said) => {
+  expect(() => parseExactly(operands)).toThrow(said);
 });

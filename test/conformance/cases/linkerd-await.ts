@@ -213,6 +213,11 @@ function commandLines(): readonly Case[] {
       command: ["app", "words", "--shutdown", "-p", "1", "--", "--port"],
       sees: { stdout: "--shutdown\n-p\n1\n--\n--port\n" },
     }),
+    plain("--help after the command, without --, is its own", [], {
+      command: ["./cmd", "--help"],
+      hasOwnStdout: true,
+      sees: { ...refused, code: 0, stdout: "(some)" },
+    }),
     plain("an unknown flag after the command is refused without --", [], {
       command: ["app", "words", "--unknown"],
       sees: refused,

@@ -48,9 +48,22 @@ function requests(): readonly Case[] {
     asked("a path without a slash", ["GET", "config_dump?mask=a"], "GET /config_dump?mask=a"),
     asked("--log_output_level", ["--log_output_level=default:debug", "GET", "/x"], "GET /x"),
     asked("--log_as_json, --log_target", ["--log_as_json", "GET", "/x", "--log_target", "stderr"], "GET /x"),
+    {
+      ...asked("flags", ["GET", "/x"], "GET /x"),
+      name: "pilot-agent: flags before the command word",
+      flags: ["--log_output_level", "default:info", "request", "GET", "/x"],
+    },
     one("--help", ["request", "--help"], { hasOwnStdout: true, sees: { stdout: "(some)" } }),
     asked("POST", ["POST", "/quitquitquit"], "POST /quitquitquit"),
     asked("POST with a body", ["POST", "/logging", "level=debug"], "POST /logging level=debug"),
+    asked("GET with a body", ["GET", "/x", "y"], "GET /x y"),
+    asked("POST with the body -", ["POST", "/x", "-"], "POST /x -"),
+    asked("POST with an empty body", ["POST", "/x", ""], "POST /x"),
+    asked("an empty path", ["GET", ""], "GET /"),
+    asked("a path as it is written", ["GET", "/a//b/../c"], "GET /a//b/../c"),
+    asked("a path that is not ASCII", ["GET", "/ü"], "GET /%C3%BC"),
+    asked("any method", ["PURGE", "/x"], "PURGE /x"),
+    asked("a method in small letters", ["get", "/x"], "get /x"),
     asked("PUT", ["PUT", "/x", "y"], "PUT /x y"),
     asked("DELETE", ["DELETE", "/x"], "DELETE /x"),
     one("--debug-port", ["request", "--debug-port", "15020", "POST", "/quitquitquit"], quit),
@@ -169,9 +182,10 @@ function waits(): readonly Case[] {
       sees: { polls: ["9000 GET /ready"] },
       differs: out,
     }),
-    one("status 204 is not ready", ["wait", "--periodMillis=20"], {
-      servers: probe(status(204), ready),
-      ...fine,
+    one("status 204 is ready", ["wait", "--timeoutSeconds=1"], {
+      servers: probe(status(204)),
+      sees: { polls: [poll] },
+      differs: [{ rivals, by: ["any-2xx", "stdout"], sees: { code: 255, stdout: "(log)\n" } }],
     }),
   ];
 }

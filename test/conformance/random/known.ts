@@ -93,6 +93,13 @@ const running: readonly Known[] = [
     shows: ["code"],
   },
   {
+    by: "first-instant",
+    rivals: ["scuttle-redbox", "envoy-preflight"],
+    // it ended, and the command, which had not yet said that it was there, was left running
+    isHere: ({ theirs }) => theirs.seen.code === 1 && theirs.seen.started === "no" && theirs.left === 1,
+    shows: ["code", "started", ...quitting, "left", "stdout", "signals"],
+  },
+  {
     by: "not-started",
     rivals: wrappers,
     isHere: ({ ours, theirs }) =>

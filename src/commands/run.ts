@@ -3,27 +3,25 @@ import { argvIndexOf, type Call, readCommandCall } from "../core/call.ts";
 import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
 import { type Plan, planLeaving } from "../core/leaving.ts";
 import { finding, logging, pickOptions } from "../core/options.ts";
-import { ENVOY_DRAINING } from "../core/probe.ts";
-import { kindOf } from "../core/sidecars/registry.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { SIG, type SignalNumber, signalName, suspends } from "../core/signal.ts";
 import { summarize } from "../core/summary.ts";
 import { type Action, begin, type Deadline, type Event, type Policy, step } from "../core/supervision.ts";
-import { type Change, type Child, type CommandLine, hasGroup, kill, reap, spawn } from "../system/child.ts";
+import { type Change, type Child, type CommandLine, reap, spawn } from "../system/child.ts";
 import { goOn, stopWith, takeTerminalBack } from "../system/job-control.ts";
 import { createLog, type Log } from "../system/log.ts";
 import { countWakeUp, giveMemoryBack } from "../system/memory.ts";
 import { native } from "../system/native.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
-import { quitAll } from "../system/quit.ts";
 import { rehearseQuit } from "../system/quit-rehearsal.ts";
-import { isUnsettled, settle } from "../system/settle.ts";
-import { findSidecars } from "../system/sidecars.ts";
+import { drainSidecars, takeDrainBack, takeHiddenDrainsBack } from "../system/run/drain.ts";
+import { quitSidecars } from "../system/run/quit.ts";
+import { endGroup, killAll, send, watchGroup } from "../system/run/remains.ts";
+import { waitedFor } from "../system/run/sidecars.ts";
 import { createDropper, type Signals } from "../system/signals.ts";
-import { createStrangers } from "../system/strangers.ts";
 import { writeTerminationLog } from "../system/termination-log.ts";
-import { abortedAfter, deadline, keepAlive, leftUntil } from "../system/timer.ts";
-import { surviveErrors } from "../system/unexpected.ts";
+import { deadline, keepAlive } from "../system/timer.ts";
+import { logBug, surviveErrors } from "../system/unexpected.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
 
 const pick = () =>
@@ -176,7 +174,7 @@ function attemptTo(what: string, run: Run, act: () => void): boolean {
     act();
     return true;
   } catch (error) {
-    logBug(run, error, `it could not ${what}`);
+    logBug(run.log, error, `it could not ${what}`);
     return false;
   }
 }
@@ -200,9 +198,10 @@ function perform(run: Run, action: Action): void {
     case "drop":
       return run.drop(action.signal);
     case "end-group":
-      return endGroup(run, run.child as Child, action.watch);
+      return end(run, run.child as Child, action.watch);
     case "kill-all":
-      return killAll(run, run.child as Child);
+      run.killing = killAll(run, run.child as Child);
+      return;
     case "arm":
       run.deadlines.set(
         action.deadline,
@@ -223,9 +222,7 @@ function perform(run: Run, action: Action): void {
 function wait(run: Run): void {
   const { settings, env, log, queue } = run;
   const { signal } = run.stopWaiting;
-  const onNotReady = (sidecar: Sidecar, reason: string) => {
-    if (mayHaveDrained(run) && reason.includes(ENVOY_DRAINING)) takeDrainBack(sidecar, run, "revive");
-  };
+  const onNotReady = (sidecar: Sidecar, reason: string) => takeDrainBack(run, sidecar, reason);
   run.wait = startWait({ settings, targets: [], lookMs: settings.detect, env, log, signal, onNotReady });
   run.wait.done.then(
     () => {
@@ -234,33 +231,10 @@ function wait(run: Run): void {
     },
     (error: unknown) => {
       if (signal.aborted) return;
-      logBug(run, error, "the wait failed");
+      logBug(run.log, error, "the wait failed");
       queue.push({ kind: "wait-failed", exitCode: EXIT.bug });
     },
   );
-}
-
-/** Whether a container before this one, of the same pod, may have: by itself, or by its preStop hook, which a failed liveness probe runs too. */
-function mayHaveDrained({ leaving, settings }: Run): boolean {
-  return leaving.drainMs > 0 || (settings.restartPolicy ?? "Never") !== "Never";
-}
-
-function takeDrainBack({ name }: Sidecar, run: Run, how: "revive" | "reviveIfDraining"): void {
-  const takeBack = async (): Promise<void> => {
-    const { [how]: act } = await import("../system/envoy/drain.ts");
-    const proved = await knownSidecars(run, "drain");
-    for (const sidecar of proved) if (sidecar.name === name) await act(sidecar, run.log);
-  };
-  takeBack().catch((error: unknown) => logBug(run, error, "the drain could not be taken back"));
-}
-
-/** Of sidecars whose readiness does not tell that they drain. */
-function takeHiddenDrainsBack(run: Run): void {
-  if (!mayHaveDrained(run)) return;
-  for (const sidecar of run.wait?.here()?.sidecars ?? []) {
-    const isHidden = sidecar.name !== "custom" && kindOf(sidecar.name).staysReady === true;
-    if (isHidden) takeDrainBack(sidecar, run, "reviveIfDraining");
-  }
 }
 
 function giveUpWaiting(run: Run, isStarting: boolean): void {
@@ -276,13 +250,13 @@ function start(run: Run): void {
     leaveFolder(run);
     const { pid } = run.child;
     run.queue.push({ kind: "started", pid });
-    surviveErrors((error) => logBug(run, error, "an error that nobody has caught"));
+    surviveErrors((error) => logBug(run.log, error, "an error that nobody has caught"));
     giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started");
     takeHiddenDrainsBack(run);
     setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
   } catch (error) {
-    if (run.child !== undefined) return logBug(run, error, "the start went wrong");
+    if (run.child !== undefined) return logBug(run.log, error, "the start went wrong");
     if (!(error instanceof Failure)) throw error;
     run.queue.push({ kind: "start-failed", exitCode: error.exitCode });
     fail(run, error.message);
@@ -304,7 +278,7 @@ const REHEARSAL_AFTER_MS = 5;
 function rehearse(run: Run): void {
   const sidecar = waitedFor(run, "quit")?.find(({ quits }) => quits.length > 0);
   if (sidecar === undefined || run.exit !== undefined || run.settings.quitOn === "never") return;
-  rehearseQuit(sidecar.name).catch((error: unknown) => logBug(run, error, "the quit's rehearsal failed"));
+  rehearseQuit(sidecar.name).catch((error: unknown) => logBug(run.log, error, "the quit's rehearsal failed"));
 }
 
 /** Where ebb does more than to pass on what the terminal sends, that must not reach the child without ebb. */
@@ -318,33 +292,13 @@ function fail(run: Run, reason: string): void {
   writeTerminationLog(run.settings.terminationLog, reason);
 }
 
-/** Traffic ends before the child is told to. */
 function drain(run: Run): void {
   run.since.drain = performance.now();
   const done = () => {
     run.since.drained = performance.now();
     run.queue.push({ kind: "drained" });
   };
-  run.draining = bounded(drainSidecars(run), run.leaving.drainMs).then(done, (error: unknown) => {
-    logBug(run, error, "the drain failed");
-    done();
-  });
-}
-
-async function drainSidecars(run: Run): Promise<void> {
-  const { settings, leaving, log, cutDrain } = run;
-  const end = performance.now() + leaving.drainMs;
-  const sidecars = await knownSidecars(run, "drain");
-  const { drainAll } = await import("../system/envoy/drain.ts"); // few starts need it
-  log.info({ atMostMs: leaving.drainMs }, "draining before the command is stopped");
-  await drainAll(sidecars, {
-    boundMs: leftUntil(end),
-    minMs: settings.minDrain,
-    idle: settings.idle,
-    wereReady: run.isReady,
-    log,
-    signal: cutDrain.signal,
-  });
+  run.draining = drainSidecars(run).then(done, done);
 }
 
 function forward(run: Run, signal: SignalNumber): void {
@@ -353,104 +307,18 @@ function forward(run: Run, signal: SignalNumber): void {
   if (signal === SIG.CONT && child.terminal >= 0 && !child.sharesGroup && run.exit === undefined) return goOn(child);
   if (suspends(signal)) child.isToStop = true;
   else if (signal === SIG.CONT) child.isToStop = false;
-  send(run, run.settings.group ? -child.pid : child.pid, signal);
+  send(run.log, run.settings.group ? -child.pid : child.pid, signal);
 }
 
-/** As dumb-init ends what its child leaves; what is stopped could not end otherwise. */
-function endGroup(run: Run, { pid }: Child, watch: boolean): void {
-  send(run, -pid, SIG.TERM);
-  send(run, -pid, SIG.CONT);
-  if (watch) watchGroup(run, pid);
-}
-
-/** How often a group is looked at that is about to end: its number is another's soon after. */
-const GROUP_PERIOD_MS = 10;
-
-function watchGroup(run: Run, group: number): void {
-  if (!hasGroup(group)) return run.queue.push({ kind: "group-gone" });
-  run.log.info({ group, graceMs: run.leaving.graceMs }, "the command has ended, and left processes in its group");
-  const timer = setInterval(() => {
-    if (hasGroup(group)) return;
-    clearInterval(timer);
-    run.queue.push({ kind: "group-gone" });
-  }, GROUP_PERIOD_MS);
-}
-
-/** All that ebb can find of the command, wherever it has gone: as PID 1 every process, else all descendants. */
-function killAll(run: Run, { pid, others }: Child): void {
-  const { log, leaving } = run;
-  log.warn({ graceMs: leaving.graceMs }, "out of grace: SIGKILL to all that is left of the command");
-  if (hasGroup(pid)) send(run, -pid, SIG.KILL);
-  if (process.pid === 1) return send(run, -1, SIG.KILL);
-  run.killing = import("../system/descendants.ts")
-    .then(({ killDescendants }) => killDescendants(others, log))
-    .catch((error: unknown) => logBug(run, error, "what is left of the command could not be killed"));
-}
-
-function send({ log }: Run, pid: number, signal: SignalNumber): void {
-  const problem = kill(pid, signal);
-  if (problem !== undefined) log.warn({ signal: signalName(signal), pid, problem }, "the signal could not be sent");
+function end(run: Run, child: Child, watch: boolean): void {
+  endGroup(run.log, child);
+  if (watch) watchGroup(run, child, () => run.queue.push({ kind: "group-gone" }));
 }
 
 function quit(run: Run): void {
   run.since.quit = performance.now();
   const done = () => run.queue.push({ kind: "quit-done" });
-  // to find them, to ask those with +, and the others
-  bounded(tellSidecars(run), 3 * run.settings.quitTimeout).then(done, (error: unknown) => {
-    logBug(run, error, "the quits failed");
-    done();
-  });
-}
-
-async function tellSidecars(run: Run): Promise<void> {
-  const { settings, log } = run;
-  const end = performance.now() + settings.quitTimeout;
-  const sidecars = waitedFor(run, "quit") ?? (await knownSidecars(run, "quit"));
-  const reports = await quitAll(sidecars, {
-    timeoutMs: leftUntil(end),
-    headers: settings.header,
-    wereReady: run.isReady,
-  });
-  for (const { ok, ...report } of reports) log[levelOf(ok, report.error)](report, "quit");
-}
-
-function levelOf(ok: boolean, error: string | undefined): "info" | "warn" | "error" {
-  if (error !== undefined) return "error";
-  return ok ? "info" : "warn";
-}
-
-/** More than what has its own bound takes: only an error that nobody expects can hold it up for longer. */
-const SPARE_MS = 1000;
-
-function bounded(work: Promise<void>, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = deadline(ms + SPARE_MS, resolve);
-  return Promise.race([work, promise]).finally(cancel);
-}
-
-function logBug({ log }: Run, error: unknown, what: string): void {
-  log.error({ error: error instanceof Error ? error.stack : String(error) }, `a bug in ebb: ${what}`);
-}
-
-/** Those that the wait found, where that is all there is to know. */
-function waitedFor({ wait, settings }: Run, purpose: "quit"): readonly Sidecar[] | undefined {
-  const here = wait?.here();
-  if (here === undefined || here.sidecars.length === 0 || isUnsettled(here, settings, purpose)) return undefined;
-  return here.sidecars;
-}
-
-/** Those that the wait found; where it found none, or did not come to that, those that are there now: a sidecar may come late. */
-async function knownSidecars(
-  { wait, settings, env, log }: Run,
-  purpose: "quit" | "drain",
-): Promise<readonly Sidecar[]> {
-  const signal = abortedAfter(settings.quitTimeout);
-  const { onStranger } = createStrangers(log, "warn", purpose === "quit" ? "not quit" : "not drained");
-  const waited = wait?.here();
-  const look = { env, forMs: 0, isAgain: waited !== undefined, signal, log, onStranger };
-  const isFound = waited !== undefined && waited.sidecars.length > 0;
-  const here = isFound ? waited : await findSidecars(settings, look);
-  return (await settle(here, settings, { ...look, purpose })).sidecars;
+  quitSidecars(run).then(done, done);
 }
 
 /** One line at the end: how long each phase took, and how it ended. */

@@ -1,0 +1,69 @@
+import type { Plan } from "../../core/leaving.ts";
+import type { Settings } from "../../core/options.ts";
+import { ENVOY_DRAINING } from "../../core/probe.ts";
+import { kindOf } from "../../core/sidecars/registry.ts";
+import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import { leftUntil } from "../timer.ts";
+import { bounded, logBug } from "../unexpected.ts";
+import { type Company, knownSidecars } from "./sidecars.ts";
+
+export interface Draining extends Company {
+  readonly settings: Company["settings"] & Settings<"restartPolicy" | "minDrain" | "idle">;
+  readonly leaving: Plan;
+  /** Whether the sidecars have been up. */
+  readonly isReady: boolean;
+  readonly cutDrain: AbortController;
+}
+
+/** Never rejects. Traffic ends before the child is told to. */
+export async function drainSidecars(run: Draining): Promise<void> {
+  try {
+    await bounded(drainKnown(run), run.leaving.drainMs);
+  } catch (error) {
+    logBug(run.log, error, "the drain failed");
+  }
+}
+
+async function drainKnown(run: Draining): Promise<void> {
+  const { settings, leaving, log, cutDrain } = run;
+  const end = performance.now() + leaving.drainMs;
+  const sidecars = await knownSidecars(run, "drain");
+  const { drainAll } = await import("../envoy/drain.ts"); // few starts need it
+  log.info({ atMostMs: leaving.drainMs }, "draining before the command is stopped");
+  await drainAll(sidecars, {
+    boundMs: leftUntil(end),
+    minMs: settings.minDrain,
+    idle: settings.idle,
+    wereReady: run.isReady,
+    log,
+    signal: cutDrain.signal,
+  });
+}
+
+/** Of a sidecar that is not ready because it drains. */
+export function takeDrainBack(run: Draining, sidecar: Sidecar, reason: string): void {
+  if (mayHaveDrained(run) && reason.includes(ENVOY_DRAINING)) takeBack(run, sidecar, "revive");
+}
+
+/** Of sidecars whose readiness does not tell that they drain. */
+export function takeHiddenDrainsBack(run: Draining): void {
+  if (!mayHaveDrained(run)) return;
+  for (const sidecar of run.wait?.here()?.sidecars ?? []) {
+    const isHidden = sidecar.name !== "custom" && kindOf(sidecar.name).staysReady === true;
+    if (isHidden) takeBack(run, sidecar, "reviveIfDraining");
+  }
+}
+
+/** Whether a container before this one, of the same pod, may have: by itself, or by its preStop hook, which a failed liveness probe runs too. */
+function mayHaveDrained({ leaving, settings }: Draining): boolean {
+  return leaving.drainMs > 0 || (settings.restartPolicy ?? "Never") !== "Never";
+}
+
+function takeBack(run: Draining, { name }: Sidecar, how: "revive" | "reviveIfDraining"): void {
+  const act = async (): Promise<void> => {
+    const { [how]: revive } = await import("../envoy/drain.ts");
+    const proved = await knownSidecars(run, "drain");
+    for (const sidecar of proved) if (sidecar.name === name) await revive(sidecar, run.log);
+  };
+  act().catch((error: unknown) => logBug(run.log, error, "the drain could not be taken back"));
+}

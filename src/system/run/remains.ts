@@ -1,0 +1,48 @@
+import type { Plan } from "../../core/leaving.ts";
+import { SIG, type SignalNumber, signalName } from "../../core/signal.ts";
+import { type Child, hasGroup, kill } from "../child.ts";
+import type { Log } from "../log.ts";
+import { logBug } from "../unexpected.ts";
+
+/** What is left of a command, in its group or anywhere. */
+export interface Remains {
+  readonly log: Log;
+  readonly leaving: Plan;
+}
+
+export function send(log: Log, pid: number, signal: SignalNumber): void {
+  const problem = kill(pid, signal);
+  if (problem !== undefined) log.warn({ signal: signalName(signal), pid, problem }, "the signal could not be sent");
+}
+
+/** As dumb-init ends what its child leaves; what is stopped could not end otherwise. */
+export function endGroup(log: Log, { pid }: Child): void {
+  send(log, -pid, SIG.TERM);
+  send(log, -pid, SIG.CONT);
+}
+
+/** How often a group is looked at that is about to end: its number is another's soon after. */
+const GROUP_PERIOD_MS = 10;
+
+export function watchGroup({ log, leaving: { graceMs } }: Remains, { pid: group }: Child, onGone: () => void): void {
+  if (!hasGroup(group)) return onGone();
+  log.info({ group, graceMs }, "the command has ended, and left processes in its group");
+  const timer = setInterval(() => {
+    if (hasGroup(group)) return;
+    clearInterval(timer);
+    onGone();
+  }, GROUP_PERIOD_MS);
+}
+
+/** All that ebb can find of the command, wherever it has gone: as PID 1 every process, else all descendants. */
+export async function killAll({ log, leaving: { graceMs } }: Remains, { pid, others }: Child): Promise<void> {
+  log.warn({ graceMs }, "out of grace: SIGKILL to all that is left of the command");
+  if (hasGroup(pid)) send(log, -pid, SIG.KILL);
+  if (process.pid === 1) return send(log, -1, SIG.KILL);
+  try {
+    const { killDescendants } = await import("../descendants.ts");
+    await killDescendants(others, log);
+  } catch (error) {
+    logBug(log, error, "what is left of the command could not be killed");
+  }
+}

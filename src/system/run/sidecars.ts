@@ -1,0 +1,38 @@
+import type { Environment } from "../../core/option.ts";
+import type { Settings } from "../../core/options.ts";
+import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import type { Log } from "../log.ts";
+import { isUnsettled, settle } from "../settle.ts";
+import { findSidecars, type SidecarSettings } from "../sidecars.ts";
+import { createStrangers } from "../strangers.ts";
+import { abortedAfter } from "../timer.ts";
+import type { Wait } from "../waiting.ts";
+
+/** What a run knows of its sidecars. */
+export interface Company {
+  readonly env: Environment;
+  readonly settings: SidecarSettings & Settings<"quitTimeout">;
+  readonly log: Log;
+  readonly wait?: Wait;
+}
+
+/** Those that the wait found, where that is all there is to know. */
+export function waitedFor({ wait, settings }: Company, purpose: "quit"): readonly Sidecar[] | undefined {
+  const here = wait?.here();
+  if (here === undefined || here.sidecars.length === 0 || isUnsettled(here, settings, purpose)) return undefined;
+  return here.sidecars;
+}
+
+/** Those that the wait found; where it found none, or did not come to that, those that are there now: a sidecar may come late. */
+export async function knownSidecars(
+  { wait, settings, env, log }: Company,
+  purpose: "quit" | "drain",
+): Promise<readonly Sidecar[]> {
+  const signal = abortedAfter(settings.quitTimeout);
+  const { onStranger } = createStrangers(log, "warn", purpose === "quit" ? "not quit" : "not drained");
+  const waited = wait?.here();
+  const look = { env, forMs: 0, isAgain: waited !== undefined, signal, log, onStranger };
+  const isFound = waited !== undefined && waited.sidecars.length > 0;
+  const here = isFound ? waited : await findSidecars(settings, look);
+  return (await settle(here, settings, { ...look, purpose })).sidecars;
+}

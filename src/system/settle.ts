@@ -24,6 +24,7 @@ export interface SettleOptions extends Pick<Look, "env" | "log" | "signal" | "on
  */
 export async function settle(here: Here, settings: SidecarSettings, options: SettleOptions): Promise<Here> {
   const { purpose, env, log, signal, onStranger } = options;
+  if (here.found.length === 0) return here;
   const isOwn = purpose === "wait" || isOwnNetwork(settings);
   const open = openIn(here, settings, { purpose, isOwn });
   if (open.length === 0) return here;

@@ -62,6 +62,7 @@ async function main({ args, argvIndex, env, said, signals }: Invocation): Promis
   holdSignals();
   const late = lateStop(signals, early);
   if (late !== undefined) return 128 + late;
+  log.flush();
   for (const signal of early.kept) raise(signal);
   return exec({ words: call.command, argvIndex: argvIndexOf(argvIndex, call) });
 }

@@ -17,9 +17,17 @@ static void give_descriptors(void) {
     if (!is_inherited(standard)) fcntl(standard, F_SETFD, FD_CLOEXEC);
 }
 
+/* Whether execve makes it the default: until then ebb's handlers stay, and a command that cannot be executed is no end by a signal. */
+static int is_reset_by_exec(int signal) {
+  struct kernel_action now = {0};
+  if (!ebb_is_replaced || (ebb_inherited.ignored & BIT(signal))) return 0;
+  return kernel_sigaction(signal, NULL, &now) == 0 && now.handler != SIG_IGN;
+}
+
 /* Less than 0 where it fails: a child with all signals blocked would hear none. */
 static int give_signals(void) {
   for (int signal = 1; signal <= LAST_SIGNAL; signal++) {
+    if (is_reset_by_exec(signal)) continue;
     struct kernel_action action = {.handler = ebb_inherited.ignored & BIT(signal) ? SIG_IGN : SIG_DFL};
     if (kernel_sigaction(signal, &action, NULL) != 0 && signal != SIGKILL && signal != SIGSTOP) return -1;
   }

@@ -105,6 +105,7 @@ static long do_exec(const struct call *call) {
   struct words line = words(call, integer(call, 1));
   if (line.argv == NULL) return -ENOMEM;
   int result = ebb_exec(line.argv[0], line.argv);
+  if (result != -ENOEXEC) ebb_is_replaced = 0; /* else the shell is tried */
   free_words(line);
   return result;
 }
@@ -117,6 +118,7 @@ static long do_group_of(const struct call *call) { return or_errno(getpgid(integ
 
 static long do_hold_signals(const struct call *call) {
   (void)call;
+  ebb_is_replaced = 1;
   return kernel_sigmask(SIG_SETMASK, &(uint64_t){~0ull}, NULL);
 }
 

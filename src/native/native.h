@@ -51,6 +51,9 @@ extern int ebb_shares_group;
 /* The signal that ebb gets when its parent dies; 0: none. */
 extern int ebb_parent_signal;
 
+/* Set while another program takes ebb's place: signals.c then decides itself about those that come. */
+extern int ebb_is_replaced;
+
 /* The start is over: from here on the kernel reads the executable as any other (pages.c). */
 void ebb_settle(void);
 

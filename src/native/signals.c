@@ -22,7 +22,7 @@ static int ring[RING];
 static unsigned written, taken;
 static uint64_t beyond; /* those that found the ring full, each once */
 static struct kernel_action runtime[LAST_SIGNAL + 1];
-int ebb_has_child, ebb_shares_group, ebb_parent_signal;
+int ebb_has_child, ebb_shares_group, ebb_parent_signal, ebb_is_replaced;
 static unsigned continued; /* how many SIGCONT came */
 static int continues;      /* how many of them are still to be read */
 
@@ -62,9 +62,20 @@ static void note(int number) {
   kill(getpid(), SIGCHLD);
 }
 
+/*
+ * Nobody reads the ring any more, and execve forgets it. What ends the wait ends ebb here; what the program starts with blocked waits
+ * for it in the thread that becomes it; the rest is dropped, since the program could only die of it.
+ */
+static void take_late(int number) {
+  const uint64_t ends = BIT(SIGTERM) | BIT(SIGINT) | BIT(SIGQUIT);
+  if (ebb_inherited.blocked & BIT(number)) syscall(SYS_tgkill, getpid(), getpid(), number);
+  else if (ends & BIT(number)) _exit(128 + number);
+}
+
 static void take(int number, siginfo_t *info, void *context) {
   if (is_own(number, info)) return hand_on(number, info, context);
   if ((ebb_inherited.ignored & BIT(number)) && !ebb_has_child) return;
+  if (ebb_is_replaced) return take_late(number);
   if (ebb_shares_group && info->si_code == SI_KERNEL) return;
   if (number == SIGCONT) continued++;
   note(number);

@@ -311,7 +311,7 @@ function forward(run: Run, signal: SignalNumber): void {
 }
 
 function end(run: Run, child: Child, watch: boolean): void {
-  endGroup(run.log, child);
+  endGroup(run.log, child, watch);
   if (watch) watchGroup(run, child, () => run.queue.push({ kind: "group-gone" }));
 }
 

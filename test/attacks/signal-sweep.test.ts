@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { endsWait, forwarded, SIG, signalName, suspends } from "../../src/core/signal.ts";
 import { childPath, ebb, fakeSidecar, inParallel, runChild, type Started, startEbb, until } from "../harness.ts";
+import { takes } from "../time.ts";
 
 // Every signal, at every phase of a run: none is lost, none comes twice, and none ends ebb itself.
 
@@ -115,7 +116,7 @@ test("as the child ends and ebb exits: the code is the child's", async () => {
     const named = together.filter((signal) => signal < 32); // kill() is for those, and knows when ebb is gone
     for (let at = 0; !isOver; at++) {
       if (at < 5000) started.kill(named[at % named.length] as number);
-      await Bun.sleep(0);
+      await takes(0);
     }
     const { code, signal } = await over;
     return { code, signal };

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { compiled, type Ended, startEbb, temporaryFolder } from "../harness.ts";
+import { takes } from "../time.ts";
 import { callName, callNumbers, errorNumber, type Made, type Point, type Role } from "./points.ts";
 import { type ScenarioName, scenarios, startProxy } from "./scenarios.ts";
 
@@ -60,7 +61,7 @@ async function endOf(ended: Promise<Ended>, meanwhile: () => void): Promise<Ende
   const end = performance.now() + HANG_MS;
   while (!isOver && performance.now() < end) {
     meanwhile();
-    await Promise.race([over, Bun.sleep(3)]);
+    await Promise.race([over, takes(3)]);
   }
   return isOver ? await over : undefined;
 }

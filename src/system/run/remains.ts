@@ -15,10 +15,13 @@ export function send(log: Log, pid: number, signal: SignalNumber): void {
   if (problem !== undefined) log.warn({ signal: signalName(signal), pid, problem }, "the signal could not be sent");
 }
 
-/** As dumb-init ends what its child leaves; what is stopped could not end otherwise. */
-export function endGroup(log: Log, { pid }: Child): void {
+/**
+ * As dumb-init ends what its child leaves: by TERM alone. What is stopped could not end while it is watched. Where ebb leaves at
+ * once, the kernel continues it, as it does every stopped group that has lost its parent (setpgid(2)).
+ */
+export function endGroup(log: Log, { pid }: Child, isWatched: boolean): void {
   send(log, -pid, SIG.TERM);
-  send(log, -pid, SIG.CONT);
+  if (isWatched) send(log, -pid, SIG.CONT);
 }
 
 /** How often a group is looked at that is about to end: its number is another's soon after. */

@@ -42,8 +42,9 @@ the command:
 leaving:
   --quit [+][METHOD ]URL
       what to request at the end, instead of the
-      sidecar's own quit (with +: before it)
-      (repeatable; default: by sidecar)
+      sidecar's own quit (with +: before it);
+      none: not the sidecar's own (repeatable;
+      default: by sidecar)
       [EBB_QUIT, ISTIO_QUIT_API, ENVOY_KILL_API,
       GENERIC_QUIT_ENDPOINTS,
       CSQL_PROXY_QUIT_URLS]

@@ -136,13 +136,17 @@ void (*signal(int number, void (*handler)(int)))(int) {
 }
 
 /*
- * In the place of libc's weak one: JavaScriptCore lets SIGPWR through as soon as it has a handler, which is not made for one that
- * another process sends.
+ * In the place of libc's weak one, for the runtime's own signals: its handlers are not made for one that another process sends.
+ * JavaScriptCore lets SIGPWR through as soon as it has a handler. What faults raise is let through here, so that Bun can say what
+ * ended it.
  */
 int __sigaction(int number, const struct sigaction *new, struct sigaction *old);
 int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
   int result = __sigaction(number, new, old);
-  if (result == 0 && number == SIGPWR && new != NULL && new->sa_handler != SIG_DFL) ebb_catch(SIGPWR);
+  const uint64_t runtimes = FAULTS | BIT(SIGPWR);
+  if (result != 0 || new == NULL || new->sa_handler == SIG_DFL || !(BIT(number) & runtimes)) return result;
+  ebb_catch(number);
+  if (BIT(number) & FAULTS) kernel_sigmask(SIG_UNBLOCK, &(uint64_t){BIT(number)}, NULL);
   return result;
 }
 

@@ -1,3 +1,4 @@
+import { SIG } from "../../src/core/signal.ts";
 import { type Case, SLACK_MS } from "./case.ts";
 import { justification, missedReadiness } from "./oracle-ready.ts";
 import type { Flags } from "./plan.ts";
@@ -72,10 +73,13 @@ function judgeLastLine({ seen, log, app, broken }: Case): void {
 function judgeSignals({ plan, seen, app, broken }: Case): void {
   if (app === undefined) return;
   const sent = new Set(seen.sent.map(({ signal }) => rewritten(signal, plan.flags)));
+  const endedAt = app.facts.find(({ what }) => /^(exit|raise) /.test(what))?.at ?? Number.POSITIVE_INFINITY;
   for (const { what, at } of app.facts) {
     const [word, text] = what.split(" ");
     const number = Number(text);
-    if (word === "signal" && !sent.has(number)) broken("always", `the app got signal ${number}, which nobody sent`);
+    const isOfGroupsEnd = plan.flags.isGroup && number === SIG.TERM && at >= endedAt;
+    if (word === "signal" && !sent.has(number) && !isOfGroupsEnd)
+      broken("always", `the app got signal ${number}, which nobody sent`);
     if (word !== "missing") continue;
     const inTime = seen.sent.some((one) => rewritten(one.signal, plan.flags) === number && one.at < at - SLACK_MS);
     if (inTime) broken("always", `the app never got signal ${number}`);

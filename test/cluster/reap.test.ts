@@ -55,14 +55,20 @@ interface Otherwise extends Partial<Omit<Reaping, "api">> {
   readonly kubeconfig?: string;
   /** Happens between each look and its act. */
   readonly meanwhile?: () => Promise<void>;
+  /** Happens between what an act reads and what it writes. */
+  readonly between?: () => Promise<void>;
 }
 
 async function reapPod(pod: Pod, means: readonly MeansKind[], otherwise: Otherwise = {}): Promise<Reaped> {
-  const { meanwhile, kubeconfig, ...more } = otherwise;
+  const { meanwhile, between, kubeconfig, ...more } = otherwise;
   const log = collectLog();
   const api = await connect({ env: process.env, kubeconfig }, log);
   const acts: [Act, Result][] = [];
-  const perform = createActs({ api, gate: async () => undefined, image: images.ebb, log });
+  const patch: typeof api.patch = async (...words) => {
+    await between?.();
+    return await api.patch(...words);
+  };
+  const perform = createActs({ api: { ...api, patch }, gate: async () => undefined, image: images.ebb, log });
   const { name, namespace = "", uid = "" } = pod.metadata;
   const outcome = await reap(
     { name, namespace, uid },
@@ -102,6 +108,19 @@ describe("a Job that a real Envoy keeps from its end", () => {
     expect(outcome.kind).toBe("ended");
     await here.until("the Job is complete", async () => hasCondition(await here.job("work"), "Complete"));
     expect(exitCodeOf(await here.pod(pod.metadata.name), "envoy")).toBe(0);
+  });
+
+  test.concurrent("completes by ephemeral, where somebody else writes to the pod at the same time", async () => {
+    await using here = await namespace();
+    const pod = await stuckJob(here, 0);
+    let written = 0;
+    const write = async () => {
+      if (++written === 1) await here.kubectl("annotate", "pod", pod.metadata.name, "somebody=else");
+    };
+    const { outcome, acts } = await reapPod(pod, ["ephemeral"], { between: write });
+    expect(written).toBe(2);
+    expect(resultsOf(acts)).toEqual([["ephemeral", { kind: "taken" }]]);
+    expect(outcome.kind).toBe("ended");
   });
 
   test.concurrent("fails where its app has failed", async () => {

@@ -286,16 +286,17 @@ describe("ephemeral", () => {
     expect(containersOf(cluster)[2]).not.toHaveProperty("env");
   });
 
-  test.each([
-    ["another pod", stuck("uid-2")],
-    ["a pod that has changed", { ...stuck(), metadata: { ...(stuck().metadata as Json), resourceVersion: "8" } }],
-  ])("%s by then is not changed", async (_, other) => {
+  const changed = { ...stuck(), metadata: { ...(stuck().metadata as Json), resourceVersion: "8" } };
+  test.each<[string, Json, Result]>([
+    ["another pod", stuck("uid-2"), refused("422 the request is invalid")],
+    ["a pod that has changed", changed, { kind: "unavailable", why: "409 the object has been modified" }],
+  ])("%s by then is not changed", async (_, other, result) => {
     await using cluster = withPod();
     cluster.answer = ({ method }) => {
       if (method === "PATCH") cluster.pods.set("shop/p", other);
       return undefined;
     };
-    expect((await perform(cluster, means)).result).toEqual(refused("422 the request is invalid"));
+    expect((await perform(cluster, means)).result).toEqual(result);
     expect(cluster.pods.get("shop/p")).toEqual(other);
   });
 });

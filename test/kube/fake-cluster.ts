@@ -80,9 +80,11 @@ export function startFakeCluster(access: Partial<Access> = {}): FakeCluster {
     },
   });
   const patched = async (request: Request, pod: Json, key: string): Promise<Response> => {
-    const changed = structuredClone(pod);
+    const changed = structuredClone(pod) as Json & { metadata: Json };
+    const { resourceVersion } = changed.metadata;
     const errors = applyPatch(changed, (await request.json()) as Operation[]);
     if (errors.some((error) => error !== null)) return refuse(422, "the request is invalid");
+    if (changed.metadata.resourceVersion !== resourceVersion) return refuse(409, "the object has been modified");
     fake.pods.set(key, changed);
     return Response.json(changed);
   };

@@ -11,7 +11,7 @@ type Ephemeral = Extract<Means, { kind: "ephemeral" }> & { readonly patienceMs: 
 
 /**
  * A container of ebb's image in the pod: it shares the pod's loopback, and nothing of the sidecar's own is needed. The patch is
- * refused where the pod is another one, or has changed since it was looked at.
+ * refused where the pod is another one (422), or has changed since it was looked at (409: look again).
  */
 export async function actByEphemeral(means: Ephemeral, acting: Acting, settings: ActSettings): Promise<Result> {
   const { pod, objection, signal } = acting;
@@ -31,7 +31,7 @@ function patchOf(means: Ephemeral, pod: KubeObject, settings: ActSettings): read
   const list = "/spec/ephemeralContainers";
   return [
     { op: "test", path: "/metadata/uid", value: view.uid },
-    { op: "test", path: "/metadata/resourceVersion", value: pod.metadata.resourceVersion },
+    { op: "replace", path: "/metadata/resourceVersion", value: pod.metadata.resourceVersion }, // a Conflict, if it is another
     view.ephemeralContainers.length === 0
       ? { op: "add", path: list, value: [container] }
       : { op: "add", path: `${list}/-`, value: container },

@@ -1,5 +1,5 @@
 // bun ask.ts "[METHOD ]PORT/PATH": one request to a port of this network's loopback, or to `unix:SOCKET/PATH`, whose name ends with
-// .sock. Writes {status, body}; nothing: refused.
+// .sock. Writes {status, body}, of an answer that was cut {status: "cut"}; nothing: refused.
 
 const [, method = "GET", where = ""] = /^(?:([A-Z]+) )?(.*)$/.exec(process.argv[2] ?? "") ?? [];
 const [, unix, path] = /^unix:(.*?\.sock)(.*)$/.exec(where) ?? [];
@@ -8,7 +8,9 @@ try {
   const answer = await fetch(url, { method, redirect: "manual", ...(unix === undefined ? {} : { unix }) });
   process.stdout.write(JSON.stringify({ status: answer.status, body: await answer.text() }));
 } catch (error) {
-  if (!/refused|ENOENT/i.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (code === "ECONNRESET") process.stdout.write(JSON.stringify({ status: "cut", body: "" }));
+  else if (!/refused|ENOENT/i.test(code)) throw error;
 }
 
 export {};

@@ -20,7 +20,8 @@ export interface Container {
 }
 
 export interface Answer {
-  readonly status: number;
+  /** `cut`: the connection ended before the answer did. */
+  readonly status: number | "cut";
   readonly body: string;
 }
 

@@ -14,6 +14,8 @@ export interface Subject {
   readonly ready: { readonly at: string; readonly status: number };
   /** Its own exit code after a quit. */
   readonly exitCode: number;
+  /** Its process may end before the answer to a quit is sent. */
+  readonly cutsQuitAnswer?: true;
   /** What ebb says of its end. */
   readonly quitOutcome: RegExp;
   /** What a second quit, after the first, ends with: ebb's exit code and outcome. */

@@ -143,6 +143,7 @@ function policyOf({ settings, leaving }: Run): Policy {
 function listenForEvents(run: Run, signals: Signals): void {
   signals.subscribe((signal, { wasIgnored, isEarly }) => {
     run.log.debug({ signal: signalName(signal) }, "signal");
+    if (signal === SIG.CONT && run.child !== undefined) run.child.isToStop = false; // also where its stop is still to be read
     run.queue.push({ kind: "signal", signal, wasIgnored, isEarly });
   });
   signals.onChildChange(() => {
@@ -306,7 +307,7 @@ function forward(run: Run, signal: SignalNumber): void {
   run.log.debug({ signal: signalName(signal), pid: child.pid }, "forwarded");
   if (signal === SIG.CONT && child.terminal >= 0 && !child.sharesGroup && run.exit === undefined) return goOn(child);
   if (suspends(signal)) child.isToStop = true;
-  else if (signal === SIG.CONT) child.isToStop = false;
+  else if (signal === SIG.CONT) child.isToStop = false; // both may have been read at once
   send(run.log, run.settings.group ? -child.pid : child.pid, signal);
 }
 

@@ -55,6 +55,21 @@ test.each(stops)("%s to a child that goes on does not stop ebb", async (_, signa
   expect({ code, stdout }).toEqual({ code: 0, stdout: `ready\n${signal}\n${SIG.TERM}\n` });
 });
 
+test("SIGCONT that comes together with the child's stop continues both", async () => {
+  const { started, child } = await startChild(["record"]);
+  await using _started = started;
+  process.kill(started.pid, SIG.TSTP);
+  await until("the child has it", () => started.stdout().includes(`\n${SIG.TSTP}\n`));
+  process.kill(started.pid, SIG.STOP);
+  await until("ebb has stopped", () => processState(started.pid) === "T");
+  process.kill(child, SIG.STOP);
+  await until("the child has stopped, which ebb has not read yet", () => processState(child) === "T");
+  process.kill(started.pid, SIG.CONT);
+  await areBoth("S", started, child);
+  started.kill(SIG.TERM);
+  expect((await started.ended).code).toBe(0);
+});
+
 test("a stop that is rewritten to STOP stops both, as with dumb-init", async () => {
   const { started, child } = await startChild(["record"], ["--group", "--signal", "TTIN:STOP"]);
   await using _started = started;

@@ -66,6 +66,6 @@ test("status reads so much and no more of an Envoy without end", async () => {
     clusters: endless,
   });
   expect(ended.code).toBe(0);
-  expect(ended.stdout).toContain("/stats: an answer longer than 16 MiB");
+  expect(ended.stdout).toMatch(/\/stats: (an answer longer than 16 MiB|no answer in time)/); // whichever bound is met first
   expect(peak).toBeLessThan(160 * MIB);
 }, 60_000);

@@ -58,7 +58,7 @@ describe("each quit has all of --quit-timeout", () => {
     const { log } = await ebb(["quit", ...flags, "--quit", `+${companion.url}/bye`]);
     const [other, own] = log.filter(({ msg }) => msg === "ebb: quit");
     expect([other?.outcome, own?.outcome]).toEqual(["connection refused", "gone"]);
-    expect(Number(other?.tookMs)).toBeGreaterThan(1900);
+    expect(Number(other?.tookMs)).toBeGreaterThan(1500); // not half of it
     expect(Number(own?.tookMs)).toBeLessThan(Number(other?.tookMs));
     expect(sidecar.requests).toEqual(["POST /quitquitquit"]);
   });
@@ -81,16 +81,16 @@ test.each(["+", ""])("a quit that is answered with 500 is repeated twice (--quit
 });
 
 describe("--signal-process +NAME signals", () => {
-  test.each<[string, FakeSidecarOptions, boolean]>([
-    ["nobody who has taken the quit and drains", taken, false],
-    ["who refuses the quit", refusing(404), true],
-    ["who answers 500, each time", refusing(500), true],
-    ["who never answers, after half of the time", { onQuit: () => undefined }, true],
-  ])("%s", async (_, options, isSignalled) => {
+  test.each<[string, FakeSidecarOptions, boolean, string]>([
+    ["nobody who has taken the quit and drains", taken, false, "3s"],
+    ["who refuses the quit", refusing(404), true, "30s"],
+    ["who answers 500, each time", refusing(500), true, "30s"],
+    ["who never answers, after half of the time", { onQuit: () => undefined }, true, "9s"],
+  ])("%s", async (_, options, isSignalled, timeout) => {
     using folder = agentFolder();
     await using agent = await startAgent([folder.path, "record", "2"]);
     await using sidecar = await fakeSidecar(options);
-    const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "3s"];
+    const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", timeout];
     const { log } = await ebb(["quit", ...flags, "--signal-process", `+${folder.name}`]);
     expect(hasEnded(agent.pid)).toBe(isSignalled);
     const outcome = isSignalled ? "gone after SIGINT" : "answered, but still there";

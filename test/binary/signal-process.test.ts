@@ -14,18 +14,21 @@ import {
 } from "../harness.ts";
 import { agentFolder, hasEnded, startAgent } from "./agent.ts";
 
-const quit = ["quit", "--sidecar", "none", "--quit-timeout", "1800ms", "--signal-process"];
+const quitWithin = (timeout: string) => ["quit", "--sidecar", "none", "--quit-timeout", timeout, "--signal-process"];
+/** A third of it for each signal. */
+const quit = quitWithin("1800ms");
+const patientQuit = quitWithin("30s");
 const run = ["run", "--sidecar", "none", "--quit-timeout", "1800ms", "--signal-process"];
 
 describe("ebb quit --signal-process", () => {
-  test.each<[string, readonly string[], string, string]>([
-    ["ends at SIGINT", ["record", "2"], "gone after SIGINT", "ready\n2\n"],
-    ["ignores SIGINT", ["record", "15"], "gone after SIGTERM", "ready\n2\n15\n"],
-    ["ignores SIGINT and SIGTERM", ["record", "1"], "gone after SIGKILL", "ready\n2\n15\n"],
-  ])("ends a process that %s", async (_, words, outcome, output) => {
+  test.each<[string, string, readonly string[], string, string]>([
+    ["ends at SIGINT", "30s", ["record", "2"], "gone after SIGINT", "ready\n2\n"],
+    ["ignores SIGINT", "6s", ["record", "15"], "gone after SIGTERM", "ready\n2\n15\n"],
+    ["ignores SIGINT and SIGTERM", "1800ms", ["record", "1"], "gone after SIGKILL", "ready\n2\n15\n"],
+  ])("ends a process that %s", async (_, timeout, words, outcome, output) => {
     using folder = agentFolder();
     await using agent = await startAgent([folder.path, ...words]);
-    const { code, log } = await ebb([...quit, folder.name]);
+    const { code, log } = await ebb([...quitWithin(timeout), folder.name]);
     expect(code).toBe(0);
     expect(log.at(-1)).toMatchObject({
       msg: "ebb: quit",
@@ -60,7 +63,7 @@ describe("ebb quit --signal-process", () => {
     await using agent = await startAgent([folder.path, "record", "2"]);
     expect((await ebb([...quit, `/no/such/${folder.name}`])).code).toBe(69);
     expect(agent.output()).toBe("ready\n");
-    expect((await ebb([...quit, folder.path])).code).toBe(0);
+    expect((await ebb([...patientQuit, folder.path])).code).toBe(0);
   });
 
   test("a name that only a script's arguments have is not found", async () => {
@@ -77,7 +80,7 @@ describe("ebb quit --signal-process", () => {
     const script = '"$0" record 2 & exec sleep 60';
     await using parent = await startAgent(["/bin/sh", "-c", script, folder.path]);
     const [pid = 0] = childrenOf(parent.pid);
-    const { code, log } = await ebb([...quit, folder.name]);
+    const { code, log } = await ebb([...patientQuit, folder.name]);
     expect([code, log.at(-1)?.outcome, processState(pid)]).toEqual([0, "gone after SIGINT", "Z"]);
     expect((await ebb([...quit, folder.name])).log.at(-1)?.outcome).toMatch(/^no such process/);
   });
@@ -188,7 +191,7 @@ describe("with +, --signal-process is the last resort", () => {
     using folder = agentFolder();
     await using agent = await startAgent([folder.path, "record", "2"]);
     await using sidecar = await fakeSidecar({ onQuit: (_, response) => response.writeHead(404).end() });
-    const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "4s"];
+    const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "30s"];
     const { log } = await ebb(["quit", ...flags, "--signal-process", `+${folder.name}`]);
     expect(log.at(-1)).toMatchObject({ sidecar: "envoy", outcome: "gone after SIGINT" });
     expect(hasEnded(agent.pid)).toBe(true);

@@ -19,13 +19,13 @@ extern char **environ;
 
 static int report;
 static int ignored[65];
-static volatile sig_atomic_t awaited;
+static volatile sig_atomic_t came[65];
 
 static void note(int number) {
   char line[32];
   int length = snprintf(line, sizeof line, "signal %d\n", number);
   (void)!write(report, line, (size_t)length);
-  if (number == awaited) awaited = 0;
+  came[number] = 1;
 }
 
 static int waits(char **steps) {
@@ -90,7 +90,7 @@ static void until(int number) {
   sigfillset(&all);
   sigemptyset(&none);
   sigprocmask(SIG_BLOCK, &all, NULL);
-  for (awaited = number; awaited != 0;) sigsuspend(&none);
+  while (!came[number]) sigsuspend(&none); /* it may come before this is asked for */
 }
 
 static void end(int code) {

@@ -1,3 +1,4 @@
+import { endsCommand } from "../../src/core/signal.ts";
 import { type Case, SLACK_MS } from "./case.ts";
 import { isGood } from "./oracle-ready.ts";
 import type { Endpoint } from "./plan.ts";
@@ -83,7 +84,7 @@ export function judgeDrain(one: Case): void {
   const { plan, seen, log, broken } = one;
   const { flags } = plan;
   const code = seen.code as number;
-  const stopped = new Set(stopsOf(flags, seen.sent).map(({ signal }) => 128 + signal));
+  const stopped = new Set(seen.sent.filter(({ signal }) => endsCommand(signal)).map(({ signal }) => 128 + signal));
   if (code !== 0 && code !== 69 && !stopped.has(code)) broken("always", `exit code ${code}`);
   const slackMs = SLACK_MS + 2 * seen.stalledMs;
   const tookMs = seen.endedAt - seen.startedAt;

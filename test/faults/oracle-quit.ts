@@ -1,3 +1,4 @@
+import { endsCommand } from "../../src/core/signal.ts";
 import { type Case, SLACK_MS } from "./case.ts";
 import type { Request } from "./proxy.ts";
 
@@ -67,7 +68,7 @@ export function judgeQuit(one: Case): void {
   const { plan, seen, broken, log } = one;
   const { code, endedAt, startedAt } = seen;
   const slackMs = SLACK_MS + 2 * seen.stalledMs;
-  const stopsSent = new Set(seen.sent.map(({ signal }) => 128 + signal));
+  const stopsSent = new Set(seen.sent.filter(({ signal }) => endsCommand(signal)).map(({ signal }) => 128 + signal));
   if (code !== 0 && code !== 69 && !stopsSent.has(code as number)) broken("always", `exit code ${code}`);
   if (endedAt - startedAt > plan.flags.quitMs + slackMs)
     broken("time", `it took ${Math.round(endedAt - startedAt)} ms`);

@@ -17,6 +17,14 @@ export function justification({ plan, seen }: Case, start: Fact | undefined): st
   return isTime ? "out of time" : undefined;
 }
 
+/** Before this moment the command cannot have been started. */
+export function readyAt({ plan, seen }: Pick<Case, "plan" | "seen">): number {
+  const { flags, command } = plan;
+  if (command === "run" && flags.noWait) return seen.startedAt;
+  const answered = seen.requests.find(saysReady)?.at ?? Number.POSITIVE_INFINITY;
+  return flags.onWaitTimeout === "start" ? Math.min(answered, seen.startedAt + flags.waitMs) : answered;
+}
+
 /** A 2xx, of which at least something was written. */
 function saysReady({ endpoint, answer }: Request): boolean {
   return endpoint === "ready" && isGood(answer);

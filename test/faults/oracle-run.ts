@@ -1,6 +1,6 @@
-import { SIG } from "../../src/core/signal.ts";
 import { type Case, SLACK_MS } from "./case.ts";
 import { justification, missedReadiness } from "./oracle-ready.ts";
+import { endsTheWait, judgeEarly, judgeSignals } from "./oracle-signals.ts";
 import type { Flags } from "./plan.ts";
 import { rewritten, stops } from "./plan-signals.ts";
 import type { Fact } from "./witness.ts";
@@ -19,6 +19,7 @@ export function judgeRun(one: Case): void {
   if (app === undefined && seen.code === 69) missedReadiness(one);
   judgeLastLine(one);
   judgeSignals(one);
+  judgeEarly(one);
   judgeTimes(one);
 }
 
@@ -52,7 +53,7 @@ function codesWithoutApp(one: Case): ReadonlySet<number> {
   const hasTimedOut = !flags.noWait && flags.onWaitTimeout === "fail" && tookMs >= flags.waitMs - 2;
   if (hasTimedOut) codes.add(69);
   for (const { signal } of seen.sent) {
-    if (stops.includes(signal) || stops.includes(rewritten(signal, flags))) codes.add(128 + signal);
+    if (endsTheWait(signal, flags)) codes.add(128 + signal);
   }
   // ended in its first instant, before it could say a word
   const wasStarted = log.some(({ msg }) => msg === "ebb: started");
@@ -67,23 +68,6 @@ function judgeLastLine({ seen, log, app, broken }: Case): void {
   const raised = app?.facts.at(-1)?.what === "raise 9";
   if (raised && last.signal !== "SIGKILL") broken("always", `the log says signal ${last.signal}, it was SIGKILL`);
   if (app !== undefined && !log.some(({ msg }) => msg === "ebb: started")) broken("always", "no word of the start");
-}
-
-/** All that could reach the child did, and nothing else. */
-function judgeSignals({ plan, seen, app, broken }: Case): void {
-  if (app === undefined) return;
-  const sent = new Set(seen.sent.map(({ signal }) => rewritten(signal, plan.flags)));
-  const endedAt = app.facts.find(({ what }) => /^(exit|raise) /.test(what))?.at ?? Number.POSITIVE_INFINITY;
-  for (const { what, at } of app.facts) {
-    const [word, text] = what.split(" ");
-    const number = Number(text);
-    const isOfGroupsEnd = plan.flags.isGroup && number === SIG.TERM && at >= endedAt;
-    if (word === "signal" && !sent.has(number) && !isOfGroupsEnd)
-      broken("always", `the app got signal ${number}, which nobody sent`);
-    if (word !== "missing") continue;
-    const inTime = seen.sent.some((one) => rewritten(one.signal, plan.flags) === number && one.at < at - SLACK_MS);
-    if (inTime) broken("always", `the app never got signal ${number}`);
-  }
 }
 
 /** What follows after what, within its own limit. */

@@ -1,6 +1,7 @@
+import { endsWait } from "../../src/core/signal.ts";
 import { type Case, SLACK_MS } from "./case.ts";
 import { justification, missedReadiness } from "./oracle-ready.ts";
-import { stops } from "./plan-signals.ts";
+import { judgeEarly } from "./oracle-signals.ts";
 import type { Fact } from "./witness.ts";
 
 /** `ebb wait`: 0 or the command's own end where all was ready, 69 where not; nothing of ebb is left beside the command. */
@@ -10,7 +11,7 @@ export function judgeWait(one: Case): void {
   const tookMs = seen.endedAt - seen.startedAt;
   const isReady = justification(one, app?.facts[0]) !== undefined;
   const possible = new Set<number>();
-  for (const { signal } of seen.sent) if (stops.includes(signal)) possible.add(128 + signal);
+  for (const { signal } of seen.sent) if (endsWait(signal)) possible.add(128 + signal);
   if (flags.onWaitTimeout === "fail" && tookMs >= flags.waitMs - 2) possible.add(69);
   if (app !== undefined) addEnd(one, app.facts, possible);
   else if (isReady) {
@@ -27,6 +28,7 @@ export function judgeWait(one: Case): void {
   if (app !== undefined && app.pid !== seen.pid)
     broken("always", `the command is process ${app.pid}, ebb was ${seen.pid}`);
   if (app === undefined && code === 69) missedReadiness(one);
+  judgeEarly(one);
   const slackMs = SLACK_MS + 2 * seen.stalledMs;
   if (app === undefined && tookMs > flags.waitMs + slackMs) broken("time", `it took ${Math.round(tookMs)} ms`);
 }

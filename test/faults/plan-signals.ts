@@ -1,14 +1,28 @@
-import { SIG } from "../../src/core/signal.ts";
+import { endsWait, SIG } from "../../src/core/signal.ts";
 import type { AppPlan, CommandName, Cue, Flags, SignalPlan } from "./plan.ts";
 import { planEnd } from "./plan-app.ts";
 import type { Random } from "./random.ts";
 
-/** HUP and QUIT, which end some commands and not others, are in test/attacks. */
+/** Those that ask an app to stop: they begin the drain and the grace. */
 export const stops: readonly number[] = [SIG.INT, SIG.TERM];
 
-/** Those that ask nobody to stop; all can be forwarded. */
+/** Those that are only forwarded to an app, HUP as for a reload; QUIT ends a wait all the same. */
 export const others: readonly number[] = [
-  ...[SIG.USR1, SIG.USR2, SIG.PIPE, SIG.ALRM, SIG.STKFLT, SIG.CONT, SIG.TSTP, SIG.URG, SIG.XCPU, SIG.XFSZ, SIG.VTALRM],
+  ...[
+    SIG.HUP,
+    SIG.QUIT,
+    SIG.USR1,
+    SIG.USR2,
+    SIG.PIPE,
+    SIG.ALRM,
+    SIG.STKFLT,
+    SIG.CONT,
+    SIG.TSTP,
+    SIG.URG,
+    SIG.XCPU,
+    SIG.XFSZ,
+    SIG.VTALRM,
+  ],
   ...[SIG.PROF, SIG.WINCH, SIG.IO, 35, 36, 40, 50, 63, 64],
 ];
 
@@ -49,7 +63,10 @@ export function planSignals(random: Random, about: About): Planned {
     case "stopped":
       return stopped(random, about);
     case "killed":
-      return { steps: [...app.steps, "hold"], signals: [signal(random, "app", random.pick([...stops, SIG.USR1, 40]))] };
+      return {
+        steps: [...app.steps, "hold"],
+        signals: [signal(random, "app", random.pick([...stops, SIG.HUP, SIG.QUIT, SIG.USR1, 40]))],
+      };
     case "early":
       return { steps: [...app.steps, ...planEnd(random)], signals: before(random) };
     case "held":
@@ -86,7 +103,7 @@ function noted(random: Random, { app, flags }: About): Planned {
 
 /** They come before the application is there for them, most while ebb waits; it takes them up later, all of them. */
 function held(random: Random, { app, flags }: About): Planned {
-  const blocked = others.filter((number) => number !== SIG.TSTP);
+  const blocked = others.filter((number) => number !== SIG.TSTP && !endsWait(number));
   const early = random.some(blocked, random.int(1, 12));
   const signals = early.map((number) => signal(random, "ebb", number, random.int(0, 60)));
   const awaited = new Set(early.map((number) => rewritten(number, flags)).filter((number) => number !== 0));
@@ -109,13 +126,16 @@ function stopped(random: Random, { app, flags }: About): Planned {
   return { steps: ["note", ...app.steps, wait, `sleep:${random.int(0, 100)}`, ...planEnd(random)], signals };
 }
 
+/** What matters most where no app is there yet. */
+const early: readonly number[] = [...stops, SIG.QUIT, SIG.HUP];
+
 /** While it waits, drains or quits, or as it starts. */
 function before(random: Random): readonly SignalPlan[] {
   if (random.chance(0.6)) return [];
   const count = random.weigh([70, 1], [20, 2], [10, 5]);
   return Array.from({ length: count }, () => {
     const cue = random.weigh<Cue>([80, "ebb"], [10, "drain"], [10, "quit"]);
-    return signal(random, cue, random.chance(0.7) ? random.pick(stops) : random.pick(others), random.int(0, 250));
+    return signal(random, cue, random.pick(random.chance(0.5) ? early : others), random.int(0, 250));
   });
 }
 

@@ -1,3 +1,4 @@
+import { endsWait } from "../../src/core/signal.ts";
 import { catches, type Started, startEbb, until } from "../harness.ts";
 import { takes } from "../time.ts";
 import { now } from "./clock.ts";
@@ -109,8 +110,9 @@ function sendSignals(soaked: readonly Soaked[], random: Random): () => void {
     if (isSignalled) targets.add(started);
     started.ended.finally(() => targets.delete(started)).catch(() => undefined);
   }
+  const harmless = others.filter((signal) => !endsWait(signal));
   const timer = setInterval(() => {
-    for (const { pid } of targets) killBy(pid, random.pick(others));
+    for (const { pid } of targets) killBy(pid, random.pick(harmless));
   }, SIGNAL_MS);
   return () => clearInterval(timer);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readlinkSync, realpathSync } from "node:fs";
+import { readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { type Wish, type WishName, wishes } from "../../build/inits.ts";
 import { SIG } from "../../src/core/signal.ts";
 import {
@@ -11,6 +11,7 @@ import {
   processState,
   type Started,
   startEbb,
+  temporaryFolder,
   until,
 } from "../harness.ts";
 import { startAtTerminal } from "./at-terminal.ts";
@@ -29,6 +30,10 @@ interface Init {
   readonly notExecutable: number;
   /** Whether a signal that it was started with as ignored is still ignored in the child. */
   readonly keepsIgnored: boolean;
+  /** Whether its own working directory becomes `/`. */
+  readonly leavesFolder: boolean;
+  /** Whether TSTP, TTIN and TTOU, without a terminal, stop it, too. */
+  readonly stops: "never" | "with the child" | "always";
 }
 
 const child = childPath();
@@ -41,10 +46,12 @@ const inits: readonly Init[] = [
   {
     name: "ebb",
     path: ebbPath,
-    forwards: all.filter((signal) => signal !== SIG.TTIN && signal !== SIG.TTOU),
+    forwards: all,
     notFound: 127,
     notExecutable: 126,
     keepsIgnored: true,
+    leavesFolder: true,
+    stops: "with the child",
   },
   {
     name: "tini",
@@ -53,6 +60,8 @@ const inits: readonly Init[] = [
     notFound: 127,
     notExecutable: 126,
     keepsIgnored: true,
+    leavesFolder: false,
+    stops: "never",
   },
   {
     name: "dumb-init",
@@ -61,6 +70,8 @@ const inits: readonly Init[] = [
     notFound: 2,
     notExecutable: 2,
     keepsIgnored: false,
+    leavesFolder: true,
+    stops: "always",
   },
 ];
 
@@ -138,15 +149,106 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
     expect(started.stdout()).toBe(`ready\n${init.forwards.join("\n")}\n`);
   });
 
-  test_("SIGTSTP stops the child, SIGCONT continues it", async () => {
-    await using started = await startReady([child, "ignore"], alone, [child, "group"]);
+  /** Without a terminal. */
+  async function startInGroup(command: readonly string[], wish = alone) {
+    const started = await startReady(command, wish, [child, "group"]);
     const [pid = 0] = childrenOf(started.pid);
-    process.kill(started.pid, SIG.TSTP);
-    await until("the child has stopped", () => processState(pid) === "T");
-    process.kill(started.pid, SIG.CONT);
-    await until("the child goes on", () => processState(pid) === "S");
+    const are = (own: string, childs: string) =>
+      until(
+        `it is ${own}, the child ${childs}`,
+        () => processState(started.pid) === own && processState(pid) === childs,
+      );
+    return { started, are };
+  }
+
+  const stopping = stops.filter((signal) => init.stops !== "never" || init.forwards.includes(signal));
+
+  test_.each(stopping)("signal %d stops a child that does not catch it, SIGCONT continues it", async (signal) => {
+    const { started, are } = await startInGroup([child, "ignore"]);
+    await using _started = started;
+    for (const _ of [1, 2]) {
+      process.kill(started.pid, signal);
+      await are(init.stops === "never" ? "S" : "T", "T");
+      process.kill(started.pid, SIG.CONT);
+      await are("S", "S");
+    }
     process.kill(started.pid, SIG.TERM);
     expect((await started.ended).code).toBe(128 + SIG.TERM);
+  });
+
+  interface Catch {
+    /** The states that the init and the child come to. */
+    readonly own: "S" | "T";
+    readonly childs: "S" | "T";
+    /** What the child gets. */
+    readonly came: readonly number[];
+  }
+
+  async function expectCaught(signal: number, wish: WishName, { own, childs, came }: Catch): Promise<void> {
+    const { started, are } = await startInGroup([child, "record"], wish);
+    await using _started = started;
+    process.kill(started.pid, signal);
+    await are(own, childs);
+    if (own === "T") process.kill(started.pid, SIG.CONT);
+    await until(`the child has ${came}`, () => started.stdout().split("\n").length >= came.length + 2);
+    await are("S", "S");
+    process.kill(started.pid, SIG.TERM);
+    const { code, stdout } = await started.ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `ready\n${[...came, SIG.TERM].join("\n")}\n` });
+  }
+
+  test_.each(stops)("signal %d to a child that catches it", async (signal) => {
+    const forwards = init.forwards.filter((each) => each === signal);
+    const stopped: Catch = { own: "T", childs: "S", came: [signal, SIG.CONT] };
+    const running: Catch = { own: "S", childs: "S", came: forwards };
+    await expectCaught(signal, alone, init.stops === "always" ? stopped : running);
+  });
+
+  test_.skipIf(name !== "dumb-init").each(stops)("signal %d to a process group is STOP", async (signal) => {
+    const wish = "signals go to the child's process group";
+    await expectCaught(signal, wish, { own: "T", childs: "T", came: [SIG.CONT] });
+  });
+
+  test_("its working directory, and the child's", async () => {
+    using folder = temporaryFolder();
+    const cwd = folder.path;
+    await using started = startEbb(words(alone, [child, "record"]) ?? [], { program: init.path, cwd });
+    await until("the child is ready", () => started.stdout().includes("ready\n"));
+    const [pid = 0] = childrenOf(started.pid);
+    const folderOf = (each: number) => readlinkSync(`/proc/${each}/cwd`);
+    expect(folderOf(pid)).toBe(cwd);
+    await until("it has left", () => folderOf(started.pid) === (init.leavesFolder ? "/" : cwd));
+    process.kill(started.pid, SIG.TERM);
+    expect((await started.ended).code).toBe(0);
+  });
+
+  /** What a process that blocks all signals, left in the group of a child that has ended with code 7, was sent; KILL where it is gone. */
+  async function sentToLeft(wish: WishName): Promise<readonly number[]> {
+    const leave = `sleep 60 >/dev/null 2>&1 & echo "grandchild $!"; exit 7`;
+    await using started = start([child, "blocked", "/bin/sh", "-c", leave], wish);
+    const { code, stdout } = await started.ended;
+    expect(code).toBe(7);
+    const left = Number(/^grandchild (\d+)\n/.exec(stdout)?.[1]);
+    if ([undefined, "Z"].includes(processState(left))) return [SIG.KILL];
+    const pending = BigInt(`0x${/^ShdPnd:\t(\w+)$/m.exec(readFileSync(`/proc/${left}/status`, "latin1"))?.[1]}`);
+    process.kill(left, SIG.KILL);
+    return range(1, 64).filter((signal) => ((pending >> BigInt(signal - 1)) & 1n) === 1n);
+  }
+
+  test_("what the child leaves in its process group lives on, where signals go to the child alone", async () => {
+    expect(await sentToLeft(alone)).toEqual([]);
+  });
+
+  test_.skipIf(name !== "tini")("and with tini, where they go to the group, too", async () => {
+    expect(await sentToLeft("signals go to the child's process group")).toEqual([]);
+  });
+
+  testWish("what the child leaves in its process group gets TERM", async () => {
+    expect(await sentToLeft("what the child leaves in its process group gets TERM")).toEqual([SIG.TERM]);
+  });
+
+  testWish("and KILL where it has not ended after 1 s", async () => {
+    expect(await sentToLeft("and KILL where it has not ended after 1 s")).toEqual([SIG.KILL]);
   });
 
   test_("a signal that it was started with as ignored: what the child starts with", async () => {

@@ -92,9 +92,7 @@ static void await_signals(const char *list) {
   }
 }
 
-static int was_stopped(void) {
-  return received[SIGHUP] || received[SIGINT] || received[SIGQUIT] || received[SIGTERM];
-}
+static int was_stopped(void) { return received[SIGINT] || received[SIGTERM]; }
 
 static void await_stop(void) {
   long long end = now_ns() + PATIENCE_MS * 1000000ll;

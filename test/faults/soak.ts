@@ -1,5 +1,5 @@
 import { endsWait } from "../../src/core/signal.ts";
-import { catches, type Started, startEbb, until } from "../harness.ts";
+import { catches, processState, type Started, startEbb, until } from "../harness.ts";
 import { takes } from "../time.ts";
 import { now } from "./clock.ts";
 import { killBy } from "./kill.ts";
@@ -67,6 +67,7 @@ export async function soak(
   const usages = await watch(soaked, ms);
   endSignals();
   witness.forget(run);
+  const early = soaked.filter(({ started: { pid } }) => processState(pid) === undefined);
   let failed = 0;
   for (const one of soaked) {
     one.started.kill(SIGTERM);
@@ -74,7 +75,8 @@ export async function soak(
     const samples = usages.get(one.name) ?? [];
     const quarter = Math.ceil(samples.length / 4);
     const wrong = code === one.code ? undefined : `exit code ${code}, not ${one.code}: ${stderr.slice(-500)}`;
-    const problem = wrong ?? growth(least(samples.slice(1, 1 + quarter)), least(samples.slice(-quarter)));
+    const gone = early.includes(one) ? "it ended before it was told to" : undefined;
+    const problem = wrong ?? gone ?? growth(least(samples.slice(1, 1 + quarter)), least(samples.slice(-quarter)));
     if (problem !== undefined) failed += 1;
     say(`soak of ${one.name}, RssAnon in KiB: ${shown(samples)}${problem === undefined ? "" : `: ${problem}`}`);
   }

@@ -3,10 +3,20 @@ import { argvIndexOf, type Call, readCommandCall } from "../core/call.ts";
 import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
 import { type Plan, planLeaving } from "../core/leaving.ts";
 import { finding, logging, pickOptions } from "../core/options.ts";
-import type { Sidecar } from "../core/sidecars/sidecar.ts";
+import { over, plainCodeOf, stepPlainly } from "../core/run/plain-step.ts";
+import type { QuitRequest, Sidecar } from "../core/sidecars/sidecar.ts";
 import { SIG, type SignalNumber, signalName, suspends } from "../core/signal.ts";
 import { summarize } from "../core/summary.ts";
-import { type Action, begin, type Deadline, type Event, type Policy, step } from "../core/supervision.ts";
+import {
+  type Action,
+  begin,
+  type Deadline,
+  type Event,
+  type Policy,
+  type State,
+  type Step,
+  step,
+} from "../core/supervision.ts";
 import { type Change, type Child, type CommandLine, reap, spawn } from "../system/child.ts";
 import { goOn, stopWith, takeTerminalBack } from "../system/job-control.ts";
 import { createLog, type Log } from "../system/log.ts";
@@ -15,13 +25,13 @@ import { native } from "../system/native.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
 import { rehearseQuit } from "../system/quit-rehearsal.ts";
 import { drainSidecars, takeDrainBack, takeHiddenDrainsBack } from "../system/run/drain.ts";
-import { quitSidecars } from "../system/run/quit.ts";
+import { quitPlainly, quitSidecars } from "../system/run/quit.ts";
 import { endGroup, killAll, send, watchGroup } from "../system/run/remains.ts";
 import { waitedFor } from "../system/run/sidecars.ts";
 import { createDropper, type Signals } from "../system/signals.ts";
 import { writeTerminationLog } from "../system/termination-log.ts";
 import { deadline, keepAlive } from "../system/timer.ts";
-import { logBug, surviveErrors } from "../system/unexpected.ts";
+import { logBug, orSaid, surviveErrors } from "../system/unexpected.ts";
 import { startWait, type Wait } from "../system/waiting.ts";
 
 const pick = () =>
@@ -74,13 +84,15 @@ interface Run {
   readonly deadlines: Map<Deadline, () => void>;
   readonly since: { readonly wait: number; run?: number; drain?: number; drained?: number; quit?: number };
   wait?: Wait;
-  /** Resolves when the drain, if there is one, has said what came of it. */
-  draining?: Promise<void>;
+  /** Never rejects. Resolves when the drain, if there is one, has said what came of it. */
+  draining?: Promise<unknown>;
   isReady: boolean;
   child?: Child;
   exit?: ChildExit;
-  /** Resolves when all that is left of the command has been killed. */
-  killing?: Promise<void>;
+  /** Never rejects. Resolves when all that is left of the command has been killed. */
+  killing?: Promise<unknown>;
+  /** Where a quit was sent. */
+  readonly asked: Set<QuitRequest["target"]>;
   readonly drop: (signal: SignalNumber) => void;
 }
 
@@ -93,13 +105,25 @@ async function main(invocation: Invocation): Promise<number> {
   for (;;) {
     for (const action of actions) attempt(run, action);
     if (state.phase === "over") break;
-    [state, actions] = step(state, await run.queue.next(), policy);
+    [state, actions] = next(run, state, await run.queue.next(), policy);
   }
   await run.draining;
   await run.killing;
   attemptTo("say how long it took", run, () => finish(run, state.exitCode));
   letGo();
   return state.exitCode;
+}
+
+/** Once there is a command, an error that nobody expects leaves what is plain of a step; where that fails too, the end and its code. */
+function next(run: Run, state: State, event: Event, policy: Policy): Step {
+  if (run.child === undefined) return step(state, event, policy);
+  let after: Step = run.exit === undefined ? [state, []] : over(plainCodeOf(run.exit));
+  const take = (how: typeof step) => () => {
+    after = how(state, event, policy);
+  };
+  const what = `take in "${event.kind}"`;
+  if (!attemptTo(what, run, take(step))) attemptTo(`${what} plainly`, run, take(stepPlainly));
+  return after;
 }
 
 function prepare({ args, argvIndex, env, said }: Invocation): Run {
@@ -121,6 +145,7 @@ function prepare({ args, argvIndex, env, said }: Invocation): Run {
     deadlines: new Map(),
     since: { wait: performance.now() },
     isReady: false,
+    asked: new Set(),
   };
 }
 
@@ -142,9 +167,9 @@ function policyOf({ settings, leaving }: Run): Policy {
 
 function listenForEvents(run: Run, signals: Signals): void {
   signals.subscribe((signal, { wasIgnored, isEarly }) => {
-    run.log.debug({ signal: signalName(signal) }, "signal");
     if (signal === SIG.CONT && run.child !== undefined) run.child.isToStop = false; // also where its stop is still to be read
     run.queue.push({ kind: "signal", signal, wasIgnored, isEarly });
+    run.log.debug({ signal: signalName(signal) }, "signal");
   });
   signals.onChildChange(() => {
     countWakeUp();
@@ -156,9 +181,9 @@ function listenForEvents(run: Run, signals: Signals): void {
 
 function onChildChange(run: Run, child: Child, change: Change): void {
   if ("stop" in change) return stopWith(child, change.stop);
-  takeTerminalBack(child);
   run.exit = change.exit;
   run.queue.push({ kind: "reaped", pid: child.pid, exit: change.exit });
+  takeTerminalBack(child); // before the loop hears of it
 }
 
 /** Once there is a command, an error that nobody expects costs neither its exit code nor what is still to be done. */
@@ -166,7 +191,8 @@ function attempt(run: Run, action: Action): void {
   if (run.child === undefined && action.kind !== "quit") return perform(run, action);
   if (attemptTo(action.kind, run, () => perform(run, action))) return;
   if (action.kind === "drain") run.queue.push({ kind: "drained" });
-  if (action.kind === "quit") run.queue.push({ kind: "quit-done" });
+  if (action.kind === "quit") quitRest(run);
+  if (action.kind === "forward" && run.child !== undefined) native.kill(receiverOf(run, run.child), action.signal);
 }
 
 /** Whether it went well. */
@@ -201,7 +227,7 @@ function perform(run: Run, action: Action): void {
     case "end-group":
       return end(run, run.child as Child, action.watch);
     case "kill-all":
-      run.killing = killAll(run, run.child as Child);
+      run.killing = orSaid(() => killAll(run, run.child as Child), run.log, "the command's rest could not be killed");
       return;
     case "arm":
       run.deadlines.set(
@@ -299,7 +325,7 @@ function drain(run: Run): void {
     run.since.drained = performance.now();
     run.queue.push({ kind: "drained" });
   };
-  run.draining = drainSidecars(run).then(done, done);
+  run.draining = orSaid(() => drainSidecars(run), run.log, "the drain failed").then(done);
 }
 
 function forward(run: Run, signal: SignalNumber): void {
@@ -308,7 +334,11 @@ function forward(run: Run, signal: SignalNumber): void {
   if (signal === SIG.CONT && child.terminal >= 0 && !child.sharesGroup && run.exit === undefined) return goOn(child);
   if (suspends(signal)) child.isToStop = true;
   else if (signal === SIG.CONT) child.isToStop = false; // both may have been read at once
-  send(run.log, run.settings.group ? -child.pid : child.pid, signal);
+  send(run.log, receiverOf(run, child), signal);
+}
+
+function receiverOf({ settings }: Run, { pid }: Child): number {
+  return settings.group ? -pid : pid;
 }
 
 function end(run: Run, child: Child, watch: boolean): void {
@@ -319,7 +349,14 @@ function end(run: Run, child: Child, watch: boolean): void {
 function quit(run: Run): void {
   run.since.quit = performance.now();
   const done = () => run.queue.push({ kind: "quit-done" });
-  quitSidecars(run).then(done, done);
+  const rest = (isWhole?: boolean) => (isWhole === true ? done() : quitRest(run));
+  orSaid(() => quitSidecars(run), run.log, "the quits failed").then(rest, rest);
+}
+
+/** Where a bug in ebb keeps a quit from being asked, it is asked once, plainly. */
+function quitRest(run: Run): void {
+  const done = () => run.queue.push({ kind: "quit-done" });
+  orSaid(() => quitPlainly(run), run.log, "the plain quits failed").then(done, done);
 }
 
 /** One line at the end: how long each phase took, and how it ended. */

@@ -1,4 +1,5 @@
 import type { Log } from "./log.ts";
+import { writeError } from "./output.ts";
 import { deadline } from "./timer.ts";
 
 let goOn: ((error: unknown) => void) | undefined;
@@ -14,8 +15,24 @@ export function isSurvived(error: unknown): boolean {
   return goOn !== undefined;
 }
 
+/** Says it, also where the log itself has failed. */
 export function logBug(log: Log, error: unknown, what: string): void {
-  log.error({ error: error instanceof Error ? error.stack : String(error) }, `a bug in ebb: ${what}`);
+  const detail = error instanceof Error ? error.stack : String(error);
+  try {
+    log.error({ error: detail }, `a bug in ebb: ${what}`);
+  } catch {
+    writeError(`ebb: error: a bug in ebb: ${what}: ${detail}\n`);
+  }
+}
+
+/** Never rejects: where `work` does, that is said, and there is nothing. */
+export async function orSaid<T>(work: () => Promise<T>, log: Log, what: string): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    logBug(log, error, what);
+    return undefined;
+  }
 }
 
 /** More than what has its own bound takes: only an error that nobody expects can hold it up for longer. */

@@ -15,13 +15,9 @@ export interface Draining extends Company {
   readonly cutDrain: AbortController;
 }
 
-/** Never rejects. Traffic ends before the child is told to. */
+/** Traffic ends before the child is told to. */
 export async function drainSidecars(run: Draining): Promise<void> {
-  try {
-    await bounded(drainKnown(run), run.leaving.drainMs);
-  } catch (error) {
-    logBug(run.log, error, "the drain failed");
-  }
+  await bounded(drainKnown(run), run.leaving.drainMs);
 }
 
 async function drainKnown(run: Draining): Promise<void> {

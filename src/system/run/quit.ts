@@ -1,43 +1,45 @@
 import type { Settings } from "../../core/options.ts";
 import { describeQuit } from "../../core/sidecars/quit.ts";
 import type { QuitRequest, Sidecar } from "../../core/sidecars/sidecar.ts";
+import { createHttpClient } from "../http.ts";
 import { quitAll } from "../quit.ts";
 import { type Ask, askServer, headersOf } from "../quit-request.ts";
+import { RequestFailed } from "../request-failed.ts";
 import { abortedAfter, leftUntil } from "../timer.ts";
-import { bounded, logBug } from "../unexpected.ts";
+import { bounded, orSaid } from "../unexpected.ts";
 import { type Company, knownSidecars, waitedFor } from "./sidecars.ts";
 
 export interface Quitting extends Company {
   readonly settings: Company["settings"] & Settings<"header">;
   /** Whether the sidecars have been up. */
   readonly isReady: boolean;
+  /** Where a quit was sent, or has failed as it may. */
+  readonly asked: Set<QuitRequest["target"]>;
 }
 
-/** Never rejects. Where a bug in ebb keeps a quit from being asked, it is asked once, plainly. */
-export async function quitSidecars(run: Quitting): Promise<void> {
-  const asked = new Set<QuitRequest["target"]>();
-  try {
-    // to find them, to ask those with +, and the others
-    const isWhole = await bounded(tellSidecars(run, asked), 3 * run.settings.quitTimeout);
-    if (isWhole === true) return;
-  } catch (error) {
-    logBug(run.log, error, "the quits failed");
-  }
-  try {
-    await bounded(tellPlainly(run, asked), run.settings.quitTimeout);
-  } catch (error) {
-    logBug(run.log, error, "the plain quits failed");
-  }
+/** Whether nothing went wrong that nobody expects: else `quitPlainly` does what is left. */
+export async function quitSidecars(run: Quitting): Promise<boolean> {
+  // to find them, to ask those with +, and the others
+  return (await bounded(tellSidecars(run), 3 * run.settings.quitTimeout)) === true;
 }
 
-/** Whether nothing went wrong that nobody expects. */
-async function tellSidecars(run: Quitting, asked: Set<QuitRequest["target"]>): Promise<boolean> {
-  const { settings, log } = run;
+/** Those that were not asked yet: no repeats, no watching, no signals. */
+export async function quitPlainly(run: Quitting): Promise<void> {
+  await bounded(tellPlainly(run), run.settings.quitTimeout);
+}
+
+async function tellSidecars(run: Quitting): Promise<boolean> {
+  const { settings, log, asked } = run;
   const end = performance.now() + settings.quitTimeout;
-  const sidecars = await toQuit(run);
-  const ask: Ask = (request, signal) => {
+  const sidecars = waitedFor(run, "quit") ?? (await knownSidecars(run, "quit"));
+  const ask: Ask = async (request, signal) => {
     asked.add(request.target);
-    return askServer(request, signal);
+    try {
+      return await askServer(request, signal);
+    } catch (error) {
+      if (!(error instanceof RequestFailed) && !signal.aborted) asked.delete(request.target); // a bug: it may not have left
+      throw error;
+    }
   };
   const reports = await quitAll(sidecars, {
     timeoutMs: leftUntil(end),
@@ -58,18 +60,19 @@ function levelOf(ok: boolean, error: string | undefined): "info" | "warn" | "err
   return ok ? "info" : "warn";
 }
 
-async function toQuit(run: Company): Promise<readonly Sidecar[]> {
-  return waitedFor(run, "quit") ?? (await knownSidecars(run, "quit"));
-}
-
-/** Those that were not asked yet: no repeats, no watching, no signals. */
-async function tellPlainly(run: Quitting, asked: ReadonlySet<QuitRequest["target"]>): Promise<void> {
+async function tellPlainly(run: Quitting): Promise<void> {
   const signal = abortedAfter(run.settings.quitTimeout);
   const telling: Promise<void>[] = [];
-  for (const { name, quits } of await toQuit(run)) {
-    for (const quit of quits) if (!asked.has(quit.target)) telling.push(tellOne(run, { name, quit }, signal));
+  for (const { name, quits } of await plainlyKnown(run)) {
+    for (const quit of quits) if (!run.asked.has(quit.target)) telling.push(tellOne(run, { name, quit }, signal));
   }
   await Promise.all(telling);
+}
+
+/** Where a bug keeps ebb from finding them: those that the wait found, and that have nothing more to prove. */
+async function plainlyKnown(run: Quitting): Promise<readonly Sidecar[]> {
+  const found = await orSaid(() => knownSidecars(run, "quit"), run.log, "the sidecars could not be found again");
+  return found ?? waitedFor(run, "quit") ?? [];
 }
 
 interface One {
@@ -77,11 +80,13 @@ interface One {
   readonly quit: QuitRequest;
 }
 
+/** Without `askServer`, which may be what has failed. */
 async function tellOne({ settings, log }: Quitting, { name, quit }: One, signal: AbortSignal): Promise<void> {
   const request = describeQuit(quit);
   const { method, target } = quit;
   try {
-    const { status } = await askServer({ method, target, headers: headersOf(quit, settings.header) }, signal);
+    using client = createHttpClient();
+    const { status } = await client.request({ method, target, headers: headersOf(quit, settings.header) }, signal);
     log.warn({ sidecar: name, request, status }, "quit, asked once");
   } catch (error) {
     log.error({ sidecar: name, request, error: String(error) }, "quit, asked once");

@@ -1,0 +1,55 @@
+import type { ChildExit } from "../exit.ts";
+import { reasonToStay } from "../quit-policy.ts";
+import type { Action, Event, Policy, State, Step } from "../supervision.ts";
+
+/**
+ * What is left of a step that a bug in ebb broke off: a signal reaches the child, the end of a drain lets go of those that were
+ * held, and the child's end is followed by the quits.
+ */
+export function stepPlainly(state: State, event: Event, policy: Policy): Step {
+  switch (state.phase) {
+    case "running":
+      return running(state, event, policy);
+    case "clearing":
+      return event.kind === "group-gone" || event.kind === "deadline" ? leave(state.exitCode, policy) : [state, []];
+    case "leaving":
+      return event.kind === "quit-done" ? over(state.exitCode) : [state, []];
+    default:
+      return [state, []];
+  }
+}
+
+type Running = Extract<State, { phase: "running" }>;
+
+function running(state: Running, event: Event, policy: Policy): Step {
+  switch (event.kind) {
+    case "reaped":
+      return event.pid === state.pid ? leave(plainCodeOf(event.exit), policy) : [state, []];
+    case "signal": {
+      const sent = policy.rewrite.get(event.signal) ?? event.signal;
+      return [state, event.isEarly === true || sent === 0 ? [] : [{ kind: "forward", signal: sent }]];
+    }
+    case "drained": {
+      if (typeof state.draining === "string") return [state, []];
+      const held = state.draining.map((signal): Action => ({ kind: "forward", signal }));
+      return [{ ...state, draining: "over" }, held];
+    }
+    default:
+      return [state, []];
+  }
+}
+
+function leave(exitCode: number, policy: Policy): Step {
+  if (reasonToStay(exitCode, policy) !== undefined) return over(exitCode);
+  return [{ phase: "leaving", exitCode }, [{ kind: "quit" }]];
+}
+
+/** Without a last action. */
+export function over(exitCode: number): Step {
+  return [{ phase: "over", exitCode }, []];
+}
+
+/** Whatever codes are expected. */
+export function plainCodeOf(exit: ChildExit): number {
+  return "code" in exit ? exit.code : 128 + exit.signal;
+}

@@ -117,7 +117,7 @@ async function main(invocation: Invocation): Promise<number> {
 /** Once there is a command, an error that nobody expects leaves what is plain of a step; where that fails too, the end and its code. */
 function next(run: Run, state: State, event: Event, policy: Policy): Step {
   if (run.child === undefined) return step(state, event, policy);
-  let after: Step = run.exit === undefined ? [state, []] : over(plainCodeOf(run.exit));
+  let after: Step = run.exit === undefined ? [state, []] : over(plainCodeOf(run.exit, policy));
   const take = (how: typeof step) => () => {
     after = how(state, event, policy);
   };

@@ -24,7 +24,7 @@ type Running = Extract<State, { phase: "running" }>;
 function running(state: Running, event: Event, policy: Policy): Step {
   switch (event.kind) {
     case "reaped":
-      return event.pid === state.pid ? leave(plainCodeOf(event.exit), policy) : [state, []];
+      return event.pid === state.pid ? leave(plainCodeOf(event.exit, policy), policy) : [state, []];
     case "signal": {
       const sent = policy.rewrite.get(event.signal) ?? event.signal;
       return [state, event.isEarly === true || sent === 0 ? [] : [{ kind: "forward", signal: sent }]];
@@ -49,7 +49,8 @@ export function over(exitCode: number): Step {
   return [{ phase: "over", exitCode }, []];
 }
 
-/** Whatever codes are expected. */
-export function plainCodeOf(exit: ChildExit): number {
-  return "code" in exit ? exit.code : 128 + exit.signal;
+/** As `exitCodeOf`, which may be what has failed. */
+export function plainCodeOf(exit: ChildExit, { expectedCodes }: Policy): number {
+  const code = "code" in exit ? exit.code : 128 + exit.signal;
+  return expectedCodes.includes(code) ? 0 : code;
 }

@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import { stepPlainly } from "../../../src/core/run/plain-step.ts";
+import { SIG } from "../../../src/core/signal.ts";
+import type { Action, Event, Policy, State } from "../../../src/core/supervision.ts";
+
+const policy: Policy = {
+  waitMs: undefined,
+  onWaitTimeout: "fail",
+  waitFailureCode: 69,
+  stopSignals: [SIG.TERM],
+  endsGroup: false,
+  drains: true,
+  graceMs: undefined,
+  rewrite: new Map([
+    [SIG.HUP, SIG.USR1],
+    [SIG.USR2, 0],
+  ]),
+  expectedCodes: [143],
+  quitOn: "always",
+  restartPolicy: undefined,
+};
+
+const running: State = { phase: "running", pid: 5, grace: "unset", draining: "not yet" };
+const draining: State = { ...running, draining: [SIG.TERM, SIG.INT] };
+const leaving: State = { phase: "leaving", exitCode: 7 };
+const quit: Action = { kind: "quit" };
+const forward = (signal: number) => ({ kind: "forward", signal }) as Action;
+
+const cases: readonly (readonly [about: string, State, Event, Partial<Policy>, State, readonly Action[]])[] = [
+  ["a signal", running, { kind: "signal", signal: SIG.TERM }, {}, running, [forward(SIG.TERM)]],
+  ["one that is rewritten", running, { kind: "signal", signal: SIG.HUP }, {}, running, [forward(SIG.USR1)]],
+  ["one rewritten to 0", running, { kind: "signal", signal: SIG.USR2 }, {}, running, []],
+  ["an early one", running, { kind: "signal", signal: SIG.TERM, isEarly: true }, {}, running, []],
+  [
+    "the end of a drain",
+    draining,
+    { kind: "drained" },
+    {},
+    { ...running, draining: "over" },
+    [forward(SIG.TERM), forward(SIG.INT)],
+  ],
+  ["a drain that is over", running, { kind: "drained" }, {}, running, []],
+  ["the child's end", running, { kind: "reaped", pid: 5, exit: { code: 7 } }, {}, leaving, [quit]],
+  [
+    "its end by a signal",
+    draining,
+    { kind: "reaped", pid: 5, exit: { signal: SIG.KILL } },
+    {},
+    { phase: "leaving", exitCode: 137 },
+    [quit],
+  ],
+  [
+    "an end that is expected",
+    running,
+    { kind: "reaped", pid: 5, exit: { signal: SIG.TERM } },
+    {},
+    { phase: "leaving", exitCode: 0 },
+    [quit],
+  ],
+  ["another's end", running, { kind: "reaped", pid: 6, exit: { code: 1 } }, {}, running, []],
+  [
+    "sidecars that stay",
+    running,
+    { kind: "reaped", pid: 5, exit: { code: 7 } },
+    { quitOn: "never" },
+    { phase: "over", exitCode: 7 },
+    [],
+  ],
+  ["the group's end", { phase: "clearing", exitCode: 7 }, { kind: "group-gone" }, {}, leaving, [quit]],
+  ["the quits' end", leaving, { kind: "quit-done" }, {}, { phase: "over", exitCode: 7 }, []],
+];
+
+test.each(cases)("what is left of a step: %s", (_, state, event, more, next, actions) => {
+  expect(stepPlainly(state, event, { ...policy, ...more })).toEqual([next, actions]);
+});

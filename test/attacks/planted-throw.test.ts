@@ -5,8 +5,8 @@ import { childPath, fakeSidecar, inParallel, startEbb, temporaryFolder, until } 
 
 const source = process.env.EBB_SOURCE ?? resolve(import.meta.dirname, "../../src");
 
-/** It ends with 7 at SIGTERM. */
-const app = ["/bin/sh", "-c", 'trap "exit 7" TERM; echo ready; while :; do sleep 0.05; done'];
+/** It ends with 7 at SIGTERM, and where ebb is gone. */
+const app = ["/bin/sh", "-c", 'trap "exit 7" TERM; echo ready; while kill -0 $PPID; do sleep 0.05; done'];
 
 /** What draining and quitting run through: the sidecar is told to quit all the same. */
 const plants: readonly string[] = [

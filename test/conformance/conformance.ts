@@ -17,7 +17,6 @@ import { runRandom } from "./random/random.ts";
 
 const RIVAL_LIMIT_MS = 8000;
 const WIDTH = 8;
-const TRIES = 6;
 
 const { binaries, only, random } = readArguments();
 const chosen = cases.filter(({ name }) => name.includes(only));
@@ -64,7 +63,8 @@ async function againstRivals(pool: Pool): Promise<number> {
     await inParallel(
       own,
       async (given) => {
-        const verdict = await tryRival(pool, { given, rival, path });
+        const outcome = await pool.run({ name: given.name, tool: { words: [path], limitMs: RIVAL_LIMIT_MS } });
+        const verdict = judgeRival(given, rival, outcome);
         if (verdict.shown.length > 0) differing += 1;
         for (const id of verdict.shown) shown.add(id);
         if (!isBad(verdict)) return;
@@ -82,26 +82,6 @@ async function againstRivals(pool: Pool): Promise<number> {
   for (const id of unseen) console.log(`the difference ${id} shows nowhere`);
   if (binaries.size > 0) console.log(`differences: ${bad + unseen.length} unexplained, or no longer there`);
   return bad + unseen.length;
-}
-
-interface Trial {
-  readonly given: Case;
-  readonly rival: Rival;
-  readonly path: string;
-}
-
-/** What goes wrong at random is tried again; that it did is a difference, too. */
-async function tryRival(pool: Pool, { given, rival, path }: Trial): Promise<Verdict> {
-  const random = differences
-    .filter((each: Listed) => each.isAtRandom && each.rivals.includes(rival))
-    .map(({ id }) => id);
-  const tool = { words: [path], limitMs: RIVAL_LIMIT_MS };
-  const tries = random.length === 0 ? 1 : TRIES;
-  for (let tried = 1; ; tried += 1) {
-    const verdict = judgeRival(given, rival, await pool.run({ name: given.name, tool }));
-    if (!isBad(verdict)) return tried === 1 ? verdict : { ...verdict, shown: [...verdict.shown, ...random] };
-    if (tried === tries) return verdict;
-  }
 }
 
 function isBad({ unexplained, missing }: Verdict): boolean {

@@ -96,7 +96,12 @@ const running: readonly Known[] = [
     by: "first-instant",
     rivals: ["scuttle-redbox", "envoy-preflight"],
     // it ended, and the command, which had not yet said that it was there, was left running
-    isHere: ({ theirs }) => theirs.seen.code === 1 && theirs.seen.started === "no" && theirs.left === 1,
+    isHere: ({ ours, theirs }) =>
+      theirs.seen.code === 1 &&
+      theirs.seen.started === "no" &&
+      theirs.left === 1 &&
+      ours.seen.started !== "no" &&
+      ours.left === 0,
     shows: ["code", "started", ...quitting, "left", "stdout", "signals"],
   },
   {
@@ -133,7 +138,9 @@ const running: readonly Known[] = [
   {
     by: "ignored-signals",
     rivals: wrappers,
-    isHere: ({ ours, theirs }) => Bun.deepEquals(withoutIgnored(ours), withoutIgnored(theirs)),
+    isHere: ({ ours, theirs }) =>
+      Bun.deepEquals(withoutIgnored(ours), withoutIgnored(theirs)) &&
+      ignored(theirs).every((fact) => ignored(ours).includes(fact)),
     shows: ["given"],
   },
   {
@@ -156,7 +163,9 @@ const leaving: readonly Known[] = [
     by: "nobody-listens",
     rivals: wrappers,
     isHere: ({ ours, theirs, limitMs }) =>
-      ours.seen.requests.length === 0 && !isHung(theirs) && timeToQuit(ours) <= limitMs + timeToQuit(theirs),
+      [ours, theirs].every(({ seen }) => seen.requests.length === 0 && seen.code !== "still running") &&
+      timeToQuit(ours) > timeToQuit(theirs) &&
+      timeToQuit(ours) <= limitMs + timeToQuit(theirs),
     shows: ["leaving", "waited"],
   },
   {
@@ -278,6 +287,12 @@ function timeToQuit({ leavingMs, waitedMs }: Outcome): number {
   return leavingMs ?? waitedMs;
 }
 
+const IGNORED = "ignored ";
+
 function withoutIgnored({ given }: Outcome): readonly string[] {
-  return given.filter((fact) => !fact.startsWith("ignored ")).sort();
+  return given.filter((fact) => !fact.startsWith(IGNORED)).sort();
+}
+
+function ignored({ given }: Outcome): readonly string[] {
+  return given.filter((fact) => fact.startsWith(IGNORED));
 }

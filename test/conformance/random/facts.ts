@@ -48,6 +48,15 @@ export function answeredQuits({ servers }: Plan): "taken" | "not taken" {
   return answer === "quits" || answer === "takes" || answer === "quits, late" ? "taken" : "not taken";
 }
 
+/** Somebody takes a quit and goes on listening where it was told. */
+export function staysOnceTold({ servers }: Plan): boolean {
+  return servers.some(
+    ({ port, others = [], ends = [] }) =>
+      others.some((name) => name.startsWith("takes")) ||
+      (others.some((name) => name.startsWith("quits")) && !ends.includes(port)),
+  );
+}
+
 export function quitTimeoutMs({ env }: Plan): number {
   const given: Readonly<Record<string, number>> = { "3s": 3000, "4000ms": 4000, "6s": 6000 };
   return given[env.QUIT_REQUEST_TIMEOUT ?? ""] ?? 5000;

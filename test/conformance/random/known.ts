@@ -2,7 +2,7 @@ import type { Rival } from "../case.ts";
 import type { DifferenceId } from "../differences.ts";
 import type { Outcome } from "../run.ts";
 import { type Aspect, aspects } from "./compare.ts";
-import { answeredQuits, type Facts, isHung, isSentWhileWaiting, sentLater } from "./facts.ts";
+import { answeredQuits, type Facts, isHung, isSentWhileWaiting, sentLater, staysOnceTold } from "./facts.ts";
 
 /** A difference on purpose, in which cases it may show, and in what. */
 export interface Known {
@@ -171,11 +171,11 @@ const leaving: readonly Known[] = [
   {
     by: "watched",
     rivals: wrappers,
-    isHere: ({ ours, theirs, limitMs, has }) =>
-      (ours.leavingMs ?? 0) > (theirs.leavingMs ?? 0) &&
-      (ours.leavingMs ?? 0) <= limitMs &&
-      has("others", "takes", "takes, 202"),
-    shows: ["leaving"],
+    isHere: ({ plan, ours, theirs, limitMs }) =>
+      staysOnceTold(plan) &&
+      timeToQuit(ours) > timeToQuit(theirs) &&
+      timeToQuit(ours) <= limitMs + (theirs.leavingMs === undefined ? theirs.waitedMs : 0),
+    shows: ["leaving", "waited"],
   },
   {
     by: "quit-timeout",

@@ -13,8 +13,9 @@ export function planStart(random: Random, steps: readonly Step[]): Start {
   if (random.chance(0.15)) launch.push("umask", random.pick(["000", "027", "077", "777"]));
   if (random.chance(0.1)) launch.push("ignore", `${random.pick(free.filter((signal) => signal !== 17))}`);
   if (random.chance(0.08)) launch.push("block", `${random.pick(free)}`);
-  if (random.chance(0.15)) launch.push(...random.pick(limits));
+  const limit = random.chance(0.15) ? random.pick(limits) : [];
   if (random.chance(0.15)) launch.push("file", `${random.pick([3, 4, 5, 7, 11, 30, 100])}`);
+  launch.push(...limit); // last: it may be lower than what is open then
   return {
     env: planVariables(random),
     launch,

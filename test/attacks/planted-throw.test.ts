@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { resolve } from "node:path";
 import { startFakeEnvoy } from "../binary/fake-envoy.ts";
 import { childPath, fakeSidecar, inParallel, startEbb, temporaryFolder, until } from "../harness.ts";
+import { within } from "../time.ts";
 
 const source = process.env.EBB_SOURCE ?? resolve(import.meta.dirname, "../../src");
 
@@ -46,6 +47,9 @@ const silencing: readonly string[] = [
   "system/settle.ts isOwnNetwork throw",
 ];
 
+/** Much more than any run takes. */
+const HANG_MS = 30_000;
+
 /** The app gets its TERM once it runs and the plant is armed, and ends with 7. */
 async function runWith(plant: string) {
   using folder = temporaryFolder();
@@ -61,7 +65,9 @@ async function runWith(plant: string) {
   await until("the child is ready", () => started.stdout().includes("ready\n"));
   await Bun.write(when, "");
   started.kill("SIGTERM");
-  const { code, stderr } = await started.ended;
+  const ended = await within(HANG_MS, started.ended);
+  if (ended === undefined) throw new Error(`it hangs: ${plant}\n${started.stdout()}${started.stderr()}`);
+  const { code, stderr } = ended;
   return {
     plant,
     code,
@@ -83,7 +89,7 @@ test("an error that nobody expects, in draining or quitting, is said, and costs 
     4,
   );
   expect(seen.toSorted(byPlant)).toEqual(expected.toSorted(byPlant));
-}, 60_000);
+}, 120_000);
 
 function byPlant(a: unknown, b: unknown): number {
   return JSON.stringify(a).localeCompare(JSON.stringify(b));

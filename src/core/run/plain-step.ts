@@ -1,5 +1,6 @@
 import type { ChildExit } from "../exit.ts";
 import { reasonToStay } from "../quit-policy.ts";
+import type { SignalNumber } from "../signal.ts";
 import type { Action, Event, Policy, State, Step } from "../supervision.ts";
 
 /**
@@ -8,6 +9,8 @@ import type { Action, Event, Policy, State, Step } from "../supervision.ts";
  */
 export function stepPlainly(state: State, event: Event, policy: Policy): Step {
   switch (state.phase) {
+    case "starting":
+      return starting(state, event, policy);
     case "running":
       return running(state, event, policy);
     case "clearing":
@@ -19,16 +22,27 @@ export function stepPlainly(state: State, event: Event, policy: Policy): Step {
   }
 }
 
+/** There is a child: only that of it is still to be heard. */
+function starting(state: Extract<State, { phase: "starting" }>, event: Event, policy: Policy): Step {
+  if (event.kind === "signal") return [{ ...state, held: [...state.held, event.signal] }, []];
+  if (event.kind !== "started") return [state, []];
+  const held = state.held.flatMap((signal) => forwarded(signal, policy));
+  return [{ phase: "running", pid: event.pid, grace: "unset", draining: "not yet" }, held];
+}
+
+function forwarded(signal: SignalNumber, { rewrite }: Policy): readonly Action[] {
+  const sent = rewrite.get(signal) ?? signal;
+  return sent === 0 ? [] : [{ kind: "forward", signal: sent }];
+}
+
 type Running = Extract<State, { phase: "running" }>;
 
 function running(state: Running, event: Event, policy: Policy): Step {
   switch (event.kind) {
     case "reaped":
       return event.pid === state.pid ? leave(plainCodeOf(event.exit, policy), policy) : [state, []];
-    case "signal": {
-      const sent = policy.rewrite.get(event.signal) ?? event.signal;
-      return [state, event.isEarly === true || sent === 0 ? [] : [{ kind: "forward", signal: sent }]];
-    }
+    case "signal":
+      return [state, event.isEarly === true ? [] : forwarded(event.signal, policy)];
     case "drained": {
       if (typeof state.draining === "string") return [state, []];
       const held = state.draining.map((signal): Action => ({ kind: "forward", signal }));

@@ -139,8 +139,8 @@ const running: readonly Known[] = [
     by: "ignored-signals",
     rivals: wrappers,
     isHere: ({ ours, theirs }) =>
-      Bun.deepEquals(withoutIgnored(ours), withoutIgnored(theirs)) &&
-      ignored(theirs).every((fact) => ignored(ours).includes(fact)),
+      Bun.deepEquals(withoutSignals(ours), withoutSignals(theirs)) &&
+      signalsIn(theirs).every((fact) => ours.given.includes(fact)),
     shows: ["given"],
   },
   {
@@ -287,12 +287,13 @@ function timeToQuit({ leavingMs, waitedMs }: Outcome): number {
   return leavingMs ?? waitedMs;
 }
 
-const IGNORED = "ignored ";
+const ofSignal = /^(ignored|blocked) /;
 
-function withoutIgnored({ given }: Outcome): readonly string[] {
-  return given.filter((fact) => !fact.startsWith(IGNORED)).sort();
+function withoutSignals({ given }: Outcome): readonly string[] {
+  return given.filter((fact) => !ofSignal.test(fact)).sort();
 }
 
-function ignored({ given }: Outcome): readonly string[] {
-  return given.filter((fact) => fact.startsWith(IGNORED));
+/** Which signals the command ignores, which it blocks. */
+function signalsIn({ given }: Outcome): readonly string[] {
+  return given.filter((fact) => ofSignal.test(fact));
 }

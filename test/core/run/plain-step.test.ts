@@ -21,12 +21,22 @@ const policy: Policy = {
 };
 
 const running: State = { phase: "running", pid: 5, grace: "unset", draining: "not yet" };
+const starting = { phase: "starting", held: [SIG.TERM, SIG.HUP] } as const;
 const draining: State = { ...running, draining: [SIG.TERM, SIG.INT] };
 const leaving: State = { phase: "leaving", exitCode: 7 };
 const quit: Action = { kind: "quit" };
 const forward = (signal: number) => ({ kind: "forward", signal }) as Action;
 
 const cases: readonly (readonly [about: string, State, Event, Partial<Policy>, State, readonly Action[]])[] = [
+  ["the start", starting, { kind: "started", pid: 5 }, {}, running, [forward(SIG.TERM), forward(SIG.USR1)]],
+  [
+    "a signal before it",
+    starting,
+    { kind: "signal", signal: SIG.INT },
+    {},
+    { ...starting, held: [SIG.TERM, SIG.HUP, SIG.INT] },
+    [],
+  ],
   ["a signal", running, { kind: "signal", signal: SIG.TERM }, {}, running, [forward(SIG.TERM)]],
   ["one that is rewritten", running, { kind: "signal", signal: SIG.HUP }, {}, running, [forward(SIG.USR1)]],
   ["one rewritten to 0", running, { kind: "signal", signal: SIG.USR2 }, {}, running, []],

@@ -105,6 +105,14 @@ const running: readonly Known[] = [
     shows: ["code", "started", ...quitting, "left", "stdout", "signals"],
   },
   {
+    by: "first-instant",
+    rivals: ["scuttle-redbox", "envoy-preflight"],
+    isHere: ({ ours, theirs }) =>
+      theirs.seen.requests.length > ours.seen.requests.length &&
+      Bun.deepEquals(withoutAgain(theirs), withoutAgain(ours)),
+    shows: ["requests"],
+  },
+  {
     by: "not-started",
     rivals: wrappers,
     isHere: ({ ours, theirs }) =>
@@ -285,6 +293,10 @@ export function unexplained(found: readonly Aspect[], facts: Facts): Explained {
 /** Until the command was started where it was not: quitting is a part of that. */
 function timeToQuit({ leavingMs, waitedMs }: Outcome): number {
   return leavingMs ?? waitedMs;
+}
+
+function withoutAgain({ seen }: Outcome): readonly string[] {
+  return seen.requests.filter((request) => !request.endsWith(" again"));
 }
 
 const ofSignal = /^(ignored|blocked) /;

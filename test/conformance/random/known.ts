@@ -95,13 +95,12 @@ const running: readonly Known[] = [
   {
     by: "first-instant",
     rivals: ["scuttle-redbox", "envoy-preflight"],
-    // it ended, and the command, which had not yet said that it was there, was left running
+    // it ended by itself, told nobody to quit, passed no signal on; the command may not even have said that it was there
     isHere: ({ ours, theirs }) =>
       theirs.seen.code === 1 &&
-      theirs.seen.started === "no" &&
-      theirs.left === 1 &&
-      ours.seen.started !== "no" &&
-      ours.left === 0,
+      theirs.seen.requests.length + theirs.seen.signals.length === 0 &&
+      ours.seen.code !== 1 &&
+      ours.seen.started !== "no",
     shows: ["code", "started", ...quitting, "left", "stdout", "signals"],
   },
   {
@@ -164,8 +163,10 @@ const leaving: readonly Known[] = [
     by: "quit-again",
     rivals: wrappers,
     isHere: ({ ours, theirs, limitMs }) =>
-      ours.seen.requests.some((line) => line.endsWith(" again")) && !isHung(theirs) && (ours.leavingMs ?? 0) <= limitMs,
-    shows: ["requests", "leaving"],
+      ours.seen.requests.some((line) => line.endsWith(" again")) &&
+      !isHung(theirs) &&
+      timeToQuit(ours) <= limitMs + (theirs.leavingMs === undefined ? theirs.waitedMs : 0),
+    shows: ["requests", "leaving", "waited"],
   },
   {
     by: "nobody-listens",

@@ -3,7 +3,7 @@ import type { Remark } from "./patch.ts";
 import { chooseContainers, type Told } from "./patch-containers.ts";
 import { installContainer } from "./patch-install.ts";
 import { proxyHook, serves } from "./patch-leaving.ts";
-import { isOnNode } from "./patch-network.ts";
+import { surroundingsOf } from "./patch-network.ts";
 import { chooseOptions } from "./patch-options.ts";
 import { type AppPart, type Context, changed, type Part, planPart, statusOf } from "./patch-part.ts";
 import type { Pod } from "./patch-pod.ts";
@@ -25,7 +25,8 @@ export interface Change {
 /** The pod with ebb in it, as far as nothing is in the way. */
 export function planChange(pod: Pod, told: Told): Change {
   const choice = chooseContainers(pod, told);
-  const context = { pod, told, names: volumeNames(pod), volumes: volumesOf(pod) };
+  const surroundings = surroundingsOf(pod, told.wishes.sidecars);
+  const context = { pod, told, surroundings, names: volumeNames(pod), volumes: volumesOf(pod) };
   const apps = choice.chosen.map((one) => planPart(one, context));
   const { isRefused, remarks } = rivals(apps, context);
   const problems = [...choice.problems, ...apps.flatMap((app) => app.problems), ...(isRefused ? remarks : [])];
@@ -55,7 +56,7 @@ function planProxies(apps: readonly AppPart[], { pod, told, names }: Context): r
   });
 }
 
-function build(parts: readonly Part[], { pod, told, names }: Context): JsonObject {
+function build(parts: readonly Part[], { pod, told, surroundings, names }: Context): JsonObject {
   const mounted = new Set(parts.flatMap(({ mounts }) => mounts.map(({ name }) => name)));
   const { policy } = told;
   const byPlace = new Map(parts.map((part) => [part.at, part]));
@@ -67,7 +68,7 @@ function build(parts: readonly Part[], { pod, told, names }: Context): JsonObjec
   const inits = isCopied ? [installContainer(pod, { volume: names.ebb, policy })] : [];
   const volumes = [
     ...(mounted.has(names.ebb) ? [ebbVolume(names.ebb, policy)] : []),
-    ...(mounted.has(names.annotations) ? [annotationsVolume(names.annotations, isOnNode(pod))] : []),
+    ...(mounted.has(names.annotations) ? [annotationsVolume(names.annotations, surroundings.isOnNode)] : []),
   ];
   let spec = withField(pod.spec, "containers", containers);
   if (inits.length > 0) spec = withField(spec, "initContainers", [...inits, ...(pod.spec.initContainers ?? [])]);

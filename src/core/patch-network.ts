@@ -11,19 +11,29 @@ export function isOnNode({ spec }: Pod): boolean {
   return spec.hostNetwork === true;
 }
 
-/**
- * What ebb is told of the network, as options: that it is the node's, and then which proxies are containers of this pod, because no
- * port can tell; and on which ports the app listens, so that nobody asks there.
- */
-export function networkOptions(pod: Pod, sidecars: readonly string[]): ReadonlyMap<string, string> {
+/** What a pod tells of its network and its proxies, which is the same for each of its containers. */
+export interface Surroundings {
+  readonly isOnNode: boolean;
+  /** The proxies among its containers. */
+  readonly sidecars: readonly SidecarName[];
+  readonly annotations: ReadonlyMap<string, string>;
+  /**
+   * What ebb is told, as options: that the network is the node's, and then which proxies are containers of this pod, because no
+   * port can tell; and on which ports the app listens, so that nobody asks there.
+   */
+  readonly options: ReadonlyMap<string, string>;
+}
+
+/** @param others containers that the pod calls sidecars */
+export function surroundingsOf(pod: Pod, others: readonly string[]): Surroundings {
+  const sidecars = sidecarsIn(pod);
   const options = new Map<string, string>();
-  const ports = appPorts(pod, sidecars);
+  const ports = appPorts(pod, others);
   if (ports.length > 0) options.set("app-port", ports.join(","));
-  if (!isOnNode(pod)) return options;
-  options.set("host-network", "true");
-  const names = sidecarsIn(pod);
-  if (names.some((name) => !kindOf(name).isCompanion)) options.set("sidecar", names.join(","));
-  return options;
+  if (isOnNode(pod)) options.set("host-network", "true");
+  if (isOnNode(pod) && sidecars.some((name) => !kindOf(name).isCompanion)) options.set("sidecar", sidecars.join(","));
+  const annotations = new Map(Object.entries(pod.metadata?.annotations ?? {}));
+  return { isOnNode: isOnNode(pod), sidecars, annotations, options };
 }
 
 const MAX_PORTS = 50;
@@ -46,13 +56,16 @@ function sidecarsIn({ spec }: Pod): readonly SidecarName[] {
 }
 
 /** Whether something but a port tells which sidecar is this container's: the pod's containers, its annotations, a variable, the user. */
-export function hasOwnSidecar({ env }: Container, pod: Pod, options: OptionValues): boolean {
+export function hasOwnSidecar(
+  { env }: Container,
+  { sidecars, annotations }: Surroundings,
+  options: OptionValues,
+): boolean {
   const variables = new Map((env ?? []).map(({ name, value }) => [name, value ?? ""]));
   const isSaid = (flag: string) => options.has(flag) || variablesOf(flag).some((name) => variables.has(name));
-  if (sidecarsIn(pod).length > 0 || isSaid("admin")) return true;
+  if (sidecars.length > 0 || isSaid("admin")) return true;
   const named = options.get("sidecar")?.text ?? variables.get(variablesOf("sidecar")[0] as string) ?? "auto";
   if (named !== "auto") return named !== "none";
-  const annotations = new Map(Object.entries(pod.metadata?.annotations ?? {}));
   return detect({ env: Object.fromEntries(variables), admin: undefined, annotations, heard: [] }).found.length > 0;
 }
 

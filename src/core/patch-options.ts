@@ -17,14 +17,18 @@ export function optionNamed(flag: string): Option<unknown> | undefined {
   return runOptions.get(flag);
 }
 
+const variables: ReadonlyMap<string, readonly string[]> = new Map(
+  [...runOptions].map(([flag, option]) => [flag, option.variables.map(({ name }) => name)]),
+);
+
 /** The variable that sets an option in a container. */
 export function variableOf(flag: string): string {
-  return runOptions.get(flag)?.variables[0]?.name as string;
+  return variablesOf(flag)[0] as string;
 }
 
 /** All variables that set it, other tools' too. */
 export function variablesOf(flag: string): readonly string[] {
-  return runOptions.get(flag)?.variables.map(({ name }) => name) ?? [];
+  return variables.get(flag) ?? [];
 }
 
 /** What is wrong with a value, as the option's variable would have it; undefined: nothing. */

@@ -2,7 +2,7 @@ import { type JsonObject, withField } from "./json.ts";
 import type { Remark } from "./patch.ts";
 import type { Chosen, Told } from "./patch-containers.ts";
 import { DEFAULT_GRACE, hookOf, type Leaving, planHook } from "./patch-leaving.ts";
-import { hasOwnSidecar, isOnNode, networkOptions, strangersOnly } from "./patch-network.ts";
+import { hasOwnSidecar, type Surroundings, strangersOnly } from "./patch-network.ts";
 import { chooseOptions, type OptionValues, variableOf, variablesOf } from "./patch-options.ts";
 import type { Container, Pod } from "./patch-pod.ts";
 import type { ContainerStatus } from "./patch-status.ts";
@@ -12,6 +12,7 @@ import { ebbMount, mountInTheWay, placeOfAnnotations, type VolumeNames, type Vol
 export interface Context {
   readonly pod: Pod;
   readonly told: Told;
+  readonly surroundings: Surroundings;
   readonly names: VolumeNames;
   readonly volumes: Volumes;
 }
@@ -42,18 +43,19 @@ export interface AppPart extends Part {
   readonly warnings: readonly Remark[];
 }
 
-export function planPart(chosen: Chosen, { pod, told, names, volumes }: Context): AppPart {
+export function planPart(chosen: Chosen, context: Context): AppPart {
+  const { surroundings, names, volumes } = context;
   const { at, container, command, how } = chosen;
-  const options = optionsOf(container, pod, told);
-  const leaving = planHook(chosen, pod, options);
+  const options = optionsOf(container, context);
+  const leaving = planHook(chosen, context, options);
   const isHook = leaving.kind === "hook";
   const given = [...options].filter(([flag]) => !(isHook && flag === "drain"));
   const place = readsAnnotations(container, options)
     ? placeOfAnnotations(container, volumes, names.annotations)
     : undefined;
   const file = place?.file === undefined ? [] : [{ name: variableOf("pod-annotations"), value: place.file }];
-  const isStrange = isOnNode(pod) && options.get("sidecar")?.text !== "none" && !hasOwnSidecar(container, pod, options);
-  const strange = isStrange ? [strangersOnly] : [];
+  const looks = surroundings.isOnNode && options.get("sidecar")?.text !== "none";
+  const strange = looks && !hasOwnSidecar(container, surroundings, options) ? [strangersOnly] : [];
   const inTheWay = command === undefined ? undefined : mountInTheWay(container);
   return {
     at,
@@ -77,10 +79,10 @@ export function planPart(chosen: Chosen, { pod, told, names, volumes }: Context)
   };
 }
 
-function optionsOf(container: Container, whole: Pod, { wishes, policy, known }: Told): OptionValues {
-  const { spec } = whole;
+function optionsOf(container: Container, { pod: { spec }, told, surroundings }: Context): OptionValues {
+  const { wishes, policy, known } = told;
   const policyOfKubelet = container.restartPolicy ?? spec.restartPolicy ?? "Always";
-  const pod = new Map([["restart-policy", policyOfKubelet], ...networkOptions(whole, wishes.sidecars)]);
+  const pod = new Map([["restart-policy", policyOfKubelet], ...surroundings.options]);
   const grace = spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE;
   if (grace > 0) pod.set("pod-grace", `${grace}s`);
   const own = wishes.own.get(container.name) ?? new Map();

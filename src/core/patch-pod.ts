@@ -5,7 +5,9 @@ import type { Remark } from "./patch.ts";
 // A pod's fields that ebb reads or adds to. The API server checks all others, and knows more of these.
 
 const text = z.string();
-const named = z.looseObject({ name: text });
+/** Kubernetes' names of containers and volumes: labels of DNS (apimachinery, pkg/util/validation, DNS1123LabelMaxLength). */
+const label = z.string().check(z.maxLength(63));
+const named = z.looseObject({ name: label });
 const amounts = z.nullish(z.record(text, z.union([text, z.number()])));
 
 const listOf = <T extends z.ZodMiniType>(item: T) => z.nullish(z.array(item));
@@ -13,7 +15,7 @@ const listOf = <T extends z.ZodMiniType>(item: T) => z.nullish(z.array(item));
 const resources = z.nullish(z.looseObject({ requests: amounts, limits: amounts }));
 
 const container = z.looseObject({
-  name: text,
+  name: label,
   image: z.nullish(text),
   command: listOf(text),
   args: listOf(text),
@@ -34,26 +36,37 @@ const annotationFile = z.looseObject({
 const downwardApi = z.nullish(z.looseObject({ items: listOf(annotationFile) }));
 
 const volume = z.looseObject({
-  name: text,
+  name: label,
   downwardAPI: downwardApi,
   projected: z.nullish(z.looseObject({ sources: listOf(z.looseObject({ downwardAPI: downwardApi })) })),
 });
 
-const pod = z.looseObject({
-  metadata: z.nullish(z.looseObject({ annotations: z.nullish(z.record(text, text)) })),
-  spec: z.looseObject({
-    containers: z.array(container).check(z.minLength(1)),
-    initContainers: listOf(container),
-    ephemeralContainers: listOf(named),
-    volumes: listOf(volume),
-    restartPolicy: z.nullish(text),
-    terminationGracePeriodSeconds: z.nullish(z.number()),
-    securityContext: z.nullish(z.looseObject({ runAsUser: z.nullish(z.number()) })),
-    resources,
-    os: z.nullish(z.looseObject({ name: z.nullish(text) })),
-    nodeSelector: z.nullish(z.record(text, text)),
-  }),
-});
+const podWith = <C extends z.ZodMiniType, N extends z.ZodMiniType, V extends z.ZodMiniType>(c: C, n: N, v: V) =>
+  z.looseObject({
+    metadata: z.nullish(z.looseObject({ annotations: z.nullish(z.record(text, text)) })),
+    spec: z.looseObject({
+      containers: z.array(c).check(z.minLength(1)),
+      initContainers: listOf(c),
+      ephemeralContainers: listOf(n),
+      volumes: listOf(v),
+      restartPolicy: z.nullish(text),
+      terminationGracePeriodSeconds: z.nullish(z.number()),
+      securityContext: z.nullish(z.looseObject({ runAsUser: z.nullish(z.number()) })),
+      resources,
+      os: z.nullish(z.looseObject({ name: z.nullish(text) })),
+      nodeSelector: z.nullish(z.record(text, text)),
+    }),
+  });
+
+const pod = podWith(container, named, volume);
+/** Its lists' items are checked one by one: of a pod with a million mistakes, a list of the first ones is made. */
+const frame = podWith(z.unknown(), z.unknown(), z.unknown());
+const lists = [
+  ["containers", container],
+  ["initContainers", container],
+  ["ephemeralContainers", named],
+  ["volumes", volume],
+] as const;
 
 export type Pod = z.infer<typeof pod>;
 export type Container = z.infer<typeof container>;
@@ -61,15 +74,22 @@ export type Volume = z.infer<typeof volume>;
 export type Mount = NonNullable<Container["volumeMounts"]>[number];
 export type Amounts = z.infer<typeof amounts>;
 
-/** What is not as a pod has it. Empty: it is a `Pod`. */
+/** The first things that are not as a pod has them. Empty: it is a `Pod`. */
 export function checkPod(value: unknown): readonly Remark[] {
-  const { error } = pod.safeParse(value);
-  if (error !== undefined) return error.issues.map((issue) => remarkOn(issue, value));
-  return doubles((value as Pod).spec.containers);
+  const { error } = frame.safeParse(value);
+  if (error !== undefined) return error.issues.map((issue) => remarkOn(issue, issue.path as Path, value));
+  const { spec } = value as Pod;
+  for (const [list, item] of lists) {
+    for (const [at, one] of (spec[list] ?? []).entries()) {
+      const { error } = item.safeParse(one);
+      if (error !== undefined)
+        return error.issues.map((issue) => remarkOn(issue, ["spec", list, at, ...(issue.path as Path)], value));
+    }
+  }
+  return doubles(spec.containers);
 }
 
-function remarkOn(issue: z.core.$ZodIssue, value: unknown): Remark {
-  const path = issue.path as Path;
+function remarkOn(issue: z.core.$ZodIssue, path: Path, value: unknown): Remark {
   const found = valueAt(value, path);
   const isScalar = typeof found === "number" || typeof found === "boolean";
   const hint = isScalar && expectedOf(issue) === "text" ? `: write it in quotes, "${found}"` : "";
@@ -86,6 +106,7 @@ const words: Readonly<Record<string, string>> = {
 
 function expectedOf(issue: z.core.$ZodIssue): string {
   if (issue.code === "too_small") return "one container at least";
+  if (issue.code === "too_big") return `at most ${issue.maximum} characters`;
   if (issue.code === "invalid_union") return "a quantity";
   return issue.code === "invalid_type" ? (words[issue.expected] ?? issue.expected) : "something else";
 }

@@ -1,3 +1,4 @@
+import { shortened } from "./base/text.ts";
 import { type JsonObject, objectOf } from "./json.ts";
 import { idleAnnotations, readAsked, readWishes } from "./patch-annotations.ts";
 import { planChange } from "./patch-change.ts";
@@ -36,7 +37,34 @@ export type Injection = { readonly asked: boolean; readonly warnings: readonly R
 
 /** Puts ebb into a pod (or a template of pods), whatever JSON that is. Never throws; the pod that was given stays as it is. */
 export function injectPod(pod: unknown, policy: Policy): Injection {
+  const injection = injectWhole(pod, policy);
+  const warnings = firstOf(injection.warnings);
+  if (injection.kind === "refused") return { ...injection, problems: firstOf(injection.problems), warnings };
+  return { ...injection, warnings };
+}
+
+const MOST_REMARKS = 50;
+const LONGEST_MESSAGE = 4000;
+
+/** Others write what remarks are made of. */
+function firstOf(remarks: readonly Remark[]): readonly Remark[] {
+  const first = remarks.slice(0, MOST_REMARKS).map(({ field, message }) => ({
+    field: shortened(field, LONGEST_MESSAGE),
+    message: shortened(message, LONGEST_MESSAGE),
+  }));
+  const left = remarks.length - first.length;
+  return left === 0 ? first : [...first, { field: "metadata", message: `and ${left} more, which are not listed` }];
+}
+
+/** All annotations of an object, names and values, in bytes (apimachinery, pkg/api/validation, TotalAnnotationSizeLimitB). */
+const MOST_ANNOTATIONS = 256 * 1024;
+
+function injectWhole(pod: unknown, policy: Policy): Injection {
   const annotations = objectOf(objectOf(objectOf(pod).metadata).annotations);
+  if (isTooLong(annotations)) {
+    const message = `more than ${MOST_ANNOTATIONS / 1024} KiB, which Kubernetes refuses`;
+    return { kind: "refused", asked: false, problems: [{ field: "metadata.annotations", message }], warnings: [] };
+  }
   const wish = readAsked(annotations);
   if (typeof wish === "object") return { kind: "refused", asked: true, problems: [wish], warnings: [] };
   const asked = wish === true;
@@ -46,6 +74,13 @@ export function injectPod(pod: unknown, policy: Policy): Injection {
   const malformed = checkPod(pod);
   if (malformed.length > 0) return { kind: "refused", asked, problems: malformed, warnings: [] };
   return inject(pod as Pod, policy, asked);
+}
+
+function isTooLong(annotations: JsonObject): boolean {
+  let length = 0;
+  for (const [name, value] of Object.entries(annotations))
+    length += name.length + (typeof value === "string" ? value.length : 0);
+  return length > MOST_ANNOTATIONS;
 }
 
 /** Why nothing is done to a pod, whatever is in it. */

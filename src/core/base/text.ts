@@ -51,3 +51,10 @@ function escapeOf(code: number): string {
   if (code === RETURN) return "\\r";
   return `\\u${code.toString(16).padStart(4, "0")}`;
 }
+
+/** At most so many characters of a text that is not ours, and how many more it has. */
+export function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const half = text.charCodeAt(most - 1) >> 10 === 0xd800 >> 10 ? 1 : 0; // no half of a character
+  return `${text.slice(0, most - half)}… (${text.length - most + half} more characters)`;
+}

@@ -10,11 +10,12 @@ export function judgeSignals({ plan, seen, log, app, broken }: Case): void {
   const left = seen.sent.map(({ signal }) => rewritten(signal, plan.flags));
   for (const { signal } of droppedIn(log)) remove(left, numberOf(signal, seen.sent));
   const endedAt = app.facts.find(({ what }) => /^(exit|raise) /.test(what))?.at ?? Number.POSITIVE_INFINITY;
-  for (const { what, at } of app.facts) {
+  for (const { what, at, pid } of app.facts) {
     const [word, text] = what.split(" ");
     const number = Number(text);
     const isOfGroupsEnd = plan.flags.isGroup && number === SIG.TERM && at >= endedAt;
-    if (word === "signal" && !remove(left, number) && !isOfGroupsEnd)
+    const isOwn = pid === app.pid; // a process that it has just forked speaks by its connection
+    if (word === "signal" && isOwn && !remove(left, number) && !isOfGroupsEnd)
       broken("always", `the app got signal ${number}, which nobody sent, or not so often`);
     if (word !== "missing") continue;
     const inTime = seen.sent.some((one) => rewritten(one.signal, plan.flags) === number && one.at < at - SLACK_MS);
@@ -37,6 +38,9 @@ function numberOf(name: unknown, sent: Case["seen"]["sent"]): SignalNumber | und
   return sent.find(({ signal }) => signalName(signal) === name)?.signal;
 }
 
+/** What comes so shortly after one another may be read in either order. */
+const AT_ONCE_MS = 10;
+
 /** What comes before the command can be there ends the wait, or is dropped and said once; what it starts with blocked is its own. */
 export function judgeEarly({ plan, seen, log, app, broken }: Case): void {
   const said = droppedIn(log).map(({ signal }) => signal);
@@ -49,7 +53,8 @@ export function judgeEarly({ plan, seen, log, app, broken }: Case): void {
   }
   if (app === undefined) return;
   const earliest = readyAt({ plan, seen });
-  const early = seen.sent.filter(({ at }) => at < earliest).map(({ signal }) => signal);
+  const surelyMs = AT_ONCE_MS + seen.stalledMs;
+  const early = seen.sent.filter(({ at }) => at < earliest - surelyMs).map(({ signal }) => signal);
   const isBoth = early.includes(SIG.CONT) && early.some(suspends); // the kernel takes one of them away (signal(7))
   for (const signal of early) {
     const name = signalName(signal);

@@ -129,13 +129,18 @@ function stopped(random: Random, { app, flags }: About): Planned {
 /** What matters most where no app is there yet. */
 const early: readonly number[] = [...stops, SIG.QUIT, SIG.HUP];
 
+/** An app without a handler would be stopped by TSTP, and nobody would continue it. */
+function ends(number: number): boolean {
+  return number !== SIG.TSTP;
+}
+
 /** While it waits, drains or quits, or as it starts. */
 function before(random: Random): readonly SignalPlan[] {
   if (random.chance(0.6)) return [];
   const count = random.weigh([70, 1], [20, 2], [10, 5]);
   return Array.from({ length: count }, () => {
     const cue = random.weigh<Cue>([80, "ebb"], [10, "drain"], [10, "quit"]);
-    return signal(random, cue, random.pick(random.chance(0.5) ? early : others), random.int(0, 250));
+    return signal(random, cue, random.pick(random.chance(0.5) ? early : others.filter(ends)), random.int(0, 250));
   });
 }
 

@@ -29,7 +29,7 @@ export const command: Command = {
 
 async function main({ args, argvIndex, env, said, signals }: Invocation): Promise<number> {
   const call = readOperandCall(pick(), { args, env, said });
-  const settings = call.values;
+  const settings = { ...call.values, ready: call.values.ready.map((probe) => only(probe, said?.readyStatus)) };
   const targets = call.operands.map(parseTarget);
   if (settings.any && targets.length === 0) throw new Failure(EXIT.usage, `--any: expected targets (${TARGET})`);
   const log = createLog(settings, { env, said });
@@ -73,6 +73,11 @@ function parseTarget(text: string): Probe {
   const probe = parseProbe(text);
   if (probe !== undefined) return probe;
   throw new Failure(EXIT.usage, `wait: expected a target (${TARGET}), got ${JSON.stringify(redactUrl(text))}`);
+}
+
+/** Ready with this status alone. */
+function only(probe: Probe, status: number | undefined): Probe {
+  return status === undefined || probe.kind !== "http" ? probe : { ...probe, only: status };
 }
 
 function lineOf(wait: Wait, waitedMs: number): string {

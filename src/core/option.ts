@@ -173,6 +173,8 @@ export interface Said {
   readonly problems: readonly string[];
   /** What its user should know of them. */
   readonly notes: readonly Note[];
+  /** The one status with which `ready` URLs are ready; undefined: any 2xx. */
+  readonly readyStatus?: number;
 }
 
 /** A warning for the log. */

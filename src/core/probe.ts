@@ -9,6 +9,8 @@ export type Probe =
       readonly target: HttpTarget;
       /** An answer with this text does not count: it says nothing of what is asked for. */
       readonly except?: string;
+      /** The one status that counts, where not any 2xx does. */
+      readonly only?: number;
     }
   | { readonly kind: "connect"; readonly address: Address }
   | { readonly kind: "file"; readonly path: string }
@@ -51,9 +53,17 @@ export function describeProbe(probe: Probe): string {
 export function judgeOf({
   target: { path },
   except,
+  only,
 }: Extract<Probe, { kind: "http" }>): (answer: HttpAnswer) => Verdict {
+  if (only !== undefined) return (answer) => judgeOnly(answer, only);
   if (isServerInfo(path)) return judgeState;
   return except === undefined ? judge : (answer) => judgeBut(answer, except);
+}
+
+function judgeOnly(answer: HttpAnswer, only: number): Verdict {
+  const verdict = judge(answer);
+  if (!verdict.ready || answer.status === only) return verdict;
+  return { ready: false, reason: `HTTP ${answer.status}, expected ${only}` };
 }
 
 function judgeBut(answer: HttpAnswer, except: string): Verdict {

@@ -66,7 +66,10 @@ const waitFlags: readonly ToolFlag[] = ["timeoutSeconds", "requestTimeoutMillis"
   }),
 );
 
-/** Its period and its limit for each request are read, and have no effect: ebb asks more often, and not one by one. */
+/**
+ * Its period and its limit for each request are read, and have no effect: ebb asks more often, and not one by one. No status but
+ * 200 is ready, and a state in the body says nothing (checkIfReady in wait.go).
+ */
 function wait(args: readonly string[], saying: Saying): Translation {
   const { flags, words } = read(args, waitFlags, saying);
   if (flags.has("help")) return { command: "wait", args: [], argsAt: undefined, said: saying.said, isHelp: true };
@@ -82,7 +85,7 @@ function wait(args: readonly string[], saying: Saying): Translation {
   saying.say("ready", url?.origin ?? "pilot-agent", url?.text ?? "http://localhost:15021/healthz/ready");
   if (words.length > 0)
     saying.refuse(`${redactUrls(words[0] as string)}: unexpected argument; usage: pilot-agent wait [flags]`);
-  return { command: "wait", args: [], argsAt: undefined, said: saying.said };
+  return { command: "wait", args: [], argsAt: undefined, said: { ...saying.said, readyStatus: 200 } };
 }
 
 function wholeNumberOf(unit: string): Syntax<string> {

@@ -182,13 +182,6 @@ export const differences = [
     isOfTime: true,
   },
   {
-    id: "any-2xx",
-    rivals: ["pilot-agent"],
-    theirs: "`wait` takes status 200 alone",
-    ours: "any 2xx",
-    why: "as kubelet's probes have it",
-  },
-  {
     id: "no-time-to-quit",
     rivals: ["scuttle"],
     theirs: "`QUIT_REQUEST_TIMEOUT=0` leaves no time: nothing is quit",

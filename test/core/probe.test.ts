@@ -110,6 +110,15 @@ test.each<[HttpAnswer, string]>([
   expect(judge(given)).toEqual({ ready: false, reason });
 });
 
+test.each<[number, string, string | undefined]>([
+  [200, '{"state":"DRAINING"}', undefined],
+  [204, "", "HTTP 204, expected 200"],
+  [503, "", "HTTP 503"],
+])("where 200 alone counts, HTTP %d %s is not ready because of %p", (status, body, reason) => {
+  const verdict = judgeOf({ ...httpProbe("http://localhost/server_info"), only: 200 })(answer(status, body));
+  expect(verdict).toEqual(reason === undefined ? { ready: true } : { ready: false, reason });
+});
+
 describe("readiness is asked often enough to be noticed", () => {
   test.each([
     [0, 10],

@@ -1,4 +1,4 @@
-import { closes, garbage, hangs, notReady, quits, ready, status } from "../answers.ts";
+import { closes, garbage, hangs, initializing as notLive, notReady, quits, ready, status } from "../answers.ts";
 import type { Case, Rival, Seen, Server } from "../case.ts";
 
 const rivals: readonly Rival[] = ["pilot-agent"];
@@ -150,6 +150,11 @@ function usage(): readonly Case[] {
 function waits(): readonly Case[] {
   const out = [{ rivals, by: "stdout", sees: { stdout: "(log)\n" } }] as const;
   const fine = { sees: { polls: [poll] }, differs: out };
+  const late: Changed = {
+    atLeastMs: 1000,
+    sees: { code: 69, polls: [poll] },
+    differs: [{ rivals, by: ["stdout", "wait-code"], sees: { code: 255, stdout: "(log)\n" } }],
+  };
   return [
     one("ready at once", ["wait"], { servers: probe(ready), ...fine }),
     one("ready after three polls", ["wait", "--periodMillis", "20"], {
@@ -166,9 +171,7 @@ function waits(): readonly Case[] {
     }),
     one("never ready", ["wait", "--timeoutSeconds", "1"], {
       servers: probe(notReady),
-      atLeastMs: 1000,
-      sees: { code: 69, polls: [poll] },
-      differs: [{ rivals, by: ["stdout", "wait-code"], sees: { code: 255, stdout: "(log)\n" } }],
+      ...late,
     }),
     one("not there", ["wait", "--timeoutSeconds=1"], {
       atLeastMs: 1000,
@@ -182,10 +185,16 @@ function waits(): readonly Case[] {
       sees: { polls: ["9000 GET /ready"] },
       differs: out,
     }),
-    one("status 204 is ready", ["wait", "--timeoutSeconds=1"], {
+    one("status 204 is not ready", ["wait", "--timeoutSeconds=1"], {
       servers: probe(status(204)),
-      sees: { polls: [poll] },
-      differs: [{ rivals, by: ["any-2xx", "stdout"], sees: { code: 255, stdout: "(log)\n" } }],
+      says: ["HTTP 204, expected 200"],
+      ...late,
+    }),
+    one("status 204, then 200", ["wait", "--periodMillis=20"], { servers: probe(status(204), ready), ...fine }),
+    one("a state in the body says nothing", ["wait", "--url=http://127.0.0.1:9000/server_info", "--periodMillis=20"], {
+      servers: [{ port: 9000, polls: [notLive], ends: [] }],
+      sees: { polls: ["9000 GET /server_info"] },
+      differs: out,
     }),
   ];
 }

@@ -36,12 +36,6 @@ const waiting: readonly Known[] = [
     shows: ["code", "waited", "stdout"],
   },
   {
-    by: "any-2xx",
-    rivals: pilot,
-    isHere: ({ has, ours }) => has("polls", "ready, 204") && ours.seen.code === 0,
-    shows: ["code", "waited", "stdout"],
-  },
-  {
     by: "hanging-poll",
     rivals: go,
     isHere: ({ has, theirs }) => has("polls", "hangs") && (isHung(theirs) || theirs.seen.started !== "when ready"),

@@ -1,7 +1,7 @@
 import type { Random } from "../../faults/random.ts";
 import type { AnswerName } from "./answers.ts";
 import type { PlannedServer, ToolPlan } from "./plan.ts";
-import { planReadiness, readyWords } from "./plan-proxy.ts";
+import { only200Words, planReadiness } from "./plan-proxy.ts";
 
 /** Its `request` and `wait`, which hooks call. They run no command. */
 export function planPilot(random: Random): ToolPlan {
@@ -38,7 +38,7 @@ function planFlags(random: Random, port: number): readonly string[] {
 }
 
 function planWait(random: Random): ToolPlan {
-  const readiness = planReadiness(random, readyWords);
+  const readiness = planReadiness(random, only200Words);
   const port = random.weigh([80, 15_021], [20, 15_020]);
   const flags = ["wait"];
   if (port !== 15_021) flags.push(`--url=http://localhost:${port}/healthz/ready`);

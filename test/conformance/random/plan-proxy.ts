@@ -27,6 +27,13 @@ export const readyWords: Words = {
   likeNo: ["404", "garbage", "closes", "resets", "half", "500", "301", "302 away"],
 };
 
+/** `pilot-agent wait` takes 200 alone. */
+export const only200Words: Words = {
+  ...readyWords,
+  likeYes: ["ready, late", "live", "empty", "initializing"],
+  likeNo: [...readyWords.likeNo, "ready, 204"],
+};
+
 /** How a server answers polls, when it listens; undefined: nobody is there. */
 export interface Readiness {
   readonly server: Pick<PlannedServer, "polls" | "afterMs"> | undefined;

@@ -235,5 +235,6 @@ function exchange({ connection, request, encode, last, maxAnswer, onBody }: Exch
 }
 
 export function tooLong(maxAnswer: number): string {
-  return `an answer longer than ${maxAnswer / KIB} KiB`;
+  const kib = maxAnswer / KIB;
+  return `an answer longer than ${kib < KIB ? `${kib} KiB` : `${kib / KIB} MiB`}`;
 }

@@ -15,6 +15,7 @@ import { now, nowNs, watchStalls } from "../faults/clock.ts";
 import { childrenOf, collect, processState, until } from "../harness.ts";
 import { appPath, launcherPath } from "./app.ts";
 import type { Case, Seen, Step } from "./case.ts";
+import { withNotes } from "./notes.ts";
 import { type Pod, startServers } from "./servers.ts";
 
 /** What a case came to. */
@@ -77,7 +78,7 @@ export async function runCase(given: Case, tool: Tool): Promise<Outcome> {
       requests: pod.requests(given.isInOrder),
       signals,
       agent: agent === undefined ? [] : readReport(agent).signals,
-      stdout: given.hasOwnStdout ? stdout.text() && "(some)" : withoutLog(stdout.text()),
+      stdout: given.hasOwnStdout ? stdout.text() && "(some)" : withNotes(stdout.text()),
     };
     const waitedMs = Number((startedAt ?? end) - start) / 1e6;
     const leavingMs = endingAt === undefined ? undefined : Number(end - endingAt) / 1e6;
@@ -91,19 +92,9 @@ export async function runCase(given: Case, tool: Tool): Promise<Outcome> {
   }
 }
 
-/** scuttle's and pilot-agent's logs, with their times, stand on stdout; with why pilot-agent failed, which its exit code says. */
-function withoutLog(all: string): string {
-  const stdout = all.replaceAll(/^\d{4}-\d\d-\d\dT[\d:.]+Z\terror\t.*\n/gm, "");
-  const own = stdout.replaceAll(/^\d{4}-\d\d-\d\dT[\d:.]+Z[ \t](scuttle:|info\t).*\n/gm, "");
-  return own === stdout ? own : `(log)\n${own}`;
-}
-
-/** More than a pipe is sure to hold before somebody reads comes from a file. */
-const MOST_PIPED = 4096;
-
+/** From a file: a tool that ends without reading it would break a pipe. */
 function stdinOf(stdin: string | undefined, folder: string) {
   if (stdin === undefined) return "ignore";
-  if (stdin.length <= MOST_PIPED) return new TextEncoder().encode(stdin);
   writeFileSync(join(folder, "stdin"), stdin);
   return Bun.file(join(folder, "stdin"));
 }

@@ -31,7 +31,7 @@ function written(code: 0 | 1, request: string, body: string): Pick<Changed, "see
     differs:
       code === 0
         ? [{ rivals, by: "newline", sees: { stdout: `${body}\n` } }]
-        : [{ rivals, by: "request-code", sees: { code: 255, stdout: "" } }],
+        : [{ rivals, by: "request-code", sees: { code: 255, stdout: "(error)\n" } }],
   };
 }
 
@@ -71,7 +71,7 @@ function requests(): readonly Case[] {
     one("--debug-port may be any", ["request", "--debug-port=8080", "GET", "/x"], {
       servers: [{ port: 8080, others: [status(200, "a")], ends: [] }],
       sees: { requests: ["8080 GET /x"], stdout: "a" },
-      differs: [{ rivals, by: "debug-port", sees: { code: 255, requests: [], stdout: "" } }],
+      differs: [{ rivals, by: "debug-port", sees: { code: 255, requests: [], stdout: "(error)\n" } }],
     }),
     one("status 202", ["request", "POST", "/x"], {
       servers: admin(status(202, "soon")),
@@ -88,7 +88,7 @@ function requests(): readonly Case[] {
         {
           rivals,
           by: "redirect",
-          sees: { code: 255, requests: ["15000 GET /a", "15000 GET /b", "15000 GET /b again"], stdout: "" },
+          sees: { code: 255, requests: ["15000 GET /a", "15000 GET /b", "15000 GET /b again"], stdout: "(error)\n" },
         },
       ],
     }),
@@ -111,17 +111,17 @@ function failures(): readonly Case[] {
     one("nobody listens", ["request", "GET", "/x"], {
       sees: { code: 69 },
       says: ["15000"],
-      differs: [{ rivals, by: "request-code", sees: { code: 255 } }],
+      differs: [{ rivals, by: "request-code", sees: { code: 255, stdout: "(error)\n" } }],
     }),
     one("an answer that is no HTTP", ["request", "GET", "/x"], {
       servers: admin(garbage),
       sees: { code: 69, requests: ["15000 GET /x"] },
-      differs: [{ rivals, by: "request-code", sees: { code: 255 } }],
+      differs: [{ rivals, by: "request-code", sees: { code: 255, stdout: "(error)\n" } }],
     }),
     one("a connection that is closed without an answer", ["request", "POST", "/x"], {
       servers: admin(closes),
       sees: { code: 69, requests: ["15000 POST /x"] },
-      differs: [{ rivals, by: "request-code", sees: { code: 255 } }],
+      differs: [{ rivals, by: "request-code", sees: { code: 255, stdout: "(error)\n" } }],
     }),
   ];
 }
@@ -131,7 +131,7 @@ function usage(): readonly Case[] {
     one(name, flags, {
       servers: admin(),
       sees: { code: 64 },
-      differs: [{ rivals, by: "request-code", sees: { code: 255 } }],
+      differs: [{ rivals, by: "request-code", sees: { code: 255, stdout: "(error)\n" } }],
     });
   return [
     refused("without a path", ["request", "GET"]),
@@ -153,7 +153,7 @@ function waits(): readonly Case[] {
   const late: Changed = {
     atLeastMs: 1000,
     sees: { code: 69, polls: [poll] },
-    differs: [{ rivals, by: ["stdout", "wait-code"], sees: { code: 255, stdout: "(log)\n" } }],
+    differs: [{ rivals, by: ["stdout", "wait-code"], sees: { code: 255, stdout: "(log)\n(error)\n" } }],
   };
   return [
     one("ready at once", ["wait"], { servers: probe(ready), ...fine }),
@@ -176,7 +176,7 @@ function waits(): readonly Case[] {
     one("not there", ["wait", "--timeoutSeconds=1"], {
       atLeastMs: 1000,
       sees: { code: 69 },
-      differs: [{ rivals, by: ["stdout", "wait-code"], sees: { code: 255, stdout: "(log)\n" } }],
+      differs: [{ rivals, by: ["stdout", "wait-code"], sees: { code: 255, stdout: "(log)\n(error)\n" } }],
     }),
     one("--help", ["wait", "--help"], { hasOwnStdout: true, sees: { stdout: "(some)" } }),
     one("--log_output_level", ["wait", "--log_output_level", "all:debug"], { servers: probe(ready), ...fine }),
@@ -204,13 +204,13 @@ function waitFlags(): readonly Case[] {
     one(`${flag} is refused`, ["wait", flag], {
       servers: probe(ready),
       sees: { code: 64 },
-      differs: [{ rivals, by: "request-code", sees: { code: 255 } }],
+      differs: [{ rivals, by: "request-code", sees: { code: 255, stdout: "(error)\n" } }],
     });
   return [
     ...["--timeoutSeconds=x", "--periodMillis=1s", "--requestTimeoutMillis=", "--unknown=1"].map(bad),
     one("--url=nonsense is refused", ["wait", "--url=nonsense", "--timeoutSeconds=1"], {
       sees: { code: 64 },
-      differs: [{ rivals, by: ["stdout", "wait-code"], sees: { code: 255, stdout: "(log)\n" } }],
+      differs: [{ rivals, by: ["stdout", "wait-code"], sees: { code: 255, stdout: "(log)\n(error)\n" } }],
     }),
   ];
 }

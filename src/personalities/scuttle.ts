@@ -1,3 +1,4 @@
+import { exactUrl, withoutSlashes } from "../core/address.ts";
 import type { Environment } from "../core/option.ts";
 import { type EnvoyAdmin, isLocal, sayAdmin } from "./envoy-admin.ts";
 import { type Personality, type Translation, wholeCommandLine } from "./personality.ts";
@@ -85,10 +86,11 @@ function sayQuits(admin: EnvoyAdmin, { variables, saying }: Call): void {
   else if (given === undefined) saying.say("signal-process", "no ISTIO_QUIT_API", "+pilot-agent");
 }
 
-/** pilot-agent's port beside Istio's Envoy, whose admin interface has port 15000; any other Envoy is told itself. */
+/** ENVOY_ADMIN_API with pilot-agent's port where it has Istio's Envoy's, 15000 (replacePort in scuttle_config.go); any other Envoy is told itself. */
 function agentBeside({ url, target }: EnvoyAdmin): string | undefined {
   if (target.address.kind !== "tcp") return undefined;
   const { host, port } = target.address;
   if (port !== 15_000) return url;
-  return `http://${host.includes(":") ? `[${host}]` : host}:15020`;
+  const authority = `${host.includes(":") ? `[${host}]` : host}:15020`;
+  return withoutSlashes(exactUrl({ ...target, authority }));
 }

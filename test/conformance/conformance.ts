@@ -67,6 +67,7 @@ async function againstRivals(pool: Pool): Promise<number> {
         const verdict = judgeRival(given, rival, outcome);
         if (verdict.shown.length > 0) differing += 1;
         for (const id of verdict.shown) shown.add(id);
+        if (verdict.chance !== undefined) console.log(`${rival}: ${given.name}\n  by chance: ${verdict.chance}`);
         if (!isBad(verdict)) return;
         bad += 1;
         const missing = verdict.missing.map((id) => `the difference ${id} does not show`);

@@ -87,7 +87,7 @@ export const differences = [
     id: "stop-while-waiting",
     rivals: [...go, "linkerd-await"],
     theirs:
-      "a stop signal while it waits ends it, and the sidecar stays; as PID 1 linkerd-await does not notice it, the others exit with 2",
+      "a stop signal while it waits ends it, and the sidecar stays; SIGQUIT ends all but linkerd-await with exit code 2; as PID 1 linkerd-await does not notice any, the others exit with 2",
     ours: "128+n, and the sidecar is quit, as after any end",
     why: "a Job that is stopped early ends, too",
   },
@@ -179,6 +179,14 @@ export const differences = [
       "signals that were ignored where the tool was started no longer are in the command (linkerd-await: SIGPIPE; those in Go: nor are those blocked that they listen to)",
     ours: "the command inherits them as they were",
     why: "as with `nohup`, and as if nothing stood between",
+    isOfTime: true,
+  },
+  {
+    id: "blocked-signals",
+    rivals: go,
+    theirs: "SIGHUP, SIGINT, SIGTERM, SIGCHLD and a dozen others that were blocked are not blocked in the command",
+    ours: "the command inherits them as they were",
+    why: "as if nothing stood between",
     isOfTime: true,
   },
   {

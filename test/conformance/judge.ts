@@ -1,5 +1,6 @@
 import type { Case, Rival, Seen } from "./case.ts";
-import { type DifferenceId, differences, type Listed } from "./differences.ts";
+import { chanceOf } from "./chances.ts";
+import type { DifferenceId } from "./differences.ts";
 import type { Outcome } from "./run.ts";
 
 /** What was expected of a tool in a case and did not come: one sentence each; none: as expected. */
@@ -26,16 +27,17 @@ export interface Verdict {
   readonly shown: readonly DifferenceId[];
   /** Those that it should show, and does not. */
   readonly missing: readonly DifferenceId[];
+  /** What the rival did by chance. */
+  readonly chance?: string;
 }
 
-/** What a rival does in a case is ebb's, but for the differences that the case names, and for one that shows at random. */
+/** What a rival does in a case is ebb's, but for the differences that the case names, and for what chances.ts says of it. */
 export function judgeRival(given: Case, rival: Rival, outcome: Outcome): Verdict {
   const differs = (given.differs ?? []).find(({ rivals }) => rivals.includes(rival));
   const verdict = judgeBy(given, differs, outcome);
   if (verdict.unexplained.length + verdict.missing.length === 0) return verdict;
-  const random = differences.filter((each: Listed) => each.isAtRandom && each.rivals.includes(rival));
-  const isRandom = random.length > 0 && isFirstInstant(outcome.seen, { ...given.expect, ...differs?.sees });
-  return isRandom ? { unexplained: [], missing: [], shown: random.map(({ id }) => id) } : verdict;
+  const chance = chanceOf(given, rival, outcome.seen, { ...given.expect, ...differs?.sees });
+  return chance === undefined ? verdict : { unexplained: [], missing: [], shown: [chance.by], chance: chance.when };
 }
 
 function judgeBy(given: Case, differs: NonNullable<Case["differs"]>[number] | undefined, outcome: Outcome): Verdict {
@@ -46,17 +48,6 @@ function judgeBy(given: Case, differs: NonNullable<Case["differs"]>[number] | un
   const unexplained = judge(other, outcome, { ...given.expect, ...differs.sees });
   const isSame = fieldsThatDiffer(outcome.seen, given.expect).length === 0;
   return isSame ? { unexplained: [], shown: [], missing: ids } : { unexplained, shown: ids, missing: [] };
-}
-
-/**
- * The difference `first-instant`: the quit is sent twice; or a signal has ended the tool, and nobody else got one or was told to quit.
- * As PID 1, which the kernel does not end, Go exits with 2 then.
- */
-function isFirstInstant(seen: Seen, expected: Seen): boolean {
-  const once = seen.requests.filter((request) => !request.endsWith(" again"));
-  if (once.length < seen.requests.length) return fieldsThatDiffer({ ...seen, requests: once }, expected).length === 0;
-  const isEnded = seen.code === 1 || seen.code === 2 || Number(seen.code) > 128;
-  return isEnded && seen.requests.length === 0 && seen.signals.length === 0;
 }
 
 function fieldsThatDiffer(a: Seen, b: Seen): readonly (keyof Seen)[] {

@@ -28,6 +28,11 @@ function quitApi(): readonly Case[] {
       env: { ENVOY_ADMIN_API: "http://localhost:15000", ISTIO_QUIT_API: undefined },
       differs: [{ rivals: redbox, by: "pkill-first", sees: { requests: [] } }],
     }),
+    one("ISTIO_QUIT_API is deduced with ENVOY_ADMIN_API's path and userinfo", {
+      env: { ENVOY_ADMIN_API: "http://a:b@127.0.0.1:15000/envoy", ISTIO_QUIT_API: undefined },
+      sees: { polls: ["15000 GET /envoy/server_info"], requests: ["15020 POST /envoy/quitquitquit"] },
+      differs: [{ rivals: redbox, by: "pkill-first", sees: { requests: [] } }],
+    }),
     one("ISTIO_QUIT_API has another port", {
       env: { ISTIO_QUIT_API: "http://127.0.0.1:16020" },
       servers: [

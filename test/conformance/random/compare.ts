@@ -55,3 +55,9 @@ export function valueIn(aspect: Aspect, outcome: Outcome): unknown {
       return outcome.seen[aspect];
   }
 }
+
+/** An aspect that is lines, or none. */
+export function linesIn(aspect: Aspect, outcome: Outcome): readonly string[] {
+  const value = valueIn(aspect, outcome);
+  return Array.isArray(value) ? value.map(String) : [];
+}

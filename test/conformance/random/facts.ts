@@ -1,5 +1,7 @@
+import type { Rival } from "../case.ts";
 import type { Outcome } from "../run.ts";
 import type { AnswerName } from "./answers.ts";
+import type { Line } from "./known.ts";
 import type { Plan } from "./plan.ts";
 
 /** A run of both, and what may explain how they differ. */
@@ -26,13 +28,39 @@ export function factsOf(plan: Plan, ours: Outcome, theirs: Outcome, marginMs: nu
   };
 }
 
+export const scuttles: readonly Rival[] = ["scuttle", "scuttle-redbox"];
+export const go: readonly Rival[] = [...scuttles, "envoy-preflight"];
+export const wrappers: readonly Rival[] = [...go, "linkerd-await"];
+export const pilot: readonly Rival[] = ["pilot-agent"];
+
 export function isHung({ seen }: Outcome): boolean {
   return seen.code === "still running";
 }
 
-/** Somebody sends a signal before the command can be there. */
-export function isSentWhileWaiting({ steps }: Plan): boolean {
-  return steps.some(({ act, once }) => act !== "ready" && typeof once === "object" && "ms" in once);
+/** It waits for ever. */
+export function wasStuck(outcome: Outcome): boolean {
+  return isHung(outcome) && hasDoneNothing(outcome);
+}
+
+/** It was out of time. */
+export function gaveUp(outcome: Outcome): boolean {
+  return [1, 69].includes(Number(outcome.seen.code)) && hasDoneNothing(outcome);
+}
+
+function hasDoneNothing({ seen: { started, requests, signals, agent } }: Outcome): boolean {
+  const asked = requests.filter((line) => !isRedirected(line));
+  return started === "no" && asked.length + signals.length + agent.length === 0;
+}
+
+/** Where the plans' redirects lead. */
+export function isRedirected(line: string): boolean {
+  return / GET \/elsewhere( again)?$/.test(line);
+}
+
+/** The signal that somebody sends before the command can be there. */
+export function sentWhileWaiting({ steps }: Plan): number | undefined {
+  for (const { act, once } of steps) if (act !== "ready" && typeof once === "object" && "ms" in once) return act.signal;
+  return undefined;
 }
 
 /** The signals that are sent to the tool while its command runs. */
@@ -42,10 +70,16 @@ export function sentLater({ steps }: Plan): readonly number[] {
   );
 }
 
-/** The server that an Istio quit goes to takes it, or not. */
-export function answeredQuits({ servers }: Plan): "taken" | "not taken" {
-  const [answer] = servers.find(({ port }) => port === 15_020)?.others ?? [];
-  return answer === "quits" || answer === "takes" || answer === "quits, late" ? "taken" : "not taken";
+/** The exit code of the plan's command, as a shell has it; undefined where it says nothing of it. */
+export function ownCode({ command, steps }: Plan): number | undefined {
+  const [first, second, value = ""] = command.slice(-3);
+  if (first === "until") return Number(value);
+  if (second === "exit") return Number(value);
+  if (second === "die") return 128 + Number(value);
+  const codes: Readonly<Record<string, number>> = { true: 0, false: 1, sh: 5 };
+  if (command[0] !== "app") return codes[command[0] ?? ""];
+  const [signal] = sentLater({ steps } as Plan).slice(-1);
+  return signal === undefined ? undefined : 128 + signal;
 }
 
 /** Somebody takes a quit and goes on listening where it was told. */
@@ -55,6 +89,58 @@ export function staysOnceTold({ servers }: Plan): boolean {
       others.some((name) => name.startsWith("takes")) ||
       (others.some((name) => name.startsWith("quits")) && !ends.includes(port)),
   );
+}
+
+/** What ebb asks at the end, where it asks: `PORT POST PATH`. */
+export function quitLines({ rival, env, flags }: Plan): readonly string[] {
+  if (rival === "linkerd-await") return [`${flags.join(" ").includes("4192") ? 4192 : 4191} POST /shutdown`];
+  const { ENVOY_ADMIN_API: admin = "", ENVOY_KILL_API: kill, ISTIO_QUIT_API: agent, GENERIC_QUIT_ENDPOINTS = "" } = env;
+  if (rival === "envoy-preflight") return linesOf([kill || `${admin}/quitquitquit`]);
+  const generic = GENERIC_QUIT_ENDPOINTS.split(",").map((url) => url.trim());
+  if (env.GENERIC_QUIT_ONLY === "true") return linesOf(generic);
+  return linesOf([...generic, `${agent || admin.replace(":15000", ":15020")}/quitquitquit`]);
+}
+
+function linesOf(urls: readonly string[]): readonly string[] {
+  return urls.flatMap((text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    return url === undefined ? [] : [`${url.port} POST ${url.pathname}${url.search}`];
+  });
+}
+
+/** A line of ebb's that asks for such a quit, for the first time or again. */
+export function isQuitLine({ text, of }: Line, { plan }: Facts): boolean {
+  return of === "ebb" && quitLines(plan).includes(text.replace(/ again$/, ""));
+}
+
+/** All that ebb asks for is quits. */
+export function isQuitting(facts: Facts): boolean {
+  return facts.ours.seen.requests.every((text) => isQuitLine({ text, of: "ebb" }, facts));
+}
+
+/** ebb alone ends pilot-agent, by INT, TERM and KILL. */
+export function hasAlarmedAgent({ plan, ours, theirs }: Facts): boolean {
+  return plan.hasAgent === true && theirs.seen.agent.length === 0 && Bun.deepEquals(ours.seen.agent, [2]);
+}
+
+/** ebb ends later, by no more than its quits may take: where the command never started that is a part of the wait. */
+export function quitsInTime({ ours, theirs, limitMs }: Facts): boolean {
+  const more = timeToQuit(ours) - timeToQuit(theirs);
+  return more > 0 && more <= limitMs;
+}
+
+function timeToQuit({ leavingMs, waitedMs }: Outcome): number {
+  return leavingMs ?? waitedMs;
+}
+
+export function isEarlier({ ours, theirs, marginMs }: Facts, mostMs: number): boolean {
+  const less = theirs.waitedMs - ours.waitedMs;
+  return less > 0 && less <= mostMs + marginMs;
+}
+
+/** A host of this pod, in any way to write it. */
+export function isLocalName(url = ""): boolean {
+  return /^https?:\/\/(localhost|127\.|\[::1\])/i.test(url);
 }
 
 export function quitTimeoutMs({ env }: Plan): number {

@@ -5,6 +5,8 @@ export interface Answer {
   readonly isReady?: true;
   /** It took a quit: it closes its ports. */
   readonly isQuit?: true;
+  /** What it says, where that is a body. */
+  readonly body?: string;
   readonly give: (socket: Socket) => void;
 }
 
@@ -15,7 +17,7 @@ function http(status: number, body: string, headers: readonly string[] = []): st
 
 /** An answer of HTTP, complete. */
 export function status(code: number, body = "", headers: readonly string[] = []): Answer {
-  return { give: (socket) => void socket.write(http(code, body, headers)) };
+  return { body, give: (socket) => void socket.write(http(code, body, headers)) };
 }
 
 /** Anything, in one piece; then the connection is closed. */

@@ -15,7 +15,7 @@ const quitless = { requests: [], signals: [], agent: [] } as const;
 export const chances: readonly Chance[] = [
   {
     by: "first-instant",
-    rivals: ["scuttle"],
+    rivals: ["scuttle", "scuttle-redbox", "envoy-preflight"],
     when: "a signal that is sent as soon as the command runs ends it: it has not asked for signals yet",
     sees: (given) => {
       const signal = sentAtOnce(given);
@@ -34,13 +34,19 @@ export const chances: readonly Chance[] = [
   {
     by: "first-instant",
     rivals: ["scuttle-redbox"],
-    when: "the same where NEVER_KILL_ISTIO_ON_FAILURE is set: it ends",
+    when: "a signal that is sent as soon as the command runs comes before it knows the command's process: only the sidecar is told",
+    sees: (given) => (sentAtOnce(given) === undefined ? undefined : { code: "still running", signals: [] }),
+  },
+  {
+    by: "first-instant",
+    rivals: ["scuttle-redbox"],
+    when: "one of Go's own where NEVER_KILL_ISTIO_ON_FAILURE is set: it ends",
     sees: ({ env }) => (env?.NEVER_KILL_ISTIO_ON_FAILURE === "true" ? { ...quitless, code: 1 } : undefined),
   },
   {
     by: "first-instant",
     rivals: ["envoy-preflight"],
-    when: "the same: it ends, and the command goes on alone",
+    when: "one of Go's own comes before it knows the command's process: it ends, and the command goes on alone",
     sees: (_, usual) => (usual.started === "no" ? undefined : { ...quitless, code: 1 }),
   },
 ];

@@ -63,9 +63,10 @@ export async function startServers(servers: readonly Server[]): Promise<Pod> {
       onRequest(socket, (request) => {
         const answer = answerTo(server, request);
         if (answer === undefined) return void socket.end("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
-        if (answer.isQuit) for (const each of ends) open.get(each)?.close();
+        const isTaken = answer.isQuit && !request.line.startsWith("GET ");
+        if (isTaken) for (const each of ends) open.get(each)?.close();
         answer.give(socket);
-        if (answer.isQuit) socket.end();
+        if (isTaken) socket.end();
       });
     });
     open.set(port, net);

@@ -123,14 +123,18 @@ export function hasAlarmedAgent({ plan, ours, theirs }: Facts): boolean {
   return plan.hasAgent === true && theirs.seen.agent.length === 0 && Bun.deepEquals(ours.seen.agent, [2]);
 }
 
-/** ebb ends later, by no more than its quits may take: where the command never started that is a part of the wait. */
-export function quitsInTime({ ours, theirs, limitMs }: Facts): boolean {
-  const more = timeToQuit(ours) - timeToQuit(theirs);
-  return more > 0 && more <= limitMs;
+/** ebb ends later after the command, by no more than its quits may take. */
+export function leavesInTime({ ours, theirs, limitMs }: Facts): boolean {
+  return isWithin(Number(ours.leavingMs) - Number(theirs.leavingMs), limitMs);
 }
 
-function timeToQuit({ leavingMs, waitedMs }: Outcome): number {
-  return leavingMs ?? waitedMs;
+/** The same where the command says no last word: quitting is a part of the wait then. */
+export function quitsInTime({ ours, theirs, limitMs }: Facts): boolean {
+  return ours.leavingMs === undefined && isWithin(ours.waitedMs - theirs.waitedMs, limitMs);
+}
+
+function isWithin(more: number, mostMs: number): boolean {
+  return more > 0 && more <= mostMs;
 }
 
 export function isEarlier({ ours, theirs, marginMs }: Facts, mostMs: number): boolean {

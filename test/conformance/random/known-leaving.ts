@@ -6,6 +6,8 @@ import {
   isHung,
   isLocalName,
   isQuitLine,
+  leavesInTime,
+  ownCode,
   quitLines,
   quitsInTime,
   scuttles,
@@ -21,11 +23,11 @@ const slow: readonly AnswerName[] = ["hangs", "quits, late"];
 
 /** ebb tells more, and takes the time that this needs. */
 const tellsMore: Pick<Known, "shows" | "lines"> = {
-  shows: { leaving: quitsInTime, waited: quitsInTime, agent: hasAlarmedAgent },
+  shows: { leaving: leavesInTime, waited: quitsInTime, agent: hasAlarmedAgent },
   lines: { requests: isQuitLine },
 };
 
-const later: Known["shows"] = { leaving: quitsInTime, waited: quitsInTime };
+const later: Known["shows"] = { leaving: leavesInTime, waited: quitsInTime };
 
 export const leaving: readonly Known[] = [
   {
@@ -59,7 +61,11 @@ export const leaving: readonly Known[] = [
     by: "quit-timeout",
     rivals: ["scuttle-redbox", "envoy-preflight", "linkerd-await"],
     isHere: ({ has, theirs }) => has("others", "hangs") && isHung(theirs) && theirs.seen.requests.length > 0,
-    shows: { code: () => true, leaving: () => true },
+    shows: {
+      code: ({ plan, ours }) => ours.leavingMs === undefined || ours.seen.code === ownCode(plan),
+      leaving: ({ ours, limitMs }) => Number(ours.leavingMs) <= limitMs,
+      waited: ({ ours, limitMs }) => ours.leavingMs === undefined && ours.waitedMs <= limitMs,
+    },
     lines: { requests: isQuitLine },
   },
   {
@@ -84,7 +90,17 @@ export const leaving: readonly Known[] = [
     by: "pkill-first",
     rivals: ["scuttle-redbox"],
     isHere: ({ plan }) => !plan.env.ISTIO_QUIT_API,
-    shows: { ...tellsMore.shows, agent: ({ theirs }) => theirs.seen.agent.every((signal) => signal === 2) },
+    shows: {
+      ...tellsMore.shows,
+      agent: ({ plan, ours, theirs }) =>
+        plan.hasAgent === true &&
+        [ours, theirs].every(({ seen }) =>
+          Bun.deepEquals(
+            seen.agent.filter((n) => n !== 2),
+            [],
+          ),
+        ),
+    },
     lines: { requests: isQuitLine },
   },
   {
@@ -98,7 +114,10 @@ export const leaving: readonly Known[] = [
     by: "newer-variables",
     rivals: ["scuttle-redbox"],
     isHere: ({ plan }) => plan.env.GENERIC_QUIT_ONLY === "true",
-    shows: { leaving: (facts) => quitsInTime(facts) || isSooner(facts), agent: () => true },
+    shows: {
+      leaving: (facts) => leavesInTime(facts) || isSooner(facts),
+      agent: (facts) => facts.ours.seen.agent.length === 0 || hasAlarmedAgent(facts),
+    },
     lines: {
       requests: (line, facts) =>
         line.of === "it" ? / POST (\/agent)?\/quitquitquit( again)?$/.test(line.text) : isQuitLine(line, facts),

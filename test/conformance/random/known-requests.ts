@@ -1,4 +1,6 @@
+import type { Answer } from "../answers.ts";
 import { withoutNotes } from "../notes.ts";
+import { answers } from "./answers.ts";
 import { type Facts, isHung, pilot, scuttles } from "./facts.ts";
 import type { Known } from "./known.ts";
 
@@ -13,11 +15,15 @@ export const requests: readonly Known[] = [
   {
     by: "request-code",
     rivals: pilot,
-    isHere: (facts) => isRequest(facts) && facts.theirs.seen.code === 255 && facts.ours.seen.code === codeOf(facts),
+    isHere: (facts) =>
+      isRequest(facts) &&
+      facts.theirs.seen.code === 255 &&
+      facts.ours.seen.code !== 0 &&
+      facts.ours.seen.code === codeOf(facts),
     shows: {
       code: () => true,
       // it says what came as an error
-      stdout: ({ theirs }) => withoutNotes(theirs.seen.stdout) === "" || theirs.seen.stdout.startsWith("(error)\n"),
+      stdout: hasBodyAlone,
     },
   },
   {
@@ -31,10 +37,7 @@ export const requests: readonly Known[] = [
     rivals: pilot,
     isHere: ({ plan, theirs }) =>
       plan.flags.join(" ").includes("8080") && theirs.seen.code === 255 && theirs.seen.requests.length === 0,
-    shows: {
-      code: (facts) => facts.ours.seen.code === codeOf(facts),
-      stdout: ({ theirs }) => withoutNotes(theirs.seen.stdout) === "",
-    },
+    shows: { code: (facts) => facts.ours.seen.code === codeOf(facts), stdout: hasBodyAlone },
     lines: { requests: ({ text, of }) => of === "ebb" && text.startsWith("8080 ") },
   },
   {
@@ -60,4 +63,12 @@ function codeOf({ plan }: Facts): number {
   const [answer] = plan.servers[0]?.others ?? [];
   if (answer === undefined || ["garbage", "closes", "resets", "half"].includes(answer)) return 69;
   return Number(answer) >= 400 ? 1 : 0;
+}
+
+/** Only ebb writes what came: all of it. */
+function hasBodyAlone(facts: Facts): boolean {
+  const [name] = facts.plan.servers[0]?.others ?? [];
+  const answer: Answer | undefined = name && answers[name];
+  const body = codeOf(facts) === 69 ? "" : answer?.body;
+  return withoutNotes(facts.theirs.seen.stdout) === "" && (body === undefined || facts.ours.seen.stdout === body);
 }

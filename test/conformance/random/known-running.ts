@@ -111,7 +111,7 @@ function firstInstant(): readonly Known[] {
     },
     {
       by: "first-instant",
-      rivals: ["scuttle"],
+      rivals: go,
       isHere: (facts) => {
         const [signal = Number.NaN] = sentLater(facts.plan);
         return isRun(facts) && isExitOf(facts.plan.isPid1 === true ? 2 : 128 + signal, facts);
@@ -140,10 +140,10 @@ function onlySigterm(): Known {
     },
     shows: {
       code: ({ plan, ours }) => ours.seen.code === ownCode(plan),
-      signals: ({ ours, theirs }) => theirs.seen.signals.every((signal, at) => signal === ours.seen.signals[at]),
-      left: ({ ours, theirs }) => theirs.left > ours.left,
-      leaving: () => true,
-      stdout: ({ ours, theirs }) => ours.seen.stdout.startsWith(theirs.seen.stdout),
+      signals: ({ plan, ours, theirs }) =>
+        Bun.deepEquals(ours.seen.signals, sentLater(plan)) &&
+        theirs.seen.signals.every((signal, at) => signal === ours.seen.signals[at]),
+      left: ({ plan, theirs }) => theirs.left === (plan.command.includes("fork") ? 2 : 1),
     },
     lines: { requests: isQuitLine },
   };

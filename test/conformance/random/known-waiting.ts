@@ -75,14 +75,6 @@ export const waiting: readonly Known[] = [
     },
   },
   {
-    by: "redirect",
-    rivals: ["scuttle"],
-    // the server took the redirected poll for a quit, and went
-    isHere: ({ has, theirs }) =>
-      has("polls", ...redirects) && theirs.seen.requests.length > 0 && (wasStuck(theirs) || gaveUp(theirs)),
-    isAll: true,
-  },
-  {
     by: "stop-while-waiting",
     rivals: wrappers,
     isHere: (facts) => {
@@ -95,7 +87,14 @@ export const waiting: readonly Known[] = [
       code: ({ ours, theirs }) => ours.seen.code !== theirs.seen.code,
       waited: (facts) => isUnnoticed(facts.theirs) || quitsInTime(facts),
     },
-    lines: { requests: isQuitLine },
+    lines: {
+      requests: isQuitLine,
+      // it had not come so far as to ask
+      polls: ({ text, of }, { plan, theirs }) =>
+        of === "ebb" &&
+        theirs.seen.polls.length === 0 &&
+        plan.servers.some(({ port, polls }) => polls !== undefined && text.startsWith(`${port} GET `)),
+    },
   },
   {
     by: "wait-timeout",

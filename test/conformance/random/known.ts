@@ -25,7 +25,7 @@ export interface Known {
   readonly shows?: Partial<Readonly<Record<Aspect, (facts: Facts) => boolean>>>;
   /** The same for aspects that are lines: each that one of them lacks is to be explained. */
   readonly lines?: Partial<Readonly<Record<Aspect, (line: Line, facts: Facts) => boolean>>>;
-  /** The runs have nothing in common: nothing of them is compared. Then both are known whole, by `isHere`. */
+  /** The runs have nothing in common, so nothing of them is compared: `isHere` knows one of them whole. */
   readonly isAll?: true;
 }
 

@@ -29,7 +29,7 @@ test.skipIf(pool === undefined)(
   "what happens by chance breaks no promise, in the place of any tool",
   async () => {
     const told: string[] = [];
-    const run = { path: undefined, seeds: [1, 2, 3, 4, 5, 6], width: 2, say: (text: string) => void told.push(text) };
+    const run = { path: undefined, seeds: [1, 2, 3], width: 2, say: (text: string) => void told.push(text) };
     const counts = await Promise.all(rivals.map((rival) => runRandom(pool as Pool, { ...run, rival })));
     expect([counts, told.filter((text) => text.startsWith("seed"))]).toEqual([rivals.map(() => 0), []]);
   },

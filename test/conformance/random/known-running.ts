@@ -143,7 +143,8 @@ function onlySigterm(): Known {
       signals: ({ plan, ours, theirs }) =>
         Bun.deepEquals(ours.seen.signals, sentLater(plan)) &&
         theirs.seen.signals.every((signal, at) => signal === ours.seen.signals[at]),
-      left: ({ plan, theirs }) => theirs.left === (plan.command.includes("fork") ? 2 : 1),
+      left: ({ plan, ours, theirs }) =>
+        ours.left < theirs.left && theirs.left === (plan.command.includes("fork") ? 2 : 1),
     },
     lines: { requests: isQuitLine },
   };

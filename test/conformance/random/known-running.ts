@@ -4,6 +4,7 @@ import {
   hasAlarmedAgent,
   isHung,
   isQuitLine,
+  isRedirected,
   ownCode,
   quitsInTime,
   sentLater,
@@ -32,7 +33,7 @@ export const running: readonly Known[] = [
     isHere: ({ plan, ours, theirs }) =>
       ours.seen.code === (["/etc/passwd", "/"].includes(plan.command[0] ?? "") ? 126 : 127) &&
       theirs.seen.code === (plan.rival === "linkerd-await" ? 71 : 2) &&
-      (theirs.seen.requests.length === 0 || plan.rival === "linkerd-await"),
+      (theirs.seen.requests.every(isRedirected) || plan.rival === "linkerd-await"),
     shows: { code: () => true, waited: quitsInTime, agent: hasAlarmedAgent },
     lines: { requests: isQuitLine },
   },

@@ -176,7 +176,7 @@ export const differences = [
     id: "ignored-signals",
     rivals: [...go, "linkerd-await"],
     theirs:
-      "signals that were ignored where the tool was started no longer are in the command (linkerd-await: SIGPIPE; those in Go: nor are those blocked that they listen to)",
+      "signals that were ignored where the tool was started are no longer ignored in the command (linkerd-await: SIGPIPE)",
     ours: "the command inherits them as they were",
     why: "as with `nohup`, and as if nothing stood between",
     isOfTime: true,

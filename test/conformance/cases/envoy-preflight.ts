@@ -63,7 +63,7 @@ function admin(): readonly Case[] {
             code: "still running",
             started: "no",
             polls: [],
-            requests: ["9901 GET //server_info"],
+            requests: ["9901 GET //server_info", "9901 GET //server_info again"],
           },
         },
       ],

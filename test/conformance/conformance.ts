@@ -15,7 +15,8 @@ import { judgeRival, type Verdict } from "./judge.ts";
 import { type Pool, startPool, way } from "./pool.ts";
 import { runRandom } from "./random/random.ts";
 
-const RIVAL_LIMIT_MS = 8000;
+/** Twice what linkerd-await takes for a poll that hangs: 5 s, and a pause of 1 s. */
+const RIVAL_LIMIT_MS = 12_000;
 const WIDTH = 8;
 
 const { binaries, only, random } = readArguments();

@@ -13,6 +13,7 @@ export function cloudSqlProxy(more: readonly string[] = ["--quitquitquit"]) {
     env: { CSQL_PROXY_QUIT_URLS: "http://localhost:9091/quitquitquit" },
     ready: { at: "9091/", status: 404 },
     exitCode: 0,
+    cutsQuitAnswer: true, // cmd/root.go, quitquitquit: the command is told to end before the answer is flushed
     quitOutcome: /^gone$/,
     secondQuit: { code: 69, outcome: /^connection refused/ },
     isUpWhileHeld: false,

@@ -150,11 +150,15 @@ function isDigits(text: string): boolean {
   return text !== "";
 }
 
+/** Lines of one name are one list, whose empty elements do not count (RFC 9110, sections 5.3 and 5.6.1). */
 function parseHeaders(lines: readonly string[]): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   for (const line of lines) {
     const colon = line.indexOf(":");
-    headers.set(line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim());
+    const name = line.slice(0, colon).toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    const before = headers.get(name) ?? "";
+    headers.set(name, before === "" || value === "" ? before + value : `${before}, ${value}`);
   }
   return headers;
 }

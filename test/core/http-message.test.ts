@@ -56,6 +56,12 @@ describe("an answer is complete", () => {
     ["with chunk extensions", `${chunked}2;a=b\r\nok\r\n0 ;c\r\n\r\n`, 200, "ok"],
     ["with trailers", `${chunked}2\r\nok\r\n0\r\nX: y\r\nZ: a\r\n\r\n`, 200, "ok"],
     ["with line ends inside a chunk", `${chunked}4\r\n\r\n\r\n\r\n0\r\n\r\n`, 200, "\r\n\r\n"],
+    [
+      "chunked in a line after another coding",
+      `${ok}Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nz\r\n0\r\n\r\n`,
+      200,
+      "z",
+    ],
     ["chunked after another coding", `${ok}Transfer-Encoding: gzip, Chunked\r\n\r\n1\r\nz\r\n0\r\n\r\n`, 200, "z"],
     [
       "chunked, and content-length does not count",
@@ -87,6 +93,11 @@ describe("the connection carries another request", () => {
     ["after an answer without a body", "HTTP/1.1 204 No Content\r\n\r\n", true],
     ["when it is to be kept alive", `${ok}Connection: keep-alive\r\nContent-Length: 0\r\n\r\n`, true],
     ["but not when it says close", `${ok}Connection: close\r\nContent-Length: 0\r\n\r\n`, false],
+    [
+      "but not when one line of two says close",
+      `${ok}Connection: close\r\nConnection: x\r\nContent-Length: 0\r\n\r\n`,
+      false,
+    ],
     ["but not when it says Close among others", `${ok}Connection: x, Close\r\nContent-Length: 0\r\n\r\n`, false],
     ["but not with HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", false],
   ])("%s", (_, text, isReusable) => {

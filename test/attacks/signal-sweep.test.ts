@@ -39,12 +39,13 @@ describe("at the start, before one of ebb's system calls:", () => {
     const { code, stderr, log } = await ebb(call, { through: [child, "interrupted", String(at), String(signal)] });
     const isOver = stderr.includes("over\n");
     const dropped = log.filter(({ msg }) => msg.includes("dropped a signal")).map(({ signal }) => signal);
-    const expected = isOver || !endsWait(signal) ? 5 : 128 + signal;
+    const isChilds = stderr.includes("held\n"); // which may have ended before it comes
+    const codes = isChilds ? [5, 128 + signal] : [isOver || !endsWait(signal) ? 5 : 128 + signal];
     expect({ at, signal, code, dropped, killed: /killed by \d+/.exec(stderr)?.[0] }).toEqual({
       at,
       signal,
-      code: expected,
-      dropped: isOver || endsWait(signal) ? [] : [signalName(signal)],
+      code: codes.includes(code) ? code : (codes[0] as number),
+      dropped: isOver || isChilds || endsWait(signal) ? [] : [signalName(signal)],
       killed: undefined,
     });
     return isOver;

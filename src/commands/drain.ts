@@ -64,7 +64,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const stop = stopOf(signals);
   const { signal } = stop;
   const { onStranger, mayBeOurs } = createStrangers(log, "error", settings.thenQuit ? NEITHER : "not drained");
-  const look = { env, forMs: 0, signal, log, onStranger };
+  const look = { env, forMs: 0, actMs: allMs, signal, log, onStranger };
   const { sidecars } = await settle(await findSidecars(settings, look), settings, { ...look, purpose: "drain" });
   const { drainMs, quitMs } = settings.thenQuit ? splitDrain(allMs) : { drainMs: allMs, quitMs: 0 };
   const isDrained = (isOff || (await drain(sidecars, { start, drainMs, settings, log, signal }))) && !mayBeOurs();

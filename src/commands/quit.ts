@@ -28,7 +28,14 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   const log = createLog(settings, { env, said });
   const end = performance.now() + settings.quitTimeout;
   const { onStranger, mayBeOurs } = createStrangers(log, "error", "not quit");
-  const once = { env, forMs: 0, signal: abortedAfter(settings.quitTimeout), log, onStranger };
+  const once = {
+    env,
+    forMs: 0,
+    actMs: settings.quitTimeout,
+    signal: abortedAfter(settings.quitTimeout),
+    log,
+    onStranger,
+  };
   const found = await findSidecars(settings, once);
   const { sidecars } = await settle(found, settings, { ...once, purpose: "quit" });
   for (const { name } of sidecars.filter(({ isNative }) => isNative)) {

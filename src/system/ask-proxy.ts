@@ -3,10 +3,9 @@ import { judgeNeighbour, type Neighbour, proofPath, urlOf } from "../core/sideca
 import type { SidecarName } from "../core/sidecars/registry.ts";
 import { createHttpClient } from "./http.ts";
 import { RequestFailed } from "./request-failed.ts";
+import { abortedAfter } from "./timer.ts";
 
 const ASK_MS = 500;
-/** A busy node takes its time. */
-const PATIENCE_MS = 2000;
 /** An Envoy lists all of its extensions, and under Consul its bootstrap. */
 const MAX_ANSWER = 1024 * 1024;
 /** Of one that does not answer yet. */
@@ -27,8 +26,8 @@ export interface Asking {
   readonly appPorts: ReadonlySet<number>;
   /** Who has not answered so often is asked once more. */
   readonly isLast: boolean;
-  /** It is told of, and not only somebody who listens: there is time for its answer. */
-  readonly isPatient?: boolean | undefined;
+  /** How long it has to answer: for one that is told of, and is not only somebody who listens. */
+  readonly patienceMs?: number | undefined;
   /** An answer of before does not count: on the node's network its port may be another pod's by now. */
   readonly since?: number;
   readonly signal: AbortSignal;
@@ -38,7 +37,7 @@ export interface Asking {
 export async function ask(
   name: SidecarName,
   admin: HttpTarget,
-  { appPorts, isLast, isPatient, since = 0, signal }: Asking,
+  { appPorts, isLast, patienceMs = ASK_MS, since = 0, signal }: Asking,
 ): Promise<Neighbour> {
   if (admin.address.kind === "tcp" && appPorts.has(admin.address.port)) return { kind: "silent" };
   const key = urlOf(at(admin, proofPath(name)));
@@ -46,25 +45,20 @@ export async function ask(
   const now = performance.now();
   if (before !== undefined && before.kind !== "silent" && lastAt >= since) return before;
   if (before !== undefined && !isLast && (tries >= MAX_TRIES || now - lastAt < TRY_PERIOD_MS)) return before;
-  const neighbour = await askOnce(name, admin, { isPatient, signal });
+  const neighbour = await askOnce(name, admin, AbortSignal.any([signal, abortedAfter(patienceMs)]));
   asked.set(key, { neighbour, tries: tries + 1, at: now });
   return neighbour;
 }
 
-async function askOnce(
-  name: SidecarName,
-  admin: HttpTarget,
-  { isPatient, signal }: Pick<Asking, "isPatient" | "signal">,
-): Promise<Neighbour> {
+async function askOnce(name: SidecarName, admin: HttpTarget, signal: AbortSignal): Promise<Neighbour> {
   using client = createHttpClient({ maxAnswer: MAX_ANSWER });
-  const limit = AbortSignal.timeout(isPatient === true ? PATIENCE_MS : ASK_MS);
   const headers = [["Accept", "application/json"]] as const;
   const request = { method: "GET", target: at(admin, proofPath(name)), headers };
   try {
-    return judgeNeighbour(name, await client.request(request, AbortSignal.any([signal, limit])));
+    return judgeNeighbour(name, await client.request(request, signal));
   } catch (error) {
     if (error instanceof RequestFailed) return { kind: error.kind === "refused" ? "silent" : "other" };
-    if (!signal.aborted && !limit.aborted) throw error;
+    if (!signal.aborted) throw error;
     return { kind: "silent" };
   }
 }

@@ -21,6 +21,8 @@ import { type Asking, ask } from "./ask-proxy.ts";
 import { readIfThere } from "./file.ts";
 
 // Loaded where neither annotations, variables nor the user name the proxy. Each listener is asked with one small GET.
+/** A busy node takes its time. */
+const PATIENCE_MS = 2000;
 /** Listeners on loopback that are asked, in all. */
 const MAX_ASKED = 32;
 const PLAIN = "envoy";
@@ -33,10 +35,13 @@ export interface HearContext {
   readonly signal: AbortSignal;
   /** There is no next look. */
   readonly isLast: boolean;
+  /** How long what is meant to be done may take in all. */
+  readonly actMs?: number | undefined;
 }
 
 export interface SettleContext {
   readonly signal: AbortSignal;
+  readonly actMs?: number | undefined;
   /** Something is about to be done to them: what they have answered before proves nothing on the node's network. */
   readonly isAct: boolean;
 }
@@ -68,13 +73,21 @@ export function createNeighbours(options: NeighbourOptions): Neighbours {
     return { ...options, self: known, appPorts, listeners: others, isLast, signal };
   };
   return {
-    hear: (listeners, { signal, isLast }) => hear({ ...context(listeners, signal, false), isPatient: isLast }),
-    settle: (found, listeners, { signal, isAct }) => {
-      const last = context(listeners, signal, true);
+    hear: (listeners, { signal, isLast, actMs }) => {
+      const first = context(listeners, signal, false);
+      return hear(isLast ? { ...first, patienceMs: patienceOf(actMs) } : first);
+    },
+    settle: (found, listeners, { signal, isAct, actMs }) => {
+      const last = { ...context(listeners, signal, true), ...(isAct ? { patienceMs: patienceOf(actMs) } : {}) };
       const isAsked = isAct && isShared(last);
       return settle(found, isAsked ? { ...last, since: performance.now() } : last);
     },
   };
+}
+
+/** Who takes long to say whose it is leaves most of the time to what is to be done. */
+function patienceOf(actMs = 0): number {
+  return Math.max(PATIENCE_MS, actMs / 4);
 }
 
 interface Context extends NeighbourOptions, Asking {
@@ -119,7 +132,7 @@ async function hear(context: Context): Promise<Heards> {
   const known = new Set(suggested.flatMap(({ name }) => portOf(adminIn(name, context)) ?? []));
   const others = await discover({
     ...context,
-    isPatient: false,
+    patienceMs: undefined,
     listeners: context.listeners.filter(({ port }) => !known.has(port)),
   });
   return { heard: others.heard, strangers: [...strangers, ...others.strangers] };
@@ -233,7 +246,9 @@ async function settleShared(
   const given = context.settings.admin;
   if (given !== undefined) return quitAtAdmin(one, urlOf(given));
   const admin = adminOf(one.name, one.adjustment?.admin);
-  const neighbour = isListening(admin, listening) ? await ask(one.name, admin, { ...context, isPatient: true }) : gone;
+  const neighbour = isListening(admin, listening)
+    ? await ask(one.name, admin, { ...context, patienceMs: context.patienceMs ?? PATIENCE_MS })
+    : gone;
   const owner = neighbour.kind === "proxy" ? judgeOwner(admin, neighbour, context.self) : undefined;
   if (owner === "ours") return isEnvoy(one) ? quitAtAdmin(one, urlOf(admin)) : one;
   const moved = isEnvoy(one) ? await elsewhere(one.name, context) : undefined;

@@ -11,7 +11,7 @@ import { readListeners } from "./sockets.ts";
 /** What is meant to be done to the sidecars. */
 export type Purpose = "wait" | "quit" | "drain" | "ask";
 
-export interface SettleOptions extends Pick<Look, "env" | "log" | "signal" | "onStranger"> {
+export interface SettleOptions extends Pick<Look, "env" | "log" | "signal" | "actMs" | "onStranger"> {
   readonly purpose: Purpose;
   /** Those of an earlier time, who have answered then. */
   readonly neighbours?: Neighbours;
@@ -23,7 +23,7 @@ export interface SettleOptions extends Pick<Look, "env" | "log" | "signal" | "on
  * node's each proxy is asked anew whose it is.
  */
 export async function settle(here: Here, settings: SidecarSettings, options: SettleOptions): Promise<Here> {
-  const { purpose, env, log, signal, onStranger } = options;
+  const { purpose, env, log, signal, actMs, onStranger } = options;
   if (here.found.length === 0) return here;
   const isOwn = purpose === "wait" || isOwnNetwork(settings);
   const open = openIn(here, settings, { purpose, isOwn });
@@ -31,7 +31,11 @@ export async function settle(here: Here, settings: SidecarSettings, options: Set
   const listeners = readListeners(log);
   if (isOwn && open.every((sidecar) => isSettled(sidecar, listeners))) return here;
   const neighbours = options.neighbours ?? (await createNeighbours(settings, env));
-  const { found, strangers } = await neighbours.settle(here.found, listeners, { signal, isAct: purpose !== "wait" });
+  const { found, strangers } = await neighbours.settle(here.found, listeners, {
+    signal,
+    isAct: purpose !== "wait",
+    actMs,
+  });
   for (const stranger of strangers) onStranger(stranger);
   const moved = found.filter((one) => one.adjustment?.admin !== adminOf(one, here));
   for (const { name, adjustment } of moved)

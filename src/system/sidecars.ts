@@ -32,6 +32,8 @@ export interface Look {
   readonly env: Environment;
   /** How long to look for sidecars that may not be there yet; 0: once. */
   readonly forMs: number;
+  /** How long what is meant to be done to them may take in all. */
+  readonly actMs?: number;
   /** That there was none has been said. */
   readonly isAgain?: boolean;
   readonly signal: AbortSignal;
@@ -143,7 +145,10 @@ function createListening(
     const tookMs = performance.now() - start;
     if (!listeners.some(mayTell)) return { heard: [], strangers: [], tookMs };
     neighbours ??= (await import("./neighbours.ts")).createNeighbours({ ...facts, settings });
-    return { ...(await neighbours.hear(listeners, { signal: look.signal, isLast: look.forMs === 0 })), tookMs };
+    return {
+      ...(await neighbours.hear(listeners, { signal: look.signal, isLast: look.forMs === 0, actMs: look.actMs })),
+      tookMs,
+    };
   };
 }
 

@@ -23,7 +23,7 @@ export async function drainSidecars(run: Draining): Promise<void> {
 async function drainKnown(run: Draining): Promise<void> {
   const { settings, leaving, log, cutDrain } = run;
   const end = performance.now() + leaving.drainMs;
-  const sidecars = await knownSidecars(run, "drain");
+  const sidecars = await knownSidecars(run, "drain", leaving.drainMs);
   const { drainAll } = await import("../envoy/drain.ts"); // few starts need it
   log.info({ atMostMs: leaving.drainMs }, "draining before the command is stopped");
   await drainAll(sidecars, {
@@ -58,7 +58,7 @@ function mayHaveDrained({ leaving, settings }: Draining): boolean {
 function takeBack(run: Draining, { name }: Sidecar, how: "revive" | "reviveIfDraining"): void {
   const act = async (): Promise<void> => {
     const { [how]: revive } = await import("../envoy/drain.ts");
-    const proved = await knownSidecars(run, "drain");
+    const proved = await knownSidecars(run, "drain", run.settings.quitTimeout);
     for (const sidecar of proved) if (sidecar.name === name) await revive(sidecar, run.log);
   };
   act().catch((error: unknown) => logBug(run.log, error, "the drain could not be taken back"));

@@ -27,11 +27,12 @@ export function waitedFor({ wait, settings }: Company, purpose: "quit"): readonl
 export async function knownSidecars(
   { wait, settings, env, log }: Company,
   purpose: "quit" | "drain",
+  actMs: number,
 ): Promise<readonly Sidecar[]> {
-  const signal = abortedAfter(settings.quitTimeout);
+  const signal = abortedAfter(actMs);
   const { onStranger } = createStrangers(log, "warn", purpose === "quit" ? "not quit" : "not drained");
   const waited = wait?.here();
-  const look = { env, forMs: 0, isAgain: waited !== undefined, signal, log, onStranger };
+  const look = { env, forMs: 0, isAgain: waited !== undefined, actMs, signal, log, onStranger };
   const isFound = waited !== undefined && waited.sidecars.length > 0;
   const here = isFound ? waited : await findSidecars(settings, look);
   return (await settle(here, settings, { ...look, purpose })).sidecars;

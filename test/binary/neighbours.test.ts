@@ -86,6 +86,18 @@ describe.skipIf(!canHaveNetwork)("an Envoy whose admin interface is anywhere on 
   });
 });
 
+test.skipIf(!canHaveNetwork)(
+  "an Envoy that is slow to say who it is has a share of the time that there is",
+  async () => {
+    const [slow, long] = [{ port: 9901, infoAfterMs: 3000 }, "30s"];
+    const drain = await ebbBeside([slow], ["drain", "--drain", long, "--min-drain", "0s"]);
+    expect(posts(drain)).toContain("9901 POST /drain_listeners");
+    const quit = await ebbBeside([slow], ["quit", "--quit-timeout", long]);
+    expect(quit).toMatchObject({ code: 0, requests: ["9901 POST /quitquitquit"] });
+    expect((await ebbBeside([slow], ["quit"])).log.at(-1)?.reason).toMatch(/nobody answers at/);
+  },
+);
+
 describe.skipIf(!canHaveNetwork)("an app that listens where an Envoy might", () => {
   test.each([200, 302, 404])("is neither waited for nor quit: it answers %d", async (status) => {
     const ended = await ebbBeside([{ port: 9901, app: status }], ["run", "--detect", "200ms", ...app]);
@@ -204,10 +216,10 @@ describe.skipIf(!canHaveNetwork)("on the node's network", () => {
   });
 
   test("one that is named is this pod's where it should be, but elsewhere only by its node.id", async () => {
-    const flags = ["quit", "--sidecar", "envoy", "--quit-timeout", "300ms"];
+    const flags = ["quit", "--sidecar", "envoy"];
     const network = { hosts: "node", env: self } as const;
     expect(posts(await ebbBeside([strange], flags, network))).toEqual(["9901 POST /quitquitquit"]);
-    const elsewhere = await ebbBeside([odd], flags, network);
+    const elsewhere = await ebbBeside([odd], [...flags, "--quit-timeout", "300ms"], network);
     expect(elsewhere).toMatchObject({ code: 69, requests: [] });
     expect(lineOf(elsewhere, "quit").outcome).toContain("connection refused");
     const ours = { port: 9911, node: { id: "web-0.shop" } };

@@ -212,11 +212,11 @@ export const manuals: Readonly<Record<string, Manual>> = {
   },
   reaper: {
     about:
-      'Watches the pods of a cluster and ends the sidecars of those whose app has ended for good: for pods that cannot be changed. A pod asks for it with ebb.dev/reap: "true" as label or annotation, a namespace with that label for all of its pods; with --all-jobs the pods of all Jobs are looked after; who says "false" never is. What the kubelet will start again, ends by itself or has not finished is left alone. A sidecar is told by the first means that works: a command in it, a request through the API server to its quit endpoint, an ephemeral container with ebb; never by a pod\'s address, and only after a look at that very pod. Replicas agree by a Lease on who acts. With --once it looks once, acts, and prints a table.',
+      'Watches the pods of a cluster and ends the sidecars of those whose app has ended for good: for pods that cannot be changed. A pod asks for it with ebb.dev/reap: "true" as label or annotation, a namespace with that label for all of its pods; with --all-jobs the pods of all Jobs are looked after; who says "false" never is. What the kubelet will start again, ends by itself or has not finished is left alone. A sidecar is told by the first means that works: a command in it, a request through the API server to its quit endpoint, an ephemeral container with ebb; never by a pod\'s address, and only after a look at that very pod. Replicas agree by a Lease on who acts. With --once it looks once, acts, and prints a table, which also names the stuck pods that nobody chose.',
     examples: [
       {
-        call: "ebb reaper --once --namespace shop --dry-run",
-        why: "At a terminal, with your kubeconfig: which pods of the namespace are stuck, and what would be done.",
+        call: "ebb reaper --once --namespace shop --all-jobs --dry-run",
+        why: "At a terminal, with your kubeconfig: which pods of the namespace are stuck, and what would be done. Those that nobody chose are named too.",
       },
       {
         call: "ebb reaper --once --all-jobs --image registry.example.com/ebb:0.1.0",

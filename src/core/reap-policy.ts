@@ -8,6 +8,8 @@ export interface ReapPolicy {
   readonly afterMs: number;
   /** Those of Jobs are taken too, without a word of their own. */
   readonly allJobs: boolean;
+  /** Nobody has to choose a pod: of one that nobody chose, what it would be then. */
+  readonly asIfChosen?: true;
   /** In the order in which they are tried. */
   readonly means: readonly MeansKind[];
   /** What the namespaces themselves say with ebb.dev/reap, by their names; those that say nothing are left out. */
@@ -34,6 +36,7 @@ export function choiceOf(pod: PodView, policy: ReapPolicy): Choice {
   const yes = said[0];
   if (yes !== undefined) return { kind: "in", reason: `${yes.by} says ${REAP}: ${JSON.stringify(yes.text)}` };
   if (policy.allJobs && pod.job !== undefined) return { kind: "in", reason: `it is of Job ${pod.job} (--all-jobs)` };
+  if (policy.asIfChosen === true) return { kind: "in", reason: "nobody has to choose it" };
   return {
     kind: "not in",
     reason: `neither it nor its namespace says ${REAP}: "true"${policy.allJobs ? ", and it is no Job's" : ""}`,

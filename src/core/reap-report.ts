@@ -5,7 +5,7 @@ import { describeMeans } from "./reap-means.ts";
 
 /** What became of a pod, for people: a word, and a sentence. */
 export interface Report {
-  readonly result: "gave up" | "put off" | "ended" | "would end" | "stopped" | "later" | "gone" | "left";
+  readonly result: "gave up" | "put off" | "ended" | "would end" | "stopped" | "later" | "gone" | "not chosen" | "left";
   readonly why: string;
 }
 
@@ -24,6 +24,12 @@ export function reportOf(outcome: Outcome): Report {
     case "stopped":
       return { result: "stopped", why: "this reaper was told to stop, or leads no more; the next one looks again" };
   }
+}
+
+/** Of a pod that nobody chose, in which nothing is done: what it would be if somebody had. */
+export function reportOfUnchosen(choice: string, would: Verdict): Report & { readonly isStuck: boolean } {
+  const isStuck = would.kind !== "leave";
+  return { result: "not chosen", why: isStuck ? `stuck: ${would.reason}; ${choice}` : choice, isStuck };
 }
 
 /** What would become of it, where nothing is done. */

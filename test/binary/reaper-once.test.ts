@@ -18,11 +18,17 @@ test("it ends what is stuck, leaves the rest, and says in a table what became of
   expect(lines.map((line) => line.split(/ +/).slice(0, 3))).toEqual([
     ["shop", "done", "ended"],
     ["shop", "failed", "ended"],
+    ["shop", "mute", "not"],
     ["shop", "out", "left"],
-    ["2", "pods", "not"],
+    ["1", "pod", "not"],
+    ["1", "pod", "not"],
   ]);
   expect(lines[0]).toContain("envoy by ephemeral container: ebb quit");
-  expect(lines.at(-1)).toBe("2 pods not stuck: 1 app-running, 1 not-chosen");
+  expect(lines[2]).toContain("stuck: the app has ended for good (app with 0), and envoy is left; neither it nor");
+  expect(lines.slice(-2)).toEqual([
+    "1 pod not stuck: 1 app-running",
+    "1 pod not chosen, 1 stuck: the label ebb.dev/reap=true on a pod or its namespace chooses it, --all-jobs chooses the pods of all Jobs",
+  ]);
   const told = log.filter(({ msg }) => msg === "ebb: sidecar told");
   expect(told).toHaveLength(2);
   expect(told.find(({ pod }) => pod === "done")).toMatchObject({

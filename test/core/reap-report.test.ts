@@ -115,8 +115,10 @@ const rows = [
   row("import", "gave up", "proxy does not go"),
 ];
 
+const few = { showsAll: false, allJobs: false };
+
 test("the table has what matters most first, and counts those that are left as a matter of course", () => {
-  expect(tableOf(rows, false)).toBe(`NAMESPACE  POD       RESULT   WHY
+  expect(tableOf(rows, few)).toBe(`NAMESPACE  POD       RESULT   WHY
 shop       import    gave up  proxy does not go
 shop       migrate   ended    proxy by exec
 shop       debugged  left     somebody debugs it
@@ -126,13 +128,27 @@ shop       debugged  left     somebody debugs it
 
 test("it has them too where all are asked for, in their order", () => {
   expect(
-    tableOf(rows, true)
+    tableOf(rows, { ...few, showsAll: true })
       .split("\n")
       .map((line) => line.split(/\s+/)[1]),
   ).toEqual([...["POD", "import", "migrate", "debugged", "old", "web-1", "web-2", undefined as unknown as string]]);
 });
 
 test("where no pod is worth a line, there is no table", () => {
-  expect(tableOf(rows.slice(0, 1), false)).toBe("1 pod not stuck: 1 app-running\n");
-  expect(tableOf([], false)).toBe("no pods\n");
+  expect(tableOf(rows.slice(0, 1), few)).toBe("1 pod not stuck: 1 app-running\n");
+  expect(tableOf([], few)).toBe("no pods\n");
+});
+
+test("what nobody chose is not said to be well: the stuck ones have their line, and what chooses them is said", () => {
+  const unchosen = [
+    { ...row("stuck", "not chosen", "stuck: envoy is left; nobody", "not-chosen"), isStuck: true },
+    { ...row("busy", "not chosen", "nobody", "not-chosen"), isStuck: false },
+  ];
+  expect(tableOf(unchosen, few)).toBe(`NAMESPACE  POD    RESULT      WHY
+shop       stuck  not chosen  stuck: envoy is left; nobody
+2 pods not chosen, 1 stuck: the label ebb.dev/reap=true on a pod or its namespace chooses it, --all-jobs chooses the pods of all Jobs
+`);
+  expect(tableOf(unchosen.slice(1), { ...few, allJobs: true })).toBe(
+    "1 pod not chosen, none stuck: the label ebb.dev/reap=true on a pod or its namespace chooses it\n",
+  );
 });

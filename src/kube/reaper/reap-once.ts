@@ -2,7 +2,7 @@ import { version } from "../../../package.json";
 import { EXIT, Failure } from "../../core/exit.ts";
 import { type Verdict, verdictOf } from "../../core/pod.ts";
 import type { ReapPolicy } from "../../core/reap-policy.ts";
-import { reportOf, reportOfVerdict } from "../../core/reap-report.ts";
+import { reportOf, reportOfUnchosen, reportOfVerdict } from "../../core/reap-report.ts";
 import { type Row, tableOf } from "../../core/reap-table.ts";
 import type { ReaperSettings } from "../../core/reaper-options.ts";
 import type { Log } from "../../system/log.ts";
@@ -93,6 +93,10 @@ async function reapPod(pod: KubeObject, around: Around): Promise<Row> {
   const { namespace, name } = nameOf(pod);
   const row = (rest: Omit<Row, "namespace" | "pod">): Row => ({ namespace, pod: name, ...rest });
   const verdict = settings.dryRun ? judge(pod, around) : await judgeInTime(pod, around);
+  if (verdict.rule === "not-chosen") {
+    const would = judge(pod, { ...around, policy: { ...around.policy, asIfChosen: true } });
+    return row({ ...reportOfUnchosen(verdict.reason, would), rule: verdict.rule });
+  }
   if (verdict.kind === "leave") return row({ ...reportOfVerdict(verdict), rule: verdict.rule });
   if (verdict.kind === "later" || settings.dryRun) return row(reportOfVerdict(verdict));
   const told = await toldBefore(pod, verdict, around);
@@ -126,7 +130,8 @@ async function toldBefore(
   return `${ending.container} was told ${Math.round((Date.now() - toldAt) / 1000)} s ago, and may take ${ending.patienceMs / 1000} s to end`;
 }
 
-async function print(rows: readonly Row[], { json, logLevel }: ReaperSettings): Promise<void> {
-  const text = json ? `${JSON.stringify(rows, null, 2)}\n` : tableOf(rows, logLevel === "debug");
+async function print(rows: readonly Row[], { json, logLevel, allJobs }: ReaperSettings): Promise<void> {
+  const table = () => tableOf(rows, { showsAll: logLevel === "debug", allJobs });
+  const text = json ? `${JSON.stringify(rows, null, 2)}\n` : table();
   await writeOutput(text);
 }

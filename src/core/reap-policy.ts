@@ -43,11 +43,18 @@ export function choiceOf(pod: PodView, policy: ReapPolicy): Choice {
   };
 }
 
+const OF_NAMESPACE = "namespace ";
+
+/** Whether the reason of a choice is what the namespace says, and not the pod. */
+export function isNamespaces(reason: string): boolean {
+  return reason.startsWith(OF_NAMESPACE);
+}
+
 function wordsOf({ labels, annotations, namespace }: PodView, { namespaces }: ReapPolicy) {
   const words = [
     { by: "its label", text: labels.get(REAP) },
     { by: "its annotation", text: annotations.get(REAP) },
-    { by: `namespace ${namespace}`, text: namespaces.get(namespace) },
+    { by: `${OF_NAMESPACE}${namespace}`, text: namespaces.get(namespace) },
   ];
   return words.flatMap(({ by, text }) => (text === undefined ? [] : [{ by, text }]));
 }

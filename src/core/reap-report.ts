@@ -53,7 +53,7 @@ function triedOnce(tried: readonly Tried[]): readonly string[] {
 /** An Event on the pod (events.k8s.io/v1). */
 export interface PodEvent {
   readonly type: "Normal" | "Warning";
-  readonly reason: "SidecarTold" | "SidecarsEnded" | "SidecarRefusesToEnd";
+  readonly reason: "SidecarTold" | "SidecarsEnded" | "SidecarRefusesToEnd" | "NotReaped";
   readonly note: string;
 }
 
@@ -68,6 +68,11 @@ export function eventOfOutcome(outcome: Outcome): PodEvent | undefined {
   if (outcome.kind === "ended") return { type: "Normal", reason: "SidecarsEnded", note: noteOf(`ended: ${why}`) };
   if (outcome.kind !== "gave-up") return undefined;
   return { type: "Warning", reason: "SidecarRefusesToEnd", note: noteOf(why) };
+}
+
+/** What only the author of the pod, or of its namespace, can mend. */
+export function eventOfComplaint(reason: string): PodEvent {
+  return { type: "Warning", reason: "NotReaped", note: noteOf(reason) };
 }
 
 /** kubernetes pkg/apis/core/validation/events.go, NoteLengthLimit: bytes. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { until } from "../harness.ts";
-import { status } from "../kube/stand-in-api.ts";
+import { podPath, status } from "../kube/stand-in-api.ts";
 import { type Cluster, nonEmpty, type Reaper, running, startCluster, startReaper, stuckPod } from "./reaper.ts";
 
 const LONG_MS = 60_000;
@@ -95,6 +95,60 @@ test("what cannot be done is reported, on the pod too, and not begun anew for ev
   await until("the next", () => said().length > 1 || undefined, LONG_MS);
   expect(said().map(({ pod }) => pod)).toEqual(["stubborn", "another"]);
   expect(cluster.told).toEqual([]);
+});
+
+test("what only its author can mend is said once, also as an Event on what is wrong: a pod, or its namespace", async () => {
+  await using cluster = startCluster();
+  const badUrl = { "ebb.dev/reap": "true", "ebb.dev/reap-quit.envoy": "localhost:9901/quit" };
+  const inBank = { annotations: {} };
+  cluster.put(stuckPod("odd-word", { annotations: { "ebb.dev/reap": "yes" }, state: running }));
+  cluster.put(stuckPod("bad-url", { annotations: badUrl }));
+  cluster.api.put("/api/v1/namespaces/bank", { metadata: { name: "bank", labels: { "ebb.dev/reap": "on" } } });
+  for (const name of ["one", "two"]) {
+    const pod = stuckPod(name, inBank);
+    cluster.api.put(podPath("bank", name), { ...pod, metadata: { ...pod.metadata, namespace: "bank" } });
+  }
+  const flags = ["--resync", "1s"];
+  await using first = await startReaper(cluster, ...flags);
+  const seen = () => cluster.events().filter(({ reason }) => reason === "NotReaped");
+  await until("three Events", () => seen().length === 3, LONG_MS);
+  const told = seen().map(({ regarding: { kind, namespace, name }, note }) => `${kind} ${namespace}/${name}: ${note}`);
+  expect(told.toSorted()).toEqual([
+    'Namespace bank/bank: namespace bank ebb.dev/reap: expected true or false, got "on"',
+    expect.stringMatching(/^Pod shop\/bad-url: ebb.dev\/reap-quit.envoy: expected a URL on the pod's loopback/),
+    'Pod shop/odd-word: its annotation ebb.dev/reap: expected true or false, got "yes"',
+  ]);
+  const listed = () => cluster.api.requests.filter((each) => /^GET \/api\/v1\/pods\?(?!.*watch)/.test(each)).length;
+  const before = listed();
+  await until("all are listed again, twice", () => listed() >= before + 2, LONG_MS);
+  const named = (reaper: Reaper) =>
+    reaper.said("cannot be reaped as it is").map(({ namespace, pod }) => [namespace, pod]);
+  expect(named(first).toSorted()).toEqual([
+    ["bank", undefined],
+    ["shop", "bad-url"],
+    ["shop", "odd-word"],
+  ]);
+  first.started.kill("SIGTERM");
+  await first.started.ended;
+  await using second = await startReaper(cluster, ...flags);
+  await until("the next says it too", () => named(second).length === 3, LONG_MS);
+  cluster.put(stuckPod("odd-word", { annotations: { "ebb.dev/reap": "ja" }, state: running }));
+  await until("another word is another Event", () => seen().length === 4, LONG_MS);
+});
+
+test("that nobody has chosen it is said", async () => {
+  const nobody = "nobody has chosen this reaper: it leaves all pods alone";
+  await using cluster = startCluster();
+  cluster.put(stuckPod("mute", { annotations: {} }));
+  await using idle = await startReaper(cluster);
+  const [line] = await until("it is said", () => nonEmpty(idle.said(nobody)), LONG_MS);
+  expect(line).toMatchObject({ level: "warn", pods: 1, how: expect.stringContaining("ebb.dev/reap=true") });
+  cluster.put(stuckPod("says-yes", { state: running }));
+  await using busy = await startReaper(cluster);
+  await until("it leads or waits", async () => (await fetch(`${busy.health}/readyz`)).ok || undefined, LONG_MS);
+  busy.started.kill("SIGTERM");
+  await busy.started.ended;
+  expect(busy.said(nobody)).toEqual([]);
 });
 
 test("/readyz and /healthz: ready once all pods are listed, and well while the API server is not", async () => {

@@ -122,6 +122,22 @@ describe("left alone, while the pod beside them is ended, are", () => {
   });
 });
 
+test.concurrent("a word that cannot be read is an Event on what has it: a pod, or its namespace", async () => {
+  await using here = await namespace({ "ebb.dev/reap": "on" });
+  const labels = { "ebb.dev/reap": "yes" };
+  await here.apply([
+    standIns,
+    standInPod("odd-word", { code: undefined, labels }),
+    standInPod("mute", { code: undefined }),
+  ]);
+  await using _ = await startReaper(here);
+  await here.until("both are told", async () => {
+    const events = (await reaperEvents(here)).filter(({ reason }) => reason === "NotReaped");
+    const about = events.map(({ regarding: { kind, name } }) => `${kind} ${name}`);
+    return about.includes("Pod odd-word") && about.includes(`Namespace ${here.name}`);
+  });
+});
+
 test.concurrent("another pod that takes the name while its reaping is under way is not touched", async () => {
   await using here = await namespace();
   const patience = { "ebb.dev/reap-patience.envoy": "5m" };

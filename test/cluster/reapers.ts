@@ -106,7 +106,7 @@ export interface PodEvent {
   readonly type: string;
   readonly note: string;
   readonly reportingController: string;
-  readonly regarding: { readonly name: string; readonly uid: string };
+  readonly regarding: { readonly kind: string; readonly name: string; readonly uid: string };
 }
 
 /** The reaper's Events, of all pods here or of one. */

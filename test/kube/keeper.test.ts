@@ -59,6 +59,7 @@ function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0, afterM
         return toldMsAgo === undefined ? undefined : Date.now() - toldMsAgo;
       },
     },
+    complaints: { judged: () => undefined, lead: () => undefined, forgot: () => undefined },
     metrics: createReaperMetrics("1", idle),
     policy: () => ({ ...policy, afterMs }),
     memory,

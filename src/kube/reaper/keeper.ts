@@ -6,6 +6,7 @@ import type { ReapPolicy } from "../../core/reap-policy.ts";
 import { reportOf, reportOfVerdict } from "../../core/reap-report.ts";
 import type { Log } from "../../system/log.ts";
 import { type Attempts, auditOf } from "./attempts.ts";
+import type { Complaints } from "./complaints.ts";
 import type { PodEvents } from "./pod-events.ts";
 import { nameOf, type PodChange, type PodSource } from "./pods.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
@@ -31,6 +32,7 @@ export interface KeeperContext {
   readonly source: Pick<PodSource, "get">;
   readonly attempts: Attempts;
   readonly events: PodEvents;
+  readonly complaints: Complaints;
   readonly metrics: ReaperMetrics;
   readonly policy: () => ReapPolicy;
   readonly memory: Memory;
@@ -59,13 +61,14 @@ const INHERITED_MS = 60_000;
 const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
 export function createKeeper(context: KeeperContext): Keeper {
-  const { source, attempts, metrics, policy, memory, concurrency } = context;
+  const { source, attempts, complaints, metrics, policy, memory, concurrency } = context;
   const waiting = createWaitingPods();
   const judge = (uid: string): Verdict | undefined => {
     const pod = source.get(uid);
     if (pod === undefined || attempts.isUnderWay(uid)) return undefined;
     const verdict = verdictOf(pod, policy(), knownNow(memory));
     metrics.judged(uid, verdict);
+    complaints.judged(pod, verdict);
     if (verdict.kind === "end") waiting.stuck(uid);
     else waiting.notStuck(uid);
     if (verdict.kind === "leave") memory.seen.delete(uid);
@@ -79,6 +82,7 @@ export function createKeeper(context: KeeperContext): Keeper {
     waiting.forget(uid);
     for (const known of [memory.handled, memory.seen, memory.disagreements]) known.delete(uid);
     metrics.forgot(uid);
+    complaints.forgot(uid);
   };
   const turns = createTurns(context, { waiting, judge, forget });
   return {
@@ -94,6 +98,7 @@ export function createKeeper(context: KeeperContext): Keeper {
       for (let uid = await waiting.due(signal); uid !== undefined; uid = await waiting.due(signal)) judge(uid);
     },
     async act(signal) {
+      complaints.lead(signal);
       const take = turns(signal);
       const work = async (): Promise<void> => {
         for (let uid = await waiting.turn(signal); uid !== undefined; uid = await waiting.turn(signal)) await take(uid);

@@ -1,8 +1,8 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { timeOf } from "../../core/pod-view.ts";
 import type { PodEvent } from "../../core/reap-report.ts";
 import type { Log } from "../../system/log.ts";
-import { isTrouble } from "../api-error.ts";
+import { isConflict, isTrouble } from "../api-error.ts";
 import { type ApiClient, type KubeObject, type List, withQuery } from "../client.ts";
 import type { PodName } from "./acting.ts";
 
@@ -23,10 +23,15 @@ type Times = ReadonlyMap<string | undefined, number>;
 const SAME_LIST_MS = 5000;
 const PAGE = 500;
 
+/** A pod, or a namespace: `namespace` is its own name then. */
+export type Regarding =
+  | (PodName & { readonly kind?: never })
+  | { readonly kind: "Namespace"; readonly namespace: string; readonly name: string; readonly uid?: never };
+
 /** Writes and reads what the pod's users see of its reaping: Events (events.k8s.io/v1). */
 export interface PodEvents {
   /** Best effort: that it could not be written is logged. */
-  write(pod: PodName, event: PodEvent, signal?: AbortSignal): Promise<void>;
+  write(about: Regarding, event: PodEvent, signal?: AbortSignal): Promise<void>;
   /** When a sidecar of this pod was last told to end, by whichever replica; in milliseconds since the epoch. */
   lastTold(pod: PodName, signal: AbortSignal): Promise<number | undefined>;
 }
@@ -34,13 +39,14 @@ export interface PodEvents {
 export function createPodEvents(api: ApiClient, identity: string, log: Log): PodEvents {
   const lists = new Map<string, { readonly askedAt: number; readonly times: Promise<Times> }>();
   return {
-    async write(pod, event, signal) {
+    async write(about, event, signal) {
       try {
-        await api.create(collectionOf(pod), bodyOf(pod, event, identity), { signal, timeoutMs: LONGEST_REQUEST_MS });
+        const asking = { signal, timeoutMs: LONGEST_REQUEST_MS };
+        await api.create(collectionOf(about), bodyOf(about, event, identity), asking);
       } catch (error) {
-        if (signal?.aborted) return;
+        if (signal?.aborted || isConflict(error)) return; // another replica has told it
         if (!isTrouble(error)) throw error;
-        const { namespace, name } = pod;
+        const { namespace, name } = about;
         log.warn({ namespace, pod: name, reason: error.message }, "cannot write an Event");
       }
     },
@@ -82,18 +88,26 @@ function collectionOf({ namespace }: Pick<PodName, "namespace">): string {
   return `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
 }
 
-function bodyOf({ namespace, name, uid }: PodName, { type, reason, note }: PodEvent, identity: string): object {
+function bodyOf(about: Regarding, event: PodEvent, identity: string): object {
+  const { kind = "Pod", namespace, name, uid } = about;
+  const { type, reason, note } = event;
   return {
     apiVersion: "events.k8s.io/v1",
     kind: "Event",
-    metadata: { name: `${name.slice(0, 220)}.${randomBytes(8).toString("hex")}`, namespace },
+    metadata: { name: `${name.slice(0, 220)}.${suffixOf(about, event)}`, namespace },
     eventTime: new Date().toISOString().replace("Z", "000Z"), // MicroTime: six digits
     reportingController: CONTROLLER,
     reportingInstance: identity.slice(0, LONGEST_INSTANCE),
     action: "EndSidecars",
-    regarding: { apiVersion: "v1", kind: "Pod", namespace, name, uid },
+    regarding: { apiVersion: "v1", kind, namespace, name, uid },
     type,
     reason,
     note,
   };
+}
+
+/** What is true for as long as nobody changes it is one Event, whoever writes it; an act is another one each time. */
+function suffixOf({ uid = "" }: Regarding, { reason, note }: PodEvent): string {
+  if (reason !== "NotReaped") return randomBytes(8).toString("hex");
+  return createHash("sha256").update(`${uid} ${note}`).digest("hex").slice(0, 16);
 }

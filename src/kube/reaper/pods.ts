@@ -29,6 +29,8 @@ export interface PodSource {
   readonly size: number;
   /** When the last list was through; undefined: not all are listed yet. Milliseconds since the epoch. */
   syncedAt(): number | undefined;
+  /** Resolves when all were listed for the first time. */
+  readonly listed: Promise<void>;
   /** What each namespace with the label ebb.dev/reap says. */
   namespaces(): ReadonlyMap<string, string>;
 }
@@ -48,6 +50,7 @@ export function watchPods(
   const pods = new Map<string, KubeObject>();
   const scopes = which.namespaces.length === 0 ? [undefined] : [...new Set(which.namespaces)];
   const syncs = new Map<string | undefined, number>();
+  const listed = Promise.withResolvers<void>();
   const labels = watchNamespaces(api, which, log);
   return {
     async run(seen, signal) {
@@ -65,7 +68,10 @@ export function watchPods(
       await labels.known(signal); // a pod is judged by its namespace's word, too
       const watching = scopes.map((namespace) => {
         const scope = createScope(api, { ...which, namespace }, { pods, put, interrupted });
-        const synced = (): void => void syncs.set(namespace, Date.now());
+        const synced = (): void => {
+          syncs.set(namespace, Date.now());
+          if (syncs.size === scopes.length) listed.resolve();
+        };
         const message = "cannot watch pods; trying again";
         const failed = (): void => interrupted("failed");
         return keepTrying((isFine) => scope(synced, isFine, signal), { message, failed, log, signal });
@@ -78,6 +84,7 @@ export function watchPods(
       return pods.size;
     },
     syncedAt: () => (syncs.size < scopes.length ? undefined : Math.min(...syncs.values())),
+    listed: listed.promise,
     namespaces: () => labels.said(),
   };
 }

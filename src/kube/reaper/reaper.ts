@@ -4,8 +4,9 @@ import { version } from "../../../package.json";
 import { redactUrl } from "../../core/base/redact.ts";
 import { EXIT } from "../../core/exit.ts";
 import type { Environment } from "../../core/option.ts";
+import { viewOf } from "../../core/pod-view.ts";
 import type { MeansKind } from "../../core/reap-means.ts";
-import type { ReapPolicy } from "../../core/reap-policy.ts";
+import { choiceOf, REAP, type ReapPolicy } from "../../core/reap-policy.ts";
 import type { ReaperSettings } from "../../core/reaper-options.ts";
 import type { Log } from "../../system/log.ts";
 import type { Signals } from "../../system/signals.ts";
@@ -15,9 +16,10 @@ import { lead } from "../lease.ts";
 import { type Stops, stopsOf } from "../stops.ts";
 import { createActs } from "./act.ts";
 import { createAttempts } from "./attempts.ts";
+import { createComplaints } from "./complaints.ts";
 import { createKeeper, emptyMemory, type Keeper, knownNow } from "./keeper.ts";
 import { createPodEvents } from "./pod-events.ts";
-import { watchPods } from "./pods.ts";
+import { type PodSource, watchPods } from "./pods.ts";
 import { reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
 import { createGate, throttled } from "./throttle.ts";
@@ -79,19 +81,29 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   const known = () => knownNow(memory);
   const attempts = createAttempts({ api, perform, events, metrics, policy, known, watches: true, log });
   const { concurrency, dryRun: isDryRun } = settings;
+  const complaints = createComplaints({ events, isDryRun, log });
   const keeper: Keeper = createKeeper({
-    ...{ source, attempts, events, metrics, policy, memory, concurrency, isDryRun, log },
+    ...{ source, attempts, events, complaints, metrics, policy, memory, concurrency, isDryRun, log },
   });
   const unready = () => (source.syncedAt() === undefined ? "the pods are not listed yet" : undefined);
   const health = openHealth(settings.healthListen, metrics, { unready, unwell: office.stuck });
   log.info({ port: health.port }, "answering probes");
   // what throws is a bug, and ends all of it
+  void source.listed.then(() => sayIfUnchosen(source, policy(), log));
   await Promise.all([
     source.run((change) => keeper.changed(change), stops.first),
     keeper.judge(stops.first),
     office.hold((signal) => keeper.act(signal)),
   ]);
   await health.close();
+}
+
+/** As after an installation: then it is looked at, and nothing ever happens. */
+function sayIfUnchosen(source: PodSource, policy: ReapPolicy, log: Log): void {
+  if (policy.allJobs || policy.namespaces.size > 0) return;
+  for (const pod of source.all()) if (choiceOf(viewOf(pod), policy).kind !== "not in") return;
+  const how = `label a pod or a namespace ${REAP}=true, or run the reaper with --all-jobs`;
+  log.warn({ pods: source.size, how }, "nobody has chosen this reaper: it leaves all pods alone");
 }
 
 function watchedBy({ namespace, selector, resync }: ReaperSettings) {

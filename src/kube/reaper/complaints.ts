@@ -1,0 +1,66 @@
+import type { Verdict } from "../../core/pod.ts";
+import type { Rule } from "../../core/pod-rules.ts";
+import { isNamespaces } from "../../core/reap-policy.ts";
+import { eventOfComplaint } from "../../core/reap-report.ts";
+import type { Log } from "../../system/log.ts";
+import type { KubeObject } from "../client.ts";
+import type { PodEvents, Regarding } from "./pod-events.ts";
+import { nameOf } from "./pods.ts";
+
+/** Where a pod is left because of what somebody has written, or has not: only they can mend it. */
+const causes: ReadonlySet<Rule> = new Set(["unreadable-choice", "contradiction", "no-means"]);
+
+interface Complaint {
+  readonly about: Regarding;
+  readonly reason: string;
+  readonly rule: Rule;
+  isTold: boolean;
+}
+
+/** Tells, once each, in the log and as an Event, what about a pod or a namespace keeps the reaper from its work. */
+export interface Complaints {
+  judged(pod: KubeObject, verdict: Verdict): void;
+  /** From now on they are told, until the signal is aborted. */
+  lead(term: AbortSignal): void;
+  forgot(uid: string): void;
+}
+
+export interface ComplaintsContext {
+  readonly events: PodEvents;
+  /** Nothing is written into the cluster. */
+  readonly isDryRun: boolean;
+  readonly log: Log;
+}
+
+export function createComplaints({ events, isDryRun, log }: ComplaintsContext): Complaints {
+  /** By the object's UID, or a namespace's name: the latest of each. */
+  const known = new Map<string, Complaint>();
+  let term: AbortSignal | undefined;
+  const tell = (complaint: Complaint): void => {
+    if (complaint.isTold || term === undefined || term.aborted) return;
+    complaint.isTold = true;
+    const { about, reason, rule } = complaint;
+    const { kind, namespace, name } = about;
+    log.warn({ namespace, ...(kind === "Namespace" ? {} : { pod: name }), rule, reason }, "cannot be reaped as it is");
+    if (!isDryRun) void events.write(about, eventOfComplaint(reason), term);
+  };
+  return {
+    judged(pod, { rule, reason }) {
+      const named = nameOf(pod);
+      if (!causes.has(rule)) return void known.delete(named.uid);
+      const { namespace } = named;
+      const ofNamespace = rule === "unreadable-choice" && isNamespaces(reason);
+      const about: Regarding = ofNamespace ? { kind: "Namespace", namespace, name: namespace } : named;
+      const key = ofNamespace ? namespace : named.uid;
+      if (known.get(key)?.reason === reason) return;
+      const complaint = { about, reason, rule, isTold: false };
+      known.set(key, complaint);
+      tell(complaint);
+    },
+    lead(next) {
+      term = next;
+      for (const complaint of known.values()) tell(complaint);
+    },
+    forgot: (uid) => void known.delete(uid),
+  };
+}

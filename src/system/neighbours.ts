@@ -132,7 +132,6 @@ async function hear(context: Context): Promise<Heards> {
   const known = new Set(suggested.flatMap(({ name }) => portOf(adminIn(name, context)) ?? []));
   const others = await discover({
     ...context,
-    patienceMs: undefined,
     listeners: context.listeners.filter(({ port }) => !known.has(port)),
   });
   return { heard: others.heard, strangers: [...strangers, ...others.strangers] };

@@ -94,6 +94,8 @@ test.skipIf(!canHaveNetwork)(
     expect(posts(drain)).toContain("9901 POST /drain_listeners");
     const quit = await ebbBeside([slow], ["quit", "--quit-timeout", long]);
     expect(quit).toMatchObject({ code: 0, requests: ["9901 POST /quitquitquit"] });
+    const elsewhere = await ebbBeside([{ ...odd, infoAfterMs: 1000 }], ["quit"]);
+    expect(elsewhere).toMatchObject({ code: 0, requests: ["9911 POST /quitquitquit"] });
     expect((await ebbBeside([slow], ["quit"])).log.at(-1)?.reason).toMatch(/nobody answers at/);
   },
 );

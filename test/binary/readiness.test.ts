@@ -182,6 +182,7 @@ describe("ebb wait waits for", () => {
 async function leaveSocket(path: string): Promise<void> {
   const server = createServer();
   await new Promise<void>((listening) => server.listen(`${path}.new`, listening));
-  renameSync(`${path}.new`, path);
+  renameSync(`${path}.new`, `${path}.left`); // closing the server removes what has its name
   await new Promise((closed) => server.close(closed));
+  renameSync(`${path}.left`, path);
 }

@@ -21,7 +21,7 @@ import { type Asking, ask } from "./ask-proxy.ts";
 import { readIfThere } from "./file.ts";
 
 // Loaded where neither annotations, variables nor the user name the proxy. Each listener is asked with one small GET.
-/** A busy node takes its time. */
+/** What somebody who is asked has at least, where there is no next look: a busy node takes its time. */
 const PATIENCE_MS = 2000;
 /** Listeners on loopback that are asked, in all. */
 const MAX_ASKED = 32;
@@ -245,9 +245,7 @@ async function settleShared(
   const given = context.settings.admin;
   if (given !== undefined) return quitAtAdmin(one, urlOf(given));
   const admin = adminOf(one.name, one.adjustment?.admin);
-  const neighbour = isListening(admin, listening)
-    ? await ask(one.name, admin, { ...context, patienceMs: context.patienceMs ?? PATIENCE_MS })
-    : gone;
+  const neighbour = isListening(admin, listening) ? await ask(one.name, admin, context) : gone;
   const owner = neighbour.kind === "proxy" ? judgeOwner(admin, neighbour, context.self) : undefined;
   if (owner === "ours") return isEnvoy(one) ? quitAtAdmin(one, urlOf(admin)) : one;
   const moved = isEnvoy(one) ? await elsewhere(one.name, context) : undefined;

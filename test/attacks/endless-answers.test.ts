@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { peakOf } from "../binary/great-envoy.ts";
+import { endWithPeak } from "../binary/peak.ts";
 import { pour, startRawServer } from "../binary/raw-server.ts";
 import { startEbb } from "../harness.ts";
 
@@ -19,12 +19,7 @@ test.each([
       pour(socket, text);
     });
     await using ebb = startEbb(["pilot-agent", "request", `--debug-port=${server.port}`, "GET", "/config_dump"]);
-    let peak = 0;
-    const look = setInterval(() => {
-      peak = Math.max(peak, peakOf(ebb.pid));
-    }, 20);
-    const ended = await ebb.ended;
-    clearInterval(look);
+    const { ended, peak } = await endWithPeak(ebb, 20);
     expect(ended).toMatchObject({ code: 69, stdout: "" });
     expect(ended.stderr).toContain("/config_dump: an answer longer than 256 MiB");
     expect(peak).toBeLessThan(512 * MIB);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type Answers, cluster, peakOf, startGreatEnvoy, usedListeners } from "../binary/great-envoy.ts";
+import { type Answers, cluster, startGreatEnvoy, usedListeners } from "../binary/great-envoy.ts";
+import { endWithPeak } from "../binary/peak.ts";
 import { lineOf, startEbb } from "../harness.ts";
 
 const MIB = 1024 * 1024;
@@ -23,13 +24,7 @@ function drain(answers: Answers, drainFor = "30s") {
 async function run(words: readonly string[], answers: Answers) {
   await using envoy = await startGreatEnvoy(answers);
   await using ebb = startEbb([...words, "--sidecar", "istio", "--admin", envoy.url]);
-  let peak = 0;
-  const look = setInterval(() => {
-    peak = Math.max(peak, peakOf(ebb.pid));
-  }, 5);
-  const ended = await ebb.ended;
-  clearInterval(look);
-  return { ended, peak };
+  return await endWithPeak(ebb);
 }
 
 test("what is under way is counted in 32 MB of clusters, in no more memory than in 1 MB", async () => {

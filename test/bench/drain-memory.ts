@@ -1,4 +1,5 @@
-import { type Answers, cluster, peakOf, startGreatEnvoy, usedListeners } from "../binary/great-envoy.ts";
+import { type Answers, cluster, startGreatEnvoy, usedListeners } from "../binary/great-envoy.ts";
+import { endWithPeak } from "../binary/peak.ts";
 import { startEbb } from "../harness.ts";
 import { ebb } from "./candidates.ts";
 import type { Figure } from "./figure.ts";
@@ -43,13 +44,8 @@ async function peakBeside(path: string, answers: Answers, times: number): Promis
   const peaks: number[] = [];
   for (let time = 0; time < times; time += 1) {
     await using draining = startEbb(["drain", ...flags], { program: path });
-    let peak = 0;
-    const look = setInterval(() => {
-      peak = Math.max(peak, peakOf(draining.pid));
-    }, LOOK_MS);
-    const { code } = await draining.ended;
-    clearInterval(look);
-    if (code !== 69) throw new Error(`drain: exit code ${code} with requests under way`);
+    const { ended, peak } = await endWithPeak(draining, LOOK_MS);
+    if (ended.code !== 69) throw new Error(`drain: exit code ${ended.code} with requests under way`);
     peaks.push(peak / MEGABYTE);
   }
   return median(peaks);

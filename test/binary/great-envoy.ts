@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
 /** What an Envoy with thousands of clusters and listeners answers, piece by piece. */
@@ -55,13 +54,4 @@ function answer(socket: Socket, request: string, { stats, clusters }: Answers): 
   };
   socket.on("drain", more);
   more();
-}
-
-/** The most bytes that a process had in memory so far; 0 where it has ended. */
-export function peakOf(pid: number): number {
-  try {
-    return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
-  } catch {
-    return 0;
-  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { renameSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import {
@@ -13,6 +13,7 @@ import {
   until,
 } from "../harness.ts";
 import { never } from "../time.ts";
+import { leaveSocket } from "./left-socket.ts";
 import { drip, pour, type RawServer, startRawServer } from "./raw-server.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nLIVE\n";
@@ -177,12 +178,3 @@ describe("ebb wait waits for", () => {
     await startsNow(started);
   });
 });
-
-/** A socket that nobody listens on any more. */
-async function leaveSocket(path: string): Promise<void> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(`${path}.new`, listening));
-  renameSync(`${path}.new`, `${path}.left`); // closing the server removes what has its name
-  await new Promise((closed) => server.close(closed));
-  renameSync(`${path}.left`, path);
-}

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, copyFileSync, mkdirSync, renameSync, utimesSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, utimesSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import type { Port } from "../fixtures/sidecars.ts";
 import { childPath, ebb, ebbPath, temporaryFolder } from "../harness.ts";
+import { leaveSocket } from "./left-socket.ts";
 import { canHaveNetwork, ebbBeside, type InNetwork } from "./own-network.ts";
 
 const app = ["--", childPath(), "exit", "5"];
@@ -277,15 +278,6 @@ describe.skipIf(process.getuid?.() !== 0)("Kuma's admin interface on a unix sock
     expect(dead.code).toBe(69);
     expect(dead.log.at(-1)?.request).toBe("POST http://localhost:9901/quitquitquit");
   });
-
-  /** A socket's file on which nobody listens any more. */
-  async function leaveSocket(path: string): Promise<void> {
-    mkdirSync(dirname(path), { recursive: true });
-    const server = createServer();
-    await new Promise<void>((listening) => server.listen(`${path}-1`, listening));
-    renameSync(`${path}-1`, path); // closing the server removes what has its name
-    await new Promise((closed) => server.close(closed));
-  }
 
   test("is left alone in a folder that is another user's", async () => {
     using root = temporaryFolder();

@@ -106,7 +106,7 @@ function bodyOf(about: Regarding, event: PodEvent, identity: string): object {
   };
 }
 
-/** What is true for as long as nobody changes it is one Event, whoever writes it; an act is another one each time. */
+/** Replicas that say the same of a pod write one `NotReaped` Event, named after its text; each act is an Event of its own. */
 function suffixOf({ uid = "" }: Regarding, { reason, note }: PodEvent): string {
   if (reason !== "NotReaped") return randomBytes(8).toString("hex");
   return createHash("sha256").update(`${uid} ${note}`).digest("hex").slice(0, 16);

@@ -58,7 +58,7 @@ function mayHaveDrained({ leaving, settings }: Draining): boolean {
 function takeBack(run: Draining, { name }: Sidecar, how: "revive" | "reviveIfDraining"): void {
   const act = async (): Promise<void> => {
     const { [how]: revive } = await import("../envoy/drain.ts");
-    const proved = await knownSidecars(run, "drain", run.settings.quitTimeout);
+    const proved = await knownSidecars(run, "drain");
     for (const sidecar of proved) if (sidecar.name === name) await revive(sidecar, run.log);
   };
   act().catch((error: unknown) => logBug(run.log, error, "the drain could not be taken back"));

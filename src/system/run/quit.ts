@@ -31,7 +31,7 @@ export async function quitPlainly(run: Quitting): Promise<void> {
 async function tellSidecars(run: Quitting): Promise<boolean> {
   const { settings, log, asked } = run;
   const end = performance.now() + settings.quitTimeout;
-  const sidecars = waitedFor(run, "quit") ?? (await knownSidecars(run, "quit", run.settings.quitTimeout));
+  const sidecars = waitedFor(run, "quit") ?? (await knownSidecars(run, "quit"));
   const ask: Ask = async (request, signal) => {
     asked.add(request.target);
     try {
@@ -71,11 +71,7 @@ async function tellPlainly(run: Quitting): Promise<void> {
 
 /** Where a bug keeps ebb from finding them: those that the wait found, and that have nothing more to prove. */
 async function plainlyKnown(run: Quitting): Promise<readonly Sidecar[]> {
-  const found = await orSaid(
-    () => knownSidecars(run, "quit", run.settings.quitTimeout),
-    run.log,
-    "the sidecars could not be found again",
-  );
+  const found = await orSaid(() => knownSidecars(run, "quit"), run.log, "the sidecars could not be found again");
   return found ?? waitedFor(run, "quit") ?? [];
 }
 

@@ -27,7 +27,7 @@ export function waitedFor({ wait, settings }: Company, purpose: "quit"): readonl
 export async function knownSidecars(
   { wait, settings, env, log }: Company,
   purpose: "quit" | "drain",
-  actMs: number,
+  actMs = settings.quitTimeout,
 ): Promise<readonly Sidecar[]> {
   const signal = abortedAfter(actMs);
   const { onStranger } = createStrangers(log, "warn", purpose === "quit" ? "not quit" : "not drained");

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, listOf, objectOf } from "./json.ts";
 import { EBB_FOLDER } from "./patch-command.ts";
+import { EPHEMERAL_PREFIX } from "./reap-ephemeral.ts";
 import { kindOf, sidecarNames } from "./sidecars/registry.ts";
 
 // A pod with what its reaping depends on alone (pod-view.ts): a watch over a whole cluster keeps them all in memory.
@@ -52,10 +53,15 @@ function leanContainer(container: unknown): unknown {
   const env = listOf(container.env).filter((variable) => isVariable(objectOf(variable).name));
   const mounts = listOf(container.volumeMounts).filter((mount) => objectOf(mount).mountPath === EBB_FOLDER);
   return {
-    ...pick(container, containerFields),
+    ...pick(container, isReapers(container) ? [...containerFields, "args"] : containerFields),
     ...(env.length > 0 && { env }),
     ...(mounts.length > 0 && { volumeMounts: mounts.map((mount) => pick(objectOf(mount), ["mountPath"])) }),
   };
+}
+
+/** Of which is looked at what it was told. */
+function isReapers({ name }: JsonObject): boolean {
+  return typeof name === "string" && name.startsWith(EPHEMERAL_PREFIX);
 }
 
 /** By which a sidecar is found otherwise than by its defaults. */

@@ -2,7 +2,7 @@ import type { Parts } from "./pod-parts.ts";
 import { isNative } from "./pod-parts.ts";
 import { restartAfter } from "./pod-restart.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
-import { ownEphemerals } from "./reap-means.ts";
+import { isAtWork, ownEphemerals } from "./reap-ephemeral.ts";
 import { choiceOf, type ReapPolicy } from "./reap-policy.ts";
 import { splitBy } from "./syntax.ts";
 
@@ -57,7 +57,7 @@ export const rules: readonly (readonly [Rule, (facts: Facts) => string | undefin
   ["sidecar-unknown", ({ sidecars }) => unknown(sidecars, "sidecar")],
   ["sidecar-restarts", sidecarRestarts],
   ["sidecars-ended", sidecarsEnded],
-  ["being-ended", ({ pod }) => firstOf(ownEphemerals(pod), "running", ({ name }) => `${name} is ending its sidecars`)],
+  ["being-ended", beingEnded],
   [
     "debugged",
     ({ pod }) => firstOf(pod.ephemeralContainers, "running", ({ name }) => `somebody debugs it: ${name} runs`),
@@ -105,6 +105,11 @@ function initializing({ pod }: Facts): string | undefined {
   const isDone = ({ state }: ContainerView) => state.kind === "terminated" && state.exitCode === 0;
   const next = pod.initContainers.find((each) => !isNative(each) && !isDone(each));
   return next === undefined ? undefined : `init container ${next.name} is not done`;
+}
+
+function beingEnded({ pod }: Facts): string | undefined {
+  const first = ownEphemerals(pod).find(isAtWork);
+  return first === undefined ? undefined : `${first.name} is ending its sidecars`;
 }
 
 function firstOf(

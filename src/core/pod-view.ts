@@ -28,6 +28,7 @@ export interface PodView {
 export interface ContainerView {
   readonly name: string;
   readonly image: string | undefined;
+  readonly args: readonly unknown[];
   readonly state: ContainerState;
   /** As it is written for this container; undefined: the pod's counts. */
   readonly restartPolicy: string | undefined;
@@ -41,11 +42,12 @@ export interface ContainerView {
 
 export type ContainerState =
   | { readonly kind: "running" }
-  | { readonly kind: "waiting"; readonly reason: string }
+  | { readonly kind: "waiting"; readonly reason: string; readonly message?: string }
   | {
       readonly kind: "terminated";
       readonly exitCode: number;
       readonly reason: string;
+      readonly message?: string;
       /** Milliseconds since the epoch, by the node's clock. */
       readonly finishedAt: number;
     }
@@ -126,6 +128,7 @@ function containerIn(spec: JsonObject, statuses: ReadonlyMap<unknown, JsonObject
   return {
     name: textOf(spec.name) ?? "",
     image: textOf(spec.image),
+    args: listOf(spec.args),
     state: stateOf(objectOf(state)),
     restartPolicy: textOf(spec.restartPolicy),
     restartRules: listOf(spec.restartPolicyRules).map(ruleOf),
@@ -144,12 +147,18 @@ function ruleOf(rule: unknown): RestartRule {
 /** Kubernetes sets one of the three. An end without its code or its time is not understood. */
 function stateOf({ running, waiting, terminated }: JsonObject): ContainerState {
   if (isObject(running)) return { kind: "running" };
-  if (isObject(waiting)) return { kind: "waiting", reason: textOf(waiting.reason) ?? "no reason" };
+  if (isObject(waiting)) {
+    return { kind: "waiting", reason: textOf(waiting.reason) ?? "no reason", ...messageOf(waiting) };
+  }
   if (!isObject(terminated)) return { kind: "unknown" };
   const { exitCode, reason } = terminated;
   const finishedAt = timeOf(terminated.finishedAt);
   if (typeof exitCode !== "number" || finishedAt === undefined) return { kind: "unknown" };
-  return { kind: "terminated", exitCode, reason: textOf(reason) ?? "", finishedAt };
+  return { kind: "terminated", exitCode, reason: textOf(reason) ?? "", finishedAt, ...messageOf(terminated) };
+}
+
+function messageOf({ message }: JsonObject): { readonly message?: string } {
+  return typeof message === "string" && message !== "" ? { message } : {};
 }
 
 /** Milliseconds since the epoch of a time as Kubernetes writes it (RFC 3339). */

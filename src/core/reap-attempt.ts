@@ -214,8 +214,8 @@ function changed(state: Live, sight: Sight, policy: Policy): Step {
 
 /** How a sidecar's end looks, whoever has ended it. */
 const endedRules: ReadonlySet<Rule> = new Set(["sidecars-ended", "over"]);
-/** The kubelet starts it again: it will be so after the next act too. */
-const backRules: ReadonlySet<Rule> = new Set(["sidecar-restarts", "sidecar-waiting"]);
+/** It will be so after the next act too: the kubelet starts it again, or nothing is left that could end it. */
+const lastingRules: ReadonlySet<Rule> = new Set(["sidecar-restarts", "sidecar-waiting", "no-means"]);
 
 /** How often to look whether somebody else's act has worked. */
 const SOMEBODY_ELSE_MS = 5000;
@@ -229,7 +229,7 @@ function judge(state: Live, sight: Sight, policy: Policy): Step {
   const acts = state.acts.length > 0 || unanswered === undefined ? state.acts : [unanswered];
   if (acts.length > 0 && endedRules.has(sight.rule)) return over({ kind: "ended", acts }, before);
   const { reason } = sight;
-  if (acts.length > 0 && backRules.has(sight.rule)) return over({ kind: "gave-up", reason, tried }, before);
+  if (acts.length > 0 && lastingRules.has(sight.rule)) return over({ kind: "gave-up", reason, tried }, before);
   return over({ kind: "left", reason }, before);
 }
 

@@ -3,6 +3,7 @@ import { basicCredentials, type Header } from "./http-message.ts";
 import type { JsonObject } from "./json.ts";
 import { EBB, EBB_FOLDER } from "./patch-command.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
+import { objectionTo } from "./reap-ephemeral.ts";
 import { type Given, givenFor, isUsualAdmin, patienceOf, portOf, quitsOf } from "./reap-quits.ts";
 import { exactQuit } from "./sidecars/quit.ts";
 import { kindOf, type SidecarName } from "./sidecars/registry.ts";
@@ -43,30 +44,33 @@ export interface Ending {
   readonly patienceMs: number;
 }
 
-/** The names of ephemeral containers that the reaper puts into pods. */
-export const EPHEMERAL_PREFIX = "ebb-reaper-";
-
-/** They stay in the pod for ever. */
-const MAX_EPHEMERAL = 5;
+export interface Allowed {
+  readonly pod: PodView;
+  readonly allowed: readonly MeansKind[];
+  /** Of ephemeral containers. */
+  readonly image: string | undefined;
+}
 
 /** How a sidecar of this pod can be ended, by the means that are allowed, in their order; or why not. */
 export function endingOf(
   container: ContainerView,
   sidecar: SidecarName | undefined,
-  { pod, allowed }: { readonly pod: PodView; readonly allowed: readonly MeansKind[] },
+  { pod, allowed, image }: Allowed,
 ): Ending | string {
   const given = givenFor(container.name, pod.annotations);
   if (typeof given === "string") return given;
   const quits = given.quits ?? (sidecar === undefined ? [] : quitsOf(sidecar, pod));
   const told: Told = { given, quits, sidecar };
+  const objection = objectionTo({ image, args: quitCall(told) }, pod);
   const all: Readonly<Record<MeansKind, readonly Means[]>> = {
     exec: execs(container, told),
     "port-forward": forwards(container.name, quits),
-    ephemeral: ephemerals(container.name, told, pod),
+    ephemeral: objection === undefined ? ephemerals(container.name, told, pod) : [],
   };
   // a pod on the node's network has the node's loopback, where other pods listen too
   const isOwn = ({ kind }: Means) => !pod.hasHostNetwork || (kind === "exec" && given.command !== undefined);
   const means = allowed.flatMap((kind) => all[kind].filter(isOwn));
+  if (means.length === 0 && objection !== undefined && allowed.includes("ephemeral")) return objection;
   if (means.length === 0) return noMeans(container.name, sidecar, { pod, allowed });
   const patienceMs = given.patienceMs ?? patienceOf(sidecar, pod.annotations);
   return { container: container.name, sidecar, means, patienceMs };
@@ -105,14 +109,8 @@ function forwards(container: string, quits: readonly QuitRequest[]): readonly Me
   return requests.length === 0 ? [] : [{ kind: "port-forward", container, requests }];
 }
 
-/** The reaper's own in this pod. */
-export function ownEphemerals({ ephemeralContainers }: PodView): readonly ContainerView[] {
-  return ephemeralContainers.filter(({ name }) => name.startsWith(EPHEMERAL_PREFIX));
-}
-
 function ephemerals(container: string, told: Told, pod: PodView): readonly Means[] {
-  const isPossible = told.quits.length > 0 && ownEphemerals(pod).length < MAX_EPHEMERAL;
-  if (!isPossible) return [];
+  if (told.quits.length === 0) return [];
   return [{ kind: "ephemeral", container, args: quitCall(told), env: variablesOf(told, pod) }];
 }
 
@@ -139,7 +137,7 @@ function quitCall(told: Told): readonly string[] {
 function noMeans(
   name: string,
   sidecar: SidecarName | undefined,
-  { pod, allowed }: { readonly pod: PodView; readonly allowed: readonly MeansKind[] },
+  { pod, allowed }: Pick<Allowed, "pod" | "allowed">,
 ): string {
   const how = `say how with the annotation ebb.dev/reap-exec.${name}`;
   if (pod.hasHostNetwork) return `it is on the node's network, where ports may be other pods': ${how}`;

@@ -136,6 +136,27 @@ test("what only its author can mend is said once, also as an Event on what is wr
   await until("another word is another Event", () => seen().length === 4, LONG_MS);
 });
 
+test("a container that cannot start is not put into a pod twice, and the kubelet's reason is told", async () => {
+  await using cluster = startCluster();
+  const message = "container has runAsNonRoot and image will run as root";
+  cluster.onTold = (name) => {
+    const pod = cluster.pod(name);
+    const state = { waiting: { reason: "CreateContainerConfigError", message } };
+    cluster.put({ ...pod, status: { ...pod.status, ephemeralContainerStatuses: [{ name: "ebb-reaper-1", state }] } });
+  };
+  cluster.put(stuckPod("locked"));
+  await using reaper = await startReaper(cluster);
+  const said = () => reaper.said("a sidecar does not end");
+  const [line] = await until("it gives up", () => nonEmpty(said()), LONG_MS);
+  expect(line?.why).toContain(`ebb-reaper-1 does not start: CreateContainerConfigError: ${message}`);
+  await until("an Event", () => cluster.events().some(({ note }) => note.includes(message)), LONG_MS);
+  reaper.started.kill("SIGTERM");
+  await reaper.started.ended;
+  await using next = await startReaper(cluster);
+  await until("the next one leaves it, and says why", () => nonEmpty(next.said("cannot be reaped as it is")), LONG_MS);
+  expect(cluster.told).toEqual(["locked"]);
+});
+
 test("that nobody has chosen it is said", async () => {
   const nobody = "nobody has chosen this reaper: it leaves all pods alone";
   await using cluster = startCluster();

@@ -55,6 +55,9 @@ export function startCluster(): Cluster {
     const operations: Json = await request.json();
     const test = operations.find((each: Json) => each.path === "/metadata/uid");
     if (test?.value !== pod?.metadata.uid) return status(422, "Invalid", "the request is invalid");
+    const added = operations.find((each: Json) => each.path.startsWith("/spec/ephemeralContainers"));
+    const ephemeralContainers = [...(pod.spec.ephemeralContainers ?? []), ...[added.value].flat()];
+    cluster.put({ ...pod, spec: { ...pod.spec, ephemeralContainers } });
     told.push(name);
     cluster.onTold(name, () => end(cluster, name));
     return Response.json(cluster.pod(name));

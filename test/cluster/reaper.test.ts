@@ -138,6 +138,23 @@ test.concurrent("a word that cannot be read is an Event on what has it: a pod, o
   });
 });
 
+test.concurrent("an image that is not there is put into a pod once, and the kubelet's reason is told", async () => {
+  await using here = await namespace();
+  await here.apply([standIns, standInPod("work")]);
+  const flags = ["--means", "ephemeral", "--image", "registry.example/none:1", "--image-pull-policy", "Never"];
+  await using _ = await startReaper(here, flags);
+  const given = await here.until("it is given up, as an Event", async () =>
+    (await reaperEvents(here, "work")).find(({ reason }) => reason === "SidecarRefusesToEnd"),
+  );
+  expect(given.note).toContain("ebb-reaper-1 does not start: ErrImageNeverPull");
+  await using next = await startReaper(here, [...flags, "--lease", "another"]);
+  await here.until("the next one leaves it", () => said(next, "cannot be reaped as it is").length === 1);
+  expect((await here.pod("work")).spec.ephemeralContainers).toHaveLength(1);
+  await using mended = await startReaper(here, ["--means", "ephemeral", "--lease", "third"]);
+  await here.until("another image ends it", async () => (await here.pod("work")).status.phase === "Succeeded");
+  expect(said(mended, "sidecar told")).toHaveLength(1);
+});
+
 test.concurrent("another pod that takes the name while its reaping is under way is not touched", async () => {
   await using here = await namespace();
   const patience = { "ebb.dev/reap-patience.envoy": "5m" };

@@ -410,6 +410,12 @@ describe("a pod is left", () => {
       "ebb-reaper-1 is ending its sidecars",
     ],
     [
+      "while a container of the reaper's is about to start in it",
+      { containers: stuck, ephemeralContainers: { "ebb-reaper-1": waiting("ContainerCreating") } },
+      "being-ended",
+      "ebb-reaper-1 is ending its sidecars",
+    ],
+    [
       "when nothing is known that ends a sidecar",
       { containers: { app: ended(0), mine: running }, annotations: { "ebb.dev/sidecars": "mine" } },
       "no-means",

@@ -208,6 +208,16 @@ describe("a means that does not work:", () => {
         "disarm patience, end gave-up: OnFailure, exit code 143",
       ],
     ],
+    [
+      "the container that was put into the pod does not start, and nothing else is left: it is given up, with the reason",
+      [looked(1, proxy), acted(2, taken), changed(left("no-means", "ebb-reaper-1 does not start"))],
+      [
+        look(1),
+        `disarm answer, ${act(2, "exec")}`,
+        "disarm answer, arm patience 7000",
+        "disarm patience, end gave-up: ebb-reaper-1 does not start",
+      ],
+    ],
   ]);
 
   test("what was tried is told, in order, with the reasons", () => {

@@ -14,13 +14,43 @@ function ending(
   const container = pod.containers.find((each) => each.name === name);
   return container === undefined
     ? "no such container"
-    : endingOf(container, sidecarIn(name, container.image), { pod, allowed });
+    : endingOf(container, sidecarIn(name, container.image), { pod, allowed, image: "ebb:1" });
 }
 
 /** In words, with the means in their order. */
 function told(got: Ending | string): readonly string[] {
   return typeof got === "string" ? [got] : got.means.map(describeMeans);
 }
+
+describe("a container of the reaper's that is in the pod already", () => {
+  const args = ["quit", "--sidecar", "envoy", "--quit-timeout", "30s"];
+  const blocked = { waiting: { reason: "CreateContainerConfigError", message: "image will\nrun as root" } };
+  const withOwn = (state: Json, spec: Json = {}) =>
+    ending("envoy", { ephemeralContainers: { "ebb-reaper-1": { state, spec: { image: "ebb:1", args, ...spec } } } }, [
+      "ephemeral",
+    ]);
+
+  test.each<[string, Json, string]>([
+    [
+      "does not start",
+      blocked,
+      "ephemeral container ebb-reaper-1 does not start: CreateContainerConfigError: image will run as root",
+    ],
+    ["is not pulled", { waiting: { reason: "ImagePullBackOff" } }, "does not start: ImagePullBackOff"],
+    ["has failed", ended(69), "ephemeral container ebb-reaper-1 has ended with 69: Error"],
+  ])("is not put there once more where it %s", (_, state, reason) => {
+    expect(withOwn(state)).toContain(reason);
+  });
+
+  test.each<[string, Json, Json]>([
+    ["has done what it could", ended(0), {}],
+    ["was of another image", blocked, { image: "ebb:0" }],
+    ["was for another sidecar", blocked, { args: ["quit", "--sidecar", "dapr", "--quit-timeout", "30s"] }],
+    ["was told where to quit", blocked, { args: [...args.slice(0, 3), "--quit", "http://localhost:1/quit"] }],
+  ])("does not keep another one out where it %s", (_, state, spec) => {
+    expect(told(withOwn(state, spec))).toEqual(["ephemeral container: ebb quit --sidecar envoy"]);
+  });
+});
 
 describe("a sidecar is ended by", () => {
   const withEbb = {

@@ -9,10 +9,12 @@ import { type FakeCluster, onChannel, refuse, type StreamEnd, startFakeCluster }
 const POD = "/api/v1/namespaces/shop/pods/p";
 const gone = "another one has its name";
 
+const annotations = { "ebb.dev/reap": "true" };
+const metadata = { name: "p", namespace: "shop", uid: "uid-1", resourceVersion: "7", annotations };
 const stuck = (uid = "uid-1", more: Json = {}): Json =>
   podOf({
     containers: { app: ended(0), envoy: { state: running, spec: { image: "envoyproxy/envoy:v1" } } },
-    metadata: { name: "p", namespace: "shop", uid, resourceVersion: "7", annotations: { "ebb.dev/reap": "true" } },
+    metadata: { ...metadata, uid },
     ...more,
   });
 
@@ -267,10 +269,24 @@ describe("ephemeral", () => {
           capabilities: { drop: ["ALL"] },
           readOnlyRootFilesystem: true,
           runAsNonRoot: true,
+          runAsUser: 65532,
+          runAsGroup: 65532,
           seccompProfile: { type: "RuntimeDefault" },
         },
       },
     ]);
+  });
+
+  test.each<[string, Json]>([
+    ["the pod's own", { spec: { restartPolicy: "Never", securityContext: { runAsUser: 1000 } } }],
+    [
+      "OpenShift's",
+      { metadata: { ...metadata, annotations: { ...annotations, "openshift.io/scc": "restricted-v2" } } },
+    ],
+  ])("its user is %s, where there is one", async (_, more) => {
+    await using cluster = withPod(stuck("uid-1", more));
+    expect((await perform(cluster, means)).result).toEqual(taken);
+    expect(containersOf(cluster)[0]?.securityContext).not.toHaveProperty("runAsUser");
   });
 
   test("beside others that were there, with a number of its own; in a pod of root's as another user", async () => {

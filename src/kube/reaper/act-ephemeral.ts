@@ -1,9 +1,10 @@
 import { formatDuration } from "../../core/duration.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { type JsonObject, valueAt } from "../../core/json.ts";
 import { restrictedSecurity } from "../../core/patch-install.ts";
 import { viewOf } from "../../core/pod-view.ts";
 import type { Result } from "../../core/reap-attempt.ts";
-import { EPHEMERAL_PREFIX, type Means, ownEphemerals } from "../../core/reap-means.ts";
+import { EPHEMERAL_PREFIX, ownEphemerals } from "../../core/reap-ephemeral.ts";
+import type { Means } from "../../core/reap-means.ts";
 import type { KubeObject } from "../client.ts";
 import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
 
@@ -48,6 +49,13 @@ function containerOf({ args, env, patienceMs }: Ephemeral, pod: KubeObject, sett
     args: [...args, "--quit-timeout", formatDuration(patienceMs)],
     ...(env.length > 0 && { env }),
     terminationMessagePolicy: "FallbackToLogsOnError",
-    securityContext: restrictedSecurity(pod),
+    securityContext: { ...userOf(pod), ...restrictedSecurity(pod) },
   };
+}
+
+/** The pod's, where it has one; OpenShift gives its own, and refuses any other. An image's may be root, which the kubelet refuses. */
+function userOf(pod: KubeObject): JsonObject {
+  const isPods = typeof valueAt(pod, ["spec", "securityContext", "runAsUser"]) === "number";
+  const isOpenShift = viewOf(pod).annotations.has("openshift.io/scc");
+  return isPods || isOpenShift ? {} : { runAsUser: 65532, runAsGroup: 65532 };
 }

@@ -113,7 +113,8 @@ const registration = {
 const { image, imagePullPolicy, ...change } = injectionOptions;
 const { requestTimeout, maxRequestBytes, maxInFlight, logLevel, logFormat } = webhookOptions;
 const { certificateValidity, caValidity } = webhookOptions;
-const { namespace: reapNamespace, allJobs, after, means, dryRun, concurrency, qps, burst, resync } = reaperOptions;
+const { namespace: reapNamespace, allJobs, after, means, allowReapExec, dryRun } = reaperOptions;
+const { concurrency, qps, burst, resync } = reaperOptions;
 
 const reaping = {
   reapNamespace: changed(reapNamespace, {
@@ -139,11 +140,20 @@ const watching = { concurrency, qps, burst, resync };
 /** What the webhook is told as `ebb manifests` is; the second, of its own CA; the third, the reaper. */
 export const passedOn = { ...injectionOptions, requestTimeout, maxRequestBytes, maxInFlight, logLevel, logFormat };
 export const ofOwnCa = { certificateValidity, caValidity };
-export const toReaper = { allJobs, after, selector: installation.selector, means, dryRun, ...watching, ...told };
+export const toReaper = {
+  allJobs,
+  after,
+  selector: installation.selector,
+  means,
+  allowReapExec,
+  dryRun,
+  ...watching,
+  ...told,
+};
 
 /** What says nothing to the other component. */
 export const ofWebhookAlone = { ...change, requestTimeout, maxRequestBytes, maxInFlight, ...registration, ...ofOwnCa };
-export const ofReaperAlone = { ...reaping, allJobs, after, means, dryRun, ...watching };
+export const ofReaperAlone = { ...reaping, allJobs, after, means, allowReapExec, dryRun, ...watching };
 
 /** What `ebb manifests` is told: by flags alone, so that the same call always prints the same. */
 export const installationOptions = flagsOnly({ ...told, ...installation, ...ofWebhookAlone, ...ofReaperAlone });

@@ -54,6 +54,7 @@ function leanContainer(container: unknown): unknown {
   const mounts = listOf(container.volumeMounts).filter((mount) => objectOf(mount).mountPath === EBB_FOLDER);
   return {
     ...pick(container, isReapers(container) ? [...containerFields, "args"] : containerFields),
+    ...(objectOf(container.securityContext).privileged === true && { securityContext: { privileged: true } }),
     ...(env.length > 0 && { env }),
     ...(mounts.length > 0 && { volumeMounts: mounts.map((mount) => pick(objectOf(mount), ["mountPath"])) }),
   };

@@ -38,6 +38,8 @@ export interface ContainerView {
   /** All variables, as the manifest has them. */
   readonly variables: readonly JsonObject[];
   readonly mountPaths: readonly string[];
+  /** What runs in it has the node. */
+  readonly isPrivileged: boolean;
 }
 
 export type ContainerState =
@@ -134,6 +136,7 @@ function containerIn(spec: JsonObject, statuses: ReadonlyMap<unknown, JsonObject
     restartRules: listOf(spec.restartPolicyRules).map(ruleOf),
     env: new Map(valued.map(({ name, value }) => [name as string, value as string])),
     variables,
+    isPrivileged: objectOf(spec.securityContext).privileged === true,
     mountPaths: listOf(spec.volumeMounts).flatMap((mount) => textOf(objectOf(mount).mountPath) ?? []),
   };
 }

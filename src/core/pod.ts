@@ -35,7 +35,7 @@ function endingsOf({ pod, sidecars, policy }: Facts): readonly Ending[] | string
   ranked.sort((one, other) => rank(one.sidecar) - rank(other.sidecar));
   const endings: Ending[] = [];
   for (const { container, sidecar } of ranked) {
-    const ending = endingOf(container, sidecar, { pod, allowed: policy.means, image: policy.image });
+    const ending = endingOf(container, sidecar, { ...policy, pod, allowed: policy.means });
     if (typeof ending === "string") return ending;
     endings.push(ending);
   }

@@ -28,7 +28,7 @@ function isStarting(reason: string): boolean {
 }
 
 export interface Wanted {
-  readonly image: string | undefined;
+  readonly image?: string | undefined;
   readonly args: readonly string[];
 }
 

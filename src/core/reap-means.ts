@@ -47,17 +47,19 @@ export interface Ending {
 export interface Allowed {
   readonly pod: PodView;
   readonly allowed: readonly MeansKind[];
+  /** What ebb.dev/reap-exec says counts. */
+  readonly allowsReapExec: boolean;
   /** Of ephemeral containers. */
-  readonly image: string | undefined;
+  readonly image?: string | undefined;
 }
 
 /** How a sidecar of this pod can be ended, by the means that are allowed, in their order; or why not. */
 export function endingOf(
   container: ContainerView,
   sidecar: SidecarName | undefined,
-  { pod, allowed, image }: Allowed,
+  { pod, allowed, allowsReapExec, image }: Allowed,
 ): Ending | string {
-  const given = givenFor(container.name, pod.annotations);
+  const given = givenFor(container, pod.annotations, allowsReapExec);
   if (typeof given === "string") return given;
   const quits = given.quits ?? (sidecar === undefined ? [] : quitsOf(sidecar, pod));
   const told: Told = { given, quits, sidecar };
@@ -71,7 +73,7 @@ export function endingOf(
   const isOwn = ({ kind }: Means) => !pod.hasHostNetwork || (kind === "exec" && given.command !== undefined);
   const means = allowed.flatMap((kind) => all[kind].filter(isOwn));
   if (means.length === 0 && objection !== undefined && allowed.includes("ephemeral")) return objection;
-  if (means.length === 0) return noMeans(container.name, sidecar, { pod, allowed });
+  if (means.length === 0) return noMeans(container.name, sidecar, { pod, allowed, allowsReapExec });
   const patienceMs = given.patienceMs ?? patienceOf(sidecar, pod.annotations);
   return { container: container.name, sidecar, means, patienceMs };
 }
@@ -134,14 +136,10 @@ function quitCall(told: Told): readonly string[] {
   return ["quit", "--sidecar", told.sidecar ?? "none", ...quits.flatMap((quit) => ["--quit", exactQuit(quit)])];
 }
 
-function noMeans(
-  name: string,
-  sidecar: SidecarName | undefined,
-  { pod, allowed }: Pick<Allowed, "pod" | "allowed">,
-): string {
-  const how = `say how with the annotation ebb.dev/reap-exec.${name}`;
+function noMeans(name: string, sidecar: SidecarName | undefined, { pod, allowed, allowsReapExec }: Allowed): string {
+  const how = `say how with the annotation ebb.dev/reap-exec.${name}${allowsReapExec ? "" : " (and --allow-reap-exec)"}`;
   if (pod.hasHostNetwork) return `it is on the node's network, where ports may be other pods': ${how}`;
-  if (sidecar === undefined) return `ebb does not know how ${name} is ended: ${how} or ebb.dev/reap-quit.${name}`;
+  if (sidecar === undefined) return `ebb does not know how ${name} is ended: ${how}, or ebb.dev/reap-quit.${name}`;
   return `none of the allowed means (${allowed.join(", ")}) ends ${name}: allow more with --means, or ${how}`;
 }
 

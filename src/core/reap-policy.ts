@@ -12,6 +12,8 @@ export interface ReapPolicy {
   readonly asIfChosen?: true;
   /** In the order in which they are tried. */
   readonly means: readonly MeansKind[];
+  /** Commands that pods name in annotations are run in them. */
+  readonly allowsReapExec: boolean;
   /** Of ephemeral containers. */
   readonly image?: string | undefined;
   /** What the namespaces themselves say with ebb.dev/reap, by their names; those that say nothing are left out. */

@@ -1,7 +1,7 @@
 import type { HttpTarget } from "./address.ts";
 import { hidden, redactUrl } from "./base/redact.ts";
 import { parseWords } from "./injection-options.ts";
-import type { PodView } from "./pod-view.ts";
+import type { ContainerView, PodView } from "./pod-view.ts";
 import type { Annotations } from "./sidecars/kind.ts";
 import { planSidecars } from "./sidecars/plan.ts";
 import { exactQuit, parseQuit } from "./sidecars/quit.ts";
@@ -21,8 +21,18 @@ export interface Given {
  * What the pod says of this container's end: ebb.dev/reap-exec.NAME, a command line; ebb.dev/reap-quit.NAME, a request;
  * ebb.dev/reap-patience.NAME, how long it takes.
  */
-export function givenFor(name: string, annotations: Annotations): Given | string {
+export function givenFor(
+  { name, isPrivileged }: Pick<ContainerView, "name" | "isPrivileged">,
+  annotations: Annotations,
+  allowsReapExec: boolean,
+): Given | string {
   const words = annotations.get(`ebb.dev/reap-exec.${name}`);
+  if (words !== undefined && !allowsReapExec) {
+    return `ebb.dev/reap-exec.${name} is not followed: this reaper runs without --allow-reap-exec`;
+  }
+  if (words !== undefined && isPrivileged) {
+    return `ebb.dev/reap-exec.${name} is not followed: ${name} is privileged, and who may annotate a pod would have its node`;
+  }
   const command = words === undefined ? undefined : parseWords(words);
   if (words !== undefined && command === undefined) {
     return unexpected(`ebb.dev/reap-exec.${name}`, 'a command line such as ["/bin/app", "--stop"]', words, hidden);

@@ -57,6 +57,13 @@ const reaping = {
     syntax: syntax(parseMeans, `of ${meansKinds.join(", ")}, in the order in which they are tried`),
     help: "how sidecars may be ended; ephemeral needs --image",
   }),
+  allowReapExec: option({
+    flag: "allow-reap-exec",
+    group: "reaping",
+    initial: false,
+    syntax: boolean,
+    help: "run the commands that pods name with ebb.dev/reap-exec: then who may annotate a pod runs commands in it",
+  }),
   image: changed(injectionOptions.image, {
     group: "reaping",
     help: "the image that has ebb as /ebb, for ephemeral containers; without it there are none",

@@ -70,7 +70,17 @@ test(
       "ebb.dev/reap-exec.envoy": '["/stop"]',
       "ebb.dev/reap-quit.envoy": "POST http://localhost:10000/quit",
     };
-    const flags = ["--means", "exec,port-forward", "--qps", "5000", "--burst", "5000", "--concurrency", "20"];
+    const flags = [
+      "--means",
+      "exec,port-forward",
+      "--allow-reap-exec",
+      "--qps",
+      "5000",
+      "--burst",
+      "5000",
+      "--concurrency",
+      "20",
+    ];
     await using reaper = await startReaper({ ...cluster, flags: cluster.flags.slice(0, 2) }, ...flags);
     const outcomes = async (): Promise<number> => {
       const text = await (await fetch(`${reaper.health}/metrics`)).text();

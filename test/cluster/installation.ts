@@ -31,7 +31,13 @@ async function named(prefix: string, ...flags: readonly string[]): Promise<Insta
 
 /** The same of a reaper. It looks after pods with the labels `reapedBy(installation)` alone. */
 export async function reaperInstallation(flagsOf: (own: string) => readonly string[]): Promise<Installation> {
-  return await printed("reaper", (name) => ["--selector", `${LABEL}=${name}`, ...flagsOf(name), "reaper"]);
+  return await printed("reaper", (name) => [
+    "--selector",
+    `${LABEL}=${name}`,
+    "--allow-reap-exec",
+    ...flagsOf(name),
+    "reaper",
+  ]);
 }
 
 export function reapedBy({ here }: Installation): Readonly<Record<string, string>> {

@@ -78,7 +78,7 @@ async function reapPod(pod: Pod, means: readonly MeansKind[], otherwise: Otherwi
         await meanwhile?.();
         return await perform(act, acting);
       },
-      policy: () => ({ afterMs: 0, allJobs: false, means, namespaces: new Map() }),
+      policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, means, namespaces: new Map() }),
       known: () => ({ now: Date.now(), handled: new Map(), seen: new Map() }),
       after: (act, result) => acts.push([act, result]),
       log,

@@ -173,7 +173,18 @@ test("exec works by each of them", async () => {
       kubeconfig,
       JSON.stringify({ clusters, contexts, users: [{ name: "u", user }], "current-context": "x" }),
     );
-    const flags = ["--namespace", here.name, "--selector", `way=${name}`, "--means", "exec", "--after", "0s", "--json"];
+    const flags = [
+      "--namespace",
+      here.name,
+      "--selector",
+      `way=${name}`,
+      "--means",
+      "exec",
+      "--allow-reap-exec",
+      "--after",
+      "0s",
+      "--json",
+    ];
     const { code, stdout, stderr } = await ebb(["reaper", "--once", "--kubeconfig", kubeconfig, ...flags]);
     if (code !== 0) throw new Error(`${name}: exit code ${code}\n${stdout}${stderr}`);
     const [row] = JSON.parse(stdout) as [{ result: string; why: string }];

@@ -83,6 +83,7 @@ const pod = fc
 const policy: fc.Arbitrary<ReapPolicy> = fc.record({
   afterMs: fc.constantFrom(0, 5000, 90_000),
   allJobs: fc.boolean(),
+  allowsReapExec: fc.boolean(),
   means: fc.subarray([...meansKinds], { minLength: 1 }),
   namespaces: fc.constantFrom(new Map(), new Map([["shop", "true"]])),
 });

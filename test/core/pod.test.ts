@@ -419,7 +419,7 @@ describe("a pod is left", () => {
       "when nothing is known that ends a sidecar",
       { containers: { app: ended(0), mine: running }, annotations: { "ebb.dev/sidecars": "mine" } },
       "no-means",
-      "ebb does not know how mine is ended: say how with the annotation ebb.dev/reap-exec.mine or ebb.dev/reap-quit.mine",
+      "ebb does not know how mine is ended: say how with the annotation ebb.dev/reap-exec.mine, or ebb.dev/reap-quit.mine",
     ],
     [
       "when what is beside the app takes no quit",

@@ -9,12 +9,13 @@ function ending(
   name: string,
   more: Partial<PodInWords> = {},
   allowed: readonly MeansKind[] = meansKinds,
+  allowsReapExec = true,
 ): Ending | string {
   const pod = viewOf(podOf({ ...more, containers: { app: ended(0), [name]: running, ...more.containers } }));
   const container = pod.containers.find((each) => each.name === name);
   return container === undefined
     ? "no such container"
-    : endingOf(container, sidecarIn(name, container.image), { pod, allowed, image: "ebb:1" });
+    : endingOf(container, sidecarIn(name, container.image), { pod, allowed, image: "ebb:1", allowsReapExec });
 }
 
 /** In words, with the means in their order. */
@@ -49,6 +50,22 @@ describe("a container of the reaper's that is in the pod already", () => {
     ["was told where to quit", blocked, { args: [...args.slice(0, 3), "--quit", "http://localhost:1/quit"] }],
   ])("does not keep another one out where it %s", (_, state, spec) => {
     expect(told(withOwn(state, spec))).toEqual(["ephemeral container: ebb quit --sidecar envoy"]);
+  });
+});
+
+describe("a command that the pod names is not run", () => {
+  const annotations = { "ebb.dev/reap-exec.envoy": '["/stop"]' };
+
+  test("unless the reaper was told to", () => {
+    expect(ending("envoy", { annotations }, meansKinds, false)).toBe(
+      "ebb.dev/reap-exec.envoy is not followed: this reaper runs without --allow-reap-exec",
+    );
+    expect(told(ending("envoy", { annotations }))).toContain("exec in envoy: /stop");
+  });
+
+  test("in a privileged container, which has the node", () => {
+    const envoy = { state: running, spec: { securityContext: { privileged: true } } };
+    expect(ending("envoy", { annotations, containers: { envoy } })).toContain("not followed: envoy is privileged");
   });
 });
 

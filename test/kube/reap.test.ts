@@ -59,7 +59,7 @@ function reapingOf(
   const reaping: Reaping = {
     api: cluster.api,
     perform,
-    policy: () => ({ afterMs: 0, allJobs: false, means, namespaces: new Map() }),
+    policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, means, namespaces: new Map() }),
     known: () => ({ now: Date.now(), handled: new Map([["uid-1", "it is being dealt with"]]), seen: new Map() }),
     before: async (act: Act, reason: string) => void told.push(`before ${act.means.kind}: ${reason}`),
     after: (act: Act, result: Result) => void told.push(`after ${act.means.kind}: ${result.kind}`),

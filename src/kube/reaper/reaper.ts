@@ -44,6 +44,7 @@ export async function main(settings: ReaperSettings, { means, env, log, signals 
     afterMs: settings.after,
     allJobs: settings.allJobs,
     means,
+    allowsReapExec: settings.allowReapExec,
     image: settings.image,
     namespaces,
   });

@@ -237,7 +237,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
   },
   manifests: {
     about:
-      "Prints all that installs the webhook in a cluster: namespace, rights, replicas, service and registration; with the word reaper, what installs that: two replicas, or with --schedule a CronJob, with rights to the means it may use and no others, in the whole cluster or in some namespaces. It asks no cluster, and the same call prints the same text, so it can be kept in a repository. All that says how pods are changed (--set, --entrypoint, --volume, --all) goes to the webhook as it is, all that says what is ended (--all-jobs, --after, --means) to the reaper.",
+      "Prints all that installs the webhook in a cluster: a namespace of its own, rights, replicas, service and registration; with the word reaper, what installs that: two replicas, or with --schedule a CronJob, with rights to the means it may use and no others, in the whole cluster or in some namespaces. It asks no cluster, and the same call prints the same text, so it can be kept in a repository. kubectl delete with the text of one component removes that one and nothing of the other; a namespace that --namespace names stays. All that says how pods are changed (--set, --entrypoint, --volume, --all) goes to the webhook as it is, all that says what is ended (--all-jobs, --after, --means) to the reaper.",
     examples: [
       {
         call: "ebb manifests --image registry.example.com/ebb:0.1.0",
@@ -261,7 +261,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
   },
   inject: {
     about:
-      'Reads manifests, YAML or JSON, from files, folders or stdin, puts ebb into the pods that ask for it (annotation ebb.dev/inject: "true" on the pod, or on the workload\'s template of it), or into all with --all, and prints everything. What is not changed stays as it is, to the byte: comments, order, quotes, anchors, and documents of any other kind. What was done with each pod is said on stderr. If one that asks for it cannot be changed, nothing is printed. A second time changes nothing.',
+      'Reads manifests, YAML or JSON, from files, folders or stdin, puts ebb into the pods that ask for it (annotation ebb.dev/inject: "true" on the pod, or on the workload\'s template of it), or into all with --all, and prints everything. What is not changed stays as it is, to the byte: comments, order, quotes, anchors, and documents of any other kind. What was done with each pod is said on stderr. If one that asks for it cannot be changed, nothing is printed. A second time changes nothing. With --remove, or where a pod says ebb.dev/inject: "false", ebb is taken out again.',
     examples: [
       {
         call: "ebb inject --image registry.example.com/ebb:0.1.0 deploy/ | kubectl apply -f -",

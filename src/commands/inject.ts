@@ -4,6 +4,7 @@ import { EXIT, Failure } from "../core/exit.ts";
 import { injectionOptions } from "../core/injection-options.ts";
 import { list, option } from "../core/option.ts";
 import { pickOptions } from "../core/options.ts";
+import type { Policy } from "../core/patch.ts";
 import { policyOf } from "../core/policy.ts";
 import { expandShortFlags } from "../core/short-flags.ts";
 import { anyText, boolean } from "../core/syntax.ts";
@@ -27,6 +28,14 @@ const options = {
     help: "-R: folders within folders too",
   }),
   ...injectionOptions,
+  remove: option({
+    flag: "remove",
+    group: "injection",
+    initial: false,
+    syntax: boolean,
+    isFlagOnly: true,
+    help: "take ebb out of all pods that were injected, whatever their annotations say; needs no --image",
+  }),
   inPlace: option({
     flag: "in-place",
     initial: false,
@@ -61,12 +70,23 @@ async function main({ args, env }: Invocation): Promise<number> {
   const order = {
     ...values,
     paths: [...values.filename, ...call.operands, ...call.command],
-    policy: policyOf(values),
+    policy: wantedPolicy(call),
     outcome: outcomeOf(call),
     env,
   };
   const { inject } = await import("../kube/inject/inject.ts");
   return await inject(order);
+}
+
+/** undefined: ebb is removed. @throws Failure 64 */
+function wantedPolicy({ values, origins }: Call<typeof options>): Policy | undefined {
+  if (!values.remove) return policyOf(values);
+  const idle = Object.entries(injectionOptions).filter(([key]) =>
+    origins[key as keyof typeof options].startsWith("--"),
+  );
+  if (idle.length === 0) return undefined;
+  const flags = idle.map(([, { flag }]) => `--${flag}`).join(", ");
+  throw new Failure(EXIT.usage, `--remove: it puts nothing into a pod, so leave out ${flags}`);
 }
 
 function outcomeOf({ values: { diff, inPlace } }: Call<typeof options>): "print" | "write" | "diff" {

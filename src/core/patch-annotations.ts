@@ -11,7 +11,11 @@ const PREFIX = "ebb.dev/";
 
 /** What an annotation of the pod, or of a workload's template of pods, means. */
 export const annotationMeanings: readonly (readonly [annotation: string, example: string, meaning: string])[] = [
-  ["ebb.dev/inject", '"true"', "put ebb into this pod; `false` keeps it out, whatever else says"],
+  [
+    "ebb.dev/inject",
+    '"true"',
+    "put ebb into this pod; `false` keeps it out, whatever else says, and takes it out of what was injected",
+  ],
   ["ebb.dev/containers", "app,worker", "the containers that ebb starts, instead of all but the sidecars"],
   ["ebb.dev/sidecars", "metrics", "containers that are sidecars, beside those that ebb knows by name or image"],
   [

@@ -1,8 +1,9 @@
 import { shortened } from "./base/text.ts";
+import { removeEbb } from "./inject/remove.ts";
 import { type JsonObject, objectOf } from "./json.ts";
 import { idleAnnotations, readAsked, readWishes } from "./patch-annotations.ts";
 import { planChange } from "./patch-change.ts";
-import { checkPod, type Pod } from "./patch-pod.ts";
+import { annotationField, checkPod, type Pod } from "./patch-pod.ts";
 import { type Former, readStatus, STATUS, takeOut } from "./patch-status.ts";
 import { isSame } from "./same.ts";
 import { isSidecar } from "./sidecars/containers.ts";
@@ -31,13 +32,32 @@ export interface Remark {
 /** What came of it. A pod asks for it by its annotation; others are taken by `all` alone. */
 export type Injection = { readonly asked: boolean; readonly warnings: readonly Remark[] } & (
   | { readonly kind: "changed"; readonly pod: JsonObject; readonly containers: readonly string[] }
+  | { readonly kind: "removed"; readonly pod: JsonObject; readonly containers: readonly string[] }
   | { readonly kind: "unchanged"; readonly reason: string }
   | { readonly kind: "refused"; readonly problems: readonly Remark[] }
 );
 
-/** Puts ebb into a pod (or a template of pods), whatever JSON that is. Never throws; the pod that was given stays as it is. */
+/**
+ * Puts ebb into a pod (or a template of pods), whatever JSON that is, or takes it out where the pod says no. Never throws; the pod
+ * that was given stays as it is.
+ */
 export function injectPod(pod: unknown, policy: Policy): Injection {
-  const injection = injectWhole(pod, policy);
+  return capped(injectWhole(pod, policy));
+}
+
+/** Takes ebb out of a pod, whatever its annotations say. */
+export function removeFromPod(pod: unknown): Injection {
+  const removal = remove(pod) ?? { kind: "unchanged", reason: "ebb is not in it" };
+  const comesBack = removal.kind === "removed" && readAsked(annotationsOf(pod)) === true;
+  return capped({ ...removal, asked: true, warnings: comesBack ? [comesAgain] : [] });
+}
+
+const comesAgain: Remark = {
+  field: annotationField("ebb.dev/inject"),
+  message: 'this asks for ebb again: write "false" or remove it, or the next ebb inject or the webhook puts ebb back',
+};
+
+function capped(injection: Injection): Injection {
   const warnings = firstOf(injection.warnings);
   if (injection.kind === "refused") return { ...injection, problems: firstOf(injection.problems), warnings };
   return { ...injection, warnings };
@@ -60,7 +80,7 @@ function firstOf(remarks: readonly Remark[]): readonly Remark[] {
 const MOST_ANNOTATIONS = 256 * 1024;
 
 function injectWhole(pod: unknown, policy: Policy): Injection {
-  const annotations = objectOf(objectOf(objectOf(pod).metadata).annotations);
+  const annotations = annotationsOf(pod);
   if (isTooLong(annotations)) {
     const message = `more than ${MOST_ANNOTATIONS / 1024} KiB, which Kubernetes refuses`;
     return { kind: "refused", asked: false, problems: [{ field: "metadata.annotations", message }], warnings: [] };
@@ -68,12 +88,24 @@ function injectWhole(pod: unknown, policy: Policy): Injection {
   const wish = readAsked(annotations);
   if (typeof wish === "object") return { kind: "refused", asked: true, problems: [wish], warnings: [] };
   const asked = wish === true;
+  const removed = wish === false ? remove(pod) : undefined;
+  if (removed !== undefined) return removed;
   const reason = reasonToLeave(annotations, wish, policy);
   if (reason !== undefined)
     return { kind: "unchanged", asked, reason, warnings: wish === false ? [] : idleAnnotations(annotations, reason) };
   const malformed = checkPod(pod);
   if (malformed.length > 0) return { kind: "refused", asked, problems: malformed, warnings: [] };
   return inject(pod as Pod, policy, asked);
+}
+
+function annotationsOf(pod: unknown): JsonObject {
+  return objectOf(objectOf(objectOf(pod).metadata).annotations);
+}
+
+/** undefined: ebb is not in it. */
+function remove(pod: unknown): Injection | undefined {
+  const removal = removeEbb(pod);
+  return removal === undefined ? undefined : { ...removal, asked: false, warnings: [] };
 }
 
 function isTooLong(annotations: JsonObject): boolean {

@@ -156,6 +156,40 @@ describe("manifests on stdin", () => {
   });
 });
 
+describe("ebb taken out of what was injected", () => {
+  const objects = (text: string) => Bun.YAML.parse(text);
+
+  test('by ebb.dev/inject: "false": the objects are what they were, and comments stay', async () => {
+    const out = (text: string) => text.replace('ebb.dev/inject: "true"', 'ebb.dev/inject: "false"');
+    const { stdout: injected } = await inject(rendered);
+    const { code, stdout, stderr } = await inject(out(injected));
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining("web: removed (web)\n") });
+    expect(objects(stdout)).toEqual(objects(out(rendered)));
+    for (const comment of rendered.match(/#.*/g) ?? []) expect(stdout).toContain(comment);
+  });
+
+  test("by --remove, without an image: of all pods, --all's too", async () => {
+    const { stdout: injected } = await inject(rendered, "--all");
+    const through = ["sh", "-c", 'printf %s "$0" | "$@"', injected];
+    const { code, stdout, stderr } = await ebb(["inject", "--remove"], { through });
+    expect(code).toBe(0);
+    expect(objects(stdout)).toEqual(objects(rendered));
+    expect(stderr).toContain("Job left-alone: removed (job)\n");
+    expect(stderr).toMatch(/warning: Deployment shop\/web: .*this asks for ebb again/);
+  });
+
+  test("what cannot be taken out is exit code 65, and nothing is printed", async () => {
+    const { stdout: injected } = await inject(rendered);
+    const renamed = injected.replace("name: web\n                image", "name: other\n                image");
+    const { code, stdout, stderr } = await inject(renamed, "--remove");
+    expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
+    expect(stderr).toContain("--remove: it puts nothing into a pod, so leave out --image");
+    const through = ["sh", "-c", 'printf %s "$0" | "$@"', renamed];
+    const refused = await ebb(["inject", "--remove"], { through });
+    expect(refused).toMatchObject({ code: 65, stdout: "", stderr: expect.stringContaining('container "other"') });
+  });
+});
+
 describe("what cannot be done", () => {
   test("is exit code 65 with all of it named, and nothing printed", async () => {
     const broken = 'kind: Pod\nmetadata:\n  name: "x\n';

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { injectPod } from "../../src/core/patch.ts";
 import { injectText } from "../../src/kube/inject/inject-text.ts";
 
 const policy = {
@@ -24,7 +25,7 @@ const job = `  - kind: Job
 
 test("each remark has the line that it speaks of, also where one after the other goes back in the text", () => {
   const text = `# two\nkind: List\nitems:\n${job.replace("NAME", "one")}${job.replace("NAME", "two")}`;
-  const { remarks } = injectText("jobs.yaml", text, policy);
+  const { remarks } = injectText("jobs.yaml", text, (pod) => injectPod(pod, policy));
   const lines = remarks.flatMap((remark) => {
     const [, line, message] = /^jobs\.yaml:(\d+): warning: (.*)/.exec(remark) ?? [];
     return line === undefined

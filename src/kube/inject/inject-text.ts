@@ -1,5 +1,5 @@
 import { type Change, type Path, withValuesAt } from "../../core/json.ts";
-import { type Injection, injectPod, type Policy, type Remark } from "../../core/patch.ts";
+import type { Injection, Remark } from "../../core/patch.ts";
 import { describeRemark, type PodPlace, podsIn } from "../../core/workload.ts";
 import { isEmptyDocument, splitDocuments } from "./documents.ts";
 import { readDocument, type YamlDocument } from "./yaml/document.ts";
@@ -25,8 +25,11 @@ interface Start {
   readonly line: number;
 }
 
-/** Puts ebb into the pods of all documents of a text. */
-export function injectText(name: string, text: string, policy: Policy): Injected {
+/** What becomes of a pod: with ebb, or without. */
+export type ChangePod = (pod: unknown) => Injection;
+
+/** Changes the pods of all documents of a text. */
+export function injectText(name: string, text: string, changePod: ChangePod): Injected {
   const splices: Splice[] = [];
   const remarks: string[] = [];
   const problems: string[] = [];
@@ -34,7 +37,7 @@ export function injectText(name: string, text: string, policy: Policy): Injected
   let line = 1;
   for (const piece of splitDocuments(text)) {
     if (!isEmptyDocument(piece)) {
-      const injected = injectDocument({ name, line }, piece, policy);
+      const injected = injectDocument({ name, line }, piece, changePod);
       for (const splice of injected.splices) splices.push({ ...splice, from: splice.from + at, to: splice.to + at });
       remarks.push(...injected.remarks);
       problems.push(...injected.problems);
@@ -45,16 +48,16 @@ export function injectText(name: string, text: string, policy: Policy): Injected
   return { splices, remarks, problems };
 }
 
-function injectDocument(start: Start, text: string, policy: Policy): Injected {
+function injectDocument(start: Start, text: string, changePod: ChangePod): Injected {
   try {
-    return injectObject(start, readDocument(text), policy);
+    return injectObject(start, readDocument(text), changePod);
   } catch (error) {
     if (!(error instanceof NotYaml)) throw error;
     return { splices: [], remarks: [], problems: [describeSyntax(start, text, error)] };
   }
 }
 
-function injectObject(start: Start, document: YamlDocument, policy: Policy): Injected {
+function injectObject(start: Start, document: YamlDocument, changePod: ChangePod): Injected {
   const changes: Change[] = [];
   const lineAt = lineCounter(document.text);
   const remarks: string[] = [];
@@ -65,8 +68,8 @@ function injectObject(start: Start, document: YamlDocument, policy: Policy): Inj
   };
   for (const place of podsIn(document.value)) {
     const at = (remark: Remark) => `${lineOf([...place.path, ...pathOf(remark.field)])}: `;
-    const injection = injectPod(place.pod, policy);
-    if (injection.kind === "changed") changes.push([place.path, injection.pod]);
+    const injection = changePod(place.pod);
+    if ("pod" in injection) changes.push([place.path, injection.pod]);
     if (injection.kind === "refused" && injection.asked) {
       problems.push(...injection.problems.map((problem) => at(problem) + describeRemark(place, problem)));
       continue;
@@ -85,6 +88,7 @@ function injectObject(start: Start, document: YamlDocument, policy: Policy): Inj
 /** A pod that did not ask for it, and that --all alone has taken, is no reason to refuse all others: it stays as it is. */
 function outcomeOf({ object }: PodPlace, injection: Injection): string {
   if (injection.kind === "changed") return `${object}: injected (${injection.containers.join(", ")})`;
+  if (injection.kind === "removed") return `${object}: removed (${injection.containers.join(", ")})`;
   if (injection.kind === "unchanged") return `${object}: unchanged: ${injection.reason}`;
   return `${object}: unchanged: it cannot be changed, and did not ask for it`;
 }

@@ -2,11 +2,11 @@ import { isatty } from "node:tty";
 import { oneLine, printable } from "../../core/base/text.ts";
 import { EXIT, Failure, INJECT_EXIT } from "../../core/exit.ts";
 import type { Environment } from "../../core/option.ts";
-import type { Policy } from "../../core/patch.ts";
+import { injectPod, type Policy, removeFromPod } from "../../core/patch.ts";
 import { writeContent } from "../../system/output/content.ts";
 import { writeStreamed } from "../../system/output.ts";
 import { joinTexts } from "./documents.ts";
-import { type Injected, injectText } from "./inject-text.ts";
+import { type ChangePod, type Injected, injectText } from "./inject-text.ts";
 import { readSources, replaceFile, type Source } from "./manifest-files.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 import { spliced } from "./yaml/splice.ts";
@@ -14,7 +14,8 @@ import { spliced } from "./yaml/splice.ts";
 export interface Order {
   readonly paths: readonly string[];
   readonly recursive: boolean;
-  readonly policy: Policy;
+  /** How ebb is put in; undefined: it is taken out. */
+  readonly policy: Policy | undefined;
   /** What comes of it: the manifests on stdout, in their own files, or what would change. */
   readonly outcome: "print" | "write" | "diff";
   readonly quiet: boolean;
@@ -29,8 +30,9 @@ type Done = Source & Injected;
  * @throws Failure 65 that names all that is refused or cannot be read
  */
 export async function inject({ paths, recursive, policy, outcome, quiet, env }: Order): Promise<number> {
+  const changePod: ChangePod = policy === undefined ? removeFromPod : (pod) => injectPod(pod, policy);
   const sources = await readSources(paths, recursive);
-  const done = sources.map((source): Done => ({ ...source, ...injectText(source.name, source.text, policy) }));
+  const done = sources.map((source): Done => ({ ...source, ...injectText(source.name, source.text, changePod) }));
   const problems = done.flatMap(({ problems }) => problems);
   if (problems.length > 0) throw new Failure(INJECT_EXIT.input, problems.map(oneLine).join("\n"));
   if (!quiet) await say(done.flatMap(({ remarks }) => remarks));

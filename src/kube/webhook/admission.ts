@@ -6,7 +6,7 @@ import { patchBetween } from "./json-patch.ts";
 import { warningsOf } from "./warnings.ts";
 
 /** What became of a pod: a metric's label, and what the log says. */
-export type Result = "injected" | "unchanged" | "refused" | "skipped";
+export type Result = "injected" | "removed" | "unchanged" | "refused" | "skipped";
 
 export interface Decision {
   readonly result: Result;
@@ -30,13 +30,14 @@ export function admit(request: AdmissionRequest, policy: Policy): Decision {
     return asked ? refused(injection.problems, warnings) : skipped(injection.problems, warnings);
   }
   const { pod, containers } = injection;
+  const result = injection.kind === "removed" ? "removed" : "injected";
   return {
-    result: "injected",
+    result,
     containers,
     response: {
       ...allowed(warnings),
       patch: patchBetween(request.object, pod),
-      auditAnnotations: { injected: containers.join(",") },
+      auditAnnotations: { [result]: containers.join(",") },
     },
   };
 }

@@ -146,4 +146,4 @@ function logDecision(log: Log, { request, decision }: Review, ms: number): void 
   log[levels[result]](fields, result === "unchanged" ? "pod unchanged" : `pod ${result}`);
 }
 
-const levels = { injected: "info", unchanged: "debug", refused: "warn", skipped: "info" } as const;
+const levels = { injected: "info", removed: "info", unchanged: "debug", refused: "warn", skipped: "info" } as const;

@@ -16,7 +16,7 @@ export interface Gauges {
   readonly connections: () => number;
 }
 
-const results: readonly Result[] = ["injected", "unchanged", "refused", "skipped"];
+const results: readonly Result[] = ["injected", "removed", "unchanged", "refused", "skipped"];
 
 const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const sizeBuckets = [512, 1024, 2048, 4096, 8192, 16_384, 65_536, 1_048_576];

@@ -1,0 +1,40 @@
+import { type JsonObject, objectOf } from "../json.ts";
+import type { Remark } from "../patch.ts";
+import { EBB } from "../patch-command.ts";
+import { checkPod, type Pod } from "../patch-pod.ts";
+import { readStatus, STATUS, takeOut } from "../patch-status.ts";
+
+/** What comes of taking ebb out of a pod. undefined: ebb never changed it. */
+export type Removal =
+  | { readonly kind: "removed"; readonly pod: JsonObject; readonly containers: readonly string[] }
+  | { readonly kind: "refused"; readonly problems: readonly Remark[] }
+  | undefined;
+
+/** Takes out of a pod, or a template of pods, all that `ebb.dev/status` says was put there. Never throws. */
+export function removeEbb(value: unknown): Removal {
+  const text = objectOf(objectOf(objectOf(value).metadata).annotations)[STATUS];
+  if (text === undefined) return undefined;
+  const malformed = checkPod(value);
+  if (malformed.length > 0) return { kind: "refused", problems: malformed };
+  const given = value as Pod;
+  const status = readStatus(String(text));
+  if (status === undefined || "field" in status)
+    return { kind: "refused", problems: status === undefined ? [] : [status] };
+  const pod = takeOut(given, status).pod;
+  const problems = leftovers(pod, given);
+  if (problems.length > 0) return { kind: "refused", problems };
+  return { kind: "removed", pod: pod as JsonObject, containers: Object.keys(status.containers) };
+}
+
+/** What still needs ebb: a container that was renamed or copied since. Without ebb's volume the pod would be invalid, or not start. */
+function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
+  const rest = new Set((spec.volumes ?? []).map(({ name }) => name));
+  const gone = new Set((given.spec.volumes ?? []).map(({ name }) => name).filter((name) => !rest.has(name)));
+  return spec.containers.flatMap(({ name, command, volumeMounts, lifecycle }, at): readonly Remark[] => {
+    const isStarted = command?.[0] === EBB || lifecycle?.preStop?.exec?.command?.[0] === EBB;
+    const isMounted = (volumeMounts ?? []).some((mount) => gone.has(mount.name));
+    if (!isStarted && !isMounted) return [];
+    const message = `ebb.dev/status does not say how container "${name}" got ebb, so it stays in this pod: remove ebb from this container by hand, or give the container its former name`;
+    return [{ field: `spec.containers[${at}]`, message }];
+  });
+}

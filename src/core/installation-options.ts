@@ -11,25 +11,18 @@ const group = "installation";
 const objectName = syntax((name) => (isObjectName(name) ? name : undefined), "the name of an object in Kubernetes");
 
 const installation = {
-  namespace: option({
+  namespace: optional({
     flag: "namespace",
     group,
     value: "NAME",
-    initial: "ebb-system",
+    initially: "its own, NAME-webhook or NAME-reaper",
     // a label, RFC 1123
     syntax: syntax(
       (name) => (isObjectName(name) && /^[^.]{1,63}$/.test(name) ? name : undefined),
       "a namespace's name",
     ),
     secret: false,
-    help: "where it is installed",
-  }),
-  noNamespace: option({
-    flag: "no-namespace",
-    group,
-    initial: false,
-    syntax: boolean,
-    help: "leave the Namespace itself out: it is there already",
+    help: "install into this namespace, which must exist, and which stays when ebb is removed",
   }),
   name: option({
     flag: "name",

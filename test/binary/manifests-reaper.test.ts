@@ -43,7 +43,7 @@ function settingsOf(all: readonly Any[]) {
 const cluster = ["ClusterRole", "ClusterRoleBinding"];
 const role = ["Role", "RoleBinding"];
 const running = ["PodDisruptionBudget", "Deployment"];
-const ofWebhook = [...role, ...cluster, "Service", ...running, "MutatingWebhookConfiguration"];
+const ofWebhook = ["MutatingWebhookConfiguration", "ServiceAccount", ...role, ...cluster, "Service", ...running];
 
 describe("ebb manifests reaper prints", () => {
   test.each<[string, string[], string[]]>([
@@ -57,22 +57,26 @@ describe("ebb manifests reaper prints", () => {
     expect(all.map(({ kind }) => kind)).toEqual(["Namespace", "ServiceAccount", ...kinds]);
   });
 
-  test("the webhook before it where both are asked for, in the same namespace", async () => {
-    const kinds = (await objects("reaper", "webhook")).map(({ kind }) => kind);
-    const ofReaper = [...cluster, ...role, ...running];
-    expect(kinds).toEqual(["Namespace", "ServiceAccount", ...ofWebhook, "ServiceAccount", ...ofReaper]);
+  test("the webhook before it where both are asked for, and no object of both", async () => {
+    const both = await objects("reaper", "webhook");
+    const ofReaper = ["ServiceAccount", ...cluster, ...role, ...running];
+    expect(both.map(({ kind }) => kind)).toEqual(["Namespace", ...ofWebhook, "Namespace", ...ofReaper]);
+    const [webhook, reaper] = [await objects("webhook"), await objects("reaper")];
+    expect(both).toEqual([...webhook, ...reaper]);
+    const names = both.map(({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`);
+    expect(new Set(names).size).toBe(names.length);
   });
 
   test("nothing where it is not asked for", async () => {
-    expect((await objects()).map(({ kind }) => kind)).toEqual(["Namespace", "ServiceAccount", ...ofWebhook]);
+    expect((await objects()).map(({ kind }) => kind)).toEqual(["Namespace", ...ofWebhook]);
   });
 });
 
 const calls: readonly string[][] = [
   [],
-  ["--name", "second", "--namespace", "mesh", "--network-policy", "--no-namespace"],
+  ["--name", "second", "--namespace", "mesh", "--network-policy"],
   ["--reap-namespace", "shop", "--reap-namespace", "bank,shop", "--means", "port-forward"],
-  ["--reap-namespace", "ebb-system", "--all-jobs", "--after", "30s", "--selector", "team in (a,b)"],
+  ["--reap-namespace", "ebb-reaper", "--all-jobs", "--after", "30s", "--selector", "team in (a,b)"],
   ["--schedule", "@hourly", "--means", "ephemeral,exec", "--network-policy", "--log-level", "debug"],
   ["--dry-run", "--image-pull-policy", "Always", "--qps", "5", "--burst", "6", "--concurrency", "7", "--resync", "1h"],
 ];

@@ -38,24 +38,29 @@ const containerOf = (all: readonly Any[]) => podOf(all).containers[0];
 const hookOf = (all: readonly Any[]) => find(all, "MutatingWebhookConfiguration").webhooks[0];
 
 const withOwnCa = ["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"];
-const running = ["Service", "PodDisruptionBudget", "Deployment", "MutatingWebhookConfiguration"];
+const first = ["MutatingWebhookConfiguration", "ServiceAccount"];
+const running = ["Service", "PodDisruptionBudget", "Deployment"];
 
 describe("ebb manifests prints", () => {
   test.each<[string, string[], string[]]>([
-    ["what a webhook with a CA of its own needs", [], ["Namespace", "ServiceAccount", ...withOwnCa, ...running]],
-    ["the same where the webhook is named", ["webhook"], ["Namespace", "ServiceAccount", ...withOwnCa, ...running]],
+    ["what a webhook with a CA of its own needs", [], ["Namespace", ...first, ...withOwnCa, ...running]],
+    ["the same where the webhook is named", ["webhook"], ["Namespace", ...first, ...withOwnCa, ...running]],
     [
       "no rights with cert-manager, but certificates",
       ["--cert-manager"],
-      ["Namespace", "ServiceAccount", "Issuer", "Certificate", "Issuer", "Certificate", ...running],
+      ["Namespace", ...first, "Issuer", "Certificate", "Issuer", "Certificate", ...running],
     ],
-    ["no namespace where that is there already", ["--no-namespace"], ["ServiceAccount", ...withOwnCa, ...running]],
+    [
+      "no Namespace where one is named, which exists and stays",
+      ["--namespace", "mesh"],
+      [...first, ...withOwnCa, ...running],
+    ],
     [
       "a NetworkPolicy where that is asked for",
       ["--network-policy"],
-      ["Namespace", "ServiceAccount", ...withOwnCa, "NetworkPolicy", ...running],
+      ["Namespace", ...first, ...withOwnCa, "NetworkPolicy", ...running],
     ],
-  ])("%s, the namespace first and the registration last", async (_, flags, kinds) => {
+  ])("%s, the registration before what it needs, so that kubectl delete takes it first", async (_, flags, kinds) => {
     expect((await objects(...flags)).map(({ kind }) => kind)).toEqual(kinds);
   });
 
@@ -63,7 +68,7 @@ describe("ebb manifests prints", () => {
     const text = await printed();
     expect(text).toContain("\n    verbs: [get, list, watch, update]\n");
     expect(text).toContain(
-      "\n          args:\n            - --namespace=ebb-system\n            - --service=ebb-webhook\n",
+      "\n          args:\n            - --namespace=ebb-webhook\n            - --service=ebb-webhook\n",
     );
   });
 
@@ -85,7 +90,7 @@ describe("ebb manifests prints", () => {
 const calls: readonly string[][] = [
   [],
   ["--cert-manager", "--network-policy"],
-  ["--name", "second", "--namespace", "mesh", "--network-policy", "--no-namespace"],
+  ["--name", "second", "--namespace", "mesh", "--network-policy"],
   ["--name", `a${"b".repeat(39)}`, "--namespace", "c".repeat(63), "--cert-manager"],
   ["--all", "--replicas", "1", "--volume", "image", "--set", "drain=40s", "--entrypoint", 'app=["/a b"]'],
   ["--selector", "a in (b,c)", "--namespace-selector", "yes=on", "--failure-policy", "Fail"],
@@ -234,7 +239,9 @@ describe("an option of ebb manifests", () => {
     [["--failure-policy", "Fail"], (all) => hookOf(all).failurePolicy, "Fail"],
     [[], (all) => hookOf(all).timeoutSeconds, 10],
     [["--timeout", "3s"], (all) => hookOf(all).timeoutSeconds, 3],
-    [["--namespace", "mesh"], (all) => find(all, "Namespace").metadata.name, "mesh"],
+    [[], (all) => find(all, "Namespace").metadata.name, "ebb-webhook"],
+    [["--namespace", "mesh"], (all) => find(all, "Deployment").metadata.namespace, "mesh"],
+    [[], (all) => find(all, "Deployment").spec.template.metadata.annotations, { "ebb.dev/inject": "false" }],
     [["--name", "two"], (all) => find(all, "MutatingWebhookConfiguration").metadata.name, "two-webhook"],
     [[], (all) => hookOf(all).objectSelector, undefined],
     [
@@ -322,8 +329,8 @@ describe("an option of ebb manifests", () => {
 
 describe("the registration", () => {
   test.each<[string, string[], boolean[]]>([
-    ["pods that opted in are asked about", [], [false, false, true, false, true]],
-    ["with --all those that did not opt out", ["--all"], [true, true, true, false, true]],
+    ["pods that opted in are asked about", [], [false, false, true, false, true, true]],
+    ["with --all those that did not opt out", ["--all"], [true, true, true, false, true, true]],
   ])("%s", async (_, flags, expected) => {
     const [{ expression }] = hookOf(await objects(...flags)).matchConditions;
     const annotations = [
@@ -332,6 +339,7 @@ describe("the registration", () => {
       { "ebb.dev/inject": "true" },
       { "ebb.dev/inject": "false" },
       { "ebb.dev/inject": "yes" },
+      { "ebb.dev/inject": "false", "ebb.dev/status": "{}" },
     ];
     expect(annotations.map((each) => evaluate(expression, each))).toEqual(expected);
   });

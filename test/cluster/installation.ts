@@ -1,7 +1,7 @@
 import { ebb } from "../harness.ts";
 import { request } from "./api.ts";
 import { images, type Namespace, namespace } from "./cluster.ts";
-import { kubectl, type Output, tryKubectl } from "./kubectl.ts";
+import { type Output, tryKubectl } from "./kubectl.ts";
 import { type KubeObject, type Pod, podOf } from "./objects.ts";
 
 /** What `ebb manifests` prints, for a namespace and under a name of its own; `await using` it. */
@@ -49,10 +49,8 @@ async function printed(
   flagsOf: (own: string) => readonly string[],
   prefix = "",
 ): Promise<Installation> {
-  const here = await namespace();
+  const here = await namespace({ "pod-security.kubernetes.io/enforce": "restricted" });
   const name = `${prefix}${here.name}`;
-  // else kubectl --server-side wants to take over what kubectl without it has made
-  await kubectl(["annotate", "namespace", here.name, "kubectl.kubernetes.io/last-applied-configuration-"]);
   const own = ["--namespace", here.name, "--name", name, "--image", images.ebb];
   const { code, stdout: yaml, stderr } = await ebb(["manifests", ...own, ...flagsOf(here.name)]);
   if (code !== 0) throw new Error(`ebb manifests: exit code ${code}\n${stderr}`);

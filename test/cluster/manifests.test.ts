@@ -15,7 +15,7 @@ describe("kubectl", () => {
     await using installed = await installation(...idle, "--network-policy");
     const changed = async () => {
       const { code, stdout, stderr } = await installed.kubectl(...words.split(" "));
-      expect({ code, stderr: withoutOwnNamespace(stderr) }).toEqual({ code: 0, stderr: "" });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       return stdout.trimEnd().split("\n");
     };
     for (const line of await changed()) expect(line).toMatch(first);
@@ -47,17 +47,6 @@ describe("kubectl", () => {
     expect(await installed.kubectl(...words.split(" "))).toMatchObject({ code: 0, stderr: "" });
     const path = "jsonpath={.webhooks[0].clientConfig.caBundle}";
     expect(await kubectl(["get", registration, installed.name, "-o", path])).toBe(caBundle);
-  });
-
-  test.concurrent("delete takes all of it away again", async () => {
-    await using installed = await installation(...idle);
-    await installed.kubectl("apply", "--server-side");
-    expect(await installed.kubectl("delete", "--ignore-not-found", "--wait=false")).toMatchObject({ code: 0 });
-    for (const kind of ["clusterrole", "clusterrolebinding", registration]) {
-      expect(await tryKubectl(["get", kind, installed.name])).toMatchObject({ code: 1 });
-    }
-    const { here } = installed;
-    await here.until("the namespace is gone", async () => (await tryKubectl(["get", "ns", here.name])).code === 1);
   });
 });
 
@@ -140,11 +129,6 @@ describe("the webhook's account", () => {
 });
 
 const registration = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
-
-/** The namespace is there before, from the test; kubectl warns that it was not made by `apply`. */
-function withoutOwnNamespace(stderr: string): string {
-  return stderr.replace(/^Warning: resource namespaces\/\S+ is missing the .*\n/m, "");
-}
 
 /** The version of each object's manifest, which a change of it makes another. */
 async function versionsOf({ here, name }: Installation): Promise<unknown> {

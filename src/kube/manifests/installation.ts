@@ -5,9 +5,8 @@ import type { MeansKind } from "../../core/reap-means.ts";
 export interface Installation {
   /** What all names begin with. */
   readonly name: string;
-  readonly namespace: string;
-  /** The namespace is there already, and somebody else's. */
-  readonly noNamespace: boolean;
+  /** One that exists already, and stays. undefined: each component has one of its own, which goes with it. */
+  readonly namespace: string | undefined;
   readonly version: string;
   readonly image: string;
   readonly imagePullPolicy: string | undefined;
@@ -67,6 +66,11 @@ export function nameOf({ name }: Installation, component: Component): string {
   return `${name}-${component}`;
 }
 
+/** Where a component is installed. */
+export function namespaceOf(installation: Installation, component: Component): string {
+  return installation.namespace ?? nameOf(installation, component);
+}
+
 /** The Secret that has the webhook's certificate. */
 export function secretOf(installation: Installation): string {
   return `${nameOf(installation, "webhook")}-certificates`;
@@ -84,7 +88,7 @@ export function selectorOf({ name }: Installation, component: Component): Labels
 /** `metadata` of a component's object in the installation's namespace. */
 export function metadataIn(installation: Installation, component: Component): Metadata {
   const { name, labels } = metadataOf(installation, component);
-  return { name, namespace: installation.namespace, labels };
+  return { name, namespace: namespaceOf(installation, component), labels };
 }
 
 /** `metadata` of a component's object that is in no namespace. */

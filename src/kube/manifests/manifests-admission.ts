@@ -1,11 +1,13 @@
 import type { Requirement } from "../../core/label-selector.ts";
-import { type Installation, type Manifest, metadataOf, nameOf } from "./installation.ts";
+import { STATUS } from "../../core/patch-status.ts";
+import { type Installation, type Manifest, metadataOf, nameOf, namespaceOf } from "./installation.ts";
 
 /** The webhook's registration: which pods the API server asks it about, and what happens where it does not answer. */
 export function admissionManifest(installation: Installation): Manifest {
   const { certManager, failurePolicy } = installation;
+  const namespace = namespaceOf(installation, "webhook");
   const metadata = metadataOf(installation, "webhook");
-  const injectFrom = { "cert-manager.io/inject-ca-from": `${installation.namespace}/${metadata.name}` };
+  const injectFrom = { "cert-manager.io/inject-ca-from": `${namespace}/${metadata.name}` };
   return {
     about: "Which pods the API server asks the webhook about.",
     object: {
@@ -24,7 +26,8 @@ export function admissionManifest(installation: Installation): Manifest {
 }
 
 function webhook(installation: Installation) {
-  const { namespace, all, selector, namespaceSelector, failurePolicy, timeoutSeconds } = installation;
+  const namespace = namespaceOf(installation, "webhook");
+  const { all, selector, namespaceSelector, failurePolicy, timeoutSeconds } = installation;
   return {
     name: "inject.ebb.dev",
     clientConfig: { service: { namespace, name: nameOf(installation, "webhook"), path: "/mutate", port: 443 } },
@@ -42,7 +45,8 @@ function webhook(installation: Installation) {
 
 const ANNOTATION = "ebb.dev/inject";
 const isAnnotated = `has(object.metadata.annotations) && '${ANNOTATION}' in object.metadata.annotations`;
-const isNotFalse = `object.metadata.annotations['${ANNOTATION}'] != 'false'`;
+/** Or ebb is in it all the same, and is to be taken out. */
+const isNotFalse = `(object.metadata.annotations['${ANNOTATION}'] != 'false' || '${STATUS}' in object.metadata.annotations)`;
 
 /** What is neither true nor false is asked about too: its user is told. */
 const optedIn = { name: "opted-in", expression: `${isAnnotated} && ${isNotFalse}` };

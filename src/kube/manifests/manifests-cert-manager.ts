@@ -5,6 +5,7 @@ import {
   type Manifest,
   metadataIn,
   nameOf,
+  namespaceOf,
   secretOf,
 } from "./installation.ts";
 
@@ -18,7 +19,11 @@ const key = { algorithm: "ECDSA", size: 256 } as const;
  */
 export function certManagerManifests(installation: Installation): readonly Manifest[] {
   const name = nameOf(installation, "webhook");
-  const [ca, selfSigned, host] = [`${name}-ca`, `${name}-self-signed`, `${name}.${installation.namespace}.svc`];
+  const [ca, selfSigned, host] = [
+    `${name}-ca`,
+    `${name}-self-signed`,
+    `${name}.${namespaceOf(installation, "webhook")}.svc`,
+  ];
   return [
     {
       about: "By cert-manager: a CA that signs itself, lasts, and keeps its key;",

@@ -6,6 +6,7 @@ import {
   type Metadata,
   metadataIn,
   nameOf,
+  namespaceOf,
   selectorOf,
 } from "./installation.ts";
 
@@ -23,9 +24,14 @@ export function deployment(installation: Installation, component: Component, pod
     replicas: installation.replicas,
     selector: { matchLabels: selectorOf(installation, component) },
     strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
-    template: { metadata: { labels: metadata.labels }, spec: podSpec },
+    template: podTemplate(metadata, podSpec),
   };
   return { apiVersion: "apps/v1", kind: "Deployment", metadata, spec };
+}
+
+/** Its pods are no business of a webhook that takes all pods, of this installation or another. */
+export function podTemplate({ labels }: Metadata, spec: unknown) {
+  return { metadata: { labels, annotations: { "ebb.dev/inject": "false" } }, spec };
 }
 
 export function disruptionBudget(installation: Installation, component: Component): Manifest {
@@ -78,7 +84,11 @@ export function rights(
   { kind, metadata, rules, ...words }: RoleInWords,
 ): readonly Manifest[] {
   const apiVersion = `${GROUP}/v1`;
-  const subject = { kind: "ServiceAccount", name: nameOf(installation, component), namespace: installation.namespace };
+  const subject = {
+    kind: "ServiceAccount",
+    name: nameOf(installation, component),
+    namespace: namespaceOf(installation, component),
+  };
   const roleRef = { apiGroup: GROUP, kind, name: metadata.name };
   return [
     { ...words, object: { apiVersion, kind, metadata, rules } },

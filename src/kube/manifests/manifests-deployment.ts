@@ -1,4 +1,4 @@
-import { type Installation, type Manifest, nameOf, secretOf } from "./installation.ts";
+import { type Installation, type Manifest, nameOf, namespaceOf, secretOf } from "./installation.ts";
 import { deployment } from "./manifests-common.ts";
 import { podSpec, spread } from "./manifests-pod.ts";
 
@@ -31,7 +31,7 @@ function certificateFlags(installation: Installation): readonly string[] {
   if (installation.certManager) return [`--cert-dir=${CERTIFICATES}`];
   const name = nameOf(installation, "webhook");
   return [
-    `--namespace=${installation.namespace}`,
+    `--namespace=${namespaceOf(installation, "webhook")}`,
     `--service=${name}`,
     `--secret=${secretOf(installation)}`,
     `--lease=${name}`,

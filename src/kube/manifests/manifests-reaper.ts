@@ -1,5 +1,5 @@
 import { type Installation, type Manifest, metadataIn, nameOf } from "./installation.ts";
-import { deployment, disruptionBudget, networkPolicy, serviceAccount } from "./manifests-common.ts";
+import { deployment, disruptionBudget, networkPolicy, podTemplate, serviceAccount } from "./manifests-common.ts";
 import { podSpec, spread } from "./manifests-pod.ts";
 import { reaperRights } from "./manifests-reaper-rbac.ts";
 
@@ -45,7 +45,7 @@ function cronJob(installation: Installation, schedule: string): Manifest {
     hasToken: true,
     more: { restartPolicy: "Never" },
   });
-  const template = { metadata: { labels: metadata.labels }, spec: pod };
+  const template = podTemplate(metadata, pod);
   const spec = {
     schedule,
     concurrencyPolicy: "Forbid",

@@ -5,7 +5,10 @@ import { disruptionBudget, networkPolicy, serviceAccount } from "./manifests-com
 import { deploymentManifest } from "./manifests-deployment.ts";
 import { rbacManifests } from "./manifests-rbac.ts";
 
-/** All that the webhook is made of. With cert-manager it asks nobody for anything, so it may do nothing. */
+/**
+ * All that the webhook is made of. With cert-manager it asks nobody for anything, so it may do nothing. The registration is first,
+ * so that `kubectl delete` takes it first: no pod waits for a webhook that is going.
+ */
 export function webhookManifests(installation: Installation): readonly Manifest[] {
   const { certManager } = installation;
   const policy = {
@@ -14,13 +17,13 @@ export function webhookManifests(installation: Installation): readonly Manifest[
     asksApi: !certManager,
   };
   return [
+    admissionManifest(installation),
     serviceAccount(installation, "webhook"),
     ...(certManager ? certManagerManifests(installation) : rbacManifests(installation)),
     ...(installation.networkPolicy ? [networkPolicy(installation, "webhook", policy)] : []),
     service(installation),
     disruptionBudget(installation, "webhook"),
     deploymentManifest(installation),
-    admissionManifest(installation),
   ];
 }
 

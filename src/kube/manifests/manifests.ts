@@ -1,5 +1,5 @@
 import { Document, isMap, isScalar, visit, type YAMLSeq } from "yaml";
-import type { Component, Installation, Manifest } from "./installation.ts";
+import { type Component, type Installation, type Manifest, metadataOf } from "./installation.ts";
 import { reaperManifests } from "./manifests-reaper.ts";
 import { webhookManifests } from "./manifests-webhook.ts";
 
@@ -16,21 +16,22 @@ export function printManifests(
   names: readonly Component[],
   call: readonly string[],
 ): string {
-  const { version, noNamespace } = installation;
-  const title = `ebb ${version}, made by: ${["ebb", "manifests", ...call].map(quoted).join(" ")}`;
-  const all = names.flatMap((name) => components[name](installation));
-  return `${comment(title)}${[...(noNamespace ? [] : [namespace(installation)]), ...all].map(print).join("")}`;
+  const title = `ebb ${installation.version}, made by: ${["ebb", "manifests", ...call].map(quoted).join(" ")}`;
+  const all = names.flatMap((name) => [...ownNamespace(installation, name), ...components[name](installation)]);
+  return `${comment(title)}${all.map(print).join("")}`;
 }
 
-function namespace({ name, namespace, version }: Installation): Manifest {
-  const labels = {
-    "app.kubernetes.io/name": "ebb",
-    "app.kubernetes.io/instance": name,
-    "app.kubernetes.io/version": version,
+/** Of this component alone: `kubectl delete` takes the Namespace away, and with it all that is in it. */
+function ownNamespace(installation: Installation, component: Component): readonly Manifest[] {
+  if (installation.namespace !== undefined) return [];
+  const { name, labels } = metadataOf(installation, component);
+  const restricted = {
     "pod-security.kubernetes.io/enforce": "restricted",
     "pod-security.kubernetes.io/warn": "restricted",
   };
-  return { object: { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels } } };
+  return [
+    { object: { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { ...labels, ...restricted } } } },
+  ];
 }
 
 /** A word as a shell takes it. */

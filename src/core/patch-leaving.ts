@@ -2,7 +2,7 @@ import { planLeaving } from "./leaving.ts";
 import type { Remark } from "./patch.ts";
 import { EBB } from "./patch-command.ts";
 import type { Chosen } from "./patch-containers.ts";
-import { hasOwnSidecar } from "./patch-network.ts";
+import { hasOwnProxy } from "./patch-network.ts";
 import { type OptionValues, variablesOf } from "./patch-options.ts";
 import type { Context } from "./patch-part.ts";
 import type { Container, Pod } from "./patch-pod.ts";
@@ -27,7 +27,7 @@ const DEFAULT_DRAIN = "60s";
 export const DEFAULT_GRACE = 30;
 
 /**
- * A hook where the pod serves (it is always started again), has no hook of its own, and no other pod's sidecars alone beside it. Kubernetes sends its stop signal to all
+ * A hook where the pod serves (it is always started again), has no hook of its own, and not only other pods' proxies beside it. Kubernetes sends its stop signal to all
  * containers at once, each after its own hook: so a hook holds up what has one, and nothing else.
  */
 export function planHook(
@@ -39,7 +39,7 @@ export function planHook(
   const names = variablesOf("drain");
   const own = (container.env ?? []).find(({ name }) => names.includes(name));
   const isFree = container.lifecycle?.preStop == null && own === undefined;
-  const hasNone = surroundings.isOnNode && !hasOwnSidecar(container, surroundings, options);
+  const hasNone = surroundings.isOnNode && !hasOwnProxy(container, surroundings, options);
   const mayHook = serves(pod) && command !== undefined && isFree && !hasNone;
   const wish = own === undefined ? (said ?? (mayHook ? DEFAULT_DRAIN : "0")) : (own.value ?? "0");
   const wishMs = options.get("sidecar")?.text === "none" ? 0 : msOf(wish);

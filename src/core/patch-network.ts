@@ -24,6 +24,11 @@ export interface Surroundings {
   readonly options: ReadonlyMap<string, string>;
 }
 
+/** Not Dapr's and the like, which no traffic passes: there is nothing to drain. */
+function isProxy(name: SidecarName): boolean {
+  return !kindOf(name).isCompanion;
+}
+
 /** @param others containers that the pod calls sidecars */
 export function surroundingsOf(pod: Pod, others: readonly string[]): Surroundings {
   const sidecars = sidecarsIn(pod);
@@ -31,7 +36,7 @@ export function surroundingsOf(pod: Pod, others: readonly string[]): Surrounding
   const ports = appPorts(pod, others);
   if (ports.length > 0) options.set("app-port", ports.join(","));
   if (isOnNode(pod)) options.set("host-network", "true");
-  if (isOnNode(pod) && sidecars.some((name) => !kindOf(name).isCompanion)) options.set("sidecar", sidecars.join(","));
+  if (isOnNode(pod) && sidecars.some(isProxy)) options.set("sidecar", sidecars.join(","));
   const annotations = new Map(Object.entries(pod.metadata?.annotations ?? {}));
   return { isOnNode: isOnNode(pod), sidecars, annotations, options };
 }
@@ -55,23 +60,24 @@ function sidecarsIn({ spec }: Pod): readonly SidecarName[] {
   return [...new Set(containers.flatMap(({ name, image }) => sidecarIn(name, image ?? undefined) ?? []))];
 }
 
-/** Whether something but a port tells which sidecar is this container's: the pod's containers, its annotations, a variable, the user. */
-export function hasOwnSidecar(
+/** Whether something but a port tells which proxy is this container's: the pod's containers, its annotations, a variable, the user. */
+export function hasOwnProxy(
   { env }: Container,
   { sidecars, annotations }: Surroundings,
   options: OptionValues,
 ): boolean {
   const variables = new Map((env ?? []).map(({ name, value }) => [name, value ?? ""]));
   const isSaid = (flag: string) => options.has(flag) || variablesOf(flag).some((name) => variables.has(name));
-  if (sidecars.length > 0 || isSaid("admin")) return true;
+  if (sidecars.some(isProxy) || isSaid("admin")) return true;
   const named = options.get("sidecar")?.text ?? variables.get(variablesOf("sidecar")[0] as string) ?? "auto";
   if (named !== "auto") return named !== "none";
-  return detect({ env: Object.fromEntries(variables), admin: undefined, annotations, heard: [] }).found.length > 0;
+  const { found } = detect({ env: Object.fromEntries(variables), admin: undefined, annotations, heard: [] });
+  return found.some(({ name }) => isProxy(name));
 }
 
-/** Of a pod on the node's network without a sidecar of its own. */
+/** Of a pod on the node's network without a proxy of its own. */
 export const strangersOnly: Remark = {
   field: "spec.hostNetwork",
   message:
-    "this pod has no sidecar of its own, and on its node's network those that listen are other pods': ebb looks for none by port, and adds no drain hook; name one with ebb.dev/sidecar, or its admin interface with ebb.dev/admin",
+    "this pod has no proxy of its own, and on its node's network those that listen are other pods': ebb looks for none by port, and adds no drain hook; name one with ebb.dev/sidecar, or its admin interface with ebb.dev/admin",
 };

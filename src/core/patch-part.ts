@@ -2,7 +2,7 @@ import { type JsonObject, withField } from "./json.ts";
 import type { Remark } from "./patch.ts";
 import type { Chosen, Told } from "./patch-containers.ts";
 import { DEFAULT_GRACE, hookOf, type Leaving, planHook } from "./patch-leaving.ts";
-import { hasOwnSidecar, type Surroundings, strangersOnly } from "./patch-network.ts";
+import { hasOwnProxy, type Surroundings, strangersOnly } from "./patch-network.ts";
 import { chooseOptions, type OptionValues, variableOf, variablesOf } from "./patch-options.ts";
 import type { Container, Pod } from "./patch-pod.ts";
 import type { ContainerStatus } from "./patch-status.ts";
@@ -55,7 +55,7 @@ export function planPart(chosen: Chosen, context: Context): AppPart {
     : undefined;
   const file = place?.file === undefined ? [] : [{ name: variableOf("pod-annotations"), value: place.file }];
   const looks = surroundings.isOnNode && options.get("sidecar")?.text !== "none";
-  const strange = looks && !hasOwnSidecar(container, surroundings, options) ? [strangersOnly] : [];
+  const strange = looks && !hasOwnProxy(container, surroundings, options) ? [strangersOnly] : [];
   const inTheWay = command === undefined ? undefined : mountInTheWay(container);
   return {
     at,

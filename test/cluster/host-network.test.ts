@@ -5,6 +5,7 @@ import { images, type Namespace, namespace } from "./cluster.ts";
 import {
   type Container,
   configMapOf,
+  deploymentOf,
   exitCodeOf,
   hasCondition,
   jobOf,
@@ -21,7 +22,7 @@ function envoyOn(port: number, id: string) {
   const name = `envoy-${port}`;
   const container: Container = {
     name: "proxy",
-    image: images.envoy,
+    image: images.envoyAndEbb,
     args: ["--config-path", "/etc/envoy/envoy.json", "--concurrency", "1", "--disable-hot-restart"],
     volumeMounts: [{ name, mountPath: "/etc/envoy", readOnly: true }],
   };
@@ -30,6 +31,23 @@ function envoyOn(port: number, id: string) {
 }
 
 const onNode = { hostNetwork: true } as const;
+
+const policy = {
+  image: images.ebb,
+  all: true,
+  volume: "emptyDir",
+  options: new Map(),
+  entrypoints: new Map(),
+} as const;
+
+/** A workload with ebb in its pods, as `ebb inject` and the webhook put it there. */
+function injected(workload: KubeObject): KubeObject {
+  const { spec } = workload as KubeObject & { spec: { template: object } };
+  const injection = injectPod(spec.template, policy);
+  if (injection.kind !== "changed") throw new Error(JSON.stringify(injection));
+  expect(injection.warnings.map(({ field }) => field)).toEqual(["spec.hostNetwork"]);
+  return { ...workload, spec: { ...spec, template: injection.pod } } as KubeObject;
+}
 
 function inEbb(look: string, ...words: readonly string[]): Container {
   return { name: "app", image: images.appInEbb, args: ["run", "--detect", look, "--", "/child", ...words] };
@@ -64,18 +82,7 @@ describe("a Job on its node's network, where another pod's Envoy listens", () =>
     await using here = await namespace();
     await startOther(here, 9901);
     const app = { name: "app", image: images.app, command: ["/child", "exit", "0"] };
-    const job = jobOf("work", { containers: [app], ...onNode }) as KubeObject & { spec: { template: object } };
-    const policy = {
-      image: images.ebb,
-      all: true,
-      volume: "emptyDir",
-      options: new Map(),
-      entrypoints: new Map(),
-    } as const;
-    const injection = injectPod(job.spec.template, policy);
-    if (injection.kind !== "changed") throw new Error(JSON.stringify(injection));
-    expect(injection.warnings.map(({ field }) => field)).toEqual(["spec.hostNetwork"]);
-    await here.apply([{ ...job, spec: { ...job.spec, template: injection.pod } }]);
+    await here.apply([injected(jobOf("work", { containers: [app], ...onNode }))]);
     const { metadata } = await here.podOf("work");
     await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
     expect(await here.logs(metadata.name, "app")).toContain("hostNetwork, by --host-network");
@@ -92,6 +99,32 @@ describe("a Job on its node's network, where another pod's Envoy listens", () =>
     expect(exitCodeOf(await here.pod("work"), "proxy")).toBe(0);
     expect(await isRunning(here)).toBe(true);
   });
+});
+
+test("a DaemonSet on its node's network leaves without draining another pod's Envoy", async () => {
+  await using here = await namespace();
+  await startOther(here, 9901);
+  const app = { name: "app", image: images.app, command: ["/child", "record"] };
+  const { spec } = deploymentOf("agent", { containers: [app], ...onNode }) as KubeObject & {
+    spec: { selector: object; template: object };
+  };
+  const daemonSet = {
+    apiVersion: "apps/v1",
+    kind: "DaemonSet",
+    metadata: { name: "agent" },
+    spec: { selector: spec.selector, template: spec.template },
+  };
+  await here.apply([injected(daemonSet as KubeObject)]);
+  const { metadata } = await here.podOf("agent");
+  await here.until(
+    "its app runs",
+    async () => statusOf(await here.pod(metadata.name), "app")?.state.running !== undefined,
+  );
+  await here.kubectl("delete", "daemonset/agent", "--wait=false");
+  await here.until("its pod is gone", async () => (await here.pods("app=agent")).length === 0);
+  expect(await isRunning(here)).toBe(true);
+  const { stdout } = await here.exec("other", "proxy", "/ebb", "request", "http://127.0.0.1:9901/server_info");
+  expect(stdout).toContain('"state": "LIVE"');
 });
 
 test("a Job in a network of its own ends its Envoy, wherever that listens: the kubelet's /etc/hosts tells", async () => {

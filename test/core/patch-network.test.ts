@@ -49,6 +49,16 @@ describe("a pod on its node's network", () => {
     expect(warnings(whole)).toEqual([]);
   });
 
+  test.each<[string, Given]>([
+    ["its container", { containers: [app(), { name: "vault-agent", image: "vault" }] }],
+    ["its annotation", { annotations: { "dapr.io/enabled": "true", "dapr.io/app-id": "a" } }],
+    ["its variable", { containers: [app({ env: [{ name: "DAPR_HTTP_PORT", value: "3500" }] })] }],
+  ])("has no proxy by a companion, which has nothing to drain: %s", (_, given) => {
+    const whole = { ...given, spec: { ...onNode, ...given.spec } };
+    expect(hookOf(changed(whole))).toBeUndefined();
+    expect(warnings(whole)).toEqual(warning);
+  });
+
   test("names its proxy's container, because no port can tell", () => {
     const pod = changed({ containers: [app(), envoy, { name: "vault-agent", image: "vault" }], spec: onNode });
     expect(variables(pod)).toMatchObject({ EBB_HOST_NETWORK: "true", EBB_SIDECAR: "envoy,vault-agent" });

@@ -55,6 +55,24 @@ function patchOf({ patch = "" }: Answer): Operation[] {
   return JSON.parse(Buffer.from(patch, "base64").toString());
 }
 
+describe("a new pod on its node's network, without a proxy of its own", () => {
+  test.each([
+    ["Job", "Never"],
+    ["DaemonSet", "Always"],
+  ])("of a %s gets nothing that finds one by its port, and its owner is told", (kind, restartPolicy) => {
+    const metadata = { ...pod.metadata, ownerReferences: [{ kind, name: "web" }] };
+    const object = { ...pod, metadata, spec: { ...pod.spec, hostNetwork: true, restartPolicy } };
+    const { answer } = reviewed({ object });
+    expect(answer.warnings).toEqual([expect.stringMatching(/^ebb: spec\.hostNetwork: .*no drain hook/)]);
+    const patched = structuredClone(object) as typeof object & { spec: { containers: object[] } };
+    applyPatch(patched, patchOf(answer));
+    expect(patched.spec.containers[0]).toMatchObject({ env: expect.arrayContaining([hostNetwork]) });
+    expect(patched.spec.containers[0]).not.toHaveProperty("lifecycle");
+  });
+
+  const hostNetwork = { name: "EBB_HOST_NETWORK", value: "true" };
+});
+
 describe("a new pod", () => {
   test("that asks for it gets, by its patch, what ebb inject would make of it", () => {
     const { answer, decision } = reviewed({});

@@ -191,7 +191,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
   },
   webhook: {
     about:
-      'Puts ebb into pods as they are created, as `ebb inject` does with manifests: a mutating admission webhook, asked by the API server. A pod asks for it with the annotation ebb.dev/inject: "true"; with --all every pod but those that say "false" is changed. A pod that asks and cannot be changed is refused, so that its owner reads why. It makes its own certificates, renews them, and keeps the MutatingWebhookConfiguration\'s caBundle right, unless --cert-dir names cert-manager\'s. On a stop signal it is unready at once, goes on accepting for --min-drain, and ends when all is answered. `ebb manifests` prints what installs it.',
+      'Puts ebb into pods as they are created, as `ebb inject` does with manifests: a mutating admission webhook, asked by the API server. A pod asks for it with the annotation ebb.dev/inject: "true"; the label ebb.dev/inject=true of a namespace asks for all of its pods; with --all every pod but those that say "false" is changed. A pod that asks and cannot be changed is refused, so that its owner reads why. It makes its own certificates, renews them, and keeps the MutatingWebhookConfiguration\'s caBundle right, unless --cert-dir names cert-manager\'s. On a stop signal it is unready at once, goes on accepting for --min-drain, and ends when all is answered. `ebb manifests` prints what installs it.',
     examples: [
       {
         call: "ebb webhook --image registry.example.com/ebb:0.1.0",

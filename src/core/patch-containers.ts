@@ -4,6 +4,7 @@ import { type Starter, starterOf, wrap } from "./patch-command.ts";
 import { annotationField, type Container, type Pod } from "./patch-pod.ts";
 import type { ContainerStatus, Known } from "./patch-status.ts";
 import { isSidecar, withoutTag } from "./sidecars/containers.ts";
+import { nearest } from "./suggestion.ts";
 
 /** A container that ebb is to start, and how its command is then. */
 export interface Chosen {
@@ -43,6 +44,7 @@ export function chooseContainers(pod: Pod, told: Told): Choice {
       ...decided.flatMap((one) => (one.kind === "unknown" ? [one.problem] : [])),
     ],
     warnings: [
+      ...unknownSidecars(pod, wishes),
       ...idleEntrypoints(wanted, wishes),
       ...decided.flatMap((one) => (one.kind === "leave" ? [one.warning] : [])),
     ],
@@ -79,6 +81,20 @@ function missing(named: ReadonlySet<string>, { spec }: Pod): readonly Remark[] {
         ? `"${name}" is an init container, which ebb never starts`
         : `there is no container "${name}"`;
       return { field, message: `${what}: this pod's containers are ${there}` };
+    });
+}
+
+/** A name with a slip in it would make the sidecar an app. Those that ebb knows by name may be injected later. */
+function unknownSidecars({ spec }: Pod, { sidecars }: Wishes): readonly Remark[] {
+  const names = [...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name);
+  const there = new Set(names);
+  const field = annotationField("ebb.dev/sidecars");
+  return sidecars
+    .filter((name) => !there.has(name) && !isSidecar(name, undefined))
+    .map((name) => {
+      const near = nearest(name, names);
+      const hint = near === undefined ? "" : `; did you mean ${near}?`;
+      return { field, message: `there is no container "${name}": this pod's containers are ${list(names)}${hint}` };
     });
 }
 

@@ -257,7 +257,7 @@ describe("an option of ebb manifests", () => {
       (all) => hookOf(all).namespaceSelector.matchExpressions,
       [
         { key: "kubernetes.io/metadata.name", operator: "NotIn", values: ["kube-system", "own"] },
-        { key: "ebb.dev/inject", operator: "NotIn", values: ["false"] },
+        { key: "ebb.dev/inject", operator: "NotIn", values: ["true", "false"] },
         { key: "mesh", operator: "In", values: ["on"] },
       ],
     ],
@@ -328,6 +328,25 @@ describe("an option of ebb manifests", () => {
 });
 
 describe("the registration", () => {
+  test("asks about all pods of a namespace with the label that do not opt out, at a path of their own", async () => {
+    const { webhooks } = find(await objects("--namespace-selector", "mesh=on"), "MutatingWebhookConfiguration");
+    expect(webhooks).toHaveLength(2);
+    const [ofPods, ofNamespaces] = webhooks;
+    const labels = ({ namespaceSelector }: Any) =>
+      namespaceSelector.matchExpressions.filter(({ key }: Any) => key === "ebb.dev/inject");
+    expect(labels(ofPods)).toEqual([{ key: "ebb.dev/inject", operator: "NotIn", values: ["true", "false"] }]);
+    expect(labels(ofNamespaces)).toEqual([{ key: "ebb.dev/inject", operator: "In", values: ["true"] }]);
+    expect(ofNamespaces.clientConfig.service).toMatchObject({ name: "ebb-webhook", path: "/mutate/namespace" });
+    const [{ expression }] = ofNamespaces.matchConditions;
+    const annotations = [undefined, { "ebb.dev/inject": "true" }, { "ebb.dev/inject": "false" }];
+    expect(annotations.map((each) => evaluate(expression, each))).toEqual([true, true, false]);
+    const common = ({ name: _, clientConfig: __, matchConditions: ___, namespaceSelector: ____, ...rest }: Any) => rest;
+    expect(common(ofNamespaces)).toEqual(common(ofPods));
+    const all = find(await objects("--all"), "MutatingWebhookConfiguration");
+    expect(all.webhooks).toHaveLength(1);
+    expect(labels(all.webhooks[0])).toEqual([{ key: "ebb.dev/inject", operator: "NotIn", values: ["false"] }]);
+  });
+
   test.each<[string, string[], boolean[]]>([
     ["pods that opted in are asked about", [], [false, false, true, false, true, true]],
     ["with --all those that did not opt out", ["--all"], [true, true, true, false, true, true]],

@@ -88,6 +88,17 @@ describe("kubectl shows", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^Warning: .*ebb\.dev\/drian.*drain/) });
   });
 
+  test.concurrent("that a name in ebb.dev/sidecars has a slip in it", async () => {
+    await using here = await installed.namespace();
+    const containers = [app("exit", "0"), { ...app("exit", "0"), name: "agent" }];
+    const annotations = { ...inject, "ebb.dev/sidecars": "agnt" };
+    const { code, stderr } = await here.tryApply([podOf("one", { containers }, { annotations })]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^Warning: .*no container "agnt".*mean agent\?/),
+    });
+  });
+
   test.concurrent("with --dry-run=server what the pod will be", async () => {
     await using here = await installed.namespace();
     const manifest = JSON.stringify(podOf("one", { containers: [app("exit", "0")] }, { annotations: inject }));
@@ -124,6 +135,44 @@ test.concurrent("a namespace that says no is left alone, whatever its pods say",
   await using here = await installed.namespace({ "ebb.dev/inject": "false" });
   await here.apply([podOf("one", { containers: [app("exit", "0")] }, { annotations: inject })]);
   expect(initContainers(await here.pod("one"))).toEqual([]);
+});
+
+describe("a namespace that says yes", () => {
+  const asking = { "ebb.dev/inject": "true" };
+
+  test.concurrent("gets ebb in all of its pods: a Job beside a real Envoy completes without any annotation", async () => {
+    await using here = await installed.namespace(asking);
+    await here.apply([configMap, jobOf("work", { containers: [app("exit", "0"), envoy], volumes: [volume] })]);
+    await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
+    expect(initContainers(await here.podOf("work"))).toEqual(["ebb-install"]);
+  });
+
+  test.concurrent("but in those that say no; one that cannot have it is let in, with a warning", async () => {
+    await using here = await installed.namespace(asking);
+    const no = { annotations: { "ebb.dev/inject": "false" } };
+    await here.apply([podOf("no", { containers: [app("exit", "0")] }, no)]);
+    expect(initContainers(await here.pod("no"))).toEqual([]);
+    const unknown = { name: "app", image: images.app, args: ["exit", "0"] };
+    const { code, stderr } = await here.tryApply([podOf("unknown", { containers: [unknown] })]);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^Warning: .*command: the pod is left as it is/),
+    });
+  });
+});
+
+test.concurrent("an injected template that now says no makes pods without ebb", async () => {
+  await using here = await installed.namespace();
+  const pod = podOf("one", { containers: [app("exit", "0")] }, { annotations: inject });
+  const words = ["create", "--dry-run=server", "-o", "json", "-f", "-"];
+  const { stdout } = await here.tryKubectl(words, { stdin: JSON.stringify(pod) });
+  const { metadata, spec } = JSON.parse(stdout);
+  expect(initContainers({ spec })).toEqual(["ebb-install"]);
+  const annotations = { ...metadata.annotations, "ebb.dev/inject": "false" };
+  await here.apply([podOf("one", spec, { annotations })]);
+  const made = await here.pod("one");
+  expect([initContainers(made), made.spec.containers[0]?.command]).toEqual([[], ["/child", "exit", "0"]]);
+  expect(Object.keys(made.metadata.annotations ?? {})).not.toContain("ebb.dev/status");
 });
 
 /** The object with the annotation on its pods. */

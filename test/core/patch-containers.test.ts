@@ -25,6 +25,28 @@ test("all containers but the sidecars are started by ebb; init containers, nativ
   expect(spec.ephemeralContainers).toEqual(ephemeralContainers);
 });
 
+test.each<[string, readonly string[], string | undefined]>([
+  ["agent", ["app", "agent"], undefined],
+  ["agnt", ["app", "agent"], "agent"],
+  ["agent, Envoi", ["app", "agent", "envoi"], "envoi"],
+  ["setp", ["app"], "setup"],
+  ["nothing-near", ["app"], ""],
+  ["istio-proxy", ["app"], undefined], // it may be injected later
+])(
+  "ebb.dev/sidecars: %s beside %j: a container that is not there is warned of, with the name that is near",
+  (text, names, near) => {
+    const given = {
+      annotations: { "ebb.dev/sidecars": text },
+      containers: names.map((name) => named(name)),
+      spec: { initContainers: [named("setup")] },
+    };
+    const absent = text.split(", ").find((name) => !names.includes(name));
+    const hint = near === "" ? "" : `; did you mean ${near}?`;
+    const message = `there is no container "${absent}": this pod's containers are ${[...names, "setup"].join(", ")}${hint}`;
+    expect(warnings(given)).toEqual(near === undefined ? [] : [["metadata.annotations[ebb.dev/sidecars]", message]]);
+  },
+);
+
 test.each<[string, string | undefined, string | undefined]>([
   ["istio-proxy", undefined, "istio"],
   ["proxy", "gcr.io/istio-release/proxyv2:1.29", "istio"],

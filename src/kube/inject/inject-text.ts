@@ -70,13 +70,15 @@ function injectObject(start: Start, document: YamlDocument, changePod: ChangePod
     const at = (remark: Remark) => `${lineOf([...place.path, ...pathOf(remark.field)])}: `;
     const injection = changePod(place.pod);
     if ("pod" in injection) changes.push([place.path, injection.pod]);
+    const warn = (remark: Remark) => `${at(remark)}warning: ${describeRemark(place, remark)}`;
     if (injection.kind === "refused" && injection.asked) {
       problems.push(...injection.problems.map((problem) => at(problem) + describeRemark(place, problem)));
+      problems.push(...injection.warnings.map(warn)); // a name with a slip in it may be the reason
       continue;
     }
     remarks.push(outcomeOf(place, injection));
     const warnings = injection.kind === "refused" ? [...injection.warnings, ...injection.problems] : injection.warnings;
-    remarks.push(...warnings.map((warning) => `${at(warning)}warning: ${describeRemark(place, warning)}`));
+    remarks.push(...warnings.map(warn));
     for (const { field, message } of place.warnings) {
       remarks.push(`${lineOf(pathOf(field))}: warning: ${place.object}: ${field}: ${message}`);
     }

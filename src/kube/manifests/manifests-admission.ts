@@ -1,3 +1,4 @@
+import { NAMESPACE_PATH, PATH } from "../../core/inject/paths.ts";
 import type { Requirement } from "../../core/label-selector.ts";
 import { STATUS } from "../../core/patch-status.ts";
 import { type Installation, type Manifest, metadataOf, nameOf, namespaceOf } from "./installation.ts";
@@ -14,7 +15,7 @@ export function admissionManifest(installation: Installation): Manifest {
       apiVersion: "admissionregistration.k8s.io/v1",
       kind: "MutatingWebhookConfiguration",
       metadata: certManager ? { ...metadata, annotations: injectFrom } : metadata,
-      webhooks: [webhook(installation)],
+      webhooks: webhooksOf(installation),
     },
     notes: {
       "webhooks.0.clientConfig": `caBundle comes from ${certManager ? "cert-manager's cainjector" : "the webhook itself"}.`,
@@ -25,15 +26,37 @@ export function admissionManifest(installation: Installation): Manifest {
   };
 }
 
-function webhook(installation: Installation) {
+/** No pod is asked about twice: a namespace has the label, or it has not. With --all the label says nothing more. */
+function webhooksOf(installation: Installation) {
+  if (installation.all) {
+    return [webhook(installation, { name: NAME, path: PATH, condition: notOptedOut, label: notIn("false") })];
+  }
+  const ofPods = { name: NAME, path: PATH, condition: optedIn, label: notIn("true", "false") };
+  const label = { key: ANNOTATION, operator: "In", values: ["true"] } as const;
+  const ofNamespaces = { name: `namespace.${NAME}`, path: NAMESPACE_PATH, condition: notOptedOut, label };
+  return [webhook(installation, ofPods), webhook(installation, ofNamespaces)];
+}
+
+const NAME = "inject.ebb.dev";
+
+interface Asked {
+  readonly name: string;
+  readonly path: string;
+  /** Of a pod. */
+  readonly condition: { readonly name: string; readonly expression: string };
+  /** Of its namespace. */
+  readonly label: Requirement;
+}
+
+function webhook(installation: Installation, { name, path, condition, label }: Asked) {
   const namespace = namespaceOf(installation, "webhook");
-  const { all, selector, namespaceSelector, failurePolicy, timeoutSeconds } = installation;
+  const { selector, namespaceSelector, failurePolicy, timeoutSeconds } = installation;
   return {
-    name: "inject.ebb.dev",
-    clientConfig: { service: { namespace, name: nameOf(installation, "webhook"), path: "/mutate", port: 443 } },
+    name,
+    clientConfig: { service: { namespace, name: nameOf(installation, "webhook"), path, port: 443 } },
     rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], scope: "Namespaced" }],
-    matchConditions: [all ? notOptedOut : optedIn],
-    namespaceSelector: { matchExpressions: [...notOurs(namespace), ...namespaceSelector] },
+    matchConditions: [condition],
+    namespaceSelector: { matchExpressions: [notOurs(namespace), label, ...namespaceSelector] },
     ...(selector.length === 0 ? {} : { objectSelector: { matchExpressions: selector } }),
     failurePolicy,
     reinvocationPolicy: "IfNeeded",
@@ -52,12 +75,14 @@ const isNotFalse = `(object.metadata.annotations['${ANNOTATION}'] != 'false' || 
 const optedIn = { name: "opted-in", expression: `${isAnnotated} && ${isNotFalse}` };
 const notOptedOut = { name: "not-opted-out", expression: `!(${isAnnotated}) || ${isNotFalse}` };
 
-/** Not the cluster's own pods, nor those of the webhook, which starts before it is there; nor a namespace that opted out. */
-function notOurs(namespace: string): readonly Requirement[] {
-  return [
-    { key: "kubernetes.io/metadata.name", operator: "NotIn", values: ["kube-system", namespace] },
-    { key: ANNOTATION, operator: "NotIn", values: ["false"] },
-  ];
+/** Not the cluster's own pods, nor those of the webhook, which starts before it is there. */
+function notOurs(namespace: string): Requirement {
+  return { key: "kubernetes.io/metadata.name", operator: "NotIn", values: ["kube-system", namespace] };
+}
+
+/** A namespace without the label, or with another value. */
+function notIn(...values: readonly string[]): Requirement {
+  return { key: ANNOTATION, operator: "NotIn", values };
 }
 
 const failurePolicyNote = {

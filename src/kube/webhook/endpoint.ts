@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { formatDuration } from "../../core/duration.ts";
+import { NAMESPACE_PATH, PATH } from "../../core/inject/paths.ts";
 import type { Policy } from "../../core/patch.ts";
 import type { Log } from "../../system/log.ts";
 import { nameOf, ownerOf } from "./admission.ts";
@@ -23,7 +24,6 @@ export interface Endpoint {
   leave(): void;
 }
 
-const PATH = "/mutate";
 /** As many of the biggest requests can be in memory at once. */
 const BIGGEST_AT_ONCE = 4;
 
@@ -54,13 +54,13 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
     answer(response, status, `${message}\n`, { "content-type": "text/plain; charset=utf-8", ...headers });
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const start = performance.now();
-    expectAdmission(request);
+    const policy = policyFor(request, settings.policy);
     if (inFlight > settings.maxInFlight) throw busy(`${settings.maxInFlight} requests are under way`);
     const received = await receive(request, settings.maxRequestBytes, room);
     if (received === "gone") return;
     if (received === "no room") throw busy("the requests under way take all memory that is meant for them");
     if (received === "too large") throw tooLarge(settings.maxRequestBytes);
-    const reviewed = review(received.body, settings.policy);
+    const reviewed = review(received.body, policy);
     if ("problem" in reviewed) throw new Refusal(400, `expected an AdmissionReview: ${reviewed.problem}`);
     answer(response, 200, reviewed.body, { "content-type": "application/json" });
     const ms = performance.now() - start;
@@ -102,14 +102,16 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
   };
 }
 
-function expectAdmission({ url = "", method, headers }: IncomingMessage): void {
+/** A namespace that asks for ebb does so for all of its pods. @throws Refusal */
+function policyFor({ url = "", method, headers }: IncomingMessage, policy: Policy): Policy {
   const [path] = url.split("?");
-  if (path !== PATH) throw new Refusal(404, `${path}: not found; this is POST ${PATH}`);
+  if (path !== PATH && path !== NAMESPACE_PATH) throw new Refusal(404, `${path}: not found; this is POST ${PATH}`);
   if (method !== "POST") throw new Refusal(405, `expected POST, got ${method}`, { allow: "POST" });
   const [type = ""] = (headers["content-type"] ?? "").split(";");
   if (type.trim().toLowerCase() !== "application/json") {
     throw new Refusal(415, `expected content-type application/json, got "${type}"`);
   }
+  return path === NAMESPACE_PATH ? { ...policy, all: true } : policy;
 }
 
 /** client-go asks again after Retry-After (rest/with_retry.go), within the webhook's timeout: so the pod is changed all the same. */

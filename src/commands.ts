@@ -1,6 +1,7 @@
 import type { Command } from "./command.ts";
 import { command as completion } from "./commands/completion.ts";
 import { command as config } from "./commands/config.ts";
+import { command as doctor } from "./commands/doctor.ts";
 import { command as drain } from "./commands/drain.ts";
 import { command as inject } from "./commands/inject.ts";
 import { command as install } from "./commands/install.ts";
@@ -28,6 +29,7 @@ export const commands: Readonly<Record<string, Command>> = {
   webhook,
   reaper,
   manifests,
+  doctor,
   config,
   completion,
 };

@@ -259,6 +259,21 @@ export const manuals: Readonly<Record<string, Manual>> = {
     exits: [["0", "here they are"], bad],
     seeAlso: ["webhook", "reaper", "install"],
   },
+  doctor: {
+    about:
+      "Reads a cluster, with your kubeconfig, and names what of ebb is not as somebody wanted it: pods that ask for ebb and have none (the webhook was down, or came later), pods with ebb from another image than the webhook now gives (after an upgrade), a registration without a webhook behind it, rights without an account, a label of a namespace that says nothing. It changes nothing. What it may not read it names. Pods that are over are left out.",
+    examples: [
+      { call: "ebb doctor", why: "The whole cluster." },
+      { call: "ebb doctor --namespace shop --json", why: "The pods of one namespace, for a script." },
+    ],
+    exits: [
+      ["0", "nothing was found"],
+      ["1", "something was found"],
+      bad,
+      ["69", "there is no API server, or it refuses; or there is no such namespace"],
+    ],
+    seeAlso: ["webhook", "inject", "manifests"],
+  },
   inject: {
     about:
       'Reads manifests, YAML or JSON, from files, folders or stdin, puts ebb into the pods that ask for it (annotation ebb.dev/inject: "true" on the pod, or on the workload\'s template of it), or into all with --all, and prints everything. What is not changed stays as it is, to the byte: comments, order, quotes, anchors, and documents of any other kind. What was done with each pod is said on stderr. If one that asks for it cannot be changed, nothing is printed. A second time changes nothing. With --remove, or where a pod says ebb.dev/inject: "false", ebb is taken out again.',

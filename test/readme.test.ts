@@ -72,6 +72,7 @@ test("each annotation of the README's table is one that ebb knows, and each that
     "ebb.dev/status": '{"containers":{}}',
     "ebb.dev/inject": "true",
     "ebb.dev/native": "envoy",
+    "ebb.dev/sidecars": "istio-proxy",
   };
   for (const name of named) {
     const [, key = ""] = /^ebb\.dev\/([a-z]+)/.exec(name) ?? [];

@@ -21,13 +21,16 @@ export const INJECT_EXIT = {
   input: 65,
 } as const;
 
+/** Of `ebb doctor`. */
+export const DOCTOR_EXIT = { found: 1 } as const;
+
 /** What each of ebb's own codes means: the README's table and `--help` are made from it. */
 export const exitMeanings: readonly (readonly [code: string, meaning: string])[] = [
   ["0-255", "the child's own exit code, unchanged"],
   ["128+n", "the child, or the wait before it, was ended by signal n"],
   ["127", "the command was not found"],
   ["126", "the command was found but cannot be executed"],
-  ["1", "request: the answer's status was 400 or more; inject --diff: there is something to change"],
+  ["1", "request: status 400 or more; inject --diff, doctor: something to change"],
   ["64", "usage: an unknown flag or command, or a bad value"],
   ["65", "inject: a manifest that cannot be read, or a pod that cannot be changed"],
   ["69", "not ready, or not done, in time"],

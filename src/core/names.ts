@@ -13,6 +13,7 @@ export const commandNames: readonly string[] = [
     "webhook",
     "reaper",
     "manifests",
+    "doctor",
     "config",
     "completion",
   ],

@@ -34,6 +34,31 @@ test("pods that were stuck before it came, and those that come to be, are seen t
   expect(await metric(reaper, 'ebb_reaper_pods{rule="stuck"}')).toBe(0);
 });
 
+test("a metric tells how many running pods asked for ebb and have none, and how many have it from another image", async () => {
+  await using cluster = startCluster();
+  const asks = { "ebb.dev/inject": "true" };
+  const put = (name: string, annotations: object, image?: string) => {
+    const pod = stuckPod(name, { state: running, annotations });
+    if (image !== undefined) pod.spec.initContainers = [{ name: "ebb-install", image }];
+    cluster.put(pod);
+  };
+  const changed = { ...asks, "ebb.dev/status": "{}" };
+  put("bare", asks);
+  put("bare-too", asks);
+  put("fine", changed, "registry.example.com/ebb:1");
+  put("old", changed, "registry.example.com/ebb:0");
+  put("not-asked", { "ebb.dev/inject": "false" });
+  await using reaper = await startReaper(cluster);
+  const states = async () => {
+    const all = ["missing", "other", "injected"].map((state) => `ebb_reaper_injection_pods{state="${state}"}`);
+    return String(await Promise.all(all.map((line) => metric(reaper, line))));
+  };
+  await until("all are counted", async () => (await states()) === "2,1,1" || undefined, LONG_MS);
+  cluster.api.remove(podPath("shop", "bare"));
+  put("old", changed, "registry.example.com/ebb:1");
+  await until("and again", async () => (await states()) === "1,0,2" || undefined, LONG_MS);
+});
+
 test("a stop signal ends it with 0, and the Lease is given back", async () => {
   await using cluster = startCluster();
   await using reaper = await startReaper(cluster);

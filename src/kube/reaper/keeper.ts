@@ -92,7 +92,10 @@ export function createKeeper(context: KeeperContext): Keeper {
     changed(change) {
       attempts.changed(change);
       if (change.pod === undefined) forget(change.uid);
-      else judge(change.uid);
+      else {
+        metrics.saw(change.uid, change.pod);
+        judge(change.uid);
+      }
     },
     async judge(signal) {
       for (let uid = await waiting.due(signal); uid !== undefined; uid = await waiting.due(signal)) judge(uid);

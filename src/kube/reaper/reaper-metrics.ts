@@ -1,14 +1,19 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Histogram, Registry } from "prom-client";
+import { asksBy, presenceOf } from "../../core/inject/presence.ts";
 import type { Verdict } from "../../core/pod.ts";
 import { ruleNames } from "../../core/pod-rules.ts";
 import type { Outcome, Result } from "../../core/reap-attempt.ts";
 import type { MeansKind } from "../../core/reap-means.ts";
+import type { KubeObject } from "../client.ts";
 import { addGauge, addProcess, type Exposition } from "../process-metrics.ts";
 import type { Interruption } from "./pods.ts";
+import { createTally } from "./tally.ts";
 
 export interface ReaperMetrics extends Exposition {
   /** A verdict about a pod; counted where it is another than before. */
   judged(uid: string, verdict: Verdict): void;
+  /** Whether ebb was put into a pod that runs. */
+  saw(uid: string, pod: KubeObject): void;
   forgot(uid: string): void;
   acted(means: MeansKind, result: Result["kind"]): void;
   /** @param seconds from the app's end to the sidecars' */
@@ -31,7 +36,7 @@ const outcomes: readonly Outcome["kind"][] = ["ended", "gave-up", "put-off", "le
 const interruptions: readonly Interruption[] = ["ended", "expired", "failed"];
 const buckets = [5, 6, 7, 8, 10, 15, 20, 30, 60, 120, 300, 600];
 
-export function createReaperMetrics(version: string, gauges: ReaperGauges): ReaperMetrics {
+export function createReaperMetrics(version: string, gauges: ReaperGauges, image?: string | undefined): ReaperMetrics {
   const registry = new Registry();
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `ebb_reaper_${name}`, help, labelNames, registers: [registry] });
@@ -49,25 +54,31 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges): Reap
     buckets,
     registers: [registry],
   });
-  const judged = new Map<string, Verdict["rule"]>();
-  const counts = new Map<Verdict["rule"], number>();
-  const move = (uid: string, rule: Verdict["rule"] | undefined): void => {
-    const before = judged.get(uid);
-    if (before === rule) return;
-    if (before !== undefined) counts.set(before, (counts.get(before) ?? 0) - 1);
-    if (rule === undefined) return void judged.delete(uid);
-    judged.set(uid, rule);
-    counts.set(rule, (counts.get(rule) ?? 0) + 1);
-    verdicts.inc({ rule });
-  };
-  addPods(registry, counts);
+  const judged = createTally(registry, {
+    name: "ebb_reaper_pods",
+    help: "Running pods by the rule that has the word about each now.",
+    label: "rule",
+    states: ruleNames,
+  });
+  const injected = createTally(registry, {
+    name: "ebb_reaper_injection_pods",
+    help: "Running pods by whether ebb was put into them; missing: the pod's annotation asks for it; other: by another image than the reaper's --image.",
+    label: "state",
+    states: injections,
+  });
   addGauges(registry, gauges);
   addProcess(registry, version);
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    judged: (uid, { rule }) => move(uid, rule),
-    forgot: (uid) => move(uid, undefined),
+    judged(uid, { rule }) {
+      if (judged.put(uid, rule)) verdicts.inc({ rule });
+    },
+    saw: (uid, pod) => void injected.put(uid, injectionOf(pod, image)),
+    forgot(uid) {
+      judged.put(uid, undefined);
+      injected.put(uid, undefined);
+    },
     acted: (means, result) => acts.inc({ means, result }),
     attempted(outcome, seconds) {
       attempts.inc({ outcome });
@@ -78,16 +89,12 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges): Reap
   };
 }
 
-function addPods(registry: Registry, counts: ReadonlyMap<Verdict["rule"], number>): void {
-  new Gauge({
-    name: "ebb_reaper_pods",
-    help: "Running pods by the rule that has the word about each now.",
-    labelNames: ["rule"],
-    registers: [registry],
-    collect() {
-      for (const rule of ruleNames) this.set({ rule }, counts.get(rule) ?? 0);
-    },
-  });
+const injections = ["missing", "other", "injected"] as const;
+
+function injectionOf(pod: KubeObject, image: string | undefined): (typeof injections)[number] | undefined {
+  const presence = presenceOf(pod);
+  if (presence.kind === "absent") return asksBy(pod, { label: undefined, all: false }) && "missing";
+  return image === undefined || presence.image === undefined || presence.image === image ? "injected" : "other";
 }
 
 function addGauges(registry: Registry, { leads, isCircuitOpen, depth, underWay, syncedAt }: ReaperGauges): void {

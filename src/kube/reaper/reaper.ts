@@ -68,13 +68,14 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   const memory = emptyMemory();
   const gate = createGate({ perSecond: settings.qps, burst: settings.burst }, log);
   const office = holdOffice(direct, { settings, identity, log, signal: stops.first });
-  const metrics = createReaperMetrics(version, {
+  const gauges = {
     leads: office.leads,
     isCircuitOpen: () => gate.isOpen,
     depth: () => keeper.depth,
     underWay: () => attempts.underWay,
     syncedAt: () => source.syncedAt(),
-  });
+  };
+  const metrics = createReaperMetrics(version, gauges, settings.image);
   const api = throttled(direct, gate, metrics.requested);
   const source = watchPods(api, watchedBy(settings), log, metrics.interrupted);
   const policy = (): ReapPolicy => policyIn(source.namespaces());

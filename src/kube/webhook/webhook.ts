@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { version } from "../../../package.json";
+import type { DoctorSettings } from "../../core/doctor-options.ts";
 import { EXIT, Failure } from "../../core/exit.ts";
 import type { Environment, Values } from "../../core/option.ts";
 import type { Policy } from "../../core/patch.ts";
@@ -9,6 +10,7 @@ import type { Log } from "../../system/log.ts";
 import type { Signals } from "../../system/signals.ts";
 import { certificates } from "../certificates/certificates.ts";
 import type { ServingCertificate } from "../certificates/held.ts";
+import { examine } from "../doctor/doctor.ts";
 import { openHealth } from "../health.ts";
 import { aborted, stopsOf } from "../stops.ts";
 import { certificateSettings } from "./certificate-settings.ts";
@@ -16,6 +18,11 @@ import { createEndpoint } from "./endpoint.ts";
 import { type HttpsServer, openHttps } from "./https.ts";
 import { leave } from "./leave.ts";
 import { createMetrics } from "./metrics.ts";
+
+/** `ebb doctor`, here because it needs the same: the API server's client, and what becomes of a pod. */
+export async function doctor(settings: DoctorSettings, around: Omit<Context, "policy">): Promise<number> {
+  return await examine(settings, around);
+}
 
 const LIMIT_MS = 5000;
 

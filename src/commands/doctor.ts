@@ -1,0 +1,21 @@
+import type { Command, Invocation } from "../command.ts";
+import { expectNoOperands, readOperandCall } from "../core/call.ts";
+import { doctorOptions as options } from "../core/doctor-options.ts";
+import { withoutVariables } from "../core/option.ts";
+import { createLog } from "../system/log.ts";
+
+/** `ebb doctor`: what of ebb in a cluster is not as somebody wanted it. */
+export const command: Command = {
+  summary: "find pods that lack ebb though they ask for it, and leftovers",
+  usage: "doctor [flags]",
+  options,
+  main,
+};
+
+async function main({ args, env, signals }: Invocation): Promise<number> {
+  const call = readOperandCall(options, { args, env });
+  expectNoOperands(call, command.usage);
+  const log = createLog(call.values, { env: withoutVariables(options, env) });
+  const { doctor } = await import("../kube/webhook/webhook.ts");
+  return await doctor(call.values, { env, log, signals });
+}

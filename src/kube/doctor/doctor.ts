@@ -1,0 +1,139 @@
+import { oneLine } from "../../core/base/text.ts";
+import type { DoctorSettings } from "../../core/doctor-options.ts";
+import { DOCTOR_EXIT, EXIT, Failure } from "../../core/exit.ts";
+import {
+  type Finding,
+  namespaceFinding,
+  podFinding,
+  registrationFindings,
+  type Webhooks,
+  webhooksOf,
+} from "../../core/inject/findings.ts";
+import { presenceOf } from "../../core/inject/presence.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
+import type { Environment } from "../../core/option.ts";
+import { counted } from "../../core/wording.ts";
+import type { Log } from "../../system/log.ts";
+import { writeOutput } from "../../system/output.ts";
+import type { Signals } from "../../system/signals.ts";
+import { isTrouble } from "../api-error.ts";
+import { connect } from "../client.ts";
+import { stopsOf } from "../stops.ts";
+import { createReader, type Reader, readRegistrations } from "./read.ts";
+
+interface Around {
+  readonly env: Environment;
+  readonly log: Log;
+  readonly signals: Signals;
+}
+
+/** Reads, and changes nothing. Resolves to the exit code. @throws Failure 69 where there is no API server */
+export async function examine(settings: DoctorSettings, { env, log, signals }: Around): Promise<number> {
+  const { kubeconfig, context, namespace, json } = settings;
+  const { first: signal } = stopsOf(signals);
+  try {
+    const reader = createReader(await connect({ env, kubeconfig, context }, log), signal);
+    const { findings, pods, injected } = await examineAll(reader, [...new Set(namespace.flat())]);
+    const { refusals } = reader;
+    const report = { findings, pods, injected, refusals };
+    await writeOutput(json ? `${JSON.stringify(report, null, 2)}\n` : textOfReport(report));
+    return findings.length > 0 ? DOCTOR_EXIT.found : EXIT.ok;
+  } catch (error) {
+    if (signal.aborted) throw new Failure(EXIT.unavailable, "told to stop before all was read");
+    if (isTrouble(error)) throw new Failure(EXIT.unavailable, error.message, { cause: error });
+    throw error;
+  }
+}
+
+interface Report {
+  readonly findings: readonly Finding[];
+  /** How many were looked at, and how many of these have ebb. */
+  readonly pods: number;
+  readonly injected: number;
+  readonly refusals: readonly string[];
+}
+
+async function examineAll(reader: Reader, namespaces: readonly string[]): Promise<Omit<Report, "refusals">> {
+  const registrations = await readRegistrations(reader);
+  const webhooks = webhooksOf(registrations);
+  const labels = await readLabels(reader, namespaces);
+  const inPods = await examinePods(reader, namespaces, { labels, webhooks });
+  const ofLabels = [...labels].flatMap(([name, label]) => namespaceFinding(name, label) ?? []);
+  const ofRegistrations = (registrations ?? []).flatMap(registrationFindings);
+  return {
+    ...inPods,
+    findings: [...ofRegistrations, ...(await leftBindings(reader)), ...ofLabels, ...inPods.findings],
+  };
+}
+
+interface Known {
+  readonly labels: ReadonlyMap<string, string>;
+  readonly webhooks: Webhooks;
+}
+
+async function examinePods(reader: Reader, namespaces: readonly string[], { labels, webhooks }: Known) {
+  const findings: Finding[] = [];
+  let pods = 0;
+  let injected = 0;
+  const paths =
+    namespaces.length === 0 ? ["/api/v1/pods"] : namespaces.map((name) => `/api/v1/namespaces/${name}/pods`);
+  for (const path of paths) {
+    await reader.each(path, { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" }, (pod) => {
+      const { namespace, deletionTimestamp } = objectOf(pod.metadata);
+      if (deletionTimestamp !== undefined) return;
+      pods += 1;
+      if (presenceOf(pod).kind === "present") injected += 1;
+      const finding = podFinding(pod, labels.get(String(namespace)), webhooks);
+      if (finding !== undefined) findings.push(finding);
+    });
+  }
+  return { findings, pods, injected };
+}
+
+const LABEL = "ebb.dev/inject";
+
+/** The label of each namespace that has it. @throws Failure 69 where one that was named does not exist */
+async function readLabels(reader: Reader, namespaces: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const labels = new Map<string, string>();
+  const put = ({ metadata }: JsonObject): void => {
+    const { name, labels: all } = objectOf(metadata);
+    const label = textOf(objectOf(all)[LABEL]);
+    if (label !== undefined) labels.set(String(name), label);
+  };
+  if (namespaces.length === 0) await reader.each("/api/v1/namespaces", { labelSelector: LABEL }, put);
+  for (const name of namespaces) {
+    const namespace = await reader.get(`/api/v1/namespaces/${name}`);
+    if (namespace === "absent") throw new Failure(EXIT.unavailable, `there is no namespace "${name}"`);
+    if (namespace !== undefined) put(namespace);
+  }
+  return labels;
+}
+
+/** Rights in the whole cluster whose account went with its namespace. */
+async function leftBindings(reader: Reader): Promise<readonly Finding[]> {
+  const bindings: JsonObject[] = [];
+  const path = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
+  await reader.each(path, { labelSelector: "app.kubernetes.io/name=ebb" }, (each) => bindings.push(each));
+  const findings: Finding[] = [];
+  for (const { metadata, roleRef, subjects } of bindings) {
+    const { namespace, name } = objectOf(listOf(subjects)[0]);
+    const account = await reader.get(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}`);
+    if (account !== "absent") continue;
+    const own = String(objectOf(metadata).name);
+    const command = `kubectl delete clusterrolebinding/${own} clusterrole/${objectOf(roleRef).name}`;
+    const message = `its ServiceAccount ${namespace}/${name} does not exist, so it is left over: ${command}`;
+    findings.push({ object: `ClusterRoleBinding ${own}`, message });
+  }
+  return findings;
+}
+
+const MOST_LINES = 100;
+
+function textOfReport({ findings, pods, injected, refusals }: Report): string {
+  const lines = findings.slice(0, MOST_LINES).map(({ object, message }) => `${object}: ${message}`);
+  const rest = findings.length - lines.length;
+  if (rest > 0) lines.push(`and ${rest} more: --json lists all`);
+  lines.push(...refusals.map((refusal) => `not looked at: ${refusal}`));
+  lines.push(`${counted(pods, "pod")}, ${injected} with ebb: ${counted(findings.length, "finding")}`);
+  return lines.map((line) => `${oneLine(line)}\n`).join("");
+}

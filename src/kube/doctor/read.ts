@@ -1,0 +1,94 @@
+import type { Registration } from "../../core/inject/findings.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
+import { ApiError, isNotFound } from "../api-error.ts";
+import { CONFIGURATIONS } from "../certificates/ca-bundle.ts";
+import { type ApiClient, type List, type Query, withQuery } from "../client.ts";
+
+/** Reads what may be read, and remembers what may not. */
+export interface Reader {
+  /** "absent": it does not exist. undefined: it may not be read. */
+  get(path: string): Promise<JsonObject | "absent" | undefined>;
+  /** In pages, each let go before the next. False: they may not be read. */
+  each(path: string, query: Query, found: (object: JsonObject) => void): Promise<boolean>;
+  readonly refusals: readonly string[];
+}
+
+const PAGE = 500;
+
+export function createReader(api: ApiClient, signal: AbortSignal): Reader {
+  const refusals = new Set<string>();
+  const ask = async <T>(path: string): Promise<T | undefined> => {
+    try {
+      return await api.get<T>(path, { signal });
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 403)) throw error;
+      refusals.add(error.message);
+      return undefined;
+    }
+  };
+  return {
+    async get(path) {
+      try {
+        return await ask<JsonObject>(path);
+      } catch (error) {
+        if (isNotFound(error)) return "absent";
+        throw error;
+      }
+    },
+    async each(path, query, found) {
+      let rest: string | undefined;
+      do {
+        const page = await ask<List<JsonObject>>(withQuery(path, { ...query, limit: PAGE, continue: rest }));
+        if (page === undefined) return false;
+        for (const item of page.items) found(item);
+        rest = page.metadata.continue || undefined;
+      } while (rest !== undefined);
+      return true;
+    },
+    get refusals() {
+      return [...refusals];
+    },
+  };
+}
+
+/** ebb's own, whatever they are called; undefined: they may not be read. */
+export async function readRegistrations(reader: Reader): Promise<readonly Registration[] | undefined> {
+  const found: JsonObject[] = [];
+  const isRead = await reader.each(CONFIGURATIONS, {}, (each) => found.push(each));
+  if (!isRead) return undefined;
+  const own = found.flatMap((each) => registrationIn(each) ?? []);
+  return await Promise.all(own.map((each) => readService(reader, each)));
+}
+
+interface Registered extends Pick<Registration, "name" | "isRequired" | "isTrusted"> {
+  readonly place: { readonly namespace: string; readonly name: string };
+}
+
+function registrationIn({ metadata, webhooks }: JsonObject): Registered | undefined {
+  const own = listOf(webhooks)
+    .map(objectOf)
+    .filter(({ name }) => /(^|\.)inject\.ebb\.dev$/.test(textOf(name) ?? ""));
+  const configs = own.map(({ clientConfig }) => objectOf(clientConfig));
+  const { namespace, name } = objectOf(configs[0]?.service);
+  if (typeof namespace !== "string" || typeof name !== "string") return undefined;
+  return {
+    name: String(objectOf(metadata).name),
+    isRequired: own.some(({ failurePolicy }) => failurePolicy !== "Ignore"),
+    isTrusted: configs.every(({ caBundle }) => (textOf(caBundle) ?? "") !== ""),
+    place: { namespace, name },
+  };
+}
+
+async function readService(reader: Reader, { place, ...registered }: Registered): Promise<Registration> {
+  const { namespace, name } = place;
+  const service = await reader.get(`/api/v1/namespaces/${namespace}/services/${name}`);
+  const whole = { ...registered, service: `${namespace}/${name}` };
+  if (service === "absent") return { ...whole, isServiceThere: false, deployments: [] };
+  if (service === undefined) return { ...whole, isServiceThere: undefined, deployments: undefined };
+  const selector = Object.entries(objectOf(objectOf(service.spec).selector));
+  const query = { labelSelector: selector.map(([label, value]) => `${label}=${value}`).join(",") };
+  const deployments: JsonObject[] = [];
+  const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+  const isRead = await reader.each(path, query, (each) => deployments.push(each));
+  return { ...whole, isServiceThere: true, deployments: isRead ? deployments : undefined };
+}

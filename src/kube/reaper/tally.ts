@@ -1,0 +1,40 @@
+import { Gauge, type Registry } from "prom-client";
+
+/** How many pods are in which state now. */
+export interface Tally<S extends string> {
+  /** undefined: the pod is gone, or not counted. True: that is another state than before. */
+  put(uid: string, state: S | undefined): boolean;
+}
+
+interface About<S extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly label: string;
+  readonly states: readonly S[];
+}
+
+export function createTally<S extends string>(registry: Registry, { name, help, label, states }: About<S>): Tally<S> {
+  const known = new Map<string, S>();
+  const counts = new Map<S, number>();
+  const add = (state: S, count: number): void => void counts.set(state, (counts.get(state) ?? 0) + count);
+  new Gauge({
+    name,
+    help,
+    labelNames: [label],
+    registers: [registry],
+    collect() {
+      for (const state of states) this.set({ [label]: state }, counts.get(state) ?? 0);
+    },
+  });
+  return {
+    put(uid, state) {
+      const before = known.get(uid);
+      if (before === state) return false;
+      if (before !== undefined) add(before, -1);
+      if (state === undefined) return known.delete(uid);
+      known.set(uid, state);
+      add(state, 1);
+      return true;
+    },
+  };
+}

@@ -1,3 +1,4 @@
+import { deafTo, stopSignalOf } from "./inject/stop-signal.ts";
 import { type JsonObject, withField } from "./json.ts";
 import type { Remark } from "./patch.ts";
 import type { Chosen, Told } from "./patch-containers.ts";
@@ -75,6 +76,7 @@ export function planPart(chosen: Chosen, context: Context): AppPart {
       ...ownVariables(chosen, options),
       ...(leaving.warning === undefined ? [] : [leaving.warning]),
       ...strange,
+      ...deafTo(container, at),
     ],
   };
 }
@@ -85,6 +87,8 @@ function optionsOf(container: Container, { pod: { spec }, told, surroundings }: 
   const pod = new Map([["restart-policy", policyOfKubelet], ...surroundings.options]);
   const grace = spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE;
   if (grace > 0) pod.set("pod-grace", `${grace}s`);
+  const stopSignal = stopSignalOf(container);
+  if (stopSignal !== undefined) pod.set("stop-signal", stopSignal);
   const own = wishes.own.get(container.name) ?? new Map();
   return chooseOptions({
     pod,

@@ -22,7 +22,10 @@ const container = z.looseObject({
   env: listOf(z.looseObject({ name: text, value: z.nullish(text) })),
   volumeMounts: listOf(z.looseObject({ name: text, mountPath: text, subPath: z.nullish(text) })),
   lifecycle: z.nullish(
-    z.looseObject({ preStop: z.nullish(z.looseObject({ exec: z.nullish(z.looseObject({ command: listOf(text) })) })) }),
+    z.looseObject({
+      stopSignal: z.nullish(text),
+      preStop: z.nullish(z.looseObject({ exec: z.nullish(z.looseObject({ command: listOf(text) })) })),
+    }),
   ),
   resources,
   restartPolicy: z.nullish(text),

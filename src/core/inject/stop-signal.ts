@@ -1,0 +1,20 @@
+import type { Remark } from "../patch.ts";
+import type { Container } from "../patch-pod.ts";
+import { stopSignals } from "../syntax.ts";
+
+/** What the kubelet sends where it does not know the field (before Kubernetes 1.33, or without ContainerStopSignals). */
+const USUAL = ["TERM", "INT"];
+
+/** The value of --stop-signal for a container whose manifest names another signal; undefined: none, or one that ebb cannot catch. */
+export function stopSignalOf({ lifecycle }: Container): string | undefined {
+  const name = lifecycle?.stopSignal?.replace(/^SIG/, "");
+  if (name === undefined || USUAL.includes(name) || stopSignals.parse(name) === undefined) return undefined;
+  return [name, ...USUAL].join(",");
+}
+
+export function deafTo({ lifecycle }: Container, at: number): readonly Remark[] {
+  const name = lifecycle?.stopSignal;
+  if (name == null || stopSignals.parse(name) !== undefined) return [];
+  const message = `ebb cannot catch ${name}, so it neither drains nor quits the sidecars when this container is stopped: expected ${stopSignals.expected}`;
+  return [{ field: `spec.containers[${at}].lifecycle.stopSignal`, message }];
+}

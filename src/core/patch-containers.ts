@@ -1,10 +1,10 @@
+import { listed, missing, unknownSidecars } from "./inject/names.ts";
 import type { Policy, Remark } from "./patch.ts";
 import type { Wishes } from "./patch-annotations.ts";
 import { type Starter, starterOf, wrap } from "./patch-command.ts";
 import { annotationField, type Container, type Pod } from "./patch-pod.ts";
 import type { ContainerStatus, Known } from "./patch-status.ts";
 import { isSidecar, withoutTag } from "./sidecars/containers.ts";
-import { nearest } from "./suggestion.ts";
 
 /** A container that ebb is to start, and how its command is then. */
 export interface Chosen {
@@ -62,44 +62,8 @@ interface Wanted {
   readonly container: Container;
 }
 
-/** Names in a sentence, where they are not too many for one. */
-function list(names: readonly string[]): string {
-  return names.length <= MANY ? names.join(", ") : `${names.slice(0, MANY).join(", ")} and ${names.length - MANY} more`;
-}
-
-const MANY = 20;
-
-function missing(named: ReadonlySet<string>, { spec }: Pod): readonly Remark[] {
-  const names = new Set(spec.containers.map(({ name }) => name));
-  const inits = new Set((spec.initContainers ?? []).map(({ name }) => name));
-  const field = annotationField("ebb.dev/containers");
-  const there = list([...names]);
-  return [...named]
-    .filter((name) => !names.has(name))
-    .map((name) => {
-      const what = inits.has(name)
-        ? `"${name}" is an init container, which ebb never starts`
-        : `there is no container "${name}"`;
-      return { field, message: `${what}: this pod's containers are ${there}` };
-    });
-}
-
-/** A name with a slip in it would make the sidecar an app. Those that ebb knows by name may be injected later. */
-function unknownSidecars({ spec }: Pod, { sidecars }: Wishes): readonly Remark[] {
-  const names = [...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name);
-  const there = new Set(names);
-  const field = annotationField("ebb.dev/sidecars");
-  return sidecars
-    .filter((name) => !there.has(name) && !isSidecar(name, undefined))
-    .map((name) => {
-      const near = nearest(name, names);
-      const hint = near === undefined ? "" : `; did you mean ${near}?`;
-      return { field, message: `there is no container "${name}": this pod's containers are ${list(names)}${hint}` };
-    });
-}
-
 function nothingToStart(containers: readonly Container[]): Remark {
-  const names = list(containers.map(({ name }) => name));
+  const names = listed(containers.map(({ name }) => name));
   return {
     field: "spec.containers",
     message: `there are only sidecars here (${names}); if one of them is the app, name it with ebb.dev/containers`,
@@ -109,7 +73,7 @@ function nothingToStart(containers: readonly Container[]): Remark {
 /** Annotations of containers that ebb does not start. */
 function strayNames(started: readonly string[], { own, entrypoints }: Wishes): readonly Remark[] {
   const chosen = new Set(started);
-  const all = list(started) || "none";
+  const all = listed(started) || "none";
   const options = [...own].flatMap(([name, said]) => [...said.keys()].map((flag) => [name, flag] as const));
   const said = [...options, ...[...entrypoints.keys()].map((name) => [name, "entrypoint"] as const)];
   return said
@@ -125,7 +89,7 @@ function unclear(wanted: readonly Wanted[], { entrypoint, entrypoints }: Wishes)
   const names = wanted.filter(hasNoCommand).map(({ container }) => container.name);
   const open = names.filter((name) => !entrypoints.has(name));
   if (entrypoint === undefined || open.length < 2) return [];
-  const message = `several containers have no command: write ebb.dev/entrypoint.NAME for each of ${list(open)}`;
+  const message = `several containers have no command: write ebb.dev/entrypoint.NAME for each of ${listed(open)}`;
   return [{ field: annotationField("ebb.dev/entrypoint"), message }];
 }
 

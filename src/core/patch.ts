@@ -1,4 +1,5 @@
 import { shortened } from "./base/text.ts";
+import { otherSystem } from "./inject/other-system.ts";
 import { removeEbb } from "./inject/remove.ts";
 import { type JsonObject, objectOf } from "./json.ts";
 import { idleAnnotations, readAsked, readWishes } from "./patch-annotations.ts";
@@ -147,16 +148,6 @@ function inject(pod: Pod, policy: Policy, asked: boolean): Injection {
 }
 
 const nothing = { options: new Map(), entrypoints: new Map() };
-
-/** Why ebb cannot run there. */
-function otherSystem({ spec }: Pod): Remark | undefined {
-  const message = "ebb is for Linux, and this pod is for Windows";
-  if (spec.os?.name === "windows") return { field: "spec.os.name", message };
-  if (objectOf(objectOf(spec.securityContext).windowsOptions).hostProcess === true)
-    return { field: "spec.securityContext.windowsOptions.hostProcess", message };
-  const label = ["kubernetes.io/os", "beta.kubernetes.io/os"].find((name) => spec.nodeSelector?.[name] === "windows");
-  return label === undefined ? undefined : { field: `spec.nodeSelector[${label}]`, message };
-}
 
 function distinct(remarks: readonly Remark[]): readonly Remark[] {
   return [...new Map(remarks.map((remark) => [`${remark.field}: ${remark.message}`, remark])).values()];

@@ -1,0 +1,43 @@
+import type { Remark } from "../patch.ts";
+import type { Wishes } from "../patch-annotations.ts";
+import { annotationField, type Pod } from "../patch-pod.ts";
+import { isSidecar } from "../sidecars/containers.ts";
+import { nearest } from "../suggestion.ts";
+
+// Names of containers in annotations.
+
+/** Names in a sentence, where they are not too many for one. */
+export function listed(names: readonly string[]): string {
+  return names.length <= MANY ? names.join(", ") : `${names.slice(0, MANY).join(", ")} and ${names.length - MANY} more`;
+}
+
+const MANY = 20;
+
+export function missing(named: ReadonlySet<string>, { spec }: Pod): readonly Remark[] {
+  const names = new Set(spec.containers.map(({ name }) => name));
+  const inits = new Set((spec.initContainers ?? []).map(({ name }) => name));
+  const field = annotationField("ebb.dev/containers");
+  const there = listed([...names]);
+  return [...named]
+    .filter((name) => !names.has(name))
+    .map((name) => {
+      const what = inits.has(name)
+        ? `"${name}" is an init container, which ebb never starts`
+        : `there is no container "${name}"`;
+      return { field, message: `${what}: this pod's containers are ${there}` };
+    });
+}
+
+/** A name with a slip in it would make the sidecar an app. Those that ebb knows by name may be injected later. */
+export function unknownSidecars({ spec }: Pod, { sidecars }: Wishes): readonly Remark[] {
+  const names = [...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name);
+  const there = new Set(names);
+  const field = annotationField("ebb.dev/sidecars");
+  return sidecars
+    .filter((name) => !there.has(name) && !isSidecar(name, undefined))
+    .map((name) => {
+      const near = nearest(name, names);
+      const hint = near === undefined ? "" : `; did you mean ${near}?`;
+      return { field, message: `there is no container "${name}": this pod's containers are ${listed(names)}${hint}` };
+    });
+}

@@ -1,0 +1,13 @@
+import { objectOf } from "../json.ts";
+import type { Remark } from "../patch.ts";
+import type { Pod } from "../patch-pod.ts";
+
+/** Why ebb cannot run there. */
+export function otherSystem({ spec }: Pod): Remark | undefined {
+  const message = "ebb is for Linux, and this pod is for Windows";
+  if (spec.os?.name === "windows") return { field: "spec.os.name", message };
+  if (objectOf(objectOf(spec.securityContext).windowsOptions).hostProcess === true)
+    return { field: "spec.securityContext.windowsOptions.hostProcess", message };
+  const label = ["kubernetes.io/os", "beta.kubernetes.io/os"].find((name) => spec.nodeSelector?.[name] === "windows");
+  return label === undefined ? undefined : { field: `spec.nodeSelector[${label}]`, message };
+}

@@ -1,8 +1,9 @@
+import { STATUS } from "./inject/marks.ts";
 import { parseWords } from "./injection-options.ts";
 import type { Remark } from "./patch.ts";
 import { mismatch, optionNamed, podOptionFlags, problemOf } from "./patch-options.ts";
 import { annotationField } from "./patch-pod.ts";
-import { NATIVE, STATUS } from "./patch-status.ts";
+import { NATIVE } from "./patch-status.ts";
 import { sidecarNames } from "./sidecars/registry.ts";
 import { nearest } from "./suggestion.ts";
 import { boolean, splitBy } from "./syntax.ts";

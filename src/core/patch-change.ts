@@ -1,3 +1,4 @@
+import { STATUS } from "./inject/marks.ts";
 import { type JsonObject, objectOf, withField } from "./json.ts";
 import type { Remark } from "./patch.ts";
 import { chooseContainers, type Told } from "./patch-containers.ts";
@@ -8,7 +9,7 @@ import { chooseOptions } from "./patch-options.ts";
 import { type AppPart, type Context, changed, type Part, planPart, statusOf } from "./patch-part.ts";
 import type { Pod } from "./patch-pod.ts";
 import { rivals } from "./patch-several.ts";
-import { NATIVE, STATUS, type Status } from "./patch-status.ts";
+import { NATIVE, type Status } from "./patch-status.ts";
 import { annotationsVolume, ebbMount, ebbVolume, volumeNames, volumesOf } from "./patch-volumes.ts";
 import { sidecarIn } from "./sidecars/containers.ts";
 

@@ -1,8 +1,9 @@
+import { INSTALL } from "./inject/marks.ts";
 import { type JsonObject, valueAt } from "./json.ts";
 import type { Policy } from "./patch.ts";
 import { EBB_FOLDER } from "./patch-command.ts";
 import { type Amounts, freeName, type Pod } from "./patch-pod.ts";
-import { INSTALL, installCommand } from "./patch-status.ts";
+import { installCommand } from "./patch-status.ts";
 import { parseQuantity } from "./quantity.ts";
 
 /** The init container that copies ebb into a volume. Its image's user is 65532 (Dockerfile.distroless). */

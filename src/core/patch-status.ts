@@ -1,16 +1,13 @@
 import * as z from "zod/mini";
+import { INSTALL, STATUS } from "./inject/marks.ts";
 import { type JsonObject, objectOf, withField, withoutField } from "./json.ts";
 import type { Remark } from "./patch.ts";
 import { EBB, unwrap } from "./patch-command.ts";
 import { optionNamed, problemOf } from "./patch-options.ts";
 import { annotationField, type Container, type Pod } from "./patch-pod.ts";
 
-/** The annotation that says what ebb has put into a pod, so that it can be put there anew, or taken out. */
-export const STATUS = "ebb.dev/status";
 /** The annotation that names the sidecars of a pod that are native, for `auto`: no injector's may say it. */
 export const NATIVE = "ebb.dev/native";
-/** The init container that copies ebb; a number behind it where the pod has one of that name. */
-export const INSTALL = "ebb-install";
 export const installCommand: readonly string[] = ["/ebb", "install", EBB];
 
 const containerStatus = z.object({

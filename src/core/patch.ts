@@ -1,11 +1,12 @@
 import { shortened } from "./base/text.ts";
+import { STATUS } from "./inject/marks.ts";
 import { otherSystem } from "./inject/other-system.ts";
 import { removeEbb } from "./inject/remove.ts";
 import { type JsonObject, objectOf } from "./json.ts";
 import { idleAnnotations, readAsked, readWishes } from "./patch-annotations.ts";
 import { planChange } from "./patch-change.ts";
 import { annotationField, checkPod, type Pod } from "./patch-pod.ts";
-import { type Former, readStatus, STATUS, takeOut } from "./patch-status.ts";
+import { type Former, readStatus, takeOut } from "./patch-status.ts";
 import { isSame } from "./same.ts";
 import { isSidecar } from "./sidecars/containers.ts";
 

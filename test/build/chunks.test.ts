@@ -44,7 +44,7 @@ test.each([
   ["YAML", "keepSourceTokens", 4],
   ["certificates", "tbsCertificate", 1],
   ["metrics", "ebb_webhook_", 1],
-  ["the change of pods", "ebb-install", 2],
+  ["the change of pods", "ebb.dev-podinfo", 2],
 ])("%s: loaded by the commands of the cluster side that need it, and by nobody else", (_, word, times) => {
   const those = later.filter((text) => text.includes(word));
   expect(those).toHaveLength(times);

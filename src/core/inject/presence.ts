@@ -1,6 +1,8 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../json.ts";
-import { readAsked } from "../patch-annotations.ts";
-import { INSTALL, STATUS } from "../patch-status.ts";
+import { boolean } from "../syntax.ts";
+import { ASK, INSTALL, STATUS } from "./marks.ts";
+
+// Of what the reaper needs for its metric this is all: it does not change pods.
 
 /** Whether ebb was put into a pod, and by which image; undefined: that is not known. */
 export type Presence = { readonly kind: "absent" } | { readonly kind: "present"; readonly image: string | undefined };
@@ -22,9 +24,9 @@ export function asksBy(
   { metadata }: JsonObject,
   { label, all }: { readonly label: string | undefined; readonly all: boolean },
 ): "annotation" | "namespace" | "--all" | undefined {
-  const wish = readAsked(objectOf(objectOf(metadata).annotations));
-  if (wish === false || typeof wish === "object" || label === "false") return undefined;
-  if (wish) return "annotation";
+  const wish = objectOf(objectOf(metadata).annotations)[ASK];
+  if (label === "false") return undefined;
+  if (wish !== undefined) return typeof wish === "string" && boolean.parse(wish) === true ? "annotation" : undefined;
   if (label === "true") return "namespace";
   return all ? "--all" : undefined;
 }

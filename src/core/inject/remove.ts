@@ -2,7 +2,8 @@ import { type JsonObject, objectOf } from "../json.ts";
 import type { Remark } from "../patch.ts";
 import { EBB } from "../patch-command.ts";
 import { checkPod, type Pod } from "../patch-pod.ts";
-import { readStatus, STATUS, takeOut } from "../patch-status.ts";
+import { readStatus, takeOut } from "../patch-status.ts";
+import { STATUS } from "./marks.ts";
 
 /** What comes of taking ebb out of a pod. undefined: ebb never changed it. */
 export type Removal =

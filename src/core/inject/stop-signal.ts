@@ -7,7 +7,8 @@ const USUAL = ["TERM", "INT"];
 
 /** The value of --stop-signal for a container whose manifest names another signal; undefined: none, or one that ebb cannot catch. */
 export function stopSignalOf({ lifecycle }: Container): string | undefined {
-  const name = lifecycle?.stopSignal?.replace(/^SIG/, "");
+  const signal = lifecycle?.stopSignal ?? undefined;
+  const name = signal?.startsWith("SIG") ? signal.slice("SIG".length) : signal;
   if (name === undefined || USUAL.includes(name) || stopSignals.parse(name) === undefined) return undefined;
   return [name, ...USUAL].join(",");
 }

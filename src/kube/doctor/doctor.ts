@@ -9,6 +9,7 @@ import {
   type Webhooks,
   webhooksOf,
 } from "../../core/inject/findings.ts";
+import { ASK } from "../../core/inject/marks.ts";
 import { presenceOf } from "../../core/inject/presence.ts";
 import { type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
 import type { Environment } from "../../core/option.ts";
@@ -90,17 +91,15 @@ async function examinePods(reader: Reader, namespaces: readonly string[], { labe
   return { findings, pods, injected };
 }
 
-const LABEL = "ebb.dev/inject";
-
 /** The label of each namespace that has it. @throws Failure 69 where one that was named does not exist */
 async function readLabels(reader: Reader, namespaces: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const labels = new Map<string, string>();
   const put = ({ metadata }: JsonObject): void => {
     const { name, labels: all } = objectOf(metadata);
-    const label = textOf(objectOf(all)[LABEL]);
+    const label = textOf(objectOf(all)[ASK]);
     if (label !== undefined) labels.set(String(name), label);
   };
-  if (namespaces.length === 0) await reader.each("/api/v1/namespaces", { labelSelector: LABEL }, put);
+  if (namespaces.length === 0) await reader.each("/api/v1/namespaces", { labelSelector: ASK }, put);
   for (const name of namespaces) {
     const namespace = await reader.get(`/api/v1/namespaces/${name}`);
     if (namespace === "absent") throw new Failure(EXIT.unavailable, `there is no namespace "${name}"`);

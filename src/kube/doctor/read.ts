@@ -67,7 +67,7 @@ interface Registered extends Pick<Registration, "name" | "isRequired" | "isTrust
 function registrationIn({ metadata, webhooks }: JsonObject): Registered | undefined {
   const own = listOf(webhooks)
     .map(objectOf)
-    .filter(({ name }) => /(^|\.)inject\.ebb\.dev$/.test(textOf(name) ?? ""));
+    .filter(({ name }) => `.${textOf(name)}`.endsWith(".inject.ebb.dev"));
   const configs = own.map(({ clientConfig }) => objectOf(clientConfig));
   const { namespace, name } = objectOf(configs[0]?.service);
   if (typeof namespace !== "string" || typeof name !== "string") return undefined;

@@ -1,6 +1,6 @@
+import { ASK, STATUS } from "../../core/inject/marks.ts";
 import { NAMESPACE_PATH, PATH } from "../../core/inject/paths.ts";
 import type { Requirement } from "../../core/label-selector.ts";
-import { STATUS } from "../../core/patch-status.ts";
 import { type Installation, type Manifest, metadataOf, nameOf, namespaceOf } from "./installation.ts";
 
 /** The webhook's registration: which pods the API server asks it about, and what happens where it does not answer. */
@@ -32,7 +32,7 @@ function webhooksOf(installation: Installation) {
     return [webhook(installation, { name: NAME, path: PATH, condition: notOptedOut, label: notIn("false") })];
   }
   const ofPods = { name: NAME, path: PATH, condition: optedIn, label: notIn("true", "false") };
-  const label = { key: ANNOTATION, operator: "In", values: ["true"] } as const;
+  const label = { key: ASK, operator: "In", values: ["true"] } as const;
   const ofNamespaces = { name: `namespace.${NAME}`, path: NAMESPACE_PATH, condition: notOptedOut, label };
   return [webhook(installation, ofPods), webhook(installation, ofNamespaces)];
 }
@@ -66,10 +66,9 @@ function webhook(installation: Installation, { name, path, condition, label }: A
   };
 }
 
-const ANNOTATION = "ebb.dev/inject";
-const isAnnotated = `has(object.metadata.annotations) && '${ANNOTATION}' in object.metadata.annotations`;
+const isAnnotated = `has(object.metadata.annotations) && '${ASK}' in object.metadata.annotations`;
 /** Or ebb is in it all the same, and is to be taken out. */
-const isNotFalse = `(object.metadata.annotations['${ANNOTATION}'] != 'false' || '${STATUS}' in object.metadata.annotations)`;
+const isNotFalse = `(object.metadata.annotations['${ASK}'] != 'false' || '${STATUS}' in object.metadata.annotations)`;
 
 /** What is neither true nor false is asked about too: its user is told. */
 const optedIn = { name: "opted-in", expression: `${isAnnotated} && ${isNotFalse}` };
@@ -82,7 +81,7 @@ function notOurs(namespace: string): Requirement {
 
 /** A namespace without the label, or with another value. */
 function notIn(...values: readonly string[]): Requirement {
-  return { key: ANNOTATION, operator: "NotIn", values };
+  return { key: ASK, operator: "NotIn", values };
 }
 
 const failurePolicyNote = {

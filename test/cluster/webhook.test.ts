@@ -140,9 +140,10 @@ test.concurrent("a namespace that says no is left alone, whatever its pods say",
 describe("a namespace that says yes", () => {
   const asking = { "ebb.dev/inject": "true" };
 
-  test.concurrent("gets ebb in all of its pods: a Job beside a real Envoy completes without any annotation", async () => {
+  test.concurrent("gets ebb in all of its pods: a Job beside a real Envoy that does not ask for ebb completes", async () => {
     await using here = await installed.namespace(asking);
-    await here.apply([configMap, jobOf("work", { containers: [app("exit", "0"), envoy], volumes: [volume] })]);
+    const job = jobOf("work", { containers: [app("exit", "0"), envoy], volumes: [volume] });
+    await here.apply([configMap, annotated(job, { "ebb.dev/sidecar": "envoy" })]); // waited for, however late it starts
     await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
     expect(initContainers(await here.podOf("work"))).toEqual(["ebb-install"]);
   });
@@ -175,10 +176,10 @@ test.concurrent("an injected template that now says no makes pods without ebb", 
   expect(Object.keys(made.metadata.annotations ?? {})).not.toContain("ebb.dev/status");
 });
 
-/** The object with the annotation on its pods. */
-function annotated(object: KubeObject): KubeObject {
+/** The object with annotations on its pods: with that which asks for ebb, unless others are given. */
+function annotated(object: KubeObject, annotations: Readonly<Record<string, string>> = inject): KubeObject {
   const { spec } = object as KubeObject & { spec: { template: { metadata: object } } };
-  const metadata = { ...spec.template.metadata, annotations: inject };
+  const metadata = { ...spec.template.metadata, annotations };
   return { ...object, spec: { ...spec, template: { ...spec.template, metadata } } };
 }
 

@@ -43,7 +43,10 @@ test.concurrent("both replicas are ready, and were refused nothing that they ask
   for (const log of logs) expect(log).not.toMatch(/"level":"error"|forbidden/);
 });
 
-describe("a Job beside a real Envoy, with nothing but an annotation", () => {
+describe("a Job beside a real Envoy, with nothing but annotations", () => {
+  /** On a busy node Envoy may start later than `auto` looks for it. */
+  const patient = { ...inject, "ebb.dev/detect": "2m" };
+
   test.concurrent.each([
     ["completes where its app ends with 0", ["exit", "0"], 0, "Complete"],
     ["fails with its app's own code", ["exit", "3"], 3, "Failed"],
@@ -51,7 +54,7 @@ describe("a Job beside a real Envoy, with nothing but an annotation", () => {
   ] as const)("%s", async (_, words, code, condition) => {
     await using here = await installed.namespace();
     const job = jobOf("work", { containers: [app(...words), envoy], volumes: [volume] });
-    await here.apply([configMap, annotated(job)]);
+    await here.apply([configMap, annotated(job, patient)]);
     await here.until(`the Job is ${condition}`, async () => hasCondition(await here.job("work"), condition));
     const pod = await here.podOf("work");
     expect([exitCodeOf(pod, "app"), exitCodeOf(pod, "envoy")]).toEqual([code, 0]);

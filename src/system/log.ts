@@ -1,4 +1,4 @@
-import { oneLine } from "../core/base/text.ts";
+import { capped, oneLine } from "../core/base/text.ts";
 import { formatDuration } from "../core/duration.ts";
 import { type Sources, unknownVariables } from "../core/option.ts";
 import { options, type Settings } from "../core/options.ts";
@@ -125,12 +125,9 @@ const names: Readonly<Record<number, string>> = { 20: "debug", 30: "info", 40: "
 
 function formatJson(entry: object): string {
   const { time, level, msg, ...fields } = entry as Entry;
-  return JSON.stringify({
-    level: names[level],
-    time: new Date(time).toISOString(),
-    msg: `ebb: ${msg}`,
-    ...fields,
-  });
+  const line: Record<string, unknown> = { level: names[level], time: new Date(time).toISOString(), msg: `ebb: ${msg}` };
+  for (const name in fields) line[name] = capped(fields[name as never]);
+  return JSON.stringify(line);
 }
 
 function formatText(entry: object): string {
@@ -139,8 +136,9 @@ function formatText(entry: object): string {
   return `${prefix}${msg}${Object.entries(fields).map(formatField).join("")}`;
 }
 
-function formatField([name, value]: readonly [string, unknown]): string {
-  if (value === undefined) return ""; // as JSON has it
+function formatField([name, whole]: readonly [string, unknown]): string {
+  if (whole === undefined) return ""; // as JSON has it
+  const value = capped(whole);
   if (typeof value === "number" && name.endsWith("Ms")) return ` ${name.slice(0, -2)}=${formatDuration(value)}`;
   const text = Array.isArray(value) ? value.join(",") : typeof value === "string" ? value : JSON.stringify(value);
   if (!/[\s"]/.test(text)) return ` ${name}=${text}`;

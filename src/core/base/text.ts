@@ -58,3 +58,30 @@ export function shortened(text: string, most: number): string {
   const half = text.charCodeAt(most - 1) >> 10 === 0xd800 >> 10 ? 1 : 0; // no half of a character
   return `${text.slice(0, most - half)}… (${text.length - most + half} more characters)`;
 }
+
+const LONGEST_LOGGED = 4096;
+
+/** A value as a log line shows it, whatever length others gave it. A list keeps its first items; a long object becomes text. */
+export function capped(value: unknown, most = LONGEST_LOGGED): unknown {
+  if (typeof value === "string") return shortened(value, most);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return cappedList(value, most);
+  const text = textOf(value);
+  return text.length > most ? shortened(text, most) : value;
+}
+
+function cappedList(list: readonly unknown[], most: number): readonly unknown[] {
+  let left = most;
+  const end = list.findIndex((item) => {
+    left -= textOf(item).length + 1;
+    return left < 0;
+  });
+  if (end < 0) return list;
+  const kept = end === 0 ? [shortened(textOf(list[0]), most)] : list.slice(0, end);
+  const rest = list.length - kept.length;
+  return rest === 0 ? kept : [...kept, `… (${rest} more)`];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { oneLine, printable } from "../../../src/core/base/text.ts";
+import { capped, oneLine, printable } from "../../../src/core/base/text.ts";
 
 test.each([
   ["plain text: äöü 日本語 👍🏽", "plain text: äöü 日本語 👍🏽"],
@@ -38,5 +38,49 @@ test("JSON means the same before and after", () => {
     fc.property(fc.array(hostile), (texts) => {
       expect(JSON.parse(printable(JSON.stringify(texts, null, 2)))).toEqual(texts);
     }),
+  );
+});
+
+test.each<[unknown, unknown]>([
+  ["short", "short"],
+  [undefined, undefined],
+  [null, null],
+  [12_345_678_901, 12_345_678_901],
+  [{ a: 1 }, { a: 1 }],
+  [{ a: "1234567890" }, '{"a":"1234… (8 more characters)'],
+  ["12345678901", "1234567890… (1 more characters)"],
+  [
+    ["a", "b"],
+    ["a", "b"],
+  ],
+  [
+    ["1234", "1234", "a", "b"],
+    ["1234", "1234", "… (2 more)"],
+  ],
+  [
+    ["12345678901", "b"],
+    ["1234567890… (1 more characters)", "… (1 more)"],
+  ],
+  [["12345678901"], ["1234567890… (1 more characters)"]],
+  [Array(20).fill(""), [...Array(10).fill(""), "… (10 more)"]],
+  [
+    [{ a: 1 }, { a: 2 }],
+    [{ a: 1 }, "… (1 more)"],
+  ],
+])("%j, of at most 10 characters, is %j", (value, shown) => {
+  expect(capped(value, 10)).toEqual(shown);
+});
+
+test("a value of any length is some 4,000 characters", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.nat(5000), (value, times) => {
+      for (const long of [
+        JSON.stringify(value).repeat(times),
+        Array(times).fill(value),
+        { value: Array(times).fill(value) },
+      ])
+        expect(JSON.stringify(capped(long)).length).toBeLessThan(30_000);
+    }),
+    { numRuns: 20 },
   );
 });

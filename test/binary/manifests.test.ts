@@ -242,6 +242,8 @@ describe("an option of ebb manifests", () => {
     [[], (all) => find(all, "Namespace").metadata.name, "ebb-webhook"],
     [["--namespace", "mesh"], (all) => find(all, "Deployment").metadata.namespace, "mesh"],
     [[], (all) => find(all, "Deployment").spec.template.metadata.annotations, { "ebb.dev/inject": "false" }],
+    [[], (all) => containerOf(all).resources.limits, { memory: "224Mi" }],
+    [["--max-request-bytes", "20Mi"], (all) => containerOf(all).resources.limits, { memory: "480Mi" }],
     [["--name", "two"], (all) => find(all, "MutatingWebhookConfiguration").metadata.name, "two-webhook"],
     [[], (all) => hookOf(all).objectSelector, undefined],
     [

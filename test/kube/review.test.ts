@@ -171,9 +171,10 @@ test.each<[string, Uint8Array, string]>([
 describe("a hostile pod", () => {
   const raw = (object: string) => bytes(JSON.stringify({ ...envelope, request }).replace(JSON.stringify(pod), object));
   const json = JSON.stringify(pod);
+  const [app] = pod.spec.containers;
 
-  test.each(['{"a":', "["])("nested half a million times (%s) is refused, wherever that is", (open) => {
-    const deep = open.repeat(500_000) + (open === "[" ? "" : "1") + (open === "[" ? "]" : "}").repeat(500_000);
+  test.each(['{"a":', "["])("nested 50,000 times (%s) is refused, wherever that is", (open) => {
+    const deep = open.repeat(50_000) + (open === "[" ? "" : "1") + (open === "[" ? "]" : "}").repeat(50_000);
     for (const [object, message] of [
       [json.replace('"spec":', `"deep":${deep},"spec":`), "deep"],
       [json.replace('"name":"app"', `"name":"app","deep":${deep}`), "spec.containers[0]"],
@@ -184,6 +185,22 @@ describe("a hostile pod", () => {
       expect(result.decision.reason).toEndWith(": deeper than 100 levels");
     }
     expect("problem" in review(raw(deep), { ...policy, all: true })).toBe(false);
+  });
+
+  test.each([
+    ["nested half a million times", `${"[".repeat(500_000)}${"]".repeat(500_000)}`],
+    ["with a list of half a million lists", `[${"[],".repeat(500_000)}1]`],
+    ["with a million empty fields", `{${'"a":"",'.repeat(500_000)}"b":1}`],
+  ])("%s is not even parsed: once it is, each may cost a hundred bytes", (_, object) => {
+    expect(review(raw(object), policy)).toEqual({
+      problem: "the body has more than 400000 characters outside of strings",
+    });
+  });
+
+  test("with a million brackets in a text is like any other", () => {
+    const env = [{ name: "A", value: '\\"[{,'.repeat(200_000) }];
+    const object = { ...pod, spec: { containers: [{ ...app, env }] } };
+    expect(reviewed({ object }).decision.result).toBe("injected");
   });
 
   test.each(["__proto__", "constructor", "toString"])(
@@ -213,18 +230,25 @@ describe("a hostile pod", () => {
     expect(patch).not.toContain("null");
   });
 
-  const many = (of: (at: number) => object) => Array.from({ length: 50_000 }, (_, at) => of(at));
-  const [app] = pod.spec.containers;
+  const many = (of: (at: number) => object) => Array.from({ length: 5000 }, (_, at) => of(at));
 
   test.each<[string, object]>([
     ["spec.containers", { containers: many((at) => ({ ...app, name: `c${at}` })) }],
     ["spec.volumes", { ...pod.spec, volumes: many((at) => ({ name: `v${at}`, emptyDir: {} })) }],
     ["spec.containers[0].env", { containers: [{ ...app, env: many((at) => ({ name: `V${at}`, value: "" })) }] }],
-  ])("with 50,000 items in %s is refused, unless it does not ask", (field, spec) => {
+  ])("with 5,000 items in %s is refused, unless it does not ask", (field, spec) => {
     const { answer } = reviewed({ object: { ...pod, spec } });
     expect(answer.status?.message).toBe(`ebb cannot be put into this pod: ${field}: more than 1000 items`);
     expect(reviewed({ object: { ...notAsked, spec } }).decision.result).toBe("unchanged");
     expect(reviewed({ object: { ...notAsked, spec } }, { all: true }).decision.result).toBe("skipped");
+  });
+
+  test("with much to say of it is told 10,000 characters", () => {
+    const containers = Array.from({ length: 500 }, (_, at) => ({ name: `c${at}`, image: "i".repeat(5000) }));
+    const { answer, decision } = reviewed({ object: { ...pod, spec: { containers } } });
+    expect(answer.status?.message).toMatch(/^ebb cannot be put into this pod: .*… \(\d+ more characters\)$/);
+    expect(answer.status?.message.length).toBeLessThan(10_100);
+    expect(decision.reason?.length).toBeLessThan(10_050);
   });
 
   test("with 1,000 containers is answered", () => {

@@ -23,6 +23,8 @@ export interface Installation {
   /** How long, in milliseconds. */
   readonly certificateValidity: number;
   readonly caValidity: number;
+  /** Of a request to the webhook: its memory limit follows from that. */
+  readonly maxRequestBytes: number;
   /** Flags of `ebb manifests` that are the webhook's, too; the second, of its own CA; the third, the reaper's. */
   readonly passedOn: readonly string[];
   readonly ofOwnCa: readonly string[];

@@ -1,3 +1,4 @@
+import { memoryLimitMiB } from "../../core/cluster/webhook-memory.ts";
 import { type Installation, type Manifest, nameOf, namespaceOf, secretOf } from "./installation.ts";
 import { deployment } from "./manifests-common.ts";
 import { podSpec, spread } from "./manifests-pod.ts";
@@ -9,7 +10,7 @@ export function deploymentManifest(installation: Installation): Manifest {
     component: "webhook",
     args: [...certificateFlags(installation), ...installation.passedOn],
     ports: { https: 8443, http: 8080 },
-    memoryLimit: "256Mi",
+    memoryLimit: `${memoryLimitMiB(installation.maxRequestBytes)}Mi`,
     hasToken: !certManager,
     ...(certManager
       ? { secrets: { certificates: { secretName: secretOf(installation), mountPath: CERTIFICATES } } }

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { hasMoreOutsideStrings } from "../../core/base/json-outside.ts";
 
 /** What the API server asks about: an AdmissionRequest, as far as ebb reads it. */
 export type AdmissionRequest = z.infer<typeof admissionRequest>;
@@ -38,35 +39,55 @@ const admissionReview = z.object(
   { error: "expected an AdmissionReview" },
 );
 
+interface Problem {
+  readonly problem: string;
+}
+
+/** 40,000 variables have as many. Parsed they are 20 MB at most. */
+const MOST_OUTSIDE_STRINGS = 400_000;
+
 /** The request in a body, or what is wrong with it. */
-export function readReview(body: Uint8Array): { readonly request: AdmissionRequest } | { readonly problem: string } {
+export function readReview(body: Uint8Array): { readonly request: AdmissionRequest } | Problem {
+  const parsed = parse(body);
+  if ("problem" in parsed) return parsed;
+  const { success, data, error } = z.safeParse(admissionReview, parsed.value);
+  return success ? { request: data.request } : { problem: error.issues.map(describeIssue).join("; ") };
+}
+
+function parse(body: Uint8Array): { readonly value: unknown } | Problem {
   let json: string;
   try {
     json = new TextDecoder("utf-8", { fatal: true }).decode(body);
   } catch {
     return { problem: "the body is not UTF-8" };
   }
-  let value: unknown;
+  if (hasMoreOutsideStrings(json, MOST_OUTSIDE_STRINGS)) {
+    return { problem: `the body has more than ${MOST_OUTSIDE_STRINGS} characters outside of strings` };
+  }
   try {
-    value = JSON.parse(json);
+    return { value: JSON.parse(json) };
   } catch {
     return { problem: "the body is not JSON" }; // the error quotes it, and pods have secrets
   }
-  const { success, data, error } = z.safeParse(admissionReview, value);
-  return success ? { request: data.request } : { problem: error.issues.map(describeIssue).join("; ") };
 }
 
 function describeIssue({ path, message }: z.core.$ZodIssue): string {
   return path.length === 0 ? message : `${path.join(".")}: ${message}`;
 }
 
-/** The body of the answer. */
-export function writeReview(uid: string, { patch, ...response }: AdmissionResponse): string {
-  const patched =
-    patch === undefined ? {} : { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") };
-  return JSON.stringify({
+/** An answer, as it is sent. */
+export interface Written {
+  readonly body: string;
+  readonly patchBytes: number;
+}
+
+export function writeReview(uid: string, { patch, ...response }: AdmissionResponse): Written {
+  const json = patch === undefined ? undefined : Buffer.from(JSON.stringify(patch));
+  const patched = json === undefined ? {} : { patchType: "JSONPatch", patch: json.toString("base64") };
+  const body = JSON.stringify({
     apiVersion: "admission.k8s.io/v1",
     kind: "AdmissionReview",
     response: { uid, ...response, ...patched },
   });
+  return { body, patchBytes: json?.length ?? 0 };
 }

@@ -1,11 +1,11 @@
-import { oneLine } from "../../core/base/text.ts";
+import { oneLine, shortened } from "../../core/base/text.ts";
 import { describePath, objectOf, type Path, textOf } from "../../core/json.ts";
 import { type Injection, injectPod, type Policy, type Remark } from "../../core/patch.ts";
 import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts";
 import { patchBetween } from "./json-patch.ts";
 import { warningsOf } from "./warnings.ts";
 
-/** What became of a pod: a metric's label, and what the log says. */
+/** What a request came to: a metric's label, and what the log says. */
 export type Result = "injected" | "removed" | "unchanged" | "refused" | "skipped";
 
 export interface Decision {
@@ -37,7 +37,7 @@ export function admit(request: AdmissionRequest, policy: Policy): Decision {
     response: {
       ...allowed(warnings),
       patch: patchBetween(request.object, pod),
-      auditAnnotations: { [result]: containers.join(",") },
+      auditAnnotations: { [result]: shortened(containers.join(","), LONGEST) },
     },
   };
 }
@@ -98,8 +98,11 @@ function refused(problems: readonly Remark[], warnings: readonly Remark[]): Deci
   return { result: "refused", reason, response: { ...allowed(warnings), allowed: false, status } };
 }
 
+/** In characters, of what a person reads. */
+const LONGEST = 10_000;
+
 function describe(problems: readonly Remark[]): string {
-  return problems.map(({ field, message }) => `${field}: ${message}`).join("; ");
+  return shortened(problems.map(({ field, message }) => `${field}: ${message}`).join("; "), LONGEST);
 }
 
 /** A pod of a Deployment or a Job has no name yet, only the start of one. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { roomFor } from "../../core/cluster/webhook-memory.ts";
 import { formatDuration } from "../../core/duration.ts";
 import { NAMESPACE_PATH, PATH } from "../../core/inject/paths.ts";
 import type { Policy } from "../../core/patch.ts";
@@ -24,8 +25,6 @@ export interface Endpoint {
   leave(): void;
 }
 
-/** As many of the biggest requests can be in memory at once. */
-const BIGGEST_AT_ONCE = 4;
 
 /** A refusal of HTTP's: the API server then does what the webhook's failurePolicy says, and logs the text. */
 class Refusal extends Error {
@@ -40,7 +39,7 @@ class Refusal extends Error {
 }
 
 export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Metrics): Endpoint {
-  const room = createRoom(BIGGEST_AT_ONCE * settings.maxRequestBytes);
+  const room = createRoom(roomFor(settings.maxRequestBytes));
   let inFlight = 0;
   let isLeaving = false;
   const answer = (response: ServerResponse, status: number, body: string, headers: Refusal["headers"]): void => {
@@ -64,7 +63,7 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
     if ("problem" in reviewed) throw new Refusal(400, `expected an AdmissionReview: ${reviewed.problem}`);
     answer(response, 200, reviewed.body, { "content-type": "application/json" });
     const ms = performance.now() - start;
-    metrics.decided(reviewed.decision.result, ms / 1000, patchBytes(reviewed));
+    metrics.decided(reviewed.decision.result, ms / 1000, reviewed.patchBytes);
     logDecision(log, reviewed, ms);
   };
   const explain = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
@@ -128,15 +127,10 @@ function brokenBecause(status: BrokenStatus, { requestMs }: EndpointSettings): s
   return status === 431 ? "the request's head is too big" : "this is no HTTP/1.1";
 }
 
-function patchBytes({ decision }: Review): number {
-  const { patch } = decision.response;
-  return patch === undefined ? 0 : JSON.stringify(patch).length;
-}
-
 function logDecision(log: Log, { request, decision }: Review, ms: number): void {
   const { result, reason, containers } = decision;
   const fields = {
-    uid: request.uid,
+    requestUid: request.uid,
     namespace: request.namespace,
     pod: nameOf(request),
     owner: ownerOf(request),

@@ -1,12 +1,10 @@
 import type { Policy } from "../../core/patch.ts";
 import { admit, type Decision } from "./admission.ts";
-import { type AdmissionRequest, readReview, writeReview } from "./admission-review.ts";
+import { type AdmissionRequest, readReview, type Written, writeReview } from "./admission-review.ts";
 
-export interface Review {
+export interface Review extends Written {
   readonly request: AdmissionRequest;
   readonly decision: Decision;
-  /** What is answered. */
-  readonly body: string;
 }
 
 /** An AdmissionReview to its answer, or what is wrong with it. Nothing else is read or written: a dry run is like any other. */
@@ -15,5 +13,5 @@ export function review(body: Uint8Array, policy: Policy): Review | { readonly pr
   if ("problem" in read) return read;
   const { request } = read;
   const decision = admit(request, policy);
-  return { request, decision, body: writeReview(request.uid, decision.response) };
+  return { request, decision, ...writeReview(request.uid, decision.response) };
 }

@@ -51,7 +51,7 @@ const serving = {
     value: "D",
     initial: 5000,
     syntax: positive,
-    help: "how long a request may take to arrive whole",
+    help: "how long a TLS handshake, a request and the reading of its answer may take each",
   }),
   maxRequestBytes: option({
     flag: "max-request-bytes",

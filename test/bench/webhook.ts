@@ -3,6 +3,7 @@ import { openRaw, pod, startWebhook, type Webhook } from "../binary/webhook.ts";
 import type { Figure } from "./figure.ts";
 import { quantile } from "./statistics.ts";
 import { number, type Table } from "./table.ts";
+import { measureAttacks } from "./webhook-attacks.ts";
 
 const AT_ONCE = [1, 8, 32];
 const LIMIT_MB = 100;
@@ -17,7 +18,7 @@ export const webhook: Figure = {
     for (const atOnce of AT_ONCE) rows.push(await measure(running, `${atOnce} at a time`, atOnce, times));
     rows.push(await measureHostile(running, times));
     rows.push(await measure(running, "8 at a time, after that", 8, times));
-    return [table(rows, times)];
+    return [table(rows, times), await measureAttacks(isQuick ? 10 : 1)];
   },
 };
 

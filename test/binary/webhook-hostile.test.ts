@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { inParallel, until } from "../harness.ts";
-import { json, nonEmpty, reviewOf, said, startWebhook, type Webhook } from "./webhook.ts";
+import { json, nonEmpty, pod, reviewOf, said, startWebhook, type Webhook } from "./webhook.ts";
 
 const body = JSON.stringify(reviewOf({}));
 const head = (more = "") => `POST /mutate HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${more}`;
@@ -125,6 +127,18 @@ describe("a slow request", () => {
     expect(said(webhook, "a request was refused").map(({ status }) => status)).toEqual([404]);
   });
 
+  test("is forgotten, however many there were", async () => {
+    await using webhook = await startWebhook([...flags, "--max-in-flight", "2"]);
+    for (let count = 0; count < 3; count += 1) {
+      using raw = await webhook.open();
+      raw.send(`${head("content-length: 100\r\n")}\r\n{`);
+      await until("it is refused", () => raw.isClosed(), 30_000);
+    }
+    await expectWell(webhook);
+    expect(await metrics(webhook)).toContain("ebb_webhook_requests_in_flight 0\n");
+    expect(await metrics(webhook)).toContain('ebb_webhook_connections_cut_total{reason="request"} 3\n');
+  });
+
   test("whose client goes away is forgotten", async () => {
     await using webhook = await startWebhook();
     const raw = await webhook.open();
@@ -151,6 +165,115 @@ test("1,000 idle connections, and more, harm nothing: the ones that have been id
     for (const raw of idle) raw[Symbol.dispose]();
   }
 }, 180_000);
+
+describe("a connection without TLS", () => {
+  /** The first record of a handshake says how long it is; the rest of it never comes. */
+  const starts = [[], [0x16, 3, 1, 2, 0], [0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc]].map((bytes) => Buffer.from(bytes));
+
+  /** @param start what the client sends, which then waits */
+  const open = (webhook: Webhook, start: Buffer) => {
+    const socket = connect(webhook.port, "127.0.0.1", () => void socket.write(start));
+    let isClosed = false;
+    socket
+      .on("error", () => undefined)
+      .on("close", () => {
+        isClosed = true;
+      });
+    socket.resume(); // so that its end is seen
+    return { isClosed: () => isClosed, [Symbol.dispose]: () => void socket.destroy() };
+  };
+
+  test.each(starts)("is closed in the time that a request has: %j", async (start) => {
+    await using webhook = await startWebhook(["--request-timeout", "300ms"]);
+    using client = open(webhook, start);
+    await until("it is closed", () => client.isClosed(), 30_000);
+    expect(await metrics(webhook)).toContain('ebb_webhook_connections_cut_total{reason="handshake"} 1\n');
+    await expectWell(webhook);
+  });
+
+  test("is counted, and of more than 250 the oldest goes: nobody else's", async () => {
+    await using webhook = await startWebhook(["--request-timeout", "10m"]);
+    using kept = await webhook.open();
+    kept.send(whole);
+    await until("it is answered", () => kept.text().includes('"patch":'), 30_000);
+    const clients = Array.from({ length: 300 }, () => open(webhook, Buffer.of()));
+    try {
+      const cut = /^ebb_webhook_connections_cut_total\{reason="limit"\} 50$/m;
+      await until("50 are closed", async () => cut.test(await metrics(webhook)), 60_000);
+      expect(await metrics(webhook)).toContain("ebb_webhook_connections 251\n");
+      await until("they know", () => clients.filter((client) => client.isClosed()).length === 50, 60_000);
+      expect(kept.isClosed()).toBe(false);
+      await expectWell(webhook);
+    } finally {
+      for (const client of clients) client[Symbol.dispose]();
+    }
+    await until("they are forgotten", async () => !(await metrics(webhook)).includes("_connections 25"), 30_000);
+  }, 180_000);
+});
+
+describe("a pod of 2.7 MB", () => {
+  const SIZE = 2_700_000;
+  const list = <T>(length: number, of: (at: number) => T) => Array.from({ length }, (_, at) => of(at));
+  const [app] = pod.spec.containers;
+
+  test.each<[string, object]>([
+    ["a long annotation", { annotations: { "ebb.dev/inject": "x".repeat(SIZE) } }],
+    [
+      "many annotations",
+      { annotations: Object.fromEntries(list(60_000, (at) => [`ebb.dev/${at}${"x".repeat(25)}`, ""])) },
+    ],
+    ["long variables", { env: list(900, (at) => ({ name: `E${at}`, value: "x".repeat(SIZE / 900) })) }],
+    [
+      "many containers",
+      { containers: list(1000, (at) => ({ ...app, name: `c${at}`, image: "i".repeat(SIZE / 1000) })) },
+    ],
+    ["that start what nobody knows", { containers: list(1000, (at) => ({ name: `c${at}`, image: "i".repeat(2600) })) }],
+    ["empty lists", { more: list(900, () => Array(990).fill([])) }],
+    ["fields that no other has", { more: list(900, (at) => list(250, (one) => ({ [`${at}.${one}`]: 0 }))) }],
+  ])(
+    "costs at most ten times that, and a short line of the log: one with %s",
+    async (_, more) => {
+      await using webhook = await startWebhook(["--log-level", "debug"]);
+      await webhook.ask();
+      const before = peakOf(webhook);
+      const { annotations = {}, containers = [{ ...app, ...more }] } = more as Record<string, object>;
+      const metadata = { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } };
+      const answer = await webhook.ask({ object: { ...pod, metadata, spec: { containers } } });
+      expect((await answer.text()).length).toBeLessThan(SIZE);
+      expect(peakOf(webhook) - before).toBeLessThan(10 * SIZE);
+      await expectWell(webhook);
+      const longest = Math.max(
+        ...webhook.started
+          .stderr()
+          .split("\n")
+          .map((line) => line.length),
+      );
+      expect(longest).toBeLessThan(20_000);
+    },
+    60_000,
+  );
+
+  /** The most memory that it had, in bytes. */
+  function peakOf({ started }: Webhook): number {
+    const status = readFileSync(`/proc/${started.pid}/status`, "utf8");
+    return 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]);
+  }
+});
+
+test.each<[string, object]>([
+  ["quantity", { containers: [{ ...pod.spec.containers[0], resources: { limits: { memory: "1".repeat(60_000) } } }] }],
+  ["image name", { containers: [{ name: "app", image: `${"a/".repeat(30_000)}:` }] }],
+  ["duration", {}],
+])("a %s of 60 KB is answered as soon as any other", async (what, spec) => {
+  await using webhook = await startWebhook();
+  await webhook.ask();
+  const duration = what === "duration" ? { "ebb.dev/drain": `${"1".repeat(60_000)}x` } : {};
+  const metadata = { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...duration } };
+  const start = performance.now();
+  const answer = await webhook.ask({ object: { ...pod, metadata, spec: { ...pod.spec, ...spec } } });
+  expect(answer.status).toBe(200);
+  expect(performance.now() - start).toBeLessThan(4000); // it was 10 to 20 s
+});
 
 test("where too many requests are under way, the API server is told to ask again in a second", async () => {
   await using webhook = await startWebhook(["--max-in-flight", "2", "--request-timeout", "1m"]);

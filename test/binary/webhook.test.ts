@@ -16,7 +16,7 @@ describe("ebb webhook", () => {
     const [line] = await until("it is logged", () => nonEmpty(said(webhook, "pod injected")));
     expect(line).toMatchObject({
       level: "info",
-      uid: "7d0c",
+      requestUid: "7d0c",
       namespace: "shop",
       pod: "web-*",
       owner: "ReplicaSet/web-7c",
@@ -67,7 +67,7 @@ describe("ebb webhook", () => {
     const value = (name: string) =>
       Number(new RegExp(`^${name.replaceAll(/[{}"]/g, "\\$&")} (\\S+)$`, "m").exec(text)?.[1]);
     for (const [result, count] of Object.entries({ injected: 1, unchanged: 1, refused: 1, skipped: 0 })) {
-      expect(value(`ebb_webhook_decisions_total{result="${result}"}`)).toBe(count);
+      expect(value(`ebb_webhook_requests_total{result="${result}"}`)).toBe(count);
     }
     expect(value('ebb_webhook_responses_total{code="200"}')).toBe(3);
     expect(value('ebb_webhook_responses_total{code="405"}')).toBe(1);

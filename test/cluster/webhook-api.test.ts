@@ -211,5 +211,5 @@ async function decisions(): Promise<number> {
   const [pod] = await here.pods("app=ebb");
   const path = `/api/v1/namespaces/${here.name}/pods/${pod?.metadata.name}:8080/proxy/metrics`;
   const { text } = await request("GET", path);
-  return Number(/^ebb_webhook_decisions_total\{result="injected"\} (\d+)$/m.exec(text)?.[1]);
+  return Number(/^ebb_webhook_requests_total\{result="injected"\} (\d+)$/m.exec(text)?.[1]);
 }

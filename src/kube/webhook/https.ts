@@ -1,6 +1,7 @@
 import { createServer as createHttp, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer as createTls, type SecureContextOptions, type TLSSocket } from "node:tls";
+import type { Cut } from "../../core/cluster/connection.ts";
 import { EXIT, Failure } from "../../core/exit.ts";
 import type { ListenAddress } from "../../core/webhook-options.ts";
 import { watchConnections } from "./connections.ts";
@@ -37,10 +38,13 @@ export interface HttpsHandlers {
   readonly onRequest: RequestListener;
   /** A request that is no HTTP (400), has too big a head (431) or did not arrive in time (408): its answer, if its head came. */
   readonly onBroken: (status: BrokenStatus, from: string | undefined, response: ServerResponse | undefined) => void;
+  readonly onCut: (why: Cut) => void;
 }
 
+/** API servers have some tens. */
 const MOST_CONNECTIONS = 1000;
-const HANDSHAKE_MS = 10_000;
+/** A handshake takes milliseconds; a quarter leaves the rest to those that have made it. */
+const MOST_HANDSHAKES = MOST_CONNECTIONS / 4;
 const MOST_HEADER_BYTES = 16 * 1024;
 
 /**
@@ -49,14 +53,18 @@ const MOST_HEADER_BYTES = 16 * 1024;
  * because of all servers of Bun's only node:tls takes another certificate on the socket that listens, so that no connection
  * is lost while it changes.
  */
-export async function openHttps(settings: HttpsSettings, { onRequest, onBroken }: HttpsHandlers): Promise<HttpsServer> {
-  const slow = (socket: TLSSocket, response: ServerResponse | undefined): void => {
+export async function openHttps(
+  settings: HttpsSettings,
+  { onRequest, onBroken, onCut }: HttpsHandlers,
+): Promise<HttpsServer> {
+  const onSlow = (socket: TLSSocket, response: ServerResponse | undefined): void => {
     const isAnswered = response?.headersSent === true; // all that is late is a body that nobody wants
     if (!isAnswered) onBroken(408, socket.remoteAddress, response);
     if (response === undefined) sayBroken(socket, 408);
     socket.destroySoon();
   };
-  const connections = watchConnections({ requestMs: settings.requestMs, most: MOST_CONNECTIONS }, slow);
+  const limits = { requestMs: settings.requestMs, most: MOST_CONNECTIONS, mostHandshakes: MOST_HANDSHAKES };
+  const connections = watchConnections(limits, { onSlow, onCut });
   const http = createHttp({ maxHeaderSize: MOST_HEADER_BYTES }, (request, response) => {
     request.once("end", connections.receiving(request.socket as TLSSocket, response));
     request.on("error", () => undefined); // it went away: there is nobody to answer
@@ -75,11 +83,15 @@ export async function openHttps(settings: HttpsSettings, { onRequest, onBroken }
     sayBroken(socket, status);
     socket.destroySoon();
   });
-  const options = { minVersion: "TLSv1.2", handshakeTimeout: HANDSHAKE_MS, noDelay: true } as const;
+  // Bun's own limit of a handshake tells of it, but leaves the connection open
+  const options = { minVersion: "TLSv1.2", handshakeTimeout: 0, noDelay: true } as const;
   const tls = createTls({ ...options, ...contextOf(settings.certificate, settings.clientCa) }, (socket) => {
+    connections.secured(socket);
+    http.emit("connection", socket);
+  });
+  tls.on("connection", (socket: TLSSocket) => {
     socket.on("error", () => socket.destroy());
     connections.add(socket);
-    http.emit("connection", socket);
   });
   tls.on("tlsClientError", () => undefined); // a scanner, or a client that does not trust the certificate: it says so itself
   await listen(tls, settings.listen);

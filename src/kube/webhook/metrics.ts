@@ -1,12 +1,15 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { type Cut, cuts } from "../../core/cluster/connection.ts";
 import { addGauge, addProcess, type Exposition } from "../process-metrics.ts";
 import type { Result } from "./admission.ts";
 
 export interface Metrics extends Exposition {
-  /** A pod was decided about. */
+  /** A request was decided about. */
   decided(result: Result, seconds: number, patchBytes: number): void;
   /** A request was answered, whatever with. */
   answered(status: number): void;
+  /** A connection was closed that its client would have kept. */
+  cut(why: Cut): void;
   expires(atMs: number): void;
 }
 
@@ -24,13 +27,13 @@ const sizeBuckets = [512, 1024, 2048, 4096, 8192, 16_384, 65_536, 1_048_576];
 export function createMetrics(version: string, { inFlight, connections }: Gauges): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const decisions = new Counter({
-    name: "ebb_webhook_decisions_total",
-    help: "Pods by what became of them; skipped: taken by --all, but they cannot be changed.",
+  const requests = new Counter({
+    name: "ebb_webhook_requests_total",
+    help: "Admission requests by their result; skipped: taken by --all, but it cannot be changed. With reinvocation a pod takes two.",
     labelNames: ["result"],
     registers,
   });
-  for (const result of results) decisions.inc({ result }, 0);
+  for (const result of results) requests.inc({ result }, 0);
   const responses = new Counter({
     name: "ebb_webhook_responses_total",
     help: "HTTP responses by their status.",
@@ -45,10 +48,17 @@ export function createMetrics(version: string, { inFlight, connections }: Gauges
   });
   const patches = new Histogram({
     name: "ebb_webhook_patch_bytes",
-    help: "How big the patches of injected pods are.",
+    help: "How big the patches are.",
     buckets: sizeBuckets,
     registers,
   });
+  const cut = new Counter({
+    name: "ebb_webhook_connections_cut_total",
+    help: "Connections that the webhook closed: too slow with handshake, request or answer, idle for too long, too many.",
+    labelNames: ["reason"],
+    registers,
+  });
+  for (const reason of cuts) cut.inc({ reason }, 0);
   const expiry = new Gauge({
     name: "ebb_webhook_certificate_expiry_timestamp_seconds",
     help: "When the certificate that is served expires, in seconds since 1970; 0: there is none yet.",
@@ -61,11 +71,12 @@ export function createMetrics(version: string, { inFlight, connections }: Gauges
     contentType: registry.contentType,
     text: () => registry.metrics(),
     decided(result, seconds, patchBytes) {
-      decisions.inc({ result });
+      requests.inc({ result });
       durations.observe(seconds);
       if (result === "injected") patches.observe(patchBytes);
     },
     answered: (code) => responses.inc({ code }),
+    cut: (reason) => cut.inc({ reason }),
     expires: (atMs) => expiry.set(atMs / 1000),
   };
 }

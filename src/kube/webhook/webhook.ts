@@ -45,6 +45,8 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   const gauges = { inFlight: () => endpoint.inFlight, connections: () => server?.connections ?? 0 };
   const metrics = createMetrics(version, gauges);
   const endpoint = createEndpoint({ ...settings, policy, requestMs }, log, metrics);
+  const { onRequest, onBroken } = endpoint;
+  const handlers = { onRequest, onBroken, onCut: metrics.cut };
   const unready = (): string | undefined => {
     if (stops.first.aborted) return "leaving";
     if (served === undefined) return "no certificate yet";
@@ -55,7 +57,7 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   const serve = async (certificate: ServingCertificate): Promise<void> => {
     const expires = new Date(certificate.expiresAt).toISOString();
     if (server === undefined) {
-      server = await openHttps({ listen: settings.listen, certificate, clientCa, requestMs }, endpoint);
+      server = await openHttps({ listen: settings.listen, certificate, clientCa, requestMs }, handlers);
       log.info({ port: server.port, expires }, "serving");
     } else {
       server.use(certificate);

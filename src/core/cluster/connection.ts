@@ -1,0 +1,33 @@
+/** What a server waits for: the TLS handshake, the next request, all of one, that its answer is taken, the close. */
+export type Phase = "handshake" | "idle" | "receiving" | "answering" | "closing";
+
+/** Why a connection was closed that its client would have kept. */
+export type Cut = "handshake" | "idle" | "request" | "answer" | "limit";
+
+export const cuts: readonly Cut[] = ["handshake", "idle", "request", "answer", "limit"];
+
+/** Closing was counted when it began. */
+export const cutBy = { handshake: "handshake", idle: "idle", answering: "answer", closing: undefined } as const;
+
+export interface Waiting {
+  readonly phase: Phase;
+  /** When the phase has to be over. */
+  readonly until: number;
+}
+
+const order: readonly Phase[] = ["idle", "closing", "receiving", "answering"];
+
+/**
+ * The connection to close where one is too many: what has been idle longest, else the request that has been arriving longest.
+ * The API server's are there within milliseconds, those of a slow client are not.
+ */
+export function leastMissed<C>(connections: Iterable<readonly [C, Waiting]>): C | undefined {
+  let found: readonly [C, Waiting] | undefined;
+  for (const entry of connections) if (found === undefined || isMissedLess(entry[1], found[1])) found = entry;
+  return found?.[0];
+}
+
+function isMissedLess(a: Waiting, b: Waiting): boolean {
+  const difference = order.indexOf(a.phase) - order.indexOf(b.phase);
+  return difference < 0 || (difference === 0 && a.until < b.until);
+}

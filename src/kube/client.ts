@@ -1,7 +1,9 @@
 import { redactUrl } from "../core/base/redact.ts";
 import { isObject } from "../core/json.ts";
+import { MiB } from "../system/input.ts";
 import type { Log } from "../system/log.ts";
 import { type Access, findAccess, type Surroundings } from "./access.ts";
+import { linesWithin, textWithin } from "./api/body.ts";
 import { ApiError, isPassing } from "./api-error.ts";
 import { openStream, type Stream } from "./stream.ts";
 import { type Asked, unanswered } from "./unanswered.ts";
@@ -10,6 +12,11 @@ import { type Asked, unanswered } from "./unanswered.ts";
 // apart by them, and reuses them (measured: 0.3 ms a request, memory flat over thousands). @kubernetes/client-node was measured,
 // too: 25 MB more memory, 60 ms more to start, and under Bun no CA and no client certificate, because Bun puts its own undici
 // in the place of the real one.
+
+/** A list of 500 objects of 128 KiB. An object is at most 3 MiB (k8s.io/apiserver, MaxRequestBodyBytes); as JSON it may be larger. */
+const LARGEST_ANSWER = 64 * MiB;
+const LARGEST_OBJECT = 8 * MiB;
+const LARGEST_REFUSAL = MiB;
 
 /** Any object of the API; what ebb does not know of it is kept. */
 export interface KubeObject {
@@ -119,7 +126,7 @@ interface Request extends Asking {
 async function requestJson<T>(access: Access, asked: Request): Promise<T> {
   const response = await request(access, asked);
   try {
-    const answer: unknown = await response.json();
+    const answer: unknown = JSON.parse(await textWithin(response, LARGEST_ANSWER));
     if (!hasMetadata(answer)) throw new Error("an answer that is no object of the API");
     return answer as T;
   } catch (error) {
@@ -187,7 +194,7 @@ async function explainSilence(access: Access, { path, ...asked }: Omit<Request, 
 
 /** The server's own words: they name the verb, the resource and the user where a permission is missing. */
 async function refusal({ method, path }: Request, response: Response): Promise<ApiError> {
-  const body = await response.text().catch(() => "");
+  const body = await textWithin(response, LARGEST_REFUSAL).catch(() => "");
   const { message, reason } = statusOf(body);
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   return new ApiError(`${method} ${redactUrl(path)}: ${response.status} ${message || response.statusText}`, {
@@ -278,14 +285,8 @@ function parseEvent<T>(line: string, asked: Asked, access: Access): EventOrError
 }
 
 async function* lines(response: Response, asked: Asked, access: Access): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
   try {
-    for await (const chunk of response.body ?? []) {
-      const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-      rest = parts.pop() as string;
-      yield* parts.filter((part) => part !== "");
-    }
+    yield* linesWithin(response, LARGEST_OBJECT);
   } catch (error) {
     throw unanswered(error, asked, access);
   }

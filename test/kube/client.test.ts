@@ -108,6 +108,39 @@ test("what is no object of the API is no answer, whatever its status", async () 
   }
 });
 
+/** It never ends, and says nothing. */
+function endless(start: string, times = Number.POSITIVE_INFINITY): () => Response {
+  const chunk = new TextEncoder().encode("x".repeat(0x10000));
+  async function* body() {
+    yield new TextEncoder().encode(start);
+    for (let count = 0; count < times; count += 1) yield chunk;
+  }
+  return () => new Response(body() as unknown as ReadableStream);
+}
+
+test.each<[string, (api: ApiClient) => Promise<unknown>, string]>([
+  ["answer", (api) => api.get("/x", { retries: 0 }), "an answer of more than 64 MiB"],
+  [
+    "line of a watch",
+    (api) => Array.fromAsync(api.watch("/x", {}, new AbortController().signal)),
+    "a line of more than 8 Mi characters",
+  ],
+])("an %s that never ends is given up at a bound", async (_, ask, words) => {
+  await using server = serve(endless('{"metadata":{"name":"'));
+  expect((await failureOf(ask(server.api))).message).toEndWith(words);
+});
+
+test("a watch's lines are whole, however they come: in pieces, with empty ones between, the last one open", async () => {
+  const event = (name: string) => JSON.stringify({ type: "ADDED", object: { metadata: { name } } });
+  const text = new TextEncoder().encode(`${event("ä")}\n\n${event("x".repeat(5000))}\n${event("open")}`);
+  async function* bytes() {
+    for (const byte of text) yield Uint8Array.of(byte);
+  }
+  await using server = serve(() => new Response(bytes() as unknown as ReadableStream));
+  const events = await Array.fromAsync(server.api.watch("/x", {}, new AbortController().signal));
+  expect(events.map(({ object }) => object.metadata.name.length)).toEqual([1, 5000]);
+});
+
 test("nor is a line that is no event of a watch", async () => {
   for (const line of ["<html>", "null", "{}", '{"type":"ADDED","object":null}', '{"type":"ADDED","object":{}}']) {
     await using server = serve(() => new Response(`${line}\n`));

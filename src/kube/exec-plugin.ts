@@ -1,6 +1,11 @@
 import { z } from "zod/mini";
 import { EXIT, Failure } from "../core/exit.ts";
+import { SIG } from "../core/signal.ts";
+import { kill } from "../system/child.ts";
+import { MiB, readStreamWithin } from "../system/input.ts";
+import { deadline } from "../system/timer.ts";
 import type { Identity } from "./access.ts";
+import { type Environment, startingEnvironment } from "./proxy.ts";
 
 // client.authentication.k8s.io: a program that says who one is (aws eks get-token, gke-gcloud-auth-plugin, kubelogin, ...).
 
@@ -26,53 +31,95 @@ const credentialSchema = z.looseObject({
   }),
 });
 
-const LONGEST_MS = 60_000;
+/** Long enough for a person who is asked at a terminal, and for a program that asks nobody. */
+const LONGEST_MS = { asks: 300_000, asksNobody: 60_000 };
+/** A hundred times a token or a certificate. */
+const MOST_BYTES = MiB;
 /** Not one that expires on the way. */
 const EARLY_MS = 5000;
 
-/** Asks the plugin once, and again when what it said has expired or was refused. */
-export function identityByPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>): Plugin {
-  let asked: Promise<{ identity: Identity; untilMs: number }> | undefined;
+interface Known {
+  readonly identity: Identity;
+  readonly untilMs: number;
+}
+
+/** Asks the plugin once, and again when what it said has expired or was refused; whoever needs it meanwhile waits for that answer. */
+export function identityByPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>, limitMs?: number): Plugin {
+  let known: Known | undefined;
+  let asked: Promise<Known> | undefined;
   return async (isRefused = false) => {
-    const known = isRefused ? undefined : await asked?.catch(() => undefined);
-    if (known === undefined || Date.now() >= known.untilMs - EARLY_MS) asked = ask(exec, cluster);
-    return (await (asked as NonNullable<typeof asked>)).identity;
+    if (asked === undefined) {
+      if (known !== undefined && !isRefused && Date.now() < known.untilMs - EARLY_MS) return known.identity;
+      asked = ask(exec, cluster, limitMs).finally(() => {
+        asked = undefined;
+      });
+    }
+    known = await asked;
+    return known.identity;
   };
 }
 
-async function ask(exec: Exec, cluster: Readonly<Record<string, unknown>>) {
-  const output = await runPlugin(exec, cluster);
+async function ask(exec: Exec, cluster: Readonly<Record<string, unknown>>, limitMs?: number): Promise<Known> {
+  const output = await runPlugin(exec, cluster, limitMs);
+  const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = statusIn(exec, output);
+  const hasCertificate = Boolean(cert);
+  if (hasCertificate !== Boolean(key)) throw failure(exec, "expected a certificate and its key, got one of them");
+  if (!token && !hasCertificate) throw failure(exec, "expected a token or a certificate, got neither");
+  const identity: Identity = { cert, key, headers: token ? { authorization: `Bearer ${token}` } : {} };
+  return { identity, untilMs: Date.parse(expirationTimestamp ?? "") || Number.POSITIVE_INFINITY };
+}
+
+function statusIn(exec: Exec, output: string): z.infer<typeof credentialSchema>["status"] {
   try {
-    const { status } = z.parse(credentialSchema, JSON.parse(output));
-    const identity: Identity = {
-      cert: status.clientCertificateData,
-      key: status.clientKeyData,
-      headers: status.token === undefined ? {} : { authorization: `Bearer ${status.token}` },
-    };
-    return { identity, untilMs: Date.parse(status.expirationTimestamp ?? "") || Number.POSITIVE_INFINITY };
+    return z.parse(credentialSchema, JSON.parse(output)).status;
   } catch (error) {
     throw failure(exec, "expected an ExecCredential as JSON", error);
   }
 }
 
 /** Its stderr goes to ours: that is where it says what it needs of a person. */
-async function runPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>): Promise<string> {
+async function runPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>, limitMs?: number): Promise<string> {
   const { command, args, env, installHint, interactiveMode } = exec;
-  const canAsk = interactiveMode !== "Never" && process.stdin.isTTY === true;
+  const isAtTerminal = process.stdin.isTTY === true;
+  const canAsk = interactiveMode !== "Never" && isAtTerminal;
   try {
     const child = Bun.spawn([command, ...(args ?? [])], {
-      env: { ...process.env, ...variablesOf(env), KUBERNETES_EXEC_INFO: describe(exec, cluster, canAsk) },
+      env: pluginEnvironment(startingEnvironment(), env, describe(exec, cluster, canAsk)),
       stdin: canAsk ? "inherit" : "ignore",
       stderr: "inherit",
-      timeout: LONGEST_MS,
+      detached: !isAtTerminal,
     });
-    const output = await child.stdout.text();
-    const code = await child.exited;
-    if (code === 0) return output;
-    throw new Error(child.signalCode === null ? `exit code ${code}` : `ended by ${child.signalCode}`);
+    return await outputOf(child, limitMs ?? (canAsk ? LONGEST_MS.asks : LONGEST_MS.asksNobody), !isAtTerminal);
   } catch (error) {
     throw failure(exec, `${(error as Error).message}${installHint ? `; ${installHint.trim()}` : ""}`, error);
   }
+}
+
+type Child = Bun.Subprocess<"inherit" | "ignore", "pipe", "inherit">;
+
+async function outputOf(child: Child, limitMs: number, isGroup: boolean): Promise<string> {
+  const [text, code] = await endOf(child, limitMs).catch((error: unknown) => {
+    kill(isGroup ? -child.pid : child.pid, SIG.KILL); // what it has started may hold its output open
+    throw error;
+  });
+  if (code === 0) return text.toString();
+  throw new Error(child.signalCode === null ? `exit code ${code}` : `ended by ${child.signalCode}`);
+}
+
+async function endOf({ stdout, exited }: Child, limitMs: number): Promise<[Buffer, number]> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const cancel = deadline(limitMs, () => reject(new Error(`did not end within ${limitMs / 1000} s, and was killed`)));
+  const output = readStreamWithin("its output", stdout, MOST_BYTES);
+  return Promise.race([Promise.all([output, exited]), late]).finally(cancel);
+}
+
+/**
+ * As client-go does it: all that ebb was started with, then what the kubeconfig names (plugin/pkg/client/auth/exec/exec.go). But
+ * not ebb's own settings, which may hold secrets that are no plugin's business, nor what ebb sets for Bun.
+ */
+export function pluginEnvironment(starting: Environment, named: Exec["env"], info: string): Environment {
+  const inherited = Object.entries(starting).filter(([name]) => !name.startsWith("EBB_"));
+  return { ...Object.fromEntries(inherited), ...variablesOf(named), KUBERNETES_EXEC_INFO: info };
 }
 
 function variablesOf(env: Exec["env"]): Readonly<Record<string, string>> {
@@ -89,6 +136,6 @@ function clusterInfo(cluster: object): object {
   return Object.fromEntries(Object.entries(cluster).filter(([name]) => known.includes(name)));
 }
 
-function failure({ command }: Exec, message: string, cause: unknown): Failure {
+function failure({ command }: Exec, message: string, cause?: unknown): Failure {
   return new Failure(EXIT.unavailable, `kubeconfig: exec plugin ${command}: ${message}`, { cause });
 }

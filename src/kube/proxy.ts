@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import { readIfThere } from "../system/file.ts";
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The proxy for a server's URL as Go's net/http, and so kubectl, chooses it: HTTPS_PROXY or https_proxy, unless NO_PROXY or

@@ -55,9 +55,18 @@ export async function readPathWithin(
 }
 
 /** All of stdin. @throws Error where it is more */
-export async function readStdinWithin(mostBytes: number): Promise<Buffer> {
-  const pieces = gather("stdin", mostBytes);
-  for await (const piece of Bun.stdin.stream()) pieces.add(Buffer.from(piece));
+export function readStdinWithin(mostBytes: number): Promise<Buffer> {
+  return readStreamWithin("stdin", Bun.stdin.stream(), mostBytes);
+}
+
+/** All of a stream. @throws Error where it is more */
+export async function readStreamWithin(
+  name: string,
+  stream: AsyncIterable<Uint8Array>,
+  mostBytes: number,
+): Promise<Buffer> {
+  const pieces = gather(name, mostBytes);
+  for await (const piece of stream) pieces.add(Buffer.from(piece));
   return pieces.all();
 }
 

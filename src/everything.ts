@@ -47,7 +47,7 @@ async function dispatch(args: readonly string[], signals: Signals, said: Said | 
     explainFailure(failure, command, invocation);
     throw failure;
   };
-  const slip = isNamed ? undefined : slipIn(first);
+  const slip = isNamed ? undefined : slipIn(args);
   if (slip !== undefined) return fail(slip);
   try {
     return await invoke(command, invocation);
@@ -58,11 +58,18 @@ async function dispatch(args: readonly string[], signals: Signals, said: Said | 
   }
 }
 
-/** A command's name with a slip in it, where no program has that name, is no command line to run: nothing would be found. */
-function slipIn(word: string): Failure | undefined {
+/**
+ * A command's name with a slip in it, where no program has that name, is no command line to run: nothing would be found. Nor is
+ * a word alone: main.ts runs it itself where something may be found, or has to be told to quit.
+ */
+function slipIn([word = "", ...rest]: readonly string[]): Failure | undefined {
   if (word.startsWith("-") || word.includes("/")) return undefined;
   const near = nearest(word, commandNames);
-  if (near === undefined || isProgram(word, process.env.PATH)) return undefined;
+  if (isProgram(word, process.env.PATH) || (near === undefined && rest.length > 0)) return undefined;
+  if (near === undefined) {
+    const reason = "neither a command of ebb, which ebb --help lists, nor a program in PATH";
+    return new Failure(EXIT.notFound, `${word}: ${reason}`);
+  }
   const instead = `(to run a program of that name: ebb -- ${word})`;
   return new Failure(EXIT.usage, `${word}: no such command; did you mean "ebb ${near}"? ${instead}`);
 }

@@ -9,6 +9,7 @@ import { nearest } from "./core/suggestion.ts";
 import { invoke, isAboutCall, report } from "./invoke.ts";
 import type { Personality } from "./personalities/personality.ts";
 import { exit } from "./system/exit.ts";
+import { isProgram } from "./system/file.ts";
 import { native } from "./system/native.ts";
 import { listen } from "./system/signals.ts";
 import { isSurvived } from "./system/unexpected.ts";
@@ -38,7 +39,7 @@ async function main(args: readonly string[]): Promise<number> {
   const file = process.argv0.slice(process.argv0.lastIndexOf("/") + 1);
   if (toolNames.includes(file)) return await playAs(file, args, 1);
   if (toolNames.includes(args[0] as string)) return await playAs(args[0] as string, args.slice(1), 2);
-  const name = starterOf(args[0]);
+  const name = starterOf(args);
   if (name === undefined) return await callAny(args);
   const rest = name === args[0] ? args.slice(1) : args;
   const invocation = { args: rest, argvIndex: 1 + args.length - rest.length, env: process.env, signals };
@@ -51,11 +52,17 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 /** The starter that is called; without a command's name it is `run`. Undefined: for everything.ts to tell. */
-function starterOf(first: string | undefined): string | undefined {
+function starterOf([first, ...rest]: readonly string[]): string | undefined {
   if (first === undefined || isAboutEbb(first)) return undefined;
   if (Object.hasOwn(starters, first)) return first;
   if (first.startsWith("-") || first.includes("/")) return "run";
-  return nearest(first, commandNames) === undefined ? "run" : undefined;
+  if (nearest(first, commandNames) !== undefined) return undefined;
+  return rest.length > 0 || isEntrypoint() || isProgram(first, process.env.PATH) ? "run" : undefined;
+}
+
+/** Of a container: there `run` tells the sidecars to quit, also where its program is not found. */
+function isEntrypoint(): boolean {
+  return process.pid === 1 || process.env.KUBERNETES_SERVICE_HOST !== undefined;
 }
 
 function isAboutEbb(word: string | undefined): boolean {

@@ -25,6 +25,12 @@ const noSidecar: Finding = {
 const noProcesses: Finding = { kind: "no-processes", message: "/proc cannot be read: processes cannot be seen" };
 const noSockets: Finding = { kind: "no-sockets", message: "/proc/net cannot be read: sockets cannot be seen" };
 
+const appUnseen: Finding = {
+  kind: "app-unseen",
+  message:
+    "the app runs in another container, and cannot be seen from here; if kubectl get pod says that it has ended, the sidecar keeps the pod: ebb quit ends it",
+};
+
 function sidecarFindings({ name, probes, envoy }: SidecarStatus): readonly Finding[] {
   const notReady = probes
     .filter(({ ready }) => !ready)
@@ -82,11 +88,12 @@ function agentFindings({ sidecars, sockets }: Seen): readonly Finding[] {
 }
 
 function processFindings(processes: ProcessesStatus, sidecars: readonly SidecarStatus[]): readonly Finding[] {
-  const { init, child, zombies, appEnded } = processes;
+  const { init, child, zombies, appEnded, appSeen } = processes;
   const found: Finding[] = [];
   if (appEnded === true && sidecars.length > 0) {
     found.push({ kind: "app-ended", message: "the app has ended, the sidecar still runs: ebb quit ends it" });
   }
+  if (!appSeen && sidecars.length > 0) found.push(appUnseen);
   const app = child ?? init;
   if (app?.state === "stopped" || app?.state === "uninterruptible") {
     const meaning = app.state === "stopped" ? "it waits for SIGCONT" : "it waits for a disk or a network file system";

@@ -66,8 +66,12 @@ export function processesOf(table: ProcessTable): ProcessesStatus {
     child: child === undefined ? null : statusOf(child, table, false),
     zombies: processes.filter(({ state }) => state === "zombie").map(zombieOf),
     appEnded: shared === true && init?.name === PAUSE ? isAppGone(processes, self) : null,
+    appSeen: self !== 1 && !areSidecars(othersOf(processes, self)),
   };
 }
+
+/** Of all sidecars. */
+const programs: readonly string[] = sidecarNames.flatMap((name) => kindOf(name).programs);
 
 /** What holds a pod's namespaces, and is PID 1 of a pod with shareProcessNamespace (kubernetes build/pause). */
 const PAUSE = "pause";
@@ -116,10 +120,17 @@ function zombieOf({ pid, name, parent }: Process): Zombie {
 
 /** Whether all that runs are sidecars, the pod's first process, and what ebb itself was started by. */
 function isAppGone(processes: readonly Process[], self: number): boolean {
+  return areSidecars(othersOf(processes, self).filter(({ pid }) => pid !== 1));
+}
+
+/** Those that run, but for ebb itself and what it was started by. */
+function othersOf(processes: readonly Process[], self: number): readonly Process[] {
   const own = ancestorsOf(self, processes);
-  const others = processes.filter(({ pid, state }) => pid !== 1 && !own.has(pid) && state !== "zombie");
-  const programs = sidecarNames.flatMap((name) => kindOf(name).programs);
-  return others.length > 0 && others.every(({ name }) => programs.includes(name));
+  return processes.filter(({ pid, state }) => !own.has(pid) && state !== "zombie");
+}
+
+function areSidecars(processes: readonly Process[]): boolean {
+  return processes.length > 0 && processes.every(({ name }) => programs.includes(name));
 }
 
 function ancestorsOf(self: number, processes: readonly Process[]): ReadonlySet<number> {

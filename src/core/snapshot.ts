@@ -101,6 +101,8 @@ export interface ProcessesStatus {
   readonly zombies: readonly Zombie[];
   /** Whether sidecars are all that is left; null: cannot be told, because other containers' processes are not seen. */
   readonly appEnded: boolean | null;
+  /** false: this is a container of its own, or the sidecar's, and the app's processes are in another. */
+  readonly appSeen: boolean;
 }
 
 export interface ProcessStatus {

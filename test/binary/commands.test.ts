@@ -8,6 +8,7 @@ import { describeCommand, type Manual } from "../../src/core/help.ts";
 import { options } from "../../src/core/options.ts";
 import { manuals } from "../../src/manuals.ts";
 import { catches, ebb, ebbPath, startEbb, temporaryFolder, until } from "../harness.ts";
+import { startRawServer } from "./raw-server.ts";
 
 describe("ebb sleep", () => {
   test.each([
@@ -177,6 +178,22 @@ describe("the command line", () => {
     expect(await ebb(args)).toMatchObject({ code: 0, stdout: "a\n", stderr: "" });
   });
 
+  test("a word alone that is neither a command nor a program is named at once", async () => {
+    await using proxy = await startRawServer((socket) => socket.destroy());
+    const env = { EBB_READY: `http://127.0.0.1:${proxy.port}/` }; // which is asked before anything is started
+    const { code, stderr } = await ebb(["uninstall"], { env });
+    const message = "uninstall: neither a command of ebb, which ebb --help lists, nor a program in PATH";
+    expect([code, stderr, proxy.received()]).toEqual([127, `ebb: ${message}\n`, 0]);
+  });
+
+  test("in a pod it ends as any other program that is not found: sidecars are told to quit", async () => {
+    const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", EBB_SIDECAR: "none" };
+    expect(await ebb(["uninstall"], { env })).toMatchObject({
+      code: 127,
+      log: [{ msg: "ebb: uninstall: no such file or directory" }, { msg: "ebb: done" }],
+    });
+  });
+
   test("a slip in a command's name stands in the termination log", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "termination");
@@ -189,7 +206,7 @@ describe("the command line", () => {
     ["named after --", ["--", "slee"], 3],
     ["with a folder before it", ["./slee"], 3],
     ["not found, named after --", ["--", "slep"], 127],
-    ["not found, and near to no command", ["nosuchprogram"], 127],
+    ["not found, and near to no command", ["nosuchprogram", "a"], 127],
   ])("a program that is named nearly like a command is run: %s", async (_, args, code) => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "slee"), "#!/bin/sh\nexit 3\n", { mode: 0o755 });

@@ -106,6 +106,7 @@ test("what the run before has told may take its time: it is not told again", asy
 test("--all-jobs, --namespace and --selector say which; the pods that are left out are not even asked for", async () => {
   await using cluster = startCluster();
   cluster.put(stuckPod("mute", { annotations: {} }));
+  for (const name of ["shop", "bank"]) cluster.api.put(`/api/v1/namespaces/${name}`, { metadata: { name } });
   expect((await once(cluster, "--all-jobs", "--namespace", "bank")).stdout).toBe("no pods\n");
   expect((await once(cluster, "--all-jobs", "--selector", "app=x")).stdout).toBe("no pods\n");
   expect((await once(cluster, "--all-jobs", "--namespace", "shop")).stdout).toContain("ended");
@@ -119,6 +120,13 @@ test("a namespace that says no wins", async () => {
   const { stdout } = await once(cluster);
   expect(stdout).toContain('namespace shop says ebb.dev/reap: "false"');
   expect(cluster.told).toEqual([]);
+});
+
+test("a namespace that is not there is exit 64, by its name", async () => {
+  await using cluster = startCluster();
+  const { code, stdout, stderr } = await once(cluster, "--namespace", "nope");
+  expect([code, stdout]).toEqual([64, ""]);
+  expect(stderr).toContain('--namespace: there is no namespace "nope"');
 });
 
 test("an API server that refuses is exit 69, in its own words", async () => {

@@ -77,6 +77,7 @@ test("--json has the shape that the README documents, and nothing else", async (
       child: null,
       zombies: expect.any(Array),
       appEnded: null,
+      appSeen: true,
     },
     findings: expect.any(Array),
   });
@@ -243,6 +244,13 @@ describe.skipIf(!canUnshare("--pid", "--fork", "--mount-proc", "--kill-child"))(
 
   test("where ebb status is PID 1 itself, it has no command", async () => {
     expect(await processesAfter(["status", "--json", ...none], container)).toMatchObject({ count: 1, child: null });
+  });
+
+  test("which is not the app's, the app cannot be seen, and it says what then tells that the pod is stuck", async () => {
+    await using admin = await startFakeAdmin();
+    const url = `http://127.0.0.1:${admin.port}`;
+    const { stdout } = await ebb(["status", "--sidecar", "envoy", "--admin", url], { through: container });
+    expect(stdout).toMatch(/^! the app runs in another container, .* kubectl get pod .* ebb quit ends it$/m);
   });
 
   test("a PID 1 that does not reap is a finding", async () => {

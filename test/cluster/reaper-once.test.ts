@@ -20,6 +20,9 @@ function appEnded(here: Namespace, name: string): Promise<Pod> {
 test.concurrent("--once ends what is stuck, says what became of each pod, and does so once", async () => {
   await using here = await namespace();
   expect(await once(here)).toMatchObject({ code: 0, stdout: "no pods\n" });
+  const slip = await once({ ...here, name: `${here.name}-nope` });
+  expect(slip).toMatchObject({ code: 64, stdout: "" });
+  expect(slip.stderr).toContain(`there is no namespace "${here.name}-nope"`);
   await here.apply([
     standIns,
     standInPod("stuck"),

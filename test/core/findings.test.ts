@@ -45,6 +45,7 @@ test.each<[string, Partial<Snapshot>, string]>([
   ["no-listeners", withEnvoy({ listeners: [] }), "without a listener"],
   ["no-agent", { sockets: { listening: [appSocket], outgoing: {} } }, "nothing listens on 15020"],
   ["app-ended", withProcesses({ appEnded: true }), "ebb quit"],
+  ["app-unseen", withProcesses({ appSeen: false }), "if kubectl get pod says that it has ended"],
   [
     "app-stuck",
     withProcesses({ child: { pid: 7, name: "app", command: [], state: "stopped", ageMs: 1 } }),

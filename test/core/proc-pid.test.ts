@@ -85,6 +85,16 @@ test.each<[string, string, Partial<ProcessTable>, boolean | null]>([
   expect(status([process(1, name, 0), self], more).shared).toBe(shared);
 });
 
+test.each<[string, readonly Process[], Partial<ProcessTable>, boolean]>([
+  ["ebb is alone", [process(1, "ebb", 0)], { self: 1 }, false],
+  ["PID 1 is the sidecar", [process(1, "pilot-agent", 0), process(7, "envoy"), self], {}, false],
+  ["PID 1 is an init that sidecars have too", [process(1, "dumb-init", 0), process(7, "app"), self], {}, true],
+  ["PID 1 is the app", [process(1, "app", 0), self], {}, true],
+  ["PID 1 holds the pod's namespaces", [process(1, "pause", 0), process(7, "envoy", 0), self], {}, true],
+])("in a container where %s, the app is seen: %4$p", (_, processes, more, appSeen) => {
+  expect(status(processes, more).appSeen).toBe(appSeen);
+});
+
 test("zombies are named with who should reap them", () => {
   const { zombies } = status([process(1, "node", 0), process(7, "sh", 1, { state: "zombie" }), self]);
   expect(zombies).toEqual([{ pid: 7, name: "sh", parent: 1 }]);

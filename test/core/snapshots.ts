@@ -51,6 +51,7 @@ export const processes: ProcessesStatus = {
   child: { pid: 7, name: "app", command: ["/app"], state: "sleeping", ageMs: 59_000 },
   zombies: [],
   appEnded: null,
+  appSeen: true,
 };
 
 export const snapshot: Snapshot = {

@@ -1,3 +1,4 @@
+import { EXIT, Failure } from "../../core/exit.ts";
 import { REAP } from "../../core/reap-policy.ts";
 import type { Log } from "../../system/log.ts";
 import { ApiError, isNotFound } from "../api-error.ts";
@@ -61,7 +62,10 @@ function complainOnce(log: Log): (error: ApiError) => void {
   };
 }
 
-/** What they say now. @throws ApiError where nobody answers, who could be asked again */
+/**
+ * What they say now.
+ * @throws ApiError where nobody answers, who could be asked again; Failure where one that is named is not there: a slip, most likely
+ */
 export async function readNamespaces(
   api: ApiClient,
   { namespaces, resyncMs }: WatchedNamespaces,
@@ -74,11 +78,23 @@ export async function readNamespaces(
   const read = namespaces.length === 0 ? readAll : readNamed(namespaces);
   const ending = AbortSignal.any([signal, done.signal]);
   try {
-    await read(api, { said, told, all: () => done.abort(), refused: complainOnce(log), resyncMs, signal: ending });
+    await read(api, {
+      said,
+      told,
+      all: () => done.abort(),
+      refused: complainOnce(log),
+      missing,
+      resyncMs,
+      signal: ending,
+    });
   } catch (error) {
     if (!done.signal.aborted) throw error;
   }
   return said;
+}
+
+function missing(name: string): never {
+  throw new Failure(EXIT.usage, `--namespace: there is no namespace "${name}"; kubectl get namespaces lists them`);
 }
 
 interface Reading {
@@ -87,6 +103,8 @@ interface Reading {
   /** All that there is was told. */
   readonly all: () => void;
   readonly refused: (error: ApiError) => void;
+  /** One that is named is not there; it may still come. */
+  readonly missing?: (name: string) => void;
   readonly resyncMs: number;
   readonly signal: AbortSignal;
 }
@@ -108,9 +126,11 @@ async function readAll(api: ApiClient, { said, told, all, refused, resyncMs, sig
 
 /** One by one, which a Role in each of them can allow (a list it cannot), and again now and then. */
 function readNamed(namespaces: readonly string[]) {
-  return async (api: ApiClient, { told, all, refused, resyncMs, signal }: Reading): Promise<void> => {
+  return async (api: ApiClient, { told, all, refused, missing, resyncMs, signal }: Reading): Promise<void> => {
     for (const name of namespaces) {
-      const namespace = await unlessRefused(api.get(`${COLLECTION}/${name}`, { signal }), refused);
+      const namespace = await unlessRefused(api.get(`${COLLECTION}/${name}`, { signal }), refused, () =>
+        missing?.(name),
+      );
       told(name, namespace && wordOf(namespace));
     }
     all();
@@ -119,11 +139,18 @@ function readNamed(namespaces: readonly string[]) {
 }
 
 /** Undefined: it is not there, or not for us to read. */
-async function unlessRefused<T>(asked: Promise<T>, refused: (error: ApiError) => void): Promise<T | undefined> {
+async function unlessRefused<T>(
+  asked: Promise<T>,
+  refused: (error: ApiError) => void,
+  missing?: () => void,
+): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {
-    if (isNotFound(error)) return undefined;
+    if (isNotFound(error)) {
+      missing?.();
+      return undefined;
+    }
     if (!(error instanceof ApiError && error.status === 403)) throw error;
     refused(error);
     return undefined;

@@ -208,7 +208,10 @@ async function refusal({ method, path }: Request, response: Response): Promise<A
 function statusOf(body: string): { message?: string | undefined; reason?: string | undefined } {
   try {
     const { message, reason } = JSON.parse(body);
-    return { message: String(message ?? ""), reason: typeof reason === "string" ? reason : undefined };
+    return {
+      message: typeof message === "string" ? message : undefined,
+      reason: typeof reason === "string" ? reason : undefined,
+    };
   } catch {
     return { message: body.replaceAll(/\s+/g, " ").slice(0, 200) };
   }

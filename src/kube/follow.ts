@@ -1,4 +1,5 @@
-import { type ApiClient, type KubeObject, type List, withQuery } from "./client.ts";
+import { listAt } from "./api/list.ts";
+import { type ApiClient, type KubeObject, withQuery } from "./client.ts";
 import type { Context } from "./context.ts";
 import { keepTrying } from "./keep-trying.ts";
 
@@ -35,7 +36,7 @@ async function once<T extends KubeObject>(
   { seen, isFine, signal }: Watching<T>,
 ): Promise<void> {
   const fieldSelector = `metadata.name=${name}`;
-  const list = await api.get<List<T>>(withQuery(collection, { fieldSelector }), { signal, retries: 0 });
+  const list = await listAt<T>(api, withQuery(collection, { fieldSelector }), { signal, retries: 0 });
   seen(list.items[0]);
   isFine();
   const { resourceVersion } = list.metadata;

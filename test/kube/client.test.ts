@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { listAt } from "../../src/kube/api/list.ts";
 import { ApiError } from "../../src/kube/api-error.ts";
 import { type ApiClient, createApiClient, withQuery } from "../../src/kube/client.ts";
 import { follow } from "../../src/kube/follow.ts";
@@ -271,3 +272,17 @@ test("a watch that ends, has expired, is refused or breaks is begun anew with a 
   const told = log.lines.map(({ fields }) => fields.reason);
   expect(told).toEqual([`GET ${SECRETS}: too old resource version`, expect.stringContaining("403 cannot list")]);
 });
+
+test("an empty list may be null, as Go writes it", async () => {
+  await using server = serve(() => Response.json({ metadata: {}, items: null }));
+  expect(await listAt(server.api, "/x")).toEqual({ metadata: {}, items: [] });
+});
+
+test.each([['"abc"'], ["{}"], ["[null]"], ["[{}]"], ['[{"metadata":null}]'], ['[{"metadata":{"name":1}}]']])(
+  "what has other items than objects is no list: %s",
+  async (items) => {
+    await using server = serve(() => new Response(`{"metadata":{},"items":${items}}`));
+    const { message, reason } = await failureOf(listAt(server.api, "/x"));
+    expect([message, reason]).toEqual(["GET /x: an answer that is no list of the API", "Unreachable"]);
+  },
+);

@@ -1,8 +1,9 @@
 import { EXIT, Failure } from "../../core/exit.ts";
 import { REAP } from "../../core/reap-policy.ts";
 import type { Log } from "../../system/log.ts";
+import { listAt } from "../api/list.ts";
 import { ApiError, isNotFound } from "../api-error.ts";
-import { type ApiClient, type KubeObject, type List, withQuery } from "../client.ts";
+import { type ApiClient, type KubeObject, withQuery } from "../client.ts";
 import { keepTrying } from "../keep-trying.ts";
 import { pause } from "../pause.ts";
 import { aborted } from "../stops.ts";
@@ -112,7 +113,7 @@ interface Reading {
 /** Those with the label, by a list and the watch after it; one that loses it comes as deleted. */
 async function readAll(api: ApiClient, { said, told, all, refused, resyncMs, signal }: Reading): Promise<void> {
   const asked = { labelSelector: REAP };
-  const list = await unlessRefused(api.get<List<KubeObject>>(withQuery(COLLECTION, asked), { signal }), refused);
+  const list = await unlessRefused(listAt<KubeObject>(api, withQuery(COLLECTION, asked), { signal }), refused);
   const names = new Set(list?.items.map((each) => each.metadata.name));
   for (const each of list?.items ?? []) told(each.metadata.name, wordOf(each));
   for (const name of [...said.keys()]) if (!names.has(name)) told(name, undefined);

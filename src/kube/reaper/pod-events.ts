@@ -2,8 +2,9 @@ import { createHash, randomBytes } from "node:crypto";
 import { timeOf } from "../../core/pod-view.ts";
 import type { PodEvent } from "../../core/reap-report.ts";
 import type { Log } from "../../system/log.ts";
+import { listAt } from "../api/list.ts";
 import { isConflict, isTrouble } from "../api-error.ts";
-import { type ApiClient, type KubeObject, type List, withQuery } from "../client.ts";
+import { type ApiClient, type KubeObject, withQuery } from "../client.ts";
 import type { PodName } from "./acting.ts";
 
 const CONTROLLER = "ebb.dev/reaper";
@@ -74,7 +75,7 @@ async function timesIn(api: ApiClient, namespace: string, signal: AbortSignal): 
   let rest: string | undefined;
   do {
     const query = { fieldSelector: "reason=SidecarTold", limit: PAGE, continue: rest };
-    const list = await api.get<List<Event>>(withQuery(collectionOf({ namespace }), query), { signal });
+    const list = await listAt<Event>(api, withQuery(collectionOf({ namespace }), query), { signal });
     for (const { regarding, eventTime } of list.items) {
       const time = timeOf(eventTime);
       if (time !== undefined) times.set(regarding?.uid, Math.max(time, times.get(regarding?.uid) ?? 0));

@@ -1,8 +1,9 @@
 import type { JsonObject } from "../../core/json.ts";
 import { leanPod } from "../../core/lean-pod.ts";
 import type { Log } from "../../system/log.ts";
+import { listAt } from "../api/list.ts";
 import { ApiError } from "../api-error.ts";
-import { type ApiClient, type KubeObject, type List, type Query, withQuery } from "../client.ts";
+import { type ApiClient, type KubeObject, type Query, withQuery } from "../client.ts";
 import { keepTrying } from "../keep-trying.ts";
 import type { PodName } from "./acting.ts";
 import { watchNamespaces } from "./namespaces.ts";
@@ -185,7 +186,7 @@ async function list(
   let rest: string | undefined;
   for (;;) {
     const asked = { ...query, limit: PAGE, continue: rest };
-    const { items, metadata } = await api.get<List<KubeObject>>(withQuery(collection, asked), { signal });
+    const { items, metadata } = await listAt<KubeObject>(api, withQuery(collection, asked), { signal });
     for (const item of items) found(lean(item));
     rest = metadata.continue || undefined;
     if (rest === undefined) return metadata.resourceVersion;

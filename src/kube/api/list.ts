@@ -1,0 +1,21 @@
+import { redactUrl } from "../../core/base/redact.ts";
+import { isObject } from "../../core/json.ts";
+import { ApiError } from "../api-error.ts";
+import type { ApiClient, Asking, KubeObject, List } from "../client.ts";
+
+/** The objects of a collection. An empty list may be null, as Go writes it. @throws ApiError where it is no list of objects */
+export async function listAt<T extends KubeObject>(
+  api: Pick<ApiClient, "get">,
+  path: string,
+  asking?: Asking,
+): Promise<List<T>> {
+  const answer = await api.get<{ metadata: List<T>["metadata"]; items?: unknown }>(path, asking);
+  const items = answer.items ?? [];
+  if (Array.isArray(items) && items.every(isNamed)) return { ...answer, items };
+  const words = `GET ${redactUrl(path)}: an answer that is no list of the API`;
+  throw new ApiError(words, { status: undefined, reason: "Unreachable", retryAfterMs: undefined });
+}
+
+function isNamed(value: unknown): boolean {
+  return isObject(value) && isObject(value.metadata) && typeof value.metadata.name === "string";
+}

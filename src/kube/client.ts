@@ -3,7 +3,8 @@ import { isObject } from "../core/json.ts";
 import { MiB } from "../system/input.ts";
 import type { Log } from "../system/log.ts";
 import { type Access, findAccess, type Surroundings } from "./access.ts";
-import { linesWithin, textWithin } from "./api/body.ts";
+import { textWithin } from "./api/body.ts";
+import { createEventReader, type RawEvent } from "./api/watch-events.ts";
 import { ApiError, isPassing } from "./api-error.ts";
 import { openStream, type Stream } from "./stream.ts";
 import { type Asked, unanswered } from "./unanswered.ts";
@@ -263,33 +264,25 @@ async function* watch<T>(
     timeoutMs: (timeoutSeconds + 30) * 1000,
   });
   const watched: Asked = { method: "GET", path: asked, signal };
-  for await (const line of lines(response, watched, access)) {
-    const event = parseEvent<T>(line, watched, access);
-    if ((event.type as string) === "ERROR") {
-      const { code, message, reason = "Unknown" } = event.object;
+  for await (const { type, object } of events(response, watched, access)) {
+    if (type === "ERROR") {
+      const { code, message, reason = "Unknown" } = object as Refusal;
       throw new ApiError(`GET ${path}: ${message}`, { status: code, reason, retryAfterMs: undefined });
     }
-    yield event;
+    yield { type, object } as WatchEvent<T>;
   }
 }
 
-type EventOrError<T> = WatchEvent<T> & { object: { code?: number; message?: string; reason?: string } };
-
-function parseEvent<T>(line: string, asked: Asked, access: Access): EventOrError<T> {
-  try {
-    const event: unknown = JSON.parse(line);
-    const isEvent =
-      isObject(event) && (hasMetadata(event.object) || (event.type === "ERROR" && isObject(event.object)));
-    if (!isEvent) throw new Error("a line that is no event of a watch");
-    return event as unknown as EventOrError<T>;
-  } catch (error) {
-    throw unanswered(error, asked, access);
-  }
+interface Refusal {
+  readonly code?: number;
+  readonly message?: string;
+  readonly reason?: string;
 }
 
-async function* lines(response: Response, asked: Asked, access: Access): AsyncGenerator<string> {
+async function* events(response: Response, asked: Asked, access: Access): AsyncGenerator<RawEvent> {
+  const reader = createEventReader(LARGEST_OBJECT);
   try {
-    yield* linesWithin(response, LARGEST_OBJECT);
+    for await (const chunk of response.body ?? []) yield* reader.take(chunk);
   } catch (error) {
     throw unanswered(error, asked, access);
   }

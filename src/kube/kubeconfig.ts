@@ -71,9 +71,14 @@ export function findKubeconfig({ env, kubeconfig }: Surroundings): readonly stri
 }
 
 /** @throws Failure naming the file and what is wrong in it */
-export async function readKubeconfig(paths: readonly string[], { context }: Surroundings, log: Log): Promise<Access> {
+export async function readKubeconfig(paths: readonly string[], given: Surroundings, log: Log): Promise<Access> {
   const files: File[] = [];
-  for (const path of paths) files.push(await readFile(path));
+  for (const path of paths) files.push(parseKubeconfig(path, await readFile(path)));
+  return accessIn(files, given, log);
+}
+
+/** @throws Failure naming the file and what is wrong in it */
+export function accessIn(files: readonly File[], { context }: Surroundings, log: Log): Access {
   const wanted = context ?? files.map(({ content }) => content["current-context"]).find((name) => name);
   if (!wanted) throw wrong(files, "there is no current-context; name one by --context");
   const { context: chosen } = pick(files, "contexts", wanted).entry;
@@ -104,23 +109,34 @@ function serverOf({ server }: Cluster, path: string): string {
   );
 }
 
-async function readFile(path: string): Promise<File> {
+async function readFile(path: string): Promise<string> {
   try {
-    const text = (await readPathWithin(path, MOST_BYTES, LIMIT_MS)).toString();
-    const read = fileSchema.safeParse(parse(text, { logLevel: "error" }) ?? {});
+    return (await readPathWithin(path, MOST_BYTES, LIMIT_MS)).toString();
+  } catch (error) {
+    throw unreadable(path, error as Error);
+  }
+}
+
+/** @throws Failure, which quotes nothing of it */
+export function parseKubeconfig(path: string, text: string): File {
+  try {
+    const read = fileSchema.safeParse(parse(text, { logLevel: "error", uniqueKeys: false, prettyErrors: false }) ?? {});
     if (read.success) return { path, content: read.data };
     const [issue] = read.error.issues;
     throw new Error(`${issue?.path.join(".")}: ${issue?.message}`);
   } catch (error) {
-    throw new Failure(EXIT.usage, `kubeconfig ${path}: ${reasonOf(error as Error)}`, { cause: error });
+    throw unreadable(path, error as Error, text);
   }
 }
 
+function unreadable(path: string, error: Error, text = ""): Failure {
+  return new Failure(EXIT.usage, `kubeconfig ${path}: ${reasonOf(error, text)}`, { cause: error });
+}
+
 /** The parser quotes what it stumbles over, and around that may be a token. */
-function reasonOf(error: Error): string {
+function reasonOf(error: Error, text: string): string {
   if (!(error instanceof YAMLError)) return error.message;
-  const line = error.linePos?.[0].line;
-  return `not YAML${line === undefined ? "" : `, line ${line}`} (${error.code})`;
+  return `not YAML, line ${text.slice(0, error.pos[0]).split("\n").length} (${error.code})`;
 }
 
 function pick<S extends Section>(files: readonly File[], section: S, name: string): { entry: Entry<S>; file: File } {

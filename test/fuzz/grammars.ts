@@ -12,6 +12,7 @@ import { listenersIn, parseAnnotations } from "../../src/core/sidecars/detect.ts
 import { identityOf, parseNode } from "../../src/core/sidecars/identity.ts";
 import { networkOf } from "../../src/core/sidecars/network.ts";
 import { inboundOf } from "../../src/core/sidecars/registry.ts";
+import { clusterGrammars } from "./cluster-grammars.ts";
 import { readByLlhttp } from "./llhttp.ts";
 import { createRandom, type Random, textOf } from "./random.ts";
 
@@ -202,7 +203,8 @@ const annotations: Grammar = {
   },
 };
 
-export const grammars: Readonly<Record<string, Grammar>> = { http, stats, clusters, dump, proc, annotations };
+const ofPods = { http, stats, clusters, dump, proc, annotations };
+export const grammars: Readonly<Record<string, Grammar>> = { ...ofPods, ...clusterGrammars };
 
 /** The input of a seed. */
 export function inputOf({ line, words }: Grammar, seed: number): string {

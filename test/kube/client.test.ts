@@ -124,7 +124,7 @@ test.each<[string, (api: ApiClient) => Promise<unknown>, string]>([
   [
     "line of a watch",
     (api) => Array.fromAsync(api.watch("/x", {}, new AbortController().signal)),
-    "a line of more than 8 Mi characters",
+    "a line of more than 8388608 characters",
   ],
 ])("an %s that never ends is given up at a bound", async (_, ask, words) => {
   await using server = serve(endless('{"metadata":{"name":"'));

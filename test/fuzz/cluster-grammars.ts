@@ -1,0 +1,210 @@
+import { deepStrictEqual } from "node:assert";
+import { applyPatch } from "rfc6902";
+import { isFailure } from "../../src/core/exit.ts";
+import { injectPod, type Policy } from "../../src/core/patch.ts";
+import { createEventReader } from "../../src/kube/api/watch-events.ts";
+import { injectText } from "../../src/kube/inject/inject-text.ts";
+import { spliced } from "../../src/kube/inject/yaml/splice.ts";
+import { accessIn, parseKubeconfig } from "../../src/kube/kubeconfig.ts";
+import { review } from "../../src/kube/webhook/review.ts";
+import { collectLog } from "../kube/collect-log.ts";
+import { createRandom, type Random } from "./random.ts";
+
+// What the cluster side reads: of the API server, of manifests, of kubeconfigs.
+
+interface Grammar {
+  readonly line: (random: Random) => string;
+  readonly words: readonly string[];
+  readonly check: (text: string) => void;
+}
+
+const policies: readonly Policy[] = (["emptyDir", "image"] as const).map((volume) => ({
+  image: "registry.example.com/ebb:1",
+  all: volume === "image",
+  volume,
+  options: new Map(),
+  entrypoints: new Map(),
+}));
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const name = (random: Random) =>
+  random.of(["app", "envoy", "istio-proxy", "", "a.b", "A", "ebb-install", "x".repeat(300)]);
+const annotation = (random: Random) =>
+  `"ebb.dev/${random.of(["inject", "drain", "containers", "sidecars", "entrypoint", "status", "native", "x", ""])}${random.of(["", ".app"])}":${random.of(['"true"', '"false"', '"5s"', '"app,envoy"', '"[\\"/a\\"]"', '"{}"', '""', "1", "null"])}`;
+const containerOf = (random: Random) =>
+  `{"name":"${name(random)}","image":"${name(random)}","command":${random.of(['["/a"]', "[]", "null", '["/ebb.dev/ebb","run","--","/a"]', '"x"'])},"args":${random.of(["[]", '["b"]', "0"])},"volumeMounts":${random.of(["[]", "null", '[{"name":"ebb","mountPath":"/ebb.dev"}]'])},"lifecycle":${random.of(["{}", "null", '{"preStop":{"exec":{"command":["a"]}}}'])}}`;
+
+/** Fields of a pod, as JSON. */
+const fieldOf = (random: Random) =>
+  random.of([
+    `"metadata":{"name":"a","annotations":{${annotation(random)},${annotation(random)}}},`,
+    `"spec":{"containers":[${containerOf(random)},${containerOf(random)}],"volumes":${random.of(["null", "[]", '[{"name":"ebb"}]'])}},`,
+    `"spec":{"initContainers":[${containerOf(random)}],"containers":[${containerOf(random)}],"restartPolicy":"Never"},`,
+    '"kind":"Pod","apiVersion":"v1",',
+    '"spec":{"hostNetwork":true,"shareProcessNamespace":true,"terminationGracePeriodSeconds":-1,"containers":{}},',
+  ]);
+const jsonWords = ["{", "}", "[", "]", '"', ",", "null", "1e999", "\\u0000", '"__proto__":', '"spec":{', "[[[["];
+
+const admission: Grammar = {
+  line: fieldOf,
+  words: jsonWords,
+  check(text) {
+    for (const policy of policies) {
+      review(bytesOf(text), policy);
+      const object = jsonOf(`{"metadata":{"annotations":{"ebb.dev/inject":"true"}},${text}"x":0}`);
+      for (const each of object === undefined ? [] : [object, [object]]) checkReview(each, policy);
+    }
+  },
+};
+
+/** The answer is one that an API server takes, and what it makes of the pod is not changed again. */
+function checkReview(object: unknown, policy: Policy): void {
+  const answer = answerTo(object, policy);
+  if (answer.uid !== "u" || typeof answer.allowed !== "boolean") throw new Error("no answer to what was asked");
+  if (answer.patch === undefined) return;
+  const changed = structuredClone(object);
+  const errors = applyPatch(changed, JSON.parse(Buffer.from(answer.patch, "base64").toString()));
+  deepStrictEqual(errors.filter(Boolean), []);
+  if (answerTo(changed, policy).patch !== undefined) throw new Error("what was changed is changed again");
+}
+
+function answerTo(object: unknown, policy: Policy): { uid: unknown; allowed: unknown; patch?: string } {
+  const request = { uid: "u", kind: { group: "", version: "v1", kind: "Pod" }, operation: "CREATE", object };
+  const reviewed = review(
+    bytesOf(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request })),
+    policy,
+  );
+  if ("problem" in reviewed) throw new Error(reviewed.problem);
+  return JSON.parse(reviewed.body).response;
+}
+
+const yaml: Grammar = {
+  line: (random) =>
+    random.of([
+      "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations: {ebb.dev/inject: 'true'}\nspec:\n  containers:\n  - name: app\n    command: [/a]\n",
+      '---\nkind: Job\nspec:\n    template:\n        metadata: &m\n            annotations:\n                ebb.dev/inject: "true" # why\n        spec: {containers: [{name: a, command: ["/a"]}]}\n',
+      "kind: List\nitems:\n- kind: Pod\n  spec: *m\n",
+      `{${fieldOf(random)}"x":0}\n`,
+      "a: |+\n  x\n\n",
+      "  <<: *m\n",
+      "b: >-\n   folded\n   text\n",
+      "...\n--- # two\n",
+      "? complex\n: value\r\n",
+      "\tc: !!int 0x1f\n",
+    ]),
+  words: [
+    "---\n",
+    "\n",
+    "  ",
+    "- ",
+    ": ",
+    "&m ",
+    "*m",
+    "{{ .Values }}",
+    "\t",
+    "|",
+    "'",
+    '"',
+    "#",
+    "\r",
+    "\ufeff",
+    "[",
+    "{",
+  ],
+  check(text) {
+    for (const policy of policies) {
+      const changePod = (pod: unknown) => injectPod(pod, policy);
+      const { splices, problems } = injectText("a.yaml", text, changePod);
+      if (splices.length === 0 || problems.length > 0) continue;
+      const again = injectText("a.yaml", spliced(text, splices), changePod);
+      deepStrictEqual({ splices: again.splices, problems: again.problems }, { splices: [], problems: [] });
+    }
+  },
+};
+
+const SECRET = "s3cret";
+
+const kubeconfig: Grammar = {
+  line: (random) =>
+    random.of([
+      "current-context: x\n",
+      "contexts:\n- name: x\n  context: {cluster: c, user: u}\n",
+      `clusters:\n- name: c\n  cluster:\n    server: ${random.of(["https://a:6443", "http://[::1]", "a", "https://", `https://u:${SECRET}@a`])}\n`,
+      `users:\n- name: u\n  user:\n    token: ${SECRET}\n`,
+      `users:\n- name: u\n  user:\n    exec: {command: ${random.of(["a", "./a", "''", "[]"])}, args: [], interactiveMode: Never}\n`,
+      `users: [{name: u, user: {password: ${SECRET}, username: a, as-groups: [a]}}]\n`,
+      "    insecure-skip-tls-verify: true\n    proxy-url: http://p\n",
+    ]),
+  words: ["\n", "- ", ": ", "  ", "{", "[", "&a ", "*a", "null", "!!binary ", "'", "\t", "<<: "],
+  check(text) {
+    failureOf(() => {
+      const file = orSecretless(() => parseKubeconfig("/k/config", text));
+      accessIn([file], { env: {} }, collectLog());
+    });
+  },
+};
+
+/** What is wrong is a Failure, which is said in one line, rather than a bug. */
+function failureOf(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    if (!isFailure(error)) throw error;
+  }
+}
+
+/** A text that cannot be read is not quoted: around what is wrong may be a token. */
+function orSecretless<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if ((error as Error).message.includes(SECRET)) throw new Error(`a secret is shown: ${(error as Error).message}`);
+    throw error;
+  }
+}
+
+const watch: Grammar = {
+  line: (random) =>
+    random.of([
+      '{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}\n',
+      '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"é"}}}\r\n',
+      '{"type":"ERROR","object":{"code":410,"reason":"Expired","message":"old"}}\n',
+      '{"type":1,"object":{"metadata":null}}\n',
+      "<html>\n",
+      "\n",
+    ]),
+  words: [...jsonWords, "\n", "\r", "é", "\ud800", '"type":"ERROR"'],
+  check(text) {
+    deepStrictEqual(eventsIn([bytesOf(text)]), eventsIn(inPieces(bytesOf(text))));
+  },
+};
+
+/** What is read of them until something is no event. */
+function eventsIn(pieces: readonly Uint8Array[]): readonly unknown[] {
+  const reader = createEventReader(1e6);
+  const events: unknown[] = [];
+  try {
+    for (const piece of pieces) for (const event of reader.take(piece)) events.push(event);
+  } catch (error) {
+    events.push((error as Error).message);
+  }
+  return events;
+}
+
+function inPieces(bytes: Uint8Array): readonly Uint8Array[] {
+  const random = createRandom(bytes.length);
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += pieces.at(-1)?.length ?? 1)
+    pieces.push(bytes.subarray(at, at + 1 + random.below(40)));
+  return pieces;
+}
+
+export const clusterGrammars = { admission, yaml, kubeconfig, watch };

@@ -12,7 +12,7 @@ export type Rule =
   | ("pending" | "node-lost" | "restarts-always" | "contradiction" | "no-app" | "no-sidecar" | "initializing")
   | ("restarting" | "app-running" | "app-waiting" | "app-unknown" | "app-restarts" | "sidecar-restarts")
   | ("sidecar-waiting" | "sidecar-unknown" | "sidecars-ended" | "being-ended" | "debugged" | "no-means" | "too-early")
-  | "stuck";
+  | ("no-right" | "stuck");
 
 /** What this reaper knows of pods besides what they say, by UID. */
 export interface Known {
@@ -65,7 +65,13 @@ export const rules: readonly (readonly [Rule, (facts: Facts) => string | undefin
 ];
 
 /** Every name of a rule, as metrics have them. */
-export const ruleNames: readonly Rule[] = [...rules.map(([name]) => name), "no-means", "too-early", "stuck"];
+export const ruleNames: readonly Rule[] = [
+  ...rules.map(([name]) => name),
+  "no-means",
+  "too-early",
+  "no-right",
+  "stuck",
+];
 
 function chosen(kind: string): (facts: Facts) => string | undefined {
   return ({ pod, policy }) => {

@@ -2,7 +2,8 @@ import { formatDuration } from "./duration.ts";
 import { partsOf } from "./pod-parts.ts";
 import { type Facts, type Known, type Rule, rules } from "./pod-rules.ts";
 import { viewOf } from "./pod-view.ts";
-import { type Ending, endingOf } from "./reap-means.ts";
+import { describeMissing, missingFor } from "./reap/rights.ts";
+import { type Ending, endingOf, type Means } from "./reap-means.ts";
 import type { ReapPolicy } from "./reap-policy.ts";
 import { sidecarIn } from "./sidecars/containers.ts";
 import { kindOf, type SidecarName } from "./sidecars/registry.ts";
@@ -25,7 +26,7 @@ export function verdictOf(pod: unknown, policy: ReapPolicy, known: Known): Verdi
   }
   const endings = endingsOf(facts);
   if (typeof endings === "string") return { kind: "leave", rule: "no-means", reason: endings };
-  return inTime(facts, endings);
+  return withRights(inTime(facts, endings), facts);
 }
 
 /** Those that run; companions first, since they may have something to send through the mesh's proxy. */
@@ -44,6 +45,23 @@ function endingsOf({ pod, sidecars, policy }: Facts): readonly Ending[] | string
 
 function rank(sidecar: SidecarName | undefined): number {
   return sidecar === undefined || kindOf(sidecar).isCompanion ? 0 : 1;
+}
+
+/** By the means that the reaper's account may use; what it lacks is its own trouble, never the sidecar's. */
+function withRights(verdict: Verdict, { pod, policy }: Facts): Verdict {
+  const { missing = [] } = policy;
+  if (verdict.kind !== "end" || missing.length === 0) return verdict;
+  const containers: Ending[] = [];
+  for (const ending of verdict.containers) {
+    const lackOf = ({ kind }: Means) => missingFor(missing, { namespace: pod.namespace, means: kind });
+    const means = ending.means.filter((each) => lackOf(each).length === 0);
+    if (means.length === 0) {
+      const lack = describeMissing([...new Set(ending.means.flatMap(lackOf))]);
+      return { kind: "leave", rule: "no-right", reason: `${verdict.reason}; nothing was done: ${lack}` };
+    }
+    containers.push({ ...ending, means });
+  }
+  return { ...verdict, containers };
 }
 
 /** A sidecar may still flush what the app left, and may be ending by itself. */

@@ -1,4 +1,5 @@
 import type { PodView } from "./pod-view.ts";
+import type { Right } from "./reap/rights.ts";
 import type { MeansKind } from "./reap-means.ts";
 import { boolean } from "./syntax.ts";
 
@@ -16,6 +17,8 @@ export interface ReapPolicy {
   readonly allowsReapExec: boolean;
   /** Of ephemeral containers. */
   readonly image?: string | undefined;
+  /** What the reaper's account may not do. */
+  readonly missing?: readonly Right[];
   /** What the namespaces themselves say with ebb.dev/reap, by their names; those that say nothing are left out. */
   readonly namespaces: ReadonlyMap<string, string>;
 }

@@ -5,7 +5,17 @@ import { describeMeans } from "./reap-means.ts";
 
 /** What became of a pod, for people: a word, and a sentence. */
 export interface Report {
-  readonly result: "gave up" | "put off" | "ended" | "would end" | "stopped" | "later" | "gone" | "not chosen" | "left";
+  readonly result:
+    | "gave up"
+    | "no right"
+    | "put off"
+    | "ended"
+    | "would end"
+    | "stopped"
+    | "later"
+    | "gone"
+    | "not chosen"
+    | "left";
   readonly why: string;
 }
 
@@ -35,7 +45,7 @@ export function reportOfUnchosen(choice: string, would: Verdict): Report & { rea
 /** What would become of it, where nothing is done. */
 export function reportOfVerdict(verdict: Verdict): Report {
   const { reason } = verdict;
-  if (verdict.kind === "leave") return { result: "left", why: reason };
+  if (verdict.kind === "leave") return { result: verdict.rule === "no-right" ? "no right" : "left", why: reason };
   if (verdict.kind === "later") return { result: "later", why: reason };
   const first = verdict.containers.flatMap(({ means }) => means.slice(0, 1).map(describeMeans));
   return { result: "would end", why: `${reason}: ${first.join("; ")}` };

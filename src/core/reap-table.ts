@@ -19,6 +19,7 @@ const plain: ReadonlySet<Rule> = new Set(["not-chosen", "over", "pending", "app-
 
 const order: readonly Report["result"][] = [
   "gave up",
+  "no right",
   "put off",
   "ended",
   "would end",

@@ -149,3 +149,14 @@ test("without --image the others are used", async () => {
   expect(code).toBe(0);
   expect(lineOf({ code, log, ...ended }, "reaper").means).toEqual(["exec", "port-forward"]);
 });
+
+test("what the account may not do is said, with --dry-run too", async () => {
+  await using cluster = startCluster();
+  cluster.api.denied.add("patch pods/ephemeralcontainers");
+  cluster.put(stuckPod("stuck"));
+  const dry = await once(cluster, "--dry-run");
+  expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining("may not patch pods/ephemeralcontainers")]);
+  const real = await once(cluster);
+  expect([real.code, real.stdout]).toEqual([69, expect.stringMatching(/stuck +no right/)]);
+  expect(cluster.told).toEqual([]);
+});

@@ -209,3 +209,38 @@ test("/readyz and /healthz: ready once all pods are listed, and well while the A
   isWell = true;
   await until("it is ready", async () => (await fetch(`${reaper.health}/readyz`)).ok || undefined, LONG_MS);
 });
+
+test("a missing right is the reaper's own state, and no sidecar's; once granted, it goes on", async () => {
+  await using cluster = startCluster();
+  const right = "patch pods/ephemeralcontainers";
+  cluster.api.denied.add(right);
+  cluster.put(stuckPod("stuck"));
+  await using reaper = await startReaper(cluster);
+  const [event] = await until("the pod has an Event", () => nonEmpty(cluster.events()), LONG_MS);
+  expect(event).toMatchObject({ reason: "NotReaped", regarding: { kind: "Pod", name: "stuck" } });
+  expect(event?.note).toContain(`nothing was done: this reaper's account may not ${right} in all namespaces`);
+  expect(reaper.said("this reaper's account lacks rights")).toMatchObject([{ rights: [`${right} in all namespaces`] }]);
+  expect(await (await fetch(`${reaper.health}/readyz`)).text()).toContain(right);
+  expect(await metric(reaper, "ebb_reaper_missing_rights")).toBe(1);
+  expect(cluster.told).toEqual([]);
+  cluster.api.denied.delete(right);
+  await ended(reaper, 1);
+  await until("it is ready", async () => (await fetch(`${reaper.health}/readyz`)).ok || undefined, LONG_MS);
+  expect(cluster.events().map(({ reason }) => reason)).toEqual(["NotReaped", "SidecarTold", "SidecarsEnded"]);
+});
+
+test("a right that goes while it runs blames no sidecar either", async () => {
+  await using cluster = startCluster();
+  const right = "patch pods/ephemeralcontainers";
+  const before = cluster.api.answer;
+  cluster.api.answer = (request) =>
+    request.method === "PATCH" && cluster.api.denied.has(right) ? status(403, "Forbidden", "no") : before?.(request);
+  await using reaper = await startReaper(cluster);
+  await until("it leads", () => nonEmpty(reaper.said("this replica leads")), LONG_MS);
+  cluster.api.denied.add(right);
+  cluster.put(stuckPod("stuck"));
+  await until("it says so", () => nonEmpty(reaper.said("this reaper's account lacks rights")), LONG_MS);
+  cluster.api.denied.delete(right);
+  await ended(reaper, 1);
+  expect(cluster.events().map(({ reason }) => reason)).not.toContain("SidecarRefusesToEnd");
+});

@@ -32,6 +32,8 @@ export interface StandInApi extends AsyncDisposable {
   /** `GET /api/v1/pods?...`, in order. */
   readonly requests: string[];
   readonly objects: Map<string, Loose>;
+  /** Rights that nobody has: `create pods/exec`. */
+  readonly denied: Set<string>;
   /** Adds or changes it, and tells those who watch. */
   put(path: string, object: object): void;
   remove(path: string): void;
@@ -54,6 +56,7 @@ export function startStandInApi(): StandInApi {
   const objects = new Map<string, Loose>();
   const watchers = new Set<Watcher>();
   const requests: string[] = [];
+  const denied = new Set<string>();
   const history: Change[] = [];
   let version = 100;
   let oldest = 0;
@@ -130,6 +133,7 @@ export function startStandInApi(): StandInApi {
       }
       const answer = await standIn.answer?.(request);
       if (answer !== undefined) return answer;
+      if (url.pathname.endsWith("/selfsubjectaccessreviews")) return review(await request.json(), denied);
       if (request.method === "PUT" || request.method === "POST") return write(request.method, url.pathname, request);
       if (request.method !== "GET") return status(405, "MethodNotAllowed", request.method);
       if (url.searchParams.has("watch")) return watch(url.pathname, url);
@@ -152,6 +156,7 @@ export function startStandInApi(): StandInApi {
     url: server.url.href.replace(/\/$/, ""),
     requests,
     objects,
+    denied,
     put,
     remove(path) {
       const before = objects.get(path);
@@ -178,6 +183,11 @@ export function startStandInApi(): StandInApi {
     [Symbol.asyncDispose]: () => server.stop(true),
   };
   return standIn;
+}
+
+function review({ spec: { resourceAttributes: asked } }: Loose, denied: ReadonlySet<string>): Response {
+  const resource = [asked.resource, asked.subresource].filter(Boolean).join("/");
+  return Response.json({ metadata: {}, status: { allowed: !denied.has(`${asked.verb} ${resource}`) } }, { status: 201 });
 }
 
 interface Upgraded {

@@ -24,6 +24,7 @@ export function createActs(settings: ActSettings): Perform {
           "a means is not allowed; allow it, or leave it out of --means",
         );
       }
+      if (error instanceof ApiError && error.status === 403) await settings.denied?.(acting.signal);
       return resultOf(error);
     }
   };

@@ -11,6 +11,8 @@ export interface ActSettings {
   readonly imagePullPolicy?: string | undefined;
   /** Milliseconds after which a look tells nothing of which pod has the name now. */
   readonly freshMs?: number | undefined;
+  /** After a 403: may it be that a right is missing? */
+  readonly denied?: ((signal: AbortSignal) => Promise<unknown>) | undefined;
   readonly log: Log;
 }
 

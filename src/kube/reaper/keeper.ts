@@ -5,6 +5,7 @@ import type { Outcome } from "../../core/reap-attempt.ts";
 import type { ReapPolicy } from "../../core/reap-policy.ts";
 import { reportOf, reportOfVerdict } from "../../core/reap-report.ts";
 import type { Log } from "../../system/log.ts";
+import type { KubeObject } from "../client.ts";
 import { type Attempts, auditOf } from "./attempts.ts";
 import type { Complaints } from "./complaints.ts";
 import type { PodEvents } from "./pod-events.ts";
@@ -48,6 +49,8 @@ export interface Keeper {
   /** How many pods wait: for their time, or for their turn. */
   readonly depth: number;
   changed(change: PodChange): void;
+  /** All of them anew, those that were given up too: another right may end them. */
+  reconsider(pods: Iterable<KubeObject>): void;
   /** Until the signal is aborted. */
   judge(signal: AbortSignal): Promise<void>;
   /** Until the signal is aborted: then nothing is under way any more. */
@@ -96,6 +99,10 @@ export function createKeeper(context: KeeperContext): Keeper {
         metrics.saw(change.uid, change.pod);
         judge(change.uid);
       }
+    },
+    reconsider(pods) {
+      memory.handled.clear();
+      for (const pod of pods) judge(nameOf(pod).uid);
     },
     async judge(signal) {
       for (let uid = await waiting.due(signal); uid !== undefined; uid = await waiting.due(signal)) judge(uid);

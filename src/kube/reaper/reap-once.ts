@@ -1,6 +1,7 @@
 import { version } from "../../../package.json";
 import { EXIT, Failure } from "../../core/exit.ts";
 import { type Verdict, verdictOf } from "../../core/pod.ts";
+import { rightsNeeded } from "../../core/reap/rights.ts";
 import type { ReapPolicy } from "../../core/reap-policy.ts";
 import { reportOf, reportOfUnchosen, reportOfVerdict } from "../../core/reap-report.ts";
 import { type Row, tableOf } from "../../core/reap-table.ts";
@@ -17,6 +18,7 @@ import { readNamespaces } from "./namespaces.ts";
 import { createPodEvents, type PodEvents } from "./pod-events.ts";
 import { listPods, nameOf } from "./pods.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
+import { createRights, type Rights } from "./rights.ts";
 import { createGate, throttled } from "./throttle.ts";
 
 export interface Once {
@@ -41,11 +43,13 @@ export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
   const memory = emptyMemory();
   const gate = createGate({ perSecond: settings.qps, burst: settings.burst }, log);
   const api = throttled(direct, gate);
-  const policy = policyIn(namespaces);
+  const rights = rightsOnce(direct, once);
+  await rights.check(signal);
+  const policy = { ...policyIn(namespaces), missing: rights.missing() };
   const events = createPodEvents(api, identity, log);
   const attempts = createAttempts({
     api,
-    perform: createActs({ ...settings, api, gate: gate.turn, log }),
+    perform: createActs({ ...settings, api, gate: gate.turn, denied: rights.check, log }),
     events,
     metrics: createReaperMetrics(version, idle),
     policy: () => policy,
@@ -63,12 +67,27 @@ export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
   };
   await Promise.all(Array.from({ length: settings.concurrency }, work));
   await print(rows, settings);
-  return rows.some(({ result }) => undone.includes(result)) ? EXIT.unavailable : EXIT.ok;
+  const isUndone = rows.some(({ result }) => undone.includes(result));
+  return isUndone && !settings.dryRun ? EXIT.unavailable : EXIT.ok;
 }
 
-const undone: readonly Row["result"][] = ["gave up", "put off", "stopped"];
+/** With --dry-run too: what would be missing then. */
+function rightsOnce(api: ApiClient, { settings, policyIn, log }: Once): Rights {
+  const { means } = policyIn(new Map());
+  const which = { namespaces: settings.namespace.flat(), means, onlyLooks: false, lease: undefined };
+  return createRights({ api, needed: rightsNeeded(which), log });
+}
 
-const idle = { leads: () => true, isCircuitOpen: () => false, depth: () => 0, underWay: () => 0, syncedAt: () => 0 };
+const undone: readonly Row["result"][] = ["gave up", "no right", "put off", "stopped"];
+
+const idle = {
+  leads: () => true,
+  isCircuitOpen: () => false,
+  depth: () => 0,
+  underWay: () => 0,
+  missingRights: () => 0,
+  syncedAt: () => 0,
+};
 
 /** @throws Failure 69 where the API server does not answer, or not with what is needed, or not before the signal is aborted */
 async function available<T>(asked: () => Promise<T>, signal: AbortSignal): Promise<T> {

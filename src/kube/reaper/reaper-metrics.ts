@@ -28,6 +28,7 @@ export interface ReaperGauges {
   readonly isCircuitOpen: () => boolean;
   readonly depth: () => number;
   readonly underWay: () => number;
+  readonly missingRights: () => number;
   /** Milliseconds since the epoch. */
   readonly syncedAt: () => number | undefined;
 }
@@ -97,12 +98,16 @@ function injectionOf(pod: KubeObject, image: string | undefined): (typeof inject
   return image === undefined || presence.image === undefined || presence.image === image ? "injected" : "other";
 }
 
-function addGauges(registry: Registry, { leads, isCircuitOpen, depth, underWay, syncedAt }: ReaperGauges): void {
+function addGauges(
+  registry: Registry,
+  { leads, isCircuitOpen, depth, underWay, missingRights, syncedAt }: ReaperGauges,
+): void {
   addGauge(registry, "ebb_reaper_leader", "1: this replica is the one that acts.", () => Number(leads()));
   addGauge(registry, "ebb_reaper_circuit_open", "1: the API server is unwell, and is asked nothing for a while.", () =>
     Number(isCircuitOpen()),
   );
   addGauge(registry, "ebb_reaper_queue_depth", "Pods that wait for their time or their turn.", depth);
+  addGauge(registry, "ebb_reaper_missing_rights", "Rights that its account needs and lacks.", missingRights);
   addGauge(registry, "ebb_reaper_attempts_in_progress", "Pods that are being reaped.", underWay);
   addGauge(
     registry,

@@ -5,6 +5,7 @@ import { redactUrl } from "../../core/base/redact.ts";
 import { EXIT } from "../../core/exit.ts";
 import type { Environment } from "../../core/option.ts";
 import { viewOf } from "../../core/pod-view.ts";
+import { rightsNeeded } from "../../core/reap/rights.ts";
 import type { MeansKind } from "../../core/reap-means.ts";
 import { choiceOf, REAP, type ReapPolicy } from "../../core/reap-policy.ts";
 import type { ReaperSettings } from "../../core/reaper-options.ts";
@@ -22,6 +23,7 @@ import { createPodEvents } from "./pod-events.ts";
 import { type PodSource, watchPods } from "./pods.ts";
 import { reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
+import { createRights } from "./rights.ts";
 import { createGate, throttled } from "./throttle.ts";
 
 export interface Context {
@@ -68,7 +70,9 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   const memory = emptyMemory();
   const gate = createGate({ perSecond: settings.qps, burst: settings.burst }, log);
   const office = holdOffice(direct, { settings, identity, log, signal: stops.first });
+  const rights = rightsOf(direct, { settings, means: policyIn(new Map()).means, log });
   const gauges = {
+    missingRights: () => rights.missing().length,
     leads: office.leads,
     isCircuitOpen: () => gate.isOpen,
     depth: () => keeper.depth,
@@ -78,9 +82,9 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   const metrics = createReaperMetrics(version, gauges, settings.image);
   const api = throttled(direct, gate, metrics.requested);
   const source = watchPods(api, watchedBy(settings), log, metrics.interrupted);
-  const policy = (): ReapPolicy => policyIn(source.namespaces());
+  const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
   const events = createPodEvents(api, identity, log);
-  const perform = createActs({ ...settings, api, gate: gate.turn, log });
+  const perform = createActs({ ...settings, api, gate: gate.turn, denied: rights.check, log });
   const known = () => knownNow(memory);
   const attempts = createAttempts({ api, perform, events, metrics, policy, known, watches: true, log });
   const { concurrency, dryRun: isDryRun } = settings;
@@ -88,12 +92,15 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   const keeper: Keeper = createKeeper({
     ...{ source, attempts, events, complaints, metrics, policy, memory, concurrency, isDryRun, log },
   });
-  const unready = () => (source.syncedAt() === undefined ? "the pods are not listed yet" : undefined);
+  const unready = () =>
+    rights.problem() ?? (source.syncedAt() === undefined ? "the pods are not listed yet" : undefined);
   const health = openHealth(settings.healthListen, metrics, { unready, unwell: office.stuck });
   log.info({ port: health.port }, "answering probes");
   // what throws is a bug, and ends all of it
   void source.listed.then(() => sayIfUnchosen(source, policy(), log));
+  await rights.check(stops.first);
   await Promise.all([
+    rights.run(() => keeper.reconsider(source.all()), stops.first),
     source.run((change) => keeper.changed(change), stops.first),
     keeper.judge(stops.first),
     office.hold((signal) => keeper.act(signal)),
@@ -107,6 +114,20 @@ function sayIfUnchosen(source: PodSource, policy: ReapPolicy, log: Log): void {
   for (const pod of source.all()) if (choiceOf(viewOf(pod), policy).kind !== "not in") return;
   const how = `label a pod or a namespace ${REAP}=true, or run the reaper with --all-jobs`;
   log.warn({ pods: source.size, how }, "nobody has chosen this reaper: it leaves all pods alone");
+}
+
+/** With --dry-run those to look. */
+function rightsOf(
+  api: ApiClient,
+  { settings, means, log }: Pick<Serving, "settings" | "log"> & Pick<Context, "means">,
+) {
+  const { dryRun, namespace, lease: name, leaseNamespace = api.namespace } = settings;
+  const lease = dryRun ? undefined : { namespace: leaseNamespace, name };
+  return createRights({
+    api,
+    needed: rightsNeeded({ namespaces: namespace.flat(), means, onlyLooks: dryRun, lease }),
+    log,
+  });
 }
 
 function watchedBy({ namespace, selector, resync }: ReaperSettings) {

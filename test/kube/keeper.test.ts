@@ -46,7 +46,14 @@ function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0, afterM
       return promise;
     },
   };
-  const idle = { leads: () => true, isCircuitOpen: () => false, depth: () => 0, underWay: () => 0, missingRights: () => 0, syncedAt: () => 0 };
+  const idle = {
+    leads: () => true,
+    isCircuitOpen: () => false,
+    depth: () => 0,
+    underWay: () => 0,
+    missingRights: () => 0,
+    syncedAt: () => 0,
+  };
   const log = collectLog();
   const keeper = createKeeper({
     source: pods,

@@ -187,7 +187,10 @@ export function startStandInApi(): StandInApi {
 
 function review({ spec: { resourceAttributes: asked } }: Loose, denied: ReadonlySet<string>): Response {
   const resource = [asked.resource, asked.subresource].filter(Boolean).join("/");
-  return Response.json({ metadata: {}, status: { allowed: !denied.has(`${asked.verb} ${resource}`) } }, { status: 201 });
+  return Response.json(
+    { metadata: {}, status: { allowed: !denied.has(`${asked.verb} ${resource}`) } },
+    { status: 201 },
+  );
 }
 
 interface Upgraded {

@@ -25,7 +25,6 @@ export interface Endpoint {
   leave(): void;
 }
 
-
 /** A refusal of HTTP's: the API server then does what the webhook's failurePolicy says, and logs the text. */
 class Refusal extends Error {
   readonly status: number;

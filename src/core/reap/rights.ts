@@ -23,7 +23,9 @@ export interface RightsNeeded {
 }
 
 /** exec and port-forward by WebSocket are a GET, of which the API server asks for create too (Kubernetes 1.35). */
-const byMeans: Readonly<Record<MeansKind, Pick<Right, "resource"> & { readonly verbs: readonly string[] }>> = {
+export const rightsByMeans: Readonly<
+  Record<MeansKind, Pick<Right, "resource"> & { readonly verbs: readonly string[] }>
+> = {
   exec: { resource: "pods/exec", verbs: ["get", "create"] },
   "port-forward": { resource: "pods/portforward", verbs: ["get", "create"] },
   ephemeral: { resource: "pods/ephemeralcontainers", verbs: ["patch"] },
@@ -45,7 +47,10 @@ function inScope(namespace: string | undefined, means: readonly MeansKind[], onl
       ...ownName,
     })),
     ...means.flatMap((each) =>
-      rights("", byMeans[each].resource, ...byMeans[each].verbs).map((right) => ({ ...right, means: each })),
+      rights("", rightsByMeans[each].resource, ...rightsByMeans[each].verbs).map((right) => ({
+        ...right,
+        means: each,
+      })),
     ),
     ...(onlyLooks ? [] : rights("events.k8s.io", "events", "create", "list")),
   ];

@@ -1,3 +1,4 @@
+import { rightsByMeans } from "../../core/reap/rights.ts";
 import type { MeansKind } from "../../core/reap-means.ts";
 import { type Installation, type Manifest, metadataIn, metadataOf, nameOf } from "./installation.ts";
 import { leaseRules, type Rule, rights } from "./manifests-common.ts";
@@ -44,18 +45,16 @@ function about({ dryRun, means }: Installation): string {
   return `Pods, and the label ebb.dev/reap of their namespaces; Events on pods; and how sidecars are ended: ${means.join(", ")}.`;
 }
 
-/** exec and port-forward by WebSocket are a GET, of which the API server asks for create too (Kubernetes 1.35). */
-const byMeans: Readonly<Record<MeansKind, Rule>> = {
-  exec: { apiGroups: [""], resources: ["pods/exec"], verbs: ["get", "create"] },
-  "port-forward": { apiGroups: [""], resources: ["pods/portforward"], verbs: ["get", "create"] },
-  ephemeral: { apiGroups: [""], resources: ["pods/ephemeralcontainers"], verbs: ["patch"] },
-};
-
 function podRules({ means, dryRun }: Installation): readonly Rule[] {
   const pods = { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] };
   if (dryRun) return [pods];
   const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "list"] };
-  return [pods, ...means.map((each) => byMeans[each]), events];
+  return [pods, ...means.map(ruleOf), events];
+}
+
+function ruleOf(means: MeansKind): Rule {
+  const { resource, verbs } = rightsByMeans[means];
+  return { apiGroups: [""], resources: [resource], verbs };
 }
 
 /** Under another name than the Role above, which may be in the same namespace. */

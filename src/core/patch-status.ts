@@ -2,9 +2,10 @@ import * as z from "zod/mini";
 import { INSTALL, STATUS } from "./inject/marks.ts";
 import { type JsonObject, objectOf, withField, withoutField } from "./json.ts";
 import type { Remark } from "./patch.ts";
-import { EBB, unwrap } from "./patch-command.ts";
+import { EBB, EBB_FOLDER, unwrap } from "./patch-command.ts";
 import { optionNamed, problemOf } from "./patch-options.ts";
-import { annotationField, type Container, type Pod } from "./patch-pod.ts";
+import { annotationField, type Container, type Mount, type Pod } from "./patch-pod.ts";
+import { annotationFolders } from "./patch-volumes.ts";
 
 /** The annotation that names the sidecars of a pod that are native, for `auto`: no injector's may say it. */
 export const NATIVE = "ebb.dev/native";
@@ -110,10 +111,16 @@ function formerContainer(container: Container, { own, words, gone }: Own): JsonO
   former = withRest(former, "env", { was: env, rest: env?.filter((one) => !isOurs(one)) });
   former = withRest(former, "volumeMounts", {
     was: volumeMounts,
-    rest: volumeMounts?.filter(({ name }) => !gone.has(name)),
+    rest: volumeMounts?.filter((mount) => !(gone.has(mount.name) && isOurMount(mount, own))),
   });
   if (own.hook !== true || lifecycle?.preStop?.exec?.command?.[0] !== EBB) return former;
   return withOrWithout(former, "lifecycle", withoutField(lifecycle, "preStop"));
+}
+
+/** As ebb mounts its volumes, in a container whose status says that it did: somebody else may mount them too. */
+function isOurMount({ mountPath, readOnly }: Mount, { command, hook }: ContainerStatus): boolean {
+  if (readOnly !== true) return false;
+  return mountPath === EBB_FOLDER ? command !== undefined || hook === true : annotationFolders.includes(mountPath);
 }
 
 interface Rest {

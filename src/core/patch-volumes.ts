@@ -49,6 +49,8 @@ const FOLDER = "/etc/podinfo";
 const FILE = "annotations";
 /** Where something else is at FOLDER. */
 const OTHER_FOLDER = "/ebb.dev-podinfo";
+/** Where ebb mounts the annotations. */
+export const annotationFolders: readonly string[] = [FOLDER, OTHER_FOLDER];
 
 /** How a container comes to the pod's annotations. */
 export interface AnnotationsPlace {
@@ -69,7 +71,7 @@ export function placeOfAnnotations(
   const file = there === undefined ? undefined : fileIn(there, volumes);
   if (file !== undefined) return { mount: undefined, file: file === FILE ? undefined : `${FOLDER}/${file}` };
   const isFree = (folder: string) => mounts.every(({ path }) => !isIn(path, folder) && !isIn(folder, path));
-  const folder = [FOLDER, OTHER_FOLDER].find(isFree);
+  const folder = annotationFolders.find(isFree);
   if (folder === undefined) return undefined;
   const mount = { name, mountPath: folder, readOnly: true };
   return { mount, file: folder === FOLDER ? undefined : `${folder}/${FILE}` };

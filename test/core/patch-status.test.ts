@@ -54,6 +54,13 @@ test("a proxy's hook keeps what an earlier policy said, too", () => {
   expect(later.spec.containers[1].lifecycle.preStop.exec.command).toContain("--idle=3");
 });
 
+test("a mount of ebb's volume that somebody else made stays", () => {
+  const tools = { name: "ebb", mountPath: "/tools" };
+  const { spec } = again({}, (pod) => pod.spec.containers[0].volumeMounts.push(tools), { image: "ebb:2" });
+  expect(spec.containers[0].volumeMounts).toContainEqual(tools);
+  expect(spec.containers[0].volumeMounts).toHaveLength(3);
+});
+
 test("from a copy to the mounted image: no init container is left", () => {
   const { spec } = again({}, () => undefined, { volume: "image" });
   expect(spec.initContainers).toBeUndefined();

@@ -19,7 +19,8 @@ export interface Surroundings {
   readonly annotations: ReadonlyMap<string, string>;
   /**
    * What ebb is told, as options: that the network is the node's, and then which proxies are containers of this pod, because no
-   * port can tell; and on which ports the app listens, so that nobody asks there.
+   * port can tell; that a proxy is in the pod, so that ebb looks for it for longer; and on which ports the app listens, so that
+   * nobody asks there.
    */
   readonly options: ReadonlyMap<string, string>;
 }
@@ -29,6 +30,9 @@ function isProxy(name: SidecarName): boolean {
   return !kindOf(name).isCompanion;
 }
 
+/** How long `auto` looks for a proxy that is in the pod, but that no annotation tells of: its image may come later than the app's. */
+const LATE_PROXY = "1m";
+
 /** @param others containers that the pod calls sidecars */
 export function surroundingsOf(pod: Pod, others: readonly string[]): Surroundings {
   const sidecars = sidecarsIn(pod);
@@ -36,8 +40,11 @@ export function surroundingsOf(pod: Pod, others: readonly string[]): Surrounding
   const ports = appPorts(pod, others);
   if (ports.length > 0) options.set("app-port", ports.join(","));
   if (isOnNode(pod)) options.set("host-network", "true");
-  if (isOnNode(pod) && sidecars.some(isProxy)) options.set("sidecar", sidecars.join(","));
   const annotations = new Map(Object.entries(pod.metadata?.annotations ?? {}));
+  if (sidecars.some(isProxy)) {
+    if (isOnNode(pod)) options.set("sidecar", sidecars.join(","));
+    else if (!detect({ env: {}, admin: undefined, annotations, heard: [] }).hasProxy) options.set("detect", LATE_PROXY);
+  }
   return { isOnNode: isOnNode(pod), sidecars, annotations, options };
 }
 

@@ -43,10 +43,7 @@ test.concurrent("both replicas are ready, and were refused nothing that they ask
   for (const log of logs) expect(log).not.toMatch(/"level":"error"|forbidden/);
 });
 
-describe("a Job beside a real Envoy, with nothing but annotations", () => {
-  /** On a busy node Envoy may start later than `auto` looks for it. */
-  const patient = { ...inject, "ebb.dev/detect": "2m" };
-
+describe("a Job beside a real Envoy, with nothing but an annotation", () => {
   test.concurrent.each([
     ["completes where its app ends with 0", ["exit", "0"], 0, "Complete"],
     ["fails with its app's own code", ["exit", "3"], 3, "Failed"],
@@ -54,7 +51,7 @@ describe("a Job beside a real Envoy, with nothing but annotations", () => {
   ] as const)("%s", async (_, words, code, condition) => {
     await using here = await installed.namespace();
     const job = jobOf("work", { containers: [app(...words), envoy], volumes: [volume] });
-    await here.apply([configMap, annotated(job, patient)]);
+    await here.apply([configMap, annotated(job)]);
     await here.until(`the Job is ${condition}`, async () => hasCondition(await here.job("work"), condition));
     const pod = await here.podOf("work");
     expect([exitCodeOf(pod, "app"), exitCodeOf(pod, "envoy")]).toEqual([code, 0]);
@@ -143,10 +140,9 @@ test.concurrent("a namespace that says no is left alone, whatever its pods say",
 describe("a namespace that says yes", () => {
   const asking = { "ebb.dev/inject": "true" };
 
-  test.concurrent("gets ebb in all of its pods: a Job beside a real Envoy that does not ask for ebb completes", async () => {
+  test.concurrent("gets ebb in all of its pods: a Job beside a real Envoy completes without any annotation", async () => {
     await using here = await installed.namespace(asking);
-    const job = jobOf("work", { containers: [app("exit", "0"), envoy], volumes: [volume] });
-    await here.apply([configMap, annotated(job, { "ebb.dev/sidecar": "envoy" })]); // waited for, however late it starts
+    await here.apply([configMap, jobOf("work", { containers: [app("exit", "0"), envoy], volumes: [volume] })]);
     await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
     expect(initContainers(await here.podOf("work"))).toEqual(["ebb-install"]);
   });
@@ -179,10 +175,10 @@ test.concurrent("an injected template that now says no makes pods without ebb", 
   expect(Object.keys(made.metadata.annotations ?? {})).not.toContain("ebb.dev/status");
 });
 
-/** The object with annotations on its pods: with that which asks for ebb, unless others are given. */
-function annotated(object: KubeObject, annotations: Readonly<Record<string, string>> = inject): KubeObject {
+/** The object with the annotation on its pods. */
+function annotated(object: KubeObject): KubeObject {
   const { spec } = object as KubeObject & { spec: { template: { metadata: object } } };
-  const metadata = { ...spec.template.metadata, annotations };
+  const metadata = { ...spec.template.metadata, annotations: inject };
   return { ...object, spec: { ...spec, template: { ...spec.template, metadata } } };
 }
 

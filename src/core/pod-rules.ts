@@ -1,9 +1,12 @@
+import { listed } from "./inject/names.ts";
 import type { Parts } from "./pod-parts.ts";
 import { isNative } from "./pod-parts.ts";
 import { restartAfter } from "./pod-restart.ts";
-import type { ContainerView, PodView } from "./pod-view.ts";
+import type { ContainerState, ContainerView, PodView } from "./pod-view.ts";
 import { isAtWork, ownEphemerals } from "./reap-ephemeral.ts";
 import { choiceOf, type ReapPolicy } from "./reap-policy.ts";
+import { isSidecar } from "./sidecars/containers.ts";
+import { nearest } from "./suggestion.ts";
 import { splitBy } from "./syntax.ts";
 
 /** The rules' names are in metrics: they stay. */
@@ -87,10 +90,28 @@ function nodeLost({ pod }: Facts): string | undefined {
 }
 
 /** A container cannot be both: ebb.dev/containers names those that ebb starts, which are the app. */
-function contradiction({ pod }: Facts): string | undefined {
+function contradiction(facts: Facts): string | undefined {
+  const { pod } = facts;
   const wrapped = splitBy(pod.annotations.get("ebb.dev/containers") ?? "", ",");
-  const both = splitBy(pod.annotations.get("ebb.dev/sidecars") ?? "", ",").filter((name) => wrapped.includes(name));
-  return both.length === 0 ? undefined : `ebb.dev/sidecars and ebb.dev/containers both name ${both.sort().join(", ")}`;
+  const given = splitBy(pod.annotations.get("ebb.dev/sidecars") ?? "", ",");
+  const both = given.filter((name) => wrapped.includes(name));
+  if (both.length > 0) return `ebb.dev/sidecars and ebb.dev/containers both name ${both.sort().join(", ")}`;
+  return slip(facts, given);
+}
+
+/** A sidecar whose name has a slip in it would be an app that runs for ever. Where nothing is left over, it makes no difference. */
+function slip({ pod, apps }: Facts, given: readonly string[]): string | undefined {
+  const isLeft = apps.some(isIn("running")) && apps.some(isIn("terminated"));
+  const names = [...pod.containers, ...pod.initContainers].map(({ name }) => name);
+  const strange = given.find((name) => !names.includes(name) && !isSidecar(name, undefined));
+  if (!isLeft || strange === undefined) return undefined;
+  const near = nearest(strange, names);
+  const hint = near === undefined ? "" : `; did you mean ${near}?`;
+  return `ebb.dev/sidecars: there is no container "${strange}": this pod's containers are ${listed(names)}${hint}`;
+}
+
+function isIn(kind: ContainerState["kind"]): (container: ContainerView) => boolean {
+  return ({ state }) => state.kind === kind;
 }
 
 function noSidecar({ sidecars, pod }: Facts): string | undefined {

@@ -161,6 +161,19 @@ test("what only its author can mend is said once, also as an Event on what is wr
   await until("another word is another Event", () => seen().length === 4, LONG_MS);
 });
 
+test("a namespace that is not there is named once, and counts once it is there", async () => {
+  await using cluster = startCluster();
+  await using reaper = await startReaper(cluster, "--resync", "1s", "--namespace", "bank");
+  const asked = () => cluster.api.requests.filter((each) => each === "GET /api/v1/namespaces/bank").length;
+  await until("it is asked for again", () => asked() >= 3, LONG_MS);
+  const said = () => reaper.said("--namespace: there is no such namespace; its pods are looked after once it is there");
+  expect(said()).toMatchObject([{ level: "warn", namespace: "bank" }]);
+  cluster.api.put("/api/v1/namespaces/bank", { metadata: { name: "bank", labels: { "ebb.dev/reap": "true" } } });
+  const pod = stuckPod("done", { annotations: {} });
+  cluster.api.put(podPath("bank", "done"), { ...pod, metadata: { ...pod.metadata, namespace: "bank" } });
+  await until("its pod is looked after", () => reaper.said("pod is stuck").length > 0, LONG_MS);
+});
+
 test("a container that cannot start is not put into a pod twice, and the kubelet's reason is told", async () => {
   await using cluster = startCluster();
   const message = "container has runAsNonRoot and image will run as root";

@@ -277,6 +277,12 @@ describe("a pod is left", () => {
       "both name app",
     ],
     [
+      "when a slip makes an app of its sidecar",
+      { containers: { app: ended(0), metrics: running }, annotations: { "ebb.dev/sidecars": "metrcs" } },
+      "contradiction",
+      'there is no container "metrcs": this pod\'s containers are app, metrics; did you mean metrics?',
+    ],
+    [
       "while its init containers run anew",
       { containers: stuck, initContainers: { init: running } },
       "initializing",

@@ -29,6 +29,7 @@ export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: Watche
   const said = new Map<string, string>();
   const known = Promise.withResolvers<void>();
   const refused = complainOnce(log);
+  const missing = complainOfEach(log);
   const put = (name: string, word: string | undefined, changed: (name: string) => void): void => {
     if (said.get(name) === word) return;
     if (word === undefined) said.delete(name);
@@ -45,7 +46,7 @@ export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: Watche
             isFine();
             known.resolve();
           };
-          await read(api, { said, told, all, refused, resyncMs, signal });
+          await read(api, { said, told, all, refused, missing, resyncMs, signal });
         },
         { message, log, signal },
       ),
@@ -60,6 +61,15 @@ function complainOnce(log: Log): (error: ApiError) => void {
     if (!isRefused)
       log.warn({ reason }, "namespaces cannot be read: what their label ebb.dev/reap says does not count");
     isRefused = true;
+  };
+}
+
+function complainOfEach(log: Log): (name: string) => void {
+  const missing = new Set<string>();
+  return (namespace) => {
+    if (missing.has(namespace)) return;
+    missing.add(namespace);
+    log.warn({ namespace }, "--namespace: there is no such namespace; its pods are looked after once it is there");
   };
 }
 

@@ -8,6 +8,7 @@ import { nameOf, ownerOf } from "./admission.ts";
 import type { BrokenStatus, HttpsHandlers } from "./https.ts";
 import type { Metrics } from "./metrics.ts";
 import { createRoom, receive } from "./receive.ts";
+import { logRefusals } from "./refusals.ts";
 import { type Review, review } from "./review.ts";
 
 export interface EndpointSettings {
@@ -38,6 +39,7 @@ class Refusal extends Error {
 }
 
 export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Metrics): Endpoint {
+  const refused = logRefusals(log);
   const room = createRoom(roomFor(settings.maxRequestBytes));
   let inFlight = 0;
   let isLeaving = false;
@@ -68,12 +70,10 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
   const explain = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
     const from = request.socket.remoteAddress;
     if (error instanceof Refusal) {
-      log.warn({ from, status: error.status, reason: error.message }, "a request was refused");
+      refused({ from, status: error.status, reason: error.message });
       return refuse(response, error);
     }
-    const { message, stack } = error as Error;
-    log.error({ from, error: stack ?? message }, "this is a bug in ebb, please report it");
-    refuse(response, new Refusal(500, `a bug in ebb: ${message}`));
+    refuse(response, bug(error as Error, from, log));
   };
   return {
     get inFlight() {
@@ -90,7 +90,7 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
     },
     onBroken(status, from, response) {
       const reason = brokenBecause(status, settings);
-      log.warn({ from, status, reason }, "a request was refused");
+      refused({ from, status, reason });
       if (response === undefined) metrics.answered(status);
       else refuse(response, new Refusal(status, reason, { connection: "close" }));
     },
@@ -115,6 +115,11 @@ function policyFor({ url = "", method, headers }: IncomingMessage, policy: Polic
 /** client-go asks again after Retry-After (rest/with_retry.go), within the webhook's timeout: so the pod is changed all the same. */
 function busy(why: string): Refusal {
   return new Refusal(429, `too many requests: ${why}`, { "retry-after": "1" });
+}
+
+function bug({ message, stack }: Error, from: string | undefined, log: Log): Refusal {
+  log.error({ from, error: stack ?? message }, "this is a bug in ebb, please report it");
+  return new Refusal(500, `a bug in ebb: ${message}`);
 }
 
 function tooLarge(bytes: number): Refusal {

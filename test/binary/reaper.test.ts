@@ -163,7 +163,7 @@ test("what only its author can mend is said once, also as an Event on what is wr
 
 test("a namespace that is not there is named once, and counts once it is there", async () => {
   await using cluster = startCluster();
-  await using reaper = await startReaper(cluster, "--resync", "1s", "--namespace", "bank");
+  await using reaper = await startReaper(cluster, "--resync", "1s", "--namespace", "bank", "--dry-run");
   const asked = () => cluster.api.requests.filter((each) => each === "GET /api/v1/namespaces/bank").length;
   await until("it is asked for again", () => asked() >= 3, LONG_MS);
   const said = () => reaper.said("--namespace: there is no such namespace; its pods are looked after once it is there");

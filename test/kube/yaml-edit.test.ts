@@ -163,6 +163,18 @@ describe("anchors", () => {
       { a: { b: 1, e: 3 }, c: { b: 1, d: 2 } },
       "a: &x {b: 1, e: 3}\nc:\n  d: 2\n  b: 1\n",
     ],
+    [
+      "one of what is inside of its own map stays where nothing changes there",
+      "z: 1\na:\n  c: &x {b: 1}\n  <<: *x\n",
+      { z: 2, a: { c: { b: 1 }, b: 1 } },
+      "z: 2\na:\n  c: &x {b: 1}\n  <<: *x\n",
+    ],
+    [
+      "else it becomes what it gave",
+      "a:\n  c: &x {b: 1}\n  <<: *x\n",
+      { a: { c: { b: 1, e: 3 }, b: 1 } },
+      "a:\n  c: &x {b: 1, e: 3}\n  b: 1\n",
+    ],
   ])("%s", (_, before, after, text) => {
     expect(edit(before, after)).toBe(text);
     expect(readDocument(text).value).toEqual(after as never);

@@ -2,7 +2,7 @@ import type { Node, YAMLMap } from "yaml";
 import type { JsonObject } from "../../../core/json.ts";
 import { keyOf } from "./document.ts";
 import { jsonField } from "./json.ts";
-import { mergedAfter, ownersOf } from "./merge.ts";
+import { isFromInside, mergedAfter, ownersOf } from "./merge.ts";
 import { isMerge } from "./nodes.ts";
 import { colonOf, columnOf, endOfPair, type Item, isBlock, isFirstOnLine, lineEnd, startsOf } from "./places.ts";
 import { baseOf, type Edit, indented, insertInFlow, insertLines, note, removeInFlow, removeLines } from "./splices.ts";
@@ -35,11 +35,13 @@ function planOf(edit: Edit, map: Fields, after: JsonObject): Plan {
   const owners = ownersOf(edit, map);
   const isOwn = (name: string) => owners.has(name) && !isMerge(map.items[owners.get(name) as number] as Item);
   const isWanted = (name: string) => Object.hasOwn(after, name) && after[name] !== undefined;
+  const isSame = Bun.deepEquals(edit.document.values.get(map), after, true);
   const merges = map.items.map((pair) => (isMerge(pair) ? mergedAfter(edit, pair) : undefined));
   // what a merge gives can be overridden, but not taken away
   const stays = map.items.map((pair, at) => {
     const merged = merges[at];
     if (merged === undefined) return isWanted(keyOf(pair, edit.document));
+    if (!isSame && isFromInside(edit, map, pair)) return false;
     return Object.keys(merged).every((name) => isOwn(name) || isWanted(name));
   });
   const owner = (name: string) => {

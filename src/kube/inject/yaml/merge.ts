@@ -1,7 +1,7 @@
 import { isAlias, isSeq, type Node } from "yaml";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { keyOf } from "./document.ts";
-import { isMerge } from "./nodes.ts";
+import { isMerge, startOf } from "./nodes.ts";
 import type { Collection, Item } from "./places.ts";
 import type { Edit } from "./splices.ts";
 
@@ -14,6 +14,18 @@ export function ownersOf({ document }: Edit, map: Collection): ReadonlyMap<strin
     for (const name of names) owners.set(name, at);
   });
   return owners;
+}
+
+/** Whether a `<<` takes fields from inside of its own map, which is not changed yet: what it will give is not known. */
+export function isFromInside({ document, expected }: Edit, map: Collection, { value }: Item): boolean {
+  const sources = isSeq(value) ? (value.items as Node[]) : [value as Node];
+  const [start = 0, , end = 0] = map.range ?? [];
+  return sources.some((node) => {
+    const target = isAlias(node) ? document.targets.get(node) : undefined;
+    if (target === undefined || expected.has(target)) return false;
+    const at = startOf(target);
+    return at >= start && at < end;
+  });
 }
 
 /** The fields that a `<<` will give, once the maps that it takes them from are changed. */

@@ -135,6 +135,7 @@ function unreadable(path: string, error: Error, text = ""): Failure {
 
 /** The parser quotes what it stumbles over, and around that may be a token. */
 function reasonOf(error: Error, text: string): string {
+  if (error instanceof ReferenceError) return "not YAML: an alias without its anchor, or too many aliases";
   if (!(error instanceof YAMLError)) return error.message;
   return `not YAML, line ${text.slice(0, error.pos[0]).split("\n").length} (${error.code})`;
 }

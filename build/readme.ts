@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { exitMeanings } from "../src/core/exit.ts";
-import { defaultOf, flagOf } from "../src/core/help.ts";
-import { options } from "../src/core/options.ts";
-import { annotationMeanings } from "../src/core/patch-annotations.ts";
+import { defaultOf, flagOf } from "../src/core/cli/help.ts";
+import { options } from "../src/core/cli/options.ts";
+import { annotationMeanings } from "../src/core/inject/annotations.ts";
+import { exitMeanings } from "../src/core/run/exit.ts";
 import type { Fact } from "../src/core/sidecars/fact.ts";
 import type { SidecarKind } from "../src/core/sidecars/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../src/core/sidecars/registry.ts";

@@ -1,6 +1,6 @@
-import type { Given } from "./core/call.ts";
-import type { Operands } from "./core/completion.ts";
-import type { Options } from "./core/option.ts";
+import type { Given } from "./core/cli/call.ts";
+import type { Operands } from "./core/cli/completion/completion.ts";
+import type { Options } from "./core/cli/option.ts";
 import type { Signals } from "./system/signals.ts";
 
 /** How a command was called. `args` is what follows its name. */

@@ -1,8 +1,8 @@
 import type { Command, Invocation } from "./command.ts";
-import { HelpAsked } from "./core/arguments.ts";
-import { UnknownFlags } from "./core/call.ts";
-import { EXIT, isFailure } from "./core/exit.ts";
-import { endsCommand } from "./core/signal.ts";
+import { HelpAsked } from "./core/cli/arguments.ts";
+import { UnknownFlags } from "./core/cli/call.ts";
+import { EXIT, isFailure } from "./core/run/exit.ts";
+import { endsCommand } from "./core/run/signal.ts";
 import { exit } from "./system/exit.ts";
 import { writeError } from "./system/output.ts";
 import { explain } from "./system/termination-log.ts";

@@ -1,6 +1,6 @@
 import { texts } from "./about/texts.ts";
-import { EXIT } from "./core/exit.ts";
-import { endsCommand } from "./core/signal.ts";
+import { EXIT } from "./core/run/exit.ts";
+import { endsCommand } from "./core/run/signal.ts";
 import { exit } from "./system/exit.ts";
 import { writeError, writeStreamed } from "./system/output.ts";
 import type { Signals } from "./system/signals.ts";

@@ -1,4 +1,4 @@
-import type { Manual } from "./core/help.ts";
+import type { Manual } from "./core/cli/help.ts";
 
 // What --help tells of each command. Loaded for --help alone, so it imports nothing that a start needs.
 

@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pagePaths, withTables } from "../build/readme.ts";
 import { commands } from "../src/commands.ts";
-import { readCommandCall, readOperandCall } from "../src/core/call.ts";
-import { injectPod, type Policy } from "../src/core/patch.ts";
-import { annotationMeanings } from "../src/core/patch-annotations.ts";
-import { meansKinds } from "../src/core/reap-means.ts";
-import { podsIn } from "../src/core/workload.ts";
+import { readCommandCall, readOperandCall } from "../src/core/cli/call.ts";
+import { annotationMeanings } from "../src/core/inject/annotations.ts";
+import { injectPod, type Policy } from "../src/core/inject/patch.ts";
+import { podsIn } from "../src/core/inject/workload.ts";
+import { meansKinds } from "../src/core/reap/means.ts";
 
 const policy: Policy = { image: "ebb", all: false, volume: "emptyDir", options: new Map(), entrypoints: new Map() };
 
@@ -84,7 +84,7 @@ test("each annotation of the README's table is one that ebb knows, and each that
       warnings: [],
     });
   }
-  const source = readFileSync(join(import.meta.dirname, "../src/core/patch-annotations.ts"), "utf8");
+  const source = readFileSync(join(import.meta.dirname, "../src/core/inject/annotations.ts"), "utf8");
   const known = [...source.matchAll(/key === "(\w+)"/g)].map(([, key]) => `ebb.dev/${key}`);
   expect(known.length).toBeGreaterThan(2);
   for (const name of known) expect(named).toContain(name);
@@ -95,7 +95,7 @@ test("the README names each metric of the reaper, each of its means and each Eve
   const source = read("kube/reaper/reaper-metrics.ts");
   const gauges = [...source.matchAll(/"(ebb_reaper_\w+)"/g)].map(([, name = ""]) => name);
   const counters = [...source.matchAll(/counter\("(\w+)"/g)].map(([, name]) => `ebb_reaper_${name}`);
-  const reasons = [...read("core/reap-report.ts").matchAll(/reason: "(\w+)"/g)].map(([, name = ""]) => name);
+  const reasons = [...read("core/reap/report.ts").matchAll(/reason: "(\w+)"/g)].map(([, name = ""]) => name);
   const names = [...gauges, ...counters, ...reasons, ...meansKinds];
   expect([gauges.length, counters.length, reasons.length].every((count) => count > 2)).toBe(true);
   expect(names.filter((name) => !new RegExp(`\`${name}[\`{]`).test(readme))).toEqual([]);

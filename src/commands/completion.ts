@@ -1,8 +1,8 @@
 import type { Command, Invocation } from "../command.ts";
 import { redactUrls } from "../core/base/redact.ts";
-import { readOperandCall } from "../core/call.ts";
-import type { Shell } from "../core/completion.ts";
-import { EXIT, Failure } from "../core/exit.ts";
+import { readOperandCall } from "../core/cli/call.ts";
+import type { Shell } from "../core/cli/completion/completion.ts";
+import { EXIT, Failure } from "../core/run/exit.ts";
 import { writeOutput } from "../system/output.ts";
 
 const shells: readonly Shell[] = ["bash", "zsh", "fish"];
@@ -24,7 +24,7 @@ async function main({ args, env, commands = {} }: Invocation): Promise<number> {
     const words = JSON.stringify(redactUrls([given, ...more].join(" ")));
     throw new Failure(EXIT.usage, `completion: expected one of ${shells.join(", ")}, got ${words}`);
   }
-  const { completionScript } = await import("../core/completion.ts"); // 15 kB that no other start needs
+  const { completionScript } = await import("../core/cli/completion/completion.ts"); // 15 kB that no other start needs
   await writeOutput(completionScript(shell, commands));
   return EXIT.ok;
 }

@@ -1,8 +1,8 @@
 import type { Command, Invocation } from "../command.ts";
-import { expectNoOperands, readOperandCall } from "../core/call.ts";
-import { EXIT } from "../core/exit.ts";
-import { unknownVariables } from "../core/option.ts";
-import { options } from "../core/options.ts";
+import { expectNoOperands, readOperandCall } from "../core/cli/call.ts";
+import { unknownVariables } from "../core/cli/option.ts";
+import { options } from "../core/cli/options.ts";
+import { EXIT } from "../core/run/exit.ts";
 import { writeError, writeOutput } from "../system/output.ts";
 
 /** `ebb config`: the effective configuration, for people and, with --json, for programs. */

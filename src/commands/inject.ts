@@ -1,13 +1,13 @@
 import type { Command, Invocation } from "../command.ts";
-import { type Call, readOperandCall } from "../core/call.ts";
-import { EXIT, Failure } from "../core/exit.ts";
-import { injectionOptions } from "../core/injection-options.ts";
-import { list, option } from "../core/option.ts";
-import { pickOptions } from "../core/options.ts";
-import type { Policy } from "../core/patch.ts";
-import { policyOf } from "../core/policy.ts";
-import { expandShortFlags } from "../core/short-flags.ts";
-import { anyText, boolean } from "../core/syntax.ts";
+import { type Call, readOperandCall } from "../core/cli/call.ts";
+import { injectionOptions } from "../core/cli/cluster/injection-options.ts";
+import { list, option } from "../core/cli/option.ts";
+import { pickOptions } from "../core/cli/options.ts";
+import { expandShortFlags } from "../core/cli/short-flags.ts";
+import { anyText, boolean } from "../core/cli/syntax.ts";
+import type { Policy } from "../core/inject/patch.ts";
+import { EXIT, Failure } from "../core/run/exit.ts";
+import { policyOf } from "../core/run/policy.ts";
 
 const options = {
   filename: list({

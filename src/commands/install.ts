@@ -1,8 +1,8 @@
 import type { Command, Invocation } from "../command.ts";
-import { readOperandCall } from "../core/call.ts";
-import { EXIT, Failure } from "../core/exit.ts";
-import { logging, pickOptions } from "../core/options.ts";
-import { endsCommand } from "../core/signal.ts";
+import { readOperandCall } from "../core/cli/call.ts";
+import { logging, pickOptions } from "../core/cli/options.ts";
+import { EXIT, Failure } from "../core/run/exit.ts";
+import { endsCommand } from "../core/run/signal.ts";
 import { installSelf } from "../system/install.ts";
 import { createLog } from "../system/log.ts";
 

@@ -1,6 +1,5 @@
 import type { Command, Invocation } from "../command.ts";
-import { type Call, readOperandCall } from "../core/call.ts";
-import { EXIT, Failure } from "../core/exit.ts";
+import { type Call, readOperandCall } from "../core/cli/call.ts";
 import {
   ofOwnCa,
   ofReaperAlone,
@@ -8,9 +7,10 @@ import {
   installationOptions as options,
   passedOn,
   toReaper,
-} from "../core/installation-options.ts";
-import { policyOf } from "../core/policy.ts";
-import { nearest } from "../core/suggestion.ts";
+} from "../core/cli/cluster/installation-options.ts";
+import { nearest } from "../core/cli/suggestion.ts";
+import { EXIT, Failure } from "../core/run/exit.ts";
+import { policyOf } from "../core/run/policy.ts";
 import type { Component, Installation } from "../kube/manifests/installation.ts";
 import { writeContent } from "../system/output/content.ts";
 

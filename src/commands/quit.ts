@@ -1,7 +1,7 @@
 import type { Command, Invocation } from "../command.ts";
-import { expectNoOperands, readOperandCall } from "../core/call.ts";
-import { EXIT } from "../core/exit.ts";
-import { finding, logging, pickOptions } from "../core/options.ts";
+import { expectNoOperands, readOperandCall } from "../core/cli/call.ts";
+import { finding, logging, pickOptions } from "../core/cli/options.ts";
+import { EXIT } from "../core/run/exit.ts";
 import { createLog } from "../system/log.ts";
 import { quitAll } from "../system/quit.ts";
 import { settle } from "../system/settle.ts";

@@ -1,12 +1,11 @@
 import type { Command, Invocation } from "../command.ts";
-import { argvIndexOf, type Call, readCommandCall } from "../core/call.ts";
-import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
-import { type Plan, planLeaving } from "../core/leaving.ts";
-import { finding, logging, pickOptions } from "../core/options.ts";
+import { argvIndexOf, type Call, readCommandCall } from "../core/cli/call.ts";
+import { finding, logging, pickOptions } from "../core/cli/options.ts";
+import { type ChildExit, EXIT, Failure } from "../core/run/exit.ts";
+import { type Plan, planLeaving } from "../core/run/leaving.ts";
 import { over, plainCodeOf, stepPlainly } from "../core/run/plain-step.ts";
-import type { QuitRequest, Sidecar } from "../core/sidecars/sidecar.ts";
-import { SIG, type SignalNumber, signalName, suspends } from "../core/signal.ts";
-import { summarize } from "../core/summary.ts";
+import { SIG, type SignalNumber, signalName, suspends } from "../core/run/signal.ts";
+import { summarize } from "../core/run/summary.ts";
 import {
   type Action,
   begin,
@@ -16,7 +15,8 @@ import {
   type State,
   type Step,
   step,
-} from "../core/supervision.ts";
+} from "../core/run/supervision.ts";
+import type { QuitRequest, Sidecar } from "../core/sidecars/sidecar.ts";
 import { type Change, type Child, type CommandLine, reap, spawn } from "../system/child.ts";
 import { goOn, stopWith, takeTerminalBack } from "../system/job-control.ts";
 import { createLog, type Log } from "../system/log.ts";
@@ -59,7 +59,7 @@ const pick = () =>
     "terminationLog",
   );
 
-/** `ebb run`: wait -> start -> forward, reap -> drain -> quit -> exit code. Each decision is core/supervision.ts's. */
+/** `ebb run`: wait -> start -> forward, reap -> drain -> quit -> exit code. Each decision is core/run/supervision.ts's. */
 export const command: Command = {
   summary: "wait for the sidecars, run a command, quit them (the default)",
   usage: "[run] [flags] -- CMD ARG...",

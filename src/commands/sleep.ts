@@ -1,9 +1,9 @@
 import type { Command, Invocation } from "../command.ts";
+import { parseDuration } from "../core/base/duration.ts";
 import { redactUrls } from "../core/base/redact.ts";
-import { readOperandCall } from "../core/call.ts";
-import { parseDuration } from "../core/duration.ts";
-import { EXIT, Failure } from "../core/exit.ts";
-import { endsCommand } from "../core/signal.ts";
+import { readOperandCall } from "../core/cli/call.ts";
+import { EXIT, Failure } from "../core/run/exit.ts";
+import { endsCommand } from "../core/run/signal.ts";
 import { deadline } from "../system/timer.ts";
 
 /** `ebb sleep DURATION`: for preStop hooks of images that have no sleep. A stop signal ends it, with 128+n. */

@@ -1,11 +1,11 @@
 import type { Command, Invocation } from "../command.ts";
+import { formatSeconds } from "../core/base/duration.ts";
 import { redactUrl } from "../core/base/redact.ts";
-import { argvIndexOf, readOperandCall } from "../core/call.ts";
-import { formatSeconds } from "../core/duration.ts";
-import { EXIT, Failure } from "../core/exit.ts";
-import { finding, logging, pickOptions, type Settings } from "../core/options.ts";
-import { type Probe, parseProbe } from "../core/probe.ts";
-import { endsWait, type SignalNumber } from "../core/signal.ts";
+import { argvIndexOf, readOperandCall } from "../core/cli/call.ts";
+import { finding, logging, pickOptions, type Settings } from "../core/cli/options.ts";
+import { EXIT, Failure } from "../core/run/exit.ts";
+import { endsWait, type SignalNumber } from "../core/run/signal.ts";
+import { type Probe, parseProbe } from "../core/sidecars/probe.ts";
 import { exec } from "../system/child.ts";
 import { keepLive } from "../system/live.ts";
 import { createLog, type Log } from "../system/log.ts";

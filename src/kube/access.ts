@@ -1,4 +1,4 @@
-import { EXIT, Failure } from "../core/exit.ts";
+import { EXIT, Failure } from "../core/run/exit.ts";
 import type { Log } from "../system/log.ts";
 import { inCluster, isInCluster } from "./service-account.ts";
 

@@ -1,5 +1,5 @@
+import { isObject } from "../core/base/json.ts";
 import { redactUrl } from "../core/base/redact.ts";
-import { isObject } from "../core/json.ts";
 import { MiB } from "../system/input.ts";
 import type { Log } from "../system/log.ts";
 import { type Access, findAccess, type Surroundings } from "./access.ts";

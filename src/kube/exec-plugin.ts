@@ -1,6 +1,6 @@
 import { z } from "zod/mini";
-import { EXIT, Failure } from "../core/exit.ts";
-import { SIG } from "../core/signal.ts";
+import { EXIT, Failure } from "../core/run/exit.ts";
+import { SIG } from "../core/run/signal.ts";
 import { kill } from "../system/child.ts";
 import { MiB, readStreamWithin } from "../system/input.ts";
 import { deadline } from "../system/timer.ts";

@@ -7,7 +7,7 @@ import {
   type Policy,
   resign,
   written,
-} from "../core/leadership.ts";
+} from "../core/cluster/leadership.ts";
 import type { Log } from "../system/log.ts";
 import { abortedAfter } from "../system/timer.ts";
 import { isConflict, isNotFound, isTrouble } from "./api-error.ts";

@@ -1,4 +1,4 @@
-import { EXIT, Failure } from "../core/exit.ts";
+import { EXIT, Failure } from "../core/run/exit.ts";
 import { readIfThere } from "../system/file.ts";
 import { MiB, readFileWithin } from "../system/input.ts";
 import type { Access, Surroundings } from "./access.ts";

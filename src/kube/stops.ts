@@ -1,4 +1,4 @@
-import { endsCommand } from "../core/signal.ts";
+import { endsCommand } from "../core/run/signal.ts";
 import type { Signals } from "../system/signals.ts";
 
 /** The first stop signal asks to leave, another one to leave at once. */

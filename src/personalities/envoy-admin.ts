@@ -1,4 +1,4 @@
-import { type HttpTarget, parseHttpTarget } from "../core/address.ts";
+import { type HttpTarget, parseHttpTarget } from "../core/base/address.ts";
 import type { Saying } from "./saying.ts";
 import type { Variables } from "./variables.ts";
 

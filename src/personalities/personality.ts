@@ -1,4 +1,4 @@
-import type { Environment, Said } from "../core/option.ts";
+import type { Environment, Said } from "../core/cli/option.ts";
 
 /** A tool in whose name ebb can be started: as its file's name, or as `ebb NAME`. */
 export interface Personality {

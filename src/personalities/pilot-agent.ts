@@ -1,5 +1,5 @@
 import { redactUrls } from "../core/base/redact.ts";
-import { type Syntax, syntax } from "../core/syntax.ts";
+import { type Syntax, syntax } from "../core/cli/syntax.ts";
 import type { Personality, Translation } from "./personality.ts";
 import { createSaying, type Saying } from "./saying.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";

@@ -1,7 +1,7 @@
-import { parseHttpTarget, withoutSlashes } from "../core/address.ts";
+import { parseHttpTarget, withoutSlashes } from "../core/base/address.ts";
 import { redactUrl } from "../core/base/redact.ts";
-import type { Environment } from "../core/option.ts";
-import { duration, oneOf, splitBy, syntax } from "../core/syntax.ts";
+import type { Environment } from "../core/cli/option.ts";
+import { duration, oneOf, splitBy, syntax } from "../core/cli/syntax.ts";
 import type { Saying } from "./saying.ts";
 
 /** The tools take no other word. */

@@ -1,11 +1,11 @@
-import { type Address, loopbacks } from "../core/address.ts";
+import { type Address, loopbacks } from "../core/base/address.ts";
 import {
   createAnswerReader,
   encodeRequest,
   type HttpAnswer,
   type HttpRequest,
   parseAnswer,
-} from "../core/http-message.ts";
+} from "../core/base/http-message.ts";
 import { ERRNO } from "./errno.ts";
 import { MAX_ANSWER, type OnBody, REFUSED, tooLong } from "./http.ts";
 import { countReadBytes } from "./memory.ts";

@@ -1,5 +1,5 @@
-import { at, type HttpTarget } from "../core/address.ts";
-import { judgeNeighbour, type Neighbour, proofPath, urlOf } from "../core/sidecars/proof.ts";
+import { at, type HttpTarget } from "../core/base/address.ts";
+import { judgeNeighbour, type Neighbour, proofPath, urlOf } from "../core/sidecars/ownership/proof.ts";
 import type { SidecarName } from "../core/sidecars/registry.ts";
 import { createHttpClient } from "./http.ts";
 import { RequestFailed } from "./request-failed.ts";

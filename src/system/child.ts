@@ -1,6 +1,6 @@
 import { redactUrls } from "../core/base/redact.ts";
-import { type ChildExit, EXIT, Failure } from "../core/exit.ts";
-import type { SignalNumber } from "../core/signal.ts";
+import { type ChildExit, EXIT, Failure } from "../core/run/exit.ts";
+import type { SignalNumber } from "../core/run/signal.ts";
 import { ERRNO, errorText } from "./errno.ts";
 import { readIfThere } from "./file.ts";
 import { native } from "./native.ts";

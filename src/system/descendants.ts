@@ -1,5 +1,5 @@
-import { parseStat } from "../core/process.ts";
-import { SIG } from "../core/signal.ts";
+import { parseStat } from "../core/run/process.ts";
+import { SIG } from "../core/run/signal.ts";
 import { kill, ownChildren } from "./child.ts";
 import { readIfThere } from "./file.ts";
 import type { Log } from "./log.ts";

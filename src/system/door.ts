@@ -1,4 +1,4 @@
-import { type Address, loopbacks } from "../core/address.ts";
+import { type Address, loopbacks } from "../core/base/address.ts";
 import { ERRNO } from "./errno.ts";
 import { native } from "./native.ts";
 

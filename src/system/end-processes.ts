@@ -1,5 +1,5 @@
-import { endingSignals, hasEnded, type Process, parseStat, runs } from "../core/process.ts";
-import { signalName } from "../core/signal.ts";
+import { endingSignals, hasEnded, type Process, parseStat, runs } from "../core/run/process.ts";
+import { signalName } from "../core/run/signal.ts";
 import { kill } from "./child.ts";
 import { readIfThere } from "./file.ts";
 import { allPids } from "./processes.ts";

@@ -1,4 +1,4 @@
-import type { HttpRequest } from "../core/http-message.ts";
+import type { HttpRequest } from "../core/base/http-message.ts";
 import type { StreamedAnswer } from "./fetch.ts";
 import { createHttpClient, tooLong } from "./http.ts";
 import { MiB } from "./input.ts";

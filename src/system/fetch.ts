@@ -1,6 +1,6 @@
-import { type HttpTarget, loopbacks } from "../core/address.ts";
+import { type HttpTarget, loopbacks } from "../core/base/address.ts";
+import { basicCredentials, excerpt, type Header, type HttpRequest } from "../core/base/http-message.ts";
 import { redactUrls } from "../core/base/redact.ts";
-import { basicCredentials, excerpt, type Header, type HttpRequest } from "../core/http-message.ts";
 import { REFUSED } from "./http.ts";
 import { RequestFailed } from "./request-failed.ts";
 import { deadline } from "./timer.ts";

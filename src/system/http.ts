@@ -1,7 +1,7 @@
 import type { Socket, SocketHandler } from "bun";
-import { type Address, loopbacks } from "../core/address.ts";
-import { createAnswerReader, encodeRequest, type HttpAnswer, type HttpRequest } from "../core/http-message.ts";
-import { remember } from "../core/remember.ts";
+import { type Address, loopbacks } from "../core/base/address.ts";
+import { createAnswerReader, encodeRequest, type HttpAnswer, type HttpRequest } from "../core/base/http-message.ts";
+import { remember } from "../core/base/remember.ts";
 import { requestSecurely } from "./https.ts";
 import { latin1 } from "./latin1.ts";
 import { countReadBytes } from "./memory.ts";

@@ -1,6 +1,6 @@
-import { originOf } from "../core/address.ts";
+import { originOf } from "../core/base/address.ts";
+import { basicCredentials, type HttpAnswer, type HttpRequest } from "../core/base/http-message.ts";
 import { redactUrls } from "../core/base/redact.ts";
-import { basicCredentials, type HttpAnswer, type HttpRequest } from "../core/http-message.ts";
 import { RequestFailed } from "./request-failed.ts";
 
 /** One request over TLS, whose answer's body has so many bytes at the most. Redirects are not followed. */

@@ -1,6 +1,6 @@
-import { withoutSlashes } from "../core/address.ts";
-import { EXIT, Failure } from "../core/exit.ts";
-import { explainObstacle } from "../core/install.ts";
+import { withoutSlashes } from "../core/base/address.ts";
+import { EXIT, Failure } from "../core/run/exit.ts";
+import { explainObstacle } from "../core/run/install.ts";
 
 type Files = typeof import("node:fs/promises");
 type File = Awaited<ReturnType<Files["open"]>>;

@@ -1,4 +1,4 @@
-import { SIG, type SignalNumber } from "../core/signal.ts";
+import { SIG, type SignalNumber } from "../core/run/signal.ts";
 import { type Child, kill } from "./child.ts";
 import { native } from "./native.ts";
 

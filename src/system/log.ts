@@ -1,7 +1,7 @@
+import { formatDuration } from "../core/base/duration.ts";
 import { capped, oneLine } from "../core/base/text.ts";
-import { formatDuration } from "../core/duration.ts";
-import { type Sources, unknownVariables } from "../core/option.ts";
-import { options, type Settings } from "../core/options.ts";
+import { type Sources, unknownVariables } from "../core/cli/option.ts";
+import { options, type Settings } from "../core/cli/options.ts";
 import { atExit } from "./exit.ts";
 import { isTerminal } from "./live.ts";
 import { describeLossBy, writeError } from "./output.ts";

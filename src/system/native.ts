@@ -1,4 +1,4 @@
-import type { SignalNumber } from "../core/signal.ts";
+import type { SignalNumber } from "../core/run/signal.ts";
 
 /**
  * src/native/module.c: what JavaScript cannot do, or only at a cost that each start would pay. A number is -errno where the

@@ -1,10 +1,9 @@
-import { type HttpTarget, parseHttpTarget } from "../core/address.ts";
-import type { Settings } from "../core/options.ts";
+import { type HttpTarget, parseHttpTarget } from "../core/base/address.ts";
+import type { Settings } from "../core/cli/options.ts";
 import { type Heard, type Listener, retold, suggestedBy } from "../core/sidecars/detect.ts";
-import { identityOf } from "../core/sidecars/identity.ts";
 import type { PodFacts } from "../core/sidecars/kind.ts";
-import { networkOf } from "../core/sidecars/network.ts";
-import { type FoundSidecar, foundIn, moveAdmin, quitAtAdmin } from "../core/sidecars/plan.ts";
+import { identityOf } from "../core/sidecars/ownership/identity.ts";
+import { networkOf } from "../core/sidecars/ownership/network.ts";
 import {
   adminOf,
   judgeOwner,
@@ -15,7 +14,8 @@ import {
   type Stranger,
   unproved,
   urlOf,
-} from "../core/sidecars/proof.ts";
+} from "../core/sidecars/ownership/proof.ts";
+import { type FoundSidecar, foundIn, moveAdmin, quitAtAdmin } from "../core/sidecars/plan.ts";
 import { kindOf, type SidecarName } from "../core/sidecars/registry.ts";
 import { type Asking, ask } from "./ask-proxy.ts";
 import { readIfThere } from "./file.ts";

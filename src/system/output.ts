@@ -1,6 +1,6 @@
 import { type Backlog, createBacklog, type Write } from "../core/base/backlog.ts";
 import { oneLine, printable } from "../core/base/text.ts";
-import { EXIT, Failure } from "../core/exit.ts";
+import { EXIT, Failure } from "../core/run/exit.ts";
 import { ERRNO, errorText } from "./errno.ts";
 import { atExit } from "./exit.ts";
 import { native } from "./native.ts";

@@ -1,6 +1,6 @@
-import type { Address } from "../core/address.ts";
-import { judgeOf, maxAnswerOf, type Probe, type Verdict } from "../core/probe.ts";
-import { remember } from "../core/remember.ts";
+import type { Address } from "../core/base/address.ts";
+import { remember } from "../core/base/remember.ts";
+import { judgeOf, maxAnswerOf, type Probe, type Verdict } from "../core/sidecars/probe.ts";
 import { doorAt } from "./door.ts";
 import { isThere } from "./file.ts";
 import { createHttpClient, type HttpClient, type Pending, REFUSED, sendNothing } from "./http.ts";

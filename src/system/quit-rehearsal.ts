@@ -1,6 +1,6 @@
-import type { HttpAnswer } from "../core/http-message.ts";
+import type { HttpAnswer } from "../core/base/http-message.ts";
+import { SIG } from "../core/run/signal.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
-import { SIG } from "../core/signal.ts";
 import { kill } from "./child.ts";
 import { quitAll } from "./quit.ts";
 import { type Ask, askServer } from "./quit-request.ts";

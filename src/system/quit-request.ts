@@ -1,4 +1,4 @@
-import type { Header, HttpAnswer, HttpRequest } from "../core/http-message.ts";
+import type { Header, HttpAnswer, HttpRequest } from "../core/base/http-message.ts";
 import type { QuitRequest } from "../core/sidecars/sidecar.ts";
 import { askDirectly } from "./ask-at-once.ts";
 import { createHttpClient } from "./http.ts";

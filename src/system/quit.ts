@@ -1,7 +1,7 @@
-import { type Address, isLoopback } from "../core/address.ts";
-import { toTenths } from "../core/duration.ts";
-import type { Header } from "../core/http-message.ts";
-import { judgeOf, type Probe } from "../core/probe.ts";
+import { type Address, isLoopback } from "../core/base/address.ts";
+import { toTenths } from "../core/base/duration.ts";
+import type { Header } from "../core/base/http-message.ts";
+import { judgeOf, type Probe } from "../core/sidecars/probe.ts";
 import { describeQuit } from "../core/sidecars/quit.ts";
 import {
   type Action,

@@ -1,5 +1,5 @@
-import { formatDuration } from "../core/duration.ts";
-import { attemptToEnd, judgeOf, maxAnswerOf, type Probe, pollPeriodMs, type Verdict } from "../core/probe.ts";
+import { formatDuration } from "../core/base/duration.ts";
+import { attemptToEnd, judgeOf, maxAnswerOf, type Probe, pollPeriodMs, type Verdict } from "../core/sidecars/probe.ts";
 import { askAtOnce } from "./ask-at-once.ts";
 import { MAX_IN_FLIGHT, proberOf } from "./prober.ts";
 import { createSteadiness } from "./steady.ts";

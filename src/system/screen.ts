@@ -1,5 +1,5 @@
 import { oneLine } from "../core/base/text.ts";
-import type { Environment } from "../core/option.ts";
+import type { Environment } from "../core/cli/option.ts";
 import { atExit } from "./exit.ts";
 import { isTerminal } from "./live.ts";
 import { writeControl, writeStreamed } from "./output.ts";

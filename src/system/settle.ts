@@ -1,5 +1,5 @@
 import type { Listener } from "../core/sidecars/detect.ts";
-import { networkByHosts } from "../core/sidecars/hosts-file.ts";
+import { networkByHosts } from "../core/sidecars/ownership/hosts-file.ts";
 import type { FoundSidecar } from "../core/sidecars/plan.ts";
 import { kindOf } from "../core/sidecars/registry.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";

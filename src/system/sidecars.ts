@@ -1,5 +1,5 @@
-import type { Environment } from "../core/option.ts";
-import type { Settings } from "../core/options.ts";
+import type { Environment } from "../core/cli/option.ts";
+import type { Settings } from "../core/cli/options.ts";
 import {
   type Detection,
   detect,
@@ -9,8 +9,8 @@ import {
   parseAnnotations,
 } from "../core/sidecars/detect.ts";
 import type { Annotations } from "../core/sidecars/kind.ts";
+import type { Stranger } from "../core/sidecars/ownership/proof.ts";
 import { type FoundSidecar, foundIn, planSidecars } from "../core/sidecars/plan.ts";
-import type { Stranger } from "../core/sidecars/proof.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { locate } from "./admin-socket.ts";
 import { readSmall } from "./file.ts";

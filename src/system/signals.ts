@@ -1,4 +1,4 @@
-import { type SignalNumber, signalName } from "../core/signal.ts";
+import { type SignalNumber, signalName } from "../core/run/signal.ts";
 import type { Log } from "./log.ts";
 import { native } from "./native.ts";
 

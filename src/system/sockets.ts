@@ -1,6 +1,6 @@
-import type { SocketTables } from "../core/proc-net.ts";
-import { remember } from "../core/remember.ts";
+import { remember } from "../core/base/remember.ts";
 import { type Listener, listenersIn } from "../core/sidecars/detect.ts";
+import type { SocketTables } from "../core/status/proc-net.ts";
 import { readIfThere } from "./file.ts";
 import type { Log } from "./log.ts";
 import { native } from "./native.ts";

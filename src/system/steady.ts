@@ -1,6 +1,6 @@
-import { type Address, loopbacks } from "../core/address.ts";
-import { encodeRequest, type HttpRequest } from "../core/http-message.ts";
-import { pollPeriodMs } from "../core/probe.ts";
+import { type Address, loopbacks } from "../core/base/address.ts";
+import { encodeRequest, type HttpRequest } from "../core/base/http-message.ts";
+import { pollPeriodMs } from "../core/sidecars/probe.ts";
 import type { Seen } from "./http.ts";
 import { native } from "./native.ts";
 

@@ -1,4 +1,4 @@
-import type { Stranger } from "../core/sidecars/proof.ts";
+import type { Stranger } from "../core/sidecars/ownership/proof.ts";
 import type { Log } from "./log.ts";
 
 /** The proxies that nothing proves to be this pod's: each said once. */

@@ -1,8 +1,8 @@
-import { parseArguments } from "../core/arguments.ts";
 import { oneLine } from "../core/base/text.ts";
-import type { Given } from "../core/call.ts";
-import { type Options, resolve } from "../core/option.ts";
-import { options } from "../core/options.ts";
+import { parseArguments } from "../core/cli/arguments.ts";
+import type { Given } from "../core/cli/call.ts";
+import { type Options, resolve } from "../core/cli/option.ts";
+import { options } from "../core/cli/options.ts";
 import { writeError } from "./output.ts";
 
 const DEFAULT = "/dev/termination-log";

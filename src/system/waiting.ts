@@ -1,7 +1,7 @@
-import { formatDuration, toTenths } from "../core/duration.ts";
-import type { Environment } from "../core/option.ts";
-import type { Settings } from "../core/options.ts";
-import { describeProbe, type Probe } from "../core/probe.ts";
+import { formatDuration, toTenths } from "../core/base/duration.ts";
+import type { Environment } from "../core/cli/option.ts";
+import type { Settings } from "../core/cli/options.ts";
+import { describeProbe, type Probe } from "../core/sidecars/probe.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { REFUSED } from "./http.ts";
 import type { Log } from "./log.ts";

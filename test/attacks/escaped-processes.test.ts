@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SIG } from "../../src/core/signal.ts";
+import { SIG } from "../../src/core/run/signal.ts";
 import {
   canUnshare,
   childrenOf,

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { parseDuration } from "../../src/core/duration.ts";
+import { parseDuration } from "../../src/core/base/duration.ts";
+import { createAnswerReader, parseAnswer } from "../../src/core/base/http-message.ts";
+import { labelSelector } from "../../src/core/cluster/label-selector.ts";
+import { parseQuantity } from "../../src/core/cluster/quantity.ts";
 import { countInbound } from "../../src/core/envoy/clusters.ts";
 import { groupNames } from "../../src/core/envoy/name-groups.ts";
 import { countInFlight, parseStats } from "../../src/core/envoy/stats.ts";
-import { createAnswerReader, parseAnswer } from "../../src/core/http-message.ts";
-import { labelSelector } from "../../src/core/label-selector.ts";
-import { parseStat } from "../../src/core/process.ts";
-import { parseQuantity } from "../../src/core/quantity.ts";
+import { parseStat } from "../../src/core/run/process.ts";
 import { withoutTag } from "../../src/core/sidecars/containers.ts";
 import { parseAnnotations } from "../../src/core/sidecars/detect.ts";
 import { parseHeader } from "../../src/core/sidecars/quit.ts";

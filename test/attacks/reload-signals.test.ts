@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { endsWait, forwarded, SIG, signalName, suspends } from "../../src/core/signal.ts";
+import { endsWait, forwarded, SIG, signalName, suspends } from "../../src/core/run/signal.ts";
 import { childPath, ebb, fakeSidecar, runChild, type Started, startEbb, until } from "../harness.ts";
 
 // A reload (HUP) and a graceful end of its own (QUIT, as nginx and PHP-FPM have it) are the app's business: only what asks it to

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { endsWait, forwarded, SIG, signalName, suspends } from "../../src/core/signal.ts";
+import { endsWait, forwarded, SIG, signalName, suspends } from "../../src/core/run/signal.ts";
 import {
   childPath,
   childrenOf,

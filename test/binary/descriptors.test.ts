@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readlinkSync } from "node:fs";
-import { SIG } from "../../src/core/signal.ts";
+import { SIG } from "../../src/core/run/signal.ts";
 import { childPath, childrenOf, ebb, startEbb, until } from "../harness.ts";
 import { settled } from "../time.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { endsWait, forwarded, SIG, signalName } from "../../src/core/signal.ts";
+import { endsWait, forwarded, SIG, signalName } from "../../src/core/run/signal.ts";
 import {
   catches,
   childPath,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { type Wish, type WishName, wishes } from "../../build/inits.ts";
-import { SIG } from "../../src/core/signal.ts";
+import { SIG } from "../../src/core/run/signal.ts";
 import {
   canUnshare,
   childPath,

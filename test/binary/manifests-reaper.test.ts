@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
-import { readOperandCall } from "../../src/core/call.ts";
-import { meansKinds } from "../../src/core/reap-means.ts";
-import { reaperOptions, usableMeans } from "../../src/core/reaper-options.ts";
+import { readOperandCall } from "../../src/core/cli/call.ts";
+import { reaperOptions, usableMeans } from "../../src/core/cli/cluster/reaper-options.ts";
+import { meansKinds } from "../../src/core/reap/means.ts";
 import { ebb } from "../harness.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes, read deeply

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
-import { readOperandCall } from "../../src/core/call.ts";
-import { webhookOptions } from "../../src/core/webhook-options.ts";
+import { readOperandCall } from "../../src/core/cli/call.ts";
+import { webhookOptions } from "../../src/core/cli/cluster/webhook-options.ts";
 import { ebb } from "../harness.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes, read deeply

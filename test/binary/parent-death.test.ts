@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SIG } from "../../src/core/signal.ts";
+import { SIG } from "../../src/core/run/signal.ts";
 import {
   catches,
   childPath,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { forwarded, SIG, signalName, suspends, usualStops } from "../../src/core/signal.ts";
+import { forwarded, SIG, signalName, suspends, usualStops } from "../../src/core/run/signal.ts";
 import {
   childPath,
   childrenOf,

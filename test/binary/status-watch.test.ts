@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Snapshot } from "../../src/core/snapshot.ts";
+import type { Snapshot } from "../../src/core/status/snapshot.ts";
 import { catches, ebb, ebbPath, startEbb, until } from "../harness.ts";
 import { startFakeAdmin } from "./fake-admin.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, symlinkSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
-import type { ProcessesStatus, Snapshot } from "../../src/core/snapshot.ts";
+import type { ProcessesStatus, Snapshot } from "../../src/core/status/snapshot.ts";
 import {
   canUnshare,
   childPath,

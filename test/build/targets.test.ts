@@ -5,7 +5,7 @@ import { readElf, segmentFlag, segmentsOf, segmentType } from "../../build/elf.t
 import { emulators } from "../../build/packages.mjs";
 import { targetNamed, targets } from "../../build/targets.ts";
 import { findToolchain } from "../../build/toolchain.ts";
-import { SIG, signalName } from "../../src/core/signal.ts";
+import { SIG, signalName } from "../../src/core/run/signal.ts";
 import * as harness from "../harness.ts";
 
 const { childPath, ebb, fakeSidecar, inParallel, startEbb, until } = harness;

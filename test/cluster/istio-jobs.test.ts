@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type MeansKind, meansKinds } from "../../src/core/reap-means.ts";
+import { type MeansKind, meansKinds } from "../../src/core/reap/means.ts";
 import { logOf } from "../harness.ts";
 import { images, namespace } from "./cluster.ts";
 import { inject } from "./installation.ts";

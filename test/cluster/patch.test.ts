@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { injectPod, type Policy } from "../../src/core/patch.ts";
+import { injectPod, type Policy } from "../../src/core/inject/patch.ts";
 import { images, namespace } from "./cluster.ts";
 import { envoySidecar } from "./envoy.ts";
 import { type Container, exitCodeOf, hasCondition, jobOf, type KubeObject, type PodSpec, podOf } from "./objects.ts";

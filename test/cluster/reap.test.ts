@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Act, Outcome, Result } from "../../src/core/reap-attempt.ts";
-import { type MeansKind, meansKinds } from "../../src/core/reap-means.ts";
+import type { Act, Outcome, Result } from "../../src/core/reap/attempt.ts";
+import { type MeansKind, meansKinds } from "../../src/core/reap/means.ts";
 import { connect } from "../../src/kube/client.ts";
 import { createActs } from "../../src/kube/reaper/act.ts";
 import { type Reaping, reap } from "../../src/kube/reaper/reap.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type MeansKind, meansKinds } from "../../src/core/reap-means.ts";
+import { type MeansKind, meansKinds } from "../../src/core/reap/means.ts";
 import { logOf } from "../harness.ts";
 import { images, type Namespace, namespace } from "./cluster.ts";
 import { envoySidecar } from "./envoy.ts";

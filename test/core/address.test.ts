@@ -8,7 +8,7 @@ import {
   loopbacks,
   parseHttpTarget,
   parseUnix,
-} from "../../src/core/address.ts";
+} from "../../src/core/base/address.ts";
 
 const tcp = (host: string, port: number) => ({ kind: "tcp", host, port }) as const;
 const unix = (path: string) => ({ kind: "unix", path }) as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { HelpAsked, parseArguments } from "../../src/core/arguments.ts";
-import { pickOptions } from "../../src/core/options.ts";
+import { HelpAsked, parseArguments } from "../../src/core/cli/arguments.ts";
+import { pickOptions } from "../../src/core/cli/options.ts";
 
 const options = pickOptions("quit", "quitOn", "grace", "group", "quiet");
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { parseAsked, parseExactly } from "../../src/core/asked.ts";
-import { Failure } from "../../src/core/exit.ts";
+import { parseAsked, parseExactly } from "../../src/core/cli/asked.ts";
+import { Failure } from "../../src/core/run/exit.ts";
 
 const path = (text: string) => ({ kind: "path", path: text });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Call, expectNoOperands, readCommandCall, readOperandCall } from "../../src/core/call.ts";
-import { Failure } from "../../src/core/exit.ts";
-import { type Environment, optional, unknownVariables } from "../../src/core/option.ts";
-import { options, pickOptions } from "../../src/core/options.ts";
+import { type Call, expectNoOperands, readCommandCall, readOperandCall } from "../../src/core/cli/call.ts";
+import { type Environment, optional, unknownVariables } from "../../src/core/cli/option.ts";
+import { options, pickOptions } from "../../src/core/cli/options.ts";
+import { Failure } from "../../src/core/run/exit.ts";
 
 const run = (args: readonly string[], env: Environment = {}): Call<typeof options> =>
   readCommandCall(options, { args, env });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { backoffMs } from "../../src/core/backoff.ts";
-import { admit, type Circuit, closed, record } from "../../src/core/circuit.ts";
+import { backoffMs } from "../../src/core/cluster/backoff.ts";
+import { admit, type Circuit, closed, record } from "../../src/core/cluster/circuit.ts";
 
 const policy = { failures: 3, rest: { firstMs: 1000, longestMs: 8000 } };
 

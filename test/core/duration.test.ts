@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatDuration, parseDuration, toTenths } from "../../src/core/duration.ts";
+import { formatDuration, parseDuration, toTenths } from "../../src/core/base/duration.ts";
 
 const unitsMs = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

@@ -7,7 +7,7 @@ import {
   Failure,
   INJECT_EXIT,
   isFailure,
-} from "../../src/core/exit.ts";
+} from "../../src/core/run/exit.ts";
 
 const everyCode = Array.from({ length: 256 }, (_, code) => code);
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { findingsOf } from "../../src/core/findings.ts";
-import type { EnvoyStatus, ListeningSocket, ProcessesStatus, Snapshot } from "../../src/core/snapshot.ts";
+import { findingsOf } from "../../src/core/status/findings.ts";
+import type { EnvoyStatus, ListeningSocket, ProcessesStatus, Snapshot } from "../../src/core/status/snapshot.ts";
 import { agentSocket, appSocket, envoy, istio, processes, snapshot } from "./snapshots.ts";
 
 const withEnvoy = (more: Partial<EnvoyStatus>): Partial<Snapshot> => ({

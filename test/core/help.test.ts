@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { commands } from "../../src/commands.ts";
-import { readCommandCall, readOperandCall } from "../../src/core/call.ts";
-import { defaultOf, describeCommand, flagOf, overview, wrap } from "../../src/core/help.ts";
-import { options, pickOptions } from "../../src/core/options.ts";
+import { readCommandCall, readOperandCall } from "../../src/core/cli/call.ts";
+import { defaultOf, describeCommand, flagOf, overview, wrap } from "../../src/core/cli/help.ts";
+import { options, pickOptions } from "../../src/core/cli/options.ts";
 import { manuals } from "../../src/manuals.ts";
 
 test("a command's help has its text, examples, flags by group with variables and defaults, and exit codes", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { parseHttpTarget } from "../../src/core/address.ts";
-import { encodeRequest, excerpt, type Header, type HttpAnswer, parseAnswer } from "../../src/core/http-message.ts";
+import { parseHttpTarget } from "../../src/core/base/address.ts";
+import { encodeRequest, excerpt, type Header, type HttpAnswer, parseAnswer } from "../../src/core/base/http-message.ts";
 
 test.each<[string, string, readonly Header[], readonly string[]]>([
   [

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { injectionOptions } from "../../src/core/injection-options.ts";
+import { injectionOptions } from "../../src/core/cli/cluster/injection-options.ts";
 
 const { entrypoint, set, image } = injectionOptions;
 

@@ -1,4 +1,4 @@
-import { type Injection, injectPod, type Policy } from "../../src/core/patch.ts";
+import { type Injection, injectPod, type Policy } from "../../src/core/inject/patch.ts";
 
 export const policy: Policy = {
   image: "registry.example.com/ebb:0.1.0",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { explainObstacle } from "../../src/core/install.ts";
+import { explainObstacle } from "../../src/core/run/install.ts";
 
 const obstacle = {
   message: "EIO: i/o error, write",

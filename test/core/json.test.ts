@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { withValuesAt } from "../../src/core/json.ts";
+import { withValuesAt } from "../../src/core/base/json.ts";
 
 test("values are put at several paths, and what was given stays as it was", () => {
   const before = { kind: "List", items: [{ a: 1 }, { b: [{ c: 2 }, 3] }, 4], "a.b": 5 };

@@ -9,7 +9,7 @@ import {
   type Policy,
   resign,
   written,
-} from "../../src/core/leadership.ts";
+} from "../../src/core/cluster/leadership.ts";
 
 const policyOf = (identity: string): Policy => ({ identity, durationMs: 15_000, deadlineMs: 10_000 });
 const lease = (holder: string, version: string): LeaseState => ({

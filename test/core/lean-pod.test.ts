@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { leanPod } from "../../src/core/lean-pod.ts";
-import { verdictOf } from "../../src/core/pod.ts";
+import { leanPod } from "../../src/core/reap/lean-pod.ts";
+import { verdictOf } from "../../src/core/reap/verdict.ts";
 import { ended, known, podOf, policy, running } from "./stuck-pods.ts";
 
 const token = { name: "DAPR_API_TOKEN", valueFrom: { secretKeyRef: { name: "dapr", key: "token" } } };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { planLeaving, splitDrain } from "../../src/core/leaving.ts";
+import { planLeaving, splitDrain } from "../../src/core/run/leaving.ts";
 
 describe("drain and grace", () => {
   test.each<[string, number, number | undefined, number | undefined, number, number | undefined]>([

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { readCommandCall } from "../../src/core/call.ts";
-import type { Environment } from "../../src/core/option.ts";
-import { type OptionName, options, pickOptions, type Settings } from "../../src/core/options.ts";
-import { describeProbe } from "../../src/core/probe.ts";
+import { readCommandCall } from "../../src/core/cli/call.ts";
+import type { Environment } from "../../src/core/cli/option.ts";
+import { type OptionName, options, pickOptions, type Settings } from "../../src/core/cli/options.ts";
+import { describeProbe } from "../../src/core/sidecars/probe.ts";
 import { describeQuit } from "../../src/core/sidecars/quit.ts";
 import type { QuitRequest } from "../../src/core/sidecars/sidecar.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { injectPod } from "../../src/core/patch.ts";
+import { injectPod } from "../../src/core/inject/patch.ts";
 import { sidecarIn } from "../../src/core/sidecars/containers.ts";
 import { app, changed, type Given, type Loose, podOf, policy, refusal, warnings } from "./injection.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { commands } from "../../src/commands.ts";
-import { optionNamed, podOptionFlags, settingProblems } from "../../src/core/patch-options.ts";
+import { optionNamed, podOptionFlags, settingProblems } from "../../src/core/inject/options.ts";
 import { app, changed, type Given, type Loose, refusal, warnings } from "./injection.ts";
 
 /** The variables of the first container of a changed pod. */

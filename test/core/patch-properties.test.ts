@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { commands } from "../../src/commands.ts";
-import { readCommandCall, readOperandCall } from "../../src/core/call.ts";
-import { injectPod, type Policy } from "../../src/core/patch.ts";
-import { readStatus, type Status, takeOut } from "../../src/core/patch-status.ts";
-import { parseQuantity } from "../../src/core/quantity.ts";
+import { readCommandCall, readOperandCall } from "../../src/core/cli/call.ts";
+import { parseQuantity } from "../../src/core/cluster/quantity.ts";
+import { injectPod, type Policy } from "../../src/core/inject/patch.ts";
+import { readStatus, type Status, takeOut } from "../../src/core/inject/status.ts";
 import { personalities } from "../../src/personalities/personalities.ts";
 import type { Loose } from "./injection.ts";
 import { anyPod, anyPolicy } from "./pods.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { injectPod } from "../../src/core/patch.ts";
+import { injectPod } from "../../src/core/inject/patch.ts";
 import { app, changed, type Given, type Loose, podIn, podOf, policy, refusal } from "./injection.ts";
 
 /** A pod that ebb is in, after somebody has changed it, and after ebb has come a second time. */

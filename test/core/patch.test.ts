@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { injectPod } from "../../src/core/patch.ts";
+import { injectPod } from "../../src/core/inject/patch.ts";
 import { app, changed, podIn, podOf, policy, refusal, warnings } from "./injection.ts";
 
 test("a pod that asks for it has ebb in it: a Job's container", () => {

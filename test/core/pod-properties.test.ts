@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { leanPod } from "../../src/core/lean-pod.ts";
-import { type Verdict, verdictOf } from "../../src/core/pod.ts";
-import type { Known } from "../../src/core/pod-rules.ts";
-import { meansKinds } from "../../src/core/reap-means.ts";
-import type { ReapPolicy } from "../../src/core/reap-policy.ts";
+import { leanPod } from "../../src/core/reap/lean-pod.ts";
+import { meansKinds } from "../../src/core/reap/means.ts";
+import type { Known } from "../../src/core/reap/pod-rules.ts";
+import type { ReapPolicy } from "../../src/core/reap/policy.ts";
+import { type Verdict, verdictOf } from "../../src/core/reap/verdict.ts";
 import { ago, type Containers, ended, type Json, known, now, ofJob, podOf, running, waiting } from "./stuck-pods.ts";
 
 const exitCode = fc.constantFrom(0, 1, 42, 137);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { restartAfter } from "../../src/core/pod-restart.ts";
-import { viewOf } from "../../src/core/pod-view.ts";
+import { restartAfter } from "../../src/core/reap/pod-restart.ts";
+import { viewOf } from "../../src/core/reap/pod-view.ts";
 import { podOf, running } from "./stuck-pods.ts";
 
 const restart = (operator: string, values: readonly number[], action = "Restart") => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { verdictOf } from "../../src/core/pod.ts";
-import { type Known, type Rule, ruleNames } from "../../src/core/pod-rules.ts";
-import type { ReapPolicy } from "../../src/core/reap-policy.ts";
+import { type Known, type Rule, ruleNames } from "../../src/core/reap/pod-rules.ts";
+import type { ReapPolicy } from "../../src/core/reap/policy.ts";
+import { verdictOf } from "../../src/core/reap/verdict.ts";
 import {
   ago,
   ended,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type HttpTarget, parseHttpTarget } from "../../src/core/address.ts";
-import type { HttpAnswer } from "../../src/core/http-message.ts";
+import { type HttpTarget, parseHttpTarget } from "../../src/core/base/address.ts";
+import type { HttpAnswer } from "../../src/core/base/http-message.ts";
 import {
   attemptToEnd,
   describeProbe,
@@ -10,7 +10,7 @@ import {
   type Probe,
   parseProbe,
   pollPeriodMs,
-} from "../../src/core/probe.ts";
+} from "../../src/core/sidecars/probe.ts";
 
 const connect = (host: string, port: number): Probe => ({ kind: "connect", address: { kind: "tcp", host, port } });
 const socket = (path: string): Probe => ({ kind: "connect", address: { kind: "unix", path } });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Process, type ProcessTable, parseProcess, processesOf } from "../../src/core/proc-pid.ts";
+import { type Process, type ProcessTable, parseProcess, processesOf } from "../../src/core/status/proc-pid.ts";
 
 const fields = (startTicks: number): string =>
   `8465 8465 21762 0 -1 4194304 101 0 0 0 0 0 0 0 20 0 1 0 ${startTicks} 3133440 410 18446744073709551615 0 0 0`;

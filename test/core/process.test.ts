@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { endingSignals, hasEnded, type Process, parseExecutable, parseStat, runs } from "../../src/core/process.ts";
-import { SIG } from "../../src/core/signal.ts";
+import { endingSignals, hasEnded, type Process, parseExecutable, parseStat, runs } from "../../src/core/run/process.ts";
+import { SIG } from "../../src/core/run/signal.ts";
 
 const self = 100;
 const agent: Process = {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseQuantity } from "../../src/core/quantity.ts";
+import { parseQuantity } from "../../src/core/cluster/quantity.ts";
 
 test.each<[unknown, number | undefined]>([
   ["0", 0],

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Bucket, fullBucket, giveBack, type Rate, take } from "../../src/core/rate-limit.ts";
+import { type Bucket, fullBucket, giveBack, type Rate, take } from "../../src/core/cluster/rate-limit.ts";
 
 const rate: Rate = { perSecond: 10, burst: 3 };
 

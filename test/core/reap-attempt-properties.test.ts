@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Verdict } from "../../src/core/pod.ts";
 import {
   type Action,
   begin,
@@ -9,8 +8,9 @@ import {
   type Sight,
   type State,
   step,
-} from "../../src/core/reap-attempt.ts";
-import type { Ending, Means } from "../../src/core/reap-means.ts";
+} from "../../src/core/reap/attempt.ts";
+import type { Ending, Means } from "../../src/core/reap/means.ts";
+import type { Verdict } from "../../src/core/reap/verdict.ts";
 
 const policy: fc.Arbitrary<Policy> = fc.record({
   rounds: fc.integer({ min: 1, max: 3 }),

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import type { Rule } from "../../src/core/pod-rules.ts";
 import {
   type Action,
   begin,
@@ -9,8 +8,9 @@ import {
   type Sight,
   type State,
   step,
-} from "../../src/core/reap-attempt.ts";
-import type { Ending, Means } from "../../src/core/reap-means.ts";
+} from "../../src/core/reap/attempt.ts";
+import type { Ending, Means } from "../../src/core/reap/means.ts";
+import type { Rule } from "../../src/core/reap/pod-rules.ts";
 import { actionsOf } from "./machine.ts";
 
 const usual: Policy = { rounds: 2, answerMs: 30_000, rest: { firstMs: 1000, longestMs: 60_000 }, chance: 1 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { viewOf } from "../../src/core/pod-view.ts";
-import { describeMeans, type Ending, endingOf, type MeansKind, meansKinds } from "../../src/core/reap-means.ts";
+import { describeMeans, type Ending, endingOf, type MeansKind, meansKinds } from "../../src/core/reap/means.ts";
+import { viewOf } from "../../src/core/reap/pod-view.ts";
 import { sidecarIn } from "../../src/core/sidecars/containers.ts";
 import { ended, type Json, type PodInWords, podOf, running } from "./stuck-pods.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { verdictOf } from "../../src/core/pod.ts";
-import type { Act, Outcome, Tried } from "../../src/core/reap-attempt.ts";
-import { eventOfAct, eventOfOutcome, reportOf, reportOfVerdict } from "../../src/core/reap-report.ts";
-import { type Row, tableOf } from "../../src/core/reap-table.ts";
+import type { Act, Outcome, Tried } from "../../src/core/reap/attempt.ts";
+import { eventOfAct, eventOfOutcome, reportOf, reportOfVerdict } from "../../src/core/reap/report.ts";
+import { type Row, tableOf } from "../../src/core/reap/table.ts";
+import { verdictOf } from "../../src/core/reap/verdict.ts";
 import { ended, known, podOf, policy, running } from "./stuck-pods.ts";
 
 const forward: Act = {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sightOf } from "../../src/core/reap-sight.ts";
+import { sightOf } from "../../src/core/reap/sight.ts";
 import { ended, known, podOf, policy, running } from "./stuck-pods.ts";
 
 const stuck = { containers: { app: ended(0), "istio-proxy": running } };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { resolve } from "../../src/core/option.ts";
-import { reaperOptions, usableMeans } from "../../src/core/reaper-options.ts";
+import { reaperOptions, usableMeans } from "../../src/core/cli/cluster/reaper-options.ts";
+import { resolve } from "../../src/core/cli/option.ts";
 
 const read = (flags: Readonly<Record<string, readonly string[]>>, env: Record<string, string> = {}) =>
   resolve(reaperOptions, { flags: new Map(Object.entries(flags)), env }).values;

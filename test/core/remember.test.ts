@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { remember } from "../../src/core/remember.ts";
+import { remember } from "../../src/core/base/remember.ts";
 
 test("the same argument is computed once, another one anew", () => {
   const seen: object[] = [];

@@ -8,7 +8,7 @@ import {
   renewalOf,
   type Serving,
   unexpired,
-} from "../../src/core/rotation.ts";
+} from "../../src/core/cluster/rotation.ts";
 
 const HOUR = 3_600_000;
 const policy: Policy = {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isSame } from "../../src/core/same.ts";
+import { isSame } from "../../src/core/base/same.ts";
 
 test.each<[string, unknown, unknown, boolean]>([
   ["equal values", { a: [1, "x", null] }, { a: [1, "x", null] }, true],

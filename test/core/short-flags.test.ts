@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { expandShortFlags } from "../../src/core/short-flags.ts";
+import { expandShortFlags } from "../../src/core/cli/short-flags.ts";
 
 test.each<[readonly string[], readonly string[]]>([
   [

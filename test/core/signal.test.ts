@@ -9,7 +9,7 @@ import {
   signalName,
   suspends,
   usualStops,
-} from "../../src/core/signal.ts";
+} from "../../src/core/run/signal.ts";
 
 const all = Object.entries(SIG);
 

@@ -7,7 +7,7 @@ import {
   type State,
   type Step,
   step,
-} from "../../src/core/supervision.ts";
+} from "../../src/core/run/supervision.ts";
 
 /** What the world around a run can do next; what is not possible at that moment does nothing. */
 export type Move =

@@ -4,7 +4,7 @@ import type {
   ProcessesStatus,
   SidecarStatus,
   Snapshot,
-} from "../../src/core/snapshot.ts";
+} from "../../src/core/status/snapshot.ts";
 
 /** A pod where nothing stands out, to be changed by each test. */
 export const envoy: EnvoyStatus = {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { Snapshot } from "../../src/core/snapshot.ts";
-import { changes, factsOf } from "../../src/core/status-changes.ts";
-import { statusLines } from "../../src/core/status-text.ts";
+import { changes, factsOf } from "../../src/core/status/changes.ts";
+import type { Snapshot } from "../../src/core/status/snapshot.ts";
+import { statusLines } from "../../src/core/status/text.ts";
 import { appSocket, envoy, istio, processes, snapshot } from "./snapshots.ts";
 
 test("a snapshot is a page that a person can read", () => {

@@ -1,6 +1,6 @@
-import type { Known } from "../../src/core/pod-rules.ts";
-import { meansKinds } from "../../src/core/reap-means.ts";
-import type { ReapPolicy } from "../../src/core/reap-policy.ts";
+import { meansKinds } from "../../src/core/reap/means.ts";
+import type { Known } from "../../src/core/reap/pod-rules.ts";
+import type { ReapPolicy } from "../../src/core/reap/policy.ts";
 
 /** JSON of a pod, a container or its state, to be written briefly. */
 export type Json = Record<string, unknown>;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { options, pickOptions } from "../../src/core/options.ts";
-import { ownersOf } from "../../src/core/owners.ts";
-import { nearest } from "../../src/core/suggestion.ts";
+import { options, pickOptions } from "../../src/core/cli/options.ts";
+import { ownersOf } from "../../src/core/cli/owners.ts";
+import { nearest } from "../../src/core/cli/suggestion.ts";
 
 const known = ["run", "wait", "sleep", "drain", "quit", "status", "request"];
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { summarize } from "../../src/core/summary.ts";
+import { summarize } from "../../src/core/run/summary.ts";
 
 test.each([
   [

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { exitCodeOf } from "../../src/core/exit.ts";
-import { reasonToStay } from "../../src/core/quit-policy.ts";
-import { endsWait, forwarded } from "../../src/core/signal.ts";
-import { type Action, type Event, type Policy, step } from "../../src/core/supervision.ts";
+import { exitCodeOf } from "../../src/core/run/exit.ts";
+import { reasonToStay } from "../../src/core/run/quit-policy.ts";
+import { endsWait, forwarded } from "../../src/core/run/signal.ts";
+import { type Action, type Event, type Policy, step } from "../../src/core/run/supervision.ts";
 import { type Entry, isOver, type Move, simulate, type World } from "./simulated-run.ts";
 
 const CHILD = 7;

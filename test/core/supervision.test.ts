@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { SIG } from "../../src/core/signal.ts";
-import { type Action, begin, type Event, type Policy, type State, step } from "../../src/core/supervision.ts";
+import { SIG } from "../../src/core/run/signal.ts";
+import { type Action, begin, type Event, type Policy, type State, step } from "../../src/core/run/supervision.ts";
 import { actionsOf } from "./machine.ts";
 
 const usual: Policy = {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeRemark, podsIn } from "../../src/core/workload.ts";
+import { describeRemark, podsIn } from "../../src/core/inject/workload.ts";
 
 const pod = { spec: { containers: [{ name: "app" }] } };
 

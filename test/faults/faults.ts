@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { parseDuration } from "../../src/core/duration.ts";
+import { parseDuration } from "../../src/core/base/duration.ts";
 import { startCampaign } from "./campaign.ts";
 import { keptSeeds } from "./kept-seeds.ts";
 import { checkMemory } from "./memory.ts";

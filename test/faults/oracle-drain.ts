@@ -1,4 +1,4 @@
-import { endsCommand } from "../../src/core/signal.ts";
+import { endsCommand } from "../../src/core/run/signal.ts";
 import { type Case, SLACK_MS } from "./case.ts";
 import { isGood } from "./oracle-ready.ts";
 import type { Endpoint } from "./plan.ts";

@@ -1,4 +1,4 @@
-import { endsWait, SIG, type SignalNumber, signalName, suspends } from "../../src/core/signal.ts";
+import { endsWait, SIG, type SignalNumber, signalName, suspends } from "../../src/core/run/signal.ts";
 import { type Case, SLACK_MS } from "./case.ts";
 import { readyAt } from "./oracle-ready.ts";
 import type { Flags } from "./plan.ts";

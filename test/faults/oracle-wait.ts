@@ -1,4 +1,4 @@
-import { endsWait } from "../../src/core/signal.ts";
+import { endsWait } from "../../src/core/run/signal.ts";
 import { type Case, SLACK_MS } from "./case.ts";
 import { justification, missedReadiness } from "./oracle-ready.ts";
 import { judgeEarly } from "./oracle-signals.ts";

@@ -1,4 +1,4 @@
-import { endsWait, SIG } from "../../src/core/signal.ts";
+import { endsWait, SIG } from "../../src/core/run/signal.ts";
 import type { AppPlan, CommandName, Cue, Flags, SignalPlan } from "./plan.ts";
 import { planEnd } from "./plan-app.ts";
 import type { Random } from "./random.ts";

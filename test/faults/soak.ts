@@ -1,4 +1,4 @@
-import { endsWait } from "../../src/core/signal.ts";
+import { endsWait } from "../../src/core/run/signal.ts";
 import { catches, processState, type Started, startEbb, until } from "../harness.ts";
 import { takes } from "../time.ts";
 import { now } from "./clock.ts";

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from "node:assert";
 import { applyPatch } from "rfc6902";
-import { isFailure } from "../../src/core/exit.ts";
-import { injectPod, type Policy } from "../../src/core/patch.ts";
+import { injectPod, type Policy } from "../../src/core/inject/patch.ts";
+import { isFailure } from "../../src/core/run/exit.ts";
 import { createEventReader } from "../../src/kube/api/watch-events.ts";
 import { injectText } from "../../src/kube/inject/inject-text.ts";
 import { spliced } from "../../src/kube/inject/yaml/splice.ts";

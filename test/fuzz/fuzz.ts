@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { parseDuration } from "../../src/core/duration.ts";
+import { parseDuration } from "../../src/core/base/duration.ts";
 import { processorMs } from "../processor-time.ts";
 import { type Grammar, grammars, inputOf } from "./grammars.ts";
 

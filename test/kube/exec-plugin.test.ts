@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Failure } from "../../src/core/exit.ts";
+import { Failure } from "../../src/core/run/exit.ts";
 import { identityByPlugin, type Plugin, pluginEnvironment } from "../../src/kube/exec-plugin.ts";
 import { readIfThere } from "../../src/system/file.ts";
 import { allPids } from "../../src/system/processes.ts";

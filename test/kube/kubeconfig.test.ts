@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Failure } from "../../src/core/exit.ts";
+import { Failure } from "../../src/core/run/exit.ts";
 import { findAccess } from "../../src/kube/access.ts";
 import { ApiError } from "../../src/kube/api-error.ts";
 import { issueAuthority, issueServing } from "../../src/kube/certificates/issue.ts";

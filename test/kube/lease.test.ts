@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { EXIT, Failure } from "../../src/core/exit.ts";
+import { EXIT, Failure } from "../../src/core/run/exit.ts";
 import type { KubeObject } from "../../src/kube/client.ts";
 import { lead, type Periods } from "../../src/kube/lease.ts";
 import { until } from "../harness.ts";

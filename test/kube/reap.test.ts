@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Act, Result } from "../../src/core/reap-attempt.ts";
-import { type MeansKind, meansKinds } from "../../src/core/reap-means.ts";
+import type { Act, Result } from "../../src/core/reap/attempt.ts";
+import { type MeansKind, meansKinds } from "../../src/core/reap/means.ts";
 import type { KubeObject } from "../../src/kube/client.ts";
 import { createActs } from "../../src/kube/reaper/act.ts";
 import { type Reaping, reap } from "../../src/kube/reaper/reap.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { applyPatch, type Operation } from "rfc6902";
-import { injectPod, type Policy } from "../../src/core/patch.ts";
+import { injectPod, type Policy } from "../../src/core/inject/patch.ts";
 import { nameOf, ownerOf } from "../../src/kube/webhook/admission.ts";
 import { type Review, review } from "../../src/kube/webhook/review.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { withValuesAt } from "../../src/core/json.ts";
-import { injectPod } from "../../src/core/patch.ts";
-import { podsIn } from "../../src/core/workload.ts";
+import { withValuesAt } from "../../src/core/base/json.ts";
+import { injectPod } from "../../src/core/inject/patch.ts";
+import { podsIn } from "../../src/core/inject/workload.ts";
 import { readDocument } from "../../src/kube/inject/yaml/document.ts";
 import { editsTo } from "../../src/kube/inject/yaml/edit.ts";
 import { spliced } from "../../src/kube/inject/yaml/splice.ts";

@@ -1,5 +1,5 @@
+import { counted } from "../base/wording.ts";
 import { inboundDrain } from "../sidecars/kind.ts";
-import { counted } from "../wording.ts";
 import type { Directions } from "./directions.ts";
 import type { InFlight, Side } from "./in-flight.ts";
 import type { Inbound } from "./inbound.ts";

@@ -1,7 +1,7 @@
-import { describeTarget, type HttpTarget } from "../address.ts";
-import { parseDuration } from "../duration.ts";
-import type { SocketTables } from "../proc-net.ts";
-import type { EnvoyStatus, ListenerStatus } from "../snapshot.ts";
+import { describeTarget, type HttpTarget } from "../base/address.ts";
+import { parseDuration } from "../base/duration.ts";
+import type { SocketTables } from "../status/proc-net.ts";
+import type { EnvoyStatus, ListenerStatus } from "../status/snapshot.ts";
 import { countInbound } from "./clusters.ts";
 import { type DumpedListener, directionsOf } from "./directions.ts";
 import { scopeOf } from "./drain.ts";

@@ -1,8 +1,8 @@
-import type { Remark } from "../patch.ts";
-import type { Wishes } from "../patch-annotations.ts";
-import { annotationField, type Pod } from "../patch-pod.ts";
+import { nearest } from "../cli/suggestion.ts";
 import { isSidecar } from "../sidecars/containers.ts";
-import { nearest } from "../suggestion.ts";
+import type { Wishes } from "./annotations.ts";
+import type { Remark } from "./patch.ts";
+import { annotationField, type Pod } from "./pod.ts";
 
 // Names of containers in annotations.
 

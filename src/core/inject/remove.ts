@@ -1,9 +1,9 @@
-import { type JsonObject, objectOf } from "../json.ts";
-import type { Remark } from "../patch.ts";
-import { EBB } from "../patch-command.ts";
-import { checkPod, type Pod } from "../patch-pod.ts";
-import { readStatus, takeOut } from "../patch-status.ts";
+import { type JsonObject, objectOf } from "../base/json.ts";
+import { EBB } from "./command.ts";
 import { STATUS } from "./marks.ts";
+import type { Remark } from "./patch.ts";
+import { checkPod, type Pod } from "./pod.ts";
+import { readStatus, takeOut } from "./status.ts";
 
 /** What comes of taking ebb out of a pod. undefined: ebb never changed it. */
 export type Removal =

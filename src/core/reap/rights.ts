@@ -1,4 +1,4 @@
-import type { MeansKind } from "../reap-means.ts";
+import type { MeansKind } from "./means.ts";
 
 /** What the reaper's account must be allowed to do; RBAC's words. */
 export interface Right {

@@ -1,4 +1,3 @@
-import type { Probe } from "../probe.ts";
 import type { Fact } from "./fact.ts";
 import {
   type Adjustment,
@@ -13,6 +12,7 @@ import {
   saysYes,
   secondsIn,
 } from "./kind.ts";
+import type { Probe } from "./probe.ts";
 
 const GRACEFUL_PORT = 20600;
 const ADMIN_PORT = 19000;

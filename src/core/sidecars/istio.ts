@@ -1,4 +1,4 @@
-import { objectOf } from "../json.ts";
+import { objectOf } from "../base/json.ts";
 import type { Fact } from "./fact.ts";
 import {
   type Adjustment,

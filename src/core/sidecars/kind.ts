@@ -1,9 +1,9 @@
-import type { HttpTarget } from "../address.ts";
+import type { HttpTarget } from "../base/address.ts";
+import type { Header } from "../base/http-message.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { Environment } from "../cli/option.ts";
 import type { Inbound } from "../envoy/inbound.ts";
-import type { Header } from "../http-message.ts";
-import type { JsonObject } from "../json.ts";
-import type { Environment } from "../option.ts";
-import type { Probe } from "../probe.ts";
+import type { Probe } from "./probe.ts";
 
 /** The pod's annotations, as the downward API gives them. */
 export type Annotations = ReadonlyMap<string, string>;

@@ -1,7 +1,7 @@
-import { at, type HttpTarget, parseHttpTarget } from "../address.ts";
-import { type Probe, parseProbe } from "../probe.ts";
-import type { Executable } from "../process.ts";
+import { at, type HttpTarget, parseHttpTarget } from "../base/address.ts";
+import type { Executable } from "../run/process.ts";
 import type { Adjustment, Annotations, PodFacts, QuitTarget, SidecarKind } from "./kind.ts";
+import { type Probe, parseProbe } from "./probe.ts";
 import { exactQuit } from "./quit.ts";
 import { kindOf, type SidecarName } from "./registry.ts";
 import type { QuitRequest, Sidecar } from "./sidecar.ts";

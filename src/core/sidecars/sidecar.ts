@@ -1,7 +1,7 @@
-import type { HttpTarget } from "../address.ts";
-import type { Header } from "../http-message.ts";
-import type { Probe } from "../probe.ts";
+import type { HttpTarget } from "../base/address.ts";
+import type { Header } from "../base/http-message.ts";
 import type { Otherwise } from "./kind.ts";
+import type { Probe } from "./probe.ts";
 import type { SidecarName } from "./registry.ts";
 
 export interface QuitRequest {

@@ -1,5 +1,5 @@
+import { isObject } from "../../core/base/json.ts";
 import { redactUrl } from "../../core/base/redact.ts";
-import { isObject } from "../../core/json.ts";
 import { ApiError } from "../api-error.ts";
 import type { ApiClient, Asking, KubeObject, List } from "../client.ts";
 

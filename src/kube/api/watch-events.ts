@@ -1,4 +1,4 @@
-import { isObject } from "../../core/json.ts";
+import { isObject } from "../../core/base/json.ts";
 
 // A watch as it comes: a JSON object a line, in pieces that end anywhere.
 

@@ -1,4 +1,4 @@
-import { type Plan, plan } from "../../core/rotation.ts";
+import { type Plan, plan } from "../../core/cluster/rotation.ts";
 import { isConflict, isTrouble } from "../api-error.ts";
 import type { Context } from "../context.ts";
 import { follow } from "../follow.ts";

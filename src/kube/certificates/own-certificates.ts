@@ -1,4 +1,4 @@
-import type { Policy } from "../../core/rotation.ts";
+import type { Policy } from "../../core/cluster/rotation.ts";
 import type { ApiClient } from "../client.ts";
 import { canonicalName } from "./held.ts";
 

@@ -1,4 +1,4 @@
-import { type Plan, type Policy, unexpired } from "../../core/rotation.ts";
+import { type Plan, type Policy, unexpired } from "../../core/cluster/rotation.ts";
 import { type Authority, type HeldCertificates, KEYS, type KeyPair, readAuthorities, type Secret } from "./held.ts";
 import { lifeFrom, type OwnCertificates } from "./own-certificates.ts";
 

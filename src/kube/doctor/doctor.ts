@@ -1,6 +1,8 @@
+import { type JsonObject, listOf, objectOf, textOf } from "../../core/base/json.ts";
 import { oneLine } from "../../core/base/text.ts";
-import type { DoctorSettings } from "../../core/doctor-options.ts";
-import { DOCTOR_EXIT, EXIT, Failure } from "../../core/exit.ts";
+import { counted } from "../../core/base/wording.ts";
+import type { DoctorSettings } from "../../core/cli/cluster/doctor-options.ts";
+import type { Environment } from "../../core/cli/option.ts";
 import {
   type Finding,
   namespaceFinding,
@@ -8,12 +10,10 @@ import {
   registrationFindings,
   type Webhooks,
   webhooksOf,
-} from "../../core/inject/findings.ts";
+} from "../../core/doctor/findings.ts";
+import { presenceOf } from "../../core/doctor/presence.ts";
 import { ASK } from "../../core/inject/marks.ts";
-import { presenceOf } from "../../core/inject/presence.ts";
-import { type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
-import type { Environment } from "../../core/option.ts";
-import { counted } from "../../core/wording.ts";
+import { DOCTOR_EXIT, EXIT, Failure } from "../../core/run/exit.ts";
 import type { Log } from "../../system/log.ts";
 import { writeOutput } from "../../system/output.ts";
 import type { Signals } from "../../system/signals.ts";

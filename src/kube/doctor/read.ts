@@ -1,5 +1,5 @@
-import type { Registration } from "../../core/inject/findings.ts";
-import { type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../../core/base/json.ts";
+import type { Registration } from "../../core/doctor/findings.ts";
 import { ApiError, isNotFound } from "../api-error.ts";
 import { CONFIGURATIONS } from "../certificates/ca-bundle.ts";
 import { type ApiClient, type List, type Query, withQuery } from "../client.ts";

@@ -1,6 +1,6 @@
-import { type Change, type Path, withValuesAt } from "../../core/json.ts";
-import type { Injection, Remark } from "../../core/patch.ts";
-import { describeRemark, type PodPlace, podsIn } from "../../core/workload.ts";
+import { type Change, type Path, withValuesAt } from "../../core/base/json.ts";
+import type { Injection, Remark } from "../../core/inject/patch.ts";
+import { describeRemark, type PodPlace, podsIn } from "../../core/inject/workload.ts";
 import { isEmptyDocument, splitDocuments } from "./documents.ts";
 import { readDocument, type YamlDocument } from "./yaml/document.ts";
 import { editsTo } from "./yaml/edit.ts";

@@ -1,8 +1,8 @@
 import { isatty } from "node:tty";
 import { oneLine, printable } from "../../core/base/text.ts";
-import { EXIT, Failure, INJECT_EXIT } from "../../core/exit.ts";
-import type { Environment } from "../../core/option.ts";
-import { injectPod, type Policy, removeFromPod } from "../../core/patch.ts";
+import type { Environment } from "../../core/cli/option.ts";
+import { injectPod, type Policy, removeFromPod } from "../../core/inject/patch.ts";
+import { EXIT, Failure, INJECT_EXIT } from "../../core/run/exit.ts";
 import { writeContent } from "../../system/output/content.ts";
 import { writeStreamed } from "../../system/output.ts";
 import { joinTexts } from "./documents.ts";

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isatty } from "node:tty";
-import { EXIT, Failure, INJECT_EXIT } from "../../core/exit.ts";
+import { EXIT, Failure, INJECT_EXIT } from "../../core/run/exit.ts";
 import { MiB, readPathWithin, readStdinWithin } from "../../system/input.ts";
 
 /** A text with manifests, and how messages and diffs call it. */

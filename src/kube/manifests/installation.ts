@@ -1,5 +1,5 @@
-import type { Requirement } from "../../core/label-selector.ts";
-import type { MeansKind } from "../../core/reap-means.ts";
+import type { Requirement } from "../../core/cluster/label-selector.ts";
+import type { MeansKind } from "../../core/reap/means.ts";
 
 /** What is installed in a cluster, where, and under which names. */
 export interface Installation {

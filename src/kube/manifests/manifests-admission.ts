@@ -1,6 +1,6 @@
+import type { Requirement } from "../../core/cluster/label-selector.ts";
 import { ASK, STATUS } from "../../core/inject/marks.ts";
 import { NAMESPACE_PATH, PATH } from "../../core/inject/paths.ts";
-import type { Requirement } from "../../core/label-selector.ts";
 import { type Installation, type Manifest, metadataOf, nameOf, namespaceOf } from "./installation.ts";
 
 /** The webhook's registration: which pods the API server asks it about, and what happens where it does not answer. */

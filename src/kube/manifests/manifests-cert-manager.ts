@@ -1,4 +1,4 @@
-import { formatDuration } from "../../core/duration.ts";
+import { formatDuration } from "../../core/base/duration.ts";
 import {
   type Installation,
   type KubernetesObject,

@@ -1,5 +1,5 @@
+import type { MeansKind } from "../../core/reap/means.ts";
 import { rightsByMeans } from "../../core/reap/rights.ts";
-import type { MeansKind } from "../../core/reap-means.ts";
 import { type Installation, type Manifest, metadataIn, metadataOf, nameOf } from "./installation.ts";
 import { leaseRules, type Rule, rights } from "./manifests-common.ts";
 

@@ -1,7 +1,7 @@
-import { encodeRequest, excerpt, type HttpAnswer, parseAnswer } from "../../core/http-message.ts";
-import { viewOf } from "../../core/pod-view.ts";
-import type { Result } from "../../core/reap-attempt.ts";
-import type { Means, PortRequest } from "../../core/reap-means.ts";
+import { encodeRequest, excerpt, type HttpAnswer, parseAnswer } from "../../core/base/http-message.ts";
+import type { Result } from "../../core/reap/attempt.ts";
+import type { Means, PortRequest } from "../../core/reap/means.ts";
+import { viewOf } from "../../core/reap/pod-view.ts";
 import { sidecarIn } from "../../core/sidecars/containers.ts";
 import { quitRefusal, quitUnreachable } from "../../core/sidecars/quit.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";

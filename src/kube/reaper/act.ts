@@ -1,5 +1,5 @@
-import { EXIT, Failure } from "../../core/exit.ts";
-import type { Act, Result } from "../../core/reap-attempt.ts";
+import type { Act, Result } from "../../core/reap/attempt.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
 import { ApiError, isConflict, isPassing } from "../api-error.ts";
 import { actByEphemeral } from "./act-ephemeral.ts";
 import { actByExec } from "./act-exec.ts";

@@ -1,4 +1,4 @@
-import type { Result } from "../../core/reap-attempt.ts";
+import type { Result } from "../../core/reap/attempt.ts";
 import type { Log } from "../../system/log.ts";
 import type { ApiClient } from "../client.ts";
 

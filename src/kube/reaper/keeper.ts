@@ -1,9 +1,9 @@
-import { type Backoff, backoffMs } from "../../core/backoff.ts";
-import { type Verdict, verdictOf } from "../../core/pod.ts";
-import type { Known } from "../../core/pod-rules.ts";
-import type { Outcome } from "../../core/reap-attempt.ts";
-import type { ReapPolicy } from "../../core/reap-policy.ts";
-import { reportOf, reportOfVerdict } from "../../core/reap-report.ts";
+import { type Backoff, backoffMs } from "../../core/cluster/backoff.ts";
+import type { Outcome } from "../../core/reap/attempt.ts";
+import type { Known } from "../../core/reap/pod-rules.ts";
+import type { ReapPolicy } from "../../core/reap/policy.ts";
+import { reportOf, reportOfVerdict } from "../../core/reap/report.ts";
+import { type Verdict, verdictOf } from "../../core/reap/verdict.ts";
 import type { Log } from "../../system/log.ts";
 import type { KubeObject } from "../client.ts";
 import { type Attempts, auditOf } from "./attempts.ts";

@@ -1,5 +1,5 @@
-import { EXIT, Failure } from "../../core/exit.ts";
-import { REAP } from "../../core/reap-policy.ts";
+import { REAP } from "../../core/reap/policy.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Log } from "../../system/log.ts";
 import { listAt } from "../api/list.ts";
 import { ApiError, isNotFound } from "../api-error.ts";

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import { timeOf } from "../../core/pod-view.ts";
-import type { PodEvent } from "../../core/reap-report.ts";
+import { timeOf } from "../../core/reap/pod-view.ts";
+import type { PodEvent } from "../../core/reap/report.ts";
 import type { Log } from "../../system/log.ts";
 import { listAt } from "../api/list.ts";
 import { isConflict, isTrouble } from "../api-error.ts";

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../core/json.ts";
-import { leanPod } from "../../core/lean-pod.ts";
+import type { JsonObject } from "../../core/base/json.ts";
+import { leanPod } from "../../core/reap/lean-pod.ts";
 import type { Log } from "../../system/log.ts";
 import { listAt } from "../api/list.ts";
 import { ApiError } from "../api-error.ts";

@@ -1,11 +1,11 @@
 import { version } from "../../../package.json";
-import { EXIT, Failure } from "../../core/exit.ts";
-import { type Verdict, verdictOf } from "../../core/pod.ts";
+import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
+import type { ReapPolicy } from "../../core/reap/policy.ts";
+import { reportOf, reportOfUnchosen, reportOfVerdict } from "../../core/reap/report.ts";
 import { rightsNeeded } from "../../core/reap/rights.ts";
-import type { ReapPolicy } from "../../core/reap-policy.ts";
-import { reportOf, reportOfUnchosen, reportOfVerdict } from "../../core/reap-report.ts";
-import { type Row, tableOf } from "../../core/reap-table.ts";
-import type { ReaperSettings } from "../../core/reaper-options.ts";
+import { type Row, tableOf } from "../../core/reap/table.ts";
+import { type Verdict, verdictOf } from "../../core/reap/verdict.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Log } from "../../system/log.ts";
 import { writeOutput } from "../../system/output.ts";
 import { isTrouble } from "../api-error.ts";

@@ -1,4 +1,3 @@
-import type { Known } from "../../core/pod-rules.ts";
 import {
   type Act,
   type Action,
@@ -10,9 +9,10 @@ import {
   type Result,
   type Sight,
   step,
-} from "../../core/reap-attempt.ts";
-import type { ReapPolicy } from "../../core/reap-policy.ts";
-import { sightOf } from "../../core/reap-sight.ts";
+} from "../../core/reap/attempt.ts";
+import type { Known } from "../../core/reap/pod-rules.ts";
+import type { ReapPolicy } from "../../core/reap/policy.ts";
+import { sightOf } from "../../core/reap/sight.ts";
 import type { Log } from "../../system/log.ts";
 import { createQueue } from "../../system/queue.ts";
 import { deadline } from "../../system/timer.ts";
@@ -52,7 +52,7 @@ type Heard =
   | { readonly kind: "forbidden"; readonly reason: string }
   | { readonly kind: "bug"; readonly error: unknown };
 
-/** One pod's reaping, from the first look to its outcome: core/reap-attempt.ts decides, and here it is done. */
+/** One pod's reaping, from the first look to its outcome: core/reap/attempt.ts decides, and here it is done. */
 export async function reap(pod: PodName, reaping: Reaping): Promise<Outcome> {
   const heard = createQueue<Heard>();
   const work = createWork(heard.push);

@@ -1,9 +1,9 @@
 import { Counter, Histogram, Registry } from "prom-client";
-import { asksBy, presenceOf } from "../../core/inject/presence.ts";
-import type { Verdict } from "../../core/pod.ts";
-import { ruleNames } from "../../core/pod-rules.ts";
-import type { Outcome, Result } from "../../core/reap-attempt.ts";
-import type { MeansKind } from "../../core/reap-means.ts";
+import { asksBy, presenceOf } from "../../core/doctor/presence.ts";
+import type { Outcome, Result } from "../../core/reap/attempt.ts";
+import type { MeansKind } from "../../core/reap/means.ts";
+import { ruleNames } from "../../core/reap/pod-rules.ts";
+import type { Verdict } from "../../core/reap/verdict.ts";
 import type { KubeObject } from "../client.ts";
 import { addGauge, addProcess, type Exposition } from "../process-metrics.ts";
 import type { Interruption } from "./pods.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { Environment, Values } from "../../core/option.ts";
-import type { webhookOptions } from "../../core/webhook-options.ts";
+import type { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
+import type { Environment, Values } from "../../core/cli/option.ts";
 import type { Log } from "../../system/log.ts";
 import type { CertificateSettings } from "../certificates/certificates.ts";
 import { connect } from "../client.ts";

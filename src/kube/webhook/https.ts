@@ -1,9 +1,9 @@
 import { createServer as createHttp, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer as createTls, type SecureContextOptions, type TLSSocket } from "node:tls";
+import type { ListenAddress } from "../../core/cli/cluster/webhook-options.ts";
 import type { Cut } from "../../core/cluster/connection.ts";
-import { EXIT, Failure } from "../../core/exit.ts";
-import type { ListenAddress } from "../../core/webhook-options.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
 import { watchConnections } from "./connections.ts";
 
 /** As PEM: the certificate, with its chain after it, and its key. */

@@ -1,5 +1,5 @@
-import type { Values } from "../../core/option.ts";
-import type { webhookOptions } from "../../core/webhook-options.ts";
+import type { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
+import type { Values } from "../../core/cli/option.ts";
 import type { Log } from "../../system/log.ts";
 import { pause } from "../pause.ts";
 import type { Endpoint } from "./endpoint.ts";

@@ -1,4 +1,4 @@
-import { type Bucket, fullBucket, take } from "../../core/rate-limit.ts";
+import { type Bucket, fullBucket, take } from "../../core/cluster/rate-limit.ts";
 import type { Log } from "../../system/log.ts";
 
 export interface RefusedRequest {

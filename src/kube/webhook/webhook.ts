@@ -1,10 +1,10 @@
 import { X509Certificate } from "node:crypto";
 import { version } from "../../../package.json";
-import type { DoctorSettings } from "../../core/doctor-options.ts";
-import { EXIT, Failure } from "../../core/exit.ts";
-import type { Environment, Values } from "../../core/option.ts";
-import type { Policy } from "../../core/patch.ts";
-import type { webhookOptions } from "../../core/webhook-options.ts";
+import type { DoctorSettings } from "../../core/cli/cluster/doctor-options.ts";
+import type { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
+import type { Environment, Values } from "../../core/cli/option.ts";
+import type { Policy } from "../../core/inject/patch.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
 import { MiB, readPathWithin } from "../../system/input.ts";
 import type { Log } from "../../system/log.ts";
 import type { Signals } from "../../system/signals.ts";

@@ -1,7 +1,7 @@
-import { at, type HttpTarget } from "../../core/address.ts";
+import { at, type HttpTarget } from "../../core/base/address.ts";
+import type { HttpAnswer } from "../../core/base/http-message.ts";
 import { createLineReader } from "../../core/envoy/lines.ts";
-import type { HttpAnswer } from "../../core/http-message.ts";
-import { judge } from "../../core/probe.ts";
+import { judge } from "../../core/sidecars/probe.ts";
 import { askDirectly } from "../ask-at-once.ts";
 import { createHttpClient, type OnBody, tooLong } from "../http.ts";
 import { RequestFailed } from "../request-failed.ts";

@@ -1,10 +1,10 @@
-import { at, describeTarget, isLoopback } from "../../core/address.ts";
+import { at, describeTarget, isLoopback } from "../../core/base/address.ts";
+import { excerpt, type HttpAnswer } from "../../core/base/http-message.ts";
 import { clustersPath, createInboundCount } from "../../core/envoy/clusters.ts";
 import { directionsOf } from "../../core/envoy/directions.ts";
 import { type Event, type Scope, type Step, scopeOf } from "../../core/envoy/drain.ts";
 import { type CountedBy, countedByText, type InFlight, inFlightOf, isBest } from "../../core/envoy/in-flight.ts";
 import { createStatsReader, type Stats, statsPath } from "../../core/envoy/stats.ts";
-import { excerpt, type HttpAnswer } from "../../core/http-message.ts";
 import { inboundDrain } from "../../core/sidecars/kind.ts";
 import { inboundOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";

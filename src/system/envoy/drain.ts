@@ -1,5 +1,5 @@
-import { at } from "../../core/address.ts";
-import { toTenths } from "../../core/duration.ts";
+import { at } from "../../core/base/address.ts";
+import { toTenths } from "../../core/base/duration.ts";
 import {
   type Action,
   begin,
@@ -11,7 +11,7 @@ import {
   step,
 } from "../../core/envoy/drain.ts";
 import type { InFlight } from "../../core/envoy/in-flight.ts";
-import { ENVOY_DRAINING } from "../../core/probe.ts";
+import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { locate } from "../admin-socket.ts";
 import { createHttpClient } from "../http.ts";

@@ -1,9 +1,9 @@
-import { at, type HttpTarget } from "../../core/address.ts";
+import { at, type HttpTarget } from "../../core/base/address.ts";
+import { excerpt } from "../../core/base/http-message.ts";
 import { clustersPath } from "../../core/envoy/clusters.ts";
 import type { Inbound } from "../../core/envoy/inbound.ts";
 import { boundListenersPath, statsPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer, AdminAnswers } from "../../core/envoy/status.ts";
-import { excerpt } from "../../core/http-message.ts";
 import { fetchStreamed } from "../fetch.ts";
 import { RequestFailed } from "../request-failed.ts";
 import { type KnownListeners, learnListeners } from "./listeners.ts";

@@ -1,6 +1,6 @@
-import type { Plan } from "../../core/leaving.ts";
-import type { Settings } from "../../core/options.ts";
-import { ENVOY_DRAINING } from "../../core/probe.ts";
+import type { Settings } from "../../core/cli/options.ts";
+import type { Plan } from "../../core/run/leaving.ts";
+import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
 import { kindOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { leftUntil } from "../timer.ts";

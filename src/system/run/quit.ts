@@ -1,4 +1,4 @@
-import type { Settings } from "../../core/options.ts";
+import type { Settings } from "../../core/cli/options.ts";
 import { describeQuit } from "../../core/sidecars/quit.ts";
 import type { QuitRequest, Sidecar } from "../../core/sidecars/sidecar.ts";
 import { createHttpClient } from "../http.ts";

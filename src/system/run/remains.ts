@@ -1,5 +1,5 @@
-import type { Plan } from "../../core/leaving.ts";
-import { SIG, type SignalNumber, signalName } from "../../core/signal.ts";
+import type { Plan } from "../../core/run/leaving.ts";
+import { SIG, type SignalNumber, signalName } from "../../core/run/signal.ts";
 import { type Child, hasGroup, kill } from "../child.ts";
 import type { Log } from "../log.ts";
 import { logBug } from "../unexpected.ts";

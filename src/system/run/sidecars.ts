@@ -1,5 +1,5 @@
-import type { Environment } from "../../core/option.ts";
-import type { Settings } from "../../core/options.ts";
+import type { Environment } from "../../core/cli/option.ts";
+import type { Settings } from "../../core/cli/options.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import type { Log } from "../log.ts";
 import { isUnsettled, settle } from "../settle.ts";

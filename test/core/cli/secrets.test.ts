@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { commands } from "../../../src/commands.ts";
-import type { Option } from "../../../src/core/option.ts";
+import type { Option } from "../../../src/core/cli/option.ts";
 
 const CANARY = "c4nary";
 

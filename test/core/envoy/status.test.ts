@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type HttpTarget, parseHttpTarget } from "../../../src/core/address.ts";
+import { type HttpTarget, parseHttpTarget } from "../../../src/core/base/address.ts";
 import type { DumpedListener } from "../../../src/core/envoy/directions.ts";
 import { type AdminAnswers, type Asked, envoyStatus } from "../../../src/core/envoy/status.ts";
 import { inboundDrain } from "../../../src/core/sidecars/kind.ts";

@@ -5,9 +5,9 @@ import {
   type Registration,
   registrationFindings,
   type Webhooks,
-} from "../../../src/core/inject/findings.ts";
-import { presenceOf } from "../../../src/core/inject/presence.ts";
-import { injectPod } from "../../../src/core/patch.ts";
+} from "../../../src/core/doctor/findings.ts";
+import { presenceOf } from "../../../src/core/doctor/presence.ts";
+import { injectPod } from "../../../src/core/inject/patch.ts";
 import { app, type Loose, podIn, podOf, policy } from "../injection.ts";
 
 const webhooks: Webhooks = { count: 1, images: [policy.image], all: false };

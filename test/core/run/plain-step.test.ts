@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { stepPlainly } from "../../../src/core/run/plain-step.ts";
-import { SIG } from "../../../src/core/signal.ts";
-import type { Action, Event, Policy, State } from "../../../src/core/supervision.ts";
+import { SIG } from "../../../src/core/run/signal.ts";
+import type { Action, Event, Policy, State } from "../../../src/core/run/supervision.ts";
 
 const policy: Policy = {
   waitMs: undefined,

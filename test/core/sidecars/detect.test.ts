@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseHttpTarget } from "../../../src/core/address.ts";
+import { parseHttpTarget } from "../../../src/core/base/address.ts";
 import { detect, type Heard, suggestedBy } from "../../../src/core/sidecars/detect.ts";
 import { foundIn } from "../../../src/core/sidecars/plan.ts";
 import type { SidecarName } from "../../../src/core/sidecars/registry.ts";

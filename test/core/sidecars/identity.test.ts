@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { EnvoyNode, PodIdentity } from "../../../src/core/sidecars/kind.ts";
 import {
   type IdentitySources,
   identityOf,
   type Ownership,
   ownerOf,
   parseNode,
-} from "../../../src/core/sidecars/identity.ts";
-import type { EnvoyNode, PodIdentity } from "../../../src/core/sidecars/kind.ts";
+} from "../../../src/core/sidecars/ownership/identity.ts";
 import { kindOf, type SidecarName } from "../../../src/core/sidecars/registry.ts";
 
 const uid = "0b6b1c5e-7a0f-4a4c-9c4e-2f6a0c1d2e3f";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type NetworkSigns, networkOf } from "../../../src/core/sidecars/network.ts";
+import { type NetworkSigns, networkOf } from "../../../src/core/sidecars/ownership/network.ts";
 
 const OWN = "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n10.0.0.7\tweb-0\n";
 const NODE = "# Kubernetes-managed hosts file (host network).\n127.0.0.1\tlocalhost\n";

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { type HttpTarget, parseHttpTarget } from "../../../src/core/address.ts";
-import type { Network } from "../../../src/core/sidecars/network.ts";
-import { judgeNeighbour, judgeOwner, type Neighbour, proofPath, type Self } from "../../../src/core/sidecars/proof.ts";
+import { type HttpTarget, parseHttpTarget } from "../../../src/core/base/address.ts";
+import type { Network } from "../../../src/core/sidecars/ownership/network.ts";
+import {
+  judgeNeighbour,
+  judgeOwner,
+  type Neighbour,
+  proofPath,
+  type Self,
+} from "../../../src/core/sidecars/ownership/proof.ts";
 import type { SidecarName } from "../../../src/core/sidecars/registry.ts";
 
 function answer(body: unknown, status = 200) {

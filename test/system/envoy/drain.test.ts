@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { HttpTarget } from "../../../src/core/address.ts";
+import type { HttpTarget } from "../../../src/core/base/address.ts";
 import type { Sidecar } from "../../../src/core/sidecars/sidecar.ts";
 import { drainAll } from "../../../src/system/envoy/drain.ts";
 import type { Log } from "../../../src/system/log.ts";

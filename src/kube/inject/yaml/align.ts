@@ -1,5 +1,5 @@
 import { diffArrays } from "diff";
-import { isObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/base/json.ts";
 
 /**
  * Which item of an older list each of a newer one is; undefined: a new one. As Kubernetes tells them apart: by name, what is

@@ -1,5 +1,5 @@
 import { isAlias, isMap, isSeq, type Node } from "yaml";
-import { isObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/base/json.ts";
 import { readDocument, type YamlDocument } from "./document.ts";
 import { changeList } from "./list.ts";
 import { changeMap } from "./map.ts";

@@ -1,5 +1,5 @@
 import { isMap, isSeq, type Node } from "yaml";
-import type { Path } from "../../../core/json.ts";
+import type { Path } from "../../../core/base/json.ts";
 import { keyOf, type YamlDocument } from "./document.ts";
 import type { Item } from "./places.ts";
 

@@ -1,5 +1,5 @@
 import type { Node, YAMLMap } from "yaml";
-import type { JsonObject } from "../../../core/json.ts";
+import type { JsonObject } from "../../../core/base/json.ts";
 import { keyOf } from "./document.ts";
 import { jsonField } from "./json.ts";
 import { isFromInside, mergedAfter, ownersOf } from "./merge.ts";

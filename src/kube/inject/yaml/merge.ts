@@ -1,5 +1,5 @@
 import { isAlias, isSeq, type Node } from "yaml";
-import { isObject, type JsonObject } from "../../../core/json.ts";
+import { isObject, type JsonObject } from "../../../core/base/json.ts";
 import { keyOf } from "./document.ts";
 import { isMerge, startOf } from "./nodes.ts";
 import type { Collection, Item } from "./places.ts";

@@ -1,5 +1,5 @@
 import type { Node } from "yaml";
-import { isObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/base/json.ts";
 import { jsonText } from "./json.ts";
 import { startOf } from "./nodes.ts";
 import {

@@ -1,5 +1,5 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from "yaml";
-import { isObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/base/json.ts";
 import { isMerge, NotYaml, startOf } from "./nodes.ts";
 import type { Item } from "./places.ts";
 import { scalarValue } from "./scalars.ts";

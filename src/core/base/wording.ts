@@ -1,0 +1,12 @@
+import type { ListeningSocket } from "../status/snapshot.ts";
+
+/** `127.0.0.1:8080`, `[::]:80`, `unix:/path.sock`. */
+export function describeAddress({ address, port }: Pick<ListeningSocket, "address" | "port">): string {
+  if (port === null) return `unix:${address}`;
+  return `${address.includes(":") ? `[${address}]` : address}:${port}`;
+}
+
+/** `1 request`, `2 requests`. */
+export function counted(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : plural}`;
+}

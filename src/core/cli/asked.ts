@@ -1,0 +1,77 @@
+import { type HttpTarget, parseHttpTarget } from "../base/address.ts";
+import { redactUrl, redactUrls } from "../base/redact.ts";
+import { EXIT, Failure } from "../run/exit.ts";
+
+/** What `ebb request` was asked for. */
+export interface Asked {
+  readonly method: string;
+  /** A whole URL, or a path on the proxy's admin interface. */
+  readonly where:
+    | { readonly kind: "url"; readonly target: HttpTarget }
+    | { readonly kind: "path"; readonly path: string };
+  readonly body: string | undefined;
+  /** It is sent as it stands: any method, the path not normalised, a body with any method; `-` is no name for stdin. */
+  readonly isExact?: true;
+}
+
+/** Those that Bun's fetch sends as they are: it makes a GET of any that it does not know (measured, Bun 1.4.3). */
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/**
+ * Reads `[METHOD] PATH|URL [BODY]`; the body as pilot-agent has it (istio, pilot/cmd/pilot-agent/app/request.go). Without a
+ * method it is GET, with a body POST, as curl has it.
+ * @throws Failure 64 that says what was expected
+ */
+export function parseAsked(operands: readonly string[], bodyFlag: string | undefined): Asked {
+  const isMethodFirst = /^[A-Za-z]+$/.test(operands[0] ?? "") && operands.length > 1;
+  const [given, text = "", inline, unexpected] = isMethodFirst ? operands : [undefined, ...operands];
+  if (text === "") throw usage("expected a path such as /stats, or a URL");
+  if (methods.includes(text)) throw usage(`expected a path or a URL after ${text}`);
+  if (unexpected !== undefined) throw usage(`${JSON.stringify(redactUrls(unexpected))}: unexpected argument`);
+  if (inline !== undefined && bodyFlag !== undefined) throw usage("a body and --body: give one of them");
+  const body = bodyFlag ?? inline;
+  return { method: methodOf(given, body), where: whereOf(text), body };
+}
+
+/**
+ * Reads `METHOD PATH [BODY]` as pilot-agent does (istio, pilot/pkg/request/command.go): an empty body is none, what follows it
+ * is ignored.
+ * @throws Failure 64 that says what was expected
+ */
+export function parseExactly([method = "", path = "", body = ""]: readonly string[]): Asked {
+  if (!/^[\w!#$%&'*+.^`|~-]*$/.test(method)) throw usage(`expected a method, got ${JSON.stringify(method)}`);
+  const written = path.startsWith("/") ? path : `/${path}`;
+  const [sent = "/"] = written.split("#", 1);
+  const [pathname = ""] = sent.split("?", 1);
+  if (/%(?![0-9A-Fa-f]{2})/.test(pathname)) throw usage(`expected a path, got ${JSON.stringify(redactUrls(path))}`);
+  const escaped = sent.replace(/[^\x21-\x7e]+/gu, encodeURIComponent);
+  return {
+    method: method === "" ? "GET" : method,
+    where: { kind: "path", path: escaped },
+    body: body === "" ? undefined : body,
+    isExact: true,
+  };
+}
+
+function methodOf(given: string | undefined, body: string | undefined): string {
+  const method = given?.toUpperCase() ?? (body === undefined ? "GET" : "POST");
+  if (!methods.includes(method)) throw usage(`expected one of ${methods.join(", ")}, got ${JSON.stringify(given)}`);
+  if (body !== undefined && (method === "GET" || method === "HEAD")) throw usage(`${method} takes no body`);
+  return method;
+}
+
+function whereOf(text: string): Asked["where"] {
+  if (text.startsWith("unix:")) throw usage("the socket is --admin unix:/path.sock, the path stands by itself");
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
+    return { kind: "path", path: text.startsWith("/") ? text : `/${text}` };
+  }
+  const target = parseHttpTarget(text);
+  if (target === undefined) {
+    throw usage(`expected http:// or https:// and a host, got ${JSON.stringify(redactUrl(text))}`);
+  }
+  return { kind: "url", target };
+}
+
+function usage(problem: string): Failure {
+  return new Failure(EXIT.usage, `request: ${problem}; usage: ebb request [METHOD] PATH|URL`);
+}

@@ -1,0 +1,67 @@
+import { redactUrls } from "../base/redact.ts";
+import { EXIT, Failure } from "../run/exit.ts";
+import { parseArguments } from "./arguments.ts";
+import { type Environment, type Options, type Resolved, resolve, type Said } from "./option.ts";
+
+export interface Call<O extends Options> extends Resolved<O> {
+  /** What is not a flag and stands before `--`. */
+  readonly operands: readonly string[];
+  /** The child's command line, and how many arguments come before it. */
+  readonly command: readonly string[];
+  readonly commandAt: number;
+}
+
+/** What a command was called with. */
+export interface Given {
+  readonly args: readonly string[];
+  readonly env: Environment;
+  readonly said?: Said | undefined;
+}
+
+/**
+ * `[flags] [--] CMD ARG...`: the first word that is no flag starts the command line.
+ * @throws Failure 64 that names everything that is wrong
+ */
+export function readCommandCall<O extends Options>(options: O, given: Given): Call<O> {
+  return readCall(options, given, false);
+}
+
+/**
+ * `[flags] [OPERAND...] [-- CMD ARG...]`, flags and operands in any order.
+ * @throws Failure 64 that names everything that is wrong
+ */
+export function readOperandCall<O extends Options>(options: O, given: Given): Call<O> {
+  return readCall(options, given, true);
+}
+
+function readCall<O extends Options>(options: O, { args, env, said }: Given, mayMix: boolean): Call<O> {
+  const { flags, operands, length, problems, unknown } = parseArguments(args, options, mayMix);
+  const rest = { operands, command: args.slice(length), commandAt: length };
+  try {
+    return Object.assign(resolve(options, { flags, env, said, problems }), rest);
+  } catch (error) {
+    throw unknown.length > 0 && error instanceof Failure ? new UnknownFlags(error.message, unknown) : error;
+  }
+}
+
+/** A call with flags that its command does not have. Another may: `main` knows all commands. */
+export class UnknownFlags extends Failure {
+  readonly flags: readonly string[];
+
+  constructor(message: string, flags: readonly string[]) {
+    super(EXIT.usage, message);
+    this.flags = flags;
+  }
+}
+
+/** @throws Failure 64 for operands where the command takes none */
+export function expectNoOperands({ operands, command }: Call<Options>, usage: string): void {
+  const [unexpected] = [...operands, ...command];
+  if (unexpected !== undefined)
+    throw new Failure(EXIT.usage, `${redactUrls(unexpected)}: unexpected argument; usage: ebb ${usage}`);
+}
+
+/** Where the child's command line starts in the argv that ebb was given, if it stands there. */
+export function argvIndexOf(argvIndex: number | undefined, { commandAt }: Call<Options>): number | undefined {
+  return argvIndex === undefined ? undefined : argvIndex + commandAt;
+}

@@ -1,0 +1,15 @@
+import { changed, type Values } from "../option.ts";
+import { logging, options, pickOptions } from "../options.ts";
+import { reaperOptions } from "./reaper-options.ts";
+
+const { namespace, kubeconfig, context } = reaperOptions;
+
+export const doctorOptions = {
+  namespace: changed(namespace, { group: "cluster", help: "only these namespaces" }),
+  kubeconfig,
+  context,
+  json: changed(options.json, { help: "print JSON" }),
+  ...pickOptions(...logging),
+};
+
+export type DoctorSettings = Values<typeof doctorOptions>;

@@ -1,0 +1,101 @@
+import { HIDDEN } from "../../base/redact.ts";
+import { optionNamed } from "../../inject/options.ts";
+import { list, option, optional } from "../option.ts";
+import { boolean, oneOf, syntax } from "../syntax.ts";
+
+/** What `ebb inject`, `ebb webhook` and `ebb manifests` know alike of the change that they make to pods. */
+export const injectionOptions = {
+  image: optional({
+    flag: "image",
+    group: "injection",
+    value: "IMAGE",
+    syntax: syntax(
+      (name) => (/^[^\s]+$/.test(name) ? name : undefined),
+      "an image such as registry.example.com/ebb:0.1.0",
+    ),
+    secret: false,
+    help: "the image that has ebb as /ebb, which the pods take it from",
+  }),
+  imagePullPolicy: optional({
+    flag: "image-pull-policy",
+    group: "injection",
+    value: "Always|IfNotPresent|Never",
+    initially: "the cluster's",
+    syntax: oneOf(["Always", "IfNotPresent", "Never"]),
+    help: "when that image is pulled",
+  }),
+  all: option({
+    flag: "all",
+    group: "injection",
+    initial: false,
+    syntax: boolean,
+    help: 'change all pods but those with ebb.dev/inject: "false"',
+  }),
+  volume: option({
+    flag: "volume",
+    group: "injection",
+    value: "emptyDir|image",
+    initial: "emptyDir",
+    syntax: oneOf(["emptyDir", "image"]),
+    help: "how ebb comes into the pod: copied by an init container, or its image mounted (Kubernetes 1.35, containerd 2.1 or newer)",
+  }),
+  entrypoint: list({
+    flag: "entrypoint",
+    group: "injection",
+    value: "NAME=WORDS",
+    separator: "\n",
+    syntax: syntax(
+      parseEntrypoint,
+      'the container or image, and its command line: app=/app --port 80, or app=["/app", "--port", "80"] where words have blanks or quotes',
+    ),
+    secret: false,
+    help: "the command line of a container, or of all of an image, where the manifest has no command",
+  }),
+  set: list({
+    flag: "set",
+    group: "injection",
+    value: "OPTION=VALUE",
+    separator: "\n",
+    syntax: syntax(parseSetting, "an option of ebb run and its value, such as drain=40s", shownSetting),
+    help: "an option of ebb run for all pods; their annotation ebb.dev/OPTION comes first",
+  }),
+};
+
+/** A command line by the container's or the image's name. */
+export type Entrypoint = readonly [name: string, words: readonly string[]];
+
+function parseEntrypoint(given: string): Entrypoint | undefined {
+  const [, name = "", text = ""] = /^([^=]+)=(.+)$/s.exec(given) ?? [];
+  const words = parseWords(text);
+  return name === "" || words === undefined ? undefined : [name, words];
+}
+
+/** A command line: a JSON array of words, or words with blanks between them. No shell reads it: quotes would be parts of words. */
+export function parseWords(text: string): readonly string[] | undefined {
+  const words = text.trim().startsWith("[") ? parseArray(text) : plainWords(text);
+  return words !== undefined && words.length > 0 && words[0] !== "" ? words : undefined;
+}
+
+function plainWords(text: string): readonly string[] | undefined {
+  return /["'\\]/.test(text) ? undefined : text.split(/\s+/).filter((word) => word !== "");
+}
+
+function parseArray(text: string): readonly string[] | undefined {
+  try {
+    const words: unknown = JSON.parse(text);
+    return Array.isArray(words) && words.every((word) => typeof word === "string") ? words : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseSetting(given: string): readonly [option: string, value: string] | undefined {
+  const [, name = "", value = ""] = /^([a-z][a-z-]*)=(.+)$/s.exec(given) ?? [];
+  return name === "" ? undefined : [name, value];
+}
+
+function shownSetting(given: string): string {
+  const equals = given.indexOf("=");
+  const shown = optionNamed(given.slice(0, Math.max(equals, 0)))?.shown;
+  return shown === undefined ? HIDDEN : given.slice(0, equals + 1) + shown(given.slice(equals + 1));
+}

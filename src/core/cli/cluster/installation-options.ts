@@ -1,0 +1,172 @@
+import { parseDuration } from "../../base/duration.ts";
+import { labelSelector, type Requirement } from "../../cluster/label-selector.ts";
+import { changed, list, type Options, option, optional } from "../option.ts";
+import { boolean, oneOf, type Syntax, syntax } from "../syntax.ts";
+import { injectionOptions } from "./injection-options.ts";
+import { reaperOptions } from "./reaper-options.ts";
+import { webhookOptions } from "./webhook-options.ts";
+
+const group = "installation";
+
+const objectName = syntax((name) => (isObjectName(name) ? name : undefined), "the name of an object in Kubernetes");
+
+const installation = {
+  namespace: optional({
+    flag: "namespace",
+    group,
+    value: "NAME",
+    initially: "its own, NAME-webhook or NAME-reaper",
+    // a label, RFC 1123
+    syntax: syntax(
+      (name) => (isObjectName(name) && /^[^.]{1,63}$/.test(name) ? name : undefined),
+      "a namespace's name",
+    ),
+    secret: false,
+    help: "install into this namespace, which must exist, and which stays when ebb is removed",
+  }),
+  name: option({
+    flag: "name",
+    group,
+    value: "NAME",
+    initial: "ebb",
+    // a Service's name is a label of RFC 1035 with at most 63 characters; what is added to it needs 20
+    syntax: syntax(
+      (name) => (/^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name) ? name : undefined),
+      "at most 40 of a-z, 0-9 and -, with a letter first and no - at the end",
+    ),
+    secret: false,
+    help: "what all names begin with; a second installation in a cluster needs another one",
+  }),
+  replicas: option({
+    flag: "replicas",
+    group,
+    value: "N",
+    initial: 2,
+    initially: "2",
+    syntax: syntax((count) => (/^[1-9]\d{0,2}$/.test(count) ? Number(count) : undefined), "a number from 1 to 999"),
+    help: "how many pods of each component",
+  }),
+  imagePullSecrets: list({
+    flag: "image-pull-secret",
+    group,
+    value: "NAME",
+    syntax: objectName,
+    secret: false,
+    help: "a Secret of --namespace by which its pods pull the image; pods that are changed need one of their own",
+  }),
+  priorityClass: optional({
+    flag: "priority-class",
+    group,
+    value: "NAME",
+    syntax: objectName,
+    secret: false,
+    help: "the PriorityClass of its pods, such as system-cluster-critical",
+  }),
+  networkPolicy: option({
+    flag: "network-policy",
+    group,
+    initial: false,
+    syntax: boolean,
+    help: "add a NetworkPolicy",
+  }),
+  selector: requirements("selector", "the labels that a pod must have, else neither webhook nor reaper looks at it"),
+};
+
+const registration = {
+  certManager: option({
+    flag: "cert-manager",
+    group,
+    initial: false,
+    syntax: boolean,
+    help: "certificates by cert-manager, which must be there, instead of the webhook's own CA; it then needs no rights at all",
+  }),
+  namespaceSelector: requirements(
+    "namespace-selector",
+    "the labels that a pod's namespace must have, else the webhook is not asked about it",
+  ),
+  failurePolicy: option({
+    flag: "failure-policy",
+    group,
+    value: "Ignore|Fail",
+    initial: "Ignore",
+    syntax: oneOf(["Ignore", "Fail"]),
+    help: "what becomes of a pod where the webhook does not answer: it starts without ebb, or is refused",
+  }),
+  timeoutSeconds: option({
+    flag: "timeout",
+    group,
+    value: "D",
+    initial: 10,
+    initially: "10s",
+    syntax: syntax(parseSeconds, "whole seconds from 1s to 30s"),
+    help: "how long the API server waits for its answer",
+  }),
+};
+
+const { image, imagePullPolicy, ...change } = injectionOptions;
+const { requestTimeout, maxRequestBytes, maxInFlight, logLevel, logFormat } = webhookOptions;
+const { certificateValidity, caValidity } = webhookOptions;
+const { namespace: reapNamespace, allJobs, after, means, allowReapExec, dryRun } = reaperOptions;
+const { concurrency, qps, burst, resync } = reaperOptions;
+
+const reaping = {
+  reapNamespace: changed(reapNamespace, {
+    flag: "reap-namespace",
+    help: "the reaper looks after these namespaces alone, and has rights in no other",
+  }),
+  schedule: optional({
+    flag: "schedule",
+    group: "reaping",
+    value: "CRON",
+    initially: "it watches",
+    syntax: syntax(
+      (given) => (/^(@[a-z]+( \S+)?|[\w*,/?-]+( [\w*,/?-]+){4})$/.test(given) ? given : undefined),
+      'a schedule as a CronJob has it, such as "*/5 * * * *" or @hourly',
+    ),
+    help: "the reaper does not watch, but looks once, then: a CronJob",
+  }),
+};
+
+const told = { image, imagePullPolicy, logLevel, logFormat };
+const watching = { concurrency, qps, burst, resync };
+
+/** What the webhook is told as `ebb manifests` is; the second, of its own CA; the third, the reaper. */
+export const passedOn = { ...injectionOptions, requestTimeout, maxRequestBytes, maxInFlight, logLevel, logFormat };
+export const ofOwnCa = { certificateValidity, caValidity };
+export const toReaper = {
+  allJobs,
+  after,
+  selector: installation.selector,
+  means,
+  allowReapExec,
+  dryRun,
+  ...watching,
+  ...told,
+};
+
+/** What says nothing to the other component. */
+export const ofWebhookAlone = { ...change, requestTimeout, maxRequestBytes, maxInFlight, ...registration, ...ofOwnCa };
+export const ofReaperAlone = { ...reaping, allJobs, after, means, allowReapExec, dryRun, ...watching };
+
+/** What `ebb manifests` is told: by flags alone, so that the same call always prints the same. */
+export const installationOptions = flagsOnly({ ...told, ...installation, ...ofWebhookAlone, ...ofReaperAlone });
+
+function flagsOnly<O extends Options>(options: O): O {
+  const entries = Object.entries(options).map(([key, option]) => [key, changed(option, { variables: [], also: [] })]);
+  return Object.fromEntries(entries);
+}
+
+function requirements(flag: string, help: string) {
+  const split: Syntax<readonly Requirement[]> = labelSelector;
+  return option({ flag, group, value: "LABELS", initial: [], initially: "", syntax: split, secret: false, help });
+}
+
+/** A DNS subdomain, as RFC 1123 and Kubernetes have it. */
+function isObjectName(text: string): boolean {
+  return text.length < 254 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(text);
+}
+
+function parseSeconds(text: string): number | undefined {
+  const ms = parseDuration(text);
+  return ms !== undefined && ms % 1000 === 0 && ms >= 1000 && ms <= 30_000 ? ms / 1000 : undefined;
+}

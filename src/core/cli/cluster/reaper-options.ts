@@ -1,0 +1,175 @@
+import { labelSelector } from "../../cluster/label-selector.ts";
+import { type MeansKind, meansKinds } from "../../reap/means.ts";
+import { EXIT, Failure } from "../../run/exit.ts";
+import { changed, list, option, optional, type Values } from "../option.ts";
+import { logging, options, pickOptions } from "../options.ts";
+import { boolean, duration, positive, splitBy, syntax, wholeNumber } from "../syntax.ts";
+import { injectionOptions } from "./injection-options.ts";
+import { webhookOptions } from "./webhook-options.ts";
+
+const isName = (given: string) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(given);
+const name = syntax((given) => (isName(given) ? given : undefined), "a name such as shop");
+const names = syntax((given) => {
+  const all = splitBy(given, ",");
+  return all.length > 0 && all.every(isName) ? all : undefined;
+}, "names such as shop or shop,bank");
+const count = syntax((given) => wholeNumber.parse(given) || undefined, "a whole number above 0");
+
+const reaping = {
+  namespace: list({
+    flag: "namespace",
+    group: "reaping",
+    value: "NAME[,NAME]",
+    initially: "all",
+    syntax: names,
+    secret: false,
+    help: "only pods of these namespaces; a Role in each is then enough",
+  }),
+  selector: optional({
+    flag: "selector",
+    group: "reaping",
+    value: "LABELS",
+    syntax: syntax((given) => (labelSelector.parse(given) === undefined ? undefined : given), labelSelector.expected),
+    secret: false,
+    help: "only pods with these labels; others never reach ebb",
+  }),
+  allJobs: option({
+    flag: "all-jobs",
+    group: "reaping",
+    initial: false,
+    syntax: boolean,
+    help: 'the pods of all Jobs too, but those with ebb.dev/reap: "false"',
+  }),
+  after: option({
+    flag: "after",
+    group: "reaping",
+    value: "D",
+    initial: 5000,
+    syntax: duration,
+    help: "how long the app has to have ended: the sidecars may be ending by themselves",
+  }),
+  means: option<readonly MeansKind[]>({
+    flag: "means",
+    group: "reaping",
+    value: "NAME[,NAME]",
+    initial: meansKinds,
+    initially: meansKinds.join(","),
+    syntax: syntax(parseMeans, `of ${meansKinds.join(", ")}, in the order in which they are tried`),
+    help: "how sidecars may be ended; ephemeral needs --image",
+  }),
+  allowReapExec: option({
+    flag: "allow-reap-exec",
+    group: "reaping",
+    initial: false,
+    syntax: boolean,
+    help: "run the commands that pods name with ebb.dev/reap-exec: then who may annotate a pod runs commands in it",
+  }),
+  image: changed(injectionOptions.image, {
+    group: "reaping",
+    help: "the image that has ebb as /ebb, for ephemeral containers; without it there are none",
+  }),
+  imagePullPolicy: changed(injectionOptions.imagePullPolicy, { group: "reaping" }),
+  once: option({
+    flag: "once",
+    group: "reaping",
+    initial: false,
+    syntax: boolean,
+    help: "look once, end what is to be ended, and say what became of each pod and why: for a CronJob, or for you",
+  }),
+  dryRun: option({
+    flag: "dry-run",
+    group: "reaping",
+    initial: false,
+    syntax: boolean,
+    help: "end nothing, but say what would be",
+  }),
+};
+
+const cluster = {
+  kubeconfig: changed(webhookOptions.kubeconfig, { group: "cluster" }),
+  context: changed(webhookOptions.context, { group: "cluster" }),
+  concurrency: option({
+    flag: "concurrency",
+    group: "cluster",
+    value: "N",
+    initial: 10,
+    initially: "10",
+    syntax: count,
+    help: "how many pods are dealt with at a time",
+  }),
+  // client-go's limits, as controller-runtime raises them (pkg/client/config)
+  qps: option({
+    flag: "qps",
+    group: "cluster",
+    value: "N",
+    initial: 20,
+    initially: "20",
+    syntax: count,
+    help: "how many requests a second in the long run",
+  }),
+  burst: option({
+    flag: "burst",
+    group: "cluster",
+    value: "N",
+    initial: 30,
+    initially: "30",
+    syntax: count,
+    help: "how many requests at once, after a pause",
+  }),
+  resync: option({
+    flag: "resync",
+    group: "cluster",
+    value: "D",
+    initial: 600_000,
+    syntax: positive,
+    help: "how often all pods are read again, whatever the watch has said",
+  }),
+  lease: changed(webhookOptions.lease, {
+    group: "cluster",
+    initial: "ebb-reaper",
+    initially: "ebb-reaper",
+    help: "the Lease by which replicas agree on who acts",
+  }),
+  leaseNamespace: optional({
+    flag: "lease-namespace",
+    group: "cluster",
+    value: "NAME",
+    initially: "the pod's own",
+    syntax: name,
+    secret: false,
+    help: "where that is",
+  }),
+};
+
+/** What `ebb reaper` takes, which `ebb manifests` writes into its Deployment. */
+export const reaperOptions = {
+  ...reaping,
+  ...cluster,
+  healthListen: webhookOptions.healthListen,
+  json: changed(options.json, { help: "with --once: print JSON" }),
+  ...pickOptions(...logging, "terminationLog"),
+};
+
+export type ReaperSettings = Values<typeof reaperOptions>;
+
+/**
+ * The means that can be used: those that are allowed, and ephemeral containers where there is an image for them.
+ *
+ * @throws Failure 64 where that is none, or where they were asked for and there is none
+ */
+export function usableMeans(
+  { means, image }: Pick<ReaperSettings, "means" | "image">,
+  isGiven: boolean,
+): readonly MeansKind[] {
+  if (image !== undefined || !means.includes("ephemeral")) return means;
+  if (isGiven) {
+    throw new Failure(EXIT.usage, "--means: ephemeral needs --image, an image that has ebb as /ebb, got none");
+  }
+  return means.filter((each) => each !== "ephemeral");
+}
+
+function parseMeans(given: string): readonly MeansKind[] | undefined {
+  const names = splitBy(given, ",");
+  const known = names.flatMap((each) => meansKinds.find((kind) => kind === each) ?? []);
+  return names.length > 0 && known.length === new Set(names).size ? known : undefined;
+}

@@ -1,0 +1,191 @@
+import { changed, list, option, optional } from "../option.ts";
+import { logging, options, pickOptions } from "../options.ts";
+import { anyText, duration, positive, syntax, wholeNumber } from "../syntax.ts";
+import { injectionOptions } from "./injection-options.ts";
+
+const DAY_MS = 86_400_000;
+const MIB = 1024 * 1024;
+
+/** Where a server listens; without a host on all addresses. */
+export interface ListenAddress {
+  readonly host: string | undefined;
+  readonly port: number;
+}
+
+const listenAddress = syntax(parseListenAddress, "an address such as :8443 or 127.0.0.1:8443 (port 0: any)");
+const name = syntax(
+  (given) => (/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(given) ? given : undefined),
+  "a name such as ebb-webhook",
+);
+
+const serving = {
+  listen: option({
+    flag: "listen",
+    group: "serving",
+    value: "[ADDR]:PORT",
+    initial: { host: undefined, port: 8443 },
+    initially: ":8443",
+    syntax: listenAddress,
+    help: "where the API server asks, by HTTPS: POST /mutate",
+  }),
+  healthListen: option({
+    flag: "health-listen",
+    group: "serving",
+    value: "[ADDR]:PORT",
+    initial: { host: undefined, port: 8080 },
+    initially: ":8080",
+    syntax: listenAddress,
+    help: "where probes and Prometheus ask, by plain HTTP: /healthz, /readyz, /metrics",
+  }),
+  clientCa: optional({
+    flag: "client-ca",
+    group: "serving",
+    value: "FILE",
+    syntax: anyText,
+    secret: false,
+    help: "only who has a client certificate of this CA (PEM) is served; the API server needs an AdmissionConfiguration for that",
+  }),
+  requestTimeout: option({
+    flag: "request-timeout",
+    group: "serving",
+    value: "D",
+    initial: 5000,
+    syntax: positive,
+    help: "how long a TLS handshake, a request and the reading of its answer may take each",
+  }),
+  maxRequestBytes: option({
+    flag: "max-request-bytes",
+    group: "serving",
+    value: "BYTES",
+    initial: 7 * MIB, // two objects of at most 3 MB each and the rest: as controller-runtime's pkg/webhook/admission/http.go
+    initially: "7Mi",
+    syntax: syntax(parseBytes, "a number of bytes such as 7Mi, 512Ki or 1000000"),
+    help: "how big a request may be",
+  }),
+  maxInFlight: option({
+    flag: "max-in-flight",
+    group: "serving",
+    value: "N",
+    initial: 100,
+    initially: "100",
+    syntax: syntax((given) => wholeNumber.parse(given) || undefined, "a whole number above 0"),
+    help: "how many requests may be under way; the API server is told to ask again in a second where there are more",
+  }),
+};
+
+const certificates = {
+  certDir: optional({
+    flag: "cert-dir",
+    group: "certificates",
+    value: "DIR",
+    initially: "ebb makes its own",
+    syntax: anyText,
+    secret: false,
+    help: "the folder with tls.crt and tls.key, as cert-manager's Secret is mounted; read again when they change",
+  }),
+  secret: nameOption("secret", "ebb-webhook-certificates", "the Secret that holds ebb's own CA and certificate"),
+  lease: nameOption("lease", "ebb-webhook", "the Lease by which replicas agree on who renews them"),
+  service: nameOption(
+    "service",
+    "ebb-webhook",
+    "the Service by which the API server asks; it stands in the certificate",
+  ),
+  webhookConfig: nameOption(
+    "webhook-config",
+    "ebb-webhook",
+    "the MutatingWebhookConfiguration whose caBundle ebb keeps up to date",
+  ),
+  certificateNames: list({
+    flag: "certificate-names",
+    group: "certificates",
+    value: "NAME[,NAME]",
+    syntax: syntax((given) => (/^[^\s,]+$/.test(given) ? given : undefined), "a host name or an IP address"),
+    secret: false,
+    help: "a further host name or address in the certificate",
+  }),
+  certificateValidity: option({
+    flag: "certificate-validity",
+    group: "certificates",
+    value: "D",
+    initial: 30 * DAY_MS,
+    initially: "30d",
+    syntax: positive,
+    help: "how long a certificate is valid; it is renewed after two thirds of that",
+  }),
+  caValidity: option({
+    flag: "ca-validity",
+    group: "certificates",
+    value: "D",
+    initial: 365 * DAY_MS,
+    initially: "365d",
+    syntax: positive,
+    help: "the same of the CA; while it is renewed the old one is trusted too",
+  }),
+  namespace: optional({
+    flag: "namespace",
+    group: "certificates",
+    value: "NAME",
+    initially: "the pod's own",
+    syntax: name,
+    secret: false,
+    help: "where Secret, Lease and Service are",
+  }),
+  kubeconfig: optional({
+    flag: "kubeconfig",
+    group: "certificates",
+    value: "FILE",
+    initially: "the pod's ServiceAccount",
+    syntax: anyText,
+    secret: false,
+    help: "how to reach the API server from elsewhere",
+  }),
+  context: optional({
+    flag: "context",
+    group: "certificates",
+    value: "NAME",
+    initially: "the current one",
+    syntax: anyText,
+    secret: false,
+    help: "which context of --kubeconfig",
+  }),
+};
+
+const leaving = {
+  minDrain: changed(options.minDrain, {
+    help: "on a stop signal: not ready any more, but go on accepting for this long",
+  }),
+  drain: option({
+    flag: "drain",
+    group: "leaving",
+    value: "D",
+    initial: 20_000,
+    syntax: duration,
+    help: "by then all requests under way are answered, or cut",
+  }),
+};
+
+/** What `ebb webhook` takes, which `ebb manifests` writes into its Deployment. */
+export const webhookOptions = {
+  ...injectionOptions,
+  ...serving,
+  ...certificates,
+  ...leaving,
+  ...pickOptions(...logging, "terminationLog"),
+};
+
+function nameOption(flag: string, initial: string, help: string) {
+  return option({ flag, group: "certificates", value: "NAME", initial, syntax: name, secret: false, help });
+}
+
+function parseListenAddress(given: string): ListenAddress | undefined {
+  const [, bracketed, plain, digits = ""] = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]/]*)):(\d{1,5})$/.exec(given) ?? [];
+  const port = Number(digits);
+  if (digits === "" || port > 65535) return undefined;
+  return { host: bracketed || plain || undefined, port };
+}
+
+function parseBytes(given: string): number | undefined {
+  const [, digits, unit = ""] = /^(\d{1,10})(Ki|Mi|Gi)?$/.exec(given) ?? [];
+  const factor = { "": 1, Ki: 1024, Mi: MIB, Gi: 1024 * MIB }[unit] ?? 1;
+  return digits === undefined ? undefined : Number(digits) * factor || undefined;
+}

@@ -1,0 +1,80 @@
+import type { Option, Options } from "../option.ts";
+import { bashScript } from "./bash.ts";
+import { fishScript } from "./fish.ts";
+import { zshScript } from "./zsh.ts";
+
+/** What can stand in one place of a command line: a path, one of some words, or words with commas between them. */
+export type Choice =
+  | { readonly kind: "anything" }
+  | { readonly kind: "files" }
+  | { readonly kind: "words" | "list"; readonly words: readonly string[] };
+
+export interface CompletedFlag {
+  readonly flag: string;
+  readonly help: string;
+  /** The value's name; undefined for a switch. */
+  readonly value: string | undefined;
+  readonly choice: Choice;
+  readonly repeatable: boolean;
+}
+
+export interface CompletedCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly flags: readonly CompletedFlag[];
+  readonly operands: Choice;
+}
+
+interface Completable {
+  readonly summary: string;
+  readonly options: Options;
+  readonly operands?: Operands;
+}
+
+/** What a command's operands may be, where completion can know it. */
+export type Operands = readonly string[] | "files";
+
+/** What stands alone, in the place of a command, and the flags that may follow. */
+export interface AboutFlag {
+  readonly flag: string;
+  readonly help: string;
+  readonly followers: readonly string[];
+}
+
+const aboutFlags: readonly AboutFlag[] = [
+  { flag: "version", help: "print the version", followers: ["json"] },
+  { flag: "licenses", help: "print what is inside ebb, and its licences", followers: [] },
+];
+
+const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
+
+export type Shell = keyof typeof scripts;
+
+/** The script that completes ebb's command lines in a shell. `run` is the command where none is named. */
+export function completionScript(shell: Shell, commands: Readonly<Record<string, Completable>>): string {
+  const all = Object.entries(commands).map(([name, command]) => completed(name, command));
+  const words = all.map(({ name }) => name);
+  const help = {
+    name: "help",
+    summary: "tell all of a command",
+    flags: [],
+    operands: { kind: "words", words },
+  } as const;
+  return scripts[shell]([...all, help], aboutFlags);
+}
+
+function completed(name: string, { summary, options, operands }: Completable): CompletedCommand {
+  return { name, summary, flags: Object.values(options).map(completedFlag), operands: choiceOf(operands) };
+}
+
+function choiceOf(operands: Operands | undefined): Choice {
+  if (operands === "files") return { kind: "files" };
+  return operands === undefined ? { kind: "anything" } : { kind: "words", words: operands };
+}
+
+function completedFlag({ flag, help, value, syntax, repeatable }: Option<unknown>): CompletedFlag {
+  const base = { flag, help, value, repeatable };
+  if (value === "PATH") return { ...base, choice: { kind: "files" } };
+  if (syntax.words === undefined || value === undefined) return { ...base, choice: { kind: "anything" } };
+  return { ...base, choice: { kind: value.includes("[,") ? "list" : "words", words: syntax.words } };
+}

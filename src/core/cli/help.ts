@@ -1,0 +1,136 @@
+import { exitMeanings } from "../run/exit.ts";
+import { toolNames } from "./names.ts";
+import type { Option, OptionGroup, Options } from "./option.ts";
+
+/** What `--help` says of a command beyond what its declaration says. Plain text of one paragraph each; help wraps it. */
+export interface Manual {
+  readonly about: string;
+  readonly examples: readonly Example[];
+  /** The exit codes that tell something of this command. */
+  readonly exits: readonly (readonly [code: string, meaning: string])[];
+  /** Other commands that serve the same end. */
+  readonly seeAlso: readonly string[];
+}
+
+export interface Example {
+  /** `ebb run -- /app`: a call as it is typed, or as the words of a manifest's `command` are. */
+  readonly call: string;
+  readonly why: string;
+}
+
+interface Summary {
+  readonly summary: string;
+}
+
+interface Described {
+  readonly usage: string;
+  readonly options: Options;
+}
+
+type Row = readonly [left: string, right: string];
+
+/** `ebb --help`: one screen. */
+export function overview(commands: Readonly<Record<string, Summary>>, width: number): string {
+  const rows = Object.entries(commands).map(([name, { summary }]): Row => [name, summary]);
+  return `ebb: the life of an application container beside a sidecar
+
+usage: ebb [run] [flags] -- CMD ARG...
+       ebb COMMAND [flags]
+
+${columns("commands", rows, width)}
+${wrap(`In another tool's place, with its own variables and flags: \`ebb NAME\`, or a file called NAME, for ${toolNames.join(", ")}.`, width, "")}
+${columns("exit codes", exitMeanings, width)}
+ebb COMMAND --help tells all of a command, ebb --version the version,
+ebb --version --json what it was made of, ebb --licenses the licences of that.
+`;
+}
+
+/** `ebb COMMAND --help`: what it does, examples, flags by group, exit codes, in lines of at most `width` where words allow. */
+export function describeCommand({ usage, options }: Described, manual: Manual, width: number): string {
+  const sections = [
+    `usage: ebb ${usage}\n`,
+    wrap(manual.about, width, ""),
+    `examples:\n${manual.examples.map(({ call, why }) => `  ${call}\n${wrap(why, width, DEEP)}`).join("")}`,
+    ...groupNames.map((group) => describeGroup(group, options, width)),
+    columns("exit codes", manual.exits, width),
+    wrap(`see also: ${manual.seeAlso.map((name) => `ebb ${name}`).join(", ")}`, width, ""),
+  ];
+  return sections.filter((section) => section !== "").join("\n");
+}
+
+interface Tool {
+  readonly usage: string;
+  readonly about: string;
+  readonly takes: readonly string[];
+}
+
+/** `ebb scuttle --help`: what ebb does where it was started in another tool's name. */
+export function describeTool(name: string, { usage, about, takes }: Tool, width: number): string {
+  const own = `ebb's own variables (EBB_...) count too, before those of ${name}; \`ebb --help\` and \`ebb COMMAND --help\` tell all of them.`;
+  return [
+    `usage: ${name} ${usage}\n`,
+    wrap(`ebb in the place of ${name}. ${about}`, width, ""),
+    `what counts, as ${name} has it:\n${takes.map((each) => wrap(each, width, "  ")).join("")}`,
+    wrap(own, width, ""),
+  ].join("\n");
+}
+
+const DEEP = "      ";
+
+const groupTitles: Readonly<Record<OptionGroup, string>> = {
+  sidecars: "sidecars",
+  waiting: "waiting",
+  child: "the command",
+  leaving: "leaving",
+  request: "the request",
+  log: "log",
+  injection: "the change",
+  serving: "serving",
+  certificates: "certificates",
+  installation: "the installation",
+  reaping: "what is ended, and how",
+  cluster: "the API server",
+  output: "output",
+};
+
+const groupNames = Object.keys(groupTitles) as readonly OptionGroup[];
+
+function describeGroup(group: OptionGroup, options: Options, width: number): string {
+  const members = Object.values(options).filter((option) => option.group === group);
+  if (members.length === 0) return "";
+  return `${groupTitles[group]}:\n${members.map((option) => describeOption(option, width)).join("")}`;
+}
+
+function describeOption(option: Option<unknown>, width: number): string {
+  const initial = defaultOf(option);
+  const notes = [option.repeatable ? "repeatable" : "", initial === "" ? "" : `default: ${initial}`].filter(Boolean);
+  const text = `${option.help}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}`;
+  const variables = option.variables.map(({ name }) => name).join(", ");
+  return `  ${flagOf(option)}\n${wrap(text, width, DEEP)}${variables === "" ? "" : wrap(`[${variables}]`, width, DEEP)}`;
+}
+
+export function flagOf({ flag, value }: Option<unknown>): string {
+  return value === undefined ? `--${flag}` : `--${flag} ${value}`;
+}
+
+/** What is in force when the option is not given; empty: nothing. */
+export function defaultOf({ initially, value }: Option<unknown>): string {
+  return value === undefined ? "" : initially;
+}
+
+function columns(title: string, rows: readonly Row[], width: number): string {
+  const left = Math.max(...rows.map(([name]) => name.length)) + 4;
+  const lines = rows.map(([name, text]) => `  ${name}`.padEnd(left) + wrap(text, width, " ".repeat(left)).slice(left));
+  return `${title}:\n${lines.join("")}`;
+}
+
+/** Lines of whole words, each with `indent` before it and a line break after it. A word that is too long has its own line. */
+export function wrap(text: string, width: number, indent: string): string {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(indent + word);
+  }
+  return lines.map((line) => `${line}\n`).join("");
+}

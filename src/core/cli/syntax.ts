@@ -1,0 +1,119 @@
+import { parseDuration } from "../base/duration.ts";
+import { redactUrls } from "../base/redact.ts";
+import { isForwarded, parseSignal, SIG, type SignalNumber } from "../run/signal.ts";
+import { type SidecarName, sidecarNames } from "../sidecars/registry.ts";
+
+/**
+ * How a value is read: undefined for what is not `expected`. Plain functions, because zod costs each pod's start 1.2 ms
+ * (measured); where others' JSON comes in, zod checks it.
+ */
+export interface Syntax<V> {
+  readonly parse: (text: string) => V | undefined;
+  readonly expected: string;
+  /** All that can be written, where that is a few words. */
+  readonly words?: readonly string[];
+  /** What may be shown of a value, good or bad, that may hold a secret. */
+  readonly shown?: (text: string) => string;
+}
+
+export function syntax<V>(
+  parse: (text: string) => V | undefined,
+  expected: string,
+  shown?: (text: string) => string,
+): Syntax<V> {
+  return shown === undefined ? { parse, expected } : { parse, expected, shown };
+}
+
+/** What is wrong with a value: `--grace: expected a duration such as 30s, got "soon"`. */
+export function unexpected(origin: string, expected: string, got: string, shown = redactUrls): string {
+  return `${origin}: expected ${expected}, got ${JSON.stringify(shown(got))}`;
+}
+
+/** The parts of a list in a variable, without blanks and empty parts. */
+export function splitBy(text: string, separator: string): readonly string[] {
+  const parts: string[] = [];
+  for (const part of text.split(separator)) if (part.trim() !== "") parts.push(part.trim());
+  return parts;
+}
+
+export const anyText: Syntax<string> = { parse: (text) => text, expected: "text" };
+
+export function oneOf<const W extends readonly string[]>(words: W): Syntax<W[number]> {
+  return {
+    words,
+    parse: (text) => (words.includes(text) ? text : undefined),
+    get expected() {
+      return `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+    },
+  };
+}
+
+export const duration = syntax(parseDuration, "a duration such as 30s, 1m30s or 500ms");
+export const positive = syntax((value) => parseDuration(value) || undefined, "a duration above 0, such as 5s");
+export const limit = syntax(parseLimit, "a duration such as 5m (0: for ever)");
+export const wholeNumber = syntax(
+  (given) => (/^\d{1,9}$/.test(given) ? Number(given) : undefined),
+  "a whole number such as 0",
+);
+export const boolean = syntax(parseBoolean, "true or false");
+export const port = syntax(parsePort, "a port from 1 to 65535");
+export const sidecarList: Syntax<"auto" | readonly SidecarName[]> = {
+  ...syntax(parseSidecars, `auto, none, or of ${sidecarNames.join(", ")}`),
+  words: ["auto", "none", ...sidecarNames],
+};
+export const rewrite = syntax(parseRewrite, "two signals such as TERM:QUIT (TO 0: not forwarded)");
+export const stopSignals = syntax(parseStopSignals, "signals such as TERM,INT or QUIT (not KILL, STOP, CHLD)");
+export const parentDeath = syntax(parseParentDeath, "a signal such as TERM, or KILL (not STOP, CHLD, TTIN, TTOU)");
+export const exitCodes = syntax(parseCodes, "exit codes from 0 to 255, such as 143");
+
+/** As Go's strconv.ParseBool, which the other tools use. */
+function parseBoolean(given: string): boolean | undefined {
+  if (/^(true|1|t)$/i.test(given)) return true;
+  return /^(false|0|f)$/i.test(given) ? false : undefined;
+}
+
+function parseSidecars(given: string): "auto" | readonly SidecarName[] | undefined {
+  if (given === "auto") return "auto";
+  const names = splitBy(given, ",");
+  if (names.length === 1 && names[0] === "none") return [];
+  const known: SidecarName[] = [];
+  for (const name of sidecarNames) if (names.includes(name)) known.push(name);
+  return names.length > 0 && known.length === new Set(names).size ? known : undefined;
+}
+
+function parsePort(given: string): number | undefined {
+  const port = /^\d{1,5}$/.test(given) ? Number(given) : 0;
+  return port > 0 && port < 65536 ? port : undefined;
+}
+
+function parseLimit(given: string): number | undefined {
+  const ms = parseDuration(given);
+  return ms === 0 ? Number.POSITIVE_INFINITY : ms;
+}
+
+function parseRewrite(given: string): readonly [from: SignalNumber, to: SignalNumber] | undefined {
+  const [, from = "", to = ""] = /^([^:]+):([^:]+)$/.exec(given) ?? [];
+  const [old, next] = [parseSignal(from), to === "0" ? 0 : parseSignal(to)];
+  return old === undefined || next === undefined ? undefined : [old, next];
+}
+
+function parseParentDeath(given: string): SignalNumber | undefined {
+  const signal = parseSignal(given);
+  if (signal === undefined || signal === SIG.TTIN || signal === SIG.TTOU) return undefined;
+  return isForwarded(signal) || signal === SIG.KILL ? signal : undefined;
+}
+
+function parseStopSignals(given: string): readonly SignalNumber[] | undefined {
+  const signals: SignalNumber[] = [];
+  for (const name of splitBy(given, ",")) {
+    const signal = parseSignal(name);
+    if (signal === undefined || !isForwarded(signal)) return undefined;
+    signals.push(signal);
+  }
+  return signals.length > 0 ? signals : undefined;
+}
+
+function parseCodes(given: string): readonly number[] | undefined {
+  const codes = splitBy(given, ",");
+  return codes.every((code) => /^\d{1,3}$/.test(code) && Number(code) < 256) ? codes.map(Number) : undefined;
+}

@@ -1,0 +1,64 @@
+import { type Syntax, syntax } from "../cli/syntax.ts";
+
+/** A label selector as Kubernetes objects have it; every requirement must hold. */
+export interface Requirement {
+  readonly key: string;
+  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  readonly values?: readonly string[];
+}
+
+/** Selectors as `kubectl get --selector` takes them: `app=shop,tier in (web,api),!batch`. */
+export const labelSelector: Syntax<readonly Requirement[]> = syntax(
+  parse,
+  "labels as kubectl selects them, such as app=shop,tier!=batch or 'team in (a,b)'",
+);
+
+function parse(text: string): readonly Requirement[] | undefined {
+  const requirements = partsOf(text).map(requirementOf);
+  return requirements.includes(undefined) ? undefined : (requirements as readonly Requirement[]);
+}
+
+/** The parts between commas, but for those in parentheses. */
+function partsOf(text: string): readonly string[] {
+  const parts: string[] = [];
+  let start = 0;
+  let isInside = false;
+  for (let at = 0; at <= text.length; at += 1) {
+    if (text[at] === "(" || text[at] === ")") isInside = text[at] === "(";
+    if (at < text.length && (text[at] !== "," || isInside)) continue;
+    parts.push(text.slice(start, at).trim());
+    start = at + 1;
+  }
+  return parts;
+}
+
+function requirementOf(text: string): Requirement | undefined {
+  const [, key = "", operator = "", rest = ""] = /^([^\s!=()]+)\s*(==?|!=|in\b|notin\b|$)\s*(.*)$/s.exec(text) ?? [];
+  if (operator === "") return existenceOf(text);
+  const isSet = operator.endsWith("in");
+  const [, set] = /^\(([^()]*)\)$/.exec(rest) ?? [];
+  if (isSet && set === undefined) return undefined;
+  const values = isSet ? (set as string).split(",").map((value) => value.trim()) : [rest];
+  if (!isKey(key) || !values.every(isValue)) return undefined;
+  return { key, operator: operator.startsWith("!") || operator.startsWith("n") ? "NotIn" : "In", values };
+}
+
+function existenceOf(text: string): Requirement | undefined {
+  const [, not, key = ""] = /^(!?)\s*(\S+)$/.exec(text) ?? [];
+  if (!isKey(key)) return undefined;
+  return { key, operator: not === "!" ? "DoesNotExist" : "Exists" };
+}
+
+// apimachinery, pkg/util/validation: IsQualifiedName, IsValidLabelValue
+const WORD = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
+const DOMAIN = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+
+function isKey(text: string): boolean {
+  const [name = "", prefix, ...more] = text.split("/").reverse();
+  const isPrefix = prefix === undefined || (prefix.length <= 253 && DOMAIN.test(prefix));
+  return WORD.test(name) && isPrefix && more.length === 0;
+}
+
+function isValue(text: string): boolean {
+  return text === "" || WORD.test(text);
+}

@@ -1,0 +1,32 @@
+import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { boolean } from "../cli/syntax.ts";
+import { ASK, INSTALL, STATUS } from "../inject/marks.ts";
+
+// Of what the reaper needs for its metric this is all: it does not change pods.
+
+/** Whether ebb was put into a pod, and by which image; undefined: that is not known. */
+export type Presence = { readonly kind: "absent" } | { readonly kind: "present"; readonly image: string | undefined };
+
+export function presenceOf({ metadata, spec }: JsonObject): Presence {
+  if (objectOf(objectOf(metadata).annotations)[STATUS] === undefined) return { kind: "absent" };
+  const { initContainers, volumes } = objectOf(spec);
+  const isNamed = (prefix: string) => (one: JsonObject) => {
+    const name = textOf(one.name) ?? "";
+    return name === prefix || (name.startsWith(`${prefix}-`) && /^\d+$/.test(name.slice(prefix.length + 1)));
+  };
+  const copies = listOf(initContainers).map(objectOf).find(isNamed(INSTALL));
+  const volume = listOf(volumes).map(objectOf).find(isNamed("ebb"));
+  return { kind: "present", image: textOf(copies?.image) ?? textOf(objectOf(volume?.image).reference) };
+}
+
+/** What asks for ebb in a pod; undefined: nothing does. `label`: its namespace's ebb.dev/inject. */
+export function asksBy(
+  { metadata }: JsonObject,
+  { label, all }: { readonly label: string | undefined; readonly all: boolean },
+): "annotation" | "namespace" | "--all" | undefined {
+  const wish = objectOf(objectOf(metadata).annotations)[ASK];
+  if (label === "false") return undefined;
+  if (wish !== undefined) return typeof wish === "string" && boolean.parse(wish) === true ? "annotation" : undefined;
+  if (label === "true") return "namespace";
+  return all ? "--all" : undefined;
+}

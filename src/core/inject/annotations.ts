@@ -1,0 +1,153 @@
+import { parseWords } from "../cli/cluster/injection-options.ts";
+import { nearest } from "../cli/suggestion.ts";
+import { boolean, splitBy } from "../cli/syntax.ts";
+import { sidecarNames } from "../sidecars/registry.ts";
+import { STATUS } from "./marks.ts";
+import { mismatch, optionNamed, podOptionFlags, problemOf } from "./options.ts";
+import type { Remark } from "./patch.ts";
+import { annotationField } from "./pod.ts";
+import { NATIVE } from "./status.ts";
+
+const PREFIX = "ebb.dev/";
+
+/** What an annotation of the pod, or of a workload's template of pods, means. */
+export const annotationMeanings: readonly (readonly [annotation: string, example: string, meaning: string])[] = [
+  [
+    "ebb.dev/inject",
+    '"true"',
+    "put ebb into this pod; `false` keeps it out, whatever else says, and takes it out of what was injected",
+  ],
+  ["ebb.dev/containers", "app,worker", "the containers that ebb starts, instead of all but the sidecars"],
+  ["ebb.dev/sidecars", "metrics", "containers that are sidecars, beside those that ebb knows by name or image"],
+  [
+    "ebb.dev/OPTION",
+    "40s",
+    "an option of `ebb run` in all of them: `ebb.dev/drain`, `ebb.dev/sidecar`, `ebb.dev/grace`, ...",
+  ],
+  ["ebb.dev/OPTION.CONTAINER", "never", "an option in one of them: `ebb.dev/quit-on.worker`"],
+  [
+    "ebb.dev/entrypoint",
+    "/app --port 80",
+    'what the image starts, where the container has no `command`; or a JSON array, `["/app", "--port", "80"]`',
+  ],
+  ["ebb.dev/entrypoint.CONTAINER", "/app --port 80", "the same, where several containers have none"],
+  [
+    "ebb.dev/native",
+    "envoy",
+    "which of ebb's sidecars are native here (init containers with `restartPolicy: Always`): drained inbound only, and never quit; ebb writes it where it sees them and nobody has",
+  ],
+  [
+    "ebb.dev/status",
+    "{...}",
+    "written by ebb: what it has put into the pod, so that it can be put there anew; not to be changed",
+  ],
+];
+
+const ownNames = ["inject", "containers", "sidecars", "entrypoint", "native"];
+/** Those of `ebb reaper` (core/reap/policy.ts, reap-quits.ts). */
+const ofReaper = /^ebb\.dev\/reap($|-(exec|quit|patience)\..)/;
+
+type Annotations = Readonly<Record<string, unknown>>;
+
+/** What a pod's annotations say. */
+export interface Wishes {
+  /** The containers to put ebb into; undefined: it does not say. */
+  readonly containers: readonly string[] | undefined;
+  /** Containers that are no app, whatever they are called. */
+  readonly sidecars: readonly string[];
+  /** The value by option's flag: of all containers, and by container. */
+  readonly options: ReadonlyMap<string, string>;
+  readonly own: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** What images start: of all containers without a command, and by container. */
+  readonly entrypoint: readonly string[] | undefined;
+  readonly entrypoints: ReadonlyMap<string, readonly string[]>;
+  readonly problems: readonly Remark[];
+  readonly warnings: readonly Remark[];
+}
+
+/** Whether the pod asks for ebb: yes, no, undefined: it does not say; or what is wrong with what it says. */
+export function readAsked(annotations: Annotations): boolean | undefined | Remark {
+  const name = `${PREFIX}inject`;
+  const wish = annotations[name];
+  if (wish === undefined) return undefined;
+  const isAsked = typeof wish === "string" ? boolean.parse(wish) : undefined;
+  const isText = typeof wish === "string";
+  const message = `expected "true" or "false"${isText ? "" : " in quotes"}, got ${JSON.stringify(wish)}`;
+  return isAsked ?? { field: annotationField(name), message };
+}
+
+/** Of a pod that nothing is done to: those of its annotations that so mean nothing. */
+export function idleAnnotations(annotations: Annotations, reason: string): readonly Remark[] {
+  return Object.keys(annotations)
+    .filter((name) => name.startsWith(PREFIX) && !ofReaper.test(name))
+    .filter((name) => ![`${PREFIX}inject`, `${PREFIX}sidecars`, STATUS, NATIVE].includes(name))
+    .map((name) => ({ field: annotationField(name), message: `this says nothing: ${reason}` }));
+}
+
+export function readWishes(annotations: Readonly<Record<string, string>>): Wishes {
+  const reading: Reading = { options: new Map(), own: new Map(), entrypoints: new Map(), problems: [], warnings: [] };
+  for (const [name, text] of Object.entries(annotations)) {
+    if (name.startsWith(PREFIX) && name !== STATUS && !ofReaper.test(name)) readOne({ name, text }, reading);
+  }
+  return { containers: undefined, sidecars: [], entrypoint: undefined, ...reading };
+}
+
+interface Reading {
+  containers?: readonly string[];
+  sidecars?: readonly string[];
+  entrypoint?: readonly string[];
+  readonly options: Map<string, string>;
+  readonly own: Map<string, Map<string, string>>;
+  readonly entrypoints: Map<string, readonly string[]>;
+  readonly problems: Remark[];
+  readonly warnings: Remark[];
+}
+
+interface Annotation {
+  readonly name: string;
+  readonly text: string;
+}
+
+function readOne(annotation: Annotation, reading: Reading): void {
+  const { name, text } = annotation;
+  const [, key = "", , container] = /^([^.]*)(\.(.*))?$/s.exec(name.slice(PREFIX.length)) ?? [];
+  if (key === "entrypoint") return readEntrypoint(annotation, container, reading);
+  if (container === undefined && key === "inject") return;
+  if (name === NATIVE) return checkNative(annotation, reading);
+  if (container === undefined && (key === "containers" || key === "sidecars"))
+    return readContainers(annotation, key, reading);
+  const option = optionNamed(key);
+  if (option === undefined) {
+    const near = nearest(key, [...ownNames, ...podOptionFlags]);
+    const hint = near === undefined ? "" : `; did you mean ${PREFIX}${near}?`;
+    reading.warnings.push({ field: annotationField(name), message: `no such annotation${hint}` });
+    return;
+  }
+  const problem = problemOf(option, text);
+  if (problem !== undefined) reading.problems.push({ field: annotationField(name), message: problem });
+  else if (container === undefined) reading.options.set(key, text);
+  else reading.own.set(container, new Map(reading.own.get(container)).set(key, text));
+}
+
+function readContainers({ name, text }: Annotation, key: "containers" | "sidecars", reading: Reading): void {
+  const names = splitBy(text, ",");
+  if (names.length > 0) reading[key] = names;
+  else
+    reading.problems.push({ field: annotationField(name), message: mismatch("names of containers, as in a,b", text) });
+}
+
+function checkNative({ name, text }: Annotation, reading: Reading): void {
+  const names = splitBy(text, ",");
+  const isKnown = names.length > 0 && names.every((one) => (sidecarNames as readonly string[]).includes(one));
+  const expected = `sidecars that are native, of ${sidecarNames.join(", ")}`;
+  if (!isKnown) reading.problems.push({ field: annotationField(name), message: mismatch(expected, text) });
+}
+
+function readEntrypoint({ name, text }: Annotation, container: string | undefined, reading: Reading): void {
+  const words = parseWords(text);
+  if (words === undefined) {
+    const expected = 'a command line: ["/app", "--port", "80"], or /app --port 80 where no word has blanks or quotes';
+    reading.problems.push({ field: annotationField(name), message: mismatch(expected, text) });
+  } else if (container === undefined) reading.entrypoint = words;
+  else reading.entrypoints.set(container, words);
+}

@@ -1,0 +1,118 @@
+import { type JsonObject, objectOf, withField } from "../base/json.ts";
+import { sidecarIn } from "../sidecars/containers.ts";
+import { chooseContainers, type Told } from "./containers.ts";
+import { proxyHook, serves } from "./hooks.ts";
+import { installContainer } from "./install.ts";
+import { STATUS } from "./marks.ts";
+import { surroundingsOf } from "./network.ts";
+import { chooseOptions } from "./options.ts";
+import { type AppPart, type Context, changed, type Part, planPart, statusOf } from "./part.ts";
+import type { Remark } from "./patch.ts";
+import type { Pod } from "./pod.ts";
+import { rivals } from "./several.ts";
+import { NATIVE, type Status } from "./status.ts";
+import { annotationsVolume, ebbMount, ebbVolume, volumeNames, volumesOf } from "./volumes.ts";
+
+/** What becomes of a pod that ebb is not in. */
+export interface Change {
+  /** undefined: nothing is to be changed. */
+  readonly pod: JsonObject | undefined;
+  /** The containers that ebb starts. */
+  readonly containers: readonly string[];
+  readonly problems: readonly Remark[];
+  readonly warnings: readonly Remark[];
+}
+
+/** The pod with ebb in it, as far as nothing is in the way. */
+export function planChange(pod: Pod, told: Told): Change {
+  const choice = chooseContainers(pod, told);
+  const surroundings = surroundingsOf(pod, told.wishes.sidecars);
+  const context = { pod, told, surroundings, names: volumeNames(pod), volumes: volumesOf(pod) };
+  const apps = choice.chosen.map((one) => planPart(one, context));
+  const { isRefused, remarks } = rivals(apps, context);
+  const problems = [...choice.problems, ...apps.flatMap((app) => app.problems), ...(isRefused ? remarks : [])];
+  const warnings = [...choice.warnings, ...apps.flatMap((app) => app.warnings), ...(isRefused ? [] : remarks)];
+  const parts = [...apps, ...planProxies(apps, context)];
+  const isNothing = parts.every((part) => statusOf(part) === undefined);
+  return {
+    pod: isNothing || problems.length > 0 ? undefined : build(parts, context),
+    containers: apps.filter(({ command }) => command !== undefined).map(({ container }) => container.name),
+    problems,
+    warnings,
+  };
+}
+
+/** Ordinary proxies that are to be there until the app has drained. */
+function planProxies(apps: readonly AppPart[], { pod, told, names }: Context): readonly Part[] {
+  const longest = apps.toSorted((a, b) => b.leaving.drainMs - a.leaving.drainMs)[0]?.leaving;
+  const hasEbb = apps.some(({ command }) => command !== undefined);
+  if (longest === undefined || longest.drainMs === 0 || !hasEbb || !serves(pod)) return [];
+  const policy = new Map([...told.known.options, ...told.policy.options]);
+  const options = chooseOptions({ pod: new Map(), policy, annotations: told.wishes.options });
+  const started = new Set(apps.map(({ at }) => at));
+  return pod.spec.containers.flatMap((container, at): readonly Part[] => {
+    if (started.has(at)) return [];
+    const hook = proxyHook(container, longest.drain, options);
+    return hook === undefined ? [] : [{ at, container, hook, mounts: [ebbMount(names.ebb)], env: [], how: {} }];
+  });
+}
+
+function build(parts: readonly Part[], { pod, told, surroundings, names }: Context): JsonObject {
+  const mounted = new Set(parts.flatMap(({ mounts }) => mounts.map(({ name }) => name)));
+  const { policy } = told;
+  const byPlace = new Map(parts.map((part) => [part.at, part]));
+  const containers = pod.spec.containers.map((container, at) => {
+    const part = byPlace.get(at);
+    return part === undefined ? container : changed(part);
+  });
+  const isCopied = policy.volume === "emptyDir" && mounted.has(names.ebb);
+  const inits = isCopied ? [installContainer(pod, { volume: names.ebb, policy })] : [];
+  const volumes = [
+    ...(mounted.has(names.ebb) ? [ebbVolume(names.ebb, policy)] : []),
+    ...(mounted.has(names.annotations) ? [annotationsVolume(names.annotations, surroundings.isOnNode)] : []),
+  ];
+  let spec = withField(pod.spec, "containers", containers);
+  if (inits.length > 0) spec = withField(spec, "initContainers", [...inits, ...(pod.spec.initContainers ?? [])]);
+  if (volumes.length > 0) spec = withField(spec, "volumes", [...(pod.spec.volumes ?? []), ...volumes]);
+  const native = nativeIn(pod);
+  const status = statusText(parts, told, { volumes: volumes.map(({ name }) => String(name)), native });
+  return withAnnotations(withField(pod, "spec", spec), { [NATIVE]: native, [STATUS]: status });
+}
+
+interface Added {
+  readonly volumes: readonly string[];
+  /** The annotation that names native sidecars. */
+  readonly native: string | undefined;
+}
+
+function statusText(parts: readonly Part[], { policy, known }: Told, { volumes, native }: Added): string {
+  const statuses = parts.flatMap((part) => {
+    const status = statusOf(part);
+    return status === undefined ? [] : [[part.container.name, status] as const];
+  });
+  const options = [...known.options, ...policy.options];
+  const status: Status = {
+    containers: Object.fromEntries(statuses),
+    ...(volumes.length === 0 ? {} : { volumes: [...volumes] }),
+    ...(native === undefined ? {} : { native }),
+    ...(options.length === 0 ? {} : { options: Object.fromEntries(options) }),
+  };
+  return JSON.stringify(status);
+}
+
+/** The native sidecars that are in the pod; undefined: none, or the pod says it itself. */
+function nativeIn({ metadata, spec }: Pod): string | undefined {
+  if (metadata?.annotations?.[NATIVE] !== undefined) return undefined;
+  const natives = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
+  const names = natives.flatMap(({ name, image }) => sidecarIn(name, image ?? undefined) ?? []);
+  return names.length === 0 ? undefined : [...new Set(names)].join(",");
+}
+
+function withAnnotations(pod: JsonObject, added: Readonly<Record<string, string | undefined>>): JsonObject {
+  const metadata = objectOf(pod.metadata);
+  const annotations = Object.entries(added).reduce(
+    (all, [name, text]) => (text === undefined ? all : withField(all, name, text)),
+    objectOf(metadata.annotations),
+  );
+  return withField(pod, "metadata", withField(metadata, "annotations", annotations));
+}

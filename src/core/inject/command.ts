@@ -1,0 +1,35 @@
+import { commandNames, toolNames } from "../cli/names.ts";
+
+/** Where ebb is in the containers that it starts. */
+export const EBB = "/ebb.dev/ebb";
+export const EBB_FOLDER = "/ebb.dev";
+
+/** What a container's command starts already. */
+export type Starter =
+  | { readonly kind: "app" }
+  /** A tool in whose place ebb stands. */
+  | { readonly kind: "tool"; readonly name: string; readonly path: string }
+  /** An ebb of the image's own: it runs a command, or does something else. */
+  | { readonly kind: "ebb"; readonly runs: boolean };
+
+export function starterOf([path = "", second = ""]: readonly string[]): Starter {
+  const file = path.slice(path.lastIndexOf("/") + 1);
+  if (file === "ebb") return { kind: "ebb", runs: second === "run" || !commandNames.includes(second) };
+  // pilot-agent is Istio's proxy, and what it starts is no child of the app's
+  if (toolNames.includes(file) && file !== "pilot-agent") return { kind: "tool", name: file, path };
+  return { kind: "app" };
+}
+
+/** The command with ebb before it, or in the place of the tool that it starts with: the child's command line stays what it is. */
+export function wrap(command: readonly string[]): readonly string[] {
+  const starter = starterOf(command);
+  return starter.kind === "tool" ? [EBB, starter.name, ...command.slice(1)] : [EBB, "run", "--", ...command];
+}
+
+/** What was wrapped; undefined: that is no such command. `tool`: what stood in the place of the tool's name. */
+export function unwrap(command: readonly string[], tool: string | undefined): readonly string[] | undefined {
+  const [path, word, dashes, ...rest] = command;
+  if (path !== EBB || word === undefined) return undefined;
+  if (word === "run" && dashes === "--") return rest;
+  return toolNames.includes(word) ? [tool ?? word, ...command.slice(2)] : undefined;
+}

@@ -1,0 +1,101 @@
+import { duration } from "../cli/syntax.ts";
+import { planLeaving } from "../run/leaving.ts";
+import { sidecarIn } from "../sidecars/containers.ts";
+import { kindOf } from "../sidecars/registry.ts";
+import { EBB } from "./command.ts";
+import type { Chosen } from "./containers.ts";
+import { hasOwnProxy } from "./network.ts";
+import { type OptionValues, variablesOf } from "./options.ts";
+import type { Context } from "./part.ts";
+import type { Remark } from "./patch.ts";
+import type { Container, Pod } from "./pod.ts";
+import { mountInTheWay } from "./volumes.ts";
+
+/** How a container that ebb starts drains when its pod leaves. */
+export interface Leaving {
+  /** A preStop hook drains, and `ebb run` does not; or `ebb run` does, if it is told to. */
+  readonly kind: "hook" | "run";
+  /** How long that may take at the most; 0: it does not drain. */
+  readonly drain: string;
+  readonly drainMs: number;
+  readonly warning?: Remark;
+}
+
+/** As long as `ebb drain` may take if nobody says it. */
+const DEFAULT_DRAIN = "60s";
+/** Kubernetes' terminationGracePeriodSeconds. */
+export const DEFAULT_GRACE = 30;
+
+/**
+ * A hook where the pod serves (it is always started again), has no hook of its own, and not only other pods' proxies beside it. Kubernetes sends its stop signal to all
+ * containers at once, each after its own hook: so a hook holds up what has one, and nothing else.
+ */
+export function planHook(
+  { container, command }: Chosen,
+  { pod, surroundings }: Pick<Context, "pod" | "surroundings">,
+  options: OptionValues,
+): Leaving {
+  const said = options.get("drain")?.text;
+  const names = variablesOf("drain");
+  const own = (container.env ?? []).find(({ name }) => names.includes(name));
+  const isFree = container.lifecycle?.preStop == null && own === undefined;
+  const hasNone = surroundings.isOnNode && !hasOwnProxy(container, surroundings, options);
+  const mayHook = serves(pod) && command !== undefined && isFree && !hasNone;
+  const wish = own === undefined ? (said ?? (mayHook ? DEFAULT_DRAIN : "0")) : (own.value ?? "0");
+  const wishMs = options.get("sidecar")?.text === "none" ? 0 : msOf(wish);
+  const fitMs = fit(wishMs, pod, options);
+  const drain = fitMs === wishMs ? wish : wholeSeconds(fitMs);
+  const plan = { kind: mayHook && fitMs > 0 ? "hook" : "run", drain, drainMs: fitMs } as const;
+  return said === undefined || fitMs === wishMs ? plan : { ...plan, warning: tooLong(wish, drain) };
+}
+
+/** What the pod's grace period leaves for draining: all of it one after the other. It may be said to be shorter than it is. */
+function fit(drainMs: number, { spec }: Pod, options: OptionValues): number {
+  const [said, grace] = [options.get("pod-grace")?.text, options.get("grace")?.text];
+  const ownMs = (spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE) * 1000;
+  const podGraceMs = said === undefined ? ownMs : Math.min(ownMs, msOf(said));
+  return planLeaving({ drainMs, graceMs: grace === undefined ? undefined : msOf(grace), podGraceMs }).drainMs;
+}
+
+export function serves({ spec }: Pod): boolean {
+  return (spec.restartPolicy ?? "Always") === "Always";
+}
+
+function msOf(text = ""): number {
+  return duration.parse(text) ?? 0;
+}
+
+/** Less rather than more. */
+function wholeSeconds(ms: number): string {
+  return ms < 1000 ? `${Math.floor(ms)}ms` : `${Math.floor(ms / 1000)}s`;
+}
+
+function tooLong(said: string, fitting: string): Remark {
+  return {
+    field: "spec.terminationGracePeriodSeconds",
+    message: `it has no room for a drain of ${said}, but for ${fitting}, beside the time that the app has for its end`,
+  };
+}
+
+export function hookOf(drain: string): readonly string[] {
+  return [EBB, "drain", `--drain=${drain}`];
+}
+
+/** What `ebb drain` does in the proxy's container as it does in the app's. */
+const passedOn = ["admin", "min-drain", "idle", "log-level", "log-format", "quiet"];
+
+/**
+ * The hook of an ordinary proxy beside it, which would otherwise be gone long before the app's hook is over. Those that drain by
+ * themselves and for long enough get none. Undefined: this container has none, or has what is in the way.
+ */
+export function proxyHook(container: Container, drain: string, options: OptionValues): readonly string[] | undefined {
+  const { name, image, lifecycle } = container;
+  const kind = sidecarIn(name, image ?? undefined);
+  if (kind === undefined || kindOf(kind).needsDrainHook !== true || lifecycle?.preStop != null) return undefined;
+  if (mountInTheWay(container) !== undefined) return undefined;
+  const flags = passedOn.flatMap((flag) => {
+    const text = options.get(flag)?.text;
+    return text === undefined ? [] : [`--${flag}=${text}`];
+  });
+  return [EBB, "drain", `--sidecar=${kind}`, ...flags, `--drain=${drain}`];
+}

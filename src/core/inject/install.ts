@@ -1,0 +1,119 @@
+import { type JsonObject, valueAt } from "../base/json.ts";
+import { parseQuantity } from "../cluster/quantity.ts";
+import { EBB_FOLDER } from "./command.ts";
+import { INSTALL } from "./marks.ts";
+import type { Policy } from "./patch.ts";
+import { type Amounts, freeName, type Pod } from "./pod.ts";
+import { installCommand } from "./status.ts";
+
+/** The init container that copies ebb into a volume. Its image's user is 65532 (Dockerfile.distroless). */
+export function installContainer(pod: Pod, { volume, policy }: { volume: string; policy: Policy }): JsonObject {
+  const { image, imagePullPolicy } = policy;
+  const resources = resourcesFor(pod);
+  return {
+    name: freeName(INSTALL, [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]),
+    image,
+    ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }),
+    command: installCommand,
+    ...(resources === undefined ? {} : { resources }),
+    securityContext: restrictedSecurity(pod),
+    volumeMounts: [{ name: volume, mountPath: EBB_FOLDER }],
+  };
+}
+
+/**
+ * What Pod Security's "restricted" asks for. The user is the pod's, or the image's: OpenShift gives each namespace its own, and
+ * refuses any other. Only a pod of root's needs to be told.
+ */
+export function restrictedSecurity(pod: unknown): JsonObject {
+  const isRoot = valueAt(pod, ["spec", "securityContext", "runAsUser"]) === 0;
+  return {
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ["ALL"] },
+    readOnlyRootFilesystem: true,
+    runAsNonRoot: true,
+    ...(isRoot ? { runAsUser: 65532, runAsGroup: 65532 } : {}),
+    seccompProfile: { type: "RuntimeDefault" },
+  };
+}
+
+const MiB = 2 ** 20;
+
+interface Need {
+  readonly name: "cpu" | "memory" | "ephemeral-storage";
+  readonly request: number;
+  /** What is enough, and what it cannot do without. */
+  readonly limit: number;
+  readonly least: number;
+}
+
+/**
+ * Measured: a copy takes 100 MB on the disk, less than 16 MiB of memory, and with a whole processor a fraction of a second. With
+ * 128 MiB it stays in the page cache, from where the app is started next; with less that would have to read it from the disk.
+ */
+const needs: readonly Need[] = [
+  { name: "cpu", request: 0.1, limit: 1, least: 0 },
+  { name: "memory", request: 16 * MiB, limit: 128 * MiB, least: 16 * MiB },
+  { name: "ephemeral-storage", request: 128 * MiB, limit: 128 * MiB, least: 128 * MiB },
+];
+
+/**
+ * What is said of all containers of the pod is said of this one too, as quotas want it. It requests no more than they do together:
+ * init containers are done when those start, so the scheduler counts the larger. A pod that is Guaranteed stays so, and one that
+ * is BestEffort. Undefined: nothing is said.
+ */
+function resourcesFor({ spec }: Pod): JsonObject | undefined {
+  if (spec.resources?.requests != null || spec.resources?.limits != null) return undefined; // the pod's own count then
+  const isGuaranteed = isGuaranteedPod(spec);
+  const requests: Record<string, string> = {};
+  const limits: Record<string, string> = {};
+  for (const need of needs) {
+    const isEqual = isGuaranteed && need.name !== "ephemeral-storage";
+    const limit = limitFor(
+      need,
+      isEqual,
+      totalOf(spec, (of) => of.limits?.[need.name]),
+    );
+    const total = totalOf(spec, (of) => of.requests?.[need.name] ?? of.limits?.[need.name]);
+    if (limit !== undefined) limits[need.name] = textOf(need, limit);
+    if (total === undefined) continue;
+    requests[need.name] = textOf(need, isEqual ? (limit ?? 0) : Math.min(need.request, total));
+  }
+  const all = { requests, limits };
+  const said = Object.entries(all).filter(([, amounts]) => Object.keys(amounts).length > 0);
+  return said.length === 0 ? undefined : Object.fromEntries(said);
+}
+
+/** A processor that the containers do not have is not given to it either; memory is, but where a limit is a request, too. */
+function limitFor({ name, limit, least }: Need, isEqual: boolean, total: number | undefined): number | undefined {
+  if (total === undefined) return undefined;
+  // as long as the copy is there it is the pod's, beside what the containers may take
+  if (name === "ephemeral-storage") return total + limit;
+  return isEqual || name === "cpu" ? Math.max(least, Math.min(limit, total)) : limit;
+}
+
+interface Of {
+  readonly requests?: Amounts;
+  readonly limits?: Amounts;
+}
+
+/** The amount of all containers together; undefined where one does not say it. */
+function totalOf({ containers }: Pod["spec"], amountOf: (of: Of) => unknown): number | undefined {
+  const amounts = containers.map(({ resources }) => parseQuantity(amountOf(resources ?? {})));
+  return amounts.reduce((sum, amount) => (sum === undefined || amount === undefined ? undefined : sum + amount), 0);
+}
+
+/** Kubernetes: pkg/apis/core/v1/helper/qos. */
+function isGuaranteedPod({ containers, initContainers }: Pod["spec"]): boolean {
+  return [...containers, ...(initContainers ?? [])].every(({ resources }) =>
+    ["cpu", "memory"].every((name) => {
+      const limit = parseQuantity(resources?.limits?.[name]) ?? 0;
+      return limit > 0 && (parseQuantity(resources?.requests?.[name]) ?? limit) === limit;
+    }),
+  );
+}
+
+function textOf({ name }: Need, amount: number): string {
+  if (name === "cpu") return amount % 1 === 0 ? String(amount) : `${Math.max(1, Math.round(amount * 1000))}m`; // no less counts
+  return amount % MiB === 0 ? `${amount / MiB}Mi` : String(Math.floor(amount));
+}

@@ -1,0 +1,90 @@
+import { listOf, objectOf } from "../base/json.ts";
+import { isSidecar, sidecarIn } from "../sidecars/containers.ts";
+import { detect } from "../sidecars/detect.ts";
+import { kindOf, type SidecarName } from "../sidecars/registry.ts";
+import { type OptionValues, variablesOf } from "./options.ts";
+import type { Remark } from "./patch.ts";
+import type { Container, Pod } from "./pod.ts";
+
+/** Whether a port that listens there may be another pod's. */
+export function isOnNode({ spec }: Pod): boolean {
+  return spec.hostNetwork === true;
+}
+
+/** What a pod tells of its network and its proxies, which is the same for each of its containers. */
+export interface Surroundings {
+  readonly isOnNode: boolean;
+  /** The proxies among its containers. */
+  readonly sidecars: readonly SidecarName[];
+  readonly annotations: ReadonlyMap<string, string>;
+  /**
+   * What ebb is told, as options: that the network is the node's, and then which proxies are containers of this pod, because no
+   * port can tell; that a proxy is in the pod, so that ebb looks for it for longer; and on which ports the app listens, so that
+   * nobody asks there.
+   */
+  readonly options: ReadonlyMap<string, string>;
+}
+
+/** Not Dapr's and the like, which no traffic passes: there is nothing to drain. */
+function isProxy(name: SidecarName): boolean {
+  return !kindOf(name).isCompanion;
+}
+
+/** How long `auto` looks for a proxy that is in the pod, but that no annotation tells of: its image may come later than the app's. */
+const LATE_PROXY = "1m";
+
+/** @param others containers that the pod calls sidecars */
+export function surroundingsOf(pod: Pod, others: readonly string[]): Surroundings {
+  const sidecars = sidecarsIn(pod);
+  const options = new Map<string, string>();
+  const ports = appPorts(pod, others);
+  if (ports.length > 0) options.set("app-port", ports.join(","));
+  if (isOnNode(pod)) options.set("host-network", "true");
+  const annotations = new Map(Object.entries(pod.metadata?.annotations ?? {}));
+  if (sidecars.some(isProxy)) {
+    if (isOnNode(pod)) options.set("sidecar", sidecars.join(","));
+    else if (!detect({ env: {}, admin: undefined, annotations, heard: [] }).hasProxy) options.set("detect", LATE_PROXY);
+  }
+  return { isOnNode: isOnNode(pod), sidecars, annotations, options };
+}
+
+const MAX_PORTS = 50;
+
+/** The TCP ports that containers of the app declare. */
+function appPorts({ spec }: Pod, sidecars: readonly string[]): readonly number[] {
+  const apps = spec.containers.filter(
+    ({ name, image }) => !isSidecar(name, image ?? undefined) && !sidecars.includes(name),
+  );
+  const ports = apps.flatMap(({ ports }) => listOf(ports).map(objectOf));
+  const numbers = ports.flatMap(({ containerPort, protocol }) =>
+    Number.isInteger(containerPort) && (protocol ?? "TCP") === "TCP" ? [containerPort as number] : [],
+  );
+  return [...new Set(numbers)].filter((port) => port > 0 && port < 65536).slice(0, MAX_PORTS);
+}
+
+function sidecarsIn({ spec }: Pod): readonly SidecarName[] {
+  const containers = [...spec.containers, ...(spec.initContainers ?? [])];
+  return [...new Set(containers.flatMap(({ name, image }) => sidecarIn(name, image ?? undefined) ?? []))];
+}
+
+/** Whether something but a port tells which proxy is this container's: the pod's containers, its annotations, a variable, the user. */
+export function hasOwnProxy(
+  { env }: Container,
+  { sidecars, annotations }: Surroundings,
+  options: OptionValues,
+): boolean {
+  const variables = new Map((env ?? []).map(({ name, value }) => [name, value ?? ""]));
+  const isSaid = (flag: string) => options.has(flag) || variablesOf(flag).some((name) => variables.has(name));
+  if (sidecars.some(isProxy) || isSaid("admin")) return true;
+  const named = options.get("sidecar")?.text ?? variables.get(variablesOf("sidecar")[0] as string) ?? "auto";
+  if (named !== "auto") return named !== "none";
+  const { found } = detect({ env: Object.fromEntries(variables), admin: undefined, annotations, heard: [] });
+  return found.some(({ name }) => isProxy(name));
+}
+
+/** Of a pod on the node's network without a proxy of its own. */
+export const strangersOnly: Remark = {
+  field: "spec.hostNetwork",
+  message:
+    "this pod has no proxy of its own, and on its node's network those that listen are other pods': ebb looks for none by port, and adds no drain hook; name one with ebb.dev/sidecar, or its admin interface with ebb.dev/admin",
+};

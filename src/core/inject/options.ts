@@ -1,0 +1,78 @@
+import { redactUrls } from "../base/redact.ts";
+import type { Option } from "../cli/option.ts";
+import { options } from "../cli/options.ts";
+import { nearest } from "../cli/suggestion.ts";
+
+/** Of other commands than `ebb run`. */
+const others: ReadonlySet<string> = new Set(["any", "port", "body", "timeout", "json", "watch"]);
+
+const runOptions: ReadonlyMap<string, Option<unknown>> = new Map(
+  Object.values(options).flatMap((option) => (others.has(option.flag) ? [] : [[option.flag, option]])),
+);
+
+/** The flags of the options of `ebb run`, each an annotation `ebb.dev/FLAG` and a value of `--set`. */
+export const podOptionFlags: readonly string[] = [...runOptions.keys()];
+
+export function optionNamed(flag: string): Option<unknown> | undefined {
+  return runOptions.get(flag);
+}
+
+const variables: ReadonlyMap<string, readonly string[]> = new Map(
+  [...runOptions].map(([flag, option]) => [flag, option.variables.map(({ name }) => name)]),
+);
+
+/** The variable that sets an option in a container. */
+export function variableOf(flag: string): string {
+  return variablesOf(flag)[0] as string;
+}
+
+/** All variables that set it, other tools' too. */
+export function variablesOf(flag: string): readonly string[] {
+  return variables.get(flag) ?? [];
+}
+
+/** What is wrong with a value, as the option's variable would have it; undefined: nothing. */
+export function problemOf({ syntax, variables, shown }: Option<unknown>, text: string): string | undefined {
+  const texts = variables[0]?.read?.(text, {}) ?? [text];
+  const bad = texts.length === 0 ? text : texts.find((one) => syntax.parse(one) === undefined);
+  return bad === undefined ? undefined : mismatch(syntax.expected, bad, shown);
+}
+
+/** What is wrong with options that are meant for all pods (`--set`), each in a line. */
+export function settingProblems(settings: ReadonlyMap<string, string>): readonly string[] {
+  return [...settings].flatMap(([flag, text]) => {
+    const option = optionNamed(flag);
+    if (option !== undefined) return problemOf(option, text)?.replace(/^/, `--set ${flag}: `) ?? [];
+    const near = nearest(flag, podOptionFlags);
+    return `--set ${flag}: ebb run has no such option${near === undefined ? "" : `; did you mean ${near}?`}`;
+  });
+}
+
+export function mismatch(expected: string, text: string, shown = redactUrls): string {
+  return `expected ${expected}, got ${JSON.stringify(shown(text))}`;
+}
+
+/** The value of an option in a container. `isSaid`: the pod's own annotations say it. */
+export interface OptionValue {
+  readonly text: string;
+  readonly isSaid: boolean;
+}
+
+/** By the option's flag. */
+export type OptionValues = ReadonlyMap<string, OptionValue>;
+
+/** What gives values, the later before the earlier. */
+export interface Sources {
+  /** What the pod itself is. */
+  readonly pod: ReadonlyMap<string, string>;
+  /** What is meant for all pods. */
+  readonly policy: ReadonlyMap<string, string>;
+  readonly annotations: ReadonlyMap<string, string>;
+}
+
+export function chooseOptions({ pod, policy, annotations }: Sources): OptionValues {
+  const choices = new Map<string, OptionValue>();
+  for (const [flag, text] of [...pod, ...policy]) choices.set(flag, { text, isSaid: false });
+  for (const [flag, text] of annotations) choices.set(flag, { text, isSaid: true });
+  return choices;
+}

@@ -1,0 +1,152 @@
+import { type JsonObject, withField } from "../base/json.ts";
+import type { Chosen, Told } from "./containers.ts";
+import { DEFAULT_GRACE, hookOf, type Leaving, planHook } from "./hooks.ts";
+import { hasOwnProxy, type Surroundings, strangersOnly } from "./network.ts";
+import { chooseOptions, type OptionValues, variableOf, variablesOf } from "./options.ts";
+import type { Remark } from "./patch.ts";
+import type { Container, Pod } from "./pod.ts";
+import type { ContainerStatus } from "./status.ts";
+import { deafTo, stopSignalOf } from "./stop-signal.ts";
+import { ebbMount, mountInTheWay, placeOfAnnotations, type VolumeNames, type Volumes } from "./volumes.ts";
+
+/** What is planned for all containers of a pod alike. */
+export interface Context {
+  readonly pod: Pod;
+  readonly told: Told;
+  readonly surroundings: Surroundings;
+  readonly names: VolumeNames;
+  readonly volumes: Volumes;
+}
+
+/** A container's variable, as a manifest has it. */
+interface Variable {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What becomes of a container. */
+export interface Part {
+  readonly at: number;
+  readonly container: Container;
+  readonly command?: readonly string[] | undefined;
+  readonly env: readonly Variable[];
+  readonly mounts: readonly JsonObject[];
+  readonly hook?: readonly string[] | undefined;
+  /** How its command was changed. */
+  readonly how: Pick<ContainerStatus, "command" | "tool">;
+}
+
+/** What becomes of a container that ebb starts, and what was thought of on the way. */
+export interface AppPart extends Part {
+  readonly options: OptionValues;
+  readonly leaving: Leaving;
+  readonly problems: readonly Remark[];
+  readonly warnings: readonly Remark[];
+}
+
+export function planPart(chosen: Chosen, context: Context): AppPart {
+  const { surroundings, names, volumes } = context;
+  const { at, container, command, how } = chosen;
+  const options = optionsOf(container, context);
+  const leaving = planHook(chosen, context, options);
+  const isHook = leaving.kind === "hook";
+  const given = [...options].filter(([flag]) => !(isHook && flag === "drain"));
+  const place = readsAnnotations(container, options)
+    ? placeOfAnnotations(container, volumes, names.annotations)
+    : undefined;
+  const file = place?.file === undefined ? [] : [{ name: variableOf("pod-annotations"), value: place.file }];
+  const looks = surroundings.isOnNode && options.get("sidecar")?.text !== "none";
+  const strange = looks && !hasOwnProxy(container, surroundings, options) ? [strangersOnly] : [];
+  const inTheWay = command === undefined ? undefined : mountInTheWay(container);
+  return {
+    at,
+    container,
+    command,
+    how,
+    options,
+    leaving,
+    env: [...given.filter(([flag, value]) => !isSet(flag, value, container)).map(toVariable), ...file],
+    mounts: [
+      ...(command === undefined ? [] : [ebbMount(names.ebb)]),
+      ...(place?.mount === undefined ? [] : [place.mount]),
+    ],
+    hook: isHook ? hookOf(leaving.drain) : undefined,
+    problems: inTheWay === undefined ? [] : [occupied(at, inTheWay)],
+    warnings: [
+      ...ownVariables(chosen, options),
+      ...(leaving.warning === undefined ? [] : [leaving.warning]),
+      ...strange,
+      ...deafTo(container, at),
+    ],
+  };
+}
+
+function optionsOf(container: Container, { pod: { spec }, told, surroundings }: Context): OptionValues {
+  const { wishes, policy, known } = told;
+  const policyOfKubelet = container.restartPolicy ?? spec.restartPolicy ?? "Always";
+  const pod = new Map([["restart-policy", policyOfKubelet], ...surroundings.options]);
+  const grace = spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE;
+  if (grace > 0) pod.set("pod-grace", `${grace}s`);
+  const stopSignal = stopSignalOf(container);
+  if (stopSignal !== undefined) pod.set("stop-signal", stopSignal);
+  const own = wishes.own.get(container.name) ?? new Map();
+  return chooseOptions({
+    pod,
+    policy: new Map([...known.options, ...policy.options]),
+    annotations: new Map([...wishes.options, ...own]),
+  });
+}
+
+/** Whether `auto` is to look there, and nothing says where else. */
+function readsAnnotations({ env }: Container, options: OptionValues): boolean {
+  const isSaid = options.has("pod-annotations") || has(env, variableOf("pod-annotations"));
+  return !isSaid && options.get("sidecar")?.text !== "none";
+}
+
+/** What the manifest sets stays; a value that is meant for all pods gives way to other tools' variables, too. */
+function isSet(flag: string, { isSaid }: { readonly isSaid: boolean }, { env }: Container): boolean {
+  return isSaid ? has(env, variableOf(flag)) : variablesOf(flag).some((name) => has(env, name));
+}
+
+function has(env: Container["env"], name: string): boolean {
+  return (env ?? []).some((one) => one.name === name);
+}
+
+function toVariable([flag, { text }]: readonly [string, { readonly text: string }]): Variable {
+  return { name: variableOf(flag), value: text };
+}
+
+function occupied(at: number, mount: number): Remark {
+  const field = `spec.containers[${at}].volumeMounts[${mount}].mountPath`;
+  return { field, message: "ebb comes to /ebb.dev: mount this elsewhere" };
+}
+
+function ownVariables({ at, container: { env } }: Chosen, options: OptionValues): readonly Remark[] {
+  return [...options]
+    .filter(([flag, { isSaid }]) => isSaid && has(env, variableOf(flag)))
+    .map(([flag]) => ({
+      field: `spec.containers[${at}].env`,
+      message: `it sets ${variableOf(flag)} itself, which comes before the annotation ebb.dev/${flag}`,
+    }));
+}
+
+/** The container with what is planned for it. What is there keeps its place. */
+export function changed({ container, command, env, mounts, hook }: Part): JsonObject {
+  let result: JsonObject = container;
+  if (command !== undefined) result = withField(result, "command", command);
+  if (env.length > 0) result = withField(result, "env", [...(container.env ?? []), ...env]);
+  if (mounts.length > 0) result = withField(result, "volumeMounts", [...(container.volumeMounts ?? []), ...mounts]);
+  if (hook === undefined) return result;
+  const lifecycle = withField(container.lifecycle ?? {}, "preStop", { exec: { command: hook } });
+  return withField(result, "lifecycle", lifecycle);
+}
+
+/** What is to be known of it to take it out; undefined: nothing was changed. */
+export function statusOf({ how, env, mounts, hook }: Part): ContainerStatus | undefined {
+  if (how.command === undefined && env.length + mounts.length === 0 && hook === undefined) return undefined;
+  return {
+    ...how,
+    ...(env.length === 0 ? {} : { env: env.map(({ name }) => name) }),
+    ...(hook === undefined ? {} : { hook: true }),
+  };
+}

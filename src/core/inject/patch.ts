@@ -1,0 +1,155 @@
+import { type JsonObject, objectOf } from "../base/json.ts";
+import { isSame } from "../base/same.ts";
+import { shortened } from "../base/text.ts";
+import { isSidecar } from "../sidecars/containers.ts";
+import { idleAnnotations, readAsked, readWishes } from "./annotations.ts";
+import { planChange } from "./change.ts";
+import { STATUS } from "./marks.ts";
+import { otherSystem } from "./other-system.ts";
+import { annotationField, checkPod, type Pod } from "./pod.ts";
+import { removeEbb } from "./remove.ts";
+import { type Former, readStatus, takeOut } from "./status.ts";
+
+/** How pods are changed, besides what their own annotations say. */
+export interface Policy {
+  /** The image that has ebb as /ebb. */
+  readonly image: string;
+  readonly imagePullPolicy?: "Always" | "IfNotPresent" | "Never" | undefined;
+  /** Pods that do not ask for it are changed too; one that says no never is. */
+  readonly all: boolean;
+  /** Whether an init container copies ebb into the pod, or its image is mounted. */
+  readonly volume: "emptyDir" | "image";
+  /** Options of `ebb run` by their flags (`drain`), as their variables would have them; a pod's annotations come first. */
+  readonly options: ReadonlyMap<string, string>;
+  /** What an image starts, by the container's name, or by the image with its tag or without. */
+  readonly entrypoints: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Something to say of a field of the pod: `spec.containers[0].command`, `metadata.annotations[ebb.dev/drain]`. */
+export interface Remark {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What came of it. A pod asks for it by its annotation; others are taken by `all` alone. */
+export type Injection = { readonly asked: boolean; readonly warnings: readonly Remark[] } & (
+  | { readonly kind: "changed"; readonly pod: JsonObject; readonly containers: readonly string[] }
+  | { readonly kind: "removed"; readonly pod: JsonObject; readonly containers: readonly string[] }
+  | { readonly kind: "unchanged"; readonly reason: string }
+  | { readonly kind: "refused"; readonly problems: readonly Remark[] }
+);
+
+/**
+ * Puts ebb into a pod (or a template of pods), whatever JSON that is, or takes it out where the pod says no. Never throws; the pod
+ * that was given stays as it is.
+ */
+export function injectPod(pod: unknown, policy: Policy): Injection {
+  return capped(injectWhole(pod, policy));
+}
+
+/** Takes ebb out of a pod, whatever its annotations say. */
+export function removeFromPod(pod: unknown): Injection {
+  const removal = remove(pod) ?? { kind: "unchanged", reason: "ebb is not in it" };
+  const comesBack = removal.kind === "removed" && readAsked(annotationsOf(pod)) === true;
+  return capped({ ...removal, asked: true, warnings: comesBack ? [comesAgain] : [] });
+}
+
+const comesAgain: Remark = {
+  field: annotationField("ebb.dev/inject"),
+  message: 'this asks for ebb again: write "false" or remove it, or the next ebb inject or the webhook puts ebb back',
+};
+
+function capped(injection: Injection): Injection {
+  const warnings = firstOf(injection.warnings);
+  if (injection.kind === "refused") return { ...injection, problems: firstOf(injection.problems), warnings };
+  return { ...injection, warnings };
+}
+
+const MOST_REMARKS = 50;
+const LONGEST_MESSAGE = 4000;
+
+/** Others write what remarks are made of. */
+function firstOf(remarks: readonly Remark[]): readonly Remark[] {
+  const first = remarks.slice(0, MOST_REMARKS).map(({ field, message }) => ({
+    field: shortened(field, LONGEST_MESSAGE),
+    message: shortened(message, LONGEST_MESSAGE),
+  }));
+  const left = remarks.length - first.length;
+  return left === 0 ? first : [...first, { field: "metadata", message: `and ${left} more, which are not listed` }];
+}
+
+/** All annotations of an object, names and values, in bytes (apimachinery, pkg/api/validation, TotalAnnotationSizeLimitB). */
+const MOST_ANNOTATIONS = 256 * 1024;
+
+function injectWhole(pod: unknown, policy: Policy): Injection {
+  const annotations = annotationsOf(pod);
+  if (isTooLong(annotations)) {
+    const message = `more than ${MOST_ANNOTATIONS / 1024} KiB, which Kubernetes refuses`;
+    return { kind: "refused", asked: false, problems: [{ field: "metadata.annotations", message }], warnings: [] };
+  }
+  const wish = readAsked(annotations);
+  if (typeof wish === "object") return { kind: "refused", asked: true, problems: [wish], warnings: [] };
+  const asked = wish === true;
+  const removed = wish === false ? remove(pod) : undefined;
+  if (removed !== undefined) return removed;
+  const reason = reasonToLeave(annotations, wish, policy);
+  if (reason !== undefined)
+    return { kind: "unchanged", asked, reason, warnings: wish === false ? [] : idleAnnotations(annotations, reason) };
+  const malformed = checkPod(pod);
+  if (malformed.length > 0) return { kind: "refused", asked, problems: malformed, warnings: [] };
+  return inject(pod as Pod, policy, asked);
+}
+
+function annotationsOf(pod: unknown): JsonObject {
+  return objectOf(objectOf(objectOf(pod).metadata).annotations);
+}
+
+/** undefined: ebb is not in it. */
+function remove(pod: unknown): Injection | undefined {
+  const removal = removeEbb(pod);
+  return removal === undefined ? undefined : { ...removal, asked: false, warnings: [] };
+}
+
+function isTooLong(annotations: JsonObject): boolean {
+  let length = 0;
+  for (const [name, value] of Object.entries(annotations))
+    length += name.length + (typeof value === "string" ? value.length : 0);
+  return length > MOST_ANNOTATIONS;
+}
+
+/** Why nothing is done to a pod, whatever is in it. */
+function reasonToLeave(annotations: JsonObject, wish: boolean | undefined, { all }: Policy): string | undefined {
+  if (wish === false) return 'it says ebb.dev/inject: "false"';
+  if (wish === undefined && !all) return 'it does not say ebb.dev/inject: "true"';
+  const isMirror = annotations["kubernetes.io/config.mirror"] !== undefined;
+  return isMirror ? "it is a static pod's mirror, which nobody can change" : undefined;
+}
+
+function inject(pod: Pod, policy: Policy, asked: boolean): Injection {
+  const refused = (problems: readonly Remark[], warnings: readonly Remark[] = []) =>
+    ({ kind: "refused", asked, problems, warnings }) as const;
+  const unchanged = (reason: string, warnings: readonly Remark[] = []) =>
+    ({ kind: "unchanged", asked, reason, warnings }) as const;
+  const other = otherSystem(pod);
+  if (other !== undefined) return asked ? refused([other]) : unchanged(other.message);
+  const hasApp = pod.spec.containers.some(({ name, image }) => !isSidecar(name, image ?? undefined));
+  if (!asked && !hasApp) return unchanged("there are only sidecars in it");
+  const { annotations } = pod.metadata ?? {};
+  const status = readStatus(annotations?.[STATUS]);
+  if (status !== undefined && "field" in status) return refused([status]);
+  const former: Former = status === undefined ? { pod, known: nothing } : takeOut(pod, status);
+  const wishes = readWishes(annotations ?? {});
+  const change = planChange(former.pod, { wishes, policy, known: former.known });
+  const problems = [...wishes.problems, ...change.problems];
+  const warnings = distinct([...wishes.warnings, ...change.warnings]);
+  if (problems.length > 0) return refused(problems, warnings);
+  const next = change.pod ?? former.pod;
+  if (!isSame(next, pod)) return { kind: "changed", asked, pod: next, containers: change.containers, warnings };
+  return unchanged(change.pod === undefined ? "there is nothing to change in it" : "ebb is in it already", warnings);
+}
+
+const nothing = { options: new Map(), entrypoints: new Map() };
+
+function distinct(remarks: readonly Remark[]): readonly Remark[] {
+  return [...new Map(remarks.map((remark) => [`${remark.field}: ${remark.message}`, remark])).values()];
+}

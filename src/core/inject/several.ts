@@ -1,0 +1,38 @@
+import { resolve } from "../cli/option.ts";
+import { pickOptions } from "../cli/options.ts";
+import { Failure } from "../run/exit.ts";
+import { serves } from "./hooks.ts";
+import type { AppPart, Context } from "./part.ts";
+import type { Remark } from "./patch.ts";
+
+/**
+ * Containers that end, and quit the sidecars when they do: the first would take them from the others. Refused, unless the pod
+ * names its containers: then whoever did that may know the order.
+ */
+export function rivals(
+  parts: readonly AppPart[],
+  { pod, told }: Context,
+): { readonly isRefused: boolean; readonly remarks: readonly Remark[] } {
+  const isRefused = told.wishes.containers === undefined;
+  const quitters = parts.filter(({ command }) => command !== undefined).filter(quits);
+  if (serves(pod) || quitters.length < 2) return { isRefused, remarks: [] };
+  const names = quitters.map(({ container }) => container.name).join(", ");
+  const never = "annotate it with ebb.dev/quit-on.NAME: never for all but one";
+  const message = isRefused
+    ? `whichever of ${names} ends first would quit the sidecars that the others still need: name with ebb.dev/containers the one that ends last, or ${never}`
+    : `whichever of ${names} ends first quits the sidecars, also under the others: ${never} if that is not meant`;
+  return { isRefused, remarks: [{ field: "spec.containers", message }] };
+}
+
+/** As `ebb run` reads its variables there; what it would refuse, it will. */
+function quits({ container, env }: AppPart): boolean {
+  const variables = [...(container.env ?? []), ...env].map(({ name, value }) => [name, value ?? undefined] as const);
+  try {
+    return (
+      resolve(pickOptions("quitOn"), { flags: new Map(), env: Object.fromEntries(variables) }).values.quitOn !== "never"
+    );
+  } catch (error) {
+    if (error instanceof Failure) return true;
+    throw error;
+  }
+}

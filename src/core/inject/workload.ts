@@ -1,0 +1,79 @@
+import { describePath, isObject, type JsonObject, listOf, objectOf, type Path, textOf, valueAt } from "../base/json.ts";
+import type { Remark } from "./patch.ts";
+
+/** A pod, or the template of pods, in an object of Kubernetes. */
+export interface PodPlace {
+  /** `Job shop/migrate`. */
+  readonly object: string;
+  /** Where it is in the document; empty for a Pod. */
+  readonly path: Path;
+  readonly pod: JsonObject;
+  /** What to say of the object around it; fields are the document's. */
+  readonly warnings: readonly Remark[];
+}
+
+/** The pods of a document: of one object, or of all in a List. None: it has none. Never throws. */
+export function podsIn(document: unknown): readonly PodPlace[] {
+  return placesIn(document, []);
+}
+
+/** What it says, with the object before it, and the field as the document has it. */
+export function describeRemark({ object, path }: PodPlace, { field, message }: Remark): string {
+  return `${object}: ${fieldIn(path, field)}: ${message}`;
+}
+
+/** A pod's field as its document has it: `spec.template.spec.containers[0].command`. */
+export function fieldIn(path: Path, field: string): string {
+  return [describePath(path), field].filter((part) => part !== "").join(".");
+}
+
+/** Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, Argo's Rollout, Knative's Service, ... */
+const TEMPLATE: Path = ["spec", "template"];
+
+const templates: ReadonlyMap<string, Path> = new Map([
+  ["CronJob", ["spec", "jobTemplate", "spec", "template"]],
+  ["PodTemplate", ["template"]],
+]);
+
+function placesIn(value: unknown, path: Path): readonly PodPlace[] {
+  if (!isObject(value)) return [];
+  const kind = textOf(value.kind) ?? "";
+  if (kind.endsWith("List") && Array.isArray(value.items)) {
+    return listOf(value.items).flatMap((item, at) => placesIn(item, [...path, "items", at]));
+  }
+  const inner = kind === "Pod" ? [] : (templates.get(kind) ?? TEMPLATE);
+  const pod = valueAt(value, inner);
+  if (!isObject(pod) || !(kind === "Pod" || hasContainers(pod))) return [];
+  return [
+    {
+      object: nameOf(value),
+      path: [...path, ...inner],
+      pod,
+      warnings: inner.length === 0 ? [] : misplaced(value, { path, inner }),
+    },
+  ];
+}
+
+/** Any object with such a field has a template of pods, whoever defined its kind. */
+function hasContainers(template: JsonObject): boolean {
+  return Array.isArray(objectOf(template.spec).containers);
+}
+
+/** `Job shop/migrate`, `Deployment web`, `Pod batch-*`. */
+function nameOf({ kind, metadata }: JsonObject): string {
+  const { name, generateName, namespace } = objectOf(metadata);
+  const own = textOf(name) ?? (textOf(generateName) === undefined ? "(without a name)" : `${generateName}*`);
+  const place = textOf(namespace);
+  return `${textOf(kind) ?? "(without a kind)"} ${place === undefined ? own : `${place}/${own}`}`;
+}
+
+/** Annotations of the workload itself are not its pods'. */
+function misplaced(object: JsonObject, { path, inner }: { path: Path; inner: Path }): readonly Remark[] {
+  const annotations = Object.keys(objectOf(objectOf(object.metadata).annotations));
+  return annotations
+    .filter((name) => name.startsWith("ebb.dev/"))
+    .map((name) => ({
+      field: describePath([...path, "metadata", `annotations[${name}]`]),
+      message: `this says nothing of the pods: it belongs into ${describePath([...inner, "metadata", "annotations"])}`,
+    }));
+}

@@ -1,0 +1,280 @@
+import { formatDuration } from "../base/duration.ts";
+import { type Backoff, backoffMs } from "../cluster/backoff.ts";
+import type { Ending, Means } from "./means.ts";
+import type { Rule } from "./pod-rules.ts";
+import type { Verdict } from "./verdict.ts";
+
+/**
+ * The reaping of one pod, by its UID, as a pure state machine: looking -> acting -> watching -> looking ... -> over, with rests
+ * where the API server does not answer. Before each act the pod is looked at anew: an act follows that look alone, and only
+ * while the verdict is still the same. One sidecar after the other, and one means after the other.
+ */
+export type State =
+  | (Progress & { readonly phase: "looking" })
+  | (Progress & { readonly phase: "acting"; readonly acted: Act })
+  | (Progress & { readonly phase: "watching"; readonly acted: Act })
+  | (Progress & { readonly phase: "resting" })
+  | { readonly phase: "over"; readonly outcome: Outcome };
+
+export interface Act {
+  readonly container: string;
+  readonly means: Means;
+  /** Milliseconds that the sidecar then has to go. */
+  readonly patienceMs: number;
+}
+
+interface Progress {
+  /** Which look or act is under way: the answer to an older one says nothing. */
+  readonly turn: number;
+  /** All means have failed so often. */
+  readonly round: number;
+  /** Looks and acts since the last act that was answered. */
+  readonly failures: number;
+  /** Acts in a row that were not answered. */
+  readonly misses: number;
+  /** What has not worked, and why: not tried again in its round. */
+  readonly tried: readonly Tried[];
+  /** What was taken. */
+  readonly acts: readonly Act[];
+  /** The last act, where nobody answered: it may have been heard. */
+  readonly unanswered: Act | undefined;
+}
+
+export interface Tried extends Act {
+  readonly round: number;
+  readonly why: string;
+}
+
+export type Event =
+  /** The pod as the API server has it now. */
+  | { readonly kind: "looked"; readonly turn: number; readonly sight: Sight }
+  | { readonly kind: "look-failed"; readonly turn: number; readonly why: string }
+  | { readonly kind: "acted"; readonly turn: number; readonly result: Result }
+  /** The watch has seen the pod change. */
+  | { readonly kind: "changed"; readonly sight: Sight }
+  | { readonly kind: "deadline"; readonly of: Deadline }
+  /** Leadership is lost, or ebb is told to stop. */
+  | { readonly kind: "stop" };
+
+/** `gone`: there is no pod of that name, or another one. */
+export type Sight = Verdict | { readonly kind: "gone" };
+
+export type Result =
+  /** Accepted, or cut off by the sidecar's own end. */
+  | { readonly kind: "taken" }
+  /** Not this way: no such command, 404, not allowed, ... */
+  | { readonly kind: "refused"; readonly why: string }
+  /** The API server or the kubelet did not answer, or asked to come back later: so after this many milliseconds at least. */
+  | { readonly kind: "unavailable"; readonly why: string; readonly afterMs?: number };
+
+export type Deadline = "answer" | "patience" | "rest";
+
+export type Action =
+  | { readonly kind: "look"; readonly turn: number }
+  | { readonly kind: "act"; readonly turn: number; readonly act: Act }
+  /** What is under way: the look or the act. */
+  | { readonly kind: "abort" }
+  | { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
+  | { readonly kind: "disarm"; readonly deadline: Deadline }
+  | { readonly kind: "end"; readonly outcome: Outcome };
+
+export type Outcome =
+  /** The sidecars have ended, after these acts. */
+  | { readonly kind: "ended"; readonly acts: readonly Act[] }
+  | { readonly kind: "gone" }
+  /** It is not stuck any more, or not to be reaped. */
+  | { readonly kind: "left"; readonly reason: string }
+  | { readonly kind: "gave-up"; readonly reason: string; readonly tried: readonly Tried[] }
+  /** Nobody there answers, a node's kubelet say: for later, when others have had their turn. */
+  | { readonly kind: "put-off"; readonly reason: string }
+  | { readonly kind: "stopped" };
+
+export interface Policy {
+  /** How often all means are tried. */
+  readonly rounds: number;
+  /** Milliseconds that a look or an act may take. */
+  readonly answerMs: number;
+  /** The rests where nobody answers. */
+  readonly rest: Backoff;
+  /** From 0 to 1, another one for each step. */
+  readonly chance: number;
+}
+
+export type Step = readonly [State, readonly Action[]];
+
+/** The first state and what to do in it. */
+export function begin(policy: Policy): Step {
+  return look({ turn: 0, round: 1, failures: 0, misses: 0, tried: [], acts: [], unanswered: undefined }, policy);
+}
+
+/** What happens next. An event that does not belong to the phase, or to an older turn, changes nothing. */
+export function step(state: State, event: Event, policy: Policy): Step {
+  if (state.phase === "over") return [state, []];
+  if (event.kind === "stop") return over({ kind: "stopped" }, leave(state));
+  if (event.kind === "changed") return changed(state, event.sight, policy);
+  if (event.kind !== "deadline" && event.turn !== state.turn) return [state, []];
+  switch (state.phase) {
+    case "looking":
+      return looking(state, event, policy);
+    case "acting":
+      return acting(state, event, policy);
+    case "watching":
+      if (event.kind !== "deadline" || event.of !== "patience") return [state, []];
+      return look(
+        spend(state, state.acted, `taken, and still there ${formatDuration(state.acted.patienceMs)} later`),
+        policy,
+      );
+    case "resting":
+      return event.kind === "deadline" && event.of === "rest" ? look(state, policy) : [state, []];
+  }
+}
+
+type In<P extends State["phase"]> = Extract<State, { phase: P }>;
+type Live = Exclude<State, { phase: "over" }>;
+
+function look(progress: Progress, { answerMs }: Policy, before: readonly Action[] = []): Step {
+  const turn = progress.turn + 1;
+  const answer: Action = { kind: "arm", deadline: "answer", ms: answerMs };
+  return [{ ...only(progress), phase: "looking", turn }, [...before, { kind: "look", turn }, answer]];
+}
+
+function only({ turn, round, failures, misses, tried, acts, unanswered }: Progress): Progress {
+  return { turn, round, failures, misses, tried, acts, unanswered };
+}
+
+function looking(state: Live, event: Event, policy: Policy): Step {
+  switch (event.kind) {
+    case "looked":
+      return judge(state, event.sight, policy);
+    case "look-failed":
+      return rest({ ...state, failures: state.failures + 1 }, policy, [{ kind: "disarm", deadline: "answer" }]);
+    case "deadline":
+      if (event.of !== "answer") return [state, []];
+      return rest({ ...state, failures: state.failures + 1 }, policy, [{ kind: "abort" }]);
+    default:
+      return [state, []];
+  }
+}
+
+function acting(state: In<"acting">, event: Event, policy: Policy): Step {
+  const answered: readonly Action[] = [{ kind: "disarm", deadline: "answer" }];
+  if (event.kind === "deadline" && event.of === "answer") {
+    const why = `no answer within ${formatDuration(policy.answerMs)}`;
+    const next = { ...spend(state, state.acted, why), unanswered: state.acted };
+    return look(next, policy, [{ kind: "abort" }]);
+  }
+  if (event.kind !== "acted") return [state, []];
+  const { result } = event;
+  switch (result.kind) {
+    case "taken": {
+      const acts = [...state.acts, state.acted];
+      const patience: Action = { kind: "arm", deadline: "patience", ms: state.acted.patienceMs };
+      return [
+        { ...state, phase: "watching", failures: 0, misses: 0, acts, unanswered: undefined },
+        [...answered, patience],
+      ];
+    }
+    case "refused":
+      return look({ ...spend(state, state.acted, result.why), failures: 0, misses: 0 }, policy, answered);
+    case "unavailable":
+      return missed(state, result, { policy, before: answered });
+  }
+}
+
+/** About a minute of rests. */
+const MOST_MISSES = 7;
+
+function missed(
+  state: In<"acting">,
+  { why, afterMs }: Extract<Result, { kind: "unavailable" }>,
+  { policy, before }: Around,
+): Step {
+  const misses = state.misses + 1;
+  if (misses === MOST_MISSES) return over({ kind: "put-off", reason: why }, before);
+  return rest({ ...state, failures: state.failures + 1, misses, unanswered: state.acted }, policy, before, afterMs);
+}
+
+function spend(progress: Progress, act: Act, why: string): Progress {
+  return { ...progress, tried: [...progress.tried, { ...act, round: progress.round, why }] };
+}
+
+/** What the watch says is no reason to act, but one to stop. */
+function changed(state: Live, sight: Sight, policy: Policy): Step {
+  if (state.phase === "looking" || sight.kind === "later") return [state, []];
+  if (sight.kind === "end") {
+    const isLeft =
+      state.phase !== "watching" || sight.containers.some(({ container }) => container === state.acted.container);
+    return isLeft ? [state, []] : look(state, policy, leave(state));
+  }
+  if (sight.kind === "leave" && sight.rule === "being-ended") return [state, []];
+  // its end cut the act short
+  const acts = state.phase === "acting" ? [...state.acts, state.acted] : state.acts;
+  return judge({ ...state, acts }, sight, policy);
+}
+
+/** How a sidecar's end looks, whoever has ended it. */
+const endedRules: ReadonlySet<Rule> = new Set(["sidecars-ended", "over"]);
+/** It will be so after the next act too: the kubelet starts it again, or nothing is left that could end it. */
+const lastingRules: ReadonlySet<Rule> = new Set(["sidecar-restarts", "sidecar-waiting", "no-means"]);
+
+/** How often to look whether somebody else's act has worked. */
+const SOMEBODY_ELSE_MS = 5000;
+
+function judge(state: Live, sight: Sight, policy: Policy): Step {
+  const before = leave(state).filter(({ kind }) => kind === "disarm" || state.phase === "acting");
+  if (sight.kind === "gone") return over({ kind: "gone" }, before);
+  if (sight.kind === "end") return next(state, sight.containers, { policy, before });
+  if (sight.rule === "being-ended") return rest(state, policy, before, SOMEBODY_ELSE_MS);
+  const { tried, unanswered } = state;
+  const acts = state.acts.length > 0 || unanswered === undefined ? state.acts : [unanswered];
+  if (acts.length > 0 && endedRules.has(sight.rule)) return over({ kind: "ended", acts }, before);
+  const { reason } = sight;
+  if (acts.length > 0 && lastingRules.has(sight.rule)) return over({ kind: "gave-up", reason, tried }, before);
+  return over({ kind: "left", reason }, before);
+}
+
+interface Around {
+  readonly policy: Policy;
+  readonly before: readonly Action[];
+}
+
+/** The first means that was not yet tried in this round; where there is none, another round, or the end. */
+function next(state: Progress, endings: readonly Ending[], { policy, before }: Around): Step {
+  const { tried, round } = state;
+  const [ending] = endings;
+  if (ending === undefined) return over({ kind: "left", reason: "nothing of it is to be ended" }, before);
+  const { container, patienceMs } = ending;
+  const spent = new Set(tried.filter((each) => each.round === round && each.container === container).map(keyOf));
+  const means = ending.means.find((each) => !spent.has(JSON.stringify(each)));
+  if (means !== undefined) {
+    const act: Act = { container, means, patienceMs };
+    const turn = state.turn + 1;
+    const answer: Action = { kind: "arm", deadline: "answer", ms: policy.answerMs };
+    return [{ ...only(state), phase: "acting", turn, acted: act }, [...before, { kind: "act", turn, act }, answer]];
+  }
+  if (round < policy.rounds) return rest({ ...state, round: round + 1 }, policy, before);
+  return over({ kind: "gave-up", reason: `${container} does not go, whatever it is told`, tried }, before);
+}
+
+/** Its description leaves out secrets, so two may have the same. */
+function keyOf({ means }: Act): string {
+  return JSON.stringify(means);
+}
+
+function rest(progress: Progress, { rest, chance }: Policy, before: readonly Action[], atLeastMs = 0): Step {
+  // after a round, too, somebody needs time
+  const times = progress.failures + 3 * (progress.round - 1);
+  const ms = Math.max(atLeastMs, backoffMs(times, rest, chance));
+  return [{ ...only(progress), phase: "resting" }, [...before, { kind: "arm", deadline: "rest", ms }]];
+}
+
+function over(outcome: Outcome, before: readonly Action[]): Step {
+  return [{ phase: "over", outcome }, [...before, { kind: "end", outcome }]];
+}
+
+/** What ends with a phase. */
+function leave({ phase }: Live): readonly Action[] {
+  if (phase === "watching") return [{ kind: "disarm", deadline: "patience" }];
+  if (phase === "resting") return [{ kind: "disarm", deadline: "rest" }];
+  return [{ kind: "disarm", deadline: "answer" }, { kind: "abort" }];
+}

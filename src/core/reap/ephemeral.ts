@@ -1,0 +1,64 @@
+import { oneLine, shortened } from "../base/text.ts";
+import type { ContainerView, PodView } from "./pod-view.ts";
+
+// The containers that the reaper puts into pods: they stay in the spec for ever, so one that failed is not put there again.
+
+/** Their names. */
+export const EPHEMERAL_PREFIX = "ebb-reaper-";
+
+const MAX_EPHEMERAL = 5;
+/** Characters of what the kubelet says. */
+const LONGEST = 300;
+
+/** The reaper's own in this pod. */
+export function ownEphemerals({ ephemeralContainers }: PodView): readonly ContainerView[] {
+  return ephemeralContainers.filter(({ name }) => name.startsWith(EPHEMERAL_PREFIX));
+}
+
+/** One that runs, or that the kubelet is about to start. */
+export function isAtWork({ state }: ContainerView): boolean {
+  return state.kind === "running" || state.kind === "unknown" || (state.kind === "waiting" && isStarting(state.reason));
+}
+
+/** kubernetes pkg/kubelet/kubelet_pods.go: ContainerCreating, PodInitializing. Each other reason is of one that does not start. */
+const starting: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing", "no reason"]);
+
+function isStarting(reason: string): boolean {
+  return starting.has(reason);
+}
+
+export interface Wanted {
+  readonly image?: string | undefined;
+  readonly args: readonly string[];
+}
+
+/** Why another one of this image and with these arguments is not put into the pod; undefined: nothing speaks against it. */
+export function objectionTo({ image, args }: Wanted, pod: PodView): string | undefined {
+  const own = ownEphemerals(pod);
+  const isSame = (each: ContainerView) => each.image === image && isCall(args, each.args);
+  const failure = own.filter(isSame).flatMap((each) => failureOf(each) ?? []);
+  if (failure.length > 0) return failure[0];
+  return own.length < MAX_EPHEMERAL ? undefined : `${own.length} containers of the reaper are in it already`;
+}
+
+/** The same but for --quit-timeout, which the reaper adds (kube/reaper/act-ephemeral.ts). */
+function isCall(wanted: readonly string[], args: readonly unknown[]): boolean {
+  const end = args.indexOf("--quit-timeout");
+  const own = end < 0 ? args : args.slice(0, end);
+  return own.length === wanted.length && own.every((arg, at) => arg === wanted[at]);
+}
+
+/** In the kubelet's own words. */
+function failureOf({ name, state }: ContainerView): string | undefined {
+  if (state.kind === "waiting" && !isStarting(state.reason)) {
+    return `ephemeral container ${name} does not start: ${described(state.reason, state.message)}`;
+  }
+  if (state.kind !== "terminated" || state.exitCode === 0) return undefined;
+  return `ephemeral container ${name} has ended with ${state.exitCode}: ${described(state.reason, state.message)}`;
+}
+
+function described(reason: string, message: string | undefined): string {
+  return message === undefined
+    ? reason
+    : `${reason}: ${shortened(oneLine(message.replace(/\s+/g, " ").trim()), LONGEST)}`;
+}

@@ -1,0 +1,162 @@
+import { basicCredentials, type Header } from "../base/http-message.ts";
+import type { JsonObject } from "../base/json.ts";
+import { redactUrl, redactUrls } from "../base/redact.ts";
+import { EBB, EBB_FOLDER } from "../inject/command.ts";
+import { exactQuit } from "../sidecars/quit.ts";
+import { kindOf, type SidecarName } from "../sidecars/registry.ts";
+import type { QuitRequest } from "../sidecars/sidecar.ts";
+import { objectionTo } from "./ephemeral.ts";
+import type { ContainerView, PodView } from "./pod-view.ts";
+import { type Given, givenFor, isUsualAdmin, patienceOf, portOf, quitsOf } from "./quits.ts";
+
+/** How a sidecar of another pod is ended: something that the API server and the kubelet do for those who may. */
+export type Means =
+  | { readonly kind: "exec"; readonly container: string; readonly command: readonly string[]; readonly isGiven?: true }
+  /** HTTP requests to ports of the pod's loopback, one after the other. */
+  | { readonly kind: "port-forward"; readonly container: string; readonly requests: readonly PortRequest[] }
+  /** A container with ebb's image that is put into the pod; `env` is as manifests have it. */
+  | {
+      readonly kind: "ephemeral";
+      readonly container: string;
+      readonly args: readonly string[];
+      readonly env: readonly JsonObject[];
+    };
+
+export type MeansKind = Means["kind"];
+
+export const meansKinds = ["exec", "port-forward", "ephemeral"] as const satisfies readonly MeansKind[];
+
+export interface PortRequest {
+  readonly port: number;
+  readonly method: string;
+  readonly path: string;
+  /** They may hold a token: never for a log. */
+  readonly headers: readonly Header[];
+}
+
+/** One sidecar's end: the means in the order in which they are tried, each only where the one before has not worked. */
+export interface Ending {
+  readonly container: string;
+  /** Undefined: a sidecar by its pod's word alone. */
+  readonly sidecar: SidecarName | undefined;
+  readonly means: readonly Means[];
+  /** Milliseconds that it may take to go once it has been told. */
+  readonly patienceMs: number;
+}
+
+export interface Allowed {
+  readonly pod: PodView;
+  readonly allowed: readonly MeansKind[];
+  /** What ebb.dev/reap-exec says counts. */
+  readonly allowsReapExec: boolean;
+  /** Of ephemeral containers. */
+  readonly image?: string | undefined;
+}
+
+/** How a sidecar of this pod can be ended, by the means that are allowed, in their order; or why not. */
+export function endingOf(
+  container: ContainerView,
+  sidecar: SidecarName | undefined,
+  { pod, allowed, allowsReapExec, image }: Allowed,
+): Ending | string {
+  const given = givenFor(container, pod.annotations, allowsReapExec);
+  if (typeof given === "string") return given;
+  const quits = given.quits ?? (sidecar === undefined ? [] : quitsOf(sidecar, pod));
+  const told: Told = { given, quits, sidecar };
+  const objection = objectionTo({ image, args: quitCall(told) }, pod);
+  const all: Readonly<Record<MeansKind, readonly Means[]>> = {
+    exec: execs(container, told),
+    "port-forward": forwards(container.name, quits),
+    ephemeral: objection === undefined ? ephemerals(container.name, told, pod) : [],
+  };
+  // a pod on the node's network has the node's loopback, where other pods listen too
+  const isOwn = ({ kind }: Means) => !pod.hasHostNetwork || (kind === "exec" && given.command !== undefined);
+  const means = allowed.flatMap((kind) => all[kind].filter(isOwn));
+  if (means.length === 0 && objection !== undefined && allowed.includes("ephemeral")) return objection;
+  if (means.length === 0) return noMeans(container.name, sidecar, { pod, allowed, allowsReapExec });
+  const patienceMs = given.patienceMs ?? patienceOf(sidecar, pod.annotations);
+  return { container: container.name, sidecar, means, patienceMs };
+}
+
+interface Told {
+  readonly sidecar: SidecarName | undefined;
+  readonly given: Given;
+  readonly quits: readonly QuitRequest[];
+}
+
+function execs(container: ContainerView, told: Told): readonly Means[] {
+  const { given, quits, sidecar } = told;
+  const exec = (command: readonly string[]): Means => ({ kind: "exec", container: container.name, command });
+  if (given.command !== undefined)
+    return [{ kind: "exec", container: container.name, command: given.command, isGiven: true }];
+  const hasEbb = quits.length > 0 && container.mountPaths.includes(EBB_FOLDER);
+  const ebb = hasEbb ? [exec([EBB, ...quitCall(told)])] : [];
+  const own = sidecar === undefined || given.quits !== undefined ? undefined : ownCommand(sidecar, quits);
+  return own === undefined ? ebb : [...ebb, exec(own)];
+}
+
+/** What the sidecar's own image has for it. */
+function ownCommand(sidecar: SidecarName, quits: readonly QuitRequest[]): readonly string[] | undefined {
+  const port = quits.length === 1 && quits[0] !== undefined ? portOf(quits[0].target) : undefined;
+  return kindOf(sidecar).reaping?.().command?.(port);
+}
+
+function forwards(container: string, quits: readonly QuitRequest[]): readonly Means[] {
+  const requests = quits.flatMap(({ method, target, headers = [] }): readonly PortRequest[] => {
+    const port = portOf(target);
+    const credentials = basicCredentials({ target, headers });
+    const all = credentials === undefined ? headers : [...headers, credentials];
+    return port === undefined ? [] : [{ port, method, path: target.path, headers: all }];
+  });
+  return requests.length === 0 ? [] : [{ kind: "port-forward", container, requests }];
+}
+
+function ephemerals(container: string, told: Told, pod: PodView): readonly Means[] {
+  if (told.quits.length === 0) return [];
+  return [{ kind: "ephemeral", container, args: quitCall(told), env: variablesOf(told, pod) }];
+}
+
+/** The variables by which ebb finds and asks this sidecar, where its pod says nothing else of it. */
+function variableNames({ sidecar, given }: Told): readonly string[] {
+  if (sidecar === undefined || given.quits !== undefined) return [];
+  return kindOf(sidecar).reaping?.().variables ?? [];
+}
+
+function variablesOf(told: Told, { containers }: PodView): readonly JsonObject[] {
+  const variables = containers.flatMap((container) => container.variables);
+  const found = variableNames(told).map((name) => variables.find((variable) => variable.name === name));
+  return found.filter((variable) => variable !== undefined);
+}
+
+/** `ebb quit` for this sidecar alone, which finds an Envoy's admin interface also where that is not its usual place. */
+function quitCall(told: Told): readonly string[] {
+  const { sidecar, given } = told;
+  const isFound = sidecar !== undefined && given.quits === undefined && isUsualAdmin(sidecar, told.quits);
+  const quits = isFound || variableNames(told).length > 0 ? [] : told.quits;
+  return ["quit", "--sidecar", told.sidecar ?? "none", ...quits.flatMap((quit) => ["--quit", exactQuit(quit)])];
+}
+
+function noMeans(name: string, sidecar: SidecarName | undefined, { pod, allowed, allowsReapExec }: Allowed): string {
+  const how = `say how with the annotation ebb.dev/reap-exec.${name}${allowsReapExec ? "" : " (and --allow-reap-exec)"}`;
+  if (pod.hasHostNetwork) return `it is on the node's network, where ports may be other pods': ${how}`;
+  if (sidecar === undefined) return `ebb does not know how ${name} is ended: ${how}, or ebb.dev/reap-quit.${name}`;
+  return `none of the allowed means (${allowed.join(", ")}) ends ${name}: allow more with --means, or ${how}`;
+}
+
+/** For logs, Events and tables: no header is in it, and of a command that the pod gives only the program. */
+export function describeMeans(means: Means): string {
+  switch (means.kind) {
+    case "exec":
+      return `exec in ${means.container}: ${describeCommand(means)}`;
+    case "port-forward":
+      return `port-forward: ${means.requests.map(({ method, port, path }) => `${method} :${port}${redactUrl(path)}`).join(", ")}`;
+    case "ephemeral":
+      return `ephemeral container: ebb ${means.args.map(redactUrls).join(" ")}`;
+  }
+}
+
+function describeCommand({ command, isGiven }: Extract<Means, { kind: "exec" }>): string {
+  const [program = "", ...words] = command.map(redactUrls);
+  if (isGiven === true && words.length > 0) return `${program} ...`;
+  return [program, ...words].join(" ");
+}

@@ -1,0 +1,25 @@
+import { splitBy } from "../cli/syntax.ts";
+import { isSidecar } from "../sidecars/containers.ts";
+import { kindOf, sidecarNames } from "../sidecars/registry.ts";
+import type { ContainerView, PodView } from "./pod-view.ts";
+
+export interface Parts {
+  readonly apps: readonly ContainerView[];
+  /** Those that are no native ones: these the kubelet ends. */
+  readonly sidecars: readonly ContainerView[];
+}
+
+/** Which containers are the app, and which stand beside it: by the pod's own word, its injector's, or their names. */
+export function partsOf({ containers, annotations }: PodView): Parts {
+  const given = new Set(splitBy(annotations.get("ebb.dev/sidecars") ?? "", ","));
+  const wrapped = new Set(splitBy(annotations.get("ebb.dev/containers") ?? "", ","));
+  const injected = new Set(sidecarNames.flatMap((name) => kindOf(name).injected?.(annotations) ?? []));
+  const isBeside = ({ name, image }: ContainerView) =>
+    given.has(name) || (!wrapped.has(name) && (injected.has(name) || isSidecar(name, image)));
+  return { apps: containers.filter((each) => !isBeside(each)), sidecars: containers.filter(isBeside) };
+}
+
+/** kubernetes pkg/api/v1/pod/util.go, IsRestartableInitContainer. */
+export function isNative({ restartPolicy }: ContainerView): boolean {
+  return restartPolicy === "Always";
+}

@@ -1,0 +1,181 @@
+import { nearest } from "../cli/suggestion.ts";
+import { splitBy } from "../cli/syntax.ts";
+import { listed } from "../inject/names.ts";
+import { isSidecar } from "../sidecars/containers.ts";
+import { isAtWork, ownEphemerals } from "./ephemeral.ts";
+import type { Parts } from "./pod-parts.ts";
+import { isNative } from "./pod-parts.ts";
+import { restartAfter } from "./pod-restart.ts";
+import type { ContainerState, ContainerView, PodView } from "./pod-view.ts";
+import { choiceOf, type ReapPolicy } from "./policy.ts";
+
+/** The rules' names are in metrics: they stay. */
+export type Rule =
+  | ("opted-out" | "unreadable-choice" | "not-chosen" | "handled" | "deleted" | "unreadable" | "static" | "over")
+  | ("pending" | "node-lost" | "restarts-always" | "contradiction" | "no-app" | "no-sidecar" | "initializing")
+  | ("restarting" | "app-running" | "app-waiting" | "app-unknown" | "app-restarts" | "sidecar-restarts")
+  | ("sidecar-waiting" | "sidecar-unknown" | "sidecars-ended" | "being-ended" | "debugged" | "no-means" | "too-early")
+  | ("no-right" | "stuck");
+
+/** What this reaper knows of pods besides what they say, by UID. */
+export interface Known {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** What became of those that it is done with. */
+  readonly handled: ReadonlyMap<string, string>;
+  /** When it first saw that only the time was missing: a node's clock may be ahead. */
+  readonly seen: ReadonlyMap<string, number>;
+}
+
+/** What the rules look at. */
+export interface Facts extends Parts {
+  readonly pod: PodView;
+  readonly policy: ReapPolicy;
+  readonly known: Known;
+}
+
+/** Why a pod is left; undefined: not for this rule's sake. The first that has a reason counts. */
+export const rules: readonly (readonly [Rule, (facts: Facts) => string | undefined])[] = [
+  ["opted-out", chosen("out")],
+  ["unreadable-choice", chosen("unreadable")],
+  ["not-chosen", chosen("not in")],
+  ["unreadable", ({ pod }) => pod.problem],
+  ["handled", ({ pod, known }) => known.handled.get(pod.uid ?? "")],
+  ["deleted", ({ pod }) => (pod.isDeleted ? "it is being deleted: the kubelet ends all its containers" : undefined)],
+  ["static", ({ pod }) => (pod.isStatic ? "it is a static pod, the kubelet's own" : undefined)],
+  ["node-lost", nodeLost],
+  ["over", ({ pod }) => (/^(Succeeded|Failed)$/.test(pod.phase ?? "") ? `it is over: ${pod.phase}` : undefined)],
+  ["pending", ({ pod }) => (pod.phase === "Running" ? undefined : `its phase is ${pod.phase ?? "not set"}`)],
+  ["restarting", ({ pod }) => (pod.isRestarting ? "all its containers are being started again" : undefined)],
+  ["contradiction", contradiction],
+  ["no-app", ({ apps }) => (apps.length === 0 ? "all its containers are sidecars: none is the app" : undefined)],
+  ["no-sidecar", noSidecar],
+  ["restarts-always", restartsAlways],
+  ["initializing", initializing],
+  ["app-running", ({ apps }) => firstOf(apps, "running", ({ name }) => `app container ${name} still runs`)],
+  ["app-waiting", ({ apps }) => firstOf(apps, "waiting", (app) => `app container ${app.name} waits: ${waitOf(app)}`)],
+  ["app-unknown", ({ apps }) => unknown(apps, "app container")],
+  ["app-restarts", ({ apps, pod }) => restart(apps, pod)],
+  ["sidecar-waiting", ({ sidecars }) => firstOf(sidecars, "waiting", (each) => `${each.name} waits: ${waitOf(each)}`)],
+  ["sidecar-unknown", ({ sidecars }) => unknown(sidecars, "sidecar")],
+  ["sidecar-restarts", sidecarRestarts],
+  ["sidecars-ended", sidecarsEnded],
+  ["being-ended", beingEnded],
+  [
+    "debugged",
+    ({ pod }) => firstOf(pod.ephemeralContainers, "running", ({ name }) => `somebody debugs it: ${name} runs`),
+  ],
+];
+
+/** Every name of a rule, as metrics have them. */
+export const ruleNames: readonly Rule[] = [
+  ...rules.map(([name]) => name),
+  "no-means",
+  "too-early",
+  "no-right",
+  "stuck",
+];
+
+function chosen(kind: string): (facts: Facts) => string | undefined {
+  return ({ pod, policy }) => {
+    const choice = choiceOf(pod, policy);
+    return choice.kind === kind ? choice.reason : undefined;
+  };
+}
+
+/** kubernetes pkg/util/node: NodeUnreachablePodReason. The kubelet there may go on, unseen. */
+function nodeLost({ pod }: Facts): string | undefined {
+  const isLost = pod.phase === "Unknown" || pod.statusReason === "NodeLost";
+  return isLost ? "its node is lost: what it says may be long past" : undefined;
+}
+
+/** A container cannot be both: ebb.dev/containers names those that ebb starts, which are the app. */
+function contradiction(facts: Facts): string | undefined {
+  const { pod } = facts;
+  const wrapped = splitBy(pod.annotations.get("ebb.dev/containers") ?? "", ",");
+  const given = splitBy(pod.annotations.get("ebb.dev/sidecars") ?? "", ",");
+  const both = given.filter((name) => wrapped.includes(name));
+  if (both.length > 0) return `ebb.dev/sidecars and ebb.dev/containers both name ${both.sort().join(", ")}`;
+  return slip(facts, given);
+}
+
+/** A sidecar whose name has a slip in it would be an app that runs for ever. Where nothing is left over, it makes no difference. */
+function slip({ pod, apps }: Facts, given: readonly string[]): string | undefined {
+  const isLeft = apps.some(isIn("running")) && apps.some(isIn("terminated"));
+  const names = [...pod.containers, ...pod.initContainers].map(({ name }) => name);
+  const strange = given.find((name) => !names.includes(name) && !isSidecar(name, undefined));
+  if (!isLeft || strange === undefined) return undefined;
+  const near = nearest(strange, names);
+  const hint = near === undefined ? "" : `; did you mean ${near}?`;
+  return `ebb.dev/sidecars: there is no container "${strange}": this pod's containers are ${listed(names)}${hint}`;
+}
+
+function isIn(kind: ContainerState["kind"]): (container: ContainerView) => boolean {
+  return ({ state }) => state.kind === kind;
+}
+
+function noSidecar({ sidecars, pod }: Facts): string | undefined {
+  if (sidecars.length > 0) return undefined;
+  const native = pod.initContainers.filter(isNative).map(({ name }) => name);
+  if (native.length > 0) return `its sidecars are native (${native.join(", ")}): the kubelet ends them after the app`;
+  return "it has no sidecar that ebb knows: ebb.dev/sidecars names others";
+}
+
+/** Servers, in short: said first, as the plainest reason. */
+function restartsAlways({ pod }: Facts): string | undefined {
+  const isAlways = pod.containers.every((each) => restartAfter(0, each, pod) !== undefined);
+  return isAlways ? "the kubelet starts its containers again after any exit (restartPolicy Always)" : undefined;
+}
+
+/** A pod whose sandbox was made anew runs them again, while its containers still show their last end. */
+function initializing({ pod }: Facts): string | undefined {
+  const isDone = ({ state }: ContainerView) => state.kind === "terminated" && state.exitCode === 0;
+  const next = pod.initContainers.find((each) => !isNative(each) && !isDone(each));
+  return next === undefined ? undefined : `init container ${next.name} is not done`;
+}
+
+function beingEnded({ pod }: Facts): string | undefined {
+  const first = ownEphemerals(pod).find(isAtWork);
+  return first === undefined ? undefined : `${first.name} is ending its sidecars`;
+}
+
+function firstOf(
+  containers: readonly ContainerView[],
+  kind: ContainerView["state"]["kind"],
+  tell: (container: ContainerView) => string,
+): string | undefined {
+  const first = containers.find(({ state }) => state.kind === kind);
+  return first === undefined ? undefined : tell(first);
+}
+
+function waitOf({ state }: ContainerView): string {
+  return state.kind === "waiting" ? state.reason : "";
+}
+
+/** The kubelet has lost sight of some: kubernetes pkg/kubelet/container, ContainerReasonStatusUnknown. */
+function unknown(containers: readonly ContainerView[], what: string): string | undefined {
+  const isLost = ({ state }: ContainerView) => state.kind === "terminated" && state.reason === "ContainerStatusUnknown";
+  const first = containers.find((each) => each.state.kind === "unknown" || isLost(each));
+  return first === undefined ? undefined : `what became of ${what} ${first.name} is not known`;
+}
+
+function restart(containers: readonly ContainerView[], pod: PodView): string | undefined {
+  for (const each of containers) {
+    if (each.state.kind !== "terminated") continue;
+    const { exitCode, reason } = each.state;
+    const why = reason === "RestartingAllContainers" ? reason : restartAfter(exitCode, each, pod);
+    if (why !== undefined) return `the kubelet starts ${each.name} again (${why})`;
+  }
+  return undefined;
+}
+
+/** One that comes back keeps the pod, however often it is ended. */
+function sidecarRestarts({ sidecars, pod }: Facts): string | undefined {
+  const back = sidecars.find((each) => restartAfter(0, each, pod) !== undefined);
+  if (back === undefined) return restart(sidecars, pod);
+  return `the kubelet would start ${back.name} again after it was ended (${restartAfter(0, back, pod)})`;
+}
+
+function sidecarsEnded({ sidecars }: Facts): string | undefined {
+  return sidecars.every(({ state }) => state.kind === "terminated") ? "its sidecars have ended already" : undefined;
+}

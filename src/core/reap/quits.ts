@@ -1,0 +1,94 @@
+import type { HttpTarget } from "../base/address.ts";
+import { hidden, redactUrl } from "../base/redact.ts";
+import { parseWords } from "../cli/cluster/injection-options.ts";
+import { positive, unexpected } from "../cli/syntax.ts";
+import type { Annotations } from "../sidecars/kind.ts";
+import { planSidecars } from "../sidecars/plan.ts";
+import { exactQuit, parseQuit } from "../sidecars/quit.ts";
+import { kindOf, type SidecarName } from "../sidecars/registry.ts";
+import type { QuitRequest } from "../sidecars/sidecar.ts";
+import type { ContainerView, PodView } from "./pod-view.ts";
+
+/** What a pod itself says of a container's end. */
+export interface Given {
+  readonly command?: readonly string[];
+  readonly quits?: readonly QuitRequest[];
+  /** How long it may take to go once it has been told. */
+  readonly patienceMs?: number;
+}
+
+/**
+ * What the pod says of this container's end: ebb.dev/reap-exec.NAME, a command line; ebb.dev/reap-quit.NAME, a request;
+ * ebb.dev/reap-patience.NAME, how long it takes.
+ */
+export function givenFor(
+  { name, isPrivileged }: Pick<ContainerView, "name" | "isPrivileged">,
+  annotations: Annotations,
+  allowsReapExec: boolean,
+): Given | string {
+  const words = annotations.get(`ebb.dev/reap-exec.${name}`);
+  if (words !== undefined && !allowsReapExec) {
+    return `ebb.dev/reap-exec.${name} is not followed: this reaper runs without --allow-reap-exec`;
+  }
+  if (words !== undefined && isPrivileged) {
+    return `ebb.dev/reap-exec.${name} is not followed: ${name} is privileged, and who may annotate a pod would have its node`;
+  }
+  const command = words === undefined ? undefined : parseWords(words);
+  if (words !== undefined && command === undefined) {
+    return unexpected(`ebb.dev/reap-exec.${name}`, 'a command line such as ["/bin/app", "--stop"]', words, hidden);
+  }
+  const url = annotations.get(`ebb.dev/reap-quit.${name}`);
+  const quit = url === undefined ? undefined : parseQuit(url);
+  if (url !== undefined && (quit === undefined || portOf(quit.target) === undefined)) {
+    return unexpected(
+      `ebb.dev/reap-quit.${name}`,
+      "a URL on the pod's loopback such as http://localhost:9901/quit",
+      url,
+      redactUrl,
+    );
+  }
+  const patience = annotations.get(`ebb.dev/reap-patience.${name}`);
+  const patienceMs = patience === undefined ? undefined : positive.parse(patience);
+  if (patience !== undefined && patienceMs === undefined) {
+    return unexpected(`ebb.dev/reap-patience.${name}`, positive.expected, patience);
+  }
+  return {
+    ...(command !== undefined && { command }),
+    ...(quit !== undefined && { quits: [quit] }),
+    ...(patienceMs !== undefined && { patienceMs }),
+  };
+}
+
+/** Where this pod's sidecar takes quits on the pod's loopback: its defaults, and what the pod has otherwise. */
+export function quitsOf(name: SidecarName, pod: PodView): readonly QuitRequest[] {
+  const { annotations } = pod;
+  const adjustment = kindOf(name).adjust?.({ annotations, env: environmentOf(pod) });
+  const found = [{ name, isNative: false, ...(adjustment === undefined ? {} : { adjustment }) }];
+  const own = planSidecars(found, { admin: undefined, ready: [], quit: [] }).flatMap(({ quits }) => quits);
+  return own.filter(({ target }) => portOf(target) !== undefined);
+}
+
+/** Whether these go to the usual admin interface of an Envoy, of which nothing says that it is there. */
+export function isUsualAdmin(name: SidecarName, quits: readonly QuitRequest[]): boolean {
+  const { drainPath, quitPath, quit } = kindOf(name);
+  return drainPath !== undefined && quitPath !== undefined && quits.map(exactQuit).join() === `POST ${quit}`;
+}
+
+/** Variables by which injectors tell the app of its sidecar: in one container or another. */
+function environmentOf({ containers }: PodView): Readonly<Record<string, string>> {
+  return Object.fromEntries(containers.flatMap(({ env }) => [...env]));
+}
+
+/** The port where a plain request goes to the pod's loopback. */
+export function portOf({ address, isSecure }: HttpTarget): number | undefined {
+  if (isSecure || address.kind !== "tcp") return undefined;
+  return ["localhost", "127.0.0.1", "::1"].includes(address.host) ? address.port : undefined;
+}
+
+/** How long a sidecar may take that was told to quit, some of which answer at once and go later. */
+export function patienceOf(sidecar: SidecarName | undefined, annotations: Annotations): number {
+  const seconds = sidecar === undefined ? undefined : kindOf(sidecar).reaping?.().seconds?.(annotations);
+  return MARGIN_MS + 1000 * (seconds ?? 0);
+}
+
+const MARGIN_MS = 30_000;

@@ -1,0 +1,97 @@
+import { oneLine } from "../base/text.ts";
+import type { Act, Outcome, Tried } from "./attempt.ts";
+import { describeMeans } from "./means.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** What became of a pod, for people: a word, and a sentence. */
+export interface Report {
+  readonly result:
+    | "gave up"
+    | "no right"
+    | "put off"
+    | "ended"
+    | "would end"
+    | "stopped"
+    | "later"
+    | "gone"
+    | "not chosen"
+    | "left";
+  readonly why: string;
+}
+
+export function reportOf(outcome: Outcome): Report {
+  switch (outcome.kind) {
+    case "ended":
+      return { result: "ended", why: outcome.acts.map(describeAct).join("; ") };
+    case "gone":
+      return { result: "gone", why: "it was deleted, or another has its name" };
+    case "left":
+      return { result: "left", why: outcome.reason };
+    case "gave-up":
+      return { result: "gave up", why: [outcome.reason, ...triedOnce(outcome.tried)].join("; ") };
+    case "put-off":
+      return { result: "put off", why: outcome.reason };
+    case "stopped":
+      return { result: "stopped", why: "this reaper was told to stop, or leads no more; the next one looks again" };
+  }
+}
+
+/** Of a pod that nobody chose, in which nothing is done: what it would be if somebody had. */
+export function reportOfUnchosen(choice: string, would: Verdict): Report & { readonly isStuck: boolean } {
+  const isStuck = would.kind !== "leave";
+  return { result: "not chosen", why: isStuck ? `stuck: ${would.reason}; ${choice}` : choice, isStuck };
+}
+
+/** What would become of it, where nothing is done. */
+export function reportOfVerdict(verdict: Verdict): Report {
+  const { reason } = verdict;
+  if (verdict.kind === "leave") return { result: verdict.rule === "no-right" ? "no right" : "left", why: reason };
+  if (verdict.kind === "later") return { result: "later", why: reason };
+  const first = verdict.containers.flatMap(({ means }) => means.slice(0, 1).map(describeMeans));
+  return { result: "would end", why: `${reason}: ${first.join("; ")}` };
+}
+
+function describeAct({ container, means }: Act): string {
+  return `${container} by ${describeMeans(means)}`;
+}
+
+/** Each means once, with what it came to the last time. */
+function triedOnce(tried: readonly Tried[]): readonly string[] {
+  return [...new Map(tried.map((each) => [describeAct(each), each.why]))].map(([act, why]) => `${act}: ${why}`);
+}
+
+/** An Event on the pod (events.k8s.io/v1). */
+export interface PodEvent {
+  readonly type: "Normal" | "Warning";
+  readonly reason: "SidecarTold" | "SidecarsEnded" | "SidecarRefusesToEnd" | "NotReaped";
+  readonly note: string;
+}
+
+/** Before an act: so that a reaper that takes over knows of it. */
+export function eventOfAct(act: Act, reason: string): PodEvent {
+  return { type: "Normal", reason: "SidecarTold", note: noteOf(`telling ${describeAct(act)}: ${reason}`) };
+}
+
+/** Undefined: nothing was done that its user should know of. */
+export function eventOfOutcome(outcome: Outcome): PodEvent | undefined {
+  const { why } = reportOf(outcome);
+  if (outcome.kind === "ended") return { type: "Normal", reason: "SidecarsEnded", note: noteOf(`ended: ${why}`) };
+  if (outcome.kind !== "gave-up") return undefined;
+  return { type: "Warning", reason: "SidecarRefusesToEnd", note: noteOf(why) };
+}
+
+/** What only the author of the pod, or of its namespace, can mend. */
+export function eventOfComplaint(reason: string): PodEvent {
+  return { type: "Warning", reason: "NotReaped", note: noteOf(reason) };
+}
+
+/** kubernetes pkg/apis/core/validation/events.go, NoteLengthLimit: bytes. */
+const LONGEST_NOTE = 1024;
+
+function noteOf(said: string): string {
+  const text = oneLine(said);
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= LONGEST_NOTE) return text;
+  const cut = new TextDecoder().decode(bytes.subarray(0, LONGEST_NOTE - 6));
+  return `${cut.replace(/\ufffd+$/, "")}...`;
+}

@@ -1,0 +1,79 @@
+import { oneLine } from "../base/text.ts";
+import { counted } from "../base/wording.ts";
+import type { Rule } from "./pod-rules.ts";
+import { REAP } from "./policy.ts";
+import type { Report } from "./report.ts";
+
+/** A line of what `--once` says. */
+export interface Row extends Report {
+  readonly namespace: string;
+  readonly pod: string;
+  /** The rule by which it was left; undefined: it was not. */
+  readonly rule?: Rule;
+  /** It would be ended if somebody had chosen it. */
+  readonly isStuck?: boolean;
+}
+
+/** Left as a matter of course: in a table of a whole cluster nobody looks for them. */
+const plain: ReadonlySet<Rule> = new Set(["not-chosen", "over", "pending", "app-running", "restarts-always"]);
+
+const order: readonly Report["result"][] = [
+  "gave up",
+  "no right",
+  "put off",
+  "ended",
+  "would end",
+  "stopped",
+  "later",
+  "not chosen",
+  "gone",
+  "left",
+];
+
+export interface TableOptions {
+  readonly showsAll: boolean;
+  /** --all-jobs is on. */
+  readonly allJobs: boolean;
+}
+
+/** What became of each pod, and why, what matters most first; those that are left as a matter of course are counted. */
+export function tableOf(rows: readonly Row[], { showsAll, allJobs }: TableOptions): string {
+  if (rows.length === 0) return "no pods\n";
+  const isShown = ({ rule, isStuck }: Row) => showsAll || rule === undefined || isStuck === true || !plain.has(rule);
+  const shown = rows.filter(isShown).sort(byWeight);
+  const lines = [
+    ["NAMESPACE", "POD", "RESULT", "WHY"],
+    ...shown.map(({ namespace, pod, result, why }) => [namespace, pod, result, why].map(oneLine)),
+  ];
+  const widths = [0, 1, 2].map((at) => Math.max(...lines.map((line) => (line[at] ?? "").length)));
+  const table = lines.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "));
+  const unchosen = rows.filter(({ rule }) => rule === "not-chosen");
+  const rest = rows.filter((row) => row.rule !== "not-chosen" && !isShown(row));
+  return `${[...(shown.length > 0 ? table : []), ...summaryOf(rest), ...summaryOfUnchosen(unchosen, allJobs)].join("\n")}\n`;
+}
+
+function byWeight(one: Row, other: Row): number {
+  const weight = order.indexOf(one.result) - order.indexOf(other.result);
+  const key = ({ namespace, pod }: Row) => `${namespace}/${pod}`;
+  return weight === 0 ? Number(key(one) > key(other)) - Number(key(one) < key(other)) : weight;
+}
+
+/** `12 pods not stuck: 8 over, 4 app-running`. */
+function summaryOf(rows: readonly Row[]): readonly string[] {
+  if (rows.length === 0) return [];
+  const counts = new Map<string, number>();
+  for (const { rule = "" } of rows) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+  const parts = [...counts].sort(([one], [other]) => (one < other ? -1 : 1)).map(([rule, count]) => `${count} ${rule}`);
+  return [`${counted(rows.length, "pod")} not stuck: ${parts.join(", ")}`];
+}
+
+/** That nothing is done to them says nothing of whether they are stuck. */
+function summaryOfUnchosen(rows: readonly Row[], allJobs: boolean): readonly string[] {
+  if (rows.length === 0) return [];
+  const stuck = rows.filter(({ isStuck }) => isStuck).length;
+  const chooses = `the label ${REAP}=true on a pod or its namespace chooses it`;
+  const jobs = allJobs ? "" : ", --all-jobs chooses the pods of all Jobs";
+  return [
+    `${counted(rows.length, "pod")} not chosen, ${stuck === 0 ? "none stuck" : `${stuck} stuck`}: ${chooses}${jobs}`,
+  ];
+}

@@ -1,0 +1,86 @@
+import { formatDuration } from "../base/duration.ts";
+import { sidecarIn } from "../sidecars/containers.ts";
+import { kindOf, type SidecarName } from "../sidecars/registry.ts";
+import { type Ending, endingOf, type Means } from "./means.ts";
+import { partsOf } from "./pod-parts.ts";
+import { type Facts, type Known, type Rule, rules } from "./pod-rules.ts";
+import { viewOf } from "./pod-view.ts";
+import type { ReapPolicy } from "./policy.ts";
+import { describeMissing, missingFor } from "./rights.ts";
+
+/** What is to be done with a pod, by which rule, and why: a sentence for logs, Events and the table of --once. */
+export type Verdict =
+  | { readonly kind: "leave"; readonly rule: Rule; readonly reason: string }
+  /** Nothing before this time; the same pod may then be stuck. */
+  | { readonly kind: "later"; readonly rule: Rule; readonly reason: string; readonly at: number }
+  | { readonly kind: "end"; readonly rule: Rule; readonly reason: string; readonly containers: readonly Ending[] };
+
+/** Whether the sidecars of a pod are all that is left of it, for good. Of whatever JSON; never throws. */
+export function verdictOf(pod: unknown, policy: ReapPolicy, known: Known): Verdict {
+  const view = viewOf(pod);
+  const { apps, sidecars } = partsOf(view);
+  const facts: Facts = { pod: view, apps, sidecars, policy, known };
+  for (const [rule, reasonToLeave] of rules) {
+    const reason = reasonToLeave(facts);
+    if (reason !== undefined) return { kind: "leave", rule, reason };
+  }
+  const endings = endingsOf(facts);
+  if (typeof endings === "string") return { kind: "leave", rule: "no-means", reason: endings };
+  return withRights(inTime(facts, endings), facts);
+}
+
+/** Those that run; companions first, since they may have something to send through the mesh's proxy. */
+function endingsOf({ pod, sidecars, policy }: Facts): readonly Ending[] | string {
+  const running = sidecars.filter(({ state }) => state.kind === "running");
+  const ranked = running.map((container) => ({ container, sidecar: sidecarIn(container.name, container.image) }));
+  ranked.sort((one, other) => rank(one.sidecar) - rank(other.sidecar));
+  const endings: Ending[] = [];
+  for (const { container, sidecar } of ranked) {
+    const ending = endingOf(container, sidecar, { ...policy, pod, allowed: policy.means });
+    if (typeof ending === "string") return ending;
+    endings.push(ending);
+  }
+  return endings;
+}
+
+function rank(sidecar: SidecarName | undefined): number {
+  return sidecar === undefined || kindOf(sidecar).isCompanion ? 0 : 1;
+}
+
+/** By the means that the reaper's account may use; what it lacks is its own trouble, never the sidecar's. */
+function withRights(verdict: Verdict, { pod, policy }: Facts): Verdict {
+  const { missing = [] } = policy;
+  if (verdict.kind !== "end" || missing.length === 0) return verdict;
+  const containers: Ending[] = [];
+  for (const ending of verdict.containers) {
+    const lackOf = ({ kind }: Means) => missingFor(missing, { namespace: pod.namespace, means: kind });
+    const means = ending.means.filter((each) => lackOf(each).length === 0);
+    if (means.length === 0) {
+      const lack = describeMissing([...new Set(ending.means.flatMap(lackOf))]);
+      return { kind: "leave", rule: "no-right", reason: `${verdict.reason}; nothing was done: ${lack}` };
+    }
+    containers.push({ ...ending, means });
+  }
+  return { ...verdict, containers };
+}
+
+/** A sidecar may still flush what the app left, and may be ending by itself. */
+function inTime({ pod, apps, policy, known }: Facts, containers: readonly Ending[]): Verdict {
+  const { now, seen } = known;
+  const ended = apps.flatMap(({ state }) => (state.kind === "terminated" ? [state.finishedAt] : []));
+  const endedAt = Math.max(...ended);
+  const seenAt = seen.get(pod.uid ?? "") ?? now;
+  // by the node's clock or by this one, whichever says longer ago: a node's clock may be ahead
+  const at = Math.min(endedAt, seenAt) + policy.afterMs;
+  const codes = apps.map(({ name, state }) => `${name} with ${state.kind === "terminated" ? state.exitCode : "?"}`);
+  const what = `the app has ended for good (${codes.join(", ")})`;
+  if (now < at)
+    return { kind: "later", rule: "too-early", reason: `${what}, less than ${formatDuration(policy.afterMs)} ago`, at };
+  const names = containers.map(({ container }) => container).join(", ");
+  return {
+    kind: "end",
+    rule: "stuck",
+    reason: `${what}, and ${names} ${containers.length > 1 ? "are" : "is"} left`,
+    containers,
+  };
+}

@@ -1,0 +1,19 @@
+import type { injectionOptions } from "../cli/cluster/injection-options.ts";
+import type { Values } from "../cli/option.ts";
+import { settingProblems } from "../inject/options.ts";
+import type { Policy } from "../inject/patch.ts";
+import { EXIT, Failure } from "./exit.ts";
+
+/**
+ * The policy that options say.
+ * @throws Failure 64 without an image, and for each --set that ebb run would not take
+ */
+export function policyOf(values: Values<typeof injectionOptions>): Policy {
+  const { image, imagePullPolicy, all, volume, set, entrypoint } = values;
+  const options = new Map(set);
+  const problems = settingProblems(options);
+  const missing = "--image: expected the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0";
+  if (image === undefined) throw new Failure(EXIT.usage, [missing, ...problems].join("\n"));
+  if (problems.length > 0) throw new Failure(EXIT.usage, problems.join("\n"));
+  return { image, imagePullPolicy, all, volume, options, entrypoints: new Map(entrypoint) };
+}

@@ -1,0 +1,91 @@
+import { excerpt } from "../../base/http-message.ts";
+import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../../base/json.ts";
+import type { Environment } from "../../cli/option.ts";
+import type { EnvoyNode, PodIdentity } from "../kind.ts";
+
+/** envoyproxy.io, api-v3/admin/v3/server_info.proto. */
+const states = ["LIVE", "DRAINING", "PRE_INITIALIZING", "INITIALIZING"];
+
+/** The node of an Envoy that answers /server_info with this body; undefined: that is no Envoy's answer. */
+export function parseNode(body: string): EnvoyNode | undefined {
+  const info = parseObject(body);
+  if (info === undefined || !states.includes(String(info.state))) return undefined;
+  if (typeof info.version !== "string" || !isObject(info.command_line_options)) return undefined;
+  const { id, cluster, metadata } = objectOf(info.node);
+  return { id: textOf(id) ?? "", cluster: textOf(cluster) ?? "", metadata: objectOf(metadata) };
+}
+
+/** What tells which pod this is: texts of files that may not be there, and variables. */
+export interface IdentitySources {
+  readonly env: Environment;
+  /** The downward API's files, beside that of the annotations. */
+  readonly name?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly uid?: string | undefined;
+  /** Of the pod's service account. */
+  readonly token?: string | undefined;
+  readonly accountNamespace?: string | undefined;
+  /** /proc/self/mountinfo. */
+  readonly mounts?: string | undefined;
+}
+
+/**
+ * Which pod this is: by the claims of its service account's token (kubernetes.io), by the downward API's files or variables, by
+ * what the kubelet has mounted. A host's name tells nothing: on the node's network it is the node's.
+ */
+export function identityOf(sources: IdentitySources): PodIdentity {
+  const { env, mounts = "" } = sources;
+  const { pod, namespace } = claimsOf(sources.token);
+  return {
+    name: firstOf(textOf(pod.name), sources.name, env.POD_NAME),
+    namespace: firstOf(textOf(namespace), sources.namespace, env.POD_NAMESPACE, sources.accountNamespace),
+    uid: firstOf(textOf(pod.uid), sources.uid, env.POD_UID, uidIn(mounts)),
+  };
+}
+
+function firstOf(...texts: readonly (string | undefined)[]): string | undefined {
+  return texts.map((text) => text?.trim()).find((text) => text !== undefined && text !== "");
+}
+
+function claimsOf(token = ""): { readonly pod: JsonObject; readonly namespace: unknown } {
+  const payload = Buffer.from(token.split(".")[1] ?? "", "base64url").toString();
+  const kubernetes = objectOf(parseObject(payload)?.["kubernetes.io"]);
+  return { pod: objectOf(kubernetes.pod), namespace: kubernetes.namespace };
+}
+
+/**
+ * By the kubelet's own mounts: /etc/hosts and the termination log (kubernetes pkg/kubelet/kubelet_pods.go, kuberuntime). What a
+ * pod mounts of the node's files may be another pod's.
+ */
+function uidIn(mounts: string): string | undefined {
+  const own =
+    /^(?:\S+ ){3}\S*\/pods\/([0-9a-f-]{32,36})\/(?:etc-hosts \/etc\/hosts|containers\/[^/ ]+\/[0-9a-f]+ \S+) /m;
+  return own.exec(mounts)?.[1];
+}
+
+export type Ownership = "ours" | "another's" | "unknown";
+
+/** Whose a proxy is that names this pod: ours by the UID, or by name and namespace, each of them whole. */
+export function ownerOf(named: PodIdentity, self: PodIdentity): Ownership {
+  if (named.uid !== undefined && self.uid !== undefined) return named.uid === self.uid ? "ours" : "another's";
+  const [name, namespace] = [isSame(named.name, self.name), isSame(named.namespace, self.namespace)];
+  if (name === false || namespace === false) return "another's";
+  return name === true && namespace === true ? "ours" : "unknown";
+}
+
+/** Undefined: one of them is not known. */
+function isSame(named: string | undefined, own: string | undefined): boolean | undefined {
+  return named === undefined || own === undefined ? undefined : named === own;
+}
+
+/** `"shop/web-0"`; by its UID where its name is not known. */
+export function describePod({ name, namespace = "?", uid }: PodIdentity): string {
+  return excerpt(name === undefined ? `UID ${uid ?? "?"}` : `${namespace}/${name}`, LONGEST);
+}
+
+/** `its node.id is "front-proxy"`. */
+export function describeNode({ id }: EnvoyNode): string {
+  return id === "" ? "it has no node.id" : `its node.id is ${excerpt(id, LONGEST)}`;
+}
+
+const LONGEST = 150;

@@ -1,0 +1,35 @@
+import type { Environment } from "../../cli/option.ts";
+import { networkByHosts } from "./hosts-file.ts";
+
+/** Whose network namespace this is: the pod's own, its node's, or that cannot be told. */
+export interface Network {
+  readonly kind: "own" | "node" | "unknown";
+  /** What told, for people. */
+  readonly by: string;
+}
+
+export interface NetworkSigns {
+  /** --host-network. */
+  readonly told: boolean | undefined;
+  readonly env: Environment;
+  /** /etc/hosts, and /proc/self/mountinfo. */
+  readonly hosts: string | undefined;
+  readonly mounts: string | undefined;
+  /** TCP ports that listen here. */
+  readonly listening: ReadonlySet<number>;
+}
+
+/**
+ * First who knows spec.hostNetwork, then the kubelet, which writes it into the first line of each container's /etc/hosts. What
+ * only suggests a network says that it may be the node's, never that it is the pod's own: a mistake there would quit a stranger.
+ */
+export function networkOf({ told, env, hosts, mounts, listening }: NetworkSigns): Network {
+  if (told !== undefined) return { kind: told ? "node" : "own", by: "--host-network" };
+  const kind = networkByHosts(hosts, mounts);
+  if (kind !== undefined) return { kind, by: "the kubelet's /etc/hosts" };
+  // kubelet: its health on loopback, its API on all addresses; the latter alone is also the port of webhooks in pods
+  if (listening.has(10248) && listening.has(10250)) return { kind: "node", by: "the kubelet's ports 10248 and 10250" };
+  const ip = env.POD_IP ?? "";
+  if (ip !== "" && ip === env.HOST_IP) return { kind: "node", by: "POD_IP, which is HOST_IP" };
+  return { kind: "unknown", by: "no kubelet has written this /etc/hosts" };
+}

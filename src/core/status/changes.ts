@@ -1,0 +1,38 @@
+import { describeAddress } from "../base/wording.ts";
+import { describeInFlight } from "./findings.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** What of a snapshot is worth a line when it changes, by what it is about. */
+export type Facts = ReadonlyMap<string, string>;
+
+export function factsOf({ sidecars, sockets, processes, findings }: Snapshot): Facts {
+  const facts = new Map<string, string>();
+  for (const { name, ready, envoy } of sidecars) {
+    facts.set(`${name} ready`, ready ? "yes" : "no");
+    if (envoy === null) continue;
+    facts.set(`${name} state`, envoy.state ?? "unknown");
+    facts.set(`${name} in flight`, describeInFlight(envoy));
+    facts.set(`${name} closed by draining`, `${envoy.drained ?? "unknown"}`);
+  }
+  for (const socket of sockets?.listening ?? []) {
+    facts.set(`listening on ${describeAddress(socket)}`, socket.process ?? "yes");
+  }
+  if (processes?.child) facts.set("command", `${processes.child.name} ${processes.child.state}`);
+  for (const { kind, message } of findings) if (!toldElsewhere.includes(kind)) facts.set(message, "");
+  return facts;
+}
+
+/** Findings whose numbers have facts of their own. */
+const toldElsewhere = ["draining", "drained"];
+
+/** One line for each fact that is new, another, or gone. */
+export function changes(before: Facts, after: Facts): readonly string[] {
+  const lines: string[] = [];
+  for (const [about, fact] of after) {
+    const old = before.get(about);
+    if (old === undefined) lines.push(fact === "" ? about : `${about}: ${fact}`);
+    else if (old !== fact) lines.push(`${about}: ${old} -> ${fact}`);
+  }
+  for (const about of before.keys()) if (!after.has(about)) lines.push(`no longer: ${about}`);
+  return lines;
+}

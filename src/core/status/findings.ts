@@ -1,0 +1,132 @@
+import { counted, describeAddress } from "../base/wording.ts";
+import type { Stranger } from "../sidecars/ownership/proof.ts";
+import { kindOf } from "../sidecars/registry.ts";
+import type { EnvoyStatus, Finding, ProcessesStatus, SidecarStatus, Snapshot, SocketsStatus } from "./snapshot.ts";
+
+type Seen = Omit<Snapshot, "findings" | "version" | "time">;
+
+/** What stands out, in plain words, the most telling first. Empty where nothing does. */
+export function findingsOf(seen: Seen, strangers: readonly Stranger[] = []): readonly Finding[] {
+  const { sidecars, sockets, processes } = seen;
+  return [
+    ...sidecars.flatMap(sidecarFindings),
+    ...strangers.map(({ reason }) => ({ kind: "not-proved", message: reason })),
+    ...agentFindings(seen),
+    ...(processes === null ? [noProcesses] : processFindings(processes, sidecars)),
+    ...(sockets === null ? [noSockets] : socketFindings(sockets)),
+    ...(sidecars.length + strangers.length === 0 ? [noSidecar] : []),
+  ];
+}
+
+const noSidecar: Finding = {
+  kind: "no-sidecar",
+  message: "no sidecar found: no variable, annotation or listening port tells of one; --sidecar NAME says which it is",
+};
+const noProcesses: Finding = { kind: "no-processes", message: "/proc cannot be read: processes cannot be seen" };
+const noSockets: Finding = { kind: "no-sockets", message: "/proc/net cannot be read: sockets cannot be seen" };
+
+const appUnseen: Finding = {
+  kind: "app-unseen",
+  message:
+    "the app runs in another container, and cannot be seen from here; if kubectl get pod says that it has ended, the sidecar keeps the pod: ebb quit ends it",
+};
+
+function sidecarFindings({ name, probes, envoy }: SidecarStatus): readonly Finding[] {
+  const notReady = probes
+    .filter(({ ready }) => !ready)
+    .map(({ target, reason }) => ({ kind: "not-ready", message: `${name} is not ready: ${target}: ${reason}` }));
+  return [...notReady, ...(envoy === null ? [] : envoyFindings(name, envoy))];
+}
+
+/** What each state but LIVE means (Envoy, api/envoy/admin/v3/server_info.proto). */
+const stateMeanings: Readonly<Record<string, string>> = {
+  PRE_INITIALIZING: "it waits for its clusters: for endpoints or secrets from its control plane, or for DNS",
+  INITIALIZING: "its clusters are there; it waits for its listeners or routes from its control plane",
+};
+
+function envoyFindings(name: string, envoy: EnvoyStatus): readonly Finding[] {
+  const { state, problems, admin, drained, inFlight, listeners } = envoy;
+  const found: Finding[] = problems.map((problem) => ({
+    kind: "admin",
+    message: `${name}: its admin interface ${admin} does not tell all: ${problem}`,
+  }));
+  const meaning = stateMeanings[state ?? ""];
+  if (meaning !== undefined) found.push({ kind: "initializing", message: `${name} is ${state}: ${meaning}` });
+  if (state === "DRAINING") {
+    const reason = "its health was failed (POST /healthcheck/ok takes that back)";
+    found.push({ kind: "draining", message: `${name} is draining, ${reason}: ${describeInFlight(envoy)}` });
+  } else if (drained !== null && drained > 0 && inFlight !== null && inFlight.requests + inFlight.connections > 0) {
+    // once in an Envoy's life, by new listeners, that is nothing: something in flight makes it tell
+    const closed = `${counted(drained, "connection")} closed by draining`;
+    found.push({ kind: "drained", message: `${name} is ${state}, with ${closed}; ${describeInFlight(envoy)}` });
+  }
+  if (state === "LIVE" && listeners.length === 0 && problems.length === 0) {
+    found.push({ kind: "no-listeners", message: `${name} is LIVE without a listener: drained, or not configured` });
+  }
+  return found;
+}
+
+/** `2 requests and 1 connection still in flight`. */
+export function describeInFlight({ inFlight }: EnvoyStatus): string {
+  if (inFlight === null) return "what is in flight cannot be seen";
+  const { requests, connections, hasRequests } = inFlight;
+  if (requests + connections === 0) return "nothing in flight";
+  const idle = hasRequests ? "" : " (idle ones among them: it does not show its requests)";
+  return `${counted(requests, "request")} and ${counted(connections, "connection")}${idle} still in flight`;
+}
+
+/** An agent closes its port at SIGTERM, and goes by itself; Envoy is still there. */
+function agentFindings({ sidecars, sockets }: Seen): readonly Finding[] {
+  return sidecars.flatMap(({ name, envoy }): readonly Finding[] => {
+    const agent = name === "custom" ? undefined : kindOf(name).agent;
+    const isEnvoyThere = (envoy?.state ?? null) !== null;
+    if (agent === undefined || sockets === null || !isEnvoyThere) return [];
+    if (sockets.listening.some(({ port }) => port === agent.port)) return [];
+    const message = `nothing listens on ${agent.port}, but ${name}'s Envoy answers: ${agent.name} has gone, or is stopping`;
+    return [{ kind: "no-agent", message }];
+  });
+}
+
+function processFindings(processes: ProcessesStatus, sidecars: readonly SidecarStatus[]): readonly Finding[] {
+  const { init, child, zombies, appEnded, appSeen } = processes;
+  const found: Finding[] = [];
+  if (appEnded === true && sidecars.length > 0) {
+    found.push({ kind: "app-ended", message: "the app has ended, the sidecar still runs: ebb quit ends it" });
+  }
+  if (!appSeen && sidecars.length > 0) found.push(appUnseen);
+  const app = child ?? init;
+  if (app?.state === "stopped" || app?.state === "uninterruptible") {
+    const meaning = app.state === "stopped" ? "it waits for SIGCONT" : "it waits for a disk or a network file system";
+    found.push({ kind: "app-stuck", message: `process ${app.pid} (${app.name}) is ${app.state}: ${meaning}` });
+  }
+  if (zombies.length > 0) {
+    const names = [...new Set(zombies.map(({ name }) => name))].slice(0, 3).join(", ");
+    const parents = [...new Set(zombies.map(({ parent }) => parent))];
+    const who = parents.length === 1 ? `process ${parents[0]} does` : `processes ${parents.slice(0, 3).join(", ")} do`;
+    const message = `${counted(zombies.length, "zombie")} (${names}): ${who} not reap what has ended`;
+    found.push({ kind: "zombies", message });
+  }
+  return found;
+}
+
+/** So many connections that the peer has closed, and the process has not, are no coincidence. */
+const MANY_CLOSE_WAIT = 10;
+
+function socketFindings({ listening }: SocketsStatus): readonly Finding[] {
+  return listening.flatMap((socket) => {
+    const where = `${describeAddress(socket)}${socket.process === null ? "" : ` (${socket.process})`}`;
+    const found: Finding[] = [];
+    if ((socket.backlog ?? 0) > 0) {
+      const waiting = counted(socket.backlog ?? 0, "connection");
+      found.push({
+        kind: "not-accepting",
+        message: `${where}: ${waiting} not accepted yet: the process is busy or stuck`,
+      });
+    }
+    const left = socket.connections.close_wait ?? 0;
+    if (left >= MANY_CLOSE_WAIT) {
+      found.push({ kind: "close-wait", message: `${where}: ${left} connections that only the other side has closed` });
+    }
+    return found;
+  });
+}

@@ -1,0 +1,141 @@
+import { redactUrls } from "../base/redact.ts";
+import { options } from "../cli/options.ts";
+import { parseStat } from "../run/process.ts";
+import { kindOf, sidecarNames } from "../sidecars/registry.ts";
+import type { ProcessesStatus, ProcessStatus, Zombie } from "./snapshot.ts";
+
+/** One process, in the words of `ebb status`. */
+export interface Process {
+  readonly pid: number;
+  readonly name: string;
+  readonly state: string;
+  readonly parent: number;
+  /** Since boot. */
+  readonly startMs: number;
+}
+
+/** What /proc tells of all processes. */
+export interface ProcessTable {
+  readonly processes: readonly Process[];
+  readonly unreadable: number;
+  readonly self: number;
+  /** /proc/self/cgroup and /proc/1/cgroup: containers have each their own. */
+  readonly ownCgroup: string | undefined;
+  readonly initCgroup: string | undefined;
+  readonly uptimeMs: number | undefined;
+  /** Whether PID 1 runs this very executable, in whatever name; undefined where that may not be seen. */
+  readonly isInitOwn: boolean | undefined;
+  readonly commandOf: (pid: number) => readonly string[];
+}
+
+/** In clock ticks of 10 ms: USER_HZ is 100 on every architecture but alpha and ia64 (linux include/asm-generic/param.h). */
+const TICK_MS = 10;
+
+const stateNames: Readonly<Record<string, string>> = {
+  R: "running",
+  S: "sleeping",
+  D: "uninterruptible",
+  T: "stopped",
+  t: "traced",
+  Z: "zombie",
+  I: "idle",
+  X: "dead",
+};
+
+/** Reads /proc/PID/stat; undefined where it is not understood. */
+export function parseProcess(text: string): Process | undefined {
+  const stat = parseStat(text);
+  if (stat === undefined) return undefined;
+  const { pid, comm, state, parent, startTicks } = stat;
+  return { pid, name: comm, state: stateNames[state] ?? state, parent, startMs: startTicks * TICK_MS };
+}
+
+export function processesOf(table: ProcessTable): ProcessesStatus {
+  const { processes, unreadable, self, isInitOwn } = table;
+  const init = processes.find(({ pid }) => pid === 1);
+  const hasName = init !== undefined && init.name === processes.find(({ pid }) => pid === self)?.name;
+  const initIsEbb = isInitOwn === true || hasName;
+  const child = initIsEbb && self !== 1 ? oldestChildOf(1, processes, self) : undefined;
+  const shared = isShared(table, init);
+  return {
+    count: processes.length,
+    unreadable,
+    shared,
+    init: init === undefined ? null : statusOf(init, table, initIsEbb),
+    initIsEbb,
+    child: child === undefined ? null : statusOf(child, table, false),
+    zombies: processes.filter(({ state }) => state === "zombie").map(zombieOf),
+    appEnded: shared === true && init?.name === PAUSE ? isAppGone(processes, self) : null,
+    appSeen: self !== 1 && !areSidecars(othersOf(processes, self)),
+  };
+}
+
+/** Of all sidecars. */
+const programs: readonly string[] = sidecarNames.flatMap((name) => kindOf(name).programs);
+
+/** What holds a pod's namespaces, and is PID 1 of a pod with shareProcessNamespace (kubernetes build/pause). */
+const PAUSE = "pause";
+
+function isShared({ ownCgroup, initCgroup, self }: ProcessTable, init: Process | undefined): boolean | null {
+  if (init?.name === PAUSE) return true;
+  if (self === 1) return false;
+  return ownCgroup === undefined || initCgroup === undefined ? null : ownCgroup !== initCgroup;
+}
+
+/** ebb starts its command before anything else becomes its child: an orphan, say. */
+function oldestChildOf(parent: number, processes: readonly Process[], self: number): Process | undefined {
+  const children = processes.filter((process) => process.parent === parent && process.pid !== self);
+  return children.toSorted((a, b) => a.startMs - b.startMs || a.pid - b.pid)[0];
+}
+
+function statusOf(
+  { pid, name, state, startMs }: Process,
+  { uptimeMs, commandOf }: ProcessTable,
+  isEbb: boolean,
+): ProcessStatus {
+  // where uptime is the container's own (lxcfs), a start since boot says nothing
+  const ageMs = uptimeMs === undefined || startMs > uptimeMs ? null : uptimeMs - startMs;
+  const words = commandOf(pid);
+  return { pid, name, command: isEbb ? shownCall(words) : words.map(redactUrls), state, ageMs };
+}
+
+/** ebb's own command line, without the secrets among its flags. */
+function shownCall(words: readonly string[]): readonly string[] {
+  const end = words.indexOf("--");
+  let before = "";
+  return words.map((word, at) => {
+    const isOwn = end < 0 || at < end;
+    const equals = word.indexOf("=");
+    const [flag, value] = equals < 0 ? [before, word] : [word.slice(0, equals), word.slice(equals + 1)];
+    before = equals < 0 ? word : "";
+    const option = Object.values(options).find((each) => isOwn && flag === `--${each.flag}`);
+    if (option?.value === undefined) return redactUrls(word);
+    return `${equals < 0 ? "" : `${flag}=`}${option.shown(value)}`;
+  });
+}
+
+function zombieOf({ pid, name, parent }: Process): Zombie {
+  return { pid, name, parent };
+}
+
+/** Whether all that runs are sidecars, the pod's first process, and what ebb itself was started by. */
+function isAppGone(processes: readonly Process[], self: number): boolean {
+  return areSidecars(othersOf(processes, self).filter(({ pid }) => pid !== 1));
+}
+
+/** Those that run, but for ebb itself and what it was started by. */
+function othersOf(processes: readonly Process[], self: number): readonly Process[] {
+  const own = ancestorsOf(self, processes);
+  return processes.filter(({ pid, state }) => !own.has(pid) && state !== "zombie");
+}
+
+function areSidecars(processes: readonly Process[]): boolean {
+  return processes.length > 0 && processes.every(({ name }) => programs.includes(name));
+}
+
+function ancestorsOf(self: number, processes: readonly Process[]): ReadonlySet<number> {
+  const parents = new Map(processes.map(({ pid, parent }) => [pid, parent]));
+  const found = new Set<number>();
+  for (let pid = self; pid > 1 && !found.has(pid); pid = parents.get(pid) ?? 0) found.add(pid);
+  return found;
+}

@@ -1,0 +1,128 @@
+import type { InFlight } from "../envoy/in-flight.ts";
+import type { Sidecar } from "../sidecars/sidecar.ts";
+
+/**
+ * What `ebb status --json` prints: the README documents it field by field. Times in milliseconds; null: not known. A change
+ * that breaks a reader gets another `version`.
+ */
+export interface Snapshot {
+  readonly version: 1;
+  /** When it was taken: RFC 3339, UTC. */
+  readonly time: string;
+  /** What told of the sidecars: `--sidecar`, a variable, `annotation ...`, `port ...`; null: there are none. */
+  readonly foundBy: string | null;
+  readonly sidecars: readonly SidecarStatus[];
+  /** null: /proc/net cannot be read. */
+  readonly sockets: SocketsStatus | null;
+  /** null: /proc cannot be read. */
+  readonly processes: ProcessesStatus | null;
+  readonly findings: readonly Finding[];
+}
+
+export interface SidecarStatus {
+  readonly name: Sidecar["name"];
+  /** Listed under initContainers, as far as the pod's annotations tell. */
+  readonly native: boolean;
+  readonly ready: boolean;
+  /** What was asked for readiness, and why it is not ready. */
+  readonly probes: readonly ProbeStatus[];
+  /** null: not an Envoy. */
+  readonly envoy: EnvoyStatus | null;
+}
+
+export interface ProbeStatus {
+  readonly target: string;
+  readonly ready: boolean;
+  readonly reason: string | null;
+}
+
+export interface EnvoyStatus {
+  readonly admin: string;
+  /** What the admin interface did not answer, and why. */
+  readonly problems: readonly string[];
+  /** LIVE, DRAINING (its health was failed), PRE_INITIALIZING or INITIALIZING. */
+  readonly state: string | null;
+  readonly release: string | null;
+  readonly uptimeMs: number | null;
+  /** How often it was hot restarted. */
+  readonly epoch: number | null;
+  /** --drain-strategy and --drain-time-s. */
+  readonly drainStrategy: string | null;
+  readonly drainTimeMs: number | null;
+  /** HTTP connections that draining has closed so far; Envoy's state does not show a drain of listeners. */
+  readonly drained: number | null;
+  /** What a drain would wait for. */
+  readonly inFlight: InFlight | null;
+  readonly listeners: readonly ListenerStatus[];
+}
+
+export interface ListenerStatus {
+  readonly name: string;
+  /** `127.0.0.1:8080`, `[::]:80`, or the path of a unix socket. */
+  readonly address: string | null;
+  readonly direction: "inbound" | "outbound" | null;
+  readonly connections: number | null;
+}
+
+export interface SocketsStatus {
+  readonly listening: readonly ListeningSocket[];
+  /** How many connections this pod has opened itself, by state. */
+  readonly outgoing: Counts;
+}
+
+export interface ListeningSocket {
+  readonly protocol: "tcp" | "tcp6" | "unix";
+  /** An IP address, the path of a unix socket, or its name in the abstract namespace after `@`. */
+  readonly address: string;
+  /** null: a unix socket. */
+  readonly port: number | null;
+  /** Who has it open; null: cannot be seen. */
+  readonly pid: number | null;
+  readonly process: string | null;
+  /** Connections that wait for accept(2); null: a unix socket. */
+  readonly backlog: number | null;
+  /** How many connections it has, by state (`established`, `close_wait`, ...). */
+  readonly connections: Counts;
+}
+
+export type Counts = Readonly<Record<string, number>>;
+
+export interface ProcessesStatus {
+  readonly count: number;
+  /** Processes whose descriptors cannot be read: what they listen on has no owner here. */
+  readonly unreadable: number;
+  /** Whether other containers' processes are seen too; null: cannot be told. */
+  readonly shared: boolean | null;
+  /** PID 1. */
+  readonly init: ProcessStatus | null;
+  readonly initIsEbb: boolean;
+  /** What ebb runs as PID 1. */
+  readonly child: ProcessStatus | null;
+  readonly zombies: readonly Zombie[];
+  /** Whether sidecars are all that is left; null: cannot be told, because other containers' processes are not seen. */
+  readonly appEnded: boolean | null;
+  /** false: this is a container of its own, or the sidecar's, and the app's processes are in another. */
+  readonly appSeen: boolean;
+}
+
+export interface ProcessStatus {
+  readonly pid: number;
+  readonly name: string;
+  /** Its command line; empty for a zombie. */
+  readonly command: readonly string[];
+  /** running, sleeping, uninterruptible, stopped, traced, zombie, idle or dead. */
+  readonly state: string;
+  readonly ageMs: number | null;
+}
+
+export interface Zombie {
+  readonly pid: number;
+  readonly name: string;
+  readonly parent: number;
+}
+
+/** One sentence of what stands out. `kind` is for programs, and stays. */
+export interface Finding {
+  readonly kind: string;
+  readonly message: string;
+}

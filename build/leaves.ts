@@ -27,9 +27,9 @@ export const leaves: readonly string[] = [
   "licenses.ts",
   "personalities/personalities.ts",
   "system/envoy/drain.ts",
-  "system/descendants.ts",
-  "system/end-processes.ts",
-  "system/neighbours.ts",
+  "system/process/descendants.ts",
+  "system/process/end-processes.ts",
+  "system/sidecars/neighbours.ts",
 ].map((path) => join(source, path));
 
 /**

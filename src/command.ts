@@ -1,7 +1,7 @@
 import type { Given } from "./core/cli/call.ts";
 import type { Operands } from "./core/cli/completion/completion.ts";
 import type { Options } from "./core/cli/option.ts";
-import type { Signals } from "./system/signals.ts";
+import type { Signals } from "./system/process/signals.ts";
 
 /** How a command was called. `args` is what follows its name. */
 export interface Invocation extends Given {

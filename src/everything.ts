@@ -11,10 +11,10 @@ import { nearest } from "./core/cli/suggestion.ts";
 import { EXIT, Failure } from "./core/run/exit.ts";
 import { explainFailure, invoke, report } from "./invoke.ts";
 import type { Personality } from "./personalities/personality.ts";
-import { exit } from "./system/exit.ts";
 import { isProgram } from "./system/file.ts";
-import { writeOutput } from "./system/output.ts";
-import type { Signals } from "./system/signals.ts";
+import { writeOutput } from "./system/output/output.ts";
+import { exit } from "./system/process/exit.ts";
+import type { Signals } from "./system/process/signals.ts";
 
 // All of ebb: every command, help, and what knows them all. A bundle of its own (build/leaves.ts), which shares no module with
 // main.ts: so it ends the process itself, with its own exit and its own Failure.

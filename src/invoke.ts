@@ -3,9 +3,9 @@ import { HelpAsked } from "./core/cli/arguments.ts";
 import { UnknownFlags } from "./core/cli/call.ts";
 import { EXIT, isFailure } from "./core/run/exit.ts";
 import { endsCommand } from "./core/run/signal.ts";
-import { exit } from "./system/exit.ts";
-import { writeError } from "./system/output.ts";
-import { explain } from "./system/termination-log.ts";
+import { writeError } from "./system/output/output.ts";
+import { explain } from "./system/output/termination-log.ts";
+import { exit } from "./system/process/exit.ts";
 
 /** Runs a command to its exit code. A stop signal that it does not read itself ends ebb. Why it failed is in the termination log, too. */
 export async function invoke(command: Command, invocation: Invocation): Promise<number> {

@@ -1,9 +1,9 @@
 import { texts } from "./about/texts.ts";
 import { EXIT } from "./core/run/exit.ts";
 import { endsCommand } from "./core/run/signal.ts";
-import { exit } from "./system/exit.ts";
-import { writeError, writeStreamed } from "./system/output.ts";
-import type { Signals } from "./system/signals.ts";
+import { writeError, writeStreamed } from "./system/output/output.ts";
+import { exit } from "./system/process/exit.ts";
+import type { Signals } from "./system/process/signals.ts";
 
 // A bundle of its own (build/leaves.ts), because of 100 KB that nothing else needs: so it ends the process itself.
 

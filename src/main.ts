@@ -8,11 +8,11 @@ import type { Said } from "./core/cli/option.ts";
 import { nearest } from "./core/cli/suggestion.ts";
 import { invoke, isAboutCall, report } from "./invoke.ts";
 import type { Personality } from "./personalities/personality.ts";
-import { exit } from "./system/exit.ts";
 import { isProgram } from "./system/file.ts";
-import { native } from "./system/native.ts";
-import { listen } from "./system/signals.ts";
-import { isSurvived } from "./system/unexpected.ts";
+import { exit } from "./system/process/exit.ts";
+import { native } from "./system/process/native.ts";
+import { listen } from "./system/process/signals.ts";
+import { isSurvived } from "./system/process/unexpected.ts";
 
 /**
  * What pods start with and stop by. All of it is one chunk of the executable, because each further one costs a start 0.1 ms,

@@ -3,7 +3,7 @@ import { redactUrls } from "../core/base/redact.ts";
 import { readOperandCall } from "../core/cli/call.ts";
 import type { Shell } from "../core/cli/completion/completion.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
-import { writeOutput } from "../system/output.ts";
+import { writeOutput } from "../system/output/output.ts";
 
 const shells: readonly Shell[] = ["bash", "zsh", "fish"];
 

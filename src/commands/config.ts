@@ -3,7 +3,7 @@ import { expectNoOperands, readOperandCall } from "../core/cli/call.ts";
 import { unknownVariables } from "../core/cli/option.ts";
 import { options } from "../core/cli/options.ts";
 import { EXIT } from "../core/run/exit.ts";
-import { writeError, writeOutput } from "../system/output.ts";
+import { writeError, writeOutput } from "../system/output/output.ts";
 
 /** `ebb config`: the effective configuration, for people and, with --json, for programs. */
 export const command: Command = {

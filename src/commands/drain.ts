@@ -11,14 +11,14 @@ import { planLeaving, splitDrain } from "../core/run/leaving.ts";
 import { endsCommand } from "../core/run/signal.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { drainAll } from "../system/envoy/drain.ts";
-import { keepLive } from "../system/live.ts";
-import { createLog, type Log } from "../system/log.ts";
-import { openPodLog } from "../system/pod-log.ts";
-import { quitAll } from "../system/quit.ts";
-import { settle } from "../system/settle.ts";
-import { findSidecars } from "../system/sidecars.ts";
-import type { Signals } from "../system/signals.ts";
-import { createStrangers } from "../system/strangers.ts";
+import { keepLive } from "../system/output/live.ts";
+import { createLog, type Log } from "../system/output/log.ts";
+import { openPodLog } from "../system/output/pod-log.ts";
+import type { Signals } from "../system/process/signals.ts";
+import { findSidecars } from "../system/sidecars/find.ts";
+import { quitAll } from "../system/sidecars/quit.ts";
+import { settle } from "../system/sidecars/settle.ts";
+import { createStrangers } from "../system/sidecars/strangers.ts";
 import { leftUntil } from "../system/timer.ts";
 
 const options = {

@@ -4,7 +4,7 @@ import { logging, pickOptions } from "../core/cli/options.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import { endsCommand } from "../core/run/signal.ts";
 import { installSelf } from "../system/install.ts";
-import { createLog } from "../system/log.ts";
+import { createLog } from "../system/output/log.ts";
 
 const options = pickOptions(...logging, "terminationLog");
 

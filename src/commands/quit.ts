@@ -2,11 +2,11 @@ import type { Command, Invocation } from "../command.ts";
 import { expectNoOperands, readOperandCall } from "../core/cli/call.ts";
 import { finding, logging, pickOptions } from "../core/cli/options.ts";
 import { EXIT } from "../core/run/exit.ts";
-import { createLog } from "../system/log.ts";
-import { quitAll } from "../system/quit.ts";
-import { settle } from "../system/settle.ts";
-import { findSidecars } from "../system/sidecars.ts";
-import { createStrangers } from "../system/strangers.ts";
+import { createLog } from "../system/output/log.ts";
+import { findSidecars } from "../system/sidecars/find.ts";
+import { quitAll } from "../system/sidecars/quit.ts";
+import { settle } from "../system/sidecars/settle.ts";
+import { createStrangers } from "../system/sidecars/strangers.ts";
 import { abortedAfter, leftUntil } from "../system/timer.ts";
 
 const pick = () => pickOptions(...finding, ...logging, "header", "quitTimeout");

@@ -10,15 +10,15 @@ import { pickOptions } from "../core/cli/options.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import type { Stranger } from "../core/sidecars/ownership/proof.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../core/sidecars/registry.ts";
-import { askExactly } from "../system/exact.ts";
-import { fetchStreamed, type StreamedAnswer } from "../system/fetch.ts";
+import { askExactly } from "../system/http/exact.ts";
+import { fetchStreamed, type StreamedAnswer } from "../system/http/fetch.ts";
+import { RequestFailed } from "../system/http/request-failed.ts";
 import { MiB, readStdinWithin } from "../system/input.ts";
-import { createLog } from "../system/log.ts";
 import { contentWriter } from "../system/output/content.ts";
-import { writeError } from "../system/output.ts";
-import { RequestFailed } from "../system/request-failed.ts";
-import { isOwnNetwork, settle } from "../system/settle.ts";
-import { findSidecars } from "../system/sidecars.ts";
+import { createLog } from "../system/output/log.ts";
+import { writeError } from "../system/output/output.ts";
+import { findSidecars } from "../system/sidecars/find.ts";
+import { isOwnNetwork, settle } from "../system/sidecars/settle.ts";
 import { abortedAfter } from "../system/timer.ts";
 
 const options = pickOptions(

@@ -17,22 +17,22 @@ import {
   step,
 } from "../core/run/supervision.ts";
 import type { QuitRequest, Sidecar } from "../core/sidecars/sidecar.ts";
-import { type Change, type Child, type CommandLine, reap, spawn } from "../system/child.ts";
-import { goOn, stopWith, takeTerminalBack } from "../system/job-control.ts";
-import { createLog, type Log } from "../system/log.ts";
-import { countWakeUp, giveMemoryBack } from "../system/memory.ts";
-import { native } from "../system/native.ts";
+import { createLog, type Log } from "../system/output/log.ts";
+import { writeTerminationLog } from "../system/output/termination-log.ts";
+import { type Change, type Child, type CommandLine, reap, spawn } from "../system/process/child.ts";
+import { goOn, stopWith, takeTerminalBack } from "../system/process/job-control.ts";
+import { countWakeUp, giveMemoryBack } from "../system/process/memory.ts";
+import { native } from "../system/process/native.ts";
+import { createDropper, type Signals } from "../system/process/signals.ts";
+import { logBug, orSaid, surviveErrors } from "../system/process/unexpected.ts";
 import { createQueue, type Queue } from "../system/queue.ts";
-import { rehearseQuit } from "../system/quit-rehearsal.ts";
 import { drainSidecars, takeDrainBack, takeHiddenDrainsBack } from "../system/run/drain.ts";
 import { quitPlainly, quitSidecars } from "../system/run/quit.ts";
 import { endGroup, killAll, send, watchGroup } from "../system/run/remains.ts";
 import { waitedFor } from "../system/run/sidecars.ts";
-import { createDropper, type Signals } from "../system/signals.ts";
-import { writeTerminationLog } from "../system/termination-log.ts";
+import { rehearseQuit } from "../system/sidecars/quit-rehearsal.ts";
+import { startWait, type Wait } from "../system/sidecars/waiting.ts";
 import { deadline, keepAlive } from "../system/timer.ts";
-import { logBug, orSaid, surviveErrors } from "../system/unexpected.ts";
-import { startWait, type Wait } from "../system/waiting.ts";
 
 const pick = () =>
   pickOptions(

@@ -18,13 +18,13 @@ import type { EnvoyStatus, ProbeStatus, SidecarStatus, Snapshot } from "../core/
 import { statusLines } from "../core/status/text.ts";
 import type { KnownListeners } from "../system/envoy/listeners.ts";
 import { askEnvoy } from "../system/envoy/state.ts";
-import { createLog } from "../system/log.ts";
-import { writeOutput } from "../system/output.ts";
-import { readSettledProcesses } from "../system/processes.ts";
-import { probeOnce } from "../system/ready.ts";
-import { openScreen } from "../system/screen.ts";
-import { settle } from "../system/settle.ts";
-import { findSidecars } from "../system/sidecars.ts";
+import { createLog } from "../system/output/log.ts";
+import { writeOutput } from "../system/output/output.ts";
+import { openScreen } from "../system/output/screen.ts";
+import { readSettledProcesses } from "../system/process/processes.ts";
+import { findSidecars } from "../system/sidecars/find.ts";
+import { probeOnce } from "../system/sidecars/ready.ts";
+import { settle } from "../system/sidecars/settle.ts";
 import { readSocketTables } from "../system/sockets.ts";
 
 const options = pickOptions(

@@ -6,13 +6,13 @@ import { finding, logging, pickOptions, type Settings } from "../core/cli/option
 import { EXIT, Failure } from "../core/run/exit.ts";
 import { endsWait, type SignalNumber } from "../core/run/signal.ts";
 import { type Probe, parseProbe } from "../core/sidecars/probe.ts";
-import { exec } from "../system/child.ts";
-import { keepLive } from "../system/live.ts";
-import { createLog, type Log } from "../system/log.ts";
-import { finishErrors } from "../system/output.ts";
-import { createDropper, holdSignals, type Reader, raise, type Signals } from "../system/signals.ts";
+import { keepLive } from "../system/output/live.ts";
+import { createLog, type Log } from "../system/output/log.ts";
+import { finishErrors } from "../system/output/output.ts";
+import { exec } from "../system/process/child.ts";
+import { createDropper, holdSignals, type Reader, raise, type Signals } from "../system/process/signals.ts";
+import { startWait, type Wait } from "../system/sidecars/waiting.ts";
 import { deadline } from "../system/timer.ts";
-import { startWait, type Wait } from "../system/waiting.ts";
 
 const pick = () =>
   pickOptions(...finding, ...logging, "any", "waitTimeout", "onWaitTimeout", "detect", "terminationLog");

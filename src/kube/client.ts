@@ -1,7 +1,7 @@
 import { isObject } from "../core/base/json.ts";
 import { redactUrl } from "../core/base/redact.ts";
 import { MiB } from "../system/input.ts";
-import type { Log } from "../system/log.ts";
+import type { Log } from "../system/output/log.ts";
 import { type Access, findAccess, type Surroundings } from "./access.ts";
 import { textWithin } from "./api/body.ts";
 import { createEventReader, type RawEvent } from "./api/watch-events.ts";

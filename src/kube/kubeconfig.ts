@@ -6,7 +6,7 @@ import { withoutSlashes } from "../core/base/address.ts";
 import { redactUrl } from "../core/base/redact.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import { MiB, readFileWithin, readPathWithin } from "../system/input.ts";
-import type { Log } from "../system/log.ts";
+import type { Log } from "../system/output/log.ts";
 import type { Access, Identity, Surroundings } from "./access.ts";
 import { type Exec, execSchema, identityByPlugin, type Plugin } from "./exec-plugin.ts";
 import { proxyFor, startingEnvironment } from "./proxy.ts";

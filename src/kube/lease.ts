@@ -8,7 +8,7 @@ import {
   resign,
   written,
 } from "../core/cluster/leadership.ts";
-import type { Log } from "../system/log.ts";
+import type { Log } from "../system/output/log.ts";
 import { abortedAfter } from "../system/timer.ts";
 import { isConflict, isNotFound, isTrouble } from "./api-error.ts";
 import type { ApiClient, KubeObject } from "./client.ts";

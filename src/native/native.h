@@ -1,6 +1,6 @@
 /*
  * What JavaScript cannot do: before Bun's first instruction, in a signal handler, and between fork and exec; and what costs
- * too much there. module.c makes it a Node-API module, which src/system/native.ts types.
+ * too much there. module.c makes it a Node-API module, which src/system/process/native.ts types.
  */
 #pragma once
 #define _GNU_SOURCE
@@ -79,7 +79,7 @@ static inline long kernel_sigmask(int how, const uint64_t *new, uint64_t *old) {
   return syscall(SYS_rt_sigprocmask, how, new, old, sizeof(uint64_t));
 }
 
-/* How the child stands to ebb's terminal, and to other children; system/child.ts reads it. */
+/* How the child stands to ebb's terminal, and to other children; system/process/child.ts reads it. */
 struct place {
   int terminal;      /* a descriptor of it, -1 where ebb has none */
   int is_foreground; /* ebb is: the terminal is ebb's to give */
@@ -91,7 +91,7 @@ int ebb_exec(const char *file, char **argv);
 int ebb_spawn(const char *file, char **argv, int leads, struct place *place);
 
 /* What ebb_next_signal says of a signal besides its number: ebb was started with it ignored; it came before the child, which
- * would die of it. system/signals.ts reads them. */
+ * would die of it. system/process/signals.ts reads them. */
 #define WAS_IGNORED 0x100
 #define IS_EARLY 0x200
 

@@ -2,8 +2,8 @@ import { remember } from "../core/base/remember.ts";
 import { type Listener, listenersIn } from "../core/sidecars/detect.ts";
 import type { SocketTables } from "../core/status/proc-net.ts";
 import { readIfThere } from "./file.ts";
-import type { Log } from "./log.ts";
-import { native } from "./native.ts";
+import type { Log } from "./output/log.ts";
+import { native } from "./process/native.ts";
 
 /** The sockets of this network namespace, which the containers of a pod share. */
 export function readSocketTables(): SocketTables {

@@ -1,5 +1,5 @@
 // bun --preload: one function of ebb's source throws, from the moment on that a file is there. PLANT says which and how:
-// `system/quit.ts quitOne throw`; `later`: in a timer that it starts; `reject`: in a promise that nobody awaits.
+// `system/sidecars/quit.ts quitOne throw`; `later`: in a timer that it starts; `reject`: in a promise that nobody awaits.
 import { existsSync, readFileSync } from "node:fs";
 import { plugin } from "bun";
 

@@ -24,18 +24,18 @@ const plants: readonly string[] = [
   "core/run/supervision.ts leave throw",
   "core/run/supervision.ts over throw",
   "core/run/exit.ts exitCodeOf throw",
-  "system/job-control.ts takeTerminalBack throw",
+  "system/process/job-control.ts takeTerminalBack throw",
   "system/run/quit.ts quitSidecars throw",
   "system/run/quit.ts tellSidecars throw",
   "system/run/sidecars.ts waitedFor throw",
-  "system/quit.ts quitAll throw",
-  "system/quit.ts endOne throw",
-  "system/quit.ts perform throw",
-  "system/quit-request.ts askServer throw",
-  "system/ask-at-once.ts askDirectly throw",
+  "system/sidecars/quit.ts quitAll throw",
+  "system/sidecars/quit.ts endOne throw",
+  "system/sidecars/quit.ts perform throw",
+  "system/sidecars/quit-request.ts askServer throw",
+  "system/sidecars/ask-at-once.ts askDirectly throw",
   "core/sidecars/quitting.ts step throw",
   "core/run/summary.ts summarize throw",
-  "system/log.ts formatJson throw",
+  "system/output/log.ts formatJson throw",
 ];
 
 /** Without these nothing can be asked, or nobody may be: where a network may be the node's, only a proof tells whose a sidecar is. */
@@ -43,8 +43,8 @@ const silencing: readonly string[] = [
   "core/run/quit-policy.ts reasonToStay throw",
   "core/base/http-message.ts encodeRequest throw",
   "system/run/sidecars.ts knownSidecars throw",
-  "system/settle.ts settle throw",
-  "system/settle.ts isOwnNetwork throw",
+  "system/sidecars/settle.ts settle throw",
+  "system/sidecars/settle.ts isOwnNetwork throw",
 ];
 
 /** Much more than any run takes. */
@@ -105,7 +105,7 @@ test("an error in quitting one sidecar costs the others nothing", async () => {
   await using started = startEbb(["run", "--no-wait", ...quits, "--", childPath(), "exit", "7"], {
     program: `${source}/main.ts`,
     through: [process.execPath, "--preload", resolve(import.meta.dirname, "plant.ts")],
-    env: { PLANT: "system/quit.ts endOne throw", PLANT_WHEN: path },
+    env: { PLANT: "system/sidecars/quit.ts endOne throw", PLANT_WHEN: path },
   });
   const { code, log } = await started.ended;
   expect({ code, asked: second.requests }).toEqual({ code: 7, asked: ["POST /bye"] });

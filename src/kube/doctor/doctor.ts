@@ -14,9 +14,9 @@ import {
 import { presenceOf } from "../../core/doctor/presence.ts";
 import { ASK } from "../../core/inject/marks.ts";
 import { DOCTOR_EXIT, EXIT, Failure } from "../../core/run/exit.ts";
-import type { Log } from "../../system/log.ts";
-import { writeOutput } from "../../system/output.ts";
-import type { Signals } from "../../system/signals.ts";
+import type { Log } from "../../system/output/log.ts";
+import { writeOutput } from "../../system/output/output.ts";
+import type { Signals } from "../../system/process/signals.ts";
 import { isTrouble } from "../api-error.ts";
 import { connect } from "../client.ts";
 import { stopsOf } from "../stops.ts";

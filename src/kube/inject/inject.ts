@@ -4,7 +4,7 @@ import type { Environment } from "../../core/cli/option.ts";
 import { injectPod, type Policy, removeFromPod } from "../../core/inject/patch.ts";
 import { EXIT, Failure, INJECT_EXIT } from "../../core/run/exit.ts";
 import { writeContent } from "../../system/output/content.ts";
-import { writeStreamed } from "../../system/output.ts";
+import { writeStreamed } from "../../system/output/output.ts";
 import { joinTexts } from "./documents.ts";
 import { type ChangePod, type Injected, injectText } from "./inject-text.ts";
 import { readSources, replaceFile, type Source } from "./manifest-files.ts";

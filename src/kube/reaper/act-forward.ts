@@ -5,7 +5,7 @@ import { viewOf } from "../../core/reap/pod-view.ts";
 import { sidecarIn } from "../../core/sidecars/containers.ts";
 import { quitRefusal, quitUnreachable } from "../../core/sidecars/quit.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { latin1 } from "../../system/latin1.ts";
+import { latin1 } from "../../system/http/latin1.ts";
 import type { Stream } from "../stream.ts";
 import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
 

@@ -1,5 +1,5 @@
 import type { Result } from "../../core/reap/attempt.ts";
-import type { Log } from "../../system/log.ts";
+import type { Log } from "../../system/output/log.ts";
 import type { ApiClient } from "../client.ts";
 
 export interface ActSettings {

@@ -6,7 +6,7 @@ import { viewOf } from "../../core/reap/pod-view.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { eventOfAct, eventOfOutcome, reportOf } from "../../core/reap/report.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
-import type { Log } from "../../system/log.ts";
+import type { Log } from "../../system/output/log.ts";
 import type { ApiClient, KubeObject } from "../client.ts";
 import type { Perform } from "./act.ts";
 import { type Follow, lookAt } from "./look.ts";

@@ -2,7 +2,7 @@ import type { Rule } from "../../core/reap/pod-rules.ts";
 import { isNamespaces } from "../../core/reap/policy.ts";
 import { eventOfComplaint } from "../../core/reap/report.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
-import type { Log } from "../../system/log.ts";
+import type { Log } from "../../system/output/log.ts";
 import type { KubeObject } from "../client.ts";
 import type { PodEvents, Regarding } from "./pod-events.ts";
 import { nameOf } from "./pods.ts";

@@ -1,6 +1,6 @@
 import { REAP } from "../../core/reap/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
-import type { Log } from "../../system/log.ts";
+import type { Log } from "../../system/output/log.ts";
 import { listAt } from "../api/list.ts";
 import { ApiError, isNotFound } from "../api-error.ts";
 import { type ApiClient, type KubeObject, withQuery } from "../client.ts";

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { timeOf } from "../../core/reap/pod-view.ts";
 import type { PodEvent } from "../../core/reap/report.ts";
-import type { Log } from "../../system/log.ts";
+import type { Log } from "../../system/output/log.ts";
 import { listAt } from "../api/list.ts";
 import { isConflict, isTrouble } from "../api-error.ts";
 import { type ApiClient, type KubeObject, withQuery } from "../client.ts";

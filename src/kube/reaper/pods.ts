@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/base/json.ts";
 import { leanPod } from "../../core/reap/lean-pod.ts";
-import type { Log } from "../../system/log.ts";
+import type { Log } from "../../system/output/log.ts";
 import { listAt } from "../api/list.ts";
 import { ApiError } from "../api-error.ts";
 import { type ApiClient, type KubeObject, type Query, withQuery } from "../client.ts";

@@ -13,7 +13,7 @@ import {
 import type { Known } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { sightOf } from "../../core/reap/sight.ts";
-import type { Log } from "../../system/log.ts";
+import type { Log } from "../../system/output/log.ts";
 import { createQueue } from "../../system/queue.ts";
 import { deadline } from "../../system/timer.ts";
 import type { ApiClient, KubeObject } from "../client.ts";

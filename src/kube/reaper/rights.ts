@@ -1,5 +1,5 @@
 import { describeMissing, describeRight, type Right } from "../../core/reap/rights.ts";
-import type { Log } from "../../system/log.ts";
+import type { Log } from "../../system/output/log.ts";
 import { isTrouble } from "../api-error.ts";
 import type { ApiClient } from "../client.ts";
 import { createBell } from "../pause.ts";

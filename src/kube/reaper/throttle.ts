@@ -1,7 +1,7 @@
 import type { Backoff } from "../../core/cluster/backoff.ts";
 import { admit, type Circuit, type CircuitPolicy, closed, record } from "../../core/cluster/circuit.ts";
 import { fullBucket, giveBack, type Rate, take } from "../../core/cluster/rate-limit.ts";
-import type { Log } from "../../system/log.ts";
+import type { Log } from "../../system/output/log.ts";
 import { ApiError, isPassing } from "../api-error.ts";
 import type { ApiClient, Asking, KubeObject, Query, WatchEvent } from "../client.ts";
 import { pause } from "../pause.ts";

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
 import type { Environment, Values } from "../../core/cli/option.ts";
-import type { Log } from "../../system/log.ts";
+import type { Log } from "../../system/output/log.ts";
 import type { CertificateSettings } from "../certificates/certificates.ts";
 import { connect } from "../client.ts";
 

@@ -1,5 +1,5 @@
 import { type Bucket, fullBucket, take } from "../../core/cluster/rate-limit.ts";
-import type { Log } from "../../system/log.ts";
+import type { Log } from "../../system/output/log.ts";
 
 export interface RefusedRequest {
   readonly from: string | undefined;

@@ -2,9 +2,9 @@ import { at, type HttpTarget } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-message.ts";
 import { createLineReader } from "../../core/envoy/lines.ts";
 import { judge } from "../../core/sidecars/probe.ts";
-import { askDirectly } from "../ask-at-once.ts";
-import { createHttpClient, type OnBody, tooLong } from "../http.ts";
-import { RequestFailed } from "../request-failed.ts";
+import { createHttpClient, type OnBody, tooLong } from "../http/http.ts";
+import { RequestFailed } from "../http/request-failed.ts";
+import { askDirectly } from "../sidecars/ask-at-once.ts";
 
 /** For each request: pilot-agent's limit (istio pkg/envoy/admin.go). */
 export const ADMIN_REQUEST_MS = 2000;

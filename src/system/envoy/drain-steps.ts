@@ -8,7 +8,7 @@ import { createStatsReader, type Stats, statsPath } from "../../core/envoy/stats
 import { inboundDrain } from "../../core/sidecars/kind.ts";
 import { inboundOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../output/log.ts";
 import { readSocketTables } from "../sockets.ts";
 import { ADMIN_REQUEST_MS, type EnvoyAdmin, isAnswer, type NoAnswer } from "./admin.ts";
 import { type KnownListeners, learnListeners } from "./listeners.ts";

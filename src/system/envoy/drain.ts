@@ -13,11 +13,11 @@ import {
 import type { InFlight } from "../../core/envoy/in-flight.ts";
 import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { locate } from "../admin-socket.ts";
-import { createHttpClient } from "../http.ts";
-import type { Log } from "../log.ts";
+import { createHttpClient } from "../http/http.ts";
+import { RequestFailed } from "../http/request-failed.ts";
+import type { Log } from "../output/log.ts";
 import { createQueue, type Queue } from "../queue.ts";
-import { RequestFailed } from "../request-failed.ts";
+import { locate } from "../sidecars/admin-socket.ts";
 import { deadline } from "../timer.ts";
 import { connectAdmin, isAnswer } from "./admin.ts";
 import { drainSteps } from "./drain-steps.ts";

@@ -4,8 +4,8 @@ import { clustersPath } from "../../core/envoy/clusters.ts";
 import type { Inbound } from "../../core/envoy/inbound.ts";
 import { boundListenersPath, statsPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer, AdminAnswers } from "../../core/envoy/status.ts";
-import { fetchStreamed } from "../fetch.ts";
-import { RequestFailed } from "../request-failed.ts";
+import { fetchStreamed } from "../http/fetch.ts";
+import { RequestFailed } from "../http/request-failed.ts";
 import { type KnownListeners, learnListeners } from "./listeners.ts";
 
 const MIB = 1024 * 1024;

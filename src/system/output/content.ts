@@ -1,6 +1,6 @@
 import { printable } from "../../core/base/text.ts";
-import { isTerminal } from "../live.ts";
-import { writeStreamed } from "../output.ts";
+import { isTerminal } from "./live.ts";
+import { writeStreamed } from "./output.ts";
 
 /** Writes what a user asked for to stdout, piece by piece; false where nobody reads any more. @throws Failure 71 */
 export type WriteContent = (bytes: Uint8Array) => Promise<boolean>;

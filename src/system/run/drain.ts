@@ -3,8 +3,8 @@ import type { Plan } from "../../core/run/leaving.ts";
 import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
 import { kindOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import { bounded, logBug } from "../process/unexpected.ts";
 import { leftUntil } from "../timer.ts";
-import { bounded, logBug } from "../unexpected.ts";
 import { type Company, knownSidecars } from "./sidecars.ts";
 
 export interface Draining extends Company {

@@ -1,12 +1,12 @@
 import type { Settings } from "../../core/cli/options.ts";
 import { describeQuit } from "../../core/sidecars/quit.ts";
 import type { QuitRequest, Sidecar } from "../../core/sidecars/sidecar.ts";
-import { createHttpClient } from "../http.ts";
-import { quitAll } from "../quit.ts";
-import { type Ask, askServer, headersOf } from "../quit-request.ts";
-import { RequestFailed } from "../request-failed.ts";
+import { createHttpClient } from "../http/http.ts";
+import { RequestFailed } from "../http/request-failed.ts";
+import { bounded, orSaid } from "../process/unexpected.ts";
+import { quitAll } from "../sidecars/quit.ts";
+import { type Ask, askServer, headersOf } from "../sidecars/quit-request.ts";
 import { abortedAfter, leftUntil } from "../timer.ts";
-import { bounded, orSaid } from "../unexpected.ts";
 import { type Company, knownSidecars, waitedFor } from "./sidecars.ts";
 
 export interface Quitting extends Company {

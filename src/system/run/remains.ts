@@ -1,8 +1,8 @@
 import type { Plan } from "../../core/run/leaving.ts";
 import { SIG, type SignalNumber, signalName } from "../../core/run/signal.ts";
-import { type Child, hasGroup, kill } from "../child.ts";
-import type { Log } from "../log.ts";
-import { logBug } from "../unexpected.ts";
+import type { Log } from "../output/log.ts";
+import { type Child, hasGroup, kill } from "../process/child.ts";
+import { logBug } from "../process/unexpected.ts";
 
 /** What is left of a command, in its group or anywhere. */
 export interface Remains {
@@ -43,7 +43,7 @@ export async function killAll({ log, leaving: { graceMs } }: Remains, { pid, oth
   if (hasGroup(pid)) send(log, -pid, SIG.KILL);
   if (process.pid === 1) return send(log, -1, SIG.KILL);
   try {
-    const { killDescendants } = await import("../descendants.ts");
+    const { killDescendants } = await import("../process/descendants.ts");
     await killDescendants(others, log);
   } catch (error) {
     logBug(log, error, "what is left of the command could not be killed");

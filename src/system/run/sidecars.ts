@@ -1,12 +1,12 @@
 import type { Environment } from "../../core/cli/option.ts";
 import type { Settings } from "../../core/cli/options.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import type { Log } from "../log.ts";
-import { isUnsettled, settle } from "../settle.ts";
-import { findSidecars, type SidecarSettings } from "../sidecars.ts";
-import { createStrangers } from "../strangers.ts";
+import type { Log } from "../output/log.ts";
+import { findSidecars, type SidecarSettings } from "../sidecars/find.ts";
+import { isUnsettled, settle } from "../sidecars/settle.ts";
+import { createStrangers } from "../sidecars/strangers.ts";
+import type { Wait } from "../sidecars/waiting.ts";
 import { abortedAfter } from "../timer.ts";
-import type { Wait } from "../waiting.ts";
 
 /** What a run knows of its sidecars. */
 export interface Company {

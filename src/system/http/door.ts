@@ -1,0 +1,39 @@
+import { type Address, loopbacks } from "../../core/base/address.ts";
+import { ERRNO } from "../process/errno.ts";
+import { native } from "../process/native.ts";
+
+/** `refused`: nobody listens there. `silent`: somebody listens, but accepts nothing, and has its queue full. */
+export type Door = "open" | "refused" | "silent";
+
+/**
+ * What connect(2) without waiting says, which loopback answers at once, at a tenth of what Bun.connect costs; and, unlike
+ * that, it leaves nothing behind where it is not answered. Undefined where only a real attempt can tell (other hosts, unix
+ * sockets).
+ */
+export function doorAt(address: Address): (() => Door) | undefined {
+  if (address.kind === "unix") return undefined;
+  const hosts = loopbacks(address.host);
+  return () => {
+    let door: Door = "refused";
+    for (const host of hosts) {
+      const heard = knock(host, address.port);
+      if (heard === "open") return heard;
+      if (heard === "silent") door = heard;
+    }
+    return door;
+  };
+}
+
+function knock(host: string, port: number): Door {
+  const result = native.checkConnect(host, port);
+  if (result === -ERRNO.ECONNREFUSED) return "refused";
+  return result === -ERRNO.EINPROGRESS ? "silent" : "open"; // of anything else a real attempt says why
+}
+
+/** Whether somebody listens on a unix socket, and lets this user connect: what connect(2) without waiting says. */
+export function acceptsConnections(path: string): boolean {
+  return isUnixOpen.includes(-native.checkConnect(path, 0));
+}
+
+/** Its queue is full; or ebb has no descriptor left, and a real attempt says why. */
+const isUnixOpen: readonly number[] = [0, ERRNO.EAGAIN, ERRNO.EMFILE, ERRNO.ENFILE];

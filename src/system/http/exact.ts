@@ -1,0 +1,42 @@
+import type { HttpRequest } from "../../core/base/http-message.ts";
+import { MiB } from "../input.ts";
+import { abortedAfter } from "../timer.ts";
+import type { StreamedAnswer } from "./fetch.ts";
+import { createHttpClient, tooLong } from "./http.ts";
+import { RequestFailed } from "./request-failed.ts";
+
+/** The bytes of a body beyond which an answer counts as broken: all of it is held, and /config_dump of a large mesh is long. */
+export const MAX_WHOLE = 256 * MiB;
+
+/**
+ * Sends a request as it stands: Bun's fetch turns a method that it does not know into GET, normalises paths, and drops the
+ * body of a GET. The answer comes once it is whole.
+ * @throws RequestFailed
+ */
+export async function askExactly(
+  request: HttpRequest,
+  timeoutMs: number,
+  mostBytes = MAX_WHOLE,
+): Promise<StreamedAnswer> {
+  const late = abortedAfter(timeoutMs);
+  const full = new AbortController();
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  const keep = (text: string): void => {
+    size += text.length;
+    if (size > mostBytes) full.abort();
+    else pieces.push(Buffer.from(text, "latin1"));
+  };
+  using client = createHttpClient();
+  try {
+    const { status, headers } = await client.request(request, AbortSignal.any([late, full.signal]), keep);
+    return { status, statusText: "", location: headers.get("location"), body: oneByOne(pieces) };
+  } catch (error) {
+    if (full.signal.aborted) throw new RequestFailed("broken", tooLong(mostBytes));
+    throw late.aborted ? new RequestFailed("late", "no answer in time") : error;
+  }
+}
+
+async function* oneByOne(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces;
+}

@@ -1,0 +1,158 @@
+import { type HttpTarget, loopbacks } from "../../core/base/address.ts";
+import { basicCredentials, excerpt, type Header, type HttpRequest } from "../../core/base/http-message.ts";
+import { redactUrls } from "../../core/base/redact.ts";
+import { deadline } from "../timer.ts";
+import { REFUSED } from "./http.ts";
+import { RequestFailed } from "./request-failed.ts";
+
+// Bun's fetch, for what is off the start path: streams, TLS, bodies. http.ts is what every pod waits for.
+
+export interface StreamedRequest extends HttpRequest {
+  readonly body: Uint8Array<ArrayBuffer> | undefined;
+}
+
+export interface StreamedAnswer {
+  readonly status: number;
+  /** The reason phrase; empty where the server gave none. */
+  readonly statusText: string;
+  /** Where a redirect, which is not followed, points to. */
+  readonly location: string | undefined;
+  /** As it comes, byte for byte: nothing is unpacked. @throws RequestFailed where it breaks off, or time is up */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Sends one request. `timeoutMs` bounds what the server takes in all, its body included, but not what the reader of the body
+ * does between two pieces.
+ * @throws RequestFailed
+ */
+export async function fetchStreamed(request: StreamedRequest, timeoutMs: number): Promise<StreamedAnswer> {
+  const limit = createLimit(timeoutMs);
+  limit.start();
+  try {
+    const response = await fetchFromAny(request, limit.signal);
+    return {
+      status: response.status,
+      statusText: response.statusText,
+      location: response.headers.get("location") ?? undefined,
+      body: piecesOf(response, limit),
+    };
+  } catch (error) {
+    throw failureOf(error, limit.signal);
+  }
+}
+
+/** A limit that can be stopped and started again. */
+interface Limit {
+  readonly signal: AbortSignal;
+  start(): void;
+  stop(): void;
+}
+
+function createLimit(ms: number): Limit {
+  const controller = new AbortController();
+  let leftMs = ms;
+  let since = 0;
+  let cancel = (): void => undefined;
+  return {
+    signal: controller.signal,
+    start() {
+      since = performance.now();
+      cancel = deadline(leftMs, () => controller.abort());
+    },
+    stop() {
+      cancel();
+      leftMs -= performance.now() - since;
+    },
+  };
+}
+
+/** `localhost` is both loopbacks. Over TLS the name stays, which the certificate has to have. */
+async function fetchFromAny(request: StreamedRequest, signal: AbortSignal): Promise<Response> {
+  const { address, isSecure } = request.target;
+  const [first, second] = address.kind === "tcp" && !isSecure ? loopbacks(address.host) : [];
+  if (second === undefined) return fetchFrom(request, first, signal);
+  try {
+    return await fetchFrom(request, first, signal);
+  } catch (error) {
+    if (!notThere.includes(codeOf(error))) throw error;
+    return await fetchFrom(request, second, signal).catch((other) => {
+      throw notThere.includes(codeOf(other)) ? error : other;
+    });
+  }
+}
+
+function fetchFrom(request: StreamedRequest, host: string | undefined, signal: AbortSignal): Promise<Response> {
+  const { method, target, body } = request;
+  return fetch(urlOf(target, host), {
+    method,
+    headers: headersOf(request) as [string, string][],
+    redirect: "manual",
+    decompress: false,
+    signal,
+    ...(body === undefined ? {} : { body }),
+    ...(target.address.kind === "unix" ? { unix: target.address.path } : {}),
+  });
+}
+
+/** Ours, but for those that are given. */
+function headersOf({ target, headers }: StreamedRequest): readonly Header[] {
+  const given = new Set(headers.map(([name]) => name.toLowerCase()));
+  const credentials = basicCredentials({ target, headers });
+  const own: readonly Header[] = [
+    ["Host", target.authority],
+    ["User-Agent", "ebb"],
+    ["Accept-Encoding", "identity"],
+    ...(credentials === undefined ? [] : [credentials]),
+  ];
+  return [...own.filter(([name]) => !given.has(name.toLowerCase())), ...headers];
+}
+
+function urlOf(target: HttpTarget, host: string | undefined): string {
+  const { address, path, isSecure, authority } = target;
+  if (address.kind === "unix") return `http://localhost${path}`;
+  if (isSecure || host === undefined) return `http${isSecure ? "s" : ""}://${authority}${path}`;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${address.port}${path}`;
+}
+
+async function* piecesOf(response: Response, limit: Limit): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of response.body ?? []) {
+      limit.stop();
+      yield piece;
+      limit.start();
+    }
+  } catch (error) {
+    throw failureOf(error, limit.signal);
+  } finally {
+    limit.stop();
+  }
+}
+
+function failureOf(error: unknown, signal: AbortSignal): RequestFailed {
+  if (signal.aborted) return new RequestFailed("late", "no answer in time");
+  const code = codeOf(error);
+  if (code === "ECONNREFUSED") return new RequestFailed("refused", REFUSED);
+  if (notThere.includes(code)) return new RequestFailed("unreachable", `connection failed (${code})`);
+  const { message } = error as Error;
+  const [reason = ""] = message.split(". For more information");
+  return new RequestFailed("broken", reasons[code] ?? excerpt(redactUrls(reason), 200));
+}
+
+/** Nothing has been sent: nobody listens there, or there is no such way. */
+const notThere = ["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "EAFNOSUPPORT"];
+
+/** What Bun's codes mean. */
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "no such socket",
+  ENOTFOUND: "no such host",
+  EPROTO: "the TLS handshake failed; does it speak TLS there?",
+  ECONNRESET: "the connection was closed before the answer was complete",
+  Malformed_HTTP_Response: "the answer is not HTTP",
+  InvalidHTTPResponse: "the answer is not HTTP",
+  UnrequestedUpgrade: "the answer changes the protocol, which nobody asked for",
+};
+
+function codeOf(error: unknown): string {
+  return String((error as NodeJS.ErrnoException).code ?? "");
+}

@@ -1,0 +1,46 @@
+import { originOf } from "../../core/base/address.ts";
+import { basicCredentials, type HttpAnswer, type HttpRequest } from "../../core/base/http-message.ts";
+import { redactUrls } from "../../core/base/redact.ts";
+import { RequestFailed } from "./request-failed.ts";
+
+/** One request over TLS, whose answer's body has so many bytes at the most. Redirects are not followed. */
+export async function requestSecurely(
+  request: HttpRequest,
+  maxAnswer: number,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const { request: undici } = await import("undici"); // few need it
+  try {
+    const credentials = basicCredentials(request);
+    const answer = await undici(originOf(request.target) + request.target.path, {
+      method: request.method as "GET",
+      headers: Object.fromEntries(credentials === undefined ? request.headers : [...request.headers, credentials]),
+      signal,
+    });
+    const headers = Object.entries(answer.headers).map(([name, value]) => [name, String(value)] as const);
+    return {
+      status: answer.statusCode,
+      headers: new Map(headers),
+      body: await textWithin(answer.body, maxAnswer),
+      isReusable: false,
+    };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof RequestFailed) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = `${redactUrls(message)}${code ? ` (${code})` : ""}`;
+    throw new RequestFailed(code === "ECONNREFUSED" ? "refused" : "broken", reason);
+  }
+}
+
+/** Leaves the loop where it is too long, which ends the connection. @throws RequestFailed */
+async function textWithin(body: AsyncIterable<Uint8Array>, mostBytes: number): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of body) {
+    size += piece.length;
+    if (size > mostBytes) throw new RequestFailed("broken", `an answer longer than ${mostBytes / 1024} KiB`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}

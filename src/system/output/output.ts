@@ -1,0 +1,106 @@
+import { type Backlog, createBacklog, type Write } from "../../core/base/backlog.ts";
+import { oneLine, printable } from "../../core/base/text.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
+import { ERRNO, errorText } from "../process/errno.ts";
+import { atExit } from "../process/exit.ts";
+import { native } from "../process/native.ts";
+import { deadline } from "../timer.ts";
+
+const PIECE = 64 * 1024;
+const LONGEST_PAUSE_MS = 32;
+/** As many characters of stderr are kept for a reader that has stopped, as in a pipe. */
+const ROOM = 64 * 1024;
+const LONGEST_RETRY_MS = 1000;
+/** A reader that is only slow still gets the last lines; one that has stopped does not hold up the end. */
+const LAST_TRY_MS = 100;
+
+/** To stderr, which never holds up ebb: the app may share it, and its reader may stop. A live line there makes room. */
+export function writeError(text: string): void {
+  const shown = printable(text);
+  const isDone = errors.add(live === "" ? shown : `${ERASE_LINE}${shown}${live}`);
+  if (!isDone && !isRetrying) retryIn(1);
+}
+
+/** What stands on stderr where lines were dropped; the log says it in its own form. */
+export function describeLossBy(describe: (lines: number) => string): void {
+  describeLoss = describe;
+}
+
+let describeLoss = (lines: number): string => `ebb: warning: ${lines} lines are missing here: stderr was full\n`;
+
+const errors: Backlog = createBacklog(writerTo(2), { room: ROOM, describeLoss: (lines) => describeLoss(lines) });
+
+/** Writes without waiting. Through native, because node:fs costs each start 0.9 ms (measured). */
+export function writerTo(descriptor: number): Write {
+  return (text, from) => {
+    for (;;) {
+      const written = native.write(descriptor, text, from);
+      if (written >= 0) return written;
+      if (written === -ERRNO.EAGAIN) return "full";
+      if (written !== -ERRNO.EINTR) return "failed";
+    }
+  };
+}
+
+let isRetrying = false;
+let endsWithErrors = false;
+
+function retryIn(ms: number): void {
+  isRetrying = true;
+  if (!endsWithErrors) atExit(finishErrors);
+  endsWithErrors = true;
+  deadline(ms, () => {
+    isRetrying = false;
+    if (!errors.flush()) retryIn(Math.min(2 * ms, LONGEST_RETRY_MS));
+  });
+}
+
+/** A last try, before ebb ends or becomes another program. */
+export function finishErrors(): void {
+  for (let ms = 0; ms < LAST_TRY_MS && !errors.flush(); ms++) Bun.sleepSync(1);
+}
+
+const ERASE_LINE = "\r\x1b[K";
+let live = "";
+
+/** Shows a line at the bottom of the terminal at stderr, in place of the one before; an empty one takes it away. */
+export function showLive(line: string): void {
+  const width = process.stderr.columns || 80;
+  const shown = oneLine(line);
+  live = shown.length < width ? shown : `${shown.slice(0, width - 2)}…`;
+  if (errors.flush()) native.write(2, `${ERASE_LINE}${live}`, 0);
+}
+
+/** To a terminal, how it shall show what comes; nothing where it takes nothing now. */
+export function writeControl(sequence: string): void {
+  native.write(1, sequence, 0);
+}
+
+/** To stdout: ebb's own words and others' names. */
+export function writeOutput(text: string): Promise<boolean> {
+  return writeStreamed(new TextEncoder().encode(printable(text)));
+}
+
+/**
+ * Writes all of it as it is to stdout, or stderr, never blocking, so that signals are heard while the reader takes its time. False
+ * where nobody reads any more. @throws Failure 71 where it cannot be written
+ */
+export async function writeStreamed(bytes: Uint8Array, descriptor: 1 | 2 = 1): Promise<boolean> {
+  let pauseMs = 1;
+  for (let at = 0; at < bytes.length; ) {
+    const written = native.writeBytes(descriptor, bytes.subarray(at, at + PIECE));
+    const error = -Math.min(0, written);
+    if (error === ERRNO.EPIPE) return false;
+    if (error === ERRNO.EAGAIN) {
+      await Bun.sleep(pauseMs);
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+      continue;
+    }
+    if (error !== 0 && error !== ERRNO.EINTR) {
+      throw new Failure(EXIT.system, `${descriptor === 1 ? "stdout" : "stderr"}: ${errorText(error)}`);
+    }
+    at += Math.max(0, written);
+    pauseMs = 1;
+  }
+  return true;
+}

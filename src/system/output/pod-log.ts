@@ -1,0 +1,35 @@
+import { createBacklog } from "../../core/base/backlog.ts";
+import { printable } from "../../core/base/text.ts";
+import { readIfThere } from "../file.ts";
+import { atExit } from "../process/exit.ts";
+import { native } from "../process/native.ts";
+import { writerTo } from "./output.ts";
+
+const ROOM = 64 * 1024;
+
+/**
+ * Writes to the pod's own log, the stderr of the container's first process: what an exec hook says is seen nowhere else.
+ * Undefined where this is no exec hook: only what the container runtime has put into the container has no parent there.
+ */
+export function openPodLog(): ((text: string) => void) | undefined {
+  if (process.ppid !== 0 || process.pid === 1) return undefined;
+  const descriptor = native.openLog(`/proc/${firstProcess()}/fd/2`);
+  if (descriptor < 0) return undefined; // another user's, or no /proc: stderr has it all
+  const describeLoss = (lines: number) =>
+    `ebb: warning: ${lines} lines of this drain are missing here: the log was full\n`;
+  const backlog = createBacklog(writerTo(descriptor), { room: ROOM, describeLoss });
+  atExit(backlog.flush);
+  return (text) => backlog.add(printable(text));
+}
+
+/** The container's first process. With shareProcessNamespace that is not PID 1, but the first one in the container's own cgroup. */
+function firstProcess(): string {
+  const own = readIfThere("/proc/self/cgroup");
+  if (own === readIfThere("/proc/1/cgroup")) return "1";
+  const { readdirSync } = require("node:fs") as typeof import("node:fs"); // 0.9 ms, and few need it
+  const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+  const first = all
+    .sort((one, other) => Number(one) - Number(other))
+    .find((pid) => readIfThere(`/proc/${pid}/cgroup`) === own);
+  return first ?? "1";
+}

@@ -1,0 +1,47 @@
+import { oneLine } from "../../core/base/text.ts";
+import { parseArguments } from "../../core/cli/arguments.ts";
+import type { Given } from "../../core/cli/call.ts";
+import { type Options, resolve } from "../../core/cli/option.ts";
+import { options } from "../../core/cli/options.ts";
+import { writeError } from "./output.ts";
+
+const DEFAULT = "/dev/termination-log";
+
+/** Writes why ebb failed, in one line, where the kubelet reads it (`kubectl describe pod` shows it). */
+export function writeTerminationLog(path: string | undefined, reason: string): void {
+  const files = require("node:fs") as typeof import("node:fs"); // 0.9 ms, and few need it
+  const { existsSync } = files;
+  if (path === undefined && !existsSync(DEFAULT)) return;
+  try {
+    writeAtOnce(files, path ?? DEFAULT, `ebb: ${oneLine(reason.replaceAll("\n", "; "))}\n`);
+  } catch (error) {
+    writeError(`ebb: the termination log ${path ?? DEFAULT} could not be written: ${reasonOf(error)}\n`);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === "ENXIO" ? "nobody reads this pipe" : message;
+}
+
+/** In a pipe too, if it has room: that nobody reads it must not hold up the end. */
+function writeAtOnce(
+  { constants, openSync, writeSync, closeSync }: typeof import("node:fs"),
+  path: string,
+  line: string,
+): void {
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NONBLOCK, O_NOCTTY } = constants;
+  const descriptor = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY, 0o666);
+  try {
+    writeSync(descriptor, line);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The same for a command that did not come to have settings: its flags are read for the path alone. */
+export function explain(reason: string, all: Options, { args, env }: Given): void {
+  const { flags } = parseArguments(args, all);
+  const { path } = resolve({ path: options.terminationLog }, { flags, env }).values;
+  writeTerminationLog(path, reason);
+}

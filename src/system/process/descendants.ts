@@ -1,0 +1,28 @@
+import { parseStat } from "../../core/run/process.ts";
+import { SIG } from "../../core/run/signal.ts";
+import { readIfThere } from "../file.ts";
+import type { Log } from "../output/log.ts";
+import { kill, ownChildren } from "./child.ts";
+import { allPids } from "./processes.ts";
+
+/** What is in an uninterruptible sleep, or may not be signalled, holds nothing up. */
+const LIMIT_MS = 1000;
+
+/**
+ * Kills all that descends from the command, where ebb is a subreaper: its own children, one generation after the other, because
+ * what a killed process leaves comes to ebb. ebb alone reaps its children, so that none of these numbers is another process's.
+ */
+export async function killDescendants(others: readonly number[], log: Log): Promise<void> {
+  const end = performance.now() + LIMIT_MS;
+  for (;;) {
+    const pids = (ownChildren() ?? searchChildren()).filter((pid) => !others.includes(pid));
+    if (pids.length === 0) return;
+    const problems = new Set(pids.map((pid) => kill(pid, SIG.KILL)).filter(Boolean));
+    if (performance.now() > end) return log.warn({ pids, problems: [...problems] }, "still there after SIGKILL");
+    await Bun.sleep(1); // those that end are reaped meanwhile
+  }
+}
+
+function searchChildren(): readonly number[] {
+  return allPids().filter((pid) => parseStat(readIfThere(`/proc/${pid}/stat`) ?? "")?.parent === process.pid);
+}

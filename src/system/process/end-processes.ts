@@ -1,0 +1,87 @@
+import { endingSignals, hasEnded, type Process, parseStat, runs } from "../../core/run/process.ts";
+import { signalName } from "../../core/run/signal.ts";
+import { readIfThere } from "../file.ts";
+import { kill } from "./child.ts";
+import { allPids } from "./processes.ts";
+
+/** What became of one process; without a pid, of the search for any. */
+export interface ProcessEnd {
+  readonly pid?: number;
+  readonly isGone: boolean;
+  readonly outcome: string;
+}
+
+/** Ends all processes of this executable, at the same time, by signals; resolves when each is gone or the time is over. */
+export async function endProcesses(name: string, timeoutMs: number): Promise<readonly ProcessEnd[]> {
+  const pids = allPids();
+  const found = processesOf(name, pids);
+  if (found.length > 0) return await Promise.all(found.map((process) => endProcess(process, timeoutMs)));
+  const outcome =
+    pids.length === 0
+      ? "no process can be found: /proc cannot be read"
+      : "no such process here; those of other containers are seen with shareProcessNamespace: true";
+  return [{ isGone: false, outcome }];
+}
+
+/** Whether there is a process of any of these executables. */
+export function isAnyRunning(names: readonly string[]): boolean {
+  const pids = allPids();
+  return names.some((name) => processesOf(name, pids).length > 0);
+}
+
+function processesOf(name: string, pids: readonly number[]): readonly Process[] {
+  const found: Process[] = [];
+  for (const pid of pids) {
+    const seen = readProcess(pid);
+    if (seen !== undefined && runs(seen, name, process.pid)) found.push(seen);
+  }
+  return found;
+}
+
+/** Undefined for one that has ended, and for the kernel's own. */
+function readProcess(pid: number): Process | undefined {
+  const stat = parseStat(readIfThere(`/proc/${pid}/stat`) ?? "");
+  const [argv0 = ""] = (readIfThere(`/proc/${pid}/cmdline`) ?? "").split("\0");
+  if (stat === undefined || hasEnded(stat) || argv0 === "") return undefined;
+  return { ...stat, argv0, exe: readExecutable(pid) };
+}
+
+function readExecutable(pid: number): string | undefined {
+  const { readlinkSync } = require("node:fs") as typeof import("node:fs");
+  try {
+    return readlinkSync(`/proc/${pid}/exe`);
+  } catch {
+    return undefined; // not this user's: its name tells
+  }
+}
+
+async function endProcess(target: Process, timeoutMs: number): Promise<ProcessEnd> {
+  const { pid } = target;
+  const start = performance.now();
+  for (const [index, signal] of endingSignals.entries()) {
+    if (isGone(target)) return { pid, isGone: true, outcome: "gone" };
+    const problem = kill(pid, signal);
+    if (problem !== undefined) {
+      const need = "run ebb as that process's user, or give it the capability KILL";
+      return { pid, isGone: false, outcome: `${signalName(signal)}: ${problem}: ${need}` };
+    }
+    const until = start + (timeoutMs * (index + 1)) / endingSignals.length;
+    if (await watchItEnd(target, until)) return { pid, isGone: true, outcome: `gone after ${signalName(signal)}` };
+  }
+  return { pid, isGone: false, outcome: "still there after SIGKILL" };
+}
+
+async function watchItEnd(target: Process, until: number): Promise<boolean> {
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 1.2, 25)) {
+    if (isGone(target)) return true;
+    const leftMs = until - performance.now();
+    if (leftMs <= 0) return false;
+    await Bun.sleep(Math.min(waitMs, leftMs));
+  }
+}
+
+/** Also where its pid is another process's by now. */
+function isGone({ pid, startTicks }: Process): boolean {
+  const now = parseStat(readIfThere(`/proc/${pid}/stat`) ?? "");
+  return now === undefined || hasEnded(now) || now.startTicks !== startTicks;
+}

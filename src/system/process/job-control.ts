@@ -1,0 +1,44 @@
+import { SIG, type SignalNumber } from "../../core/run/signal.ts";
+import { type Child, kill } from "./child.ts";
+import { native } from "./native.ts";
+
+// Without a terminal a stop signal that ebb has passed on stops ebb, too, once it has stopped the child (as dumb-init does).
+// At a terminal ebb and its child are one job to the shell: they stop and go on together, and where the shell gives the
+// terminal to ebb, the child has it. ebb ignores SIGTTOU, so that nothing here stops it in the background.
+
+/** From a child that has ended or stopped. One that is in the background has none: it is somebody else's. */
+export function takeTerminalBack(child: Child): void {
+  if (!child.hasTerminal) return;
+  native.setForegroundGroup(child.terminal, ownGroup());
+  child.hasTerminal = false;
+}
+
+/** A child that has stopped (Ctrl-Z, or it wants the terminal from the background): ebb stops too, until the shell continues it. */
+export function stopWith(child: Child, signal: SignalNumber): void {
+  if (child.terminal < 0) return child.isToStop ? native.suspend() : undefined; // its SIGCONT comes as each signal does
+  if (child.sharesGroup) return void kill(process.pid, SIG.STOP);
+  if (child.hasTerminal) takeTerminalBack(child);
+  else if (signal === SIG.STOP) return;
+  else if (foreground(child) === ownGroup()) return goOn(child);
+  const isContinued = native.stop() !== 0; // its SIGCONT comes as each signal does, and calls goOn
+  if (!isContinued && signal === SIG.TSTP) goOn(child);
+}
+
+/** After SIGCONT: the child continues, with the terminal where the shell has given it to ebb. */
+export function goOn(child: Child): void {
+  if (foreground(child) === ownGroup()) {
+    native.setForegroundGroup(child.terminal, child.pid);
+    child.hasTerminal = true;
+  } else if (foreground(child) === native.groupOf(process.ppid)) {
+    child.hasTerminal = false;
+  }
+  kill(-child.pid, SIG.CONT);
+}
+
+function foreground({ terminal }: Child): number {
+  return native.foregroundGroup(terminal);
+}
+
+function ownGroup(): number {
+  return native.groupOf(0);
+}

@@ -1,0 +1,95 @@
+import type { Owner } from "../../core/status/proc-net.ts";
+import { type Process, type ProcessTable, parseProcess } from "../../core/status/proc-pid.ts";
+import { readIfThere } from "../file.ts";
+
+export interface SeenProcesses extends ProcessTable {
+  /** Who has which socket open, by the socket's inode. */
+  readonly owners: ReadonlyMap<number, Owner>;
+}
+
+const SETTLE_MS = 50;
+
+/** As `readProcesses`, without zombies that are none a moment later: what has just ended, and is about to be reaped. */
+export async function readSettledProcesses(): Promise<SeenProcesses | undefined> {
+  const first = readProcesses();
+  const zombies = zombiesOf(first);
+  if (zombies.size === 0) return first;
+  await Bun.sleep(SETTLE_MS);
+  const seen = readProcesses();
+  const processes = seen?.processes.filter(({ pid, state }) => state !== "zombie" || zombies.has(pid)) ?? [];
+  return seen === undefined ? undefined : { ...seen, processes };
+}
+
+function zombiesOf(seen: SeenProcesses | undefined): ReadonlySet<number> {
+  return new Set(seen?.processes.filter(({ state }) => state === "zombie").map(({ pid }) => pid));
+}
+
+/** All processes that /proc shows, and their sockets as far as ebb may read them; undefined without /proc. */
+function readProcesses(): SeenProcesses | undefined {
+  const pids = allPids();
+  if (pids.length === 0) return undefined;
+  const processes: Process[] = [];
+  const owners = new Map<number, Owner>();
+  let unreadable = 0;
+  for (const pid of pids) {
+    const seen = parseProcess(readIfThere(`/proc/${pid}/stat`) ?? "");
+    if (seen === undefined) continue; // it has ended meanwhile
+    processes.push(seen);
+    const inodes = seen.state === "zombie" ? [] : socketsOf(pid);
+    if (inodes === undefined) unreadable += 1;
+    for (const inode of inodes ?? []) owners.set(inode, { pid: seen.pid, name: seen.name });
+  }
+  return {
+    processes,
+    owners,
+    unreadable,
+    self: process.pid,
+    ownCgroup: readIfThere("/proc/self/cgroup"),
+    initCgroup: readIfThere("/proc/1/cgroup"),
+    uptimeMs: uptimeMs(),
+    isInitOwn: isInitOwn(),
+    commandOf: (pid) => (readIfThere(`/proc/${pid}/cmdline`) ?? "").split("\0").slice(0, -1),
+  };
+}
+
+/** Of all processes that /proc shows; none where it is not mounted. */
+export function allPids(): readonly number[] {
+  const names = unlessGone(() => fs().readdirSync("/proc"), []) ?? [];
+  return names.filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
+/** The inodes of the sockets that a process has open; undefined where ebb may not see them: another user's. */
+function socketsOf(pid: number): readonly number[] | undefined {
+  const folder = `/proc/${pid}/fd`;
+  const names = unlessGone(() => fs().readdirSync(folder), []);
+  const links = names?.map((name) => unlessGone(() => fs().readlinkSync(`${folder}/${name}`), ""));
+  if (links === undefined || links.includes(undefined)) return undefined;
+  return links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link ?? "")?.[1] ?? []).map(Number);
+}
+
+/** `gone` for what has ended or was closed meanwhile; undefined for what is not allowed. */
+function unlessGone<T>(look: () => T, gone: T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "EACCES" || code === "EPERM" ? undefined : gone;
+  }
+}
+
+/** Loaded here, because it costs 0.9 ms that few need. */
+function fs(): typeof import("node:fs") {
+  return require("node:fs");
+}
+
+function isInitOwn(): boolean | undefined {
+  const fileOf = (pid: number | "self") => unlessGone(() => fs().statSync(`/proc/${pid}/exe`), undefined);
+  const [init, self] = [fileOf(1), fileOf("self")];
+  return init === undefined || self === undefined ? undefined : init.ino === self.ino && init.dev === self.dev;
+}
+
+/** proc_uptime(5): seconds since boot. */
+function uptimeMs(): number | undefined {
+  const seconds = Number(readIfThere("/proc/uptime")?.split(" ")[0]);
+  return Number.isNaN(seconds) ? undefined : seconds * 1000;
+}

@@ -1,0 +1,46 @@
+import type { Log } from "../output/log.ts";
+import { writeError } from "../output/output.ts";
+import { deadline } from "../timer.ts";
+
+let goOn: ((error: unknown) => void) | undefined;
+
+/** From now on an error that nobody has caught ends nothing: `call` says it. */
+export function surviveErrors(call: (error: unknown) => void): void {
+  goOn = call;
+}
+
+/** Whether ebb goes on after an error that nobody has caught. */
+export function isSurvived(error: unknown): boolean {
+  goOn?.(error);
+  return goOn !== undefined;
+}
+
+/** Says it, also where the log itself has failed. */
+export function logBug(log: Log, error: unknown, what: string): void {
+  const detail = error instanceof Error ? error.stack : String(error);
+  try {
+    log.error({ error: detail }, `a bug in ebb: ${what}`);
+  } catch {
+    writeError(`ebb: error: a bug in ebb: ${what}: ${detail}\n`);
+  }
+}
+
+/** Never rejects: where `work` does, that is said, and there is nothing. */
+export async function orSaid<T>(work: () => Promise<T>, log: Log, what: string): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    logBug(log, error, what);
+    return undefined;
+  }
+}
+
+/** More than what has its own bound takes: only an error that nobody expects can hold it up for longer. */
+const SPARE_MS = 1000;
+
+/** Resolves as `work` does, and with undefined where that takes longer than it can. */
+export function bounded<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const cancel = deadline(ms + SPARE_MS, () => resolve(undefined));
+  return Promise.race([work, promise]).finally(cancel);
+}

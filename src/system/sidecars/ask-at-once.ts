@@ -1,0 +1,106 @@
+import { type Address, loopbacks } from "../../core/base/address.ts";
+import {
+  createAnswerReader,
+  encodeRequest,
+  type HttpAnswer,
+  type HttpRequest,
+  parseAnswer,
+} from "../../core/base/http-message.ts";
+import { MAX_ANSWER, type OnBody, REFUSED, tooLong } from "../http/http.ts";
+import { RequestFailed } from "../http/request-failed.ts";
+import { ERRNO } from "../process/errno.ts";
+import { countReadBytes } from "../process/memory.ts";
+import { native } from "../process/native.ts";
+
+/** A proxy on loopback answers within a tenth of a millisecond. A slower one is asked again, without blocking. */
+const PATIENCE_MS = 3;
+const LONGEST_REST_MS = 5;
+
+/**
+ * The answer of a server in this pod that answers at once; undefined where none has come: the usual way then tells more. A start
+ * that finds its sidecar ready needs no event loop, no timers and no connection of Bun's: that is 0.7 ms (measured).
+ */
+export function askAtOnce(request: HttpRequest, maxAnswer = MAX_ANSWER): HttpAnswer | undefined {
+  const { address, isSecure } = request.target;
+  const connection = isSecure ? -1 : send(address, encodeRequest(request));
+  if (connection < 0) return undefined;
+  const answer = answerOver(connection, request.method, maxAnswer);
+  native.close(connection);
+  return answer;
+}
+
+/**
+ * The answer of a server in this pod, however long it takes. It was sent when this returns, and no event loop was needed for it:
+ * that is 0.3 ms (measured). With `onBody` it may be of any length, and leaves no memory behind, as Bun's own sockets do (half a
+ * megabyte for each piece). Undefined where only the usual way can tell. Rejects as `HttpClient.request`.
+ */
+export function askDirectly(
+  request: HttpRequest,
+  signal: AbortSignal,
+  onBody?: OnBody,
+): Promise<HttpAnswer> | undefined {
+  const { address, isSecure } = request.target;
+  const connection = isSecure ? -1 : send(address, encodeRequest(request));
+  if (refusals.includes(-connection)) return Promise.reject(new RequestFailed("refused", REFUSED));
+  return connection < 0 ? undefined : hear(connection, request.method, { signal, onBody });
+}
+
+const refusals: readonly number[] = [ERRNO.ECONNREFUSED, ERRNO.ENOENT];
+
+interface Hearing {
+  readonly signal: AbortSignal;
+  readonly onBody: OnBody | undefined;
+}
+
+async function hear(connection: number, method: string, { signal, onBody }: Hearing): Promise<HttpAnswer> {
+  await undefined; // all that is sent at the same time is sent first
+  const reader = createAnswerReader(method, onBody);
+  let length = 0;
+  let withinMs = PATIENCE_MS;
+  try {
+    for (let restMs = 1; ; ) {
+      signal.throwIfAborted();
+      const piece = native.receive(connection, withinMs);
+      withinMs = 0;
+      length += piece?.length ?? 0;
+      if (onBody === undefined && length > MAX_ANSWER) throw new RequestFailed("broken", tooLong(MAX_ANSWER));
+      const parsed = reader.take(piece ?? "", piece === "");
+      if (parsed.kind === "garbage") throw new RequestFailed("broken", parsed.reason);
+      if (parsed.kind === "answer") return parsed.answer;
+      const isMuch = piece !== undefined && countReadBytes(piece.length);
+      if (piece === undefined || isMuch) await Bun.sleep(isMuch ? 0 : restMs); // signals and timers are heard meanwhile
+      restMs = Math.min(restMs * 1.2, LONGEST_REST_MS);
+    }
+  } finally {
+    native.close(connection);
+  }
+}
+
+/** Undefined: there is more to come. */
+function answerIn(text: string, isEnd: boolean, method: string, max: number): HttpAnswer | RequestFailed | undefined {
+  if (text.length > max) return new RequestFailed("broken", tooLong(max));
+  const parsed = parseAnswer(text, isEnd, method);
+  if (parsed.kind === "garbage") return new RequestFailed("broken", parsed.reason);
+  return parsed.kind === "answer" ? parsed.answer : undefined;
+}
+
+/** A connection over which it was sent; less than 0: there is none. */
+function send(address: Address, text: string): number {
+  if (address.kind === "unix") return native.ask(address.path, 0, text);
+  let connection = -1;
+  for (const host of loopbacks(address.host)) if (connection < 0) connection = native.ask(host, address.port, text);
+  return connection;
+}
+
+function answerOver(connection: number, method: string, maxAnswer: number): HttpAnswer | undefined {
+  const end = performance.now() + PATIENCE_MS;
+  let text = "";
+  for (;;) {
+    const piece = native.receive(connection, Math.max(0, Math.ceil(end - performance.now())));
+    if (piece === undefined) return undefined;
+    text += piece;
+    const answer = answerIn(text, piece === "", method, maxAnswer);
+    if (answer instanceof RequestFailed) return undefined;
+    if (answer !== undefined || performance.now() > end) return answer;
+  }
+}

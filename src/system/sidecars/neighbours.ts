@@ -1,0 +1,278 @@
+import { type HttpTarget, parseHttpTarget } from "../../core/base/address.ts";
+import type { Settings } from "../../core/cli/options.ts";
+import { type Heard, type Listener, retold, suggestedBy } from "../../core/sidecars/detect.ts";
+import type { PodFacts } from "../../core/sidecars/kind.ts";
+import { identityOf } from "../../core/sidecars/ownership/identity.ts";
+import { networkOf } from "../../core/sidecars/ownership/network.ts";
+import {
+  adminOf,
+  judgeOwner,
+  type Neighbour,
+  notNamed,
+  notProxy,
+  type Self,
+  type Stranger,
+  unproved,
+  urlOf,
+} from "../../core/sidecars/ownership/proof.ts";
+import { type FoundSidecar, foundIn, moveAdmin, quitAtAdmin } from "../../core/sidecars/plan.ts";
+import { kindOf, type SidecarName } from "../../core/sidecars/registry.ts";
+import { readIfThere } from "../file.ts";
+import { type Asking, ask } from "./ask-proxy.ts";
+
+// Loaded where neither annotations, variables nor the user name the proxy. Each listener is asked with one small GET.
+/** What somebody who is asked has at least, where there is no next look: a busy node takes its time. */
+const PATIENCE_MS = 2000;
+/** Listeners on loopback that are asked, in all. */
+const MAX_ASKED = 32;
+const PLAIN = "envoy";
+
+export interface NeighbourOptions extends PodFacts {
+  readonly settings: Settings<"hostNetwork" | "appPort" | "podAnnotations"> & Partial<Settings<"admin">>;
+}
+
+export interface HearContext {
+  readonly signal: AbortSignal;
+  /** There is no next look. */
+  readonly isLast: boolean;
+  /** How long what is meant to be done may take in all. */
+  readonly actMs?: number | undefined;
+}
+
+export interface SettleContext {
+  readonly signal: AbortSignal;
+  readonly actMs?: number | undefined;
+  /** Something is about to be done to them: what they have answered before proves nothing on the node's network. */
+  readonly isAct: boolean;
+}
+
+/** What was found out of those that listen. */
+export interface Heards {
+  readonly heard: readonly Heard[];
+  readonly strangers: readonly Stranger[];
+}
+
+export interface Settled {
+  readonly found: readonly FoundSidecar[];
+  readonly strangers: readonly Stranger[];
+}
+
+export interface Neighbours {
+  /** The proxies among those that listen. Nobody who has answered is asked a second time. */
+  hear(listeners: readonly Listener[], context: HearContext): Promise<Heards>;
+  /** Those that were found, their admin interfaces where they are; without those that nothing proves. */
+  settle(found: readonly FoundSidecar[], listeners: readonly Listener[], context: SettleContext): Promise<Settled>;
+}
+
+export function createNeighbours(options: NeighbourOptions): Neighbours {
+  let known: Self | undefined;
+  const context = (listeners: readonly Listener[], signal: AbortSignal, isLast: boolean): Context => {
+    known ??= readSelf(options, listeners);
+    const appPorts = new Set(options.settings.appPort);
+    const others = listeners.filter(({ port }) => !appPorts.has(port));
+    return { ...options, self: known, appPorts, listeners: others, isLast, signal };
+  };
+  return {
+    hear: (listeners, { signal, isLast, actMs }) => {
+      const first = context(listeners, signal, false);
+      return hear(isLast ? { ...first, patienceMs: patienceOf(actMs) } : first);
+    },
+    settle: (found, listeners, { signal, isAct, actMs }) => {
+      const last = { ...context(listeners, signal, true), ...(isAct ? { patienceMs: patienceOf(actMs) } : {}) };
+      const isAsked = isAct && isShared(last);
+      return settle(found, isAsked ? { ...last, since: performance.now() } : last);
+    },
+  };
+}
+
+/** Who takes long to say whose it is leaves most of the time to what is to be done. */
+function patienceOf(actMs = 0): number {
+  return Math.max(PATIENCE_MS, actMs / 4);
+}
+
+interface Context extends NeighbourOptions, Asking {
+  readonly self: Self;
+  /** But for the app's. */
+  readonly listeners: readonly Listener[];
+}
+
+/** The network may be the node's, where other pods listen too. */
+function isShared({ self }: Context): boolean {
+  return self.network.kind !== "own";
+}
+
+function readSelf({ settings, env }: NeighbourOptions, listeners: readonly Listener[]): Self {
+  const mounts = readIfThere("/proc/self/mountinfo");
+  const hosts = readIfThere("/etc/hosts");
+  const listening = new Set(listeners.map(({ port }) => port));
+  const network = networkOf({ told: settings.hostNetwork, env, hosts, mounts, listening });
+  if (network.kind === "own") return { network, pod: {} };
+  const podinfo = settings.podAnnotations.slice(0, settings.podAnnotations.lastIndexOf("/") + 1);
+  const account = "/var/run/secrets/kubernetes.io/serviceaccount/";
+  const pod = identityOf({
+    env,
+    mounts,
+    name: readIfThere(`${podinfo}name`),
+    namespace: readIfThere(`${podinfo}namespace`),
+    uid: readIfThere(`${podinfo}uid`),
+    token: readIfThere(`${account}token`),
+    accountNamespace: readIfThere(`${account}namespace`),
+  });
+  return { network, pod };
+}
+
+async function hear(context: Context): Promise<Heards> {
+  const ports = new Set(context.listeners.map(({ port }) => port));
+  const suggested = suggestedBy(ports);
+  const names = suggested.map(({ name }) => name);
+  const all = await Promise.all(suggested.map((one) => hearOne(one, names, context)));
+  const heard = all.filter((one) => one !== undefined && "by" in one) as readonly Heard[];
+  const strangers = all.filter((one) => one !== undefined && "reason" in one) as readonly Stranger[];
+  if (heard.length > 0) return { heard, strangers };
+  const known = new Set(suggested.flatMap(({ name }) => portOf(adminIn(name, context)) ?? []));
+  const others = await discover({
+    ...context,
+    listeners: context.listeners.filter(({ port }) => !known.has(port)),
+  });
+  return { heard: others.heard, strangers: [...strangers, ...others.strangers] };
+}
+
+/** A proxy that a port suggests; undefined: there is none. */
+async function hearOne(
+  { name, port }: { readonly name: SidecarName; readonly port: number },
+  names: readonly SidecarName[],
+  context: Context,
+): Promise<Heard | Stranger | undefined> {
+  const admin = adminIn(name, context);
+  const neighbour = await ask(name, admin, context);
+  const isOwn = !isShared(context);
+  if (neighbour.kind === "silent") return isOwn ? { name, by: `port ${port}`, isSuggested: true } : undefined;
+  if (neighbour.kind === "other") return neighbour.problem === undefined ? undefined : unproved(name, admin, neighbour);
+  const owner = judgeOwner(admin, neighbour, context.self);
+  if (owner !== "ours") return owner;
+  const by = isOwn ? `port ${port}` : `port ${port}, which names this pod`;
+  // a mesh's Envoy may be on the port that is usual for a plain one
+  const told = annotationsOf(neighbour);
+  if (name !== PLAIN || neighbour.name === PLAIN || names.includes(neighbour.name)) return { name, by, ...told };
+  return { name: neighbour.name, by, admin: urlOf(admin), ...told };
+}
+
+function annotationsOf({ annotations }: Extract<Neighbour, { kind: "proxy" }>): Pick<Heard, "annotations"> {
+  return annotations === undefined ? {} : { annotations };
+}
+
+function adminIn(name: SidecarName, context: Context): HttpTarget {
+  return adminOf(name, foundIn(context, [name])[0]?.adjustment?.admin);
+}
+
+function portOf({ address }: HttpTarget): number | undefined {
+  return address.kind === "tcp" ? address.port : undefined;
+}
+
+/** The Envoys on loopback, wherever they listen. On the node's network there are too many others: only who can be told apart is asked. */
+async function discover(context: Context): Promise<Heards> {
+  const { self, listeners } = context;
+  const heard: Heard[] = [];
+  const strangers: Stranger[] = [];
+  if (isShared(context) && Object.values(self.pod).every((part) => part === undefined)) return { heard, strangers };
+  const admins = [...new Set(listeners.flatMap(adminAt))].slice(0, MAX_ASKED);
+  const asked = await Promise.all(
+    admins.map(async (url) => {
+      const admin = parseHttpTarget(url) as HttpTarget;
+      return { url, admin, neighbour: await ask(PLAIN, admin, context) };
+    }),
+  );
+  for (const { url, admin, neighbour } of asked) {
+    if (neighbour.kind !== "proxy") continue;
+    const owner = judgeOwner(admin, neighbour, self);
+    const by = `/server_info at ${url}`;
+    if (owner === "ours") heard.push({ name: neighbour.name, by, admin: url, ...annotationsOf(neighbour) });
+    else strangers.push(owner);
+  }
+  return { heard, strangers };
+}
+
+function adminAt({ loopback, port }: Listener): readonly string[] {
+  if (loopback === undefined) return [];
+  return [`http://${loopback === "::1" ? "[::1]" : loopback}:${port}`];
+}
+
+async function settle(found: readonly FoundSidecar[], context: Context): Promise<Settled> {
+  const listening = new Set(context.listeners.map(({ port }) => port));
+  const strangers: Stranger[] = [];
+  const settled: FoundSidecar[] = [];
+  for (const one of found) {
+    const outcome = await settleOne(one, listening, context);
+    if ("reason" in outcome) strangers.push(outcome);
+    else settled.push(outcome);
+  }
+  return { found: settled, strangers };
+}
+
+async function settleOne(
+  found: FoundSidecar,
+  listening: ReadonlySet<number>,
+  context: Context,
+): Promise<FoundSidecar | Stranger> {
+  if (isInDoubt(found, context)) return await settleShared(found, listening, context);
+  const { isSuggested, ...one } = found;
+  const admin = adminOf(one.name, one.adjustment?.admin);
+  if (isSuggested === undefined && (!isEnvoy(one) || isListening(admin, listening))) return one;
+  const neighbour: Neighbour = isSuggested === undefined ? { kind: "silent" } : await ask(one.name, admin, context);
+  if (neighbour.kind === "proxy") {
+    return neighbour.annotations === undefined ? one : retold(one, neighbour.annotations, context);
+  }
+  const moved = neighbour.kind === "silent" && isEnvoy(one) ? await elsewhere(one.name, context) : undefined;
+  if (moved !== undefined) return moveAdmin(one, moved);
+  return isSuggested === undefined ? one : unproved(one.name, admin, neighbour);
+}
+
+/** Before something is done to it: on the node's network each proxy; where nothing tells whose it is, those that only ports tell of. */
+function isInDoubt({ name, isHeard }: FoundSidecar, { since, self }: Context): boolean {
+  return since !== undefined && !kindOf(name).isCompanion && (self.network.kind === "node" || isHeard === true);
+}
+
+/**
+ * One that the user or its pod names is this pod's where it should be, unless who is there names another pod, is no proxy or does not answer; and
+ * elsewhere where it names this pod. One that only a port tells of must name this pod, now.
+ */
+async function settleShared(
+  found: FoundSidecar,
+  listening: ReadonlySet<number>,
+  context: Context,
+): Promise<FoundSidecar | Stranger> {
+  const { isSuggested: _, isHeard, ...one } = found;
+  const given = context.settings.admin;
+  if (given !== undefined) return quitAtAdmin(one, urlOf(given));
+  const admin = adminOf(one.name, one.adjustment?.admin);
+  const neighbour = isListening(admin, listening) ? await ask(one.name, admin, context) : gone;
+  const owner = neighbour.kind === "proxy" ? judgeOwner(admin, neighbour, context.self) : undefined;
+  if (owner === "ours") return isEnvoy(one) ? quitAtAdmin(one, urlOf(admin)) : one;
+  const moved = isEnvoy(one) ? await elsewhere(one.name, context) : undefined;
+  if (moved !== undefined) return quitAtAdmin(moveAdmin(one, moved), moved);
+  if (neighbour === gone) return one;
+  if (isHeard === true) return owner ?? unproved(one.name, admin, neighbour);
+  if (owner?.isOthers === true) return notNamed(one.name, admin, owner);
+  if (neighbour.kind === "silent" || (neighbour.kind === "other" && neighbour.problem === undefined)) {
+    return notNamed(one.name, admin, notProxy(admin, neighbour, { name: one.name, network: context.self.network }));
+  }
+  return one;
+}
+
+/** Nobody listens there. */
+const gone: Neighbour = { kind: "silent" };
+
+function isEnvoy({ name }: FoundSidecar): boolean {
+  return kindOf(name).drainPath !== undefined;
+}
+
+function isListening({ address }: HttpTarget, listening: ReadonlySet<number>): boolean {
+  return address.kind === "unix" || listening.has(address.port);
+}
+
+/** Where an Envoy of this kind has its admin interface; else one that may be of any kind. */
+async function elsewhere(name: SidecarName, context: Context): Promise<string | undefined> {
+  const { heard } = await discover(context);
+  const of = (wanted: (other: SidecarName) => boolean) => heard.find((other) => wanted(other.name))?.admin;
+  return of((other) => other === name) ?? of((other) => other === PLAIN || name === PLAIN);
+}

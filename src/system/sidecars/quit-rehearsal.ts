@@ -1,0 +1,34 @@
+import type { HttpAnswer } from "../../core/base/http-message.ts";
+import { SIG } from "../../core/run/signal.ts";
+import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import { kill } from "../process/child.ts";
+import { quitAll } from "./quit.ts";
+import { type Ask, askServer } from "./quit-request.ts";
+
+const TIMEOUT_MS = 100;
+
+/** No file can be there. */
+const nobody = {
+  path: "/",
+  authority: "nobody",
+  isSecure: false,
+  address: { kind: "unix", path: "/proc/nobody" },
+} as const;
+
+const answer: HttpAnswer = { status: 200, headers: new Map(), body: "", isReusable: false };
+
+/**
+ * A quit of a sidecar of this name with nobody to hear it, and a SIGCHLD without a child that has ended. JavaScript that has run
+ * before runs faster: from the child's end to the quit it is a third less time, for 0.15 MB (measured: exit-to-quit in test/bench).
+ */
+export async function rehearseQuit(name: Sidecar["name"]): Promise<void> {
+  kill(process.pid, SIG.CHLD);
+  const quits = [{ method: "POST", target: nobody }];
+  const sidecar = { name, isNative: false, envoy: undefined, ready: [], quits, processes: [] };
+  await quitAll([sidecar], { timeoutMs: TIMEOUT_MS, headers: [], wereReady: true, ask: askAndPretend });
+}
+
+const askAndPretend: Ask = async (request, signal) => {
+  await askServer(request, signal).catch(() => undefined); // refused, as it must be
+  return answer;
+};

@@ -1,0 +1,20 @@
+import type { Header, HttpAnswer, HttpRequest } from "../../core/base/http-message.ts";
+import type { QuitRequest } from "../../core/sidecars/sidecar.ts";
+import { createHttpClient } from "../http/http.ts";
+import { askDirectly } from "./ask-at-once.ts";
+
+/** Asks once. @throws RequestFailed; the signal's reason when it is aborted */
+export type Ask = (request: HttpRequest, signal: AbortSignal) => Promise<HttpAnswer>;
+
+export async function askServer(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  const answering = askDirectly(request, signal);
+  if (answering !== undefined) return await answering;
+  using client = createHttpClient();
+  return await client.request(request, signal);
+}
+
+/** The user's, and the quit's own where the user has none of that name. */
+export function headersOf({ headers: own = [] }: QuitRequest, given: readonly Header[]): HttpRequest["headers"] {
+  const names = new Set(given.map(([name]) => name.toLowerCase()));
+  return [...given, ...own.filter(([name]) => !names.has(name.toLowerCase()))];
+}

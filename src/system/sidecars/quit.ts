@@ -1,0 +1,314 @@
+import { type Address, isLoopback } from "../../core/base/address.ts";
+import { toTenths } from "../../core/base/duration.ts";
+import type { Header } from "../../core/base/http-message.ts";
+import { judgeOf, type Probe } from "../../core/sidecars/probe.ts";
+import { describeQuit } from "../../core/sidecars/quit.ts";
+import {
+  type Action,
+  begin,
+  type Event,
+  type Life,
+  type Policy,
+  type Result,
+  step,
+} from "../../core/sidecars/quitting.ts";
+import type { QuitRequest, Sidecar } from "../../core/sidecars/sidecar.ts";
+import { acceptsConnections, doorAt } from "../http/door.ts";
+import { tryConnect } from "../http/http.ts";
+import { RequestFailed } from "../http/request-failed.ts";
+import { createQueue, type Queue } from "../queue.ts";
+import { deadline, leftUntil } from "../timer.ts";
+import { locate } from "./admin-socket.ts";
+import { clientFor } from "./prober.ts";
+import { type Ask, askServer, headersOf } from "./quit-request.ts";
+import { probeOnce } from "./ready.ts";
+
+export interface QuitOptions {
+  /** For each quit: until it was answered and the sidecar is gone. */
+  readonly timeoutMs: number;
+  /** For all of them; by default as long as it takes. */
+  readonly withinMs?: number;
+  readonly headers: readonly Header[];
+  /** Whether the sidecars have been up: where nobody listens any more, they are gone, not late. */
+  readonly wereReady: boolean;
+  /** What asks instead of `askServer`. */
+  readonly ask?: Ask;
+}
+
+/** What became of one quit. `ok`: the sidecar took it, and is gone where that can be seen, or leaves by itself. */
+export interface QuitReport {
+  readonly sidecar: Sidecar["name"];
+  readonly request: string;
+  readonly ok: boolean;
+  readonly outcome: string;
+  readonly status?: number;
+  /** The stack of a bug in ebb. */
+  readonly error?: string;
+  readonly tookMs: number;
+}
+
+/**
+ * Tells all sidecars to quit, at the same time, and watches that they go; before that what is asked before them (`+`), until it was
+ * answered, failed once, or is out of time. Never rejects: what goes wrong with one is its report, and the others go on.
+ */
+export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions): Promise<readonly QuitReport[]> {
+  const { timeoutMs, withinMs = 2 * timeoutMs } = options;
+  const until = performance.now() + withinMs;
+  const ends: Promise<readonly QuitReport[]>[] = [];
+  const heard: Promise<void>[] = [];
+  for (const sidecar of sidecars) {
+    for (const quit of sidecar.quits) {
+      if (quit.isMore !== true) continue;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      heard.push(promise);
+      const limits = { ...options, timeoutMs: Math.min(timeoutMs, withinMs) };
+      const end = async () => [(await quitOne({ sidecar, quit, onHeard: resolve }, limits)).report];
+      ends.push(guarded(sidecar, end).finally(resolve));
+    }
+  }
+  if (heard.length > 0) await within(withinMs / 2, Promise.all(heard));
+  const limits = { ...options, timeoutMs: Math.min(timeoutMs, leftUntil(until)) };
+  for (const sidecar of sidecars) ends.push(guarded(sidecar, () => endOne(sidecar, limits)));
+  return gather(await Promise.all(ends));
+}
+
+function within(ms: number, done: Promise<unknown>): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = deadline(ms, resolve);
+  return Promise.race([done, promise]).finally(cancel);
+}
+
+function gather<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  const all: T[] = [];
+  for (const list of lists) all.push(...list);
+  return all;
+}
+
+async function guarded({ name }: Sidecar, end: () => Promise<readonly QuitReport[]>): Promise<readonly QuitReport[]> {
+  const start = performance.now();
+  try {
+    return await end();
+  } catch (error) {
+    const outcome = "a bug in ebb, please report it";
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return [{ sidecar: name, request: "quit", ok: false, outcome, error: stack, tookMs: since(start) }];
+  }
+}
+
+/** A sidecar's own quits. Its processes are signalled only where it has taken none: one that is draining is left to go. */
+async function endOne(found: Sidecar, options: QuitOptions): Promise<readonly QuitReport[]> {
+  const sidecar = locate(found);
+  const until = performance.now() + options.timeoutMs;
+  const quits: Promise<Told>[] = [];
+  const signals: Promise<readonly QuitReport[]>[] = [];
+  for (const quit of sidecar.quits) if (quit.isMore !== true) quits.push(quitOne({ sidecar, quit }, options));
+  for (const name of sidecar.processes) signals.push(signalAll(sidecar, name, options.timeoutMs));
+  const reports: QuitReport[] = [];
+  let isTaken = false;
+  for (const told of await Promise.all(quits)) {
+    reports.push(told.report);
+    isTaken ||= told.isTaken;
+  }
+  reports.push(...gather(await Promise.all(signals)));
+  if (!isTaken)
+    for (const name of sidecar.lastResort ?? []) reports.push(...(await signalAll(sidecar, name, leftUntil(until))));
+  return reports;
+}
+
+async function signalAll({ name }: Sidecar, executable: string, timeoutMs: number): Promise<readonly QuitReport[]> {
+  const start = performance.now();
+  const { endProcesses } = await import("../process/end-processes.ts"); // few quits need it
+  const ends = await endProcesses(executable, timeoutMs);
+  return ends.map(({ pid, isGone, outcome }) => ({
+    sidecar: name,
+    request: pid === undefined ? `signal ${executable}` : `signal ${executable} (pid ${pid})`,
+    ok: isGone,
+    outcome,
+    tookMs: since(start),
+  }));
+}
+
+function since(start: number): number {
+  return toTenths(performance.now() - start);
+}
+
+interface Quit {
+  readonly sidecar: Sidecar;
+  readonly quit: QuitRequest;
+  /** Called when it was answered, or has failed, for the first time. */
+  readonly onHeard?: () => void;
+}
+
+interface Told {
+  readonly report: QuitReport;
+  readonly isTaken: boolean;
+}
+
+/** What a quit's actions share. */
+interface Quitting extends Quit {
+  readonly options: QuitOptions;
+  readonly queue: Queue<Event | Bug>;
+  /** Ends what is under way when the quit is over. */
+  readonly over: AbortSignal;
+  /** What is asked now, and since when. */
+  asked: QuitRequest;
+  since: number;
+}
+
+/** Something that nobody expected. */
+interface Bug {
+  readonly kind: "bug";
+  readonly error: unknown;
+}
+
+async function quitOne(one: Quit, options: QuitOptions): Promise<Told> {
+  const { sidecar, quit } = one;
+  const start = performance.now();
+  const controller = new AbortController();
+  const queue = createQueue<Event | Bug>();
+  const quitting: Quitting = { ...one, options, queue, over: controller.signal, asked: quit, since: start };
+  const policy = policyOf(one, options);
+  const askedMs = () => performance.now() - quitting.since;
+  const cancelBound = deadline(options.timeoutMs, () => queue.push({ kind: "bound", askedMs: askedMs() }));
+  const cancelHalf = deadline(options.timeoutMs / 2, () => queue.push({ kind: "half" }));
+  try {
+    let [state, actions] = begin();
+    for (;;) {
+      for (const action of actions) perform(action, quitting);
+      if (state.phase === "over") break;
+      const event = await queue.next();
+      if (event.kind === "bug") throw event.error;
+      [state, actions] = step(state, event, policy);
+      one.onHeard?.();
+    }
+    return toldOf(state.result, { sidecar: sidecar.name, request: describeQuit(quitting.asked), tookMs: since(start) });
+  } finally {
+    cancelBound();
+    cancelHalf();
+    controller.abort();
+  }
+}
+
+function toldOf({ isTaken, ...result }: Result, report: Pick<QuitReport, "sidecar" | "request" | "tookMs">): Told {
+  const { tookMs, ...named } = report;
+  return { report: { ...named, ...result, tookMs }, isTaken };
+}
+
+function policyOf({ sidecar, quit }: Quit, { wereReady }: QuitOptions): Policy {
+  return {
+    name: sidecar.name,
+    leaves: sidecar.leaves,
+    leavesElsewhere: quit.otherwise?.leaves,
+    closesFirst: sidecar.closesFirst === true,
+    hasOtherwise: quit.otherwise !== undefined,
+    isOnce: quit.isOnce === true,
+    wasReady: wereReady,
+    hasLastResort: sidecar.lastResort !== undefined,
+  };
+}
+
+function perform(action: Action, quitting: Quitting): void {
+  switch (action.kind) {
+    case "ask":
+      return ask(quitting, action.isElsewhere);
+    case "rest":
+      setTimeout(() => quitting.queue.push({ kind: "rested" }), action.ms);
+      return;
+    case "look":
+      return follow(quitting, async () => ({ kind: "looked", life: await lifeOf(quitting) }));
+    case "watch":
+      return follow(quitting, async () => ((await watchItGo(quitting)) ? { kind: "gone" } : undefined));
+    case "search":
+      return follow(quitting, () => search(quitting));
+  }
+}
+
+/** What comes of it is an event, also where it is a bug. */
+function follow({ queue, over }: Quitting, act: () => Promise<Event | undefined>): void {
+  act().then(
+    (event) => event !== undefined && queue.push(event),
+    (error: unknown) => over.aborted || queue.push({ kind: "bug", error }),
+  );
+}
+
+function ask(quitting: Quitting, isElsewhere: boolean): void {
+  const { sidecar, quit, options, over } = quitting;
+  const place = isElsewhere && quit.otherwise !== undefined ? { ...quit, target: quit.otherwise.target } : quit;
+  // a socket may come later than the quit: each attempt looks for it
+  const asked = sidecar.socket?.quitPath === undefined ? place : (locate(sidecar).quits[0] ?? place);
+  quitting.asked = asked;
+  quitting.since = performance.now();
+  const { method, target } = asked;
+  const headers = headersOf(asked, options.headers);
+  follow(quitting, async () => {
+    try {
+      const { status } = await (options.ask ?? askServer)({ method, target, headers }, over);
+      return { kind: "answered", status };
+    } catch (error) {
+      if (error instanceof RequestFailed) return { kind: "failed", why: error.kind, message: error.message };
+      throw error;
+    }
+  });
+}
+
+async function search({ sidecar, since }: Quitting): Promise<Event> {
+  const { isAnyRunning } = await import("../process/end-processes.ts");
+  return { kind: "searched", isFound: isAnyRunning(sidecar.lastResort ?? []), askedMs: performance.now() - since };
+}
+
+async function lifeOf({ sidecar, asked, over }: Quitting): Promise<Life> {
+  const { ready } = sidecar;
+  for (const probe of ready) if (probe.kind === "any" && (await probeOnce(probe, LOOK_MS)).ready) return "ready";
+  const probes = ready.map(firstOf);
+  const [probe] = probes;
+  if (probes.some((probe) => isAt(probe, asked.target.address))) return "gone";
+  if (probe?.kind !== "http") return "unknown";
+  using client = clientFor(probe);
+  try {
+    const request = { method: "GET", target: probe.target, headers: [] };
+    return judgeOf(probe)(await client.request(request, over)).ready ? "ready" : "leaving";
+  } catch (error) {
+    return error instanceof RequestFailed && error.kind === "refused" ? "gone" : "unknown";
+  }
+}
+
+/** Loopback answers at once. */
+const LOOK_MS = 250;
+
+type OneProbe = Exclude<Probe, { kind: "any" }>;
+
+/** Its own endpoint, of those that are as good. */
+function firstOf(probe: Probe): OneProbe {
+  return probe.kind === "any" ? firstOf(probe.probes[0] as Probe) : probe;
+}
+
+function isAt(probe: OneProbe, address: Address): boolean {
+  if (probe.kind === "file") return false;
+  const own = probe.kind === "http" ? probe.target.address : probe.address;
+  if (own.kind === "unix" || address.kind === "unix") return Bun.deepEquals(own, address);
+  return own.port === address.port;
+}
+
+/** True once nobody accepts connections there any more, false when the quit is over first. */
+async function watchItGo({ asked: { target }, over }: Quitting): Promise<boolean> {
+  for (let waitMs = 1; !over.aborted; waitMs = Math.min(waitMs * 1.2, 25)) {
+    if (await isGone(target.address, over)) return true;
+    await Bun.sleep(waitMs);
+  }
+  return false;
+}
+
+/** On loopback this is a system call, which leaves nothing behind. */
+async function isGone(address: Address, signal: AbortSignal): Promise<boolean> {
+  if (isLoopback(address)) return !isOpen(address);
+  try {
+    await tryConnect(address, signal);
+  } catch (error) {
+    return error instanceof RequestFailed;
+  }
+  return false;
+}
+
+function isOpen(address: Address): boolean {
+  return address.kind === "unix" ? acceptsConnections(address.path) : doorAt(address)?.() !== "refused";
+}

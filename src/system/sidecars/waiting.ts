@@ -1,0 +1,154 @@
+import { formatDuration, toTenths } from "../../core/base/duration.ts";
+import type { Environment } from "../../core/cli/option.ts";
+import type { Settings } from "../../core/cli/options.ts";
+import { describeProbe, type Probe } from "../../core/sidecars/probe.ts";
+import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import { REFUSED } from "../http/http.ts";
+import type { Log } from "../output/log.ts";
+import { findSidecars, type Here, type SidecarSettings } from "./find.ts";
+import { whenReady } from "./ready.ts";
+import { createNeighbours, isUnsettled, settle } from "./settle.ts";
+import { createStrangers } from "./strangers.ts";
+
+export interface WaitOptions {
+  readonly settings: SidecarSettings & Settings<"waitTimeout">;
+  /** More to wait for than the sidecars. */
+  readonly targets: readonly Probe[];
+  /** One ready target is enough; the sidecars must all be ready. */
+  readonly any?: boolean;
+  /** Called with each new reason why a sidecar is not ready. */
+  readonly onNotReady?: (sidecar: Sidecar, reason: string) => void;
+  /** How long `auto` looks. */
+  readonly lookMs: number;
+  readonly env: Environment;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** A wait for the sidecars and targets that is under way. */
+export interface Wait {
+  /** Resolves when all are ready; rejects with the signal's reason when it is aborted. */
+  readonly done: Promise<void>;
+  /** The sidecars, once they are found. */
+  readonly here: () => Here | undefined;
+  /** What is not ready yet, and why. */
+  readonly pending: () => string;
+  /** One sentence: what has not been ready within the time, and why. */
+  readonly failure: () => string;
+}
+
+export function startWait(options: WaitOptions): Wait {
+  const reasons = new Map<Probe, string>();
+  let here: Here | undefined;
+  const wait = async (): Promise<void> => {
+    const { settings, env, log, signal, lookMs } = options;
+    const { onStranger } = createStrangers(log, "info", "not waited for");
+    here = await findSidecars(settings, { env, forMs: lookMs, signal, log, onStranger });
+    const onMoved = (moved: Here): void => {
+      here = moved;
+    };
+    const waits = [waitForAll(here, reasons, options, onMoved)];
+    if (options.any === true) waits.push(waitForAny(reasons, options));
+    else for (const probe of options.targets) waits.push(waitFor(probe, reasons, options));
+    await Promise.all(waits);
+  };
+  const pending = () => {
+    if (here === undefined) return "still looking for sidecars";
+    return [...reasons].map(([probe, reason]) => `${describeProbe(probe)}: ${reason}`).join("; ");
+  };
+  const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending()}`;
+  return { done: wait(), here: () => here, pending, failure };
+}
+
+/** Nobody listens there for so long: an admin interface may be elsewhere. */
+const ELSEWHERE_MS = 1000;
+const LOOK_PERIOD_MS = 250;
+
+/** All sidecars; where nobody listens for a second where one should be, its admin interface is looked for. */
+async function waitForAll(
+  here: Here,
+  reasons: Map<Probe, string>,
+  options: WaitOptions,
+  onMoved: (here: Here) => void,
+): Promise<void> {
+  const start = performance.now();
+  const place = new AbortController();
+  const cut = () => place.abort(options.signal.reason);
+  options.signal.addEventListener("abort", cut, { once: true });
+  let moved: Promise<Here> | undefined;
+  const onRefused = (): void => {
+    if (performance.now() - start < ELSEWHERE_MS || !isUnsettled(here, options.settings, "wait")) return;
+    moved ??= findElsewhere(here, options, place.signal).finally(() => place.abort());
+    moved.catch(() => undefined); // everything was ready, or it is over: who awaits it is told
+  };
+  const waits: Promise<void>[] = [];
+  for (const sidecar of here.sidecars) {
+    const tell = (reason: string) => options.onNotReady?.(sidecar, reason);
+    for (const probe of sidecar.ready) {
+      waits.push(waitFor(probe, reasons, { ...options, signal: place.signal }, { tell, onRefused }));
+    }
+  }
+  try {
+    await Promise.all(waits);
+    return place.abort();
+  } catch (error) {
+    if (moved === undefined || !place.signal.aborted || options.signal.aborted) throw error;
+  } finally {
+    options.signal.removeEventListener("abort", cut);
+  }
+  const next = await moved;
+  for (const { ready } of here.sidecars) for (const probe of ready) reasons.delete(probe);
+  onMoved(next);
+  await waitForAll(next, reasons, options, onMoved);
+}
+
+/** Resolves when an admin interface was found elsewhere; rejects with the signal's reason when it is aborted. */
+async function findElsewhere(here: Here, { settings, env, log }: WaitOptions, signal: AbortSignal): Promise<Here> {
+  const neighbours = await createNeighbours(settings, env);
+  const order = { env, log, signal, purpose: "wait", neighbours, onStranger: () => undefined } as const;
+  for (;;) {
+    const next = await settle(here, settings, order);
+    if (next !== here) return next;
+    signal.throwIfAborted();
+    await Bun.sleep(LOOK_PERIOD_MS);
+  }
+}
+
+/** Until the first of the targets is ready; the others are then no longer asked. */
+async function waitForAny(reasons: Map<Probe, string>, options: WaitOptions): Promise<void> {
+  const others = new AbortController();
+  const signal = AbortSignal.any([options.signal, others.signal]);
+  await Promise.any(options.targets.map((probe) => waitFor(probe, reasons, { ...options, signal })));
+  others.abort();
+  for (const probe of options.targets) reasons.delete(probe);
+}
+
+interface Telling {
+  /** Called with each new reason. */
+  readonly tell: (reason: string) => void;
+  /** Called each time that nobody listens there. */
+  readonly onRefused: () => void;
+}
+
+/** Logs each reason once at info, every attempt at debug. */
+async function waitFor(
+  probe: Probe,
+  reasons: Map<Probe, string>,
+  { log, signal }: Pick<WaitOptions, "log" | "signal">,
+  telling?: Telling,
+): Promise<void> {
+  const target = describeProbe(probe);
+  const start = performance.now();
+  reasons.set(probe, "no answer yet");
+  const onNotReady = (reason: string): void => {
+    log.debug({ target, reason }, "attempt");
+    if (reason === REFUSED) telling?.onRefused();
+    if (reasons.get(probe) === reason) return;
+    reasons.set(probe, reason);
+    log.info({ target, reason }, "not ready");
+    telling?.tell(reason);
+  };
+  await whenReady(probe, signal, { onNotReady, hearsAll: log.isDebug });
+  reasons.delete(probe);
+  log.info({ target, waitedMs: toTenths(performance.now() - start) }, "ready");
+}

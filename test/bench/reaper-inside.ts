@@ -1,7 +1,7 @@
 // bun reaper-inside.ts OUTPUT quick|all: in the namespaces of a cluster of which only the API server is there (test/bench/reaper.ts)
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ApiClient, connect, type KubeObject, type List } from "../../src/kube/client.ts";
+import { type ApiClient, connect, type KubeObject, type List } from "../../src/kube/api/client.ts";
 import { network } from "../cluster/rig/place.ts";
 import { type LogLine, logOf, startEbb, until } from "../harness.ts";
 import { collectLog } from "../kube/collect-log.ts";

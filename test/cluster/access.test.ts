@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { connect } from "../../src/kube/client.ts";
+import { connect } from "../../src/kube/api/client.ts";
 import { temporaryFolder } from "../harness.ts";
 import { collectLog } from "../kube/collect-log.ts";
 import { namespace } from "./cluster.ts";

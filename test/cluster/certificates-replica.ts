@@ -1,5 +1,5 @@
+import { connect } from "../../src/kube/api/client.ts";
 import { certificates } from "../../src/kube/certificates/certificates.ts";
-import { connect } from "../../src/kube/client.ts";
 import { createLog } from "../../src/system/output/log.ts";
 
 // A webhook's replica as far as its certificate goes: prints each that it would serve. Its settings are its one argument.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Result } from "../../src/core/reap/attempt.ts";
 import type { Means } from "../../src/core/reap/means.ts";
-import { createActs } from "../../src/kube/reaper/act.ts";
+import { createActs } from "../../src/kube/reaper/act/act.ts";
 import { ended, type Json, podOf, running } from "../core/stuck-pods.ts";
 import { collectLog } from "./collect-log.ts";
 import { type FakeCluster, onChannel, refuse, type StreamEnd, startFakeCluster } from "./fake-cluster.ts";

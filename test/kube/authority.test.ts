@@ -1,7 +1,7 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import fc from "fast-check";
-import { ApiError } from "../../src/kube/api-error.ts";
+import { ApiError } from "../../src/kube/api/api-error.ts";
 import { lookAround } from "../../src/kube/certificates/authority.ts";
 import { CONFIGURATIONS, type WebhookConfiguration } from "../../src/kube/certificates/ca-bundle.ts";
 import { KEYS, readAuthorities, readSecret, type Secret, textOf } from "../../src/kube/certificates/held.ts";

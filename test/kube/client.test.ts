@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import { ApiError } from "../../src/kube/api/api-error.ts";
+import { type ApiClient, createApiClient, withQuery } from "../../src/kube/api/client.ts";
 import { listAt } from "../../src/kube/api/list.ts";
-import { ApiError } from "../../src/kube/api-error.ts";
-import { type ApiClient, createApiClient, withQuery } from "../../src/kube/client.ts";
-import { follow } from "../../src/kube/follow.ts";
+import { follow } from "../../src/kube/controller/follow.ts";
 import { until } from "../harness.ts";
 import { takes } from "../time.ts";
 import { collectLog } from "./collect-log.ts";

@@ -1,6 +1,6 @@
 import { applyPatch, type Operation } from "rfc6902";
-import { ApiError } from "../../src/kube/api-error.ts";
-import type { ApiClient, KubeObject } from "../../src/kube/client.ts";
+import { ApiError } from "../../src/kube/api/api-error.ts";
+import type { ApiClient, KubeObject } from "../../src/kube/api/client.ts";
 
 /** As much of an API server as objects with versions need, in memory. */
 export interface FakeApi extends ApiClient {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Outcome } from "../../src/core/reap/attempt.ts";
-import type { KubeObject } from "../../src/kube/client.ts";
+import type { KubeObject } from "../../src/kube/api/client.ts";
 import type { Attempts } from "../../src/kube/reaper/attempts.ts";
 import { createKeeper, emptyMemory } from "../../src/kube/reaper/keeper.ts";
 import { nameOf } from "../../src/kube/reaper/pods.ts";

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../../src/core/run/exit.ts";
-import { findAccess } from "../../src/kube/access.ts";
-import { ApiError } from "../../src/kube/api-error.ts";
+import { findAccess } from "../../src/kube/api/access.ts";
+import { ApiError } from "../../src/kube/api/api-error.ts";
+import { createApiClient } from "../../src/kube/api/client.ts";
+import { inCluster } from "../../src/kube/api/service-account.ts";
 import { issueAuthority, issueServing } from "../../src/kube/certificates/issue.ts";
-import { createApiClient } from "../../src/kube/client.ts";
-import { inCluster } from "../../src/kube/service-account.ts";
 import { temporaryFolder } from "../harness.ts";
 import { collectLog } from "./collect-log.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { EXIT, Failure } from "../../src/core/run/exit.ts";
-import type { KubeObject } from "../../src/kube/client.ts";
-import { lead, type Periods } from "../../src/kube/lease.ts";
+import type { KubeObject } from "../../src/kube/api/client.ts";
+import { lead, type Periods } from "../../src/kube/controller/lease.ts";
 import { until } from "../harness.ts";
 import { never } from "../time.ts";
 import { collectLog } from "./collect-log.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createApiClient } from "../../src/kube/client.ts";
+import { createApiClient } from "../../src/kube/api/client.ts";
 import type { Interruption, PodChange, PodSource, WatchedPods } from "../../src/kube/reaper/pods.ts";
 import { watchPods } from "../../src/kube/reaper/pods.ts";
 import { createGate, throttled } from "../../src/kube/reaper/throttle.ts";

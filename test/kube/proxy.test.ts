@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { proxyFor } from "../../src/kube/proxy.ts";
+import { proxyFor } from "../../src/kube/api/proxy.ts";
 
 const API = "https://api.example.com:6443";
 const PROXY = { HTTPS_PROXY: "http://proxy:3128" };

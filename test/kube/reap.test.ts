@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Act, Result } from "../../src/core/reap/attempt.ts";
 import { type MeansKind, meansKinds } from "../../src/core/reap/means.ts";
-import type { KubeObject } from "../../src/kube/client.ts";
-import { createActs } from "../../src/kube/reaper/act.ts";
+import type { KubeObject } from "../../src/kube/api/client.ts";
+import { createActs } from "../../src/kube/reaper/act/act.ts";
 import { type Reaping, reap } from "../../src/kube/reaper/reap.ts";
 import { ended, type Json, podOf, running } from "../core/stuck-pods.ts";
 import { until } from "../harness.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ApiError } from "../../src/kube/api-error.ts";
+import { ApiError } from "../../src/kube/api/api-error.ts";
 import { createGate, throttled } from "../../src/kube/reaper/throttle.ts";
 import { until } from "../harness.ts";
 import { never } from "../time.ts";

@@ -41,7 +41,7 @@ export function objectionTo({ image, args }: Wanted, pod: PodView): string | und
   return own.length < MAX_EPHEMERAL ? undefined : `${own.length} containers of the reaper are in it already`;
 }
 
-/** The same but for --quit-timeout, which the reaper adds (kube/reaper/act-ephemeral.ts). */
+/** The same but for --quit-timeout, which the reaper adds (kube/reaper/act/ephemeral.ts). */
 function isCall(wanted: readonly string[], args: readonly unknown[]): boolean {
   const end = args.indexOf("--quit-timeout");
   const own = end < 0 ? args : args.slice(0, end);

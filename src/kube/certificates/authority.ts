@@ -1,8 +1,8 @@
 import { type Plan, plan } from "../../core/cluster/rotation.ts";
-import { isConflict, isTrouble } from "../api-error.ts";
-import type { Context } from "../context.ts";
-import { follow } from "../follow.ts";
-import { type Bell, createBell, pause } from "../pause.ts";
+import { isConflict, isTrouble } from "../api/api-error.ts";
+import type { Context } from "../api/context.ts";
+import { follow } from "../controller/follow.ts";
+import { type Bell, createBell, pause } from "../controller/pause.ts";
 import { CONFIGURATIONS, isFilledByOthers, type WebhookConfiguration, writeBundle } from "./ca-bundle.ts";
 import type { Authority, Secret } from "./held.ts";
 import { type Known, recall, trustedSince } from "./known.ts";

@@ -1,4 +1,4 @@
-import type { ApiClient, KubeObject } from "../client.ts";
+import type { ApiClient, KubeObject } from "../api/client.ts";
 import { type Authority, isOurs, readAuthorities } from "./held.ts";
 
 // The webhook configuration's caBundle: by it the API server knows that a webhook is the one that was meant.

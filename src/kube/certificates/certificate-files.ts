@@ -1,6 +1,6 @@
 import { MiB, readFileWithin } from "../../system/input.ts";
-import type { Context } from "../context.ts";
-import { pause } from "../pause.ts";
+import type { Context } from "../api/context.ts";
+import { pause } from "../controller/pause.ts";
 import { expiryOf, type ServingCertificate } from "./held.ts";
 
 /** Paths of PEM files, as cert-manager's Secret has them when it is mounted. */

@@ -1,7 +1,7 @@
 import { createQueue } from "../../system/queue.ts";
-import type { Context } from "../context.ts";
-import { follow } from "../follow.ts";
-import { lead } from "../lease.ts";
+import type { Context } from "../api/context.ts";
+import { follow } from "../controller/follow.ts";
+import { lead } from "../controller/lease.ts";
 import { keepCertificates } from "./authority.ts";
 import { type CertificateFiles, certificateFiles } from "./certificate-files.ts";
 import { readSecret, type Secret, type ServingCertificate } from "./held.ts";

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { Held, Life, Serving } from "../../core/cluster/rotation.ts";
-import type { KubeObject } from "../client.ts";
+import type { KubeObject } from "../api/client.ts";
 
 // What is in the Secret, read without trust in it: whatever cannot be used is not there.
 

@@ -1,5 +1,5 @@
 import type { Policy } from "../../core/cluster/rotation.ts";
-import type { ApiClient } from "../client.ts";
+import type { ApiClient } from "../api/client.ts";
 import { canonicalName } from "./held.ts";
 
 /** Certificates of our own: where they are kept, whom they are for, how long they live. */

@@ -17,9 +17,9 @@ import { DOCTOR_EXIT, EXIT, Failure } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
 import { writeOutput } from "../../system/output/output.ts";
 import type { Signals } from "../../system/process/signals.ts";
-import { isTrouble } from "../api-error.ts";
-import { connect } from "../client.ts";
-import { stopsOf } from "../stops.ts";
+import { isTrouble } from "../api/api-error.ts";
+import { connect } from "../api/client.ts";
+import { stopsOf } from "../controller/stops.ts";
 import { createReader, type Reader, readRegistrations } from "./read.ts";
 
 interface Around {

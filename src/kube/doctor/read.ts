@@ -1,8 +1,8 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../../core/base/json.ts";
 import type { Registration } from "../../core/doctor/findings.ts";
-import { ApiError, isNotFound } from "../api-error.ts";
+import { ApiError, isNotFound } from "../api/api-error.ts";
+import { type ApiClient, type List, type Query, withQuery } from "../api/client.ts";
 import { CONFIGURATIONS } from "../certificates/ca-bundle.ts";
-import { type ApiClient, type List, type Query, withQuery } from "../client.ts";
 
 /** Reads what may be read, and remembers what may not. */
 export interface Reader {

@@ -1,7 +1,7 @@
 import { Document, isMap, isScalar, visit, type YAMLSeq } from "yaml";
 import { type Component, type Installation, type Manifest, metadataOf } from "./installation.ts";
-import { reaperManifests } from "./manifests-reaper.ts";
-import { webhookManifests } from "./manifests-webhook.ts";
+import { reaperManifests } from "./reaper.ts";
+import { webhookManifests } from "./webhook.ts";
 
 // What `ebb manifests` prints. A bundle of its own (build/leaves.ts), for yaml's sake.
 

@@ -3,7 +3,7 @@ import { isNamespaces } from "../../core/reap/policy.ts";
 import { eventOfComplaint } from "../../core/reap/report.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
 import type { Log } from "../../system/output/log.ts";
-import type { KubeObject } from "../client.ts";
+import type { KubeObject } from "../api/client.ts";
 import type { PodEvents, Regarding } from "./pod-events.ts";
 import { nameOf } from "./pods.ts";
 

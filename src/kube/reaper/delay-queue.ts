@@ -1,4 +1,4 @@
-import { createBell } from "../pause.ts";
+import { createBell } from "../controller/pause.ts";
 
 /** Keys that are due at a time, each once: of two times the earlier counts. Times are of Date.now(). */
 export interface DelayQueue {

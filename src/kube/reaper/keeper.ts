@@ -5,7 +5,7 @@ import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { reportOf, reportOfVerdict } from "../../core/reap/report.ts";
 import { type Verdict, verdictOf } from "../../core/reap/verdict.ts";
 import type { Log } from "../../system/output/log.ts";
-import type { KubeObject } from "../client.ts";
+import type { KubeObject } from "../api/client.ts";
 import { type Attempts, auditOf } from "./attempts.ts";
 import type { Complaints } from "./complaints.ts";
 import type { PodEvents } from "./pod-events.ts";

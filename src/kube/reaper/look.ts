@@ -1,7 +1,7 @@
-import { ApiError, isNotFound, isTrouble } from "../api-error.ts";
-import type { ApiClient, KubeObject } from "../client.ts";
-import { pause } from "../pause.ts";
-import { type PodName, pathOf } from "./acting.ts";
+import { ApiError, isNotFound, isTrouble } from "../api/api-error.ts";
+import type { ApiClient, KubeObject } from "../api/client.ts";
+import { pause } from "../controller/pause.ts";
+import { type PodName, pathOf } from "./act/acting.ts";
 
 export type Found =
   /** Undefined: none has the name. */

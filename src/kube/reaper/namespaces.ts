@@ -1,12 +1,12 @@
 import { REAP } from "../../core/reap/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
+import { ApiError, isNotFound } from "../api/api-error.ts";
+import { type ApiClient, type KubeObject, withQuery } from "../api/client.ts";
 import { listAt } from "../api/list.ts";
-import { ApiError, isNotFound } from "../api-error.ts";
-import { type ApiClient, type KubeObject, withQuery } from "../client.ts";
-import { keepTrying } from "../keep-trying.ts";
-import { pause } from "../pause.ts";
-import { aborted } from "../stops.ts";
+import { keepTrying } from "../controller/keep-trying.ts";
+import { pause } from "../controller/pause.ts";
+import { aborted } from "../controller/stops.ts";
 
 export interface WatchedNamespaces {
   /** None: all. */

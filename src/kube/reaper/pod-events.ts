@@ -2,10 +2,10 @@ import { createHash, randomBytes } from "node:crypto";
 import { timeOf } from "../../core/reap/pod-view.ts";
 import type { PodEvent } from "../../core/reap/report.ts";
 import type { Log } from "../../system/output/log.ts";
+import { isConflict, isTrouble } from "../api/api-error.ts";
+import { type ApiClient, type KubeObject, withQuery } from "../api/client.ts";
 import { listAt } from "../api/list.ts";
-import { isConflict, isTrouble } from "../api-error.ts";
-import { type ApiClient, type KubeObject, withQuery } from "../client.ts";
-import type { PodName } from "./acting.ts";
+import type { PodName } from "./act/acting.ts";
 
 const CONTROLLER = "ebb.dev/reaper";
 const LONGEST_REQUEST_MS = 4000;

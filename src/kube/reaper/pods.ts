@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../core/base/json.ts";
 import { leanPod } from "../../core/reap/lean-pod.ts";
 import type { Log } from "../../system/output/log.ts";
+import { ApiError } from "../api/api-error.ts";
+import { type ApiClient, type KubeObject, type Query, withQuery } from "../api/client.ts";
 import { listAt } from "../api/list.ts";
-import { ApiError } from "../api-error.ts";
-import { type ApiClient, type KubeObject, type Query, withQuery } from "../client.ts";
-import { keepTrying } from "../keep-trying.ts";
-import type { PodName } from "./acting.ts";
+import { keepTrying } from "../controller/keep-trying.ts";
+import type { PodName } from "./act/acting.ts";
 import { watchNamespaces } from "./namespaces.ts";
 
 /** As it was last seen; undefined: it is not there any more, or does not run any more. */

@@ -16,9 +16,9 @@ import { sightOf } from "../../core/reap/sight.ts";
 import type { Log } from "../../system/output/log.ts";
 import { createQueue } from "../../system/queue.ts";
 import { deadline } from "../../system/timer.ts";
-import type { ApiClient, KubeObject } from "../client.ts";
-import type { Perform } from "./act.ts";
-import type { PodName } from "./acting.ts";
+import type { ApiClient, KubeObject } from "../api/client.ts";
+import type { Perform } from "./act/act.ts";
+import type { PodName } from "./act/acting.ts";
 import { type Follow, followByLooking, lookAt } from "./look.ts";
 
 export interface Reaping {

@@ -4,8 +4,8 @@ import type { Outcome, Result } from "../../core/reap/attempt.ts";
 import type { MeansKind } from "../../core/reap/means.ts";
 import { ruleNames } from "../../core/reap/pod-rules.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
-import type { KubeObject } from "../client.ts";
-import { addGauge, addProcess, type Exposition } from "../process-metrics.ts";
+import type { KubeObject } from "../api/client.ts";
+import { addGauge, addProcess, type Exposition } from "../controller/process-metrics.ts";
 import type { Interruption } from "./pods.ts";
 import { createTally } from "./tally.ts";
 

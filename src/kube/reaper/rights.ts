@@ -1,8 +1,8 @@
 import { describeMissing, describeRight, type Right } from "../../core/reap/rights.ts";
 import type { Log } from "../../system/output/log.ts";
-import { isTrouble } from "../api-error.ts";
-import type { ApiClient } from "../client.ts";
-import { createBell } from "../pause.ts";
+import { isTrouble } from "../api/api-error.ts";
+import type { ApiClient } from "../api/client.ts";
+import { createBell } from "../controller/pause.ts";
 
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const LONGEST_REQUEST_MS = 4000;

@@ -2,9 +2,9 @@ import type { Backoff } from "../../core/cluster/backoff.ts";
 import { admit, type Circuit, type CircuitPolicy, closed, record } from "../../core/cluster/circuit.ts";
 import { fullBucket, giveBack, type Rate, take } from "../../core/cluster/rate-limit.ts";
 import type { Log } from "../../system/output/log.ts";
-import { ApiError, isPassing } from "../api-error.ts";
-import type { ApiClient, Asking, KubeObject, Query, WatchEvent } from "../client.ts";
-import { pause } from "../pause.ts";
+import { ApiError, isPassing } from "../api/api-error.ts";
+import type { ApiClient, Asking, KubeObject, Query, WatchEvent } from "../api/client.ts";
+import { pause } from "../controller/pause.ts";
 
 /** What all requests go through: so many a second, and none while the API server is unwell. */
 export interface Gate {

@@ -1,4 +1,4 @@
-import { pause } from "../pause.ts";
+import { pause } from "../controller/pause.ts";
 import { createDelayQueue } from "./delay-queue.ts";
 
 /** Which pods wait, by UID: for their time to be judged again, or, stuck, for their turn. */

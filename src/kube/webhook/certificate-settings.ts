@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
 import type { Environment, Values } from "../../core/cli/option.ts";
 import type { Log } from "../../system/output/log.ts";
+import { connect } from "../api/client.ts";
 import type { CertificateSettings } from "../certificates/certificates.ts";
-import { connect } from "../client.ts";
 
 /** The names of cert-manager's Secrets, and of all of type kubernetes.io/tls. */
 const FILES = { cert: "tls.crt", key: "tls.key" };

@@ -1,7 +1,7 @@
 import type { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
 import type { Values } from "../../core/cli/option.ts";
 import type { Log } from "../../system/output/log.ts";
-import { pause } from "../pause.ts";
+import { pause } from "../controller/pause.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { HttpsServer } from "./https.ts";
 

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { type Cut, cuts } from "../../core/cluster/connection.ts";
-import { addGauge, addProcess, type Exposition } from "../process-metrics.ts";
+import { addGauge, addProcess, type Exposition } from "../controller/process-metrics.ts";
 import type { Result } from "./admission.ts";
 
 export interface Metrics extends Exposition {

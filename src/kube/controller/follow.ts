@@ -1,6 +1,6 @@
-import { listAt } from "./api/list.ts";
-import { type ApiClient, type KubeObject, withQuery } from "./client.ts";
-import type { Context } from "./context.ts";
+import { type ApiClient, type KubeObject, withQuery } from "../api/client.ts";
+import type { Context } from "../api/context.ts";
+import { listAt } from "../api/list.ts";
 import { keepTrying } from "./keep-trying.ts";
 
 export interface Followed {

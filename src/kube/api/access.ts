@@ -1,5 +1,5 @@
-import { EXIT, Failure } from "../core/run/exit.ts";
-import type { Log } from "../system/output/log.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
+import type { Log } from "../../system/output/log.ts";
 import { inCluster, isInCluster } from "./service-account.ts";
 
 /** What TLS needs of a client: PEM. */

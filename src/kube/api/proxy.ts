@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { readIfThere } from "../system/file.ts";
+import { readIfThere } from "../../system/file.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

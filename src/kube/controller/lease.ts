@@ -7,12 +7,12 @@ import {
   type Policy,
   resign,
   written,
-} from "../core/cluster/leadership.ts";
-import type { Log } from "../system/output/log.ts";
-import { abortedAfter } from "../system/timer.ts";
-import { isConflict, isNotFound, isTrouble } from "./api-error.ts";
-import type { ApiClient, KubeObject } from "./client.ts";
-import type { Context } from "./context.ts";
+} from "../../core/cluster/leadership.ts";
+import type { Log } from "../../system/output/log.ts";
+import { abortedAfter } from "../../system/timer.ts";
+import { isConflict, isNotFound, isTrouble } from "../api/api-error.ts";
+import type { ApiClient, KubeObject } from "../api/client.ts";
+import type { Context } from "../api/context.ts";
 import { pause } from "./pause.ts";
 
 // Leadership by a Lease (coordination.k8s.io/v1), with client-go's periods.

@@ -1,7 +1,7 @@
 import { memoryLimitMiB } from "../../core/cluster/webhook-memory.ts";
+import { deployment } from "./common.ts";
 import { type Installation, type Manifest, nameOf, namespaceOf, secretOf } from "./installation.ts";
-import { deployment } from "./manifests-common.ts";
-import { podSpec, spread } from "./manifests-pod.ts";
+import { podSpec, spread } from "./pod.ts";
 
 /** The webhook's replicas. */
 export function deploymentManifest(installation: Installation): Manifest {

@@ -1,5 +1,5 @@
-import { endsCommand } from "../core/run/signal.ts";
-import type { Signals } from "../system/process/signals.ts";
+import { endsCommand } from "../../core/run/signal.ts";
+import type { Signals } from "../../system/process/signals.ts";
 
 /** The first stop signal asks to leave, another one to leave at once. */
 export interface Stops {

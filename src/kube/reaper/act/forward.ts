@@ -1,12 +1,12 @@
-import { encodeRequest, excerpt, type HttpAnswer, parseAnswer } from "../../core/base/http-message.ts";
-import type { Result } from "../../core/reap/attempt.ts";
-import type { Means, PortRequest } from "../../core/reap/means.ts";
-import { viewOf } from "../../core/reap/pod-view.ts";
-import { sidecarIn } from "../../core/sidecars/containers.ts";
-import { quitRefusal, quitUnreachable } from "../../core/sidecars/quit.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { latin1 } from "../../system/http/latin1.ts";
-import type { Stream } from "../stream.ts";
+import { encodeRequest, excerpt, type HttpAnswer, parseAnswer } from "../../../core/base/http-message.ts";
+import type { Result } from "../../../core/reap/attempt.ts";
+import type { Means, PortRequest } from "../../../core/reap/means.ts";
+import { viewOf } from "../../../core/reap/pod-view.ts";
+import { sidecarIn } from "../../../core/sidecars/containers.ts";
+import { quitRefusal, quitUnreachable } from "../../../core/sidecars/quit.ts";
+import type { Sidecar } from "../../../core/sidecars/sidecar.ts";
+import { latin1 } from "../../../system/http/latin1.ts";
+import type { Stream } from "../../api/stream.ts";
 import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
 
 type Forward = Extract<Means, { kind: "port-forward" }>;

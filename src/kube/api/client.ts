@@ -1,13 +1,13 @@
-import { isObject } from "../core/base/json.ts";
-import { redactUrl } from "../core/base/redact.ts";
-import { MiB } from "../system/input.ts";
-import type { Log } from "../system/output/log.ts";
+import { isObject } from "../../core/base/json.ts";
+import { redactUrl } from "../../core/base/redact.ts";
+import { MiB } from "../../system/input.ts";
+import type { Log } from "../../system/output/log.ts";
 import { type Access, findAccess, type Surroundings } from "./access.ts";
-import { textWithin } from "./api/body.ts";
-import { createEventReader, type RawEvent } from "./api/watch-events.ts";
 import { ApiError, isPassing } from "./api-error.ts";
+import { textWithin } from "./body.ts";
 import { openStream, type Stream } from "./stream.ts";
 import { type Asked, unanswered } from "./unanswered.ts";
+import { createEventReader, type RawEvent } from "./watch-events.ts";
 
 // The API server's client: JSON over Bun's fetch, which takes a CA and a client certificate for each request, keeps connections
 // apart by them, and reuses them (measured: 0.3 ms a request, memory flat over thousands). @kubernetes/client-node was measured,

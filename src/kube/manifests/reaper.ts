@@ -1,7 +1,7 @@
+import { deployment, disruptionBudget, networkPolicy, podTemplate, serviceAccount } from "./common.ts";
 import { type Installation, type Manifest, metadataIn, nameOf } from "./installation.ts";
-import { deployment, disruptionBudget, networkPolicy, podTemplate, serviceAccount } from "./manifests-common.ts";
-import { podSpec, spread } from "./manifests-pod.ts";
-import { reaperRights } from "./manifests-reaper-rbac.ts";
+import { podSpec, spread } from "./pod.ts";
+import { reaperRights } from "./reaper-rbac.ts";
 
 /** All that the reaper is made of: replicas that watch, one of which acts, or a CronJob. */
 export function reaperManifests(installation: Installation): readonly Manifest[] {

@@ -1,10 +1,10 @@
-import type { Act, Result } from "../../core/reap/attempt.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
-import { ApiError, isConflict, isPassing } from "../api-error.ts";
-import { actByEphemeral } from "./act-ephemeral.ts";
-import { actByExec } from "./act-exec.ts";
-import { actByForward } from "./act-forward.ts";
+import type { Act, Result } from "../../../core/reap/attempt.ts";
+import { EXIT, Failure } from "../../../core/run/exit.ts";
+import { ApiError, isConflict, isPassing } from "../../api/api-error.ts";
 import type { Acting, ActSettings } from "./acting.ts";
+import { actByEphemeral } from "./ephemeral.ts";
+import { actByExec } from "./exec.ts";
+import { actByForward } from "./forward.ts";
 
 /** Never throws but the signal's reason, and bugs. */
 export type Perform = (act: Act, acting: Acting) => Promise<Result>;

@@ -1,5 +1,5 @@
-import { oneLine } from "../core/base/text.ts";
-import { EXIT, Failure } from "../core/run/exit.ts";
+import { oneLine } from "../../core/base/text.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
 
 /** What an API server answered instead of what was asked for, or why it did not answer. */
 export class ApiError extends Error {

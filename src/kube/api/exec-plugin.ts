@@ -1,9 +1,9 @@
 import { z } from "zod/mini";
-import { EXIT, Failure } from "../core/run/exit.ts";
-import { SIG } from "../core/run/signal.ts";
-import { MiB, readStreamWithin } from "../system/input.ts";
-import { kill } from "../system/process/child.ts";
-import { deadline } from "../system/timer.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
+import { SIG } from "../../core/run/signal.ts";
+import { MiB, readStreamWithin } from "../../system/input.ts";
+import { kill } from "../../system/process/child.ts";
+import { deadline } from "../../system/timer.ts";
 import type { Identity } from "./access.ts";
 import { type Environment, startingEnvironment } from "./proxy.ts";
 

@@ -1,5 +1,5 @@
-import { ApiError, isTrouble } from "./api-error.ts";
-import type { Context } from "./context.ts";
+import { ApiError, isTrouble } from "../api/api-error.ts";
+import type { Context } from "../api/context.ts";
 import { pause } from "./pause.ts";
 
 const FIRST_PAUSE_MS = 500;

@@ -1,5 +1,5 @@
-import type { ListenAddress } from "../core/cli/cluster/webhook-options.ts";
-import { EXIT, Failure } from "../core/run/exit.ts";
+import type { ListenAddress } from "../../core/cli/cluster/webhook-options.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Exposition } from "./process-metrics.ts";
 
 export interface Probes {

@@ -1,10 +1,10 @@
-import { excerpt } from "../../core/base/http-message.ts";
-import { listOf, objectOf, textOf } from "../../core/base/json.ts";
-import type { Result } from "../../core/reap/attempt.ts";
-import { describeMeans, type Means } from "../../core/reap/means.ts";
-import { viewOf } from "../../core/reap/pod-view.ts";
-import type { KubeObject } from "../client.ts";
-import type { Stream } from "../stream.ts";
+import { excerpt } from "../../../core/base/http-message.ts";
+import { listOf, objectOf, textOf } from "../../../core/base/json.ts";
+import type { Result } from "../../../core/reap/attempt.ts";
+import { describeMeans, type Means } from "../../../core/reap/means.ts";
+import { viewOf } from "../../../core/reap/pod-view.ts";
+import type { KubeObject } from "../../api/client.ts";
+import type { Stream } from "../../api/stream.ts";
 import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
 
 type Exec = Extract<Means, { kind: "exec" }>;

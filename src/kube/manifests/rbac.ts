@@ -1,5 +1,5 @@
+import { leaseRules, type Rule, rights } from "./common.ts";
 import { type Installation, type Manifest, metadataIn, metadataOf, nameOf, secretOf } from "./installation.ts";
-import { leaseRules, type Rule, rights } from "./manifests-common.ts";
 
 /** What a webhook with a CA of its own may do: keep it in a Secret, agree on who does, and have the API server trust it. */
 export function rbacManifests(installation: Installation): readonly Manifest[] {

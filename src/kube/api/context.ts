@@ -1,4 +1,4 @@
-import type { Log } from "../system/output/log.ts";
+import type { Log } from "../../system/output/log.ts";
 
 /** What whatever goes on for long has with it. */
 export interface Context {

@@ -1,9 +1,9 @@
+import { admissionManifest } from "./admission.ts";
+import { certManagerManifests } from "./cert-manager.ts";
+import { disruptionBudget, networkPolicy, serviceAccount } from "./common.ts";
+import { deploymentManifest } from "./deployment.ts";
 import { type Installation, type Manifest, metadataIn, selectorOf } from "./installation.ts";
-import { admissionManifest } from "./manifests-admission.ts";
-import { certManagerManifests } from "./manifests-cert-manager.ts";
-import { disruptionBudget, networkPolicy, serviceAccount } from "./manifests-common.ts";
-import { deploymentManifest } from "./manifests-deployment.ts";
-import { rbacManifests } from "./manifests-rbac.ts";
+import { rbacManifests } from "./rbac.ts";
 
 /**
  * All that the webhook is made of. With cert-manager it asks nobody for anything, so it may do nothing. The registration is first,

@@ -1,7 +1,7 @@
 import type { MeansKind } from "../../core/reap/means.ts";
 import { rightsByMeans } from "../../core/reap/rights.ts";
+import { leaseRules, type Rule, rights } from "./common.ts";
 import { type Installation, type Manifest, metadataIn, metadataOf, nameOf } from "./installation.ts";
-import { leaseRules, type Rule, rights } from "./manifests-common.ts";
 
 /**
  * What the reaper may do: see pods, end their sidecars by the allowed means alone, write Events; in the whole cluster, or in some

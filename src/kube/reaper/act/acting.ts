@@ -1,6 +1,6 @@
-import type { Result } from "../../core/reap/attempt.ts";
-import type { Log } from "../../system/output/log.ts";
-import type { ApiClient } from "../client.ts";
+import type { Result } from "../../../core/reap/attempt.ts";
+import type { Log } from "../../../system/output/log.ts";
+import type { ApiClient } from "../../api/client.ts";
 
 export interface ActSettings {
   readonly api: ApiClient;

@@ -1,11 +1,11 @@
-import { formatDuration } from "../../core/base/duration.ts";
-import { type JsonObject, valueAt } from "../../core/base/json.ts";
-import { restrictedSecurity } from "../../core/inject/install.ts";
-import type { Result } from "../../core/reap/attempt.ts";
-import { EPHEMERAL_PREFIX, ownEphemerals } from "../../core/reap/ephemeral.ts";
-import type { Means } from "../../core/reap/means.ts";
-import { viewOf } from "../../core/reap/pod-view.ts";
-import type { KubeObject } from "../client.ts";
+import { formatDuration } from "../../../core/base/duration.ts";
+import { type JsonObject, valueAt } from "../../../core/base/json.ts";
+import { restrictedSecurity } from "../../../core/inject/install.ts";
+import type { Result } from "../../../core/reap/attempt.ts";
+import { EPHEMERAL_PREFIX, ownEphemerals } from "../../../core/reap/ephemeral.ts";
+import type { Means } from "../../../core/reap/means.ts";
+import { viewOf } from "../../../core/reap/pod-view.ts";
+import type { KubeObject } from "../../api/client.ts";
 import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
 
 type Ephemeral = Extract<Means, { kind: "ephemeral" }> & { readonly patienceMs: number };

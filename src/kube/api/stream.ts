@@ -1,4 +1,4 @@
-import { createQueue } from "../system/queue.ts";
+import { createQueue } from "../../system/queue.ts";
 import type { Access } from "./access.ts";
 import { ApiError } from "./api-error.ts";
 import { unanswered } from "./unanswered.ts";

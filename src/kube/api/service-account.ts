@@ -1,6 +1,6 @@
-import { EXIT, Failure } from "../core/run/exit.ts";
-import { readIfThere } from "../system/file.ts";
-import { MiB, readFileWithin } from "../system/input.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
+import { readIfThere } from "../../system/file.ts";
+import { MiB, readFileWithin } from "../../system/input.ts";
 import type { Access, Surroundings } from "./access.ts";
 
 /** Where the kubelet puts it (kubernetes.io/docs/tasks/run-application/access-api-from-pod). */

@@ -1,4 +1,4 @@
-import { redactUrl, redactUrls } from "../core/base/redact.ts";
+import { redactUrl, redactUrls } from "../../core/base/redact.ts";
 import type { Access } from "./access.ts";
 import { ApiError } from "./api-error.ts";
 

@@ -11,27 +11,27 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { aboutExecutable, aboutModules } from "./about.ts";
-import { compile } from "./compile.ts";
-import { runInEmptyRoot } from "./empty-root.ts";
-import { evidencePaths, writeEvidence } from "./evidence.ts";
-import { parsedModules } from "./leaves.ts";
-import { type LinkResult, linkStatic } from "./link-static.ts";
-import { buildNativeModule, nativeSources } from "./native.ts";
-import { type BuildInput, type Order, readOrder } from "./order.ts";
+import { compile } from "./bundle/compile.ts";
+import { parsedModules } from "./bundle/leaves.ts";
+import { aboutExecutable, aboutModules } from "./evidence/about.ts";
+import { evidencePaths, writeEvidence } from "./evidence/evidence.ts";
+import { digestOf } from "./evidence/sums.ts";
+import { runInEmptyRoot } from "./image/empty-root.ts";
+import { type LinkResult, linkStatic } from "./link/link-static.ts";
+import { buildNativeModule, nativeSources } from "./link/native.ts";
+import { findToolchain } from "./link/toolchain.ts";
 import { removeSums, writeSums } from "./setup/sums.mjs";
-import { shrink } from "./shrink.ts";
-import { addStart } from "./start.ts";
-import { startPages } from "./start-pages.ts";
-import { digestOf } from "./sums.ts";
+import { shrink } from "./shrink/shrink.ts";
+import { trimBytecode } from "./shrink/trim-bytecode.ts";
+import { type BuildInput, type Order, readOrder } from "./start/order.ts";
+import { addStart } from "./start/start.ts";
+import { startPages } from "./start/start-pages.ts";
 import type { Target } from "./targets.ts";
-import { findToolchain } from "./toolchain.ts";
-import { trimBytecode } from "./trim-bytecode.ts";
 import { verify } from "./verify.ts";
 
 const project = resolve(import.meta.dirname, "..");
 const lockfile = join(project, "package-lock.json");
-const sources = [join(project, "build", "glue.c"), ...nativeSources];
+const sources = [join(project, "build/link/glue.c"), ...nativeSources];
 const nativeModule = join(project, "dist", "native.node");
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -94,7 +94,7 @@ function withStart(input: Uint8Array, bytes: Uint8Array, { start }: LinkResult, 
   if (start === undefined) return bytes;
   const touched = startPages(input, bytes);
   if (touched === undefined)
-    say("  nobody has recorded which pages a start of this Bun touches: bun build/record-start.ts");
+    say("  nobody has recorded which pages a start of this Bun touches: bun build/start/record-start.ts");
   return addStart({ bytes, start, touched: touched ?? [], pageSize });
 }
 

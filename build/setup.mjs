@@ -5,9 +5,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { fetchMusl, muslFolder } from "./cross.mjs";
-import { envoyPath, envoyVersion, installEnvoy } from "./envoy.mjs";
-import { goPath, goVersion, installGo } from "./go.mjs";
+import { fetchMusl, muslFolder } from "./setup/cross.mjs";
+import { envoyPath, envoyVersion, installEnvoy } from "./setup/envoy.mjs";
+import { goPath, goVersion, installGo } from "./setup/go.mjs";
 import {
   aptInstall,
   clusterPackages,
@@ -21,8 +21,8 @@ import {
   otherArch,
   shellPackages,
   sidecarPackages,
-} from "./packages.mjs";
-import { hasPip } from "./pip.mjs";
+} from "./setup/packages.mjs";
+import { hasPip } from "./setup/pip.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const canInstall = process.getuid?.() === 0 && isInPath("apt-get");

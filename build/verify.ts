@@ -9,11 +9,11 @@ import {
   segmentOf,
   segmentsOf,
   segmentType,
-} from "./elf.ts";
-import { type Relocation, readDynamic } from "./elf-dynamic.ts";
-import { symbolKind } from "./elf-symbols.ts";
-import type { Patch } from "./relocate.ts";
-import { relroPages } from "./relro.ts";
+} from "./link/elf.ts";
+import { type Relocation, readDynamic } from "./link/elf-dynamic.ts";
+import { symbolKind } from "./link/elf-symbols.ts";
+import type { Patch } from "./link/relocate.ts";
+import { relroPages } from "./link/relro.ts";
 import type { Target } from "./targets.ts";
 
 export type VerifyInput = {

@@ -1,7 +1,7 @@
 // npm start: the main job as one sees it in a pod. A Job calls through a proxy that is not ready yet; ebb waits
 // for it, runs the Job, quits the proxy and keeps the Job's exit code.
 import { constants } from "node:os";
-import { envoyMissing, envoyPath, envoyVersion } from "../build/envoy.mjs";
+import { envoyMissing, envoyPath, envoyVersion } from "../build/setup/envoy.mjs";
 import { startEnvoy } from "./envoy/envoy.ts";
 import { startControlPlane, startUpstream, type Upstream } from "./envoy/servers.ts";
 import { ebbPath } from "./harness.ts";

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { cacheFolder } from "../build/cache.mjs";
+import { cacheFolder } from "../build/setup/cache.mjs";
 import { checkSums, moveIntoPlace, writeSums } from "../build/setup/sums.mjs";
 import { takes } from "./time.ts";
 

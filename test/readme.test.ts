@@ -28,7 +28,7 @@ test.each(Object.keys(commands))("the README names ebb %s", (name) => {
 
 test("the README names each field and each kind of finding of ebb status --json", () => {
   const section = readme.slice(readme.indexOf("`ebb status`"), readme.indexOf("\n## Commands"));
-  const read = (file: string) => readFileSync(join(import.meta.dirname, "../src/core", file), "utf8");
+  const read = (file: string) => readFileSync(join(import.meta.dirname, "../src/core/status", file), "utf8");
   const fields = [...read("snapshot.ts").matchAll(/^ {2}readonly (\w+):/gm)].map(([, field]) => field);
   const kinds = [...read("findings.ts").matchAll(/kind: "([\w-]+)"/g)].map(([, kind]) => kind);
   expect([fields.length, kinds.length].every((count) => count > 10)).toBe(true);

@@ -12,5 +12,5 @@ export interface Facts {
   readonly gcc: string;
 }
 
-/** Undefined in development: build/about.ts puts a module of its own in the place of this one. */
+/** Undefined in development: build/evidence/about.ts puts a module of its own in the place of this one. */
 export const facts: Facts | undefined = undefined;

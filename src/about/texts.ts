@@ -1,2 +1,2 @@
-/** What `ebb --licenses` prints, by zstd and in base64. Undefined in development: build/about.ts puts its own module here. */
+/** What `ebb --licenses` prints, by zstd and in base64. Undefined in development: build/evidence/about.ts puts its own module here. */
 export const texts: string | undefined = undefined;

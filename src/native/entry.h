@@ -1,5 +1,5 @@
 /*
- * What runs before libc's start. build/start.ts puts what is in .start behind the program headers, in a page that the kernel has
+ * What runs before libc's start. build/start/start.ts puts what is in .start behind the program headers, in a page that the kernel has
  * just read: nothing of it calls or reads what is elsewhere in the executable, and no disk is waited for.
  */
 #pragma once

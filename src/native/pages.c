@@ -11,7 +11,7 @@ extern char ebb_image_start[], ebb_image_end[], ebb_runtime_end[];
 
 /*
  * What a start touches, in pages of 4 KiB from ebb_image_start on: two bytes for each run, how many pages are left out before
- * it and how many it has; 0, 0 ends. build/start.ts writes it. Empty where nobody has recorded this Bun: then nothing is done.
+ * it and how many it has; 0, 0 ends. build/start/start.ts writes it. Empty where nobody has recorded this Bun: then nothing is done.
  */
 __asm__(".pushsection .start.table,\"a\",%progbits\n"
         ".globl ebb_start_table\n"

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { otherArch } from "../../build/packages.mjs";
+import { otherArch } from "../../build/setup/packages.mjs";
 import { temporaryFolder } from "../harness.ts";
 
 // Each cache is filled with something small by what fills it in earnest; then each of its files is damaged, one after the
@@ -194,7 +194,9 @@ function packBun(folder: string, program: string): string {
 function bunCache(folder: string): Cache {
   const archive = readFileSync(packBun(folder, "a program"));
   const integrity = `sha512-${createHash("sha512").update(archive).digest("base64")}`;
-  return { use: `${from("build/musl-bun.ts")}.fetchedBun("bun", ${JSON.stringify({ version: "1.0.0", integrity })})` };
+  return {
+    use: `${from("build/link/musl-bun.ts")}.fetchedBun("bun", ${JSON.stringify({ version: "1.0.0", integrity })})`,
+  };
 }
 
 function compiledCache(folder: string): Cache {
@@ -228,7 +230,7 @@ function wheelCache(folder: string): Cache {
   const digests = [createHash("sha256").update(readFileSync(path)).digest("hex")];
   const [version, executable] = ["1.0.0", "tiny/bin/tiny"];
   const wheel = { name: "tiny", package: "tiny", version, digests, executable, versionWord: "-v", setUpBy: "tiny" };
-  const call = (name: string) => `${from("build/pip.mjs")}.${name}(${JSON.stringify(wheel)})`;
+  const call = (name: string) => `${from("build/setup/pip.mjs")}.${name}(${JSON.stringify(wheel)})`;
   return { use: call("wheelPath"), fetch: call("installWheel") };
 }
 
@@ -241,6 +243,6 @@ function muslCache(folder: string): Cache {
   writeFileSync(join(root, "DEBIAN", "control"), control);
   for (const name of ["libc.a", "crt1.o"]) writeFileSync(join(libraries, name), name);
   run("dpkg-deb", "--build", root, join(registryIn(folder), "musl.deb"));
-  const call = (name: string) => `${from("build/cross.mjs")}.${name}(${JSON.stringify(otherArch)})`;
+  const call = (name: string) => `${from("build/setup/cross.mjs")}.${name}(${JSON.stringify(otherArch)})`;
   return { use: call("muslFolder"), fetch: call("fetchMusl") };
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { envoyMissing, envoyPath } from "../../build/envoy.mjs";
+import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
 import { writeHosts } from "../binary/own-network.ts";
 import { configurationOf } from "../envoy/bootstrap.ts";
 import { childPath, type Ended, ebb, temporaryFolder } from "../harness.ts";

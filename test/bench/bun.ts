@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { fetchedBun, type Locked, lockedBun } from "../../build/musl-bun.ts";
+import { fetchedBun, type Locked, lockedBun } from "../../build/link/musl-bun.ts";
 import { targetNamed } from "../../build/targets.ts";
 import type { Figure } from "./figure.ts";
 import { number } from "./table.ts";

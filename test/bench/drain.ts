@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { envoyMissing, envoyPath } from "../../build/envoy.mjs";
+import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
 import { collect } from "../harness.ts";
 import { compiledProgram } from "../sidecars/compile.ts";
 import { DEREGISTERED_MS } from "./drain-client.ts";

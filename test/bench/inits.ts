@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { aptInstall, initPackages, isInPath } from "../../build/packages.mjs";
+import { aptInstall, initPackages, isInPath } from "../../build/setup/packages.mjs";
 import { type Candidate, parseRival } from "./candidates.ts";
 
 /** tini and dumb-init of PATH, but for those that were given; as root on Debian, missing ones are installed first. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { dropPages, residentPages } from "../../build/page-cache.ts";
+import { dropPages, residentPages } from "../../build/start/page-cache.ts";
 import { childPath, ebb, ebbPath, fakeSidecar } from "../harness.ts";
 
 /** Beside the executable: a folder for temporary files may be in memory, which nothing is read from. */

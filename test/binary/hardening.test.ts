@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { cacheFolder } from "../../build/cache.mjs";
+import { cacheFolder } from "../../build/setup/cache.mjs";
 import { ebbPath } from "../harness.ts";
 
 const project = resolve(import.meta.dirname, "../..");

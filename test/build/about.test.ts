@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { muslVersion } from "../../build/archives.ts";
-import { bunParts } from "../../build/bun-parts.ts";
-import { bundledPackages, withoutText } from "../../build/bundled.ts";
-import type { Component } from "../../build/components.ts";
-import { licenseText } from "../../build/license-text.ts";
+import { bunParts } from "../../build/bundle/bun-parts.ts";
+import { bundledPackages, withoutText } from "../../build/bundle/bundled.ts";
+import type { Component } from "../../build/evidence/components.ts";
+import { licenseText } from "../../build/evidence/license-text.ts";
+import { muslVersion } from "../../build/link/archives.ts";
 import { temporaryFolder } from "../harness.ts";
 
 const project = resolve(import.meta.dirname, "..", "..");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { zstdCompressSync } from "node:zlib";
-import { findAssets } from "../../build/assets.ts";
+import { findAssets } from "../../build/bundle/assets.ts";
 
 test("compressed assets are found whole, and stay where nobody has looked at them", () => {
   const frames = [zstdCompressSync("// the first asset"), zstdCompressSync(Buffer.alloc(300_000, "a"))] as const;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { resolve } from "node:path";
-import { bundleLeaves, leaves } from "../../build/leaves.ts";
+import { bundleLeaves, leaves } from "../../build/bundle/leaves.ts";
 
 const bundle = await Bun.build({
   entrypoints: [resolve(import.meta.dirname, "../../src/main.ts")],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { cut } from "../../build/cut.ts";
-import { readElf, segmentFlag, segmentsOf, segmentType } from "../../build/elf.ts";
-import { loaderTables } from "../../build/loader-tables.ts";
-import type { Range } from "../../build/range.ts";
+import { readElf, segmentFlag, segmentsOf, segmentType } from "../../build/link/elf.ts";
+import { loaderTables } from "../../build/link/loader-tables.ts";
+import { cut } from "../../build/shrink/cut.ts";
+import type { Range } from "../../build/shrink/range.ts";
 import { verify } from "../../build/verify.ts";
 import { dynamicProgram, execute, link, x64 } from "./small-elf.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { compose } from "../../build/compose.ts";
-import { type Elf, memoryAt, readElf, segmentOf, segmentType } from "../../build/elf.ts";
-import { readDynamic } from "../../build/elf-dynamic.ts";
-import { readSymbols, symbolTable } from "../../build/elf-symbols.ts";
-import { resolveRelocations } from "../../build/relocate.ts";
-import { linkRuntime } from "../../build/runtime.ts";
-import { threadBlock } from "../../build/thread-local.ts";
+import { compose } from "../../build/bundle/compose.ts";
+import { type Elf, memoryAt, readElf, segmentOf, segmentType } from "../../build/link/elf.ts";
+import { readDynamic } from "../../build/link/elf-dynamic.ts";
+import { readSymbols, symbolTable } from "../../build/link/elf-symbols.ts";
+import { resolveRelocations } from "../../build/link/relocate.ts";
+import { linkRuntime } from "../../build/link/runtime.ts";
+import { threadBlock } from "../../build/link/thread-local.ts";
 import { verify } from "../../build/verify.ts";
 import { dynamicProgram, everything, link, sources, x64 } from "./small-elf.ts";
 

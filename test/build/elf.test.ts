@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { memoryAt, readElf, segmentsOf, segmentType, writeSegments } from "../../build/elf.ts";
-import { readDynamic } from "../../build/elf-dynamic.ts";
-import { readSymbols, symbolKind, symbolTable } from "../../build/elf-symbols.ts";
+import { memoryAt, readElf, segmentsOf, segmentType, writeSegments } from "../../build/link/elf.ts";
+import { readDynamic } from "../../build/link/elf-dynamic.ts";
+import { readSymbols, symbolKind, symbolTable } from "../../build/link/elf-symbols.ts";
 import { smallProgram } from "./small-elf.ts";
 
 const program = smallProgram();

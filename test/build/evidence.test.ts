@@ -4,12 +4,12 @@ import { join, resolve } from "node:path";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import { z } from "zod";
-import { type About, aboutExecutable } from "../../build/about.ts";
-import { evidencePaths } from "../../build/evidence.ts";
-import { linkedMembers } from "../../build/linked-members.ts";
-import { provenanceOf } from "../../build/provenance.ts";
-import { sbomOf } from "../../build/sbom.ts";
-import { digestOf } from "../../build/sums.ts";
+import { type About, aboutExecutable } from "../../build/evidence/about.ts";
+import { evidencePaths } from "../../build/evidence/evidence.ts";
+import { provenanceOf } from "../../build/evidence/provenance.ts";
+import { sbomOf } from "../../build/evidence/sbom.ts";
+import { digestOf } from "../../build/evidence/sums.ts";
+import { linkedMembers } from "../../build/link/linked-members.ts";
 import { targetNamed } from "../../build/targets.ts";
 import { ebbPath } from "../harness.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type IcuPackage, readIcu, reduceIcu } from "../../build/icu.ts";
-import { missingFrom } from "../../build/icu-items.ts";
+import { type IcuPackage, readIcu, reduceIcu } from "../../build/shrink/icu.ts";
+import { missingFrom } from "../../build/shrink/icu-items.ts";
 
 type Item = readonly [name: string, content: Uint8Array];
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { digestOf } from "../../build/sums.ts";
-import { tarOf } from "../../build/tar.ts";
+import { digestOf } from "../../build/evidence/sums.ts";
+import { tarOf } from "../../build/image/tar.ts";
 import { temporaryFolder } from "../harness.ts";
 
 const project = resolve(import.meta.dirname, "..", "..");
@@ -38,7 +38,7 @@ function sbomOf(content: string, ofCommit: string): object {
 }
 
 function image(from: string, ...words: string[]): { code: number; stdout: string; stderr: string } {
-  const command = [process.execPath, join(project, "build", "image.ts"), "--from", from, ...words];
+  const command = [process.execPath, join(project, "build/image/image.ts"), "--from", from, ...words];
   const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: place.path });
   return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }

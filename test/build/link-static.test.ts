@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { loadAt, readElf, segmentFlag, segmentType } from "../../build/elf.ts";
-import { readDynamic } from "../../build/elf-dynamic.ts";
-import { readSymbols, symbolTable } from "../../build/elf-symbols.ts";
+import { loadAt, readElf, segmentFlag, segmentType } from "../../build/link/elf.ts";
+import { readDynamic } from "../../build/link/elf-dynamic.ts";
+import { readSymbols, symbolTable } from "../../build/link/elf-symbols.ts";
 import { targetNamed } from "../../build/targets.ts";
 import { verify } from "../../build/verify.ts";
 import { dynamicProgram, everything, execute, link, x64 } from "./small-elf.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readElf, segmentOf, segmentsOf, segmentType, writeSegments } from "../../build/elf.ts";
-import { readDynamic } from "../../build/elf-dynamic.ts";
+import { readElf, segmentOf, segmentsOf, segmentType, writeSegments } from "../../build/link/elf.ts";
+import { readDynamic } from "../../build/link/elf-dynamic.ts";
 import { smallProgram } from "./small-elf.ts";
 
 const program = smallProgram();

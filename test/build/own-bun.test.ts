@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { evidencePaths } from "../../build/evidence.ts";
-import { muslBun } from "../../build/musl-bun.ts";
-import { digestOf } from "../../build/sums.ts";
+import { evidencePaths } from "../../build/evidence/evidence.ts";
+import { digestOf } from "../../build/evidence/sums.ts";
+import { muslBun } from "../../build/link/musl-bun.ts";
 import { targetNamed } from "../../build/targets.ts";
 import { temporaryFolder } from "../harness.ts";
 

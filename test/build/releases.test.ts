@@ -1,16 +1,16 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { runInEmptyRoot } from "../../build/empty-root.ts";
-import { linkStatic } from "../../build/link-static.ts";
-import { fetchedBun, type Locked, muslBun } from "../../build/musl-bun.ts";
+import { runInEmptyRoot } from "../../build/image/empty-root.ts";
+import { linkStatic } from "../../build/link/link-static.ts";
+import { fetchedBun, type Locked, muslBun } from "../../build/link/musl-bun.ts";
 import { verify } from "../../build/verify.ts";
 import { temporaryFolder } from "../harness.ts";
 import { x64 } from "./small-elf.ts";
 
 setDefaultTimeout(120_000);
 
-const sources = [resolve(import.meta.dirname, "../../build/glue.c")];
+const sources = [resolve(import.meta.dirname, "../../build/link/glue.c")];
 
 const next: Locked = {
   version: "1.4.4",

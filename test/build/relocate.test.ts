@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Relocation } from "../../build/elf-dynamic.ts";
-import { type ElfSymbol, symbolKind } from "../../build/elf-symbols.ts";
-import { type Patch, type Runtime, resolveRelocations } from "../../build/relocate.ts";
+import type { Relocation } from "../../build/link/elf-dynamic.ts";
+import { type ElfSymbol, symbolKind } from "../../build/link/elf-symbols.ts";
+import { type Patch, type Runtime, resolveRelocations } from "../../build/link/relocate.ts";
 import { targetNamed } from "../../build/targets.ts";
 
 const types = { absolute: 1, copy: 5, globalData: 6, jump: 7, relative: 8, thread: 18 } as const;
@@ -135,7 +135,7 @@ describe("refused is", () => {
   test("a strong symbol that nothing defines, all such in one message, each once", () => {
     const wanted = ["brand_new", "puts", "newer_still", "brand_new"];
     const link = () => resolve(...wanted.map((name) => ({ type: types.jump, symbol: symbol(name) })));
-    expect(link).toThrow(/defines: brand_new, newer_still;.*libnew\.so\.1.*build\/glue\.c/);
+    expect(link).toThrow(/defines: brand_new, newer_still;.*libnew\.so\.1.*build\/link\/glue\.c/);
   });
 
   test("a relocation of an unknown kind, all such in one message, with what is known", () => {

@@ -7,8 +7,8 @@ import {
   segmentOf,
   segmentType,
   writeSegments,
-} from "../../build/elf.ts";
-import { protectedLoads } from "../../build/relro.ts";
+} from "../../build/link/elf.ts";
+import { protectedLoads } from "../../build/link/relro.ts";
 import { verify } from "../../build/verify.ts";
 import { dynamicProgram, execute, link, x64 } from "./small-elf.ts";
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { inputs } from "../../build/source.ts";
+import { inputs } from "../../build/evidence/source.ts";
+import { findToolchain } from "../../build/link/toolchain.ts";
 import { targetNamed } from "../../build/targets.ts";
-import { findToolchain } from "../../build/toolchain.ts";
 import { canUnshare, temporaryFolder } from "../harness.ts";
 
 const project = resolve(import.meta.dirname, "..", "..");

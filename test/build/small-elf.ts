@@ -2,12 +2,12 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { type LinkResult, linkStatic } from "../../build/link-static.ts";
+import { type LinkResult, linkStatic } from "../../build/link/link-static.ts";
+import { findToolchain } from "../../build/link/toolchain.ts";
 import { type Target, targetNamed } from "../../build/targets.ts";
-import { findToolchain } from "../../build/toolchain.ts";
 
 export const x64 = targetNamed("x64");
-export const sources = [resolve(import.meta.dirname, "../../build/glue.c")];
+export const sources = [resolve(import.meta.dirname, "../../build/link/glue.c")];
 
 export type SmallProgram = {
   readonly source: string;

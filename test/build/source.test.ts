@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { sourceOf } from "../../build/source.ts";
+import { sourceOf } from "../../build/evidence/source.ts";
 import { temporaryFolder } from "../harness.ts";
 
 const commit = "0123456789abcdef0123456789abcdef01234567";

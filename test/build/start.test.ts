@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { readElf, segmentFlag, segmentsOf, segmentType } from "../../build/elf.ts";
-import { linkStatic } from "../../build/link-static.ts";
-import { muslBun } from "../../build/musl-bun.ts";
-import type { Range } from "../../build/range.ts";
-import { addStart, encodeRuns, type StartCode } from "../../build/start.ts";
-import recorded from "../../build/start-pages.json" with { type: "json" };
-import { buildId } from "../../build/start-pages.ts";
+import { readElf, segmentFlag, segmentsOf, segmentType } from "../../build/link/elf.ts";
+import { linkStatic } from "../../build/link/link-static.ts";
+import { muslBun } from "../../build/link/musl-bun.ts";
+import type { Range } from "../../build/shrink/range.ts";
+import { addStart, encodeRuns, type StartCode } from "../../build/start/start.ts";
+import recorded from "../../build/start/start-pages.json" with { type: "json" };
+import { buildId } from "../../build/start/start-pages.ts";
 import { type Target, targetNamed, targets } from "../../build/targets.ts";
 import { dynamicProgram, everything, execute, executeOn, sources, x64 } from "./small-elf.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { digestOf as digestOfBytes } from "../../build/evidence/sums.ts";
 import { checkSums, writeSums } from "../../build/setup/sums.mjs";
-import { digestOf as digestOfBytes } from "../../build/sums.ts";
 import { temporaryFolder } from "../harness.ts";
 
 const digestOf = (text: string) => digestOfBytes(new TextEncoder().encode(text));

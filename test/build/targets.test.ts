@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { readElf, segmentFlag, segmentsOf, segmentType } from "../../build/elf.ts";
-import { emulators } from "../../build/packages.mjs";
+import { readElf, segmentFlag, segmentsOf, segmentType } from "../../build/link/elf.ts";
+import { findToolchain } from "../../build/link/toolchain.ts";
+import { emulators } from "../../build/setup/packages.mjs";
 import { targetNamed, targets } from "../../build/targets.ts";
-import { findToolchain } from "../../build/toolchain.ts";
 import { SIG, signalName } from "../../src/core/run/signal.ts";
 import * as harness from "../harness.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { type Segment, segmentType } from "../../build/elf.ts";
+import { type Segment, segmentType } from "../../build/link/elf.ts";
+import { checkThreadBlock, threadBlock, threadOffset } from "../../build/link/thread-local.ts";
 import { targetNamed } from "../../build/targets.ts";
-import { checkThreadBlock, threadBlock, threadOffset } from "../../build/thread-local.ts";
 
 const x64 = targetNamed("x64");
 const arm64 = targetNamed("arm64");

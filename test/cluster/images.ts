@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { envoyMissing, envoyPath } from "../../build/envoy.mjs";
-import { ebbConfig, type ImageConfig, ociLayout } from "../../build/oci.ts";
-import { debianNames } from "../../build/packages.mjs";
-import { digestOf } from "../../build/sums.ts";
-import { type TarEntry, tarOf } from "../../build/tar.ts";
+import { digestOf } from "../../build/evidence/sums.ts";
+import { ebbConfig, type ImageConfig, ociLayout } from "../../build/image/oci.ts";
+import { type TarEntry, tarOf } from "../../build/image/tar.ts";
+import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
+import { debianNames } from "../../build/setup/packages.mjs";
 import { childPath, compiled, ebbPath } from "../harness.ts";
 import { istiod, istioProxy } from "./istio/images.ts";
 import { librariesOf, missing } from "./libraries.ts";

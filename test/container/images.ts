@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { cacheFolder } from "../../build/cache.mjs";
-import { aptInstall, containerPackages, debianNames, isInPath, otherArch } from "../../build/packages.mjs";
+import { cacheFolder } from "../../build/setup/cache.mjs";
+import { aptInstall, containerPackages, debianNames, isInPath, otherArch } from "../../build/setup/packages.mjs";
 import { temporaryFolder } from "../harness.ts";
 
 const project = resolve(import.meta.dirname, "..", "..");

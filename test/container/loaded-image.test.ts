@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { evidencePaths } from "../../build/evidence.ts";
-import { digestOf } from "../../build/sums.ts";
+import { evidencePaths } from "../../build/evidence/evidence.ts";
+import { digestOf } from "../../build/evidence/sums.ts";
 import packageJson from "../../package.json";
 import { childPath, ebbPath, temporaryFolder } from "../harness.ts";
 import { type Containerd, startContainerd } from "./containerd.ts";
@@ -23,7 +23,7 @@ const lacking = process.env.CI === undefined ? obstacle() : undefined; // never 
 // named in the title, because a test that is skipped says nothing else
 const why = lacking === undefined ? "" : ` (skipped: containers need ${lacking})`;
 
-describe.skipIf(lacking !== undefined)(`the image that build/image.ts writes${why}`, () => {
+describe.skipIf(lacking !== undefined)(`the image that build/image/image.ts writes${why}`, () => {
   beforeAll(makeImage, { timeout: 120_000 });
   afterAll(() => {
     spawnSync("buildah", [...storage, "rmi", "--force", name, "localhost/ebb-loaded"]);
@@ -89,7 +89,7 @@ function makeImage(): void {
   writeFileSync(evidencePaths(there).sbom, JSON.stringify(sbom));
   run(
     process.execPath,
-    join(project, "build", "image.ts"),
+    join(project, "build/image/image.ts"),
     "--from",
     place.path,
     "--out",

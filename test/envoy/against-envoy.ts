@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { envoyMissing, envoyPath } from "../../build/envoy.mjs";
+import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
 import { type Ended, type LogLine, type Started, until } from "../harness.ts";
 
 /** A group of tests against a real Envoy; where there is none they are skipped, and the title says why. */

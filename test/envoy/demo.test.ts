@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { envoyPath } from "../../build/envoy.mjs";
+import { envoyPath } from "../../build/setup/envoy.mjs";
 import { ebbPath } from "../harness.ts";
 
 test.concurrent.each([

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { envoyMissing, envoyPath } from "../../build/envoy.mjs";
+import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
 import { temporaryFolder, until } from "../harness.ts";
 import { type AdminAddress, configurationOf, istioStats, type ListenerPlan, type Plan } from "./bootstrap.ts";
 import type { ControlPlane } from "./servers.ts";

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { envoyMissing, envoyPath } from "../../build/envoy.mjs";
+import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
 import { type Hosts, namespaces, writeHosts } from "../binary/own-network.ts";
 import { childPath, type Ended, ebb, ebbPath, temporaryFolder } from "../harness.ts";
 import { configurationOf } from "./bootstrap.ts";

@@ -9,9 +9,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { cacheFolder } from "../../build/cache.mjs";
+import { digestOf } from "../../build/evidence/sums.ts";
+import { cacheFolder } from "../../build/setup/cache.mjs";
 import { checkSums, moveIntoPlace, writeSums } from "../../build/setup/sums.mjs";
-import { digestOf } from "../../build/sums.ts";
 import { temporaryFolder } from "../harness.ts";
 import { copyOwn, download, go, pinNames, pinsFolder } from "./go.ts";
 import { type Program, type ProgramName, packageOf, programOf } from "./programs.ts";

@@ -1,7 +1,7 @@
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { goPath, goVersion } from "../../build/go.mjs";
+import { goPath, goVersion } from "../../build/setup/go.mjs";
 import type { Program } from "./programs.ts";
 
 /** go.mod and go.sum. */

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { cacheFolder } from "../../build/cache.mjs";
+import { cacheFolder } from "../../build/setup/cache.mjs";
 import { runTool } from "./tool.ts";
 
 // bun inside.ts COMMAND...: in mount, network and PID namespaces that are nobody else's (run.ts), runs the tests. They are the

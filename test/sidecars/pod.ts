@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { cacheFolder } from "../../build/cache.mjs";
+import { cacheFolder } from "../../build/setup/cache.mjs";
 import { childrenOf, collect, ebbPath, isEbb, type Started, type StartOptions, startEbb, until } from "../harness.ts";
 import { runTool } from "./tool.ts";
 

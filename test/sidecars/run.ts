@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { envoyMissing, envoyPath } from "../../build/envoy.mjs";
-import { aptInstall, isThere, sidecarPackages } from "../../build/packages.mjs";
+import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
+import { aptInstall, isThere, sidecarPackages } from "../../build/setup/packages.mjs";
 import { ebbPath } from "../harness.ts";
 import { compiledProgram } from "./compile.ts";
 import { programsOf } from "./programs.ts";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { envoyMissing, envoyPath } from "../../../build/envoy.mjs";
-import { triplets } from "../../../build/packages.mjs";
+import { envoyMissing, envoyPath } from "../../../build/setup/envoy.mjs";
+import { triplets } from "../../../build/setup/packages.mjs";
 import type { Content } from "../images.ts";
 import { librariesOf, missing } from "../libraries.ts";
 import { istioBootstrap, istioProgram } from "./programs.ts";

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { aptInstall, clusterPackages, isThere } from "../../../build/packages.mjs";
+import { aptInstall, clusterPackages, isThere } from "../../../build/setup/packages.mjs";
 import { ebbPath, until } from "../../harness.ts";
 import { groupNames, removeGroup } from "./cgroups.ts";
 import { kubernetesFolder } from "./kubernetes.ts";

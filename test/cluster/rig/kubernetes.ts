@@ -1,10 +1,10 @@
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { cacheFolder } from "../../../build/cache.mjs";
-import { goPath, goVersion } from "../../../build/go.mjs";
+import { digestOf } from "../../../build/evidence/sums.ts";
+import { cacheFolder } from "../../../build/setup/cache.mjs";
+import { goPath, goVersion } from "../../../build/setup/go.mjs";
 import { checkSums, moveIntoPlace, writeSums } from "../../../build/setup/sums.mjs";
-import { digestOf } from "../../../build/sums.ts";
 
 /**
  * A module of Go that requires Kubernetes, and replaces the staging modules, which Kubernetes' own go.mod replaces by

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { envoyPath, envoyVersion } from "../../../build/envoy.mjs";
+import { envoyPath, envoyVersion } from "../../../build/setup/envoy.mjs";
 import { temporaryFolder } from "../../harness.ts";
 import type { Mesh } from "../drain.ts";
 import type { Pod } from "../pod.ts";

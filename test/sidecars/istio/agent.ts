@@ -1,6 +1,6 @@
 import { chownSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { envoyPath } from "../../../build/envoy.mjs";
+import { envoyPath } from "../../../build/setup/envoy.mjs";
 import { compiledProgram } from "../compile.ts";
 import type { Container, Pod } from "../pod.ts";
 import { redirect } from "../redirect.ts";

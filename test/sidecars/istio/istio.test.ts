@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { envoyVersion } from "../../../build/envoy.mjs";
+import { envoyVersion } from "../../../build/setup/envoy.mjs";
 import { lineOf, temporaryFolder, until } from "../../harness.ts";
 import { drainTests, startPair } from "../drain.ts";
 import { factTests } from "../facts.ts";

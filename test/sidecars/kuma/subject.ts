@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { envoyPath, envoyVersion } from "../../../build/envoy.mjs";
+import { envoyPath, envoyVersion } from "../../../build/setup/envoy.mjs";
 import type { Mesh } from "../drain.ts";
 import type { Pod } from "../pod.ts";
 import { redirect } from "../redirect.ts";

@@ -1,0 +1,136 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { bunParts, type Part } from "../bundle/bun-parts.ts";
+import { bundledPackages, hexOf } from "../bundle/bundled.ts";
+import { type Archive, linkedArchives } from "../link/archives.ts";
+import { lockedBun } from "../link/musl-bun.ts";
+import type { Target } from "../targets.ts";
+
+/** Something that is inside the executable. */
+export type Component = {
+  readonly name: string;
+  /** Undefined where nothing tells it. */
+  readonly version: string | undefined;
+  /** An SPDX expression. */
+  readonly license: string;
+  /** The whole texts of its licences. */
+  readonly texts: readonly string[];
+  /** A package URL. */
+  readonly purl: string;
+  /** Of what was fetched or linked, in hexadecimal. */
+  readonly hash: { readonly algorithm: "SHA-256" | "SHA-512"; readonly hex: string } | undefined;
+  /** The static library that it was linked from: `libc.a`. */
+  readonly archive?: string;
+  /** What it holds of others' work. */
+  readonly parts: readonly Component[];
+};
+
+export type ComponentsInput = {
+  readonly entry: string;
+  readonly lockfile: string;
+  readonly target: Target;
+  /** Bun for musl, where it is not the one that package-lock.json pins. */
+  readonly bun?: string | undefined;
+};
+
+const project = resolve(import.meta.dirname, "../..");
+
+/** All that is inside the executable beside ebb's own code: Bun, what Bun holds, npm packages, libc, libstdc++, libgcc. */
+export async function componentsOf({
+  entry,
+  lockfile,
+  target,
+  bun: ownBun,
+}: ComponentsInput): Promise<readonly Component[]> {
+  const packages = await bundledPackages(entry, lockfile);
+  return [
+    ...packages.map(({ name, version, license, text, sha512 }): Component => {
+      const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
+      const hash = { algorithm: "SHA-512", hex: sha512 } as const;
+      return { name, version, license, texts: [text], purl, hash, parts: [] };
+    }),
+    ownBun === undefined ? bun(target, lockfile) : changedBun(ownBun),
+    ...linkedArchives(target).map(library),
+  ];
+}
+
+/** ebb itself. */
+export function ownText(): string {
+  return readFileSync(join(project, "LICENSE"), "utf8").trim();
+}
+
+function bun(target: Target, lockfile: string): Component {
+  const { version, integrity } = lockedBun(target, lockfile);
+  return {
+    name: "Bun",
+    version,
+    license: "MIT",
+    texts: [read("bun")],
+    purl: `pkg:npm/${target.bunPackage.replace("@", "%40")}@${version}`,
+    hash: { algorithm: "SHA-512", hex: hexOf(integrity) },
+    parts: bunParts.map(part),
+  };
+}
+
+/** Somebody's own: all that is known of it is the file, and that it must be of the version that compiles. */
+function changedBun(path: string): Component {
+  const version = process.versions.bun;
+  const hex = createHash("sha256").update(readFileSync(path)).digest("hex");
+  const texts = [read("bun")];
+  const hash = { algorithm: "SHA-256", hex } as const;
+  return {
+    name: "Bun",
+    version,
+    license: "MIT",
+    texts,
+    purl: `pkg:generic/bun@${version}`,
+    hash,
+    parts: bunParts.map(part),
+  };
+}
+
+/** This build runs in Bun of the same version (musl-bun.ts checks it), which tells what it was made of. */
+function part({ name, license, texts, package: ofPackage, versionKey = "" }: Part): Component {
+  const version = process.versions[versionKey];
+  if (versionKey !== "" && version === undefined) throw new Error(`Bun does not tell its version of ${versionKey}`);
+  const purl = `pkg:${ofPackage}${version === undefined ? "" : `@${version}`}`;
+  return { name, version, license, texts: texts.map(read), purl, hash: undefined, parts: [] };
+}
+
+const gcc = { license: "GPL-3.0-or-later WITH GCC-exception-3.1", texts: ["GCC-exception-3.1", "GPL-3.0"] };
+
+const libraries: Readonly<Record<string, { name: string; license: string; texts: readonly string[] }>> = {
+  "libc.a": { name: "musl", license: "MIT", texts: ["musl"] },
+  "libstdc++.a": { name: "libstdc++", ...gcc },
+  "libgcc_eh.a": { name: "libgcc_eh", ...gcc },
+  "libgcc.a": { name: "libgcc", ...gcc },
+};
+
+function library({ file, path, version, sha256, debian }: Archive): Component {
+  const known = libraries[file];
+  if (known === undefined) throw new Error(`${file}: build/evidence/components.ts does not know its licence`);
+  const { name, license, texts } = known;
+  const purl =
+    debian === undefined ? `pkg:generic/${encodeURIComponent(name)}@${version}` : `${debianUrl(debian)}#${path}`;
+  return {
+    name,
+    version,
+    license,
+    texts: texts.map(read),
+    purl,
+    hash: { algorithm: "SHA-256", hex: sha256 },
+    archive: file,
+    parts: [],
+  };
+}
+
+/** A package URL of the type deb. */
+export function debianUrl({ name, version, architecture }: NonNullable<Archive["debian"]>): string {
+  const encoded = [name, version].map((each) => encodeURIComponent(each).replaceAll("%3A", ":"));
+  return `pkg:deb/debian/${encoded.join("@")}?arch=${architecture}`;
+}
+
+function read(name: string): string {
+  return readFileSync(join(import.meta.dirname, "../licenses", `${name}.txt`), "utf8").trim();
+}

@@ -1,0 +1,70 @@
+import type { DebianPackage } from "../link/archives.ts";
+import type { About } from "./about.ts";
+import { debianUrl } from "./components.ts";
+
+export type ProvenanceInput = {
+  readonly about: About;
+  /** The executable's file name and its SHA-256, in hexadecimal. */
+  readonly name: string;
+  readonly sha256: string;
+  /** The Debian packages of the programs that compiled and linked. */
+  readonly tools: readonly DebianPackage[];
+  /** Of the machine that built. */
+  readonly arch: string;
+};
+
+/** https://github.com/in-toto/attestation/blob/main/spec/v1/resource_descriptor.md */
+type ResourceDescriptor = {
+  readonly name?: string;
+  readonly uri?: string;
+  readonly digest?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * How an executable was made, as an in-toto statement with a provenance of SLSA v1 (https://slsa.dev/spec/v1.1/provenance):
+ * the same to the byte for the same build. It is not signed, and says so.
+ */
+export function provenanceOf({ about, name, sha256, tools, arch }: ProvenanceInput): string {
+  const { facts } = about;
+  const statement = {
+    _type: "https://in-toto.io/Statement/v1",
+    subject: [{ name, digest: { sha256 } }],
+    predicateType: "https://slsa.dev/provenance/v1",
+    predicate: {
+      buildDefinition: {
+        buildType: "urn:ebb:build:v1",
+        externalParameters: { target: facts.target },
+        internalParameters: { arch },
+        resolvedDependencies: [...sourceDescriptor(about), ...inside(about), ...tools.map(toolDescriptor)],
+      },
+      runDetails: {
+        builder: { id: "urn:ebb:builder:unsigned", version: { bun: facts.bun, gcc: facts.gcc } },
+        metadata: {
+          ebb_signed: false,
+          ebb_note:
+            "Nobody signed this statement: whoever has built the executable can sign it, or build it again and compare.",
+        },
+      },
+    },
+  };
+  return `${JSON.stringify(statement, undefined, 2)}\n`;
+}
+
+function sourceDescriptor({ source: { commit, dirty }, own: { name } }: About): readonly ResourceDescriptor[] {
+  if (commit === null) return [];
+  return [{ name, digest: { gitCommit: commit }, ...(dirty && { annotations: { changedSinceCommit: true } }) }];
+}
+
+/** What Bun is made of was resolved by those who made Bun. */
+function inside({ components }: About): readonly ResourceDescriptor[] {
+  return components.map(({ name, purl, hash }) => ({
+    name,
+    uri: purl,
+    ...(hash && { digest: { [hash.algorithm === "SHA-512" ? "sha512" : "sha256"]: hash.hex } }),
+  }));
+}
+
+function toolDescriptor(tool: DebianPackage): ResourceDescriptor {
+  return { name: tool.name, uri: debianUrl(tool) };
+}

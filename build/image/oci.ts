@@ -1,0 +1,103 @@
+import { digestOf } from "../evidence/sums.ts";
+import { type TarEntry, tarOf } from "./tar.ts";
+
+/** What becomes the image of one platform: one layer. */
+export type PlatformImage = {
+  readonly platform: Platform;
+  readonly files: readonly TarEntry[];
+};
+
+export type Platform = { readonly architecture: string; readonly os: string; readonly variant?: string };
+
+export type ImageInput = {
+  /** What the image is called where it is loaded: `localhost/ebb:0.1.0`. */
+  readonly name: string;
+  readonly images: readonly PlatformImage[];
+  /** How a container of it starts. */
+  readonly config: ImageConfig;
+  /** `org.opencontainers.image...`: labels of each image, and annotations. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Seconds since 1970: of the file in the layer, and of the image. */
+  readonly epoch: number;
+  readonly compression: keyof typeof compressions;
+};
+
+export type ImageConfig = { readonly User?: string; readonly Entrypoint: readonly string[] };
+
+/** Starts /ebb as the user of distroless's `nonroot`; a number, so that `runAsNonRoot` can be checked. */
+export const ebbConfig: ImageConfig = { User: "65532:65532", Entrypoint: ["/ebb"] };
+
+type Descriptor = { readonly mediaType: string; readonly digest: string; readonly size: number };
+
+const types = {
+  index: "application/vnd.oci.image.index.v1+json",
+  manifest: "application/vnd.oci.image.manifest.v1+json",
+  config: "application/vnd.oci.image.config.v1+json",
+  layer: "application/vnd.oci.image.layer.v1.tar",
+};
+
+/** libdeflate writes no time into the header, and the same bytes on each machine. */
+const compressions = {
+  gzip: {
+    suffix: "+gzip",
+    compress: (bytes: Uint8Array): Uint8Array =>
+      Bun.gzipSync(bytes as Uint8Array<ArrayBuffer>, { library: "libdeflate", level: 9 }),
+  },
+  zstd: {
+    suffix: "+zstd",
+    compress: (bytes: Uint8Array): Uint8Array => Bun.zstdCompressSync(bytes as Uint8Array<ArrayBuffer>, { level: 19 }),
+  },
+  none: { suffix: "", compress: (bytes: Uint8Array): Uint8Array => bytes },
+};
+
+/**
+ * The files of an OCI image layout (image-spec 1.1), by path: one image for all platforms, the same to the byte for the
+ * same executables. The top-level index has one entry, an index of its own, because podman takes no more than one.
+ */
+export function ociLayout(input: ImageInput): ReadonlyMap<string, Uint8Array> {
+  const files = new Map<string, Uint8Array>();
+  const add = (mediaType: string, content: Uint8Array | object): Descriptor => {
+    const bytes = content instanceof Uint8Array ? content : json(content);
+    const digest = digestOf(bytes);
+    files.set(`blobs/sha256/${digest}`, bytes);
+    return { mediaType, digest: `sha256:${digest}`, size: bytes.length };
+  };
+  const { annotations, name } = input;
+  const manifests = input.images.map((image) => ({ ...addImage(image, input, add), platform: image.platform }));
+  const index = add(types.index, { schemaVersion: 2, mediaType: types.index, manifests, annotations });
+  const names = { "io.containerd.image.name": name, "org.opencontainers.image.ref.name": name };
+  files.set("oci-layout", json({ imageLayoutVersion: "1.0.0" }));
+  files.set(
+    "index.json",
+    json({ schemaVersion: 2, mediaType: types.index, manifests: [{ ...index, annotations: names }] }),
+  );
+  return files;
+}
+
+function addImage(
+  { platform, files }: PlatformImage,
+  { annotations, config: { User, Entrypoint }, epoch, compression }: ImageInput,
+  add: (mediaType: string, content: Uint8Array | object) => Descriptor,
+): Descriptor {
+  const tar = tarOf(files, epoch);
+  const created = new Date(epoch * 1000).toISOString();
+  const config = {
+    created,
+    ...platform,
+    config: { User, Entrypoint, WorkingDir: "/", Labels: annotations },
+    rootfs: { type: "layers", diff_ids: [`sha256:${digestOf(tar)}`] },
+    history: [{ created, created_by: `COPY ${files.map(({ path }) => path).join(" ")} /` }],
+  };
+  const { suffix, compress } = compressions[compression];
+  return add(types.manifest, {
+    schemaVersion: 2,
+    mediaType: types.manifest,
+    config: add(types.config, config),
+    layers: [add(`${types.layer}${suffix}`, compress(tar))],
+    annotations,
+  });
+}
+
+function json(value: object): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}

@@ -1,0 +1,27 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, renameSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+const project = resolve(import.meta.dirname, "../..");
+const folder = join(project, "src", "native");
+const shared = ["child.c", "files.c", "listeners.c", "module.c", "output.c", "signals.c", "sockets.c", "watch.c"];
+
+/** What is linked into the executable. */
+export const nativeSources: readonly string[] = ["entry.c", "pages.c", "limits.c", "before-bun.c", ...shared].map(
+  (name) => join(folder, name),
+);
+
+/** Where `node_api.h` is. */
+export const nodeApiHeaders = join(project, "node_modules", "node-api-headers", "include");
+
+/** The same as a module for this machine's own Bun, which runs ebb from source, and the unit tests. */
+export function buildNativeModule(outfile: string): void {
+  const sources = ["development.c", ...shared].map((name) => join(folder, name));
+  const temporary = `${outfile}.${process.pid}.new`;
+  const options = ["-std=gnu17", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-isystem", nodeApiHeaders];
+  mkdirSync(dirname(outfile), { recursive: true });
+  const { error, status, stderr } = spawnSync("gcc", [...options, "-o", temporary, ...sources], { encoding: "utf8" });
+  if (error !== undefined) throw new Error(`gcc cannot be run: ${error.message}`);
+  if (status !== 0) throw new Error(`gcc failed on src/native:\n${stderr.trim()}`);
+  renameSync(temporary, outfile);
+}

@@ -1,0 +1,52 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { muslFolder } from "../setup/cross.mjs";
+import { installCommand } from "../setup/packages.mjs";
+import type { Target } from "../targets.ts";
+
+/** The programs and archives of the machine that the static link uses. */
+export type Toolchain = {
+  readonly gcc: string;
+  readonly ld: string;
+  /** In the order in which ld searches them. */
+  readonly archives: readonly string[];
+  /** Header folders: the compiler's own, then musl's. */
+  readonly includes: readonly string[];
+};
+
+/** Finds all of it, or says what is missing and which command installs it. */
+export function findToolchain(target: Target): Toolchain {
+  const gcc = `${target.triplet}-gcc`;
+  const ld = `${target.triplet}-ld`;
+  refuseMissing(
+    target,
+    [gcc, ld].filter((tool) => spawnSync(tool, ["--version"]).error !== undefined),
+  );
+  const gccFiles = ["libstdc++.a", "libgcc_eh.a", "libgcc.a", "include"].map((name) => gccFile(gcc, name));
+  const musl = muslFolder(target.arch) ?? "/usr";
+  const libc = join(musl, "lib", target.musl, "libc.a");
+  refuseMissing(
+    target,
+    [...gccFiles, libc].filter((path) => !path.startsWith("/") || !existsSync(path)),
+  );
+  const [libstdcxx = "", libgccEh = "", libgcc = "", include = ""] = gccFiles;
+  return {
+    gcc,
+    ld,
+    archives: [libstdcxx, libgccEh, libgcc, libc],
+    includes: [include, join(musl, "include", target.musl)],
+  };
+}
+
+/** The whole path of a file of the compiler; its bare name where there is none (gcc prints that). */
+function gccFile(gcc: string, name: string): string {
+  return spawnSync(gcc, [`-print-file-name=${name}`], { encoding: "utf8" }).stdout.trim();
+}
+
+function refuseMissing(target: Target, missing: readonly string[]): void {
+  if (missing.length === 0) return;
+  throw new Error(
+    `the static link for ${target.name} needs what this machine lacks: ${missing.join(", ")}; install it with: ${installCommand(target.arch)}`,
+  );
+}

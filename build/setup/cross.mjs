@@ -1,0 +1,71 @@
+// musl of another architecture. Plain JavaScript, because the bootstrap imports it before anything is installed.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { cacheFolder } from "./cache.mjs";
+import { debianNames, triplets } from "./packages.mjs";
+import { checkSums, moveIntoPlace, writeSums } from "./sums.mjs";
+
+function unpackedFolder(arch) {
+  return join(cacheFolder(), `musl-${arch}`);
+}
+
+/**
+ * The folder of musl-dev of an architecture ("x64", "arm64"): what has lib/<triplet>/libc.a; undefined where it is nowhere.
+ * @throws Error where the one in the cache is damaged
+ */
+export function muslFolder(arch) {
+  const libc = join("lib", triplets[arch].replace("-gnu", "-musl"), "libc.a");
+  if (existsSync(join("/usr", libc))) return "/usr";
+  const folder = unpackedFolder(arch);
+  if (!existsSync(folder)) return undefined;
+  const wrong = checkSums(folder);
+  if (wrong !== undefined)
+    throw new Error(`${folder} is damaged: ${wrong}; node build/setup.mjs targets fetches it anew`);
+  return join(folder, "usr");
+}
+
+/**
+ * Fetches musl-dev of another architecture with apt-get, which checks it, and unpacks it in the cache: installed, it would
+ * replace files of the host's. That architecture's lists are fetched into a folder of their own, so that dpkg and apt know no
+ * more of it than before; root is not needed. Returns undefined, or why it cannot be had.
+ */
+export function fetchMusl(arch) {
+  const folder = unpackedFolder(arch);
+  let temporary;
+  try {
+    mkdirSync(dirname(folder), { recursive: true });
+    temporary = mkdtempSync(`${folder}-`);
+    return fetchThrough(temporary, folder, debianNames[arch]);
+  } catch (error) {
+    return error.message;
+  } finally {
+    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+function fetchThrough(temporary, folder, debian) {
+  const settings = [
+    `APT::Architectures::=${debian}`,
+    `Dir::State::lists=${temporary}/lists`,
+    `Dir::Cache=${temporary}/cache`,
+    "Acquire::Languages=none",
+    "APT::Sandbox::User=root",
+  ].flatMap((setting) => ["-o", setting]);
+  const unpacked = join(temporary, "musl");
+  mkdirSync(join(temporary, "lists", "partial"), { recursive: true });
+  mkdirSync(join(temporary, "cache", "archives", "partial"), { recursive: true });
+  const reason =
+    run(temporary, "apt-get", [...settings, "update"]) ??
+    run(temporary, "apt-get", [...settings, "download", `musl-dev:${debian}`]) ??
+    run(temporary, "dpkg", ["-x", ...readdirSync(temporary).filter((name) => name.endsWith(".deb")), unpacked]);
+  if (reason !== undefined) return reason;
+  writeSums(unpacked);
+  moveIntoPlace(unpacked, folder);
+}
+
+function run(cwd, program, words) {
+  const { error, status, stderr } = spawnSync(program, words, { cwd, encoding: "utf8" });
+  if (error !== undefined) return `${program}: ${error.message}`;
+  return status === 0 ? undefined : `${program} ${words.at(-1)}: ${stderr.trim().split("\n").at(-1)}`;
+}

@@ -1,0 +1,68 @@
+import { findAssets } from "../bundle/assets.ts";
+import { type Elf, readElf, segmentFlag, segmentsOf, segmentType } from "../link/elf.ts";
+import { loaderTables } from "../link/loader-tables.ts";
+import type { Target } from "../targets.ts";
+import { cut } from "./cut.ts";
+import { readIcu, reduceIcu } from "./icu.ts";
+import type { Range } from "./range.ts";
+
+export type ShrinkInput = {
+  /** The executable before the static link, which still says what is where. */
+  readonly input: Uint8Array;
+  /** The static executable. */
+  readonly linked: Uint8Array;
+  readonly target: Target;
+};
+
+export type ShrinkResult = {
+  readonly bytes: Uint8Array;
+  /** What went, and what stayed because nobody knows it: a line each. */
+  readonly report: readonly string[];
+};
+
+/** Takes out of the executable what nothing in it can reach: see each step for why. A layout that is not known is an error. */
+export function shrink({ input, linked, target }: ShrinkInput): ShrinkResult {
+  const bytes = new Uint8Array(linked);
+  const elf = readElf(bytes, "linked executable");
+  const tables = loaderTables(readElf(input, "input"), elf);
+  const constants = readOnly(elf);
+  const icu = reduceIcu(bytes, readIcu(bytes, constants));
+  const assets = findAssets(bytes, { from: icu.dead.to, to: constants.to });
+  const dead = [tables, icu.dead, ...assets.dead].toSorted((one, other) => one.from - other.from);
+  for (const { from, to } of dead) bytes.fill(0, from, to);
+  const room = tables.to - elf.segmentsOffset;
+  return {
+    bytes: cut({ elf, dead: together(dead), room, target }),
+    report: [
+      `${icu.dropped} of ${icu.dropped + icu.kept} items of ICU are other languages': ${size([icu.dead])}`,
+      `${assets.dead.length} assets are developer tools': ${size(assets.dead)}`,
+      ...assets.unknown.map(
+        ({ from, to, digest, text }) =>
+          `kept an asset of ${to - from} bytes that build/shrink/tool-assets.ts does not know: ${digest} ${JSON.stringify(text)}`,
+      ),
+    ],
+  };
+}
+
+/** Bun's constants: the first segment, read-only. The linked runtime has one too, behind it. */
+function readOnly(elf: Elf): Range {
+  const first = segmentsOf(elf, segmentType.load).find(({ flags }) => flags === segmentFlag.read);
+  if (first === undefined) throw new Error(`${elf.name}: has no read-only segment`);
+  return { from: first.offset, to: first.offset + first.fileSize };
+}
+
+/** Ranges that touch are one: a page of it may be of both. */
+function together(ranges: readonly Range[]): Range[] {
+  const merged: Range[] = [];
+  for (const range of ranges) {
+    const last = merged.at(-1);
+    if (last !== undefined && range.from === last.to) merged[merged.length - 1] = { from: last.from, to: range.to };
+    else merged.push(range);
+  }
+  return merged;
+}
+
+function size(ranges: readonly Range[]): string {
+  const bytes = ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

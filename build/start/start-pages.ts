@@ -1,0 +1,102 @@
+import {
+  alignUp,
+  type Elf,
+  readElf,
+  type Segment,
+  segmentFlag,
+  segmentOf,
+  segmentsOf,
+  segmentType,
+} from "../link/elf.ts";
+import type { Range } from "../shrink/range.ts";
+import { page } from "./start.ts";
+import recorded from "./start-pages.json" with { type: "json" };
+
+/** Pages between two that are touched are read with them: one read of more costs less than two. */
+const gap = 3 * page;
+
+/**
+ * The addresses of what `ebb run` touches until it has ended, in order: of Bun what record-start.ts has recorded, of all else what
+ * the layout tells. Undefined where this Bun was not recorded.
+ */
+export function startPages(input: Uint8Array, output: Uint8Array): Range[] | undefined {
+  const image = readElf(input, "input");
+  const pages = (recorded as Readonly<Record<string, string>>)[buildId(image)];
+  if (pages === undefined) return undefined;
+  const elf = readElf(output, "executable");
+  const loads = segmentsOf(elf, segmentType.load);
+  const ranges = [...decodePages(pages), ...ownRanges(elf, image)];
+  return loads.flatMap((load) => together(ranges.flatMap((range) => within(range, load))));
+}
+
+/** The executable's GNU build id, in hex; "" where it has none. It says which Bun that is, and for which target. */
+export function buildId(image: Elf): string {
+  const note = segmentOf(image, segmentType.note);
+  if (note === undefined) return "";
+  const header = 16; // three sizes, "GNU\0"
+  return Buffer.from(image.bytes.subarray(note.offset + header, note.offset + note.fileSize)).toString("hex");
+}
+
+/** Runs of pages as text, the address of a page first: `1f0+3` is from 0x1f0000 to 0x1f3000. */
+export function encodePages(ranges: readonly Range[]): string {
+  return ranges
+    .map(({ from, to }) => `${(from / page).toString(16)}${to - from === page ? "" : `+${(to - from) / page}`}`)
+    .join(" ");
+}
+
+function decodePages(text: string): Range[] {
+  return text.split(" ").map((run) => {
+    const [first = "", count = "1"] = run.split("+");
+    const from = Number.parseInt(first, 16) * page;
+    return { from, to: from + Number(count) * page };
+  });
+}
+
+/** Data, the runtime that the build has linked in, and the bytecode of what `run` is in. */
+function ownRanges(elf: Elf, image: Elf): Range[] {
+  const end = Math.max(...segmentsOf(image, segmentType.load).map(({ address, memorySize }) => address + memorySize));
+  return segmentsOf(elf, segmentType.load).flatMap((load) => {
+    const { address, fileSize, memorySize, flags } = load;
+    const isWritable = (flags & segmentFlag.write) !== 0;
+    if (isWritable && fileSize === memorySize && address < end) return programRanges(elf, load);
+    return isWritable || address >= end ? [{ from: address, to: address + fileSize }] : [];
+  });
+}
+
+const trailer = Buffer.from("\n---- Bun! ----\n");
+
+/** What Bun reads of the program that it has compiled: the bytecode before that of the lazy modules, and the tables at the end. */
+function programRanges({ bytes }: Elf, { offset, address, fileSize }: Segment): Range[] {
+  const held = Buffer.from(bytes.buffer, bytes.byteOffset + offset, fileSize);
+  const end = held.lastIndexOf(trailer) - 32;
+  const graph = end - Number(held.readBigUInt64LE(end));
+  const modules = graph + held.readUInt32LE(end + 8);
+  const size = held.readUInt32LE(end + 12);
+  const bytecode = Array.from({ length: size / 52 }, (_, index) => held.readUInt32LE(modules + 52 * index + 24));
+  const [from = 0, to = from] = bytecode.filter((at) => at > 0).toSorted((one, other) => one - other);
+  return [
+    { from: address + graph + from, to: address + graph + to },
+    { from: address + modules, to: address + fileSize },
+  ];
+}
+
+/** The part of a range that a segment has in the file, in whole pages. */
+function within({ from, to }: Range, { address, fileSize }: Segment): Range[] {
+  const start = Math.max(pageOf(from), pageOf(address));
+  const end = alignUp(Math.min(to, address + fileSize), page);
+  return start < end ? [{ from: start, to: end }] : [];
+}
+
+function pageOf(address: number): number {
+  return address - (address % page);
+}
+
+function together(ranges: readonly Range[]): Range[] {
+  const merged: Range[] = [];
+  for (const range of ranges.toSorted((one, other) => one.from - other.from)) {
+    const last = merged.at(-1);
+    if (last === undefined || range.from - last.to > gap) merged.push(range);
+    else merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, range.to) };
+  }
+  return merged;
+}

@@ -5,7 +5,7 @@ export interface Wish {
   readonly ebb: readonly string[];
 }
 
-/** The README's table for those who come from tini or dumb-init; test/binary/inits.test.ts runs each. */
+/** The README's table for those who come from tini or dumb-init; test/binary/run/inits.test.ts runs each. */
 export const wishes = {
   "signals go to the child alone": { tini: [], "dumb-init": ["--single-child"], ebb: [] },
   "signals go to the child's process group": { tini: ["-g"], "dumb-init": [], ebb: ["--group"] },

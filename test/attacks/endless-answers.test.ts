@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { endWithPeak } from "../binary/peak.ts";
-import { pour, startRawServer } from "../binary/raw-server.ts";
+import { endWithPeak } from "../binary/sidecars/peak.ts";
+import { pour, startRawServer } from "../binary/sidecars/raw-server.ts";
 import { startEbb } from "../harness.ts";
 
 const MIB = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { startRawServer } from "../binary/raw-server.ts";
+import { startRawServer } from "../binary/sidecars/raw-server.ts";
 import { ebb } from "../harness.ts";
 
 /** 25 days: more milliseconds than a timer takes. */

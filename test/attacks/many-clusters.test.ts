@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { type Answers, cluster, startGreatEnvoy, usedListeners } from "../binary/great-envoy.ts";
-import { endWithPeak } from "../binary/peak.ts";
+import { type Answers, cluster, startGreatEnvoy, usedListeners } from "../binary/sidecars/great-envoy.ts";
+import { endWithPeak } from "../binary/sidecars/peak.ts";
 import { lineOf, startEbb } from "../harness.ts";
 
 const MIB = 1024 * 1024;

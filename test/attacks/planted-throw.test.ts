@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { resolve } from "node:path";
-import { startFakeEnvoy } from "../binary/fake-envoy.ts";
+import { startFakeEnvoy } from "../binary/sidecars/fake-envoy.ts";
 import { childPath, fakeSidecar, inParallel, startEbb, temporaryFolder, until } from "../harness.ts";
 import { within } from "../time.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { agentFolder, hasEnded, startAgent } from "../binary/agent.ts";
+import { agentFolder, hasEnded, startAgent } from "../binary/run/agent.ts";
 import { childPath, ebb, type FakeSidecarOptions, fakeSidecar } from "../harness.ts";
 
 const app = [childPath(), "exit", "7"];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startFakeAdmin } from "../binary/fake-admin.ts";
-import { imageFlags, once, startCluster, stuckPod } from "../binary/reaper.ts";
+import { imageFlags, once, startCluster, stuckPod } from "../binary/cluster/reaper.ts";
+import { startFakeAdmin } from "../binary/sidecars/fake-admin.ts";
 import { type Ended, ebb, ebbPath, inParallel, startEbb, temporaryFolder, until } from "../harness.ts";
 
 const CANARY = "c4nary";

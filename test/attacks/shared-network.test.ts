@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { canHaveNetwork, ebbBeside, type InNetwork } from "../binary/own-network.ts";
+import { canHaveNetwork, ebbBeside, type InNetwork } from "../binary/sidecars/own-network.ts";
 import { describeAgainstEnvoy } from "../envoy/against-envoy.ts";
 import type { Port } from "../fixtures/sidecars.ts";
 import { childPath, inParallel, temporaryFolder } from "../harness.ts";

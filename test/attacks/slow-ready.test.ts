@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { startRawServer } from "../binary/raw-server.ts";
+import { startRawServer } from "../binary/sidecars/raw-server.ts";
 import { childPath, lineOf, startEbb } from "../harness.ts";
 
 const SLOW_MS = 5500;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startAtTerminal } from "../binary/at-terminal.ts";
-import { startFakeAdmin } from "../binary/fake-admin.ts";
-import { once, startCluster, stuckPod } from "../binary/reaper.ts";
+import { once, startCluster, stuckPod } from "../binary/cluster/reaper.ts";
+import { startAtTerminal } from "../binary/run/at-terminal.ts";
+import { startFakeAdmin } from "../binary/sidecars/fake-admin.ts";
 import { childPath, ebb, ebbPath, startEbb, temporaryFolder, until } from "../harness.ts";
 
 /** Sets a title, turns red, goes up a line, rings; C1 and DEL; turns text around, hides it; begins a line of ebb's own. */

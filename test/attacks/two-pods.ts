@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
-import { writeHosts } from "../binary/own-network.ts";
+import { writeHosts } from "../binary/sidecars/own-network.ts";
 import { configurationOf } from "../envoy/bootstrap.ts";
 import { childPath, type Ended, ebb, temporaryFolder } from "../harness.ts";
 

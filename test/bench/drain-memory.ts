@@ -1,5 +1,5 @@
-import { type Answers, cluster, startGreatEnvoy, usedListeners } from "../binary/great-envoy.ts";
-import { endWithPeak } from "../binary/peak.ts";
+import { type Answers, cluster, startGreatEnvoy, usedListeners } from "../binary/sidecars/great-envoy.ts";
+import { endWithPeak } from "../binary/sidecars/peak.ts";
 import { startEbb } from "../harness.ts";
 import { ebb } from "./candidates.ts";
 import type { Figure } from "./figure.ts";

@@ -6,7 +6,7 @@ import { linkStatic } from "../../build/link/link-static.ts";
 import { fetchedBun, type Locked, muslBun } from "../../build/link/musl-bun.ts";
 import { verify } from "../../build/verify.ts";
 import { temporaryFolder } from "../harness.ts";
-import { x64 } from "./small-elf.ts";
+import { x64 } from "./link/small-elf.ts";
 
 setDefaultTimeout(120_000);
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { fileOffset, readElf, type Segment, segmentOf, segmentType, writeSegments } from "../../build/link/elf.ts";
 import type { Patch } from "../../build/link/relocate.ts";
 import { verify } from "../../build/verify.ts";
-import { dynamicProgram, everything, link, x64 } from "./small-elf.ts";
+import { dynamicProgram, everything, link, x64 } from "./link/small-elf.ts";
 
 const input = dynamicProgram({ source: everything });
 const { bytes, patches } = link(input);

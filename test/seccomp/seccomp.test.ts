@@ -2,9 +2,9 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
-import { startAtTerminal } from "../binary/at-terminal.ts";
-import { startFakeEnvoy } from "../binary/fake-envoy.ts";
-import { mountCertificate, nonEmpty, said, startWebhook } from "../binary/webhook.ts";
+import { mountCertificate, nonEmpty, said, startWebhook } from "../binary/cluster/webhook.ts";
+import { startAtTerminal } from "../binary/run/at-terminal.ts";
+import { startFakeEnvoy } from "../binary/sidecars/fake-envoy.ts";
 import {
   canUnshare,
   childPath,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { injectPod, removeFromPod } from "../../../src/core/inject/patch.ts";
-import { app, changed, type Given, type Loose, podOf, policy } from "../injection.ts";
+import { app, changed, type Given, type Loose, podOf, policy } from "./injection.ts";
 
 const no = { "ebb.dev/inject": "false" };
 

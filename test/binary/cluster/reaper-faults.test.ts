@@ -1,0 +1,150 @@
+import { expect, test } from "bun:test";
+import { until } from "../../harness.ts";
+import { status } from "../../kube/stand-in-api.ts";
+import { takes } from "../../time.ts";
+import { type Cluster, nonEmpty, startCluster, startReaper, stuckPod } from "./reaper.ts";
+
+// An API server that does not do as it should, at each kind of request: the reaper goes on, and tells nobody twice.
+
+const LONG_MS = 100_000;
+const TEST_MS = 120_000;
+
+type Answer = NonNullable<Cluster["api"]["answer"]>;
+
+/** What comes in the place of the right answer, at first. */
+const faults: Readonly<Record<string, Answer>> = {
+  "too many requests, and when to come back": () => status(429, "TooManyRequests", "slow down", { "retry-after": "1" }),
+  "an internal error": () => status(500, "InternalError", "etcdserver: leader changed"),
+  unavailable: () => status(503, "ServiceUnavailable", "starting"),
+  "a conflict": () => status(409, "Conflict", "the object has been modified"),
+  "its version has expired": () => status(410, "Expired", "too old resource version"),
+  "the page of a proxy": () => new Response("<html>\n<h1>Bad\n</html>\n", { headers: { "content-type": "text/html" } }),
+  "JSON of another kind": () => Response.json({ kind: "Other" }),
+  "a null": () => new Response("null\n"),
+  "half an answer": () => broken(),
+  "an answer that takes its time": async (request) => {
+    await takes(1000);
+    return request.method === "PATCH" ? status(504, "Timeout", "request did not complete in time") : undefined;
+  },
+};
+
+/** The connection ends in the middle of it. */
+function broken(): Response {
+  const body = new ReadableStream({
+    async pull(controller) {
+      controller.enqueue(new TextEncoder().encode('{"metadata":{"resourceVersion":"1'));
+      await takes(10);
+      controller.error(new Error("cut"));
+    },
+  });
+  return new Response(body, { headers: { "content-type": "application/json" } });
+}
+
+/** `PATCH ephemeralcontainers`, `GET pods watch`. */
+function kindOf({ method, url }: Request): string {
+  const { pathname, searchParams } = new URL(url);
+  const isOne = /\/(pods|leases)\/[^/]+$/.test(pathname);
+  const kind = pathname.split("/").at(isOne ? -2 : -1);
+  return `${method} ${isOne ? "one of " : ""}${kind}${searchParams.has("watch") ? " watch" : ""}`;
+}
+
+/** The first request of each kind has this answer. */
+function breakFirst(cluster: Cluster, fault: Answer): ReadonlySet<string> {
+  const { answer } = cluster.api;
+  const seen = new Set<string>();
+  cluster.api.answer = async (request) => {
+    const kind = kindOf(request);
+    const isFirst = !seen.has(kind);
+    seen.add(kind);
+    return (isFirst ? await fault(request) : undefined) ?? (await answer?.(request));
+  };
+  return seen;
+}
+
+const kinds = [
+  ...["GET pods", "GET pods watch", "GET namespaces", "GET namespaces watch", "GET one of pods"],
+  ...["GET one of leases", "PATCH ephemeralcontainers", "POST events"],
+];
+
+test.concurrent.each(Object.keys(faults))(
+  "%s",
+  async (name) => {
+    await using cluster = startCluster();
+    const seen = breakFirst(cluster, faults[name] as Answer);
+    cluster.put(stuckPod("early"));
+    await using reaper = await startReaper(cluster);
+    const ended = (count: number) =>
+      until(`${count} ended`, () => reaper.said("sidecars ended").length >= count || undefined, LONG_MS);
+    await ended(1);
+    await until("it watches", () => cluster.api.watchers === 2 || undefined, LONG_MS);
+    cluster.put(stuckPod("late"));
+    await ended(2);
+    expect(cluster.told.toSorted()).toEqual(["early", "late"]);
+    for (const kind of kinds) expect(seen).toContain(kind);
+    reaper.started.kill("SIGTERM");
+    expect((await reaper.started.ended).code).toBe(0);
+  },
+  TEST_MS,
+);
+
+test.concurrent(
+  "an act whose answer is lost was done: it is not done again",
+  async () => {
+    await using cluster = startCluster();
+    const { answer } = cluster.api;
+    cluster.api.answer = async (request) => {
+      const own = await answer?.(request);
+      return request.method === "PATCH" && own?.ok ? broken() : own;
+    };
+    const names = ["a", "b", "c"];
+    for (const name of names) cluster.put(stuckPod(name));
+    await using reaper = await startReaper(cluster);
+    // by the watch it is what the act has done; by the look after a rest, that there is nothing to do any more
+    const over = () => [...reaper.said("sidecars ended"), ...reaper.said("pod left")];
+    await until("their end", () => over().length === names.length || undefined, LONG_MS);
+    expect(cluster.told.toSorted()).toEqual(names);
+  },
+  TEST_MS,
+);
+
+test.concurrent(
+  "watches that are cut, or expire, again and again: what happens meanwhile is seen, once",
+  async () => {
+    await using cluster = startCluster();
+    await using reaper = await startReaper(cluster);
+    const names = Array.from({ length: 12 }, (_, at) => `pod-${String(at).padStart(2, "0")}`);
+    for (const [at, name] of names.entries()) {
+      await until("it watches", () => cluster.api.watchers === 2 || undefined, LONG_MS);
+      cluster.api.cut(at % 2 === 0);
+      cluster.put(stuckPod(name));
+    }
+    await until("their end", () => reaper.said("sidecars ended").length === names.length || undefined, LONG_MS);
+    expect(cluster.told.toSorted()).toEqual(names);
+    const metrics = await (await fetch(`${reaper.health}/metrics`)).text();
+    expect(metrics).toMatch(/^ebb_reaper_watch_\w+_total\{reason="expired"\} [1-9]/m);
+  },
+  TEST_MS,
+);
+
+test.concurrent(
+  "while the API server is unwell it is left in peace, and asked again when it is well",
+  async () => {
+    await using cluster = startCluster();
+    await using reaper = await startReaper(cluster);
+    await until("it watches", () => cluster.api.watchers === 2 || undefined, LONG_MS);
+    const { answer } = cluster.api;
+    cluster.api.answer = () => status(503, "ServiceUnavailable", "unwell");
+    cluster.put(stuckPod("done"));
+    cluster.api.cut(true);
+    await until(
+      "it is left",
+      () => nonEmpty(reaper.said("the API server is unwell: it is asked nothing for a while")),
+      LONG_MS,
+    );
+    cluster.api.answer = answer;
+    await until("its end", () => nonEmpty(reaper.said("sidecars ended")), LONG_MS);
+    expect(reaper.said("the API server answers again")).not.toEqual([]);
+    expect(cluster.told).toEqual(["done"]);
+  },
+  TEST_MS,
+);

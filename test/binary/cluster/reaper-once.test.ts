@@ -1,0 +1,163 @@
+import { expect, test } from "bun:test";
+import { ebb, lineOf } from "../../harness.ts";
+import { status } from "../../kube/stand-in-api.ts";
+import { once, running, startCluster, stuckPod } from "./reaper.ts";
+
+test("it ends what is stuck, leaves the rest, and says in a table what became of each and why", async () => {
+  await using cluster = startCluster();
+  cluster.put(stuckPod("done"));
+  cluster.put(stuckPod("failed", { exitCode: 3 }));
+  cluster.put(stuckPod("busy", { state: running }));
+  cluster.put(stuckPod("mute", { annotations: {} }));
+  cluster.put(stuckPod("out", { annotations: { "ebb.dev/reap": "false" } }));
+  const { code, stdout, log } = await once(cluster);
+  expect(code).toBe(0);
+  expect(cluster.told.toSorted()).toEqual(["done", "failed"]);
+  const [head, ...lines] = stdout.trimEnd().split("\n");
+  expect(head).toMatch(/^NAMESPACE +POD +RESULT +WHY$/);
+  expect(lines.map((line) => line.split(/ +/).slice(0, 3))).toEqual([
+    ["shop", "done", "ended"],
+    ["shop", "failed", "ended"],
+    ["shop", "mute", "not"],
+    ["shop", "out", "left"],
+    ["1", "pod", "not"],
+    ["1", "pod", "not"],
+  ]);
+  expect(lines[0]).toContain("envoy by ephemeral container: ebb quit");
+  expect(lines[2]).toContain("stuck: the app has ended for good (app with 0), and envoy is left; neither it nor");
+  expect(lines.slice(-2)).toEqual([
+    "1 pod not stuck: 1 app-running",
+    "1 pod not chosen, 1 stuck: the label ebb.dev/reap=true on a pod or its namespace chooses it, --all-jobs chooses the pods of all Jobs",
+  ]);
+  const told = log.filter(({ msg }) => msg === "ebb: sidecar told");
+  expect(told).toHaveLength(2);
+  expect(told.find(({ pod }) => pod === "done")).toMatchObject({
+    ...{ namespace: "shop", pod: "done", uid: "uid-done", job: "job-done", container: "envoy" },
+    ...{ rule: "stuck", result: "taken" },
+  });
+});
+
+test("each act is an Event on the pod, before it and after", async () => {
+  await using cluster = startCluster();
+  cluster.put(stuckPod("done"));
+  let before: readonly string[] = [];
+  cluster.onTold = (_, end) => {
+    before = cluster.events().map(({ reason }) => reason);
+    end();
+  };
+  expect((await once(cluster)).code).toBe(0);
+  expect(before).toEqual(["SidecarTold"]);
+  expect(cluster.events().map(({ reason, type }) => `${type} ${reason}`)).toEqual([
+    "Normal SidecarTold",
+    "Normal SidecarsEnded",
+  ]);
+  expect(cluster.events()[0]).toMatchObject({
+    regarding: { apiVersion: "v1", kind: "Pod", namespace: "shop", name: "done", uid: "uid-done" },
+    reportingController: "ebb.dev/reaper",
+  });
+  expect(cluster.events()[0].eventTime).toMatch(/\.\d{6}Z$/);
+});
+
+test("--dry-run tells what would be, and asks for nothing but lists and its rights", async () => {
+  await using cluster = startCluster();
+  cluster.put(stuckPod("done"));
+  const { code, stdout } = await once(cluster, "--dry-run");
+  expect({ code, told: cluster.told }).toEqual({ code: 0, told: [] });
+  expect(stdout).toContain("would end");
+  const isQuestion = /^(GET \/api\/v1\/(pods|namespaces)\?|POST \S+\/selfsubjectaccessreviews$)/;
+  expect(cluster.api.requests.filter((each) => !isQuestion.test(each))).toEqual([]);
+});
+
+test("--json prints the same for programs, all pods of it", async () => {
+  await using cluster = startCluster();
+  cluster.put(stuckPod("done"));
+  cluster.put(stuckPod("busy", { state: running }));
+  const { stdout } = await once(cluster, "--json");
+  const rows: readonly object[] = JSON.parse(stdout);
+  expect(rows).toHaveLength(2);
+  expect(rows).toContainEqual({
+    namespace: "shop",
+    pod: "busy",
+    result: "left",
+    why: "app container app still runs",
+    rule: "app-running",
+  });
+});
+
+test("a pod whose app has just ended is waited for, no longer than --after", async () => {
+  await using cluster = startCluster();
+  cluster.put(stuckPod("fresh", { secondsAgo: 0 }));
+  const { code } = await once(cluster, "--after", "1s");
+  expect({ code, told: cluster.told }).toEqual({ code: 0, told: ["fresh"] });
+});
+
+test("what the run before has told may take its time: it is not told again", async () => {
+  await using cluster = startCluster();
+  cluster.put(stuckPod("slow"));
+  const eventTime = new Date(Date.now() - 5000).toISOString().replace("Z", "000Z");
+  cluster.api.put("/apis/events.k8s.io/v1/namespaces/shop/events/e", {
+    metadata: { name: "e", namespace: "shop" },
+    ...{ reason: "SidecarTold", regarding: { uid: "uid-slow" }, eventTime },
+  });
+  const { code, stdout } = await once(cluster);
+  expect({ code, told: cluster.told }).toEqual({ code: 0, told: [] });
+  expect(stdout).toMatch(/shop +slow +later +envoy was told \d+ s ago/);
+});
+
+test("--all-jobs, --namespace and --selector say which; the pods that are left out are not even asked for", async () => {
+  await using cluster = startCluster();
+  cluster.put(stuckPod("mute", { annotations: {} }));
+  for (const name of ["shop", "bank"]) cluster.api.put(`/api/v1/namespaces/${name}`, { metadata: { name } });
+  expect((await once(cluster, "--all-jobs", "--namespace", "bank")).stdout).toBe("no pods\n");
+  expect((await once(cluster, "--all-jobs", "--selector", "app=x")).stdout).toBe("no pods\n");
+  expect((await once(cluster, "--all-jobs", "--namespace", "shop")).stdout).toContain("ended");
+  expect(cluster.told).toEqual(["mute"]);
+});
+
+test("a namespace that says no wins", async () => {
+  await using cluster = startCluster();
+  cluster.put(stuckPod("done"));
+  cluster.api.put("/api/v1/namespaces/shop", { metadata: { name: "shop", labels: { "ebb.dev/reap": "false" } } });
+  const { stdout } = await once(cluster);
+  expect(stdout).toContain('namespace shop says ebb.dev/reap: "false"');
+  expect(cluster.told).toEqual([]);
+});
+
+test("a namespace that is not there is exit 64, by its name", async () => {
+  await using cluster = startCluster();
+  const { code, stdout, stderr } = await once(cluster, "--namespace", "nope");
+  expect([code, stdout]).toEqual([64, ""]);
+  expect(stderr).toContain('--namespace: there is no namespace "nope"');
+});
+
+test("an API server that refuses is exit 69, in its own words", async () => {
+  await using cluster = startCluster();
+  cluster.api.answer = () => status(403, "Forbidden", 'pods is forbidden: User "x" cannot list resource "pods"');
+  const { code, stderr } = await once(cluster);
+  expect(code).toBe(69);
+  expect(stderr).toContain('User "x" cannot list resource "pods"');
+});
+
+test("ephemeral containers that nobody could start are not asked for: they need --image", async () => {
+  const { code, stderr } = await ebb(["reaper", "--once", "--means", "ephemeral"]);
+  expect(code).toBe(64);
+  expect(stderr).toContain("--means: ephemeral needs --image");
+});
+
+test("without --image the others are used", async () => {
+  await using cluster = startCluster();
+  const { code, log, ...ended } = await ebb(["reaper", "--once", ...cluster.flags.slice(0, 2)]);
+  expect(code).toBe(0);
+  expect(lineOf({ code, log, ...ended }, "reaper").means).toEqual(["exec", "port-forward"]);
+});
+
+test("what the account may not do is said, with --dry-run too", async () => {
+  await using cluster = startCluster();
+  cluster.api.denied.add("patch pods/ephemeralcontainers");
+  cluster.put(stuckPod("stuck"));
+  const dry = await once(cluster, "--dry-run");
+  expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining("may not patch pods/ephemeralcontainers")]);
+  const real = await once(cluster);
+  expect([real.code, real.stdout]).toEqual([69, expect.stringMatching(/stuck +no right/)]);
+  expect(cluster.told).toEqual([]);
+});

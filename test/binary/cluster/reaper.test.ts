@@ -1,0 +1,259 @@
+import { expect, test } from "bun:test";
+import { until } from "../../harness.ts";
+import { podPath, status } from "../../kube/stand-in-api.ts";
+import { type Cluster, nonEmpty, type Reaper, running, startCluster, startReaper, stuckPod } from "./reaper.ts";
+
+const LONG_MS = 60_000;
+const LEASE = "/apis/coordination.k8s.io/v1/namespaces/ebb/leases/ebb-reaper";
+
+const ended = (reaper: Reaper, count: number) =>
+  until(`${count} ended`, () => reaper.said("sidecars ended").length >= count || undefined, LONG_MS);
+const holderOf = (cluster: Cluster) => cluster.api.objects.get(LEASE)?.spec.holderIdentity;
+
+async function metric(reaper: Reaper, line: string): Promise<number> {
+  const text = await (await fetch(`${reaper.health}/metrics`)).text();
+  const found = text.split("\n").find((each) => each.startsWith(`${line} `));
+  if (found === undefined) throw new Error(`no ${line} in\n${text}`);
+  return Number(found.slice(line.length));
+}
+
+test("pods that were stuck before it came, and those that come to be, are seen to, each once", async () => {
+  await using cluster = startCluster();
+  cluster.put(stuckPod("early"));
+  cluster.put(stuckPod("busy", { state: running }));
+  await using reaper = await startReaper(cluster, "--after", "1s");
+  await ended(reaper, 1);
+  cluster.put(stuckPod("busy", { secondsAgo: 0 }));
+  cluster.put(stuckPod("new", { secondsAgo: 0 }));
+  await ended(reaper, 3);
+  expect(cluster.told.toSorted()).toEqual(["busy", "early", "new"]);
+  expect(await metric(reaper, 'ebb_reaper_acts_total{means="ephemeral",result="taken"}')).toBe(3);
+  expect(await metric(reaper, 'ebb_reaper_attempts_total{outcome="ended"}')).toBe(3);
+  expect(await metric(reaper, "ebb_reaper_end_to_ended_seconds_count")).toBe(3);
+  expect(await metric(reaper, "ebb_reaper_leader")).toBe(1);
+  expect(await metric(reaper, 'ebb_reaper_pods{rule="stuck"}')).toBe(0);
+});
+
+test("a metric tells how many running pods asked for ebb and have none, and how many have it from another image", async () => {
+  await using cluster = startCluster();
+  const asks = { "ebb.dev/inject": "true" };
+  const put = (name: string, annotations: object, image?: string) => {
+    const pod = stuckPod(name, { state: running, annotations });
+    if (image !== undefined) pod.spec.initContainers = [{ name: "ebb-install", image }];
+    cluster.put(pod);
+  };
+  const changed = { ...asks, "ebb.dev/status": "{}" };
+  put("bare", asks);
+  put("bare-too", asks);
+  put("fine", changed, "registry.example.com/ebb:1");
+  put("old", changed, "registry.example.com/ebb:0");
+  put("not-asked", { "ebb.dev/inject": "false" });
+  await using reaper = await startReaper(cluster);
+  const states = async () => {
+    const all = ["missing", "other", "injected"].map((state) => `ebb_reaper_injection_pods{state="${state}"}`);
+    return String(await Promise.all(all.map((line) => metric(reaper, line))));
+  };
+  await until("all are counted", async () => (await states()) === "2,1,1" || undefined, LONG_MS);
+  cluster.api.remove(podPath("shop", "bare"));
+  put("old", changed, "registry.example.com/ebb:1");
+  await until("and again", async () => (await states()) === "1,0,2" || undefined, LONG_MS);
+});
+
+test("a stop signal ends it with 0, and the Lease is given back", async () => {
+  await using cluster = startCluster();
+  await using reaper = await startReaper(cluster);
+  await until("it leads", () => nonEmpty(reaper.said("this replica leads")), LONG_MS);
+  reaper.started.kill("SIGTERM");
+  expect((await reaper.started.ended).code).toBe(0);
+  expect(holderOf(cluster)).toBe("");
+});
+
+test("of two only one acts; when it goes, the other does, and tells nobody twice", async () => {
+  await using cluster = startCluster();
+  await using first = await startReaper(cluster);
+  await until("the first leads", () => nonEmpty(first.said("this replica leads")), LONG_MS);
+  await using second = await startReaper(cluster);
+  await until("the second is ready", async () => (await fetch(`${second.health}/readyz`)).ok || undefined, LONG_MS);
+  const finish: (() => void)[] = [];
+  cluster.onTold = (_, end) => finish.push(end);
+  cluster.put(stuckPod("slow"));
+  await until("it is told", () => cluster.told.length === 1 || undefined, LONG_MS);
+  first.started.kill("SIGKILL");
+  const lease = cluster.api.objects.get(LEASE);
+  cluster.api.put(LEASE, { ...lease, spec: { ...lease.spec, holderIdentity: "" } }); // as if its time were over
+  await until("the second leads", () => nonEmpty(second.said("this replica leads")), LONG_MS);
+  cluster.put(stuckPod("other"));
+  await until("the other is told", () => cluster.told.includes("other") || undefined, LONG_MS);
+  expect(cluster.told).toEqual(["slow", "other"]);
+  for (const end of finish) end();
+});
+
+test("with --dry-run it says once what it would do, does nothing, and asks for no Lease", async () => {
+  await using cluster = startCluster();
+  cluster.put(stuckPod("done"));
+  await using reaper = await startReaper(cluster, "--dry-run");
+  const [line] = await until("it says so", () => nonEmpty(reaper.said("pod is stuck")), LONG_MS);
+  expect(line).toMatchObject({ pod: "done", dryRun: true });
+  cluster.put(stuckPod("done", { exitCode: 1 }));
+  cluster.put(stuckPod("more"));
+  await until("of the other too", () => reaper.said("pod is stuck").length > 1 || undefined, LONG_MS);
+  expect(reaper.said("pod is stuck").map(({ pod }) => pod)).toEqual(["done", "more"]);
+  expect({ told: cluster.told, lease: holderOf(cluster) }).toEqual({ told: [], lease: undefined });
+});
+
+test("what cannot be done is reported, on the pod too, and not begun anew for ever", async () => {
+  await using cluster = startCluster();
+  const { answer } = cluster.api;
+  cluster.api.answer = (request) => {
+    const isLook = request.method === "GET" && /\/pods\/[^/]+$/.test(new URL(request.url).pathname);
+    return isLook ? status(403, "Forbidden", 'cannot get resource "pods"') : answer?.(request);
+  };
+  cluster.put(stuckPod("stubborn"));
+  await using reaper = await startReaper(cluster);
+  const said = () => reaper.said("a sidecar does not end");
+  const [line] = await until("it gives up", () => nonEmpty(said()), LONG_MS);
+  expect(line).toMatchObject({ pod: "stubborn", level: "error" });
+  expect(String(line?.why)).toContain('cannot get resource "pods"');
+  await until("an Event", () => cluster.events().some(({ reason }) => reason === "SidecarRefusesToEnd"), LONG_MS);
+  cluster.put(stuckPod("stubborn", { exitCode: 1 }));
+  cluster.put(stuckPod("another"));
+  await until("the next", () => said().length > 1 || undefined, LONG_MS);
+  expect(said().map(({ pod }) => pod)).toEqual(["stubborn", "another"]);
+  expect(cluster.told).toEqual([]);
+});
+
+test("what only its author can mend is said once, also as an Event on what is wrong: a pod, or its namespace", async () => {
+  await using cluster = startCluster();
+  const badUrl = { "ebb.dev/reap": "true", "ebb.dev/reap-quit.envoy": "localhost:9901/quit" };
+  const inBank = { annotations: {} };
+  cluster.put(stuckPod("odd-word", { annotations: { "ebb.dev/reap": "yes" }, state: running }));
+  cluster.put(stuckPod("bad-url", { annotations: badUrl }));
+  cluster.api.put("/api/v1/namespaces/bank", { metadata: { name: "bank", labels: { "ebb.dev/reap": "on" } } });
+  for (const name of ["one", "two"]) {
+    const pod = stuckPod(name, inBank);
+    cluster.api.put(podPath("bank", name), { ...pod, metadata: { ...pod.metadata, namespace: "bank" } });
+  }
+  const flags = ["--resync", "1s"];
+  await using first = await startReaper(cluster, ...flags);
+  const seen = () => cluster.events().filter(({ reason }) => reason === "NotReaped");
+  await until("three Events", () => seen().length === 3, LONG_MS);
+  const told = seen().map(({ regarding: { kind, namespace, name }, note }) => `${kind} ${namespace}/${name}: ${note}`);
+  expect(told.toSorted()).toEqual([
+    'Namespace bank/bank: namespace bank ebb.dev/reap: expected true or false, got "on"',
+    expect.stringMatching(/^Pod shop\/bad-url: ebb.dev\/reap-quit.envoy: expected a URL on the pod's loopback/),
+    'Pod shop/odd-word: its annotation ebb.dev/reap: expected true or false, got "yes"',
+  ]);
+  const listed = () => cluster.api.requests.filter((each) => /^GET \/api\/v1\/pods\?(?!.*watch)/.test(each)).length;
+  const before = listed();
+  await until("all are listed again, twice", () => listed() >= before + 2, LONG_MS);
+  const named = (reaper: Reaper) =>
+    reaper.said("cannot be reaped as it is").map(({ namespace, pod }) => [namespace, pod]);
+  expect(named(first).toSorted()).toEqual([
+    ["bank", undefined],
+    ["shop", "bad-url"],
+    ["shop", "odd-word"],
+  ]);
+  first.started.kill("SIGTERM");
+  await first.started.ended;
+  await using second = await startReaper(cluster, ...flags);
+  await until("the next says it too", () => named(second).length === 3, LONG_MS);
+  cluster.put(stuckPod("odd-word", { annotations: { "ebb.dev/reap": "ja" }, state: running }));
+  await until("another word is another Event", () => seen().length === 4, LONG_MS);
+});
+
+test("a namespace that is not there is named once, and counts once it is there", async () => {
+  await using cluster = startCluster();
+  await using reaper = await startReaper(cluster, "--resync", "1s", "--namespace", "bank", "--dry-run");
+  const asked = () => cluster.api.requests.filter((each) => each === "GET /api/v1/namespaces/bank").length;
+  await until("it is asked for again", () => asked() >= 3, LONG_MS);
+  const said = () => reaper.said("--namespace: there is no such namespace; its pods are looked after once it is there");
+  expect(said()).toMatchObject([{ level: "warn", namespace: "bank" }]);
+  cluster.api.put("/api/v1/namespaces/bank", { metadata: { name: "bank", labels: { "ebb.dev/reap": "true" } } });
+  const pod = stuckPod("done", { annotations: {} });
+  cluster.api.put(podPath("bank", "done"), { ...pod, metadata: { ...pod.metadata, namespace: "bank" } });
+  await until("its pod is looked after", () => reaper.said("pod is stuck").length > 0, LONG_MS);
+});
+
+test("a container that cannot start is not put into a pod twice, and the kubelet's reason is told", async () => {
+  await using cluster = startCluster();
+  const message = "container has runAsNonRoot and image will run as root";
+  cluster.onTold = (name) => {
+    const pod = cluster.pod(name);
+    const state = { waiting: { reason: "CreateContainerConfigError", message } };
+    cluster.put({ ...pod, status: { ...pod.status, ephemeralContainerStatuses: [{ name: "ebb-reaper-1", state }] } });
+  };
+  cluster.put(stuckPod("locked"));
+  await using reaper = await startReaper(cluster);
+  const said = () => reaper.said("a sidecar does not end");
+  const [line] = await until("it gives up", () => nonEmpty(said()), LONG_MS);
+  expect(line?.why).toContain(`ebb-reaper-1 does not start: CreateContainerConfigError: ${message}`);
+  await until("an Event", () => cluster.events().some(({ note }) => note.includes(message)), LONG_MS);
+  reaper.started.kill("SIGTERM");
+  await reaper.started.ended;
+  await using next = await startReaper(cluster);
+  await until("the next one leaves it, and says why", () => nonEmpty(next.said("cannot be reaped as it is")), LONG_MS);
+  expect(cluster.told).toEqual(["locked"]);
+});
+
+test("that nobody has chosen it is said", async () => {
+  const nobody = "nobody has chosen this reaper: it leaves all pods alone";
+  await using cluster = startCluster();
+  cluster.put(stuckPod("mute", { annotations: {} }));
+  await using idle = await startReaper(cluster);
+  const [line] = await until("it is said", () => nonEmpty(idle.said(nobody)), LONG_MS);
+  expect(line).toMatchObject({ level: "warn", pods: 1, how: expect.stringContaining("ebb.dev/reap=true") });
+  cluster.put(stuckPod("says-yes", { state: running }));
+  await using busy = await startReaper(cluster);
+  await until("it leads or waits", async () => (await fetch(`${busy.health}/readyz`)).ok || undefined, LONG_MS);
+  busy.started.kill("SIGTERM");
+  await busy.started.ended;
+  expect(busy.said(nobody)).toEqual([]);
+});
+
+test("/readyz and /healthz: ready once all pods are listed, and well while the API server is not", async () => {
+  await using cluster = startCluster();
+  let isWell = false;
+  const { answer } = cluster.api;
+  cluster.api.answer = (request) => (isWell ? answer?.(request) : status(503, "ServiceUnavailable", "starting"));
+  await using reaper = await startReaper(cluster);
+  await until("it asked", () => nonEmpty(cluster.api.requests), LONG_MS);
+  expect((await fetch(`${reaper.health}/readyz`)).status).toBe(503);
+  expect((await fetch(`${reaper.health}/healthz`)).status).toBe(200);
+  isWell = true;
+  await until("it is ready", async () => (await fetch(`${reaper.health}/readyz`)).ok || undefined, LONG_MS);
+});
+
+test("a missing right is the reaper's own state, and no sidecar's; once granted, it goes on", async () => {
+  await using cluster = startCluster();
+  const right = "patch pods/ephemeralcontainers";
+  cluster.api.denied.add(right);
+  cluster.put(stuckPod("stuck"));
+  await using reaper = await startReaper(cluster);
+  const [event] = await until("the pod has an Event", () => nonEmpty(cluster.events()), LONG_MS);
+  expect(event).toMatchObject({ reason: "NotReaped", regarding: { kind: "Pod", name: "stuck" } });
+  expect(event?.note).toContain(`nothing was done: this reaper's account may not ${right} in all namespaces`);
+  expect(reaper.said("this reaper's account lacks rights")).toMatchObject([{ rights: [`${right} in all namespaces`] }]);
+  expect(await (await fetch(`${reaper.health}/readyz`)).text()).toContain(right);
+  expect(await metric(reaper, "ebb_reaper_missing_rights")).toBe(1);
+  expect(cluster.told).toEqual([]);
+  cluster.api.denied.delete(right);
+  await ended(reaper, 1);
+  await until("it is ready", async () => (await fetch(`${reaper.health}/readyz`)).ok || undefined, LONG_MS);
+  expect(cluster.events().map(({ reason }) => reason)).toEqual(["NotReaped", "SidecarTold", "SidecarsEnded"]);
+});
+
+test("a right that goes while it runs blames no sidecar either", async () => {
+  await using cluster = startCluster();
+  const right = "patch pods/ephemeralcontainers";
+  const before = cluster.api.answer;
+  cluster.api.answer = (request) =>
+    request.method === "PATCH" && cluster.api.denied.has(right) ? status(403, "Forbidden", "no") : before?.(request);
+  await using reaper = await startReaper(cluster);
+  await until("it leads", () => nonEmpty(reaper.said("this replica leads")), LONG_MS);
+  cluster.api.denied.add(right);
+  cluster.put(stuckPod("stuck"));
+  await until("it says so", () => nonEmpty(reaper.said("this reaper's account lacks rights")), LONG_MS);
+  cluster.api.denied.delete(right);
+  await ended(reaper, 1);
+  expect(cluster.events().map(({ reason }) => reason)).not.toContain("SidecarRefusesToEnd");
+});

@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { until } from "../../harness.ts";
+
+export interface AtTerminal extends AsyncDisposable {
+  /** What the terminal shows, `\r` left out. */
+  readonly screen: () => string;
+  /** What it was sent. */
+  readonly sent: () => string;
+  readonly type: (text: string) => void;
+  readonly resize: (columns: number, rows: number) => void;
+  readonly shows: (text: string | RegExp) => Promise<RegExpExecArray>;
+  /** 128+n where signal n ended it. */
+  readonly exited: Promise<number>;
+}
+
+/** Starts a command as the leader of a session with a terminal, as `kubectl exec -it` and a login do. */
+export function startAtTerminal(...command: readonly string[]): AtTerminal {
+  let text = "";
+  const decoder = new TextDecoder();
+  const started = Bun.spawn([...command], {
+    env: { PATH: process.env.PATH ?? "", TERM: "xterm", PS1: "$ " },
+    terminal: {
+      data(_, bytes) {
+        text += decoder.decode(bytes, { stream: true });
+      },
+    },
+  });
+  const screen = () => text.replaceAll("\r", "");
+  return {
+    screen,
+    sent: () => text,
+    type: (typed) => void started.terminal?.write(typed),
+    resize: (columns, rows) => started.terminal?.resize(columns, rows),
+    async shows(wanted) {
+      const show = until(`the terminal shows ${wanted}`, () => shown(screen(), wanted), 20_000);
+      return await show.catch((error: Error) => {
+        throw new Error(`${error.message}, but: ${screen()}`);
+      });
+    },
+    exited: started.exited,
+    async [Symbol.asyncDispose]() {
+      for (const pid of sessionOf(started.pid)) end(pid);
+      await started.exited;
+      started.terminal?.close();
+    },
+  };
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // it has ended
+  }
+}
+
+/** The processes of a leader's session, itself among them while it lives. */
+function sessionOf(leader: number): readonly number[] {
+  const pids = readdirSync("/proc").map(Number).filter(Boolean);
+  return pids.filter((pid) => {
+    try {
+      return Number(/\) \S \d+ \d+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1]) === leader;
+    } catch {
+      return false; // it has ended
+    }
+  });
+}
+
+function shown(screen: string, wanted: string | RegExp): RegExpExecArray | null {
+  return (typeof wanted === "string" ? new RegExp(RegExp.escape(wanted)) : wanted).exec(screen);
+}

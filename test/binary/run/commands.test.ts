@@ -1,0 +1,223 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import packageJson from "../../../package.json";
+import type { Command } from "../../../src/command.ts";
+import { commands } from "../../../src/commands.ts";
+import { describeCommand, type Manual } from "../../../src/core/cli/help.ts";
+import { options } from "../../../src/core/cli/options.ts";
+import { manuals } from "../../../src/manuals.ts";
+import { catches, ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { startRawServer } from "../sidecars/raw-server.ts";
+
+describe("ebb sleep", () => {
+  test.each([
+    ["50ms", 50],
+    ["0.05", 50],
+    ["0s", 0],
+    ["0", 0],
+    ["1ms50us", 1],
+  ])("%s ends by itself with 0", async (duration, atLeastMs) => {
+    const start = performance.now();
+    expect(await ebb(["sleep", duration])).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    expect(performance.now() - start).toBeGreaterThanOrEqual(atLeastMs);
+  });
+
+  test.each([1, 2, 3, 15])("stop signal %d ends it with 128+n", async (signal) => {
+    await using started = startEbb(["sleep", "1000h"], { through: ["env"] });
+    await until("it sleeps", () => catches(started.pid, signal));
+    started.kill(signal);
+    const { code, signal: killer } = await started.ended;
+    expect({ code, killer }).toEqual({ code: 128 + signal, killer: null });
+  });
+
+  test("signals that do not ask to stop do not end it", async () => {
+    await using started = startEbb(["sleep", "300ms"], { through: ["env"] });
+    await until("it sleeps", () => catches(started.pid, 10));
+    for (const signal of [10, 12, 13, 14, 28]) started.kill(signal);
+    expect((await started.ended).code).toBe(0);
+  });
+
+  test.each([[["soon"]], [[]], [["1s", "2s"]], [["-1s"]], [["--fast", "1s"]], [["1s", "--", "true"]]])(
+    "%j is exit code 64",
+    async (args) => {
+      const { code, stderr } = await ebb(["sleep", ...args]);
+      expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(/^ebb: .+\n$/) });
+    },
+  );
+});
+
+describe("ebb config", () => {
+  const env = {
+    EBB_GRACE: "10s",
+    QUIT_REQUEST_TIMEOUT: "1",
+    NEVER_KILL_ISTIO: "true",
+    GENERIC_QUIT_ENDPOINTS: "http://a/,http://b/",
+  };
+  const flags = ["--wait-timeout", "90s", "--ready", "tcp://h:1", "--ready", "tcp://h:2"];
+
+  test("says each option's value and where it came from", async () => {
+    const { code, stdout, stderr } = await ebb(["config", ...flags], { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    for (const line of [
+      /^grace +10s +EBB_GRACE$/m,
+      /^quit-timeout +1 +QUIT_REQUEST_TIMEOUT$/m,
+      /^quit-on +never +NEVER_KILL_ISTIO$/m,
+      /^quit +\+http:\/\/a\/ \+http:\/\/b\/ +GENERIC_QUIT_ENDPOINTS$/m,
+      /^wait-timeout +90s +--wait-timeout$/m,
+      /^ready +tcp:\/\/h:1 tcp:\/\/h:2 +--ready$/m,
+      /^detect +3s +default$/m,
+    ])
+      expect(stdout).toMatch(line);
+    const flagsShown = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split(" ")[0]);
+    expect(flagsShown).toEqual(
+      Object.values(options)
+        .map(({ flag }) => flag)
+        .filter((flag) => flag !== "json"),
+    );
+  });
+
+  test("--json says the same for programs", async () => {
+    const { code, stdout } = await ebb(["config", "--json", ...flags], { env });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      grace: { values: ["10s"], origin: "EBB_GRACE" },
+      "wait-timeout": { values: ["90s"], origin: "--wait-timeout" },
+      ready: { values: ["tcp://h:1", "tcp://h:2"], origin: "--ready" },
+      detect: { values: ["3s"], origin: "default" },
+    });
+  });
+
+  test("warns of variables that set nothing, and refuses bad values", async () => {
+    expect(await ebb(["config"], { env: { EBB_GRACEE: "1s" } })).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("EBB_GRACEE"),
+    });
+    expect(await ebb(["config"], { env: { EBB_GRACE: "soon" } })).toMatchObject({ code: 64, stdout: "" });
+  });
+});
+
+describe("help", () => {
+  const overview = ebb(["--help"]);
+
+  test.each([["-h"], ["help"], [undefined]])("ebb %s is ebb --help: all commands, on stdout, with 0", async (arg) => {
+    const { code, stdout, stderr } = await ebb(arg === undefined ? [] : [arg]);
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: (await overview).stdout, stderr: "" });
+    for (const name of Object.keys(commands)) expect(stdout).toMatch(new RegExp(`^  ${name} +\\S`, "m"));
+    for (const code of ["64", "69", "70", "71", "126", "127"])
+      expect(stdout).toMatch(new RegExp(`^  ${code} +\\S`, "m"));
+  });
+
+  test.each(Object.keys(commands))("ebb %s --help names each of its flags", async (name) => {
+    const { code, stdout, stderr } = await ebb([name, "--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const command = commands[name];
+    expect(stdout).toContain(`usage: ebb ${command?.usage}`);
+    for (const { flag } of Object.values(command?.options ?? {})) expect(stdout).toContain(`--${flag}`);
+    expect((await ebb(["help", name])).stdout).toBe(stdout);
+    expect((await ebb([name, "-h"])).stdout).toBe(stdout);
+    expect((await ebb([name, "--nonsense", "--help"])).stdout).toBe(stdout);
+    expect(stdout).toStartWith(describeCommand(command as Command, manuals[name] as Manual, 80));
+  });
+
+  test("is as wide as the terminal", async () => {
+    const widths = async (columns: number) => {
+      const command = `stty columns ${columns}; exec ${ebbPath} run --help`;
+      const { stdout } = Bun.spawnSync(["script", "-qec", command, "/dev/null"], { stdin: "ignore" });
+      return Math.max(
+        ...stdout
+          .toString()
+          .split("\r\n")
+          .filter((line) => !line.startsWith("  ebb "))
+          .map((line) => line.length),
+      );
+    };
+    expect(await widths(60)).toBeWithin(50, 61);
+    expect(await widths(120)).toBeWithin(100, 121);
+  });
+
+  test.each(["--version", "-V"])("ebb %s", async (flag) => {
+    expect(await ebb([flag])).toMatchObject({ code: 0, stdout: `ebb ${packageJson.version}\n`, stderr: "" });
+  });
+});
+
+describe("the command line", () => {
+  test.each([
+    [
+      "an unknown flag, with the nearest known one",
+      ["run", "--wait-timeut", "1s", "--", "true"],
+      /--wait-timeut.*--wait-timeout/,
+    ],
+    ["an unknown flag without a command", ["--nosuch"], /--nosuch/],
+    ["a short flag", ["-x", "--", "true"], /-x/],
+    ["help itself with a slip in it", ["hlep", "run"], /did you mean "ebb help"\?/],
+    ["help for no command", ["help", "nosuch"], /nosuch: no such command; ebb --help lists them/],
+    ["help for a command with a slip in it", ["help", "slepe"], /slepe: no such command; did you mean ebb sleep\?/],
+    [
+      "a flag of other commands",
+      ["sleep", "--json", "1s"],
+      /^ebb: unknown flag --json\nebb: --json is a flag of .*ebb config/,
+    ],
+    [
+      "a command with a slip in it",
+      ["wiat", "http://localhost:1/"],
+      /^ebb: wiat: no such command; did you mean "ebb wait"\? \(to run a program of that name: ebb -- wiat\)\n$/,
+    ],
+  ])("%s is exit code 64", async (_, args, message) => {
+    expect(await ebb(args)).toMatchObject({ code: 64, stdout: "", stderr: expect.stringMatching(message) });
+  });
+
+  test.each([
+    ["run is the default command", ["--sidecar", "none", "--quiet", "--", "echo", "a"]],
+    ["flags with =", ["run", "--sidecar=none", "--quiet", "--", "echo", "a"]],
+    ["-- may be left out", ["run", "--sidecar", "none", "--quiet", "echo", "a"]],
+  ])("%s", async (_, args) => {
+    expect(await ebb(args)).toMatchObject({ code: 0, stdout: "a\n", stderr: "" });
+  });
+
+  test("a word alone that is neither a command nor a program is named at once", async () => {
+    await using proxy = await startRawServer((socket) => socket.destroy());
+    const env = { EBB_READY: `http://127.0.0.1:${proxy.port}/` }; // which is asked before anything is started
+    const { code, stderr } = await ebb(["uninstall"], { env });
+    const message = "uninstall: neither a command of ebb, which ebb --help lists, nor a program in PATH";
+    expect([code, stderr, proxy.received()]).toEqual([127, `ebb: ${message}\n`, 0]);
+  });
+
+  test("in a pod it ends as any other program that is not found: sidecars are told to quit", async () => {
+    const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", EBB_SIDECAR: "none" };
+    expect(await ebb(["uninstall"], { env })).toMatchObject({
+      code: 127,
+      log: [{ msg: "ebb: uninstall: no such file or directory" }, { msg: "ebb: done" }],
+    });
+  });
+
+  test("a slip in a command's name stands in the termination log", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "termination");
+    expect((await ebb(["rnu"], { env: { EBB_TERMINATION_LOG: path } })).code).toBe(64);
+    expect(readFileSync(path, "utf8")).toStartWith('ebb: rnu: no such command; did you mean "ebb run"?');
+  });
+
+  test.each([
+    ["in PATH", ["slee"], 3],
+    ["named after --", ["--", "slee"], 3],
+    ["with a folder before it", ["./slee"], 3],
+    ["not found, named after --", ["--", "slep"], 127],
+    ["not found, and near to no command", ["nosuchprogram", "a"], 127],
+  ])("a program that is named nearly like a command is run: %s", async (_, args, code) => {
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "slee"), "#!/bin/sh\nexit 3\n", { mode: 0o755 });
+    const env = { PATH: `/nosuch:${folder.path}`, EBB_SIDECAR: "none" };
+    expect((await ebb(args, { env, cwd: folder.path })).code).toBe(code);
+  });
+
+  test.each(["run", "wait"])("after -- everything is the command's own: ebb %s", async (name) => {
+    const flags = ["--sidecar", "none", "--quiet"];
+    const { stdout } = await ebb([name, ...flags, "--", "echo", "--help", "--", "--version"]);
+    expect(stdout).toBe("--help -- --version\n");
+    expect((await ebb([name, ...flags, "--", "run"])).code).toBe(127);
+  });
+});

@@ -1,0 +1,188 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { childPath, type LogLine, lineOf, type Started, startEbb, until } from "../../harness.ts";
+import { busy, type FakeEnvoy, idle, startFakeEnvoy } from "../sidecars/fake-envoy.ts";
+
+setDefaultTimeout(20_000);
+
+const quick = ["--drain", "20s", "--min-drain", "100ms"];
+
+/** `ebb run` beside it, with a child that writes `ready` and each signal, and ends with 0 at SIGTERM. Resolves when it is ready. */
+async function startRun(envoy: FakeEnvoy, flags: readonly string[], env = {}, words = ["record"]): Promise<Started> {
+  const started = startEbb(["run", "--admin", envoy.url, ...flags, "--", childPath(), ...words], { env });
+  await until("the child is ready", () => started.stdout() === "ready\n");
+  return started;
+}
+
+function untilItCounts({ stderr }: Started): Promise<boolean> {
+  return until("it counts", () => stderr().includes('"msg":"ebb: in flight"'));
+}
+
+function messages(log: readonly LogLine[]): readonly string[] {
+  return log.map(({ msg }) => msg.replace("ebb: ", ""));
+}
+
+const drains = ["POST /healthcheck/fail", "POST /drain_listeners"];
+
+test.concurrent("without --drain a stop signal reaches the child at once, and nothing is drained", async () => {
+  await using envoy = await startFakeEnvoy();
+  await using started = await startRun(envoy, []);
+  started.kill("SIGTERM");
+  const ended = await started.ended;
+  expect(ended.stdout).toBe("ready\n15\n");
+  expect(envoy.requests.filter((request) => request !== "GET /ready")).toEqual(["POST /quitquitquit"]);
+  expect(ended.code).toBe(0);
+});
+
+test.concurrent.each<[string, readonly string[], object]>([
+  ["--drain", quick, {}],
+  ["EBB_DRAIN and EBB_MIN_DRAIN", [], { EBB_DRAIN: "20s", EBB_MIN_DRAIN: "100ms" }],
+  ["other tools' variables", [], { TERMINATION_DRAIN_DURATION_SECONDS: "20", MINIMUM_DRAIN_DURATION: "100ms" }],
+])("with %s it is drained first, then the child is stopped, then it is quit", async (_, flags, env) => {
+  await using envoy = await startFakeEnvoy();
+  envoy.stats = busy(1);
+  await using started = await startRun(envoy, flags, env);
+  started.kill("SIGTERM");
+  await untilItCounts(started);
+  expect(started.stdout()).toBe("ready\n");
+  envoy.stats = idle;
+  const ended = await started.ended;
+  expect(ended.stdout).toBe("ready\n15\n");
+  const requests = [...drains, "GET /stats", "GET /stats", "POST /quitquitquit"];
+  expect(envoy.requests.filter((request) => request !== "GET /ready")).toEqual(requests);
+  const last = ["draining before the command is stopped", "drain", "quit", "done"];
+  expect(messages(ended.log).filter((msg) => last.includes(msg))).toEqual(last);
+  expect(ended.code).toBe(0);
+});
+
+test.concurrent("where the child ends by itself and nothing is quit, the summary is still the last line", async () => {
+  await using envoy = await startFakeEnvoy();
+  envoy.stats = busy(1);
+  await using started = await startRun(envoy, [...quick, "--quit-on", "never"], {}, ["record", "10"]);
+  started.kill("SIGTERM");
+  await untilItCounts(started);
+  started.kill("SIGUSR1");
+  const { log, code } = await started.ended;
+  expect(messages(log).slice(-3)).toEqual(["the sidecars are not quit", "drain", "done"]);
+  expect(code).toBe(0);
+});
+
+test.concurrent("the grace begins when the child gets its stop signal, not before", async () => {
+  await using envoy = await startFakeEnvoy();
+  envoy.stats = busy(1);
+  const flags = ["--drain", "1500ms", "--min-drain", "0", "--grace", "200ms"];
+  await using started = await startRun(envoy, flags, {}, ["ignore", "15"]);
+  started.kill("SIGTERM");
+  const ended = await started.ended;
+  const order = ["drain", "out of grace: SIGKILL to all that is left of the command", "quit"];
+  expect(messages(ended.log).filter((msg) => order.includes(msg))).toEqual(order);
+  expect(ended.code).toBe(137);
+});
+
+test.concurrent("a third stop signal is forwarded as each", async () => {
+  await using envoy = await startFakeEnvoy();
+  envoy.stats = busy(1);
+  await using started = await startRun(envoy, quick, {}, ["record", "12"]);
+  started.kill("SIGTERM");
+  await untilItCounts(started);
+  started.kill("SIGINT");
+  await until("both reach the child", () => /^ready\n(2\n15|15\n2)\n$/.test(started.stdout()));
+  started.kill("SIGQUIT");
+  await until("the third reaches it", () => started.stdout().endsWith("\n3\n"));
+  started.kill("SIGUSR2");
+  expect((await started.ended).code).toBe(0);
+  expect(envoy.requests.filter((request) => drains.includes(request))).toEqual(drains);
+});
+
+test.concurrent("the child gets a rewritten stop signal after the drain", async () => {
+  await using envoy = await startFakeEnvoy();
+  await using started = await startRun(envoy, [...quick, "--signal", "TERM:USR2"], {}, ["record", "12"]);
+  started.kill("SIGTERM");
+  const ended = await started.ended;
+  expect(ended.stdout).toBe("ready\n12\n");
+  expect(messages(ended.log)).toContain("drain");
+});
+
+test.concurrent("a stop signal that is not forwarded drains nothing", async () => {
+  await using envoy = await startFakeEnvoy();
+  await using started = await startRun(envoy, [...quick, "--signal", "TERM:0"], {}, ["record", "12"]);
+  started.kill("SIGTERM");
+  started.kill("SIGUSR2");
+  const ended = await started.ended;
+  expect(ended.stdout).toBe("ready\n12\n");
+  expect(envoy.requests.filter((request) => drains.includes(request))).toEqual([]);
+});
+
+test.concurrent("any other signal that is rewritten to a stop signal drains", async () => {
+  await using envoy = await startFakeEnvoy();
+  await using started = await startRun(envoy, [...quick, "--signal", "USR1:TERM"]);
+  started.kill("SIGUSR1");
+  const ended = await started.ended;
+  expect(ended.stdout).toBe("ready\n15\n");
+  expect(envoy.requests.filter((request) => drains.includes(request))).toEqual(drains);
+});
+
+test.concurrent("a stop signal while it waits drains nothing: there was no traffic", async () => {
+  await using envoy = await startFakeEnvoy("ready", "500");
+  const args = ["run", "--admin", envoy.url, "--drain", "20s", "--", childPath(), "record"];
+  await using started = startEbb(args);
+  await until("it waits", () => started.stderr().includes("not ready"));
+  started.kill("SIGTERM");
+  const ended = await started.ended;
+  expect(envoy.requests.filter((request) => request !== "GET /ready")).toEqual(["POST /quitquitquit"]);
+  expect(ended.code).toBe(143);
+});
+
+test.concurrent("EBB_POD_GRACE bounds drain and grace together", async () => {
+  await using envoy = await startFakeEnvoy();
+  envoy.stats = busy(1);
+  const env = { EBB_POD_GRACE: "3", EBB_DRAIN: "60s", EBB_MIN_DRAIN: "0", EBB_GRACE: "60s" };
+  await using started = await startRun(envoy, [], env, ["ignore", "15"]);
+  started.kill("SIGTERM");
+  const ended = await started.ended;
+  expect(ended.log).toContainEqual(expect.objectContaining({ atMostMs: 1000 }));
+  expect(ended.log).toContainEqual(expect.objectContaining({ level: "warn", graceMs: 1000 }));
+  expect(ended.code).toBe(137);
+});
+
+test.concurrent("with --no-wait what is there is drained", async () => {
+  await using envoy = await startFakeEnvoy();
+  await using started = await startRun(envoy, [...quick, "--no-wait"]);
+  started.kill("SIGTERM");
+  const ended = await started.ended;
+  expect(ended.stdout).toBe("ready\n15\n");
+  expect(envoy.requests).toEqual([...drains, "GET /stats", "POST /quitquitquit"]);
+});
+
+test.concurrent("where there is no Envoy the child is stopped after the minimum", async () => {
+  const args = ["run", "--sidecar", "none", "--drain", "20s", "--min-drain", "300ms"];
+  await using started = startEbb([...args, "--", childPath(), "record"]);
+  await until("the child is ready", () => started.stdout() === "ready\n");
+  const start = performance.now();
+  started.kill("SIGTERM");
+  const ended = await started.ended;
+  expect(performance.now() - start).toBeGreaterThanOrEqual(290);
+  expect(ended.stdout).toBe("ready\n15\n");
+  expect(ended.code).toBe(0);
+});
+
+test.concurrent("a proxy that is gone from the first holds nothing up", async () => {
+  const envoy = await startFakeEnvoy();
+  await using started = await startRun(envoy, ["--drain", "60s", "--min-drain", "60s"]);
+  await envoy[Symbol.asyncDispose]();
+  started.kill("SIGTERM");
+  const ended = await started.ended;
+  expect(ended.stdout).toBe("ready\n15\n");
+  expect(ended.log).toContainEqual(expect.objectContaining({ msg: "ebb: quit", outcome: "gone already" }));
+  expect(ended.code).toBe(0);
+});
+
+test.concurrent("a proxy that has gone by itself, before the stop signal came, is no warning", async () => {
+  const envoy = await startFakeEnvoy();
+  await using started = await startRun(envoy, quick);
+  await envoy[Symbol.asyncDispose]();
+  started.kill("SIGTERM");
+  const ended = await started.ended;
+  expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: "gone meanwhile: nothing is left to drain" });
+  expect(ended.stdout).toBe("ready\n15\n");
+  expect(ended.log.filter(({ level }) => level !== "info")).toEqual([]);
+});

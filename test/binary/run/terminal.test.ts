@@ -1,0 +1,110 @@
+import { describe, expect, test } from "bun:test";
+import { childPath, ebbPath } from "../../harness.ts";
+import { startAtTerminal } from "./at-terminal.ts";
+
+const run = [ebbPath, "run", "--sidecar", "none", "--quiet", "--"];
+/** The same for a shell. */
+const call = run.join(" ");
+
+test("at a terminal the child's process group is in the foreground", async () => {
+  await using at = startAtTerminal(...run, childPath(), "self");
+  const [, group, foreground] = await at.shows(/group (\d+)\n(?:.*\n)*foreground (\d+)\n/);
+  expect(foreground).toBe(group as string);
+  expect(await at.exited).toBe(0);
+});
+
+test.each([
+  ["Ctrl-C", "\x03", 2],
+  ["Ctrl-\\", "\x1c", 3],
+  ["Ctrl-Z", "\x1a", 20],
+])("%s reaches the child, once, and not ebb", async (_, key, signal) => {
+  await using at = startAtTerminal(...run, childPath(), "record", "15");
+  await at.shows("ready\n");
+  at.type(key);
+  await at.shows(`${signal}\n`);
+  at.type(key);
+  await at.shows(new RegExp(`${signal}\n(.*\n)*.*${signal}\n`));
+  expect(at.screen().match(new RegExp(`^(\\^.)?${signal}$`, "gm"))).toHaveLength(2);
+});
+
+test("a child that Ctrl-C ends is exit code 130", async () => {
+  await using at = startAtTerminal(...run, childPath(), "ignore");
+  await at.shows("ready\n");
+  at.type("\x03");
+  expect(await at.exited).toBe(130);
+});
+
+test("the child reads what is typed", async () => {
+  await using at = startAtTerminal(...run, "sh", "-c", "echo ready; read line; echo got $line");
+  await at.shows("ready\n");
+  at.type("hello\n");
+  await at.shows("got hello\n");
+  expect(await at.exited).toBe(0);
+});
+
+test("an interactive shell under ebb has job control", async () => {
+  await using at = startAtTerminal(...run, "bash", "--norc", "-i");
+  await at.shows("$ ");
+  at.type("sh -c 'echo $((6 * 7)); exec sleep 100'\n");
+  await at.shows("42\n");
+  at.type("\x1a");
+  await at.shows("Stopped");
+  at.type("kill %1; exit 5\n");
+  at.type("exit 5\n");
+  expect(await at.exited).toBe(5);
+  expect(at.screen()).not.toContain("no job control");
+});
+
+describe("afterwards the terminal is", () => {
+  test("the caller's again: it can read from it", async () => {
+    await using at = startAtTerminal("sh", "-c", `${call} true && echo done; read line; echo got $line`);
+    await at.shows("done\n");
+    at.type("hello\n");
+    await at.shows("got hello\n");
+    expect(await at.exited).toBe(0);
+  });
+
+  test.each(["-echo", "raw -echo", "sane"])("as the child left it (stty %s)", async (modes) => {
+    const modesAfter = async (prefix: string): Promise<string> => {
+      await using at = startAtTerminal("sh", "-c", `${prefix} stty ${modes}; stty -a; echo end`);
+      return (await at.shows(/speed(.*\n)*end/))[0];
+    };
+    expect(await modesAfter(call)).toBe(await modesAfter(""));
+  });
+
+  test("as it was when the caller had changed it before", async () => {
+    await using at = startAtTerminal("sh", "-c", `stty raw -echo; ${call} true && stty -a; echo end`);
+    const [modes] = await at.shows(/speed(.*\n)*end/);
+    expect(modes).toMatch(/-icanon.*-echo /);
+  });
+});
+
+describe("with job control", () => {
+  test("ebb in the background runs to its end, and leaves the terminal to whom it belongs", async () => {
+    await using at = startAtTerminal("bash", "--norc", "-mc", `${call} ${childPath()} exit 3 & wait $!; echo code $?`);
+    await at.shows("code 3\n");
+    expect(await at.exited).toBe(0);
+  });
+
+  test("Ctrl-Z gives the caller its terminal back, and fg goes on", async () => {
+    await using at = startAtTerminal("bash", "--norc", "-i");
+    await at.shows("$ ");
+    at.type(`${call} ${childPath()} ignore\n`);
+    await at.shows("ready\n");
+    at.type("\x1a");
+    await at.shows(/Stopped/);
+    at.type("fg\n");
+    await at.shows(/fg\n(.*\n)*.*ignore\n/);
+    at.type("\x03");
+    at.type("exit 5\n");
+    expect(await at.exited).toBe(5);
+  });
+});
+
+test("with stdin from elsewhere, Ctrl-C still reaches the child", async () => {
+  await using at = startAtTerminal("sh", "-c", `exec ${call} ${childPath()} record 2 </dev/null`);
+  await at.shows("ready\n");
+  at.type("\x03");
+  await at.shows("2\n");
+  expect(await at.exited).toBe(0);
+});

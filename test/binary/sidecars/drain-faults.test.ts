@@ -1,0 +1,164 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { childPath, type Ended, ebb, lineOf, startEbb, until } from "../../harness.ts";
+import { busy, type Endpoint, type FakeEnvoy, type Fault, faults, startFakeEnvoy } from "./fake-envoy.ts";
+
+/** How much longer than its limit it may take, on a machine with other work. */
+const SLACK_MS = 10_000;
+
+setDefaultTimeout(60_000);
+
+/** What it warned of, but for the outcome. */
+function warnings({ log }: Ended): readonly string[] {
+  const said = log.filter(({ level, msg }) => level === "warn" && msg !== "ebb: drain");
+  return [...new Set(said.map(({ msg }) => msg.replace("ebb: ", "")))];
+}
+
+/** How it ended, and that it took no longer than it may. */
+async function drain(envoy: FakeEnvoy, drainMs: number, ...flags: readonly string[]): Promise<Ended> {
+  const start = performance.now();
+  const limits = ["--drain", `${drainMs}ms`, "--min-drain", "100ms"];
+  const ended = await ebb(["drain", "--admin", envoy.url, ...limits, ...flags]);
+  expect(performance.now() - start).toBeLessThan(drainMs + SLACK_MS);
+  return ended;
+}
+
+const others = faults.filter((fault) => fault !== "dying");
+const gone = "gone meanwhile: nothing is left to drain";
+
+describe("a drain ends in time, and says what came of it, where", () => {
+  describe.each<[Endpoint, string]>([
+    ["healthcheck/fail", "the health checks could not be failed"],
+    ["drain_listeners", "the listeners could not be drained"],
+  ])("%s is", (endpoint, warning) => {
+    test.concurrent.each(faults)("%s", async (fault) => {
+      await using envoy = await startFakeEnvoy(endpoint, fault);
+      const ended = await drain(envoy, 15_000);
+      expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: fault === "dying" ? gone : "drained" });
+      expect(warnings(ended)).toEqual([warning]);
+      expect(ended.code).toBe(0);
+    });
+  });
+
+  describe("stats is", () => {
+    test.concurrent("dying: it is gone", async () => {
+      await using envoy = await startFakeEnvoy("stats", "dying");
+      const ended = await drain(envoy, 15_000);
+      expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: gone });
+      expect(ended.code).toBe(0);
+    });
+
+    test.concurrent.each(others)("%s: the time is sat out", async (fault) => {
+      await using envoy = await startFakeEnvoy("stats", fault);
+      const ended = await drain(envoy, 9000);
+      expect(lineOf(ended, "drain")).toMatchObject({
+        level: "warn",
+        outcome: "out of time, and what was left could not be counted",
+      });
+      expect(warnings(ended)[0]).toBe("the work in flight could not be counted");
+      expect(ended.code).toBe(69);
+    });
+
+    test.concurrent("something else: the time is sat out", async () => {
+      await using envoy = await startFakeEnvoy();
+      envoy.stats = "RBAC: access denied\n";
+      const ended = await drain(envoy, 1500);
+      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time, and what was left could not be counted" });
+      expect(ended.stderr).toContain('no statistics: \\"RBAC: access denied\\"');
+      expect(ended.code).toBe(69);
+    });
+
+    test.concurrent("500, five times: it is not asked again", async () => {
+      await using envoy = await startFakeEnvoy("stats", "500");
+      const ended = await drain(envoy, 9000);
+      expect(envoy.requests.filter((request) => request === "GET /stats")).toHaveLength(5);
+      const fixedTime = "nothing tells what is in flight: the drain takes all of its time";
+      expect(warnings(ended)).toEqual(["the work in flight could not be counted", fixedTime]);
+      expect(ended.code).toBe(69);
+    });
+  });
+
+  test.concurrent("config_dump is dying: it is gone", async () => {
+    await using envoy = await startFakeEnvoy("config_dump", "dying");
+    const ended = await drain(envoy, 15_000, "--sidecar", "istio");
+    expect(lineOf(ended, "drain").outcome).toMatch(/^gone meanwhile|^nobody listens/); // its health checks are failed then too
+  });
+
+  test.concurrent.each(others)("config_dump is %s: outbound is waited for too", async (fault) => {
+    await using envoy = await startFakeEnvoy("config_dump", fault);
+    envoy.stats = busy(1);
+    const ended = await drain(envoy, fault === "endless" ? 8000 : 2000, "--sidecar", "istio");
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
+    expect(warnings(ended)).toEqual([]);
+    expect(ended.code).toBe(69);
+  });
+
+  test.concurrent("config_dump is as it should be: outbound is not waited for", async () => {
+    await using envoy = await startFakeEnvoy();
+    envoy.stats = busy(1);
+    const ended = await drain(envoy, 15_000, "--sidecar", "istio");
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(ended.code).toBe(0);
+  });
+
+  describe("the quit after it is", () => {
+    test.concurrent("dying: it is gone", async () => {
+      await using envoy = await startFakeEnvoy("quitquitquit", "dying");
+      const ended = await drain(envoy, 15_000, "--quit");
+      expect(lineOf(ended, "quit")).toMatchObject({ level: "info", outcome: "gone" });
+      expect(ended.code).toBe(0);
+    });
+
+    test.concurrent.each<[Fault, string]>([
+      ["hanging", "no answer in time"],
+      ["500", "HTTP 500"],
+      ["403", "admin.allow_paths"],
+      ["garbage", "not HTTP"],
+      ["resetting", "closed before the answer was complete"],
+      ["endless", "longer than 64 KiB"],
+    ])("%s: %s", async (fault, outcome) => {
+      await using envoy = await startFakeEnvoy("quitquitquit", fault);
+      const ended = await drain(envoy, 6000, "--quit", "--quit-timeout", "60s");
+      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+      expect(lineOf(ended, "quit")).toMatchObject({ level: "error", outcome: expect.stringContaining(outcome) });
+      expect(ended.code).toBe(69);
+    });
+
+    test.concurrent("hanging, after a drain that took all the time: both fit", async () => {
+      await using envoy = await startFakeEnvoy("quitquitquit", "hanging");
+      envoy.stats = busy(2);
+      const ended = await drain(envoy, 2000, "--quit", "--quit-timeout", "60s");
+      expect(ended.log).toContainEqual(expect.objectContaining({ msg: "ebb: draining", atMostMs: 1800 }));
+      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time with 2 left (2 connections)" });
+      expect(lineOf(ended, "quit")).toMatchObject({ outcome: "no answer in time" });
+      expect(lineOf(ended, "quit").tookMs).toBeLessThan(10_000); // of 60 s; 200 ms were left for it
+      expect(ended.code).toBe(69);
+    });
+  });
+});
+
+describe("in run the command is stopped in time, with its own code, where", () => {
+  test.concurrent.each<[Endpoint, Fault]>([
+    ["healthcheck/fail", "hanging"],
+    ["healthcheck/fail", "dying"],
+    ["drain_listeners", "endless"],
+    ["stats", "hanging"],
+    ["stats", "garbage"],
+    ["stats", "dying"],
+    ["stats", "endless"],
+    ["config_dump", "hanging"],
+  ])("%s is %s", async (endpoint, fault) => {
+    await using envoy = await startFakeEnvoy(endpoint, fault);
+    const flags = ["--admin", envoy.url, "--sidecar", "istio", "--quit", `${envoy.url}/quitquitquit`];
+    const limits = ["--drain", "2500ms", "--min-drain", "100ms"];
+    await using started = startEbb(["run", ...flags, ...limits, "--", childPath(), "record"]);
+    await until("the child is ready", () => started.stdout() === "ready\n");
+    const start = performance.now();
+    started.kill("SIGTERM");
+    const ended = await started.ended;
+    expect(performance.now() - start).toBeLessThan(2500 + SLACK_MS);
+    expect(ended.stdout).toBe("ready\n15\n");
+    expect(lineOf(ended, "drain").outcome).toBeString();
+    expect(ended.code).toBe(0);
+    expect(envoy.isRunning()).toBe(false);
+  });
+});

@@ -1,0 +1,261 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Port } from "../../fixtures/sidecars.ts";
+import { type Ended, ebb, ebbPath, fakeSidecar, lineOf, startEbb, timeOf, until } from "../../harness.ts";
+import { busy, idle, startFakeEnvoy } from "./fake-envoy.ts";
+import { canHaveNetwork, ebbBeside } from "./own-network.ts";
+
+setDefaultTimeout(20_000);
+
+const quick = ["--drain", "20s", "--min-drain", "100ms"];
+
+describe("ebb drain", () => {
+  test.concurrent("fails health, drains listeners after the minimum, counts until idle, and leaves it running", async () => {
+    await using envoy = await startFakeEnvoy();
+    envoy.stats = busy(1);
+    await using started = startEbb(["drain", "--admin", envoy.url, "--drain", "20s", "--min-drain", "300ms"]);
+    await until("it counts", () => started.stderr().includes('"connections":1'));
+    envoy.stats = idle;
+    const ended = await started.ended;
+    expect(envoy.requests).toEqual(["POST /healthcheck/fail", "POST /drain_listeners", "GET /stats", "GET /stats"]);
+    const failed = lineOf(ended, "Envoy's health checks fail from now on; connections are still accepted");
+    expect(failed).toMatchObject({ sidecar: "envoy", request: `POST ${envoy.url}/healthcheck/fail` });
+    const listeners = lineOf(ended, "the listeners drain");
+    expect(listeners).toMatchObject({ request: `POST ${envoy.url}/drain_listeners?graceful&skip_exit` });
+    expect(timeOf(listeners) - timeOf(lineOf(ended, "draining"))).toBeGreaterThanOrEqual(290);
+    expect(lineOf(ended, "drain")).toMatchObject({ sidecar: "envoy", outcome: "drained" });
+    expect(ended.stdout).toBe("");
+    expect(ended.code).toBe(0);
+    expect(envoy.isRunning()).toBe(true);
+  });
+
+  test.concurrent("--quit quits it when it is drained", async () => {
+    await using envoy = await startFakeEnvoy();
+    const ended = await ebb(["drain", "--admin", envoy.url, ...quick, "--quit"]);
+    expect(envoy.requests.at(-1)).toBe("POST /quitquitquit");
+    expect(lineOf(ended, "quit")).toMatchObject({ sidecar: "envoy", outcome: "gone" });
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("EBB_QUIT says what to request then, and is no --quit", async () => {
+    await using envoy = await startFakeEnvoy();
+    await using other = await fakeSidecar();
+    const env = { EBB_QUIT: `PUT ${other.url}/bye` };
+    const first = await ebb(["drain", "--admin", envoy.url, ...quick], { env });
+    expect(other.requests).toEqual([]);
+    const second = await ebb(["drain", "--admin", envoy.url, ...quick, "--quit"], { env });
+    expect(other.requests).toEqual(["PUT /bye"]);
+    expect(envoy.requests).not.toContain("POST /quitquitquit");
+    expect([first.code, second.code]).toEqual([0, 0]);
+  });
+
+  test.concurrent("--quiet says nothing where nothing went wrong", async () => {
+    await using envoy = await startFakeEnvoy();
+    const ended = await ebb(["drain", "--admin", envoy.url, ...quick, "--quiet", "--quit"]);
+    expect(ended.stderr).toBe("");
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("--idle says how many may be left", async () => {
+    await using envoy = await startFakeEnvoy();
+    envoy.stats = busy(3);
+    const three = await ebb(["drain", "--admin", envoy.url, ...quick, "--idle", "3"]);
+    expect(lineOf(three, "drain")).toMatchObject({ outcome: "drained" });
+    expect(three.code).toBe(0);
+    const two = await ebb(["drain", "--admin", envoy.url, "--drain", "1s", "--min-drain", "0", "--idle", "2"]);
+    expect(lineOf(two, "drain")).toMatchObject({ outcome: "out of time with 3 left (3 connections)" });
+    expect(two.code).toBe(69);
+  });
+
+  test.concurrent("each count is said once, until it changes", async () => {
+    await using envoy = await startFakeEnvoy();
+    envoy.stats = busy(2);
+    await using started = startEbb(["drain", "--admin", envoy.url, ...quick]);
+    const counts = () => envoy.requests.filter((request) => request === "GET /stats").length;
+    await until("it counts twice", () => counts() >= 2);
+    envoy.stats = busy(1);
+    await until("it counts again", () => started.stderr().includes('"connections":1'));
+    envoy.stats = idle;
+    const { log } = await started.ended;
+    const said = log.filter(({ msg }) => msg === "ebb: in flight").map(({ connections }) => connections);
+    expect(said).toEqual([2, 1, 0]);
+  });
+
+  test.concurrent("a minimum longer than the whole leaves a second for the listeners", async () => {
+    await using envoy = await startFakeEnvoy();
+    const ended = await ebb(["drain", "--admin", envoy.url, "--drain", "5s", "--min-drain", "60s"]);
+    expect(envoy.requests).toEqual(["POST /healthcheck/fail", "POST /drain_listeners", "GET /stats"]);
+    const accepted = timeOf(lineOf(ended, "the listeners drain")) - timeOf(lineOf(ended, "draining"));
+    expect(accepted).toBeGreaterThanOrEqual(3000); // of 4 s: what finding out has taken counts too
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("--drain 0 does nothing, and says so", async () => {
+    await using envoy = await startFakeEnvoy();
+    const ended = await ebb(["drain", "--admin", envoy.url, "--drain", "0"]);
+    expect(envoy.requests).toEqual([]);
+    expect(ended.log).toMatchObject([{ level: "warn", msg: expect.stringContaining("no time to drain"), drain: 0 }]);
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent.each([
+    ["nothing", {}, [], 60_000],
+    ["EBB_DRAIN", { EBB_DRAIN: "2" }, [], 2000],
+    ["TERMINATION_DRAIN_DURATION_SECONDS", { TERMINATION_DRAIN_DURATION_SECONDS: "7" }, [], 7000],
+    ["EBB_DRAIN before it", { EBB_DRAIN: "2", TERMINATION_DRAIN_DURATION_SECONDS: "7" }, [], 2000],
+    ["--drain before both", { EBB_DRAIN: "2", TERMINATION_DRAIN_DURATION_SECONDS: "7" }, ["--drain", "3s"], 3000],
+    ["EBB_POD_GRACE, which leaves the app 5 s and the end one", { EBB_POD_GRACE: "30" }, [], 24_000],
+    ["a short EBB_POD_GRACE, which leaves the app half", { EBB_POD_GRACE: "5" }, [], 2000],
+    ["an EBB_POD_GRACE longer than the drain", { EBB_POD_GRACE: "30", EBB_DRAIN: "8s" }, [], 8000],
+  ])("%s says how long all of it may take", async (_, env, flags, atMostMs) => {
+    const args = ["drain", "--sidecar", "none", "--min-drain", "0", ...flags];
+    const ended = await ebb(args, { env: env as Record<string, string> });
+    expect(lineOf(ended, "draining")).toMatchObject({ atMostMs });
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("EBB_POD_GRACE bounds it", async () => {
+    await using envoy = await startFakeEnvoy();
+    envoy.stats = busy(1);
+    const env = { EBB_POD_GRACE: "8" };
+    const ended = await ebb(["drain", "--admin", envoy.url, "--min-drain", "0"], { env });
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
+    expect(ended.code).toBe(69);
+  });
+
+  test.concurrent("no time is left by EBB_POD_GRACE: nothing is done, and that is said", async () => {
+    await using envoy = await startFakeEnvoy();
+    const ended = await ebb(["drain", "--admin", envoy.url], { env: { EBB_POD_GRACE: "1" } });
+    expect(envoy.requests).toEqual([]);
+    expect(ended.stderr).toContain("no time to drain");
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent.each([
+    ["SIGTERM", 143],
+    ["SIGINT", 130],
+    ["SIGHUP", 129],
+  ] as const)("%s ends it at once, and nothing is quit", async (signal, code) => {
+    await using envoy = await startFakeEnvoy();
+    envoy.stats = busy(1);
+    await using started = startEbb(["drain", "--admin", envoy.url, ...quick, "--quit"]);
+    await until("it counts", () => started.stderr().includes('"connections":1'));
+    started.kill(signal);
+    const ended = await started.ended;
+    expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: "cut short" });
+    expect(ended.code).toBe(code);
+    expect(envoy.isRunning()).toBe(true);
+  });
+
+  test.concurrent.each(["healthcheck/fail", "drain_listeners", "stats"] as const)(
+    "a stop signal ends it while %s hangs",
+    async (endpoint) => {
+      await using envoy = await startFakeEnvoy(endpoint, "hanging");
+      await using started = startEbb(["drain", "--admin", envoy.url, ...quick]);
+      await until("it is asked", () => envoy.requests.some((request) => request.endsWith(endpoint)));
+      started.kill("SIGTERM");
+      const ended = await started.ended;
+      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "cut short" });
+      expect(ended.code).toBe(143);
+    },
+  );
+
+  test.concurrent("a stop signal ends it while the quit hangs", async () => {
+    await using envoy = await startFakeEnvoy("quitquitquit", "hanging");
+    const flags = ["--drain", "60s", "--min-drain", "0", "--quit", "--quit-timeout", "60s"];
+    await using started = startEbb(["drain", "--admin", envoy.url, ...flags]);
+    await until("it is asked", () => envoy.requests.includes("POST /quitquitquit"));
+    started.kill("SIGTERM");
+    expect((await started.ended).code).toBe(143);
+  });
+
+  test.concurrent("--drain 0 --quit quits all the same", async () => {
+    await using envoy = await startFakeEnvoy();
+    const ended = await ebb(["drain", "--admin", envoy.url, "--drain", "0", "--quit"]);
+    expect(envoy.requests).toEqual(["POST /quitquitquit"]);
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent.each([
+    [["drain", "now"], "now: unexpected argument"],
+    [["drain", "--drain", "soon"], "--drain: expected a duration"],
+    [["drain", "--idle", "-1"], "--idle: expected a whole number"],
+  ])("%j is a usage error", async (args, text) => {
+    const ended = await ebb(args);
+    expect(ended.stderr).toContain(text);
+    expect(ended.code).toBe(64);
+  });
+});
+
+describe("where there is no Envoy, ebb drain keeps accepting for the minimum", () => {
+  test.concurrent("without a sidecar", async () => {
+    const start = performance.now();
+    const ended = await ebb(["drain", "--sidecar", "none", "--drain", "20s", "--min-drain", "300ms"]);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(290);
+    expect(ended.log.at(-1)).toMatchObject({ msg: expect.stringContaining("no Envoy is drained"), forMs: 300 });
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("and no longer than the bound", async () => {
+    const ended = await ebb(["drain", "--sidecar", "none", "--drain", "2s", "--min-drain", "60s"]);
+    const forMs = ended.log.at(-1)?.forMs as number; // what finding out has taken counts too
+    expect(forMs).toBeLessThanOrEqual(2000);
+    expect(forMs).toBeGreaterThan(200);
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("beside Linkerd, which it then quits", async () => {
+    await using linkerd = await fakeSidecar();
+    const named = ["--sidecar", "linkerd", "--admin", linkerd.url];
+    await using started = startEbb(["drain", ...named, "--drain", "20s", "--min-drain", "300ms", "--quit"]);
+    await until("it waits", () => started.stderr().includes("no Envoy is drained"));
+    expect(linkerd.requests).toEqual([]);
+    const ended = await started.ended;
+    expect(linkerd.requests).toEqual(["POST /shutdown"]);
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("but not when a stop signal comes", async () => {
+    await using started = startEbb(["drain", "--sidecar", "none", "--drain", "60s", "--min-drain", "60s"]);
+    await until("it waits", () => started.stderr().includes("no Envoy is drained"));
+    started.kill("SIGTERM");
+    expect((await started.ended).code).toBe(143);
+  });
+});
+
+describe.skipIf(!canHaveNetwork)("in a network of its own (which needs root)", () => {
+  /** Runs `ebb drain` once the sidecars listen. */
+  function drainBeside(sidecars: readonly Port[], flags: readonly string[]): Promise<Ended> {
+    const targets = sidecars.map(({ port }) => `tcp://127.0.0.1:${port}`);
+    const wait = ["wait", "--sidecar", "none", "--quiet", ...targets, "--"];
+    return ebbBeside(sidecars, [...wait, ebbPath, "drain", "--min-drain", "100ms", ...flags]);
+  }
+
+  test.concurrent("several are drained at the same time, one that hangs does not hold the other up", async () => {
+    const sidecars = [
+      { port: 9901, stats: idle },
+      { port: 15000, hangs: true },
+    ] as const;
+    const ended = await drainBeside(sidecars, ["--sidecar", "envoy,istio", "--drain", "3s"]);
+    const outcomes = ended.log.filter(({ msg }) => msg === "ebb: drain");
+    expect(outcomes).toMatchObject([
+      { level: "info", sidecar: "envoy", outcome: "drained" },
+      { level: "warn", sidecar: "istio", outcome: "out of time, and what was left could not be counted" },
+    ]);
+    expect(ended.stderr).toContain("sidecar 15000 POST /healthcheck/fail\n");
+    expect(ended.code).toBe(69);
+  });
+
+  test.concurrent("auto finds what to drain", async () => {
+    const ended = await drainBeside([{ port: 9901, stats: idle }], ["--drain", "20s"]);
+    expect(lineOf(ended, "drain")).toMatchObject({ sidecar: "envoy", outcome: "drained" });
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("auto that finds nothing keeps accepting for the minimum", async () => {
+    const ended = await ebbBeside([], ["drain", ...quick]);
+    expect(ended.log.map(({ msg }) => msg)).toContain("ebb: no sidecar found");
+    expect(ended.stderr).toContain("no Envoy is drained");
+    expect(ended.code).toBe(0);
+  });
+});

@@ -1,0 +1,59 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Port } from "../../fixtures/sidecars.ts";
+import { canUnshare, childPath, type Ended, ebb, type StartOptions, temporaryFolder } from "../../harness.ts";
+
+/** Whether a network of one's own can be had: that needs root. */
+export const canHaveNetwork = canUnshare("--net", "--pid", "--fork", "--mount-proc", "--kill-child");
+
+export interface InNetwork extends Ended {
+  /** `PORT METHOD /path` of each request to a sidecar, but for probes. */
+  readonly requests: readonly string[];
+}
+
+/** Whose network it is by /etc/hosts, as the kubelet writes it; `machine`: it is this machine's, which no kubelet has written. */
+export type Hosts = "own" | "node" | "machine";
+
+/** The pod that the tests in such a network are in. */
+export const podUid = "0b6b1c5e-7a0f-4a4c-9c4e-2f6a0c1d2e3f";
+
+/** kubernetes pkg/kubelet/kubelet_pods.go: managedHostsHeader, managedHostsHeaderWithHostNetwork. */
+const headers = {
+  own: "# Kubernetes-managed hosts file.",
+  node: "# Kubernetes-managed hosts file (host network).",
+};
+
+/** A file like the kubelet's, at a path like its own. */
+export function writeHosts(folder: string, hosts: Exclude<Hosts, "machine">): string {
+  const path = join(folder, "kubelet", "pods", podUid, "etc-hosts");
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${headers[hosts]}\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n`);
+  return path;
+}
+
+export const namespaces = ["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child"];
+
+export interface NetworkOptions extends Omit<StartOptions, "through"> {
+  /** `own` without it. */
+  readonly hosts?: Hosts;
+}
+
+/** Runs ebb, as PID 1, in a network where sidecars listen on the ports that they really have: from the start, but for those that are late. */
+export async function ebbBeside(
+  sidecars: readonly Port[],
+  args: readonly string[],
+  { hosts = "own", ...options }: NetworkOptions = {},
+): Promise<InNetwork> {
+  using folder = temporaryFolder();
+  const mount = hosts === "machine" ? "" : `mount --bind ${writeHosts(folder.path, hosts)} /etc/hosts || exit 99; `;
+  const fifo = join(folder.path, "listening");
+  const script = `${mount}mkfifo ${fifo}; "$0" "$1" "$2" ${fifo} & read -r _ < ${fifo}; shift 2; exec "$@"`;
+  const program = join(import.meta.dirname, "../../fixtures/sidecars.ts");
+  const through = [
+    ...[...namespaces, childPath(), "loopback", "/bin/sh", "-c", script],
+    ...[process.execPath, program, JSON.stringify(sidecars)],
+  ];
+  const ended = await ebb(args, { ...options, through });
+  const requests = [...ended.stderr.matchAll(/^sidecar (.*)$/gm)].map(([, request]) => request as string);
+  return { ...ended, requests };
+}

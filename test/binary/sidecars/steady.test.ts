@@ -1,0 +1,151 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import { childPath, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { type RawServer, startRawServer } from "./raw-server.ts";
+
+const ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nLIVE\n";
+const no = (body: string, header = "") => `HTTP/1.1 503 No\r\nContent-Length: ${body.length}\r\n${header}\r\n${body}`;
+
+function startWaiting(target: string, flags: readonly string[] = []): Started {
+  const child = ["--", childPath(), "exit", "5"];
+  return startEbb(["run", "--sidecar", "none", "--ready", target, ...flags, ...child]);
+}
+
+const urlOf = ({ port }: RawServer) => `http://127.0.0.1:${port}/ready`;
+
+/** How often a thread has gone to sleep; the first, if no other is named. 0 for one that has ended. */
+function sleeps(pid: number, thread = pid): number {
+  const file = `/proc/${pid}/task/${thread}/status`;
+  if (!existsSync(file)) return 0;
+  return Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(readFileSync(file, "utf8"))?.[1]);
+}
+
+function threads(pid: number): readonly number[] {
+  return readdirSync(`/proc/${pid}/task`).map(Number);
+}
+
+function says(started: Started, reason: string): Promise<boolean> {
+  return until(`"not ready": ${reason}`, () => started.stderr().includes(`"reason":${JSON.stringify(reason)}`));
+}
+
+/** `run` that waits for a server which answers so, and how often that was asked. */
+async function startBeside(answer: RawServer["answer"]) {
+  let asked = 0;
+  const server = await startRawServer((socket) => {
+    asked += 1;
+    answer(socket);
+  });
+  const started = startWaiting(urlOf(server));
+  return { server, started, asked: () => asked };
+}
+
+describe("while the answer is the same, JavaScript sleeps", () => {
+  test.each<[string, RawServer["answer"]]>([
+    ["a connection that is kept", (socket) => socket.write(no("warming up"))],
+    ["one that is closed each time", (socket) => socket.end(no("warming up", "Connection: close\r\n"))],
+    ["an answer that ends with its connection", (socket) => socket.end("HTTP/1.1 404 No\r\n\r\nwhat?")],
+  ])("%s", async (_, answer) => {
+    const { server, started, asked } = await startBeside(answer);
+    await using _server = server;
+    await using _started = started;
+    await until("it was asked a few times", () => asked() > 20);
+    const [asleep, before] = [sleeps(started.pid), asked()];
+    await until("it was asked a hundred times more", () => asked() > before + 100);
+    expect(sleeps(started.pid) - asleep).toBeLessThan(50);
+    server.answer = (socket) => socket.write(ok);
+    expect((await started.ended).code).toBe(5);
+  });
+
+  test("nobody listens", async () => {
+    await using server = await startRawServer((socket) => socket.write(ok));
+    await server.close();
+    await using started = startWaiting(urlOf(server));
+    await says(started, "connection refused");
+    const { pid } = started;
+    await until("the other thread has begun", () => threads(pid).length > 1);
+    const asleep = sleeps(pid);
+    const hasAsked = (thread: number) => thread !== pid && sleeps(pid, thread) > 60;
+    await until("it has asked sixty times", () => threads(pid).some(hasAsked));
+    expect(sleeps(pid) - asleep).toBeLessThan(40);
+    await server.open();
+    expect((await started.ended).code).toBe(5);
+  });
+});
+
+test.each(["/there.sock", "/folder/there.sock"])(
+  "a unix socket that is not there yet is watched, too (%s)",
+  async (name) => {
+    using folder = temporaryFolder();
+    await using started = startWaiting(`unix:${folder.path}${name}`);
+    await until("it watches", () => threads(started.pid).length > 1);
+    const asleep = sleeps(started.pid);
+    const hasAsked = (thread: number) => thread !== started.pid && sleeps(started.pid, thread) > 60;
+    await until("it has asked sixty times", () => threads(started.pid).some(hasAsked));
+    expect(sleeps(started.pid) - asleep).toBeLessThan(40);
+    mkdirSync(join(folder.path, "folder"));
+    const server = Bun.listen({ unix: `${folder.path}${name}`, socket: { data: () => undefined } });
+    expect((await started.ended).code).toBe(5);
+    server.stop(true);
+  },
+);
+
+describe("what is new is noticed, and said", () => {
+  test("another reason, at once", async () => {
+    const { server, started, asked } = await startBeside((socket) => socket.write(no("warming up")));
+    await using _server = server;
+    await using _started = started;
+    await until("it was asked a few times", () => asked() > 20);
+    server.answer = (socket) => socket.write(no("almost warm"));
+    await says(started, 'HTTP 503 "almost warm"');
+    await server.close();
+    await says(started, "connection refused");
+    server.answer = () => undefined;
+    await server.open();
+    await says(started, "no answer");
+    server.answer = (socket) => socket.write(ok);
+    expect((await started.ended).code).toBe(5);
+  });
+
+  test.each<[string, (socket: Socket, asked: number) => void]>([
+    ["an answer that is never the same", (socket, asked) => socket.write(no(`${asked}`))],
+    ["one of another length", (socket, asked) => socket.write(no("x".repeat(asked % 7)))],
+    ["one with more behind it", (socket) => socket.write(`${no("warming up")}HTTP/1.1 503 No\r\n\r\n`)],
+    ["one that is longer than what is compared", (socket) => socket.write(no("x".repeat(5000)))],
+    [
+      "one that breaks off, now and then",
+      (socket, asked) => (asked % 3 === 0 ? socket.end(no("warm").slice(0, 9)) : socket.write(no("warm"))),
+    ],
+    [
+      "a connection that is closed after a while",
+      (socket, asked) => (asked % 3 === 0 ? socket.end(no("warm")) : socket.write(no("warm"))),
+    ],
+  ])("%s", async (_, answer) => {
+    const { server, started, asked } = await startBeside((socket) => answer(socket, asked()));
+    await using _server = server;
+    await using _started = started;
+    await until("it was asked a hundred times", () => asked() > 100, 10_000);
+    server.answer = (socket) => socket.write(ok);
+    expect((await started.ended).code).toBe(5);
+  });
+});
+
+test("every attempt is told where the log says debug", async () => {
+  await using server = await startRawServer((socket) => socket.write(no("warming up")));
+  await using started = startWaiting(urlOf(server), ["--log-level", "debug"]);
+  await until("a hundred attempts were told", () => started.stderr().split('"msg":"ebb: attempt"').length > 100);
+});
+
+test("a signal ends the wait, and nothing of it is left while the child runs", async () => {
+  await using server = await startRawServer((socket) => socket.write(no("warming up")));
+  await using stopped = startWaiting(urlOf(server));
+  await until("it watches", () => threads(stopped.pid).length > 1);
+  stopped.kill("SIGTERM");
+  expect((await stopped.ended).code).toBe(143);
+  await using started = startEbb(["run", "--sidecar", "none", "--ready", urlOf(server), "--", childPath(), "record"]);
+  await until("it watches", () => threads(started.pid).length > 1);
+  server.answer = (socket) => socket.write(ok);
+  await until("the child runs", () => started.stdout().includes("ready\n"));
+  await until("one thread is left", () => threads(started.pid).length === 1);
+});

@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ebb, ebbPath, fakeSidecar, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { startAtTerminal } from "../run/at-terminal.ts";
+
+const nowhere = "tcp:127.0.0.1:1";
+
+test("ebb wait waits for all of its targets", async () => {
+  await using server = await fakeSidecar();
+  const { code, stderr } = await ebb(["wait", "--wait-timeout", "2s", `${server.url}/ready`, nowhere]);
+  expect(code).toBe(69);
+  expect(stderr).toEndWith("ebb: not ready within 2s: tcp://127.0.0.1:1: connection refused\n");
+});
+
+test("with --any one of them is enough, whichever it is", async () => {
+  await using server = await fakeSidecar();
+  for (const targets of [
+    [`${server.url}/ready`, nowhere],
+    [nowhere, `${server.url}/ready`],
+    ["file:/nowhere", nowhere, `tcp://127.0.0.1:${server.port}`],
+  ]) {
+    expect((await ebb(["wait", "--any", ...targets])).code).toBe(0);
+  }
+});
+
+test("with --any it goes on as soon as the first is there", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "there");
+  await using started = startEbb(["wait", "--any", nowhere, `file:${file}`, "--", "echo", "ready"]);
+  await until(
+    "both are asked",
+    () => started.stderr().includes("no such file") && started.stderr().includes("refused"),
+  );
+  expect(started.stdout()).toBe("");
+  writeFileSync(file, "");
+  expect(await started.ended).toMatchObject({ code: 0, stdout: "ready\n" });
+});
+
+test("with --any the sidecars must all be ready all the same", async () => {
+  await using sidecar = await fakeSidecar({ isReady: false });
+  await using server = await fakeSidecar();
+  const args = ["wait", "--any", "--admin", sidecar.url, nowhere, `${server.url}/ready`];
+  await using started = startEbb(args);
+  await until("the target is ready", () => started.stderr().includes('"msg":"ebb: ready"'));
+  await until("the sidecar is asked", () => sidecar.probes() > 3);
+  expect(started.stderr()).not.toContain(`"ebb: ready","target":"${sidecar.url}`);
+  sidecar.isReady = true;
+  expect((await started.ended).code).toBe(0);
+});
+
+test("with --any none in time is 69, and says why of each", async () => {
+  const { code, stderr } = await ebb(["wait", "--any", "--wait-timeout", "1s", nowhere, "file:/nowhere"]);
+  expect(code).toBe(69);
+  const reasons = /^ebb: not ready within 1s: (.*)$/m.exec(stderr)?.[1]?.split("; ").sort();
+  expect(reasons).toEqual(["file:/nowhere: no such file", "tcp://127.0.0.1:1: connection refused"]);
+});
+
+test("--any without targets is a usage error", async () => {
+  expect(await ebb(["wait", "--any"])).toMatchObject({ code: 64, stderr: expect.stringContaining("expected targets") });
+});
+
+test("at a terminal it shows what it still waits for, and for how long, and takes that away", async () => {
+  await using server = await fakeSidecar({ isReady: false });
+  await using at = startAtTerminal(
+    ebbPath,
+    "wait",
+    "--sidecar",
+    "none",
+    "--quiet",
+    "tcp:127.0.0.1:1",
+    `${server.url}/ready`,
+  );
+  await at.shows(/waiting for 1s: .*refused/);
+  at.type("\x03");
+  expect(await at.exited).toBe(130);
+  expect(at.screen()).toEndWith("\x1b[K");
+});

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { HelpAsked, parseArguments } from "../../../src/core/cli/arguments.ts";
+import { pickOptions } from "../../../src/core/cli/options.ts";
+
+const options = pickOptions("quit", "quitOn", "grace", "group", "quiet");
+
+/** Without what is not there. */
+function read(args: readonly string[], mayMix = false): object {
+  const { flags, operands, length, problems } = parseArguments(args, options, mayMix);
+  return {
+    flags: Object.fromEntries(flags),
+    length,
+    ...(operands.length === 0 ? {} : { operands }),
+    ...(problems.length === 0 ? {} : { problems }),
+  };
+}
+
+describe("flags are read up to the command", () => {
+  test.each<[string, readonly string[], object, number]>([
+    ["nothing at all", [], {}, 0],
+    ["no flags", ["app", "--grace", "5s"], {}, 0],
+    ["no flags before --", ["--", "app"], {}, 1],
+    ["a value of its own", ["--grace", "5s", "app"], { grace: ["5s"] }, 2],
+    ["a value after =", ["--grace=5s", "app"], { grace: ["5s"] }, 1],
+    ["a value with =", ["--quit=http://h/?a=b", "x"], { quit: ["http://h/?a=b"] }, 1],
+    ["an empty value", ["--grace=", "--grace", "", "--"], { grace: ["", ""] }, 4],
+    ["a value of several lines", ["--quit=a\nb=c"], { quit: ["a\nb=c"] }, 1],
+    ["a value that looks like a flag", ["--grace", "--group", "app"], { grace: ["--group"] }, 2],
+    ["a negative value", ["--grace", "-1s"], { grace: ["-1s"] }, 2],
+    ["a switch, which takes no value", ["--group", "true", "app"], { group: ["true"] }, 1],
+    ["a switch that is turned off", ["--group=false", "app"], { group: ["false"] }, 1],
+    ["the same flag again", ["--quit", "a", "--quit=b"], { quit: ["a", "b"] }, 3],
+    ["several flags", ["--group", "--quit-on", "never", "--", "--grace"], { group: ["true"], "quit-on": ["never"] }, 4],
+    ["only the first --", ["--", "--", "app"], {}, 1],
+    ["a lone -, which is a command", ["--group", "-", "x"], { group: ["true"] }, 1],
+    ["an empty command", ["--group", "", "--quiet"], { group: ["true"] }, 1],
+  ])("%s", (_, args, flags, length) => {
+    expect(read(args)).toEqual({ flags, length });
+  });
+});
+
+describe("where they may mix, operands stand before, between and after flags, up to --", () => {
+  test.each<[readonly string[], readonly string[], object, number]>([
+    [["a", "--grace", "5s", "b", "--group", "c"], ["a", "b", "c"], { grace: ["5s"], group: ["true"] }, 6],
+    [["a", "--", "b", "--group"], ["a"], {}, 2],
+    [["-", "--quiet"], ["-"], { quiet: ["true"] }, 2],
+    [["", "x"], ["", "x"], {}, 2],
+  ])("%j", (args, operands, flags, length) => {
+    expect(read(args, true)).toEqual({ flags, operands, length });
+  });
+});
+
+describe("what is wrong is said:", () => {
+  test.each<[readonly string[], readonly string[]]>([
+    [["--nonsense"], ["unknown flag --nonsense"]],
+    [["--nonsense=5"], ["unknown flag --nonsense"]],
+    [["-g"], ["unknown flag -g"]],
+    [["-grace=5s"], ["unknown flag -grace; did you mean --grace?"]],
+    [["---grace"], ["unknown flag ---grace; did you mean --grace?"]],
+    [["--=5"], ["unknown flag --"]],
+    [["--gra"], ["unknown flag --gra; did you mean --grace?"]],
+    [["--gr"], ["unknown flag --gr"]],
+    [["--gracee"], ["unknown flag --gracee; did you mean --grace?"]],
+    [["--gace"], ["unknown flag --gace; did you mean --grace?"]],
+    [["--grice"], ["unknown flag --grice; did you mean --grace?"]],
+    [["--grove"], ["unknown flag --grove"]],
+    [["--Quiet"], ["unknown flag --Quiet; did you mean --quiet?"]],
+    [["--QUIT-ON"], ["unknown flag --QUIT-ON; did you mean --quit-on?"]],
+    [["--quit_on"], ["unknown flag --quit_on; did you mean --quit-on?"]],
+    [["--garce"], ["unknown flag --garce; did you mean --grace?"]],
+    [["--constructor"], ["unknown flag --constructor"]],
+    [["--grace"], ["--grace: expected a value (D)"]],
+    [
+      ["--one", "--two=2", "--quit-on"],
+      ["unknown flag --one", "unknown flag --two", "--quit-on: expected a value (always|success|never)"],
+    ],
+  ])("%j", (args, problems) => {
+    expect(read(args)).toMatchObject({ flags: {}, problems });
+  });
+
+  test("and the flags around it are read all the same", () => {
+    expect(read(["--group", "--nonsense", "--grace", "5s"])).toEqual({
+      flags: { group: ["true"], grace: ["5s"] },
+      length: 4,
+      problems: ["unknown flag --nonsense"],
+    });
+  });
+});
+
+describe("help is asked for", () => {
+  test.each([
+    ["first", ["-h"]],
+    ["among flags", ["--group", "--help", "--grace"]],
+    ["after what is wrong", ["--nonsense", "5s", "--help"]],
+  ])("%s", (_, args) => {
+    expect(() => read(args, true)).toThrow(HelpAsked);
+  });
+
+  test.each([
+    ["after --", ["--", "--help"], false],
+    ["after the first operand of a command line", ["app", "-h"], false],
+    ["as a flag's value", ["--grace", "-h"], true],
+  ])("but not %s", (_, args, mayMix) => {
+    expect(() => read(args, mayMix)).not.toThrow();
+  });
+
+  test("also after an operand, where they may mix", () => {
+    expect(() => read(["http://h/", "--help"], true)).toThrow(HelpAsked);
+  });
+});
+
+test("whatever stands after -- belongs to the child", () => {
+  const word = fc.oneof(fc.string(), fc.constantFrom("--", "-", "--group", "--grace", "--nonsense", "5s"));
+  fc.assert(
+    fc.property(fc.array(word), fc.boolean(), (command, mayMix) => {
+      const args = ["--group", "--grace=5s", "--", ...command];
+      expect(read(args, mayMix)).toEqual({ flags: { group: ["true"], grace: ["5s"] }, length: 3 });
+    }),
+  );
+});

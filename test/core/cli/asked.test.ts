@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { parseAsked, parseExactly } from "../../../src/core/cli/asked.ts";
+import { Failure } from "../../../src/core/run/exit.ts";
+
+const path = (text: string) => ({ kind: "path", path: text });
+
+test.each([
+  [["/stats?usedonly"], { method: "GET", where: path("/stats?usedonly") }],
+  [["POST", "quitquitquit"], { method: "POST", where: path("/quitquitquit") }],
+  [["post", "/quitquitquit"], { method: "POST", where: path("/quitquitquit") }],
+  [["GET", "stats/prometheus"], { method: "GET", where: path("/stats/prometheus") }],
+  [["stats"], { method: "GET", where: path("/stats") }],
+  [["/a?next=http://b/"], { method: "GET", where: path("/a?next=http://b/") }],
+  [["POST", "/tap", "{}"], { method: "POST", where: path("/tap"), body: "{}" }],
+  [["DELETE", "/x"], { method: "DELETE", where: path("/x") }],
+])("%j", (operands, asked) => {
+  expect(parseAsked(operands, undefined)).toEqual({ body: undefined, ...asked } as never);
+});
+
+test.each([
+  ["http://localhost:8080/healthz", "localhost:8080", "/healthz", false],
+  ["HTTPS://[::1]/a?b=c@d", "[::1]", "/a?b=c@d", true],
+])("%s is a URL", (url, authority, asked, isSecure) => {
+  const { where } = parseAsked([url], undefined);
+  expect(where).toMatchObject({ kind: "url", target: { authority, path: asked, isSecure } });
+});
+
+test.each([
+  [["/x"], "POST"],
+  [["PUT", "/x"], "PUT"],
+])("with a body, %j is %s", (operands, method) => {
+  expect(parseAsked(operands, "")).toMatchObject({ method, body: "" });
+});
+
+test.each([
+  [[], undefined, "expected a path"],
+  [["POST"], undefined, "after POST"],
+  [["BREW", "/coffee"], undefined, "BREW"],
+  [["GET", "/x"], "body", "GET takes no body"],
+  [["POST", "/x", "a"], "b", "--body"],
+  [["POST", "/x", "a", "b"], undefined, '"b"'],
+  [["unix:/admin.sock"], undefined, "--admin unix:"],
+  [["ftp://host/"], undefined, "ftp://host/"],
+  [["http:///x"], undefined, "http:///x"],
+  [["http://me:secret@/x"], undefined, '"http://***@/x"'],
+])("%j with body %j is a usage error that says why", (operands, body, said) => {
+  expect(() => parseAsked(operands, body)).toThrow(Failure);
+  expect(() => parseAsked(operands, body)).toThrow(said);
+});
+
+test.each([
+  [["GET", "", "-"], "GET", "/", "-"],
+  [["", "a//b/../c", ""], "GET", "/a//b/../c", undefined],
+  [["purge", "/ü y?z=%#part", "b", "more"], "purge", "/%C3%BC%20y?z=%", "b"],
+])("in pilot-agent's name, %j is sent as it stands", (operands, method, sent, body) => {
+  expect(parseExactly(operands)).toEqual({ method, where: path(sent), body, isExact: true } as never);
+});
+
+test.each([
+  [["G T", "/x"], "G T"],
+  [["GET", "/%zz"], "/%zz"],
+])("in pilot-agent's name, %j is a usage error", (operands, said) => {
+  expect(() => parseExactly(operands)).toThrow(said);
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import { reaperOptions, usableMeans } from "../../../../src/core/cli/cluster/reaper-options.ts";
+import { resolve } from "../../../../src/core/cli/option.ts";
+
+const read = (flags: Readonly<Record<string, readonly string[]>>, env: Record<string, string> = {}) =>
+  resolve(reaperOptions, { flags: new Map(Object.entries(flags)), env }).values;
+
+test("unless something else is said, it is as the help says", () => {
+  expect(read({})).toMatchObject({
+    namespace: [],
+    allJobs: false,
+    after: 5000,
+    means: ["exec", "port-forward", "ephemeral"],
+    once: false,
+    dryRun: false,
+    concurrency: 10,
+    qps: 20,
+    burst: 30,
+    lease: "ebb-reaper",
+  });
+});
+
+test.each<[string, string, unknown]>([
+  ["means", "ephemeral,exec", ["ephemeral", "exec"]],
+  ["means", " port-forward ", ["port-forward"]],
+  ["after", "0", 0],
+  ["after", "1m", 60_000],
+  ["selector", "app=shop,tier in (a,b)", "app=shop,tier in (a,b)"],
+  ["concurrency", "1", 1],
+])("--%s %s", (flag, given, expected) => {
+  const values: Readonly<Record<string, unknown>> = read({ [flag]: [given] });
+  expect(values[flag]).toEqual(expected);
+});
+
+test.each<[string, string, string]>([
+  ["means", "exec,kill", "expected of exec, port-forward, ephemeral, in the order"],
+  ["means", "exec,exec", "expected of exec"],
+  ["means", "", "expected of exec"],
+  ["selector", "a b c", "expected labels as kubectl selects them"],
+  ["namespace", "Shop", "expected names such as shop or shop,bank"],
+  ["namespace", "shop,,Bank", "expected names such as shop or shop,bank"],
+  ["concurrency", "0", "expected a whole number above 0"],
+  ["qps", "many", "expected a whole number above 0"],
+  ["resync", "0", "expected a duration above 0"],
+  ["lease", "My Lease", "expected a name"],
+])("--%s %p is refused, and what is wrong is said", (flag, given, problem) => {
+  expect(() => read({ [flag]: [given] })).toThrow(`--${flag}: ${problem}`);
+});
+
+test("several namespaces, by flags or by the variable", () => {
+  expect(read({ namespace: ["a", "b,c"] }).namespace.flat()).toEqual(["a", "b", "c"]);
+  expect(read({}, { EBB_NAMESPACE: "a, b" }).namespace.flat()).toEqual(["a", "b"]);
+});
+
+describe("ephemeral containers", () => {
+  const all = ["exec", "port-forward", "ephemeral"] as const;
+
+  test("are used where there is an image for them", () => {
+    expect(usableMeans({ means: all, image: "r/ebb:1" }, false)).toEqual([...all]);
+  });
+
+  test("are left out where there is none", () => {
+    expect(usableMeans({ means: all, image: undefined }, false)).toEqual(["exec", "port-forward"]);
+  });
+
+  test("that are asked for need one", () => {
+    expect(() => usableMeans({ means: ["ephemeral"], image: undefined }, true)).toThrow("ephemeral needs --image");
+    expect(usableMeans({ means: ["exec"], image: undefined }, true)).toEqual(["exec"]);
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "bun:test";
+import { commands } from "../../../src/commands.ts";
+import { readCommandCall, readOperandCall } from "../../../src/core/cli/call.ts";
+import { defaultOf, describeCommand, flagOf, overview, wrap } from "../../../src/core/cli/help.ts";
+import { options, pickOptions } from "../../../src/core/cli/options.ts";
+import { manuals } from "../../../src/manuals.ts";
+
+test("a command's help has its text, examples, flags by group with variables and defaults, and exit codes", () => {
+  const command = { usage: "run [flags]", options: pickOptions("waitTimeout", "quit", "group") };
+  const manual = {
+    about: "Waits, and then runs the command.",
+    examples: [{ call: "ebb run -- /app", why: "As ENTRYPOINT of an image." }],
+    exits: [
+      ["0", "it went well"],
+      ["128+n", "signal n ended it, whatever the reason may have been"],
+    ],
+    seeAlso: ["wait", "quit"],
+  } as const;
+  expect(describeCommand(command, manual, 50)).toBe(`usage: ebb run [flags]
+
+Waits, and then runs the command.
+
+examples:
+  ebb run -- /app
+      As ENTRYPOINT of an image.
+
+waiting:
+  --wait-timeout D
+      how long to wait until all are ready; 0: for
+      ever (default: 5m)
+      [EBB_WAIT_TIMEOUT,
+      QUIT_WITHOUT_ENVOY_TIMEOUT,
+      WAIT_FOR_ENVOY_TIMEOUT]
+
+the command:
+  --group
+      forward signals to the command's whole
+      process group; what is left of it when the
+      command has ended gets SIGTERM
+      [EBB_GROUP]
+
+leaving:
+  --quit [+][METHOD ]URL
+      what to request at the end, instead of the
+      sidecar's own quit (with +: before it);
+      none: not the sidecar's own (repeatable;
+      default: by sidecar)
+      [EBB_QUIT, ISTIO_QUIT_API, ENVOY_KILL_API,
+      GENERIC_QUIT_ENDPOINTS,
+      CSQL_PROXY_QUIT_URLS]
+
+exit codes:
+  0      it went well
+  128+n  signal n ended it, whatever the reason
+         may have been
+
+see also: ebb wait, ebb quit
+`);
+});
+
+describe("the overview", () => {
+  test("lists each command and each exit code", () => {
+    const help = overview({ run: { summary: "does the job" }, quit: { summary: "ends it" } }, 80);
+    expect(help).toContain("  run   does the job\n  quit  ends it\n");
+    expect(help).toMatch(/^ {2}127 +the command was not found$/m);
+    expect(help).toMatch(/^ {2}0-255 +the child's own exit code, unchanged$/m);
+  });
+
+  test("of all commands is one screen, a line for each", () => {
+    const lines = overview(commands, 80).split("\n");
+    expect(lines.length).toBeLessThanOrEqual(40);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    for (const { summary } of Object.values(commands)) expect(lines.some((line) => line.endsWith(summary))).toBe(true);
+  });
+});
+
+test.each([
+  ["", 10, "", "\n"],
+  ["one two", 7, "", "one two\n"],
+  ["one two", 6, "", "one\ntwo\n"],
+  ["one two three", 9, "  ", "  one two\n  three\n"],
+  ["averylongword b", 4, " ", " averylongword\n b\n"],
+])("%j in %d columns, after %j", (text, width, indent, lines) => {
+  expect(wrap(text, width, indent)).toBe(lines);
+});
+
+describe.each(Object.entries(commands))("the manual of ebb %s", (name, command) => {
+  const manual = manuals[name];
+
+  test("is there, and each of its lines fits 80 columns", () => {
+    expect(manual).toBeDefined();
+    const help = describeCommand(command, manual as NonNullable<typeof manual>, 80);
+    expect(help.split("\n").filter((line) => line.length > 80 && !line.startsWith("  ebb "))).toEqual([]);
+    expect(manual?.examples).not.toEqual([]);
+    for (const other of manual?.seeAlso ?? []) expect(Object.keys(manuals)).toContain(other);
+  });
+
+  test.each(manual?.examples ?? [])("has an example that ebb takes: $call", ({ call }) => {
+    const [ebb, called, ...args] = wordsOf(call);
+    expect([ebb, called]).toEqual(["ebb", name]);
+    const read = name === "run" ? readCommandCall : readOperandCall;
+    expect(() => read(command.options, { args, env: {} })).not.toThrow();
+  });
+});
+
+/** The words of a shell's simple command, up to a redirection or a pipe. */
+function wordsOf(call: string): readonly string[] {
+  const words = [...call.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
+  const end = words.findIndex((word) => word === ">" || word === "|");
+  return end < 0 ? words : words.slice(0, end);
+}
+
+test.each([
+  ["sidecar", "--sidecar NAME[,NAME]", "auto"],
+  ["waitTimeout", "--wait-timeout D", "5m"],
+  ["quitTimeout", "--quit-timeout D", "5s"],
+  ["detect", "--detect D", "3s"],
+  ["quitOn", "--quit-on always|success|never", "always"],
+  ["grace", "--grace D", ""],
+  ["noWait", "--no-wait", ""],
+  ["expectExit", "--expect-exit CODE[,CODE]", "none"],
+  ["terminationLog", "--termination-log PATH", "/dev/termination-log if it exists"],
+] as const)("%s is written %s, with the default %p", (name, flag, initial) => {
+  expect([flagOf(options[name]), defaultOf(options[name])]).toEqual([flag, initial]);
+});

@@ -1,0 +1,207 @@
+import { describe, expect, test } from "bun:test";
+import { readCommandCall } from "../../../src/core/cli/call.ts";
+import type { Environment } from "../../../src/core/cli/option.ts";
+import { type OptionName, options, pickOptions, type Settings } from "../../../src/core/cli/options.ts";
+import { describeProbe } from "../../../src/core/sidecars/probe.ts";
+import { describeQuit } from "../../../src/core/sidecars/quit.ts";
+import type { QuitRequest } from "../../../src/core/sidecars/sidecar.ts";
+
+const settings = (args: readonly string[], env: Environment = {}): Settings =>
+  readCommandCall(options, { args: [...args, "--", "app"], env }).values;
+const fromVariables = (env: Environment): Settings => settings([], env);
+const refuses = (arg: string): void => expect(() => settings([arg])).toThrow(arg.slice(2, arg.indexOf("=")));
+
+test("the defaults are the contract's", () => {
+  expect(settings([])).toStrictEqual({
+    sidecar: "auto",
+    admin: undefined,
+    ready: [],
+    readyPath: undefined,
+    quit: [],
+    signalProcess: [],
+    header: [],
+    any: false,
+    waitTimeout: 300_000,
+    onWaitTimeout: "fail",
+    noWait: false,
+    quitOn: "always",
+    restartPolicy: undefined,
+    quitTimeout: 5000,
+    drain: 0,
+    minDrain: 5000,
+    idle: 0,
+    grace: undefined,
+    podGrace: undefined,
+    podAnnotations: "/etc/podinfo/annotations",
+    hostNetwork: undefined,
+    appPort: [],
+    detect: 3000,
+    signal: [],
+    group: false,
+    parentDeath: undefined,
+    stopSignal: [15, 2],
+    expectExit: [],
+    logLevel: "info",
+    logFormat: "auto",
+    quiet: false,
+    terminationLog: undefined,
+    port: undefined,
+    body: undefined,
+    timeout: 10_000,
+    json: false,
+    watch: false,
+  });
+});
+
+test("each option has a flag and a variable of its own, and says what it is for", () => {
+  const all = Object.values(options);
+  expect(new Set(all.map(({ flag }) => flag)).size).toBe(all.length);
+  for (const { flag, variables, help } of all) {
+    const name = flag === "port" ? "admin-port" : flag; // for a Service named ebb, Kubernetes sets EBB_PORT
+    expect(variables[0]?.name).toBe(`EBB_${name.toUpperCase().replaceAll("-", "_")}`);
+    expect(help).toMatch(/\w/);
+  }
+});
+
+test("some options can be picked, and stay in the table's order", () => {
+  expect(Object.keys(pickOptions("json", "admin", "grace"))).toEqual(["admin", "grace", "json"]);
+});
+
+const describeGiven = (quit: QuitRequest | "none") => (quit === "none" ? quit : describeQuit(quit));
+
+describe("a flag's value is read:", () => {
+  test.each<[string, OptionName, unknown]>([
+    ["--sidecar=auto", "sidecar", "auto"],
+    ["--sidecar=none", "sidecar", []],
+    ["--sidecar=linkerd", "sidecar", ["linkerd"]],
+    ["--sidecar=linkerd, istio,istio", "sidecar", ["istio", "linkerd"]],
+    ["--wait-timeout=0", "waitTimeout", Number.POSITIVE_INFINITY],
+    ["--wait-timeout=0s", "waitTimeout", Number.POSITIVE_INFINITY],
+    ["--wait-timeout=90", "waitTimeout", 90_000],
+    ["--on-wait-timeout=start", "onWaitTimeout", "start"],
+    ["--no-wait", "noWait", true],
+    ["--no-wait=false", "noWait", false],
+    ["--group=T", "group", true],
+    ["--group=0", "group", false],
+    ["--restart-policy=OnFailure", "restartPolicy", "OnFailure"],
+    ["--grace=0", "grace", 0],
+    ["--detect=0", "detect", 0],
+    ["--pod-grace=30s", "podGrace", 30_000],
+    ["--signal=TERM:QUIT", "signal", [[15, 3]]],
+    ["--signal=sigusr1:0", "signal", [[10, 0]]],
+    ["--signal=10:12", "signal", [[10, 12]]],
+    ["--signal=RTMIN+3:TERM", "signal", [[37, 15]]],
+    ["--parent-death=sigterm", "parentDeath", 15],
+    ["--parent-death=9", "parentDeath", 9],
+    ["--stop-signal=QUIT", "stopSignal", [3]],
+    ["--stop-signal=SIGTERM, int,34", "stopSignal", [15, 2, 34]],
+    ["--expect-exit=143", "expectExit", [143]],
+    ["--expect-exit=0, 143,255", "expectExit", [0, 143, 255]],
+    ["--header=a: b", "header", [["a", "b"]]],
+    ["--termination-log=/tmp/log", "terminationLog", "/tmp/log"],
+  ])("%s", (arg, name, value) => {
+    expect(settings([arg])[name]).toStrictEqual(value as Settings[OptionName]);
+  });
+
+  test("URLs, as what they ask for", () => {
+    const { admin, ready, quit } = settings(["--admin=http://h:1", "--ready=tcp://db:2", "--quit=GET http://h/q"]);
+    expect(admin?.address).toEqual({ kind: "tcp", host: "h", port: 1 });
+    expect(ready.map(describeProbe)).toEqual(["tcp://db:2"]);
+    expect(quit.map(describeGiven)).toEqual(["GET http://h/q"]);
+  });
+});
+
+test.each([
+  "--sidecar=",
+  "--sidecar=isto",
+  "--sidecar=auto,istio",
+  "--sidecar=none,istio",
+  "--sidecar=istio,nothing",
+  "--admin=localhost:15000",
+  "--ready=localhost",
+  "--quit=h:1/q",
+  "--header=no colon",
+  "--wait-timeout=never",
+  "--wait-timeout=-1",
+  "--on-wait-timeout=ignore",
+  "--no-wait=5s",
+  "--group=yes",
+  "--quit-on=failure",
+  "--restart-policy=always",
+  "--quit-timeout=0",
+  "--quit-timeout=0ms",
+  "--pod-grace=0",
+  "--grace=soon",
+  "--signal=TERM",
+  "--parent-death=STOP",
+  "--parent-death=CHLD",
+  "--parent-death=0",
+  "--signal=TERM:",
+  "--signal=TERM:NOPE",
+  "--signal=0:TERM",
+  "--signal=TERM:QUIT:INT",
+  "--expect-exit=256",
+  "--expect-exit=-1",
+  "--expect-exit=a",
+  "--expect-exit=143,a",
+  "--expect-exit=0143",
+  "--log-level=trace",
+  "--log-format=xml",
+])("%s is refused", refuses);
+
+describe("another tool's variable means what that tool says of it:", () => {
+  test.each<[Environment, Partial<Settings>]>([
+    [{ WAIT_FOR_ENVOY_TIMEOUT: "10s" }, { waitTimeout: 10_000, onWaitTimeout: "start" }],
+    [{ QUIT_WITHOUT_ENVOY_TIMEOUT: "20s" }, { waitTimeout: 20_000, onWaitTimeout: "fail" }],
+    [
+      { WAIT_FOR_ENVOY_TIMEOUT: "10s", QUIT_WITHOUT_ENVOY_TIMEOUT: "20s" },
+      { waitTimeout: 20_000, onWaitTimeout: "fail" },
+    ],
+    [{ START_WITHOUT_ENVOY: "true" }, { noWait: true }],
+    [{ START_WITHOUT_ENVOY: "false" }, { noWait: false }],
+    [{ NEVER_KILL_ISTIO: "true" }, { quitOn: "never" }],
+    [{ NEVER_KILL_ISTIO: "false" }, { quitOn: "always" }],
+    [{ NEVER_KILL_ENVOY: "1" }, { quitOn: "never" }],
+    [{ NEVER_KILL_ISTIO_ON_FAILURE: "true" }, { quitOn: "success" }],
+    [{ NEVER_KILL_ISTIO: "false", NEVER_KILL_ISTIO_ON_FAILURE: "TRUE" }, { quitOn: "success" }],
+    [{ NEVER_KILL_ISTIO: "true", NEVER_KILL_ISTIO_ON_FAILURE: "true" }, { quitOn: "never" }],
+    [{ ALWAYS_KILL_ENVOY: "true" }, { quitOn: "always" }],
+    [{ QUIT_REQUEST_TIMEOUT: "9s" }, { quitTimeout: 9000 }],
+    [{ SCUTTLE_LOGGING: "true" }, { logLevel: "info" }],
+    [{ SCUTTLE_LOGGING: "false" }, { logLevel: "error" }],
+  ])("%j", (env, expected) => {
+    expect(fromVariables(env)).toMatchObject(expected);
+  });
+
+  test.each<[Environment, readonly string[]]>([
+    [{ ISTIO_QUIT_API: "http://127.0.0.1:15020" }, ["POST http://127.0.0.1:15020/quitquitquit"]],
+    [{ ISTIO_QUIT_API: "http://127.0.0.1:15020/" }, ["POST http://127.0.0.1:15020/quitquitquit"]],
+    [{ ENVOY_KILL_API: "http://127.0.0.1:15020/quitquitquit" }, ["POST http://127.0.0.1:15020/quitquitquit"]],
+    [{ GENERIC_QUIT_ENDPOINTS: "http://a:1/x, http://b:2/y" }, ["POST http://a:1/x", "POST http://b:2/y"]],
+    [{ CSQL_PROXY_QUIT_URLS: "http://a:1/x  http://b:2/y" }, ["POST http://a:1/x", "POST http://b:2/y"]],
+  ])("%j", (env, quits) => {
+    expect(fromVariables(env).quit.map(describeGiven)).toEqual([...quits]);
+  });
+
+  test("ENVOY_ADMIN_API is the admin interface", () => {
+    expect(fromVariables({ ENVOY_ADMIN_API: "http://127.0.0.1:15000" }).admin?.authority).toBe("127.0.0.1:15000");
+  });
+});
+
+describe("an EBB_ variable of a repeatable option lists its values", () => {
+  test("with commas", () => {
+    const { ready, signal } = fromVariables({ EBB_READY: "tcp://a:1, file:/b,", EBB_SIGNAL: "TERM:QUIT,HUP:0" });
+    expect(ready.map(describeProbe)).toEqual(["tcp://a:1", "file:/b"]);
+    expect(signal).toEqual([
+      [15, 3],
+      [1, 0],
+    ]);
+  });
+
+  test("or, headers, with lines", () => {
+    expect(fromVariables({ EBB_HEADER: "a: b, c\nd: e\n" }).header).toEqual([
+      ["a", "b, c"],
+      ["d", "e"],
+    ]);
+  });
+});

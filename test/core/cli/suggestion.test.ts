@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { options, pickOptions } from "../../../src/core/cli/options.ts";
+import { ownersOf } from "../../../src/core/cli/owners.ts";
+import { nearest } from "../../../src/core/cli/suggestion.ts";
+
+const known = ["run", "wait", "sleep", "drain", "quit", "status", "request"];
+
+test.each([
+  ["status", "status"],
+  ["statsu", "status"],
+  ["sttus", "status"],
+  ["statuss", "status"],
+  ["stat", "status"],
+  ["sta", "status"],
+  ["st", undefined],
+  ["STATUS", "status"],
+  ["Drain", "drain"],
+  ["rdain", "drain"],
+  ["drani", "drain"],
+  ["rnu", "run"],
+  ["run2", "run"],
+  ["wiat", "wait"],
+  ["", undefined],
+  ["r", undefined],
+  ["python", undefined],
+  ["sidecar", undefined],
+  ["srunt", undefined],
+  ["iawt", undefined],
+])("%j was meant to be %p", (given, meant) => {
+  expect(nearest(given, known)).toBe(meant);
+});
+
+test("two neighbours that are exchanged never hide what was meant", () => {
+  const word = fc.stringMatching(/^[a-z]{4,9}$/);
+  fc.assert(
+    fc.property(word, fc.nat(7), (name, at) => {
+      const [a, b] = [name[at], name[at + 1]];
+      if (a === undefined || b === undefined) return;
+      expect(nearest(`${name.slice(0, at)}${b}${a}${name.slice(at + 2)}`, [name])).toBe(name);
+    }),
+  );
+});
+
+test("a flag of other commands is said to be theirs, and one of nobody is not spoken of", () => {
+  const commands = {
+    run: { options: pickOptions("grace") },
+    wait: { options: pickOptions("quiet", "detect") },
+    quit: { options: pickOptions("quiet") },
+    config: { options },
+  };
+  expect(ownersOf(["grace", "nonsense", "detect", "json"], commands)).toEqual([
+    "--grace is a flag of ebb run and ebb config",
+    "--detect is a flag of ebb wait and ebb config",
+    "--json is a flag of ebb config",
+  ]);
+  expect(ownersOf(["quiet"], commands)).toEqual(["--quiet is a flag of ebb wait, ebb quit and ebb config"]);
+});

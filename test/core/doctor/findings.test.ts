@@ -1,0 +1,90 @@
+import { describe, expect, test } from "bun:test";
+import {
+  namespaceFinding,
+  podFinding,
+  type Registration,
+  registrationFindings,
+  type Webhooks,
+} from "../../../src/core/doctor/findings.ts";
+import { presenceOf } from "../../../src/core/doctor/presence.ts";
+import { injectPod } from "../../../src/core/inject/patch.ts";
+import { app, type Loose, podIn, podOf, policy } from "../inject/injection.ts";
+
+const webhooks: Webhooks = { count: 1, images: [policy.image], all: false };
+
+/** A pod as the API server has it. */
+function stored(pod: Loose, owner?: string): Loose {
+  const ownerReferences = owner === undefined ? undefined : [{ kind: owner, name: "web" }];
+  return { ...pod, metadata: { ...pod.metadata, name: "a", namespace: "shop", ownerReferences } };
+}
+
+const bare = { metadata: {}, spec: { containers: [app()] } };
+const injected = (changes: Partial<typeof policy> = {}) => podIn(injectPod(podOf(), { ...policy, ...changes }));
+
+test.each<["emptyDir" | "image"]>([["emptyDir"], ["image"]])("the image of ebb is known: --volume %s", (volume) => {
+  expect(presenceOf(injected({ volume }))).toEqual({ kind: "present", image: policy.image });
+  expect(presenceOf(podOf())).toEqual({ kind: "absent" });
+});
+
+describe("a pod", () => {
+  test.each<[string, Loose, string | undefined, Partial<Webhooks>, RegExp | undefined]>([
+    ["that asks and has ebb", injected(), undefined, {}, undefined],
+    ["that does not ask", bare, undefined, {}, undefined],
+    ["that asks and has none", podOf(), undefined, {}, /^it asks for ebb \(its annotation .*no webhook answered/],
+    ["where no webhook is registered", podOf(), undefined, { count: 0 }, /no webhook is registered/],
+    ["whose namespace asks", bare, "true", {}, /\(the label ebb\.dev\/inject=true of its namespace\)/],
+    ["that --all takes", bare, undefined, { all: true }, /\(the webhook's --all\)/],
+    ["that says no", podOf({ annotations: { "ebb.dev/inject": "false" } }), "true", { all: true }, undefined],
+    ["whose namespace says no", podOf(), "false", {}, undefined],
+    ["that cannot have it, and did not ask", { ...bare, spec: { containers: [{ name: "a" }] } }, "true", {}, undefined],
+    ["that asks and cannot have it", podOf({ containers: [{ name: "a" }] }), undefined, {}, /it asks for ebb/],
+    ["with ebb from elsewhere", injected({ image: "ebb:0" }), undefined, {}, /from ebb:0, .* now gives registry/],
+    ["with ebb from either", injected(), undefined, { images: ["ebb:2", policy.image] }, undefined],
+    ["where it is not known what is given", injected(), undefined, { images: [] }, undefined],
+  ])("%s", (_, pod, label, changes, message) => {
+    const finding = podFinding(stored(pod, "ReplicaSet"), label, { ...webhooks, ...changes });
+    if (message === undefined) expect(finding).toBeUndefined();
+    else expect(finding).toEqual({ object: "Pod shop/a", message: expect.stringMatching(message) });
+  });
+
+  test("is made again by its owner, or by whoever made it", () => {
+    const told = (owner?: string) => podFinding(stored(podOf(), owner), undefined, webhooks)?.message;
+    expect(told("Job")).toEndWith("; then delete it, and its Job creates it again");
+    expect(told()).toEndWith("; then create it again");
+  });
+});
+
+describe("a registration", () => {
+  const deployments = [{ status: { readyReplicas: 1 } }];
+  const fine: Registration = {
+    ...{ name: "ebb-webhook", isRequired: true, isTrusted: true, service: "ns/ebb-webhook" },
+    ...{ isServiceThere: true, deployments },
+  };
+
+  test.each<[string, Partial<Registration>, RegExp[]]>([
+    ["that is fine", {}, []],
+    ["that may not be looked behind", { isServiceThere: undefined, deployments: undefined }, []],
+    [
+      "that was left over",
+      { isServiceThere: false, deployments: [] },
+      [
+        /Service ns\/ebb-webhook does not exist, .* is refused: kubectl delete mutatingwebhookconfiguration ebb-webhook$/,
+      ],
+    ],
+    [
+      "without replicas",
+      { deployments: [{ status: {} }], isRequired: false },
+      [/is ready, so pods start without ebb$/],
+    ],
+    ["that nobody trusts", { isTrusted: false }, [/^it has no caBundle, so each pod that it selects is refused$/]],
+  ])("%s", (_, changes, messages) => {
+    const found = registrationFindings({ ...fine, ...changes });
+    const object = "MutatingWebhookConfiguration ebb-webhook";
+    expect(found).toEqual(messages.map((message) => ({ object, message: expect.stringMatching(message) })));
+  });
+});
+
+test("a namespace's label that is neither true nor false says nothing", () => {
+  for (const label of ["true", "false"]) expect(namespaceFinding("shop", label)).toBeUndefined();
+  expect(namespaceFinding("shop", "yes")?.message).toContain('expected true or false, got "yes"');
+});

@@ -1,0 +1,236 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { commands } from "../../../src/commands.ts";
+import { readCommandCall, readOperandCall } from "../../../src/core/cli/call.ts";
+import { parseQuantity } from "../../../src/core/cluster/quantity.ts";
+import { injectPod, type Policy } from "../../../src/core/inject/patch.ts";
+import { readStatus, type Status, takeOut } from "../../../src/core/inject/status.ts";
+import { personalities } from "../../../src/personalities/personalities.ts";
+import type { Loose } from "./injection.ts";
+import { anyPod, anyPolicy } from "./pods.ts";
+
+/** The same pods each time; others, and as many as wanted, with RUNS=20000 in the environment. */
+const runs = process.env.RUNS === undefined ? { numRuns: 300, seed: 42 } : { numRuns: Number(process.env.RUNS) };
+
+/** What holds of pods that are changed. */
+function whereChanged(check: (before: Loose, after: Loose, policy: Policy) => void): void {
+  let changes = 0;
+  const property = fc.property(anyPod, anyPolicy, (pod, policy) => {
+    const injection = injectPod(pod, policy);
+    if (injection.kind !== "changed") return;
+    changes += 1;
+    check(pod, injection.pod, policy);
+  });
+  fc.assert(property, runs);
+  expect(changes).toBeGreaterThan(runs.numRuns / 20);
+}
+
+test("whatever JSON it gets, there is an answer, and what it got stays as it was", () => {
+  const strange = fc
+    .tuple(anyPod, fc.jsonValue(), fc.constantFrom("metadata", "spec"))
+    .map(([pod, value, field]) => ({ ...pod, [field]: value }));
+  const odd = fc.tuple(anyPod, fc.jsonValue()).map(([pod, value]) => ({
+    ...pod,
+    metadata: { annotations: { "ebb.dev/inject": "true", "ebb.dev/status": JSON.stringify(value) } },
+  }));
+  const property = fc.property(fc.oneof(anyPod, strange, odd, fc.jsonValue()), anyPolicy, (json, policy) => {
+    const text = JSON.stringify(json);
+    freeze(json);
+    expect(["changed", "unchanged", "refused"]).toContain(injectPod(json, policy).kind);
+    expect(JSON.stringify(json)).toBe(text);
+  });
+  fc.assert(property, runs);
+});
+
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const inner of Object.values(value)) freeze(inner);
+  Object.freeze(value);
+}
+
+test("a second time changes nothing", () => {
+  whereChanged((_, after, policy) => expect(injectPod(after, policy).kind).toBe("unchanged"));
+});
+
+test("whatever the policy was, another one comes to what it would have come to at first", () => {
+  const property = fc.property(anyPod, anyPolicy, anyPolicy, (pod, earlier, later) => {
+    const first = injectPod(pod, earlier);
+    if (first.kind !== "changed") return;
+    const options = new Map([...earlier.options, ...later.options]);
+    const atOnce = injectPod(pod, { ...later, options, entrypoints: earlier.entrypoints });
+    const after = injectPod(first.pod, { ...later, entrypoints: new Map() });
+    if (after.kind === "changed" && atOnce.kind === "changed") expect(plain(after.pod)).toEqual(plain(atOnce.pod));
+    else expect([after.kind, atOnce.kind]).not.toContain("refused");
+  });
+  fc.assert(property, runs);
+});
+
+test("no field is lost, and none changes its place: what there was is there, in its order, but for commands", () => {
+  whereChanged((before, after) => expect(lostIn(before, after, "")).toEqual([]));
+});
+
+/** The paths of what is not there any more, or not in its order. */
+function lostIn(before: unknown, after: unknown, path: string): readonly string[] {
+  if (path.endsWith(".command") || Object.is(before, after)) return [];
+  if (
+    before === null &&
+    /\.(annotations|volumes|env|volumeMounts|initContainers|lifecycle|preStop|command)$/.test(path)
+  )
+    return [];
+  if (typeof before !== "object" || before === null) return [path];
+  if (typeof after !== "object" || after === null || Array.isArray(before) !== Array.isArray(after)) return [path];
+  if (Array.isArray(before)) {
+    const all = after as unknown[];
+    const start = path.endsWith(".initContainers") ? all.length - before.length : 0;
+    return before.flatMap((item, at) => lostIn(item, all[start + at], `${path}[${at}]`));
+  }
+  const names = Object.keys(before);
+  const there = Object.keys(after).filter((name) => names.includes(name));
+  const isInOrder = JSON.stringify(names) === JSON.stringify(there);
+  return [
+    ...(isInOrder ? [] : [`${path} {${names}} -> {${there}}`]),
+    ...names.flatMap((name) => lostIn((before as Loose)[name], (after as Loose)[name], `${path}.${name}`)),
+  ];
+}
+
+test("taken out again, the pod is what it was", () => {
+  whereChanged((before, after) => {
+    const status = readStatus(after.metadata.annotations["ebb.dev/status"]) as Status;
+    expect(plain(takeOut(after, status).pod)).toEqual(plain(before));
+  });
+});
+
+/** Without empty lists and objects where ebb adds: those mean nothing. */
+function plain(pod: Loose): Loose {
+  const without = (object: Loose, ...names: string[]) => {
+    const isEmpty = (name: string, value: Loose) =>
+      names.includes(name) && (value === null || Object.keys(value).length === 0);
+    return Object.fromEntries(Object.entries(object).filter(([name, value]) => !isEmpty(name, value)));
+  };
+  const containers = pod.spec.containers.map((one: Loose) => {
+    const lifecycle = one.lifecycle == null ? {} : { lifecycle: without(one.lifecycle, "preStop") };
+    return without({ ...one, ...lifecycle }, "env", "volumeMounts", "lifecycle", "command");
+  });
+  const spec = without({ ...pod.spec, containers }, "initContainers", "volumes");
+  return without({ ...pod, metadata: without(pod.metadata ?? {}, "annotations"), spec }, "metadata");
+}
+
+const runOptions = commands.run?.options ?? {};
+
+test("what a container starts is what it started: ebb's command line ends with it", () => {
+  whereChanged((before, after, policy) => {
+    for (const [at, container] of after.spec.containers.entries()) {
+      const was = before.spec.containers[at];
+      expect(container.args).toEqual(was.args);
+      const [ebb, word, ...rest] = container.command ?? [];
+      const isLeft = JSON.stringify(container.command) === JSON.stringify(was.command);
+      if (isLeft) continue;
+      expect(ebb).toBe("/ebb.dev/ebb");
+      const args = [...rest, ...(container.args ?? [])];
+      const original = [
+        ...(was.command?.length ? was.command : knownEntrypoint(was, before, policy)),
+        ...(was.args ?? []),
+      ];
+      if (word === "run") expect(readCommandCall(runOptions, { args, env: {} }).command).toEqual(original);
+      else {
+        expect(original[0].split("/").at(-1)).toBe(word);
+        expect(Object.keys(personalities)).toContain(word);
+        expect(args).toEqual(original.slice(1));
+      }
+    }
+  });
+});
+
+function knownEntrypoint({ name, image }: Loose, { metadata }: Loose, { entrypoints }: Policy): readonly string[] {
+  const { "ebb.dev/entrypoint": all, [`ebb.dev/entrypoint.${name}`]: own } = metadata?.annotations ?? {};
+  const said = own ?? all;
+  if (said !== undefined) return said === "/img x" ? ["/img", "x"] : ["/img", "a b"];
+  return entrypoints.get(name) ?? entrypoints.get(image?.replace(/(@|:1).*/, "")) ?? [];
+}
+
+test("the API server has nothing against what was added", () => {
+  whereChanged((before, after) => {
+    const { containers, initContainers = [], volumes = [] } = after.spec;
+    const all = [...containers, ...(initContainers ?? [])];
+    const names = (list: Loose) => list.map(({ name }: Loose) => name);
+    const isUnique = (list: readonly string[]) => expect(list).toEqual([...new Set(list)]);
+    isUnique(names(all));
+    isUnique(names(volumes));
+    for (const name of [...names(all), ...names(volumes)]) expect(name).toMatch(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
+    for (const [at, container] of containers.entries()) {
+      isUnique(names(container.env ?? []));
+      isUnique((container.volumeMounts ?? []).map(({ mountPath }: Loose) => mountPath));
+      const added = (container.volumeMounts ?? []).slice((before.spec.containers[at].volumeMounts ?? []).length);
+      for (const { name } of added) expect(names(volumes)).toContain(name);
+    }
+  });
+});
+
+test("every variable, and every hook, is one that ebb takes", () => {
+  whereChanged((before, after) => {
+    for (const [at, container] of after.spec.containers.entries()) {
+      const was = before.spec.containers[at];
+      const added = (container.env ?? []).slice((was.env ?? []).length);
+      const env = Object.fromEntries(added.map(({ name, value }: Loose) => [name, value]));
+      expect(() => readCommandCall(runOptions, { args: ["--", "x"], env })).not.toThrow();
+      const hook = container.lifecycle?.preStop?.exec?.command;
+      if (hook?.[0] !== "/ebb.dev/ebb") continue;
+      const call = readOperandCall(commands.drain?.options ?? {}, { args: hook.slice(2), env });
+      expect(call.operands).toEqual([]);
+      expect(after.spec.restartPolicy ?? "Always").toBe("Always");
+      expect(env.EBB_DRAIN).toBeUndefined();
+      expect(call.values.drain).toBeLessThan((after.spec.terminationGracePeriodSeconds ?? 30) * 1000);
+    }
+  });
+});
+
+test("the pod asks for no more of its node than it did, and its class of service is what it was", () => {
+  whereChanged((before, after) => {
+    const install = (after.spec.initContainers ?? [])[0];
+    if (install?.command?.[1] !== "install" || before.spec.resources !== undefined) return;
+    const requests = install.resources?.requests ?? {};
+    for (const name of ["cpu", "memory", "ephemeral-storage"]) {
+      if (requests[name] === undefined) continue;
+      const unit = name === "cpu" ? 1000 : 1; // less than a thousandth of a processor counts as one
+      const said = (one: Loose) => parseQuantity(one.resources?.requests?.[name] ?? one.resources?.limits?.[name]) ?? 0;
+      const of = (one: Loose) => Math.ceil(said(one) * unit) / unit;
+      const sum = before.spec.containers.reduce((total: number, one: Loose) => total + of(one), 0);
+      const least = name === "memory" && classOf(before) === "Guaranteed" ? 16 * 2 ** 20 : 0;
+      expect(parseQuantity(requests[name])).toBeLessThanOrEqual(Math.max(sum, least));
+    }
+    expect(classOf(after)).toBe(classOf(before));
+  });
+});
+
+/** Kubernetes: pkg/apis/core/v1/helper/qos/qos.go, without resources of the pod as a whole. */
+function classOf({ spec }: Loose): string {
+  const all = [...spec.containers, ...(spec.initContainers ?? [])];
+  const amount = (of: Loose, name: string) => parseQuantity(of?.[name]) ?? 0;
+  const isAny = all.some(({ resources }) =>
+    ["cpu", "memory"].some((name) => amount(resources?.requests, name) > 0 || amount(resources?.limits, name) > 0),
+  );
+  if (!isAny) return "BestEffort";
+  const isGuaranteed = all.every(({ resources }) =>
+    ["cpu", "memory"].every((name) => {
+      const limit = amount(resources?.limits, name);
+      return limit > 0 && amount({ ...resources?.limits, ...resources?.requests }, name) === limit;
+    }),
+  );
+  return isGuaranteed ? "Guaranteed" : "Burstable";
+}
+
+test("a refusal names each field, and says what is wrong in words", () => {
+  let refusals = 0;
+  const property = fc.property(anyPod, anyPolicy, (pod, policy) => {
+    const injection = injectPod(pod, policy);
+    if (injection.kind !== "refused") return;
+    refusals += 1;
+    expect(injection.problems.length).toBeGreaterThan(0);
+    for (const { field, message } of [...injection.problems, ...injection.warnings]) {
+      expect(field).toMatch(/^(spec\.|metadata\.annotations\[)/);
+      expect(message).toMatch(/^(?!.*(undefined|\[object|NaN)).{10,}$/s);
+    }
+  });
+  fc.assert(property, runs);
+  expect(refusals).toBeGreaterThan(runs.numRuns / 20);
+});

@@ -1,0 +1,184 @@
+import { expect, test } from "bun:test";
+import { injectPod } from "../../../src/core/inject/patch.ts";
+import { app, changed, type Given, type Loose, podIn, podOf, policy, refusal } from "./injection.ts";
+
+/** A pod that ebb is in, after somebody has changed it, and after ebb has come a second time. */
+function again(given: Given, change: (pod: Loose) => void, changes: Partial<typeof policy> = {}): Loose {
+  const pod = structuredClone(changed(given));
+  change(pod);
+  return podIn(injectPod(pod, { ...policy, ...changes }));
+}
+
+const job = { spec: { restartPolicy: "Never" } };
+
+test("a container that is no longer named is what it was", () => {
+  const containers = [app({ name: "a", command: ["/bin/scuttle", "--", "/a"] }), app({ name: "b" })];
+  const annotations = { "ebb.dev/containers": "a,b" };
+  const { spec } = again({ ...job, containers, annotations }, (pod) => {
+    pod.metadata.annotations["ebb.dev/containers"] = "b";
+  });
+  expect(spec.containers[0]).toEqual(containers[0]);
+  expect(spec.containers[1].command[0]).toBe("/ebb.dev/ebb");
+});
+
+test("an option that the annotations no longer say is gone, and one that they now say otherwise is changed", () => {
+  const annotations = { "ebb.dev/grace": "1s", "ebb.dev/quit-timeout": "2s" };
+  const { spec } = again({ annotations }, (pod) => {
+    delete pod.metadata.annotations["ebb.dev/grace"];
+    pod.metadata.annotations["ebb.dev/quit-timeout"] = "3s";
+  });
+  const env = Object.fromEntries(spec.containers[0].env.map(({ name, value }: Loose) => [name, value]));
+  expect(env).toEqual({ EBB_RESTART_POLICY: "Always", EBB_POD_GRACE: "30s", EBB_QUIT_TIMEOUT: "3s" });
+});
+
+test("what an earlier policy said is kept by one that says nothing of it: options, and what images start", () => {
+  const pod = changed(
+    { containers: [{ name: "app" }] },
+    {
+      options: new Map([["grace", "9s"]]),
+      entrypoints: new Map([["app", ["/from-inject"]]]),
+    },
+  );
+  const later = podIn(injectPod(pod, { ...policy, image: "ebb:2" }));
+  expect(later.spec.containers[0].command).toEqual(["/ebb.dev/ebb", "run", "--", "/from-inject"]);
+  expect(later.spec.containers[0].env).toContainEqual({ name: "EBB_GRACE", value: "9s" });
+  expect(later.spec.initContainers[0].image).toBe("ebb:2");
+  const other = podIn(injectPod(later, { ...policy, options: new Map([["grace", "4s"]]) }));
+  expect(other.spec.containers[0].env).toContainEqual({ name: "EBB_GRACE", value: "4s" });
+});
+
+test("a proxy's hook keeps what an earlier policy said, too", () => {
+  const containers = [app(), { name: "envoy" }];
+  const pod = changed({ containers }, { options: new Map([["idle", "3"]]) });
+  const later = podIn(injectPod(pod, { ...policy, image: "ebb:2" }));
+  expect(later.spec.containers[1].lifecycle.preStop.exec.command).toContain("--idle=3");
+});
+
+test("a mount of ebb's volume that somebody else made stays", () => {
+  const tools = { name: "ebb", mountPath: "/tools" };
+  const { spec } = again({}, (pod) => pod.spec.containers[0].volumeMounts.push(tools), { image: "ebb:2" });
+  expect(spec.containers[0].volumeMounts).toContainEqual(tools);
+  expect(spec.containers[0].volumeMounts).toHaveLength(3);
+});
+
+test("from a copy to the mounted image: no init container is left", () => {
+  const { spec } = again({}, () => undefined, { volume: "image" });
+  expect(spec.initContainers).toBeUndefined();
+  expect(spec.volumes[0]).toHaveProperty("image");
+});
+
+test("what others have added meanwhile stays, and a proxy that came gets its hook", () => {
+  const proxy = { name: "istio-proxy", image: "istio/proxyv2:1" };
+  const { spec } = again({}, (pod) => {
+    pod.spec.containers.push(proxy);
+    pod.spec.initContainers.unshift({ name: "istio-init" });
+    pod.spec.volumes.push({ name: "istio-envoy", emptyDir: {} });
+    pod.spec.containers[0].env.push({ name: "DAPR_HTTP_PORT", value: "3500" });
+  });
+  expect(spec.containers[1].lifecycle.preStop.exec.command).toContain("--sidecar=istio");
+  expect(spec.initContainers.map(({ name }: Loose) => name)).toEqual(["ebb-install", "istio-init"]);
+  expect(spec.volumes.map(({ name }: Loose) => name)).toEqual(["istio-envoy", "ebb", "ebb-annotations"]);
+  expect(spec.containers[0].env[0]).toEqual({ name: "DAPR_HTTP_PORT", value: "3500" });
+});
+
+test("where others have only added, nothing changes, whatever the order", () => {
+  const pod = structuredClone(changed());
+  pod.spec.initContainers.unshift({ name: "istio-init" });
+  pod.spec.volumes.push({ name: "istio-envoy", emptyDir: {} });
+  pod.spec.containers[0].volumeMounts.unshift({ name: "istio-envoy", mountPath: "/x" });
+  expect(injectPod(pod, policy)).toMatchObject({ kind: "unchanged" });
+});
+
+test("what somebody has changed since is put right, and what they took over is left to them", () => {
+  const { spec } = again({}, (pod) => {
+    pod.spec.containers[0].command = ["/other", "run", "--", "x"];
+    pod.spec.containers[0].lifecycle.preStop = { exec: { command: ["sleep", "9"] } };
+    pod.spec.initContainers = [];
+  });
+  expect(spec.containers[0].command).toEqual(["/ebb.dev/ebb", "run", "--", "/other", "run", "--", "x"]);
+  expect(spec.containers[0].lifecycle.preStop.exec.command).toEqual(["sleep", "9"]);
+  expect(spec.initContainers[0].name).toBe("ebb-install");
+});
+
+test.each(["", "{", "[]", "null", '{"containers":[]}', '{"containers":{"app":{"env":"x"}}}'])(
+  "a status that ebb has not written is refused: %s",
+  (text) => {
+    expect(refusal({ annotations: { "ebb.dev/status": text } })).toEqual([
+      ["metadata.annotations[ebb.dev/status]", "expected what ebb has written there: remove it"],
+    ]);
+  },
+);
+
+test("a status that claims what is not ebb's takes nothing away", () => {
+  const preStop = { exec: { command: ["sleep", "9"] } };
+  const env = [{ name: "PATH", value: "/bin" }];
+  const volumeMounts = [{ name: "data", mountPath: "/data" }];
+  const containers = [app({ env, volumeMounts, lifecycle: { preStop } })];
+  const initContainers = [app({ name: "istio-init" }), app({ name: "ebb-install" })];
+  const volumes = [{ name: "data", emptyDir: {} }];
+  const status = { containers: { app: { command: "entrypoint", env: ["PATH"], hook: true } }, volumes: ["data"] };
+  const { spec } = changed({
+    containers,
+    spec: { initContainers, volumes },
+    annotations: { "ebb.dev/status": JSON.stringify(status) },
+  });
+  expect(spec.containers[0]).toMatchObject({ env: expect.arrayContaining(env), lifecycle: { preStop } });
+  expect(spec.containers[0].command).toEqual(["/ebb.dev/ebb", "run", "--", "/app", "serve"]);
+  expect(spec.containers[0].volumeMounts[0]).toEqual(volumeMounts[0]);
+  expect(spec.initContainers.slice(1)).toEqual(initContainers);
+  expect(spec.volumes[0]).toEqual(volumes[0]);
+});
+
+test("options of a status that ebb would not have written are none", () => {
+  const status = { containers: {}, options: { grace: "soon", nothing: "1", drain: "9s" } };
+  const { spec } = changed({
+    annotations: { "ebb.dev/status": JSON.stringify(status) },
+    spec: { restartPolicy: "Never" },
+  });
+  expect(spec.containers[0].env.map(({ name }: Loose) => name)).toEqual([
+    "EBB_RESTART_POLICY",
+    "EBB_POD_GRACE",
+    "EBB_DRAIN",
+  ]);
+});
+
+// Native sidecars
+
+const native = (name: string) => app({ name, restartPolicy: "Always" });
+
+test.each<[string, readonly object[], string | undefined]>([
+  ["a native sidecar is named, for ebb to know", [app({ name: "setup" }), native("envoy")], "envoy"],
+  ["several are, each once", [native("istio-proxy"), native("csql-a"), native("csql-b")], "istio,cloud-sql-proxy"],
+  ["by its image, too", [app({ name: "proxy", image: "envoyproxy/envoy:v1.31", restartPolicy: "Always" })], "envoy"],
+  ["one that ebb does not know is not", [native("logs")], undefined],
+  ["nor an init container that ends", [app({ name: "envoy" })], undefined],
+])("%s", (_, initContainers, expected) => {
+  const { metadata } = changed({ spec: { initContainers } });
+  expect(metadata.annotations["ebb.dev/native"]).toBe(expected);
+});
+
+test("a native sidecar that is gone, or came, changes that; what the pod says itself stays", () => {
+  const given = { spec: { initContainers: [native("envoy")] } };
+  const gone = again(given, (pod) => pod.spec.initContainers.pop());
+  expect(gone.metadata.annotations).not.toHaveProperty("ebb.dev/native");
+  const came = again({}, (pod) => pod.spec.initContainers.push(native("envoy")));
+  expect(came.metadata.annotations["ebb.dev/native"]).toBe("envoy");
+  const said = changed({ ...given, annotations: { "ebb.dev/native": "kuma" } });
+  expect(said.metadata.annotations["ebb.dev/native"]).toBe("kuma");
+  expect(injectPod(said, policy).kind).toBe("unchanged");
+});
+
+test.each(["", "evnoy", "envoy,x"])("native sidecars that ebb does not know are refused: %j", (text) => {
+  const [[field, message] = []] = refusal({ annotations: { "ebb.dev/native": text } });
+  expect(field).toBe("metadata.annotations[ebb.dev/native]");
+  expect(message).toStartWith("expected sidecars that are native, of istio, envoy,");
+});
+
+test("native sidecars may be named in a pod that does not ask for ebb: auto reads them, whoever starts it", () => {
+  const annotations = { "ebb.dev/native": "envoy" };
+  expect(injectPod({ metadata: { annotations }, spec: { containers: [app()] } }, policy).warnings).toEqual([]);
+});
+
+test("a pod that says no stays as it is where ebb is not in it", () => {
+  expect(injectPod(podOf({ annotations: { "ebb.dev/inject": "false" } }), policy).kind).toBe("unchanged");
+});

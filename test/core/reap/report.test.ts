@@ -1,0 +1,154 @@
+import { describe, expect, test } from "bun:test";
+import type { Act, Outcome, Tried } from "../../../src/core/reap/attempt.ts";
+import { eventOfAct, eventOfOutcome, reportOf, reportOfVerdict } from "../../../src/core/reap/report.ts";
+import { type Row, tableOf } from "../../../src/core/reap/table.ts";
+import { verdictOf } from "../../../src/core/reap/verdict.ts";
+import { ended, known, podOf, policy, running } from "./stuck-pods.ts";
+
+const forward: Act = {
+  container: "proxy",
+  patienceMs: 1,
+  means: {
+    kind: "port-forward",
+    container: "proxy",
+    requests: [{ port: 9, method: "POST", path: "/q", headers: [["token", "s3cret"]] }],
+  },
+};
+const exec: Act = {
+  container: "proxy",
+  patienceMs: 1,
+  means: { kind: "exec", container: "proxy", command: ["/stop"] },
+};
+const tried = (act: Act, round: number, why: string): Tried => ({ ...act, round, why });
+
+const outcomes = {
+  ended: { kind: "ended", acts: [forward] },
+  gone: { kind: "gone" },
+  left: { kind: "left", reason: "app container app still runs" },
+  gaveUp: {
+    kind: "gave-up",
+    reason: "proxy does not go, whatever it is told",
+    tried: [
+      tried(exec, 1, "no such file"),
+      tried(forward, 1, "503"),
+      tried(exec, 2, "no such file"),
+      tried(forward, 2, "404"),
+    ],
+  },
+  stopped: { kind: "stopped" },
+} as const satisfies Readonly<Record<string, Outcome>>;
+
+describe("what became of a pod", () => {
+  test.each<[Outcome, string, string]>([
+    [outcomes.ended, "ended", "proxy by port-forward: POST :9/q"],
+    [outcomes.gone, "gone", "it was deleted, or another has its name"],
+    [outcomes.left, "left", "app container app still runs"],
+    [
+      outcomes.gaveUp,
+      "gave up",
+      "proxy does not go, whatever it is told; proxy by exec in proxy: /stop: no such file; proxy by port-forward: POST :9/q: 404",
+    ],
+    [outcomes.stopped, "stopped", "this reaper was told to stop, or leads no more; the next one looks again"],
+  ])("%j", (outcome, result, why) => {
+    expect(reportOf(outcome)).toEqual({ result: result as "ended", why });
+  });
+
+  test("what would become of it has the first means of each sidecar", () => {
+    const pod = podOf({ containers: { app: ended(0), "istio-proxy": running } });
+    expect(reportOfVerdict(verdictOf(pod, policy, known))).toEqual({
+      result: "would end",
+      why: "the app has ended for good (app with 0), and istio-proxy is left: exec in istio-proxy: pilot-agent request POST quitquitquit",
+    });
+    expect(reportOfVerdict(verdictOf(pod, { ...policy, afterMs: 1e9 }, known)).result).toBe("later");
+    expect(reportOfVerdict(verdictOf({}, policy, known)).result).toBe("left");
+  });
+});
+
+describe("an Event", () => {
+  test("tells of an act before it, and of its end", () => {
+    expect(eventOfAct(exec, "the app has ended")).toEqual({
+      type: "Normal",
+      reason: "SidecarTold",
+      note: "telling proxy by exec in proxy: /stop: the app has ended",
+    });
+    expect(eventOfOutcome(outcomes.ended)).toMatchObject({ type: "Normal", reason: "SidecarsEnded" });
+    expect(eventOfOutcome(outcomes.gaveUp)).toMatchObject({ type: "Warning", reason: "SidecarRefusesToEnd" });
+  });
+
+  test("is none where nothing was done", () => {
+    for (const outcome of [outcomes.gone, outcomes.left, outcomes.stopped])
+      expect(eventOfOutcome(outcome)).toBeUndefined();
+  });
+
+  test("has no token in it", () => {
+    expect(
+      JSON.stringify([eventOfAct(forward, "x"), eventOfOutcome(outcomes.ended), reportOf(outcomes.gaveUp)]),
+    ).not.toContain("s3cret");
+  });
+
+  test.each(["x".repeat(5000), "ü€𝄞".repeat(500)])("has no more bytes than the API server takes: %.5s...", (why) => {
+    const note = eventOfOutcome({ ...outcomes.gaveUp, tried: [tried(exec, 1, why)] })?.note ?? "";
+    const { length } = new TextEncoder().encode(note);
+    expect([length <= 1024, length > 1000, note.endsWith("..."), note.includes("\ufffd")]).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
+});
+
+const row = (pod: string, result: Row["result"], why: string, rule?: Row["rule"]): Row => ({
+  namespace: "shop",
+  pod,
+  result,
+  why,
+  ...(rule === undefined ? {} : { rule }),
+});
+
+const rows = [
+  row("web-2", "left", "app container web still runs", "app-running"),
+  row("web-1", "left", "app container web still runs", "app-running"),
+  row("old", "left", "it is over: Succeeded", "over"),
+  row("debugged", "left", "somebody debugs it", "debugged"),
+  row("migrate", "ended", "proxy by exec"),
+  row("import", "gave up", "proxy does not go"),
+];
+
+const few = { showsAll: false, allJobs: false };
+
+test("the table has what matters most first, and counts those that are left as a matter of course", () => {
+  expect(tableOf(rows, few)).toBe(`NAMESPACE  POD       RESULT   WHY
+shop       import    gave up  proxy does not go
+shop       migrate   ended    proxy by exec
+shop       debugged  left     somebody debugs it
+3 pods not stuck: 2 app-running, 1 over
+`);
+});
+
+test("it has them too where all are asked for, in their order", () => {
+  expect(
+    tableOf(rows, { ...few, showsAll: true })
+      .split("\n")
+      .map((line) => line.split(/\s+/)[1]),
+  ).toEqual([...["POD", "import", "migrate", "debugged", "old", "web-1", "web-2", undefined as unknown as string]]);
+});
+
+test("where no pod is worth a line, there is no table", () => {
+  expect(tableOf(rows.slice(0, 1), few)).toBe("1 pod not stuck: 1 app-running\n");
+  expect(tableOf([], few)).toBe("no pods\n");
+});
+
+test("what nobody chose is not said to be well: the stuck ones have their line, and what chooses them is said", () => {
+  const unchosen = [
+    { ...row("stuck", "not chosen", "stuck: envoy is left; nobody", "not-chosen"), isStuck: true },
+    { ...row("busy", "not chosen", "nobody", "not-chosen"), isStuck: false },
+  ];
+  expect(tableOf(unchosen, few)).toBe(`NAMESPACE  POD    RESULT      WHY
+shop       stuck  not chosen  stuck: envoy is left; nobody
+2 pods not chosen, 1 stuck: the label ebb.dev/reap=true on a pod or its namespace chooses it, --all-jobs chooses the pods of all Jobs
+`);
+  expect(tableOf(unchosen.slice(1), { ...few, allJobs: true })).toBe(
+    "1 pod not chosen, none stuck: the label ebb.dev/reap=true on a pod or its namespace chooses it\n",
+  );
+});

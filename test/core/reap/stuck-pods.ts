@@ -1,0 +1,94 @@
+import { meansKinds } from "../../../src/core/reap/means.ts";
+import type { Known } from "../../../src/core/reap/pod-rules.ts";
+import type { ReapPolicy } from "../../../src/core/reap/policy.ts";
+
+/** JSON of a pod, a container or its state, to be written briefly. */
+export type Json = Record<string, unknown>;
+
+export const now = Date.parse("2026-03-04T12:00:00Z");
+
+/** A time that long before `now`, as Kubernetes writes it. */
+export function ago(seconds: number): string {
+  return new Date(now - seconds * 1000).toISOString().replace(".000Z", "Z");
+}
+
+export const running: Json = { running: { startedAt: ago(100) } };
+export const nothing: Json = {};
+
+export function waiting(reason: string): Json {
+  return { waiting: { reason } };
+}
+
+export function ended(exitCode: number, secondsAgo = 60, reason = exitCode === 0 ? "Completed" : "Error"): Json {
+  return { terminated: { exitCode, reason, startedAt: ago(100), finishedAt: ago(secondsAgo) } };
+}
+
+/** A container by its name: its state, and what else its manifest says. */
+export type Containers = Readonly<Record<string, Json | { readonly state: Json; readonly spec: Json }>>;
+
+export interface PodInWords {
+  readonly containers: Containers;
+  readonly initContainers?: Containers;
+  readonly ephemeralContainers?: Containers;
+  readonly metadata?: Json;
+  readonly annotations?: Json;
+  readonly labels?: Json;
+  readonly spec?: Json;
+  readonly status?: Json;
+}
+
+/** A pod that chose to be reaped, with restartPolicy Never, unless it says otherwise. */
+export function podOf({ containers, initContainers = {}, ephemeralContainers = {}, ...more }: PodInWords): Json {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: "p",
+      namespace: "shop",
+      uid: "uid-1",
+      annotations: { "ebb.dev/reap": "true", ...more.annotations },
+      labels: { ...more.labels },
+      ...more.metadata,
+    },
+    spec: {
+      restartPolicy: "Never",
+      containers: specsOf(containers),
+      initContainers: specsOf(initContainers),
+      ephemeralContainers: specsOf(ephemeralContainers),
+      ...more.spec,
+    },
+    status: {
+      phase: "Running",
+      containerStatuses: statusesOf(containers),
+      initContainerStatuses: statusesOf(initContainers),
+      ephemeralContainerStatuses: statusesOf(ephemeralContainers),
+      ...more.status,
+    },
+  };
+}
+
+function specsOf(containers: Containers): readonly Json[] {
+  return Object.entries(containers).map(([name, each]) => ({
+    name,
+    image: "i",
+    ...("spec" in each ? (each.spec as Json) : {}),
+  }));
+}
+
+function statusesOf(containers: Containers): readonly Json[] {
+  return Object.entries(containers).map(([name, each]) => ({
+    name,
+    restartCount: 0,
+    state: "spec" in each ? each.state : each,
+  }));
+}
+
+export const policy: ReapPolicy = {
+  ...{ afterMs: 5000, allJobs: false, means: meansKinds, namespaces: new Map(), allowsReapExec: true },
+};
+
+export const known: Known = { now, handled: new Map(), seen: new Map() };
+
+export const ofJob: Json = {
+  ownerReferences: [{ apiVersion: "batch/v1", kind: "Job", name: "migrate", uid: "j", controller: true }],
+};

@@ -1,0 +1,40 @@
+import { describe, expect, test } from "bun:test";
+import { type QuitOn, type RestartPolicy, reasonToStay } from "../../../src/core/run/quit-policy.ts";
+
+const reason = (exitCode: number, quitOn: QuitOn, restartPolicy?: RestartPolicy) =>
+  reasonToStay(exitCode, { quitOn, restartPolicy });
+
+describe("the sidecars are quit", () => {
+  test.each<[number, QuitOn, RestartPolicy | undefined]>([
+    [0, "always", undefined],
+    [1, "always", undefined],
+    [143, "always", undefined],
+    [0, "success", undefined],
+    [0, "always", "OnFailure"],
+    [0, "success", "OnFailure"],
+    [0, "always", "Never"],
+    [1, "always", "Never"],
+    [0, "success", "Never"],
+  ])("after exit code %d with --quit-on %s, restartPolicy %s", (exitCode, quitOn, restartPolicy) => {
+    expect(reason(exitCode, quitOn, restartPolicy)).toBeUndefined();
+  });
+});
+
+describe("the sidecars stay, and the reason says why,", () => {
+  const restarts = "the kubelet will restart this container";
+
+  test.each<[number, QuitOn, RestartPolicy | undefined, string]>([
+    [0, "never", undefined, "--quit-on never"],
+    [1, "never", "Always", "--quit-on never"],
+    [1, "success", undefined, "--quit-on success, and the exit code is 1"],
+    [137, "success", "Never", "--quit-on success, and the exit code is 137"],
+    [1, "success", "OnFailure", "--quit-on success, and the exit code is 1"],
+    [0, "always", "Always", `${restarts} (restartPolicy Always)`],
+    [1, "always", "Always", `${restarts} (restartPolicy Always)`],
+    [0, "success", "Always", `${restarts} (restartPolicy Always)`],
+    [1, "always", "OnFailure", `${restarts} (restartPolicy OnFailure, exit code 1)`],
+    [143, "always", "OnFailure", `${restarts} (restartPolicy OnFailure, exit code 143)`],
+  ])("after exit code %d with --quit-on %s, restartPolicy %s", (exitCode, quitOn, restartPolicy, why) => {
+    expect(reason(exitCode, quitOn, restartPolicy)).toBe(why);
+  });
+});

@@ -1,0 +1,209 @@
+import {
+  type Action,
+  begin,
+  type Deadline,
+  type Event,
+  type Policy,
+  type State,
+  type Step,
+  step,
+} from "../../../src/core/run/supervision.ts";
+
+/** What the world around a run can do next; what is not possible at that moment does nothing. */
+export type Move =
+  | { readonly kind: "read" }
+  | { readonly kind: "signal"; readonly signal: number; readonly isEarly?: boolean }
+  | { readonly kind: "become-ready" }
+  | { readonly kind: "fail-wait" }
+  | { readonly kind: "end-child"; readonly code: number }
+  | { readonly kind: "end-orphan"; readonly pid: number }
+  | { readonly kind: "run-out"; readonly of: Deadline }
+  | { readonly kind: "end-drain" }
+  | { readonly kind: "end-group" }
+  | { readonly kind: "answer-quit" };
+
+/** One event that was read, and what was done. */
+export interface Entry {
+  readonly event: Event | undefined;
+  readonly before: State | undefined;
+  readonly after: State;
+  readonly actions: readonly Action[];
+  /** Whether a child was there to act on when that was done: started, and its end not yet heard of. */
+  readonly hasChild: boolean;
+  /** The deadlines that were armed after it. */
+  readonly armed: readonly Deadline[];
+}
+
+/** A run's driver and all that it acts on: sidecars, child, timers and the queue of events. */
+export interface World {
+  readonly policy: Policy;
+  /** What a start comes to: the child's pid, or the exit code of a start that fails. */
+  readonly start: { readonly pid: number } | { readonly exitCode: number };
+  readonly queue: Event[];
+  readonly trace: Entry[];
+  readonly armed: Set<Deadline>;
+  isWaiting: boolean;
+  child: "none" | "alive" | "ended";
+  hasChild: boolean;
+  drain: "none" | "under way" | "cut" | "over";
+  /** What the child leaves in its process group. */
+  group: "there" | "told" | "gone";
+  isQuitting: boolean;
+  /** What the driver did that no driver could, or should. */
+  readonly wrong: string[];
+}
+
+/** Lives through the moves, and then through whatever is left to do, until the run is over. */
+export function simulate(policy: Policy, start: World["start"], moves: readonly Move[]): World {
+  const world: World = {
+    policy: freeze(policy),
+    start,
+    queue: [],
+    trace: [],
+    armed: new Set(),
+    isWaiting: false,
+    child: "none",
+    hasChild: false,
+    drain: "none",
+    group: "there",
+    isQuitting: false,
+    wrong: [],
+  };
+  enter(world, undefined, undefined, begin(world.policy));
+  for (const next of moves) move(world, next);
+  for (let left = 1000; !isOver(world) && left > 0; left -= 1) move(world, lastMove(world));
+  if (!isOver(world)) world.wrong.push("it never ends");
+  return world;
+}
+
+export function isOver({ trace }: World): boolean {
+  return trace.at(-1)?.after.phase === "over";
+}
+
+function enter(world: World, before: State | undefined, event: Event | undefined, [after, actions]: Step): void {
+  if (event?.kind === "started") world.hasChild = true;
+  if (event?.kind === "reaped" && "pid" in world.start && event.pid === world.start.pid) world.hasChild = false;
+  for (const action of actions) perform(world, action);
+  const { hasChild, armed } = world;
+  world.trace.push(freeze({ before, event, after, actions, hasChild, armed: [...armed] }));
+}
+
+/** As src/commands/run.ts does it. */
+function perform(world: World, action: Action): void {
+  const must = (holds: boolean) => holds || world.wrong.push(`${action.kind} out of place`);
+  switch (action.kind) {
+    case "wait":
+      must(!world.isWaiting && world.child === "none");
+      world.isWaiting = true;
+      return;
+    case "stop-waiting":
+      world.isWaiting = false;
+      return;
+    case "start":
+      must(world.child === "none" && !world.isWaiting);
+      return start(world);
+    case "drain":
+      must(world.hasChild && world.drain === "none" && world.policy.drains);
+      world.drain = "under way";
+      return;
+    case "cut-drain":
+      must(world.drain === "under way" || world.drain === "over");
+      if (world.drain === "under way") world.drain = "cut";
+      return;
+    case "forward":
+      must(world.hasChild || world.group !== "there");
+      return;
+    case "drop":
+      return;
+    case "end-group":
+      must(world.child === "ended" && world.policy.endsGroup && world.group === "there");
+      world.group = action.watch ? "told" : "gone";
+      return;
+    case "kill-all":
+      must(world.hasChild || world.group !== "there");
+      world.group = "gone";
+      return endChild(world, { signal: 9 });
+    case "arm":
+      must(!world.armed.has(action.deadline));
+      world.armed.add(action.deadline);
+      return;
+    case "disarm":
+      world.armed.delete(action.deadline);
+      return;
+    case "quit":
+      must(!world.isQuitting && world.child !== "alive");
+      world.isQuitting = true;
+      return;
+    case "exit":
+      must(!world.isQuitting && world.child !== "alive" && world.armed.size === 0);
+  }
+}
+
+function start(world: World): void {
+  if ("pid" in world.start) world.child = "alive";
+  world.queue.push(
+    "pid" in world.start ? { kind: "started", ...world.start } : { kind: "start-failed", ...world.start },
+  );
+}
+
+function endChild(world: World, exit: Extract<Event, { kind: "reaped" }>["exit"]): void {
+  if (world.child !== "alive" || !("pid" in world.start)) return;
+  world.child = "ended";
+  world.queue.push({ kind: "reaped", pid: world.start.pid, exit });
+}
+
+function move(world: World, next: Move): void {
+  const { queue, trace, policy } = world;
+  switch (next.kind) {
+    case "read": {
+      const event = queue.shift();
+      if (event === undefined || isOver(world)) return;
+      const before = (trace.at(-1) as Entry).after;
+      return enter(world, before, freeze(event), step(before, event, policy));
+    }
+    case "signal":
+      return void queue.push(next);
+    case "end-orphan":
+      return void queue.push({ kind: "reaped", pid: next.pid, exit: { code: 0 } });
+    case "end-child":
+      return endChild(world, { code: next.code });
+    case "run-out":
+      if (world.armed.delete(next.of)) queue.push({ kind: "deadline", of: next.of });
+      return;
+    case "end-drain":
+      if (world.drain === "under way" || world.drain === "cut") {
+        world.drain = "over";
+        queue.push({ kind: "drained" });
+      }
+      return;
+    case "end-group":
+      if (world.group === "told") queue.push({ kind: "group-gone" });
+      if (world.group === "told") world.group = "gone";
+      return;
+    case "answer-quit":
+      if (world.isQuitting) queue.push({ kind: "quit-done" });
+      world.isQuitting = false;
+      return;
+    case "become-ready":
+    case "fail-wait":
+      if (world.isWaiting)
+        queue.push(next.kind === "become-ready" ? { kind: "ready" } : { kind: "wait-failed", exitCode: 70 });
+      world.isWaiting = false;
+  }
+}
+
+/** What brings a run to its end by itself. */
+function lastMove({ queue, isWaiting, child, drain, group, isQuitting }: World): Move {
+  if (queue.length > 0) return { kind: "read" };
+  if (drain === "under way" || drain === "cut") return { kind: "end-drain" };
+  if (isWaiting) return { kind: "become-ready" };
+  if (child === "alive") return { kind: "end-child", code: 0 };
+  if (group === "told") return { kind: "end-group" };
+  return isQuitting ? { kind: "answer-quit" } : { kind: "read" };
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const part of Object.values(value)) freeze(part);
+  return Object.freeze(value);
+}

@@ -1,0 +1,467 @@
+import { describe, expect, test } from "bun:test";
+import { SIG } from "../../../src/core/run/signal.ts";
+import { type Action, begin, type Event, type Policy, type State, step } from "../../../src/core/run/supervision.ts";
+import { actionsOf } from "./machine.ts";
+
+const usual: Policy = {
+  quitOn: "always",
+  restartPolicy: undefined,
+  waitMs: 300_000,
+  onWaitTimeout: "fail",
+  waitFailureCode: 69,
+  stopSignals: [SIG.TERM, SIG.INT],
+  endsGroup: false,
+  drains: false,
+  graceMs: undefined,
+  rewrite: new Map(),
+  expectedCodes: [],
+};
+
+/** A title, the events of a life, and what is done at the begin and in answer to each event. */
+type Life = readonly [title: string, events: readonly Event[], actions: readonly string[], policy?: Partial<Policy>];
+
+function testLives(lives: readonly Life[]): void {
+  const rows = lives.map(([title, events, actions, policy = {}]) => [title, events, actions, policy] as const);
+  test.each(rows)("%s", (_, events, actions, policy) => {
+    expect(live(events, { ...usual, ...policy })).toEqual([...actions]);
+  });
+}
+
+function live(events: readonly Event[], policy: Policy): readonly string[] {
+  const machine = {
+    begin: () => begin(policy),
+    step: (state: State, event: Event) => step(state, event, policy),
+  };
+  return actionsOf(machine, events).map(tell);
+}
+
+/** `forward 15, arm grace 5000`. */
+function tell(actions: readonly Action[]): string {
+  return actions.map(({ kind, ...rest }) => [kind, ...Object.values(rest)].join(" ")).join(", ");
+}
+
+const ready: Event = { kind: "ready" };
+const started: Event = { kind: "started", pid: 7 };
+const quitDone: Event = { kind: "quit-done" };
+const waitFailed: Event = { kind: "wait-failed", exitCode: 70 };
+const startFailed: Event = { kind: "start-failed", exitCode: 127 };
+const waitOver: Event = { kind: "deadline", of: "wait" };
+const graceOver: Event = { kind: "deadline", of: "grace" };
+const drained: Event = { kind: "drained" };
+const signal = (signal: number): Event => ({ kind: "signal", signal });
+const exited = (code: number, pid = 7): Event => ({ kind: "reaped", pid, exit: { code } });
+const killed = (signal: number): Event => ({ kind: "reaped", pid: 7, exit: { signal } });
+
+const waiting = "arm wait 300000, wait";
+const starting = "disarm wait, start";
+const { HUP, INT, QUIT, USR1, USR2, TERM, CONT, TSTP, WINCH } = SIG;
+
+describe("the usual life:", () => {
+  testLives([
+    [
+      "wait, start, quit, the child's code",
+      [ready, started, exited(3), quitDone],
+      [waiting, starting, "", "quit", "exit 3"],
+    ],
+    ["a child that a signal ended", [ready, started, killed(9), quitDone], [waiting, starting, "", "quit", "exit 137"]],
+    [
+      "an expected code",
+      [started, killed(15), quitDone],
+      ["start", "", "quit", "exit 0"],
+      { waitMs: undefined, expectedCodes: [143] },
+    ],
+    ["no wait", [started, exited(0), quitDone], ["start", "", "quit", "exit 0"], { waitMs: undefined }],
+    [
+      "no time to wait",
+      [waitOver, quitDone],
+      ["arm wait 0, wait", "stop-waiting, give-up-waiting false, quit", "exit 69"],
+      { waitMs: 0 },
+    ],
+    ["a wait without end", [ready], ["wait", starting], { waitMs: Number.POSITIVE_INFINITY }],
+    [
+      "orphans, whose end is not the child's",
+      [ready, started, exited(5, 8), exited(0)],
+      [waiting, starting, "", "", "quit"],
+    ],
+    ["a child that could not start", [ready, startFailed, quitDone], [waiting, starting, "quit", "exit 127"]],
+  ]);
+});
+
+describe("a wait that ends otherwise:", () => {
+  const leave = "disarm wait, stop-waiting, quit";
+  const fail = "stop-waiting, give-up-waiting false, quit";
+  const startAnyway = "stop-waiting, give-up-waiting true, start";
+  const orStart: Partial<Policy> = { onWaitTimeout: "start" };
+
+  testLives([
+    ["out of time", [waitOver, quitDone], [waiting, fail, "exit 69"]],
+    ["out of time, with another code", [waitOver, quitDone], [waiting, fail, "exit 5"], { waitFailureCode: 5 }],
+    ["out of time, and started all the same", [waitOver, started], [waiting, startAnyway, ""], orStart],
+    ["ready just after time ran out", [waitOver, ready, started], [waiting, startAnyway, "", ""], orStart],
+    ["ready just before time ran out", [ready, waitOver, started], [waiting, starting, "", ""]],
+    ["failed", [waitFailed, quitDone], [waiting, leave, "exit 70"]],
+    ["ready, then failed", [ready, waitFailed, started], [waiting, starting, "", ""]],
+    ["HUP, where it is a stop signal", [signal(HUP), quitDone], [waiting, leave, "exit 129"], { stopSignals: [HUP] }],
+    [
+      "one that is rewritten to a stop signal",
+      [signal(USR1), quitDone],
+      [waiting, leave, "exit 138"],
+      { rewrite: new Map([[USR1, TERM]]) },
+    ],
+    ["TERM, where QUIT is the stop signal", [signal(TERM)], [waiting, leave], { stopSignals: [QUIT] }],
+    ["INT", [signal(INT), quitDone], [waiting, leave, "exit 130"]],
+    ["QUIT", [signal(QUIT), quitDone], [waiting, leave, "exit 131"]],
+    ["TERM", [signal(TERM), quitDone], [waiting, leave, "exit 143"]],
+    [
+      "TERM, which --expect-exit does not make 0",
+      [signal(TERM), quitDone],
+      [waiting, leave, "exit 143"],
+      { expectedCodes: [143] },
+    ],
+    ["TERM twice", [signal(TERM), signal(TERM), quitDone], [waiting, leave, "", "exit 143"]],
+    ["TERM, then ready", [signal(TERM), ready, quitDone], [waiting, leave, "", "exit 143"]],
+    ["USR1, then TERM", [signal(USR1), signal(TERM), quitDone], [waiting, "", leave, "exit 143"]],
+  ]);
+});
+
+describe("signals:", () => {
+  const to = (from: number, to: number): Partial<Policy> => ({ rewrite: new Map([[from, to]]), graceMs: 10 });
+
+  testLives([
+    [
+      "each is forwarded",
+      [ready, started, signal(HUP), signal(TERM)],
+      [waiting, starting, "", "forward 1", "forward 15"],
+    ],
+    ["each time", [ready, started, signal(TERM), signal(TERM)], [waiting, starting, "", "forward 15", "forward 15"]],
+    [
+      "those that came before the start are held, in order",
+      [signal(USR1), signal(WINCH), ready, signal(TERM), signal(USR2), started],
+      [waiting, "", "", starting, "", "", "forward 10, forward 28, forward 15, forward 12"],
+    ],
+    [
+      "those that came before a start without ready are held too",
+      [signal(USR1), waitOver, signal(USR2), started],
+      [waiting, "", "stop-waiting, give-up-waiting true, start", "", "forward 10, forward 12"],
+      { onWaitTimeout: "start" },
+    ],
+    [
+      "of those that are held and equal the last counts",
+      [signal(TSTP), signal(CONT), signal(TSTP), ready, started],
+      [waiting, "", "", "", starting, "forward 18, forward 20"],
+    ],
+    ["held ones go where the child cannot start", [ready, signal(TERM), startFailed], [waiting, starting, "", "quit"]],
+    [
+      "one that was ignored when ebb was started is only forwarded",
+      [ready, started, { kind: "signal", signal: HUP, wasIgnored: true }, signal(TERM)],
+      [waiting, starting, "", "forward 1", "drain"],
+      { graceMs: 10, drains: true },
+    ],
+    ["none is forwarded after the end", [ready, started, exited(0), signal(TERM)], [waiting, starting, "", "quit", ""]],
+    [
+      "one is rewritten, and no other",
+      [ready, started, signal(TERM), signal(INT)],
+      [waiting, starting, "", "forward 3, arm grace 10", "forward 2"],
+      to(TERM, QUIT),
+    ],
+    ["a held one is rewritten", [ready, signal(USR1), started], [waiting, starting, "", "forward 12"], to(USR1, USR2)],
+    [
+      "one that is rewritten to 0 is kept back, with its grace",
+      [ready, started, signal(TERM)],
+      [waiting, starting, "", ""],
+      to(TERM, 0),
+    ],
+    [
+      "one that is rewritten to a stop signal begins the grace",
+      [ready, started, signal(USR1)],
+      [waiting, starting, "", "forward 15, arm grace 10"],
+      to(USR1, TERM),
+    ],
+  ]);
+});
+
+describe("grace:", () => {
+  const grace: Partial<Policy> = { graceMs: 5000 };
+  const stop = "forward 15, arm grace 5000";
+  const stopped = [ready, started, signal(TERM)];
+
+  testLives([
+    ["a stop signal begins it", stopped, [waiting, starting, "", stop], grace],
+    ["0 ms is a grace too", stopped, [waiting, starting, "", "forward 15, arm grace 0"], { graceMs: 0 }],
+    ["no other signal does", [ready, started, signal(USR1)], [waiting, starting, "", "forward 10"], grace],
+    [
+      "a second stop signal does not begin it again",
+      [...stopped, signal(INT)],
+      [waiting, starting, "", stop, "forward 2"],
+      grace,
+    ],
+    [
+      "its end kills the group, once",
+      [...stopped, graceOver, graceOver],
+      [waiting, starting, "", stop, "kill-all", ""],
+      grace,
+    ],
+    [
+      "after its end signals are forwarded, and it does not begin again",
+      [...stopped, graceOver, signal(TERM), killed(9)],
+      [waiting, starting, "", stop, "kill-all", "forward 15", "quit"],
+      grace,
+    ],
+    ["the child's end ends it", [...stopped, exited(0)], [waiting, starting, "", stop, "disarm grace, quit"], grace],
+    ["an orphan's end does not", [...stopped, exited(0, 8)], [waiting, starting, "", stop, ""], grace],
+    ["a stale one does nothing", [ready, started, graceOver], [waiting, starting, "", ""], grace],
+    ["nor does a stale wait", [...stopped, waitOver], [waiting, starting, "", stop, ""], grace],
+    ["a held stop signal begins it at the start", [ready, signal(TERM), started], [waiting, starting, "", stop], grace],
+  ]);
+});
+
+describe("signals before the child is there:", () => {
+  const early = (signal: number): Event => ({ kind: "signal", signal, isEarly: true });
+  testLives([
+    [
+      "one that the child could not handle yet is dropped",
+      [early(HUP), ready, started],
+      [waiting, "drop 1", starting, ""],
+    ],
+    ["each time", [early(HUP), early(HUP), early(USR1)], [waiting, "drop 1", "drop 1", "drop 10"]],
+    ["between ready and started too", [ready, early(USR1), started], [waiting, starting, "drop 10", ""]],
+    ["and one that is heard of after the start", [ready, started, early(USR1)], [waiting, starting, "", "drop 10"]],
+    ["QUIT ends the wait", [early(QUIT)], [waiting, "disarm wait, stop-waiting, quit"]],
+    ["a stop signal is never dropped", [ready, started, early(TERM)], [waiting, starting, "", "forward 15"]],
+    ["nor QUIT", [ready, started, early(QUIT)], [waiting, starting, "", "forward 3"]],
+  ]);
+});
+
+describe("with --stop-signal QUIT:", () => {
+  const quits: Partial<Policy> = { stopSignals: [QUIT], graceMs: 9, drains: true };
+  testLives([
+    [
+      "TERM, INT and HUP are forwarded alone",
+      [ready, started, signal(TERM), signal(INT), signal(HUP)],
+      [waiting, starting, "", "forward 15", "forward 2", "forward 1"],
+      quits,
+    ],
+    [
+      "QUIT drains",
+      [ready, started, signal(QUIT), drained],
+      [waiting, starting, "", "drain", "forward 3, arm grace 9"],
+      quits,
+    ],
+  ]);
+});
+
+describe("HUP and QUIT are forwarded, and ask for nothing:", () => {
+  const all: Partial<Policy> = { graceMs: 9, drains: true };
+  testLives([
+    ["", [ready, started, signal(HUP), signal(QUIT)], [waiting, starting, "", "forward 1", "forward 3"], all],
+  ]);
+});
+
+describe("with --group what the child leaves:", () => {
+  const group: Partial<Policy> = { endsGroup: true };
+  const graced: Partial<Policy> = { endsGroup: true, graceMs: 9 };
+  const gone: Event = { kind: "group-gone" };
+  const run = [ready, started];
+  const ran = [waiting, starting, ""];
+  testLives([
+    ["is told to end", [...run, exited(3), quitDone], [...ran, "end-group false, quit", "exit 3"], group],
+    [
+      "has the grace",
+      [...run, exited(3), gone, quitDone],
+      [...ran, "arm grace 9, end-group true", "disarm grace, quit", "exit 3"],
+      graced,
+    ],
+    [
+      "is killed at its end",
+      [...run, exited(3), graceOver, gone],
+      [...ran, "arm grace 9, end-group true", "kill-all, quit", ""],
+      graced,
+    ],
+    [
+      "has what is left of the grace",
+      [...run, signal(TERM), exited(3), graceOver],
+      [...ran, "forward 15, arm grace 9", "end-group true", "kill-all, quit"],
+      graced,
+    ],
+    [
+      "is gone where it was killed",
+      [...run, signal(TERM), graceOver, killed(9)],
+      [...ran, "forward 15, arm grace 9", "kill-all", "quit"],
+      graced,
+    ],
+    [
+      "gets signals meanwhile",
+      [...run, exited(3), signal(INT), waitOver],
+      [...ran, "arm grace 9, end-group true", "forward 2", ""],
+      graced,
+    ],
+  ]);
+});
+
+describe("where a stop signal drains first:", () => {
+  const drains: Partial<Policy> = { drains: true };
+  const withGrace: Partial<Policy> = { ...drains, graceMs: 5000 };
+  const stopped = [ready, started, signal(TERM)];
+  const toldStopped = [waiting, starting, "", "drain"];
+
+  testLives([
+    ["it is held until that is over", [...stopped, drained, exited(0)], [...toldStopped, "forward 15", "quit"], drains],
+    ["that is over once", [...stopped, drained, drained], [...toldStopped, "forward 15", ""], drains],
+    [
+      "a second one cuts it short, and the child gets both, in order",
+      [...stopped, signal(INT), drained],
+      [...toldStopped, "cut-drain, forward 15, forward 2", ""],
+      drains,
+    ],
+    [
+      "the same one twice does so too",
+      [...stopped, signal(TERM)],
+      [...toldStopped, "cut-drain, forward 15, forward 15"],
+      drains,
+    ],
+    [
+      "a third one is forwarded as it comes",
+      [...stopped, signal(TERM), signal(QUIT)],
+      [...toldStopped, "cut-drain, forward 15, forward 15", "forward 3"],
+      drains,
+    ],
+    [
+      "after a drain one is forwarded as it comes, and there is no second drain",
+      [...stopped, drained, signal(TERM)],
+      [...toldStopped, "forward 15", "forward 15"],
+      drains,
+    ],
+    [
+      "others are forwarded meanwhile",
+      [...stopped, signal(USR1), signal(WINCH), drained],
+      [...toldStopped, "forward 10", "forward 28", "forward 15"],
+      drains,
+    ],
+    [
+      "the child's end cuts it short",
+      [...stopped, exited(3), drained],
+      [...toldStopped, "cut-drain, quit", ""],
+      drains,
+    ],
+    [
+      "the child's end cuts it short where the sidecars stay, too",
+      [...stopped, exited(3)],
+      [...toldStopped, "cut-drain, stay --quit-on never, exit 3"],
+      { ...drains, quitOn: "never" },
+    ],
+    ["an orphan's end does not", [...stopped, exited(3, 8)], [...toldStopped, ""], drains],
+    [
+      "the child's end after it cuts nothing",
+      [...stopped, drained, exited(3)],
+      [...toldStopped, "forward 15", "quit"],
+      drains,
+    ],
+    [
+      "the grace begins when it is forwarded",
+      [...stopped, graceOver, drained, graceOver],
+      [...toldStopped, "", "forward 15, arm grace 5000", "kill-all"],
+      withGrace,
+    ],
+    [
+      "the grace begins once where a second one cuts it short",
+      [...stopped, signal(TERM), signal(TERM), exited(0)],
+      [...toldStopped, "cut-drain, forward 15, forward 15, arm grace 5000", "forward 15", "disarm grace, quit"],
+      withGrace,
+    ],
+    [
+      "it is rewritten first",
+      [...stopped, drained],
+      [...toldStopped, "forward 12"],
+      { ...drains, rewrite: new Map([[TERM, USR2]]) },
+    ],
+    [
+      "one that is not forwarded does not",
+      [...stopped, drained],
+      [waiting, starting, "", "", ""],
+      { ...drains, rewrite: new Map([[TERM, 0]]) },
+    ],
+    [
+      "one that is not forwarded does not cut it short either",
+      [...stopped, signal(INT), drained],
+      [...toldStopped, "", "forward 15"],
+      { ...drains, rewrite: new Map([[INT, 0]]) },
+    ],
+    [
+      "one that another is rewritten to does",
+      [ready, started, signal(USR1), drained],
+      [...toldStopped, "forward 15"],
+      { ...drains, rewrite: new Map([[USR1, TERM]]) },
+    ],
+    [
+      "one that came while the child was started does so at its start",
+      [ready, signal(USR1), signal(TERM), started, drained],
+      [waiting, starting, "", "", "forward 10, drain", "forward 15"],
+      drains,
+    ],
+    [
+      "two that came while the child was started leave no time for it",
+      [ready, signal(TERM), signal(INT), started],
+      [waiting, starting, "", "", "drain, cut-drain, forward 15, forward 2"],
+      drains,
+    ],
+    [
+      "one that ends the wait does not",
+      [signal(TERM), quitDone],
+      [waiting, "disarm wait, stop-waiting, quit", "exit 143"],
+      drains,
+    ],
+    ["the child's own end does not", [ready, started, exited(0)], [waiting, starting, "", "quit"], drains],
+  ]);
+});
+
+describe("where the sidecars stay, nothing is waited for at the end:", () => {
+  const never: Partial<Policy> = { quitOn: "never" };
+  const success: Partial<Policy> = { quitOn: "success" };
+  const failed = "stay --quit-on success, and the exit code is 143, exit 143";
+
+  testLives([
+    ["never", [ready, started, exited(0)], [waiting, starting, "", "stay --quit-on never, exit 0"], never],
+    [
+      "never, and the child could not start",
+      [ready, startFailed],
+      [waiting, starting, "stay --quit-on never, exit 127"],
+      never,
+    ],
+    ["after a failure", [ready, started, killed(15)], [waiting, starting, "", failed], success],
+    [
+      "but not after an expected code",
+      [ready, started, killed(15)],
+      [waiting, starting, "", "quit"],
+      { ...success, expectedCodes: [143] },
+    ],
+    ["a stopped wait", [signal(TERM)], [waiting, `disarm wait, stop-waiting, ${failed}`], success],
+    [
+      "the grace ends all the same",
+      [ready, started, signal(TERM), killed(15)],
+      [waiting, starting, "", "forward 15, arm grace 9", `disarm grace, ${failed}`],
+      { ...success, graceMs: 9 },
+    ],
+  ]);
+});
+
+describe("an event that does not belong to the phase changes nothing:", () => {
+  const [terminated, ended] = [signal(TERM), exited(0)];
+  const events = [ready, waitFailed, started, startFailed, terminated, ended, waitOver, graceOver, drained, quitDone];
+
+  test.each<[State, readonly Event[]]>([
+    [{ phase: "waiting", held: [10] }, [ready, waitFailed, terminated, waitOver]],
+    [{ phase: "starting", held: [10] }, [started, startFailed, terminated]],
+    [{ phase: "running", pid: 7, grace: "unset", draining: "not yet" }, [terminated, ended]],
+    [{ phase: "running", pid: 7, grace: "armed", draining: "not yet" }, [terminated, ended, graceOver]],
+    [{ phase: "running", pid: 7, grace: "spent", draining: "not yet" }, [terminated, ended]],
+    [{ phase: "running", pid: 7, grace: "unset", draining: [15] }, [terminated, ended, drained]],
+    [{ phase: "running", pid: 7, grace: "armed", draining: "over" }, [terminated, ended, graceOver]],
+    [{ phase: "clearing", exitCode: 3 }, [terminated, graceOver]],
+    [{ phase: "leaving", exitCode: 3 }, [quitDone]],
+    [{ phase: "over", exitCode: 3 }, []],
+  ])("%j", (state, belonging) => {
+    for (const event of events.filter((event) => !belonging.includes(event))) {
+      expect(step(state, event, usual)).toStrictEqual([state, []]);
+    }
+  });
+});

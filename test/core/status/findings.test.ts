@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import { findingsOf } from "../../../src/core/status/findings.ts";
+import type { EnvoyStatus, ListeningSocket, ProcessesStatus, Snapshot } from "../../../src/core/status/snapshot.ts";
+import { agentSocket, appSocket, envoy, istio, processes, snapshot } from "./snapshots.ts";
+
+const withEnvoy = (more: Partial<EnvoyStatus>): Partial<Snapshot> => ({
+  sidecars: [{ ...istio, envoy: { ...envoy, ...more } }],
+});
+const withSocket = (more: Partial<ListeningSocket>): Partial<Snapshot> => ({
+  sockets: { listening: [agentSocket, { ...appSocket, ...more }], outgoing: {} },
+});
+const withProcesses = (more: Partial<ProcessesStatus>): Partial<Snapshot> => ({ processes: { ...processes, ...more } });
+const inFlight = { requests: 2, connections: 1, hasRequests: true, countedBy: "listeners" } as const;
+const reason = 'HTTP 503 "DRAINING"';
+
+test("where nothing stands out, nothing is found", () => {
+  expect(findingsOf(snapshot)).toEqual([]);
+  expect(findingsOf({ ...snapshot, ...withEnvoy({ drained: 5 }) })).toEqual([]);
+});
+
+test.each<[string, Partial<Snapshot>, string]>([
+  ["no-sidecar", { sidecars: [], foundBy: null }, "no sidecar found"],
+  ["no-sockets", { sockets: null }, "/proc/net"],
+  ["no-processes", { processes: null }, "/proc cannot be read"],
+  [
+    "not-ready",
+    { sidecars: [{ ...istio, ready: false, probes: [{ target: "http://a/ready", ready: false, reason }] }] },
+    `istio is not ready: http://a/ready: ${reason}`,
+  ],
+  [
+    "admin",
+    withEnvoy({ problems: ["connection refused"], state: null }),
+    "http://localhost:15000 does not tell all: connection refused",
+  ],
+  ["initializing", withEnvoy({ state: "PRE_INITIALIZING" }), "waits for its clusters"],
+  ["initializing", withEnvoy({ state: "INITIALIZING" }), "waits for its listeners or routes"],
+  ["draining", withEnvoy({ state: "DRAINING", inFlight }), "2 requests and 1 connection still in flight"],
+  ["draining", withEnvoy({ state: "DRAINING" }), "nothing in flight"],
+  ["draining", withEnvoy({ state: "DRAINING", inFlight: null }), "cannot be seen"],
+  [
+    "drained",
+    withEnvoy({ drained: 5, inFlight: { ...inFlight, hasRequests: false } }),
+    "5 connections closed by draining; 2 requests and 1 connection (idle",
+  ],
+  ["no-listeners", withEnvoy({ listeners: [] }), "without a listener"],
+  ["no-agent", { sockets: { listening: [appSocket], outgoing: {} } }, "nothing listens on 15020"],
+  ["app-ended", withProcesses({ appEnded: true }), "ebb quit"],
+  ["app-unseen", withProcesses({ appSeen: false }), "if kubectl get pod says that it has ended"],
+  [
+    "app-stuck",
+    withProcesses({ child: { pid: 7, name: "app", command: [], state: "stopped", ageMs: 1 } }),
+    "process 7 (app) is stopped: it waits for SIGCONT",
+  ],
+  [
+    "app-stuck",
+    withProcesses({ child: null, init: { pid: 1, name: "app", command: [], state: "uninterruptible", ageMs: 1 } }),
+    "process 1 (app)",
+  ],
+  [
+    "zombies",
+    withProcesses({
+      zombies: [
+        { pid: 8, name: "sh", parent: 1 },
+        { pid: 9, name: "sh", parent: 1 },
+      ],
+    }),
+    "2 zombies (sh): process 1 does not reap",
+  ],
+  ["not-accepting", withSocket({ backlog: 1, process: "app" }), "0.0.0.0:8080 (app): 1 connection not accepted yet"],
+  [
+    "close-wait",
+    withSocket({ connections: { close_wait: 10 } }),
+    "0.0.0.0:8080: 10 connections that only the other side has closed",
+  ],
+])("%s", (kind, changed, message) => {
+  expect(findingsOf({ ...snapshot, ...changed })).toEqual([{ kind, message: expect.stringContaining(message) }]);
+});
+
+test("an Istio whose Envoy does not answer either is not said to have lost its agent", () => {
+  const { sidecars } = withEnvoy({ state: null, problems: ["connection refused"] });
+  const found = findingsOf({ ...snapshot, sidecars: sidecars ?? [], sockets: { listening: [], outgoing: {} } });
+  expect(found.map(({ kind }) => kind)).toEqual(["admin"]);
+});

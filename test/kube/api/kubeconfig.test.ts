@@ -1,0 +1,292 @@
+import { expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Failure } from "../../../src/core/run/exit.ts";
+import { findAccess } from "../../../src/kube/api/access.ts";
+import { ApiError } from "../../../src/kube/api/api-error.ts";
+import { createApiClient } from "../../../src/kube/api/client.ts";
+import { inCluster } from "../../../src/kube/api/service-account.ts";
+import { issueAuthority, issueServing } from "../../../src/kube/certificates/issue.ts";
+import { temporaryFolder } from "../../harness.ts";
+import { collectLog } from "../collect-log.ts";
+
+// Against a server with a certificate of a CA that nobody knows, which says what it was told.
+
+const life = { fromMs: Date.now() - 60_000, untilMs: Date.now() + 3_600_000 };
+const authority = issueAuthority(life);
+const serving = issueServing(["127.0.0.1", "api.test"], life, authority);
+const elsewhere = issueServing(["api.test"], life, authority);
+
+function serve(pair = serving) {
+  const told = ["authorization", "impersonate-user", "impersonate-uid", "impersonate-group"];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    tls: pair,
+    fetch: ({ headers }) =>
+      Response.json({
+        metadata: Object.fromEntries(told.flatMap((name) => (headers.has(name) ? [[name, headers.get(name)]] : []))),
+      }),
+  });
+  return { url: `https://127.0.0.1:${server.port}`, [Symbol.asyncDispose]: () => server.stop(true) };
+}
+
+/** A kubeconfig of one cluster and one user. */
+function kubeconfig(cluster: object, user: object, more: object = {}): object {
+  return {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "c", cluster }],
+    users: [{ name: "u", user }],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u", namespace: "n" } }],
+    "current-context": "x",
+    ...more,
+  };
+}
+
+interface Asked {
+  readonly files: Readonly<Record<string, object | string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly context?: string;
+}
+
+/** What a request with these files says of itself; the kubeconfig is the file `config`. */
+async function ask({ files, env = {}, context }: Asked): Promise<unknown> {
+  using folder = temporaryFolder();
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(join(folder.path, name, ".."), { recursive: true });
+    const text = typeof content === "string" ? content : JSON.stringify(content); // JSON is YAML
+    writeFileSync(join(folder.path, name), text.replaceAll("FOLDER", folder.path), { mode: 0o755 });
+  }
+  const named = Object.entries(env).map(([name, value]) => [name, value.replaceAll("FOLDER", folder.path)]);
+  const surroundings = { env: Object.fromEntries(named), context };
+  const access = await findAccess(
+    "KUBECONFIG" in env || "HOME" in env ? surroundings : { ...surroundings, kubeconfig: join(folder.path, "config") },
+    collectLog(),
+  );
+  return (await createApiClient(access).get("/x", { retries: 0 })).metadata;
+}
+
+const ca = { "certificate-authority-data": Buffer.from(authority.cert).toString("base64") };
+const plugin = (script: string, more: object = {}) => ({
+  files: { "bin/plugin": `#!/bin/sh\n${script}\n` },
+  exec: { apiVersion: "client.authentication.k8s.io/v1", command: "./bin/plugin", interactiveMode: "Never", ...more },
+});
+const credential = (status: object) => `echo '${JSON.stringify({ kind: "ExecCredential", status })}'`;
+
+test.each<[string, object, object, Record<string, string>, object]>([
+  ["a CA inline, a token", ca, { token: "t" }, {}, { authorization: "Bearer t" }],
+  [
+    "a CA in a file beside the kubeconfig",
+    { "certificate-authority": "pki/ca.crt" },
+    { token: "t" },
+    { "pki/ca.crt": authority.cert },
+    { authorization: "Bearer t" },
+  ],
+  ["a CA in a file somewhere", { "certificate-authority": "FOLDER/ca.crt" }, {}, { "ca.crt": authority.cert }, {}],
+  [
+    "a token in a file, which wins",
+    ca,
+    { token: "t", tokenFile: "token" },
+    { token: "from-file\n" },
+    { authorization: "Bearer from-file" },
+  ],
+  ["a user and a password", ca, { username: "a", password: "b" }, {}, { authorization: `Basic ${btoa("a:b")}` }],
+  [
+    "somebody else's name",
+    ca,
+    { token: "t", as: "a", "as-uid": "1", "as-groups": ["g"] },
+    {},
+    { authorization: "Bearer t", "impersonate-user": "a", "impersonate-uid": "1", "impersonate-group": "g" },
+  ],
+  ["no verification", { "insecure-skip-tls-verify": true }, { token: "t" }, {}, { authorization: "Bearer t" }],
+  ["another name than the server's", { ...ca, "tls-server-name": "api.test" }, {}, {}, {}],
+  [
+    "a plugin beside the kubeconfig",
+    ca,
+    { exec: plugin("").exec },
+    plugin(credential({ token: "p" })).files,
+    { authorization: "Bearer p" },
+  ],
+  [
+    "a plugin with arguments and variables",
+    ca,
+    { exec: plugin("", { args: ["a"], env: [{ name: "B", value: "b" }] }).exec },
+    plugin(`printf '{"status":{"token":"%s-%s"}}' $1 $B`).files,
+    { authorization: "Bearer a-b" },
+  ],
+  [
+    "a plugin that is told of the cluster",
+    ca,
+    { exec: plugin("", { provideClusterInfo: true }).exec },
+    plugin(
+      `case $KUBERNETES_EXEC_INFO in *'"interactive":false,"cluster":{"server":'*) ${credential({ token: "told" })};; esac`,
+    ).files,
+    { authorization: "Bearer told" },
+  ],
+  [
+    "a plugin in PATH",
+    ca,
+    { exec: plugin("", { command: "sh", args: ["-c", credential({ token: "sh" })] }).exec },
+    {},
+    { authorization: "Bearer sh" },
+  ],
+])("%s", async (_, cluster, user, files, expected) => {
+  await using server = serve();
+  expect(await ask({ files: { ...files, config: kubeconfig({ server: server.url, ...cluster }, user) } })).toEqual(
+    expected,
+  );
+});
+
+test("a plugin is asked again when its token has expired, and not before", async () => {
+  await using server = serve();
+  using folder = temporaryFolder();
+  const count = (expires: string) =>
+    `echo x >> ${folder.path}/calls; ${credential({ token: "t", expirationTimestamp: expires })}`;
+  const calls = async (expires: string): Promise<number> => {
+    writeFileSync(join(folder.path, "calls"), "");
+    const { exec, files } = plugin(count(expires));
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(join(folder.path, "bin"), { recursive: true });
+      writeFileSync(join(folder.path, name), text, { mode: 0o755 });
+    }
+    const path = join(folder.path, "config");
+    writeFileSync(path, JSON.stringify(kubeconfig({ server: server.url, ...ca }, { exec })));
+    const api = createApiClient(await findAccess({ env: {}, kubeconfig: path }, collectLog()));
+    for (let request = 0; request < 3; request++) await api.get("/x", { retries: 0 });
+    return (await Bun.file(join(folder.path, "calls")).text()).length / 2;
+  };
+  expect(await calls("2099-01-01T00:00:00Z")).toBe(1);
+  expect(await calls("2001-01-01T00:00:00Z")).toBe(3);
+});
+
+test("a token's file is read for each request", async () => {
+  await using server = serve();
+  using folder = temporaryFolder();
+  const path = join(folder.path, "config");
+  writeFileSync(path, JSON.stringify(kubeconfig({ server: server.url, ...ca }, { tokenFile: "token" })));
+  const api = createApiClient(await findAccess({ env: {}, kubeconfig: path }, collectLog()));
+  for (const token of ["one", "two"]) {
+    writeFileSync(join(folder.path, "token"), token);
+    expect(await api.get<unknown>("/x")).toEqual({ metadata: { authorization: `Bearer ${token}` } });
+  }
+});
+
+test("several files are one: the first to say something wins", async () => {
+  await using server = serve();
+  const own = kubeconfig({ server: server.url, ...ca }, { token: "first" });
+  const other = {
+    ...kubeconfig({ server: "https://127.0.0.1:1" }, { token: "second" }),
+    users: [{ name: "v", user: { token: "third" } }],
+    contexts: [{ name: "y", context: { cluster: "c", user: "v" } }],
+  };
+  const files = { a: own, b: other };
+  const env = { KUBECONFIG: "FOLDER/none:FOLDER/a:FOLDER/b" };
+  expect(await ask({ files, env })).toEqual({ authorization: "Bearer first" });
+  expect(await ask({ files, env, context: "y" })).toEqual({ authorization: "Bearer third" });
+});
+
+test("~/.kube/config is what is left", async () => {
+  await using server = serve();
+  const files = { ".kube/config": kubeconfig({ server: server.url, ...ca }, { token: "home" }) };
+  expect(await ask({ files, env: { HOME: "FOLDER" } })).toEqual({ authorization: "Bearer home" });
+});
+
+test("a server without verification is warned of", async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "config");
+  writeFileSync(path, JSON.stringify(kubeconfig({ server: "https://a", "insecure-skip-tls-verify": true }, {})));
+  const log = collectLog();
+  await findAccess({ env: {}, kubeconfig: path }, log);
+  expect(log.lines).toMatchObject([{ level: "warn", fields: { server: "https://a" } }]);
+});
+
+test("a certificate of an unknown CA, or for another name, is refused, and says what would help", async () => {
+  await using server = serve();
+  const unknown = ask({ files: { config: kubeconfig({ server: server.url }, {}) } });
+  await expect(unknown).rejects.toThrow(/certificate-authority can name it/);
+  await using other = serve(elsewhere);
+  const wrong = ask({ files: { config: kubeconfig({ server: other.url, ...ca }, {}) } });
+  await expect(wrong).rejects.toThrow(/tls-server-name can say which/);
+  for (const error of await Promise.allSettled([unknown, wrong]))
+    expect((error as PromiseRejectedResult).reason).toBeInstanceOf(ApiError);
+});
+
+test.each<[string, object | string, RegExp]>([
+  ["no YAML", "{a: [", /^kubeconfig .*config: /],
+  ["another shape", { clusters: [{ name: 5 }] }, /clusters\.0\.name/],
+  [
+    "no context",
+    kubeconfig({ server: "https://a" }, {}, { "current-context": "" }),
+    /no current-context; name one by --context/,
+  ],
+  [
+    "an unknown context",
+    kubeconfig({ server: "https://a" }, {}, { "current-context": "z" }),
+    /contexts: there is no "z"; there are: x$/,
+  ],
+  [
+    "an unknown cluster",
+    kubeconfig({ server: "https://a" }, {}, { clusters: [] }),
+    /clusters: there is no "c"; there are: none$/,
+  ],
+  [
+    "an unknown user",
+    kubeconfig({ server: "https://a" }, {}, { users: [] }),
+    /users: there is no "u"; there are: none$/,
+  ],
+  [
+    "no URL",
+    kubeconfig({ server: "a:6443" }, {}),
+    /server: expected an URL such as https:\/\/10.0.0.1:6443, got "a:6443"$/,
+  ],
+  ["a CA that is not there", kubeconfig({ server: "https://a", "certificate-authority": "none.crt" }, {}), /none\.crt/],
+  [
+    "a plugin that is not there",
+    kubeconfig({ server: "https://a", ...ca }, { exec: { command: "no-such-plugin", installHint: "Install it by x" } }),
+    /exec plugin no-such-plugin: .*; Install it by x$/,
+  ],
+  [
+    "a plugin that fails",
+    kubeconfig({ server: "https://a", ...ca }, { exec: { command: "false" } }),
+    /exec plugin false: exit code 1$/,
+  ],
+  [
+    "a plugin that says something else",
+    kubeconfig({ server: "https://a", ...ca }, { exec: { command: "echo", args: ["hello"] } }),
+    /exec plugin echo: expected an ExecCredential as JSON$/,
+  ],
+  [
+    "a way that kubectl dropped",
+    kubeconfig({ server: "https://a" }, { "auth-provider": { name: "gcp" } }),
+    /auth-provider is not supported/,
+  ],
+])("%s: refused by name", async (_, config, expected) => {
+  const error = await ask({ files: { config } }).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(Failure);
+  expect((error as Failure).message).toMatch(expected);
+});
+
+test("no access at all: the ways are told", async () => {
+  await expect(findAccess({ env: {} }, collectLog())).rejects.toThrow(
+    /no access to a Kubernetes API server: .* --kubeconfig$/,
+  );
+});
+
+test("in a pod: the ServiceAccount's files are read anew for each request, and no proxy is asked", async () => {
+  using folder = temporaryFolder();
+  for (const [name, text] of Object.entries({ "ca.crt": "ca", token: "one\n", namespace: "n" }))
+    writeFileSync(join(folder.path, name), text);
+  const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443", HTTPS_PROXY: "http://proxy" };
+  const access = inCluster(env, folder.path);
+  expect(access).toMatchObject({ server: "https://[fd00::1]:443", namespace: "n" });
+  expect(access.proxy).toBeUndefined();
+  expect(await access.identity()).toEqual({ ca: "ca", headers: { authorization: "Bearer one" } });
+  writeFileSync(join(folder.path, "token"), "two");
+  expect(await access.identity()).toEqual({ ca: "ca", headers: { authorization: "Bearer two" } });
+});
+
+test("a pod without a token: refused with what it needs", () => {
+  const env = { KUBERNETES_SERVICE_HOST: "10.96.0.1" };
+  expect(() => inCluster(env, "/none")).toThrow(/automountServiceAccountToken/);
+});

@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { applyPatch } from "diff";
+import fc from "fast-check";
+import { unifiedDiff } from "../../../src/kube/inject/unified-diff.ts";
+import { type Splice, spliced } from "../../../src/kube/inject/yaml/splice.ts";
+
+test("lines that are added and changed, with three lines around them", () => {
+  const text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+  const splices = [
+    { from: 8, to: 8, text: "new\n" },
+    { from: 16, to: 17, text: "x" },
+  ];
+  expect(unifiedDiff("a.yaml", text, splices).join("\n")).toBe(
+    [
+      "--- a/a.yaml",
+      "+++ b/a.yaml",
+      "@@ -2,8 +2,9 @@",
+      " 2",
+      " 3",
+      " 4",
+      "+new",
+      " 5",
+      " 6",
+      " 7",
+      " 8",
+      "-9",
+      "+x",
+    ].join("\n"),
+  );
+});
+
+test("nothing that changes is no diff", () => {
+  expect(unifiedDiff("x", "a\n", [])).toEqual([]);
+  expect(unifiedDiff("x", "a\n", [{ from: 0, to: 1, text: "a" }])).toEqual([]);
+});
+
+test("a patch makes of the text what the changes make of it", () => {
+  const text = fc.array(fc.constantFrom("a", "b", "\n", "\n"), { maxLength: 60 }).map((parts) => parts.join(""));
+  const property = fc.property(
+    text,
+    fc.array(fc.tuple(fc.nat(60), fc.nat(5), fc.constantFrom("", "x", "y\n", "\nz", "b\n"))),
+    (text, wishes) => {
+      const splices: Splice[] = [];
+      let at = 0;
+      for (const [gap, length, piece] of wishes) {
+        const from = Math.min(text.length, at + gap);
+        at = Math.min(text.length, from + length);
+        splices.push({ from, to: at, text: piece });
+      }
+      const changed = spliced(text, splices);
+      const lines = unifiedDiff("x", text, splices);
+      const outcome = lines.length === 0 ? text : applyPatch(text, `${lines.join("\n")}\n`);
+      expect(outcome).toBe(changed);
+    },
+  );
+  fc.assert(property, { numRuns: 500 });
+});

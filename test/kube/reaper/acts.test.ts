@@ -1,0 +1,372 @@
+import { describe, expect, test } from "bun:test";
+import type { Result } from "../../../src/core/reap/attempt.ts";
+import type { Means } from "../../../src/core/reap/means.ts";
+import { createActs } from "../../../src/kube/reaper/act/act.ts";
+import { ended, type Json, podOf, running } from "../../core/reap/stuck-pods.ts";
+import { collectLog } from "../collect-log.ts";
+import { type FakeCluster, onChannel, refuse, type StreamEnd, startFakeCluster } from "../fake-cluster.ts";
+
+const POD = "/api/v1/namespaces/shop/pods/p";
+const gone = "another one has its name";
+
+const annotations = { "ebb.dev/reap": "true" };
+const metadata = { name: "p", namespace: "shop", uid: "uid-1", resourceVersion: "7", annotations };
+const stuck = (uid = "uid-1", more: Json = {}): Json =>
+  podOf({
+    containers: { app: ended(0), envoy: { state: running, spec: { image: "envoyproxy/envoy:v1" } } },
+    metadata: { ...metadata, uid },
+    ...more,
+  });
+
+function withPod(pod: Json = stuck()): FakeCluster {
+  const cluster = startFakeCluster();
+  cluster.pods.set("shop/p", pod);
+  return cluster;
+}
+
+interface Done {
+  readonly result: Result;
+  readonly log: ReturnType<typeof collectLog>;
+}
+
+async function perform(cluster: FakeCluster, means: Means, freshMs = 60_000): Promise<Done> {
+  const log = collectLog();
+  const gate = async () => void cluster.requests.push("gate");
+  const result = await createActs({ api: cluster.api, gate, image: "ebb:1", freshMs, log })(
+    { container: "envoy", means, patienceMs: 90_000 },
+    {
+      pod: { namespace: "shop", name: "p", uid: "uid-1" },
+      objection: (pod) => ((pod as { metadata: Json }).metadata.uid === "uid-1" ? undefined : gone),
+      signal: new AbortController().signal,
+    },
+  );
+  return { result, log };
+}
+
+const taken: Result = { kind: "taken" };
+const refused = (why: string): Result => ({ kind: "refused", why });
+
+describe("exec", () => {
+  const means: Means = { kind: "exec", container: "envoy", command: ["/stop", "--now please"] };
+  const path = `${POD}/exec?container=envoy&stdout=true&stderr=true&command=%2Fstop&command=--now+please`;
+  const says = (...messages: readonly Uint8Array[]): StreamEnd => ({
+    open(far) {
+      for (const message of messages) far.send(message);
+      far.close();
+    },
+  });
+  const status = (value: Json): Uint8Array => onChannel(3, JSON.stringify(value));
+  const code = (text: string): Uint8Array =>
+    status({
+      status: "Failure",
+      reason: "NonZeroExitCode",
+      details: { causes: [{ reason: "ExitCode", message: text }] },
+    });
+
+  test("the pod is looked at directly before and after it; nothing waits between", async () => {
+    await using cluster = withPod();
+    cluster.exec = says(onChannel(1, "OK\n"), status({ status: "Success" }));
+    expect((await perform(cluster, means)).result).toEqual(taken);
+    expect(cluster.requests).toEqual(["gate", `GET ${POD}`, `STREAM ${path} v5.channel.k8s.io`, `GET ${POD}`]);
+  });
+
+  test.each<[string, readonly Uint8Array[], Result]>([
+    ["success", [status({ status: "Success" })], taken],
+    ["killed with its container", [code("137")], taken],
+    ["cut off without a word", [onChannel(1, "half")], taken],
+    ["an exit code", [code("69")], refused("exit code 69")],
+    [
+      "an exit code, and why",
+      [onChannel(2, "no "), onChannel(1, "way\n"), code("1")],
+      refused('exit code 1: "no way"'),
+    ],
+    [
+      "no such command",
+      [status({ status: "Failure", reason: "InternalError", message: "stat /stop: no such file or directory" })],
+      refused("stat /stop: no such file or directory"),
+    ],
+    ["a status that is none", [onChannel(3, "what?")], refused('"what?"')],
+    [
+      "no kubelet",
+      [status({ status: "Failure", message: "error dialing backend: dial tcp: connection refused" })],
+      { kind: "unavailable", why: "error dialing backend: dial tcp: connection refused" },
+    ],
+  ])("%s", async (_, messages, result) => {
+    await using cluster = withPod();
+    cluster.exec = says(...messages);
+    expect((await perform(cluster, means)).result).toEqual(result);
+  });
+
+  test("of much output the first is kept", async () => {
+    await using cluster = withPod();
+    const much = Array.from({ length: 100 }, () => onChannel(1, "x".repeat(10_000)));
+    cluster.exec = says(...much, code("2"));
+    const { result } = await perform(cluster, means);
+    expect(result).toEqual(refused(`exit code 2: "${"x".repeat(200)}..."`));
+  });
+
+  test("another pod of that name is not touched", async () => {
+    await using cluster = withPod(stuck("uid-2"));
+    expect((await perform(cluster, means)).result).toEqual(refused(gone));
+    expect(cluster.requests).toEqual(["gate", `GET ${POD}`]);
+  });
+
+  test("a look that took long tells nothing of now: it is looked again, and where that never gets better nothing is done", async () => {
+    await using cluster = withPod();
+    expect((await perform(cluster, means, 0)).result).toMatchObject({ kind: "unavailable" });
+    expect(cluster.requests).toEqual(["gate", `GET ${POD}`, `GET ${POD}`, `GET ${POD}`]);
+  });
+
+  test("where another pod has the name directly after it, that is an error for the log", async () => {
+    await using cluster = withPod();
+    cluster.exec = {
+      open(far) {
+        cluster.pods.set("shop/p", stuck("uid-2"));
+        far.send(status({ status: "Success" }));
+      },
+    };
+    const { result, log } = await perform(cluster, means);
+    expect(result).toEqual(taken);
+    expect(log.lines).toMatchObject([{ level: "error", fields: { uid: "uid-1", now: "uid-2" } }]);
+  });
+
+  test("the pod may be gone by then", async () => {
+    await using cluster = withPod();
+    cluster.exec = {
+      open(far) {
+        cluster.pods.clear();
+        far.close();
+      },
+    };
+    const { result, log } = await perform(cluster, means);
+    expect(result).toEqual(taken);
+    expect(log.lines).toEqual([]);
+  });
+});
+
+describe("port-forward", () => {
+  const annotation = "(the reaper takes the annotation ebb.dev/reap-quit.envoy)";
+  const noPath = `no such path: is this Envoy's admin interface? --admin says where it is ${annotation}`;
+  const request = { port: 15000, method: "POST", path: "/quitquitquit", headers: [["x-token", "t"]] } as const;
+  const means: Means = { kind: "port-forward", container: "envoy", requests: [request] };
+  const port = Buffer.of(15000 % 256, 15000 >> 8);
+  /** A kubelet's end, which answers a request so. */
+  const answers = (...messages: readonly Uint8Array[]): StreamEnd & { readonly got: string[] } => {
+    const got: string[] = [];
+    return {
+      got,
+      open(far) {
+        far.send(onChannel(0, port));
+        far.send(onChannel(1, port));
+      },
+      message(far, bytes) {
+        got.push(Buffer.from(bytes).toString("latin1"));
+        for (const message of messages) far.send(message);
+        far.close();
+      },
+    };
+  };
+  const http = (head: string): Uint8Array => onChannel(0, `HTTP/1.1 ${head}\r\n\r\n`);
+
+  test("the pod is looked at once the tunnel is open, and only then something is sent", async () => {
+    await using cluster = withPod();
+    const end = answers(http("200 OK\r\ncontent-length: 100"));
+    cluster.portforward = end;
+    expect((await perform(cluster, means)).result).toEqual(taken);
+    expect(cluster.requests).toEqual(["gate", `STREAM ${POD}/portforward?ports=15000 v4.channel.k8s.io`, `GET ${POD}`]);
+    expect(end.got).toEqual([
+      "\0POST /quitquitquit HTTP/1.1\r\nHost: localhost:15000\r\nUser-Agent: ebb\r\nContent-Length: 0\r\nx-token: t\r\n\r\n",
+    ]);
+  });
+
+  test.each<[string, readonly Uint8Array[], Result]>([
+    ["an answer in pieces", [onChannel(0, "HTTP/1.1 200"), onChannel(0, " OK\r\n\r"), onChannel(0, "\n")], taken],
+    ["the sidecar ends before it answers", [], taken],
+    ["a refusal", [http("404 Not Found")], refused(`HTTP 404: ${noPath}`)],
+    [
+      "an answer that breaks off",
+      [onChannel(0, "HTTP/1.1 200")],
+      refused("the connection was closed before the answer was complete"),
+    ],
+    ["no HTTP", [onChannel(0, "SSH-2.0-OpenSSH")], refused('not HTTP: "SSH-2.0-OpenSSH"')],
+    [
+      "without end",
+      [onChannel(0, `HTTP/1.1 200 OK\r\nx: ${"x".repeat(70_000)}`)],
+      refused("an answer longer than 64 KiB"),
+    ],
+    [
+      "nobody listens",
+      [onChannel(1, "an error occurred forwarding 15000 -> 15000: connect: connection refused")],
+      refused(`connection refused: nobody listens there; --admin says where its admin interface is ${annotation}`),
+    ],
+    ["something else", [onChannel(1, "no such sandbox")], refused('"no such sandbox"')],
+  ])("%s", async (_, messages, result) => {
+    await using cluster = withPod();
+    cluster.portforward = answers(...messages);
+    expect((await perform(cluster, means)).result).toEqual(result);
+  });
+
+  test("another pod that has the name once the tunnel is open is sent nothing", async () => {
+    await using cluster = withPod();
+    const end = answers(http("200 OK"));
+    cluster.portforward = { ...end, open: () => void cluster.pods.set("shop/p", stuck("uid-2")) };
+    expect((await perform(cluster, means)).result).toEqual(refused(gone));
+    expect(end.got).toEqual([]);
+  });
+
+  test("of several requests one that is taken is enough; where none is, all reasons are told", async () => {
+    await using cluster = withPod();
+    let heads = ["404 Not Found", "200 OK", "404 Not Found", "500 Oops"];
+    cluster.portforward = {
+      open: (far) => void far.send(onChannel(0, port)),
+      message(far) {
+        far.send(http(heads[0] as string));
+        heads = heads.slice(1);
+      },
+    };
+    const both: Means = { ...means, requests: [request, request] };
+    expect((await perform(cluster, both)).result).toEqual(taken);
+    expect((await perform(cluster, both)).result).toEqual(refused(`HTTP 404: ${noPath}; HTTP 500`));
+  });
+
+  test("what was taken stays so, whatever becomes of the next request", async () => {
+    await using cluster = withPod();
+    cluster.portforward = {
+      open: (far) => void far.send(onChannel(0, port)),
+      message(far) {
+        cluster.pods.clear();
+        far.send(http("200 OK"));
+      },
+    };
+    expect((await perform(cluster, { ...means, requests: [request, request] })).result).toEqual(taken);
+  });
+});
+
+describe("ephemeral", () => {
+  const means: Means = {
+    kind: "ephemeral",
+    container: "envoy",
+    args: ["quit", "--sidecar", "envoy"],
+    env: [{ name: "A", value: "b" }],
+  };
+  const containersOf = (cluster: FakeCluster): readonly Json[] =>
+    (cluster.pods.get("shop/p") as { spec: { ephemeralContainers: readonly Json[] } }).spec.ephemeralContainers;
+
+  test("a container that ends the sidecar is put into the pod", async () => {
+    await using cluster = withPod();
+    expect((await perform(cluster, means)).result).toEqual(taken);
+    expect(cluster.requests).toEqual([`GET ${POD}`, `PATCH ${POD}/ephemeralcontainers`]);
+    expect(containersOf(cluster)).toEqual([
+      {
+        name: "ebb-reaper-1",
+        image: "ebb:1",
+        command: ["/ebb"],
+        args: ["quit", "--sidecar", "envoy", "--quit-timeout", "1m30s"],
+        env: [{ name: "A", value: "b" }],
+        terminationMessagePolicy: "FallbackToLogsOnError",
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          capabilities: { drop: ["ALL"] },
+          readOnlyRootFilesystem: true,
+          runAsNonRoot: true,
+          runAsUser: 65532,
+          runAsGroup: 65532,
+          seccompProfile: { type: "RuntimeDefault" },
+        },
+      },
+    ]);
+  });
+
+  test.each<[string, Json]>([
+    ["the pod's own", { spec: { restartPolicy: "Never", securityContext: { runAsUser: 1000 } } }],
+    [
+      "OpenShift's",
+      { metadata: { ...metadata, annotations: { ...annotations, "openshift.io/scc": "restricted-v2" } } },
+    ],
+  ])("its user is %s, where there is one", async (_, more) => {
+    await using cluster = withPod(stuck("uid-1", more));
+    expect((await perform(cluster, means)).result).toEqual(taken);
+    expect(containersOf(cluster)[0]?.securityContext).not.toHaveProperty("runAsUser");
+  });
+
+  test("beside others that were there, with a number of its own; in a pod of root's as another user", async () => {
+    const ephemeralContainers = { debug: ended(0), "ebb-reaper-1": ended(1) };
+    await using cluster = withPod(
+      stuck("uid-1", { ephemeralContainers, spec: { restartPolicy: "Never", securityContext: { runAsUser: 0 } } }),
+    );
+    const pod = cluster.pods.get("shop/p") as { spec: Json };
+    pod.spec.ephemeralContainers = [{ name: "debug" }, { name: "ebb-reaper-1" }];
+    expect((await perform(cluster, { ...means, env: [] })).result).toEqual(taken);
+    expect(containersOf(cluster).map(({ name }) => name)).toEqual(["debug", "ebb-reaper-1", "ebb-reaper-2"]);
+    expect(containersOf(cluster)[2]).toMatchObject({ securityContext: { runAsUser: 65532, runAsGroup: 65532 } });
+    expect(containersOf(cluster)[2]).not.toHaveProperty("env");
+  });
+
+  const changed = { ...stuck(), metadata: { ...(stuck().metadata as Json), resourceVersion: "8" } };
+  test.each<[string, Json, Result]>([
+    ["another pod", stuck("uid-2"), refused("422 the request is invalid")],
+    ["a pod that has changed", changed, { kind: "unavailable", why: "409 the object has been modified" }],
+  ])("%s by then is not changed", async (_, other, result) => {
+    await using cluster = withPod();
+    cluster.answer = ({ method }) => {
+      if (method === "PATCH") cluster.pods.set("shop/p", other);
+      return undefined;
+    };
+    expect((await perform(cluster, means)).result).toEqual(result);
+    expect(cluster.pods.get("shop/p")).toEqual(other);
+  });
+});
+
+describe("whatever the means", () => {
+  const all: readonly Means[] = [
+    { kind: "exec", container: "envoy", command: ["/stop"] },
+    { kind: "port-forward", container: "envoy", requests: [{ port: 1, method: "POST", path: "/q", headers: [] }] },
+    { kind: "ephemeral", container: "envoy", args: ["quit"], env: [] },
+  ];
+  const table = all.map((means) => [means.kind, means] as const);
+
+  test.each(table)("%s: what is not allowed is refused in the server's words, and logged once", async (_, means) => {
+    await using cluster = withPod();
+    const why = 'pods "p" is forbidden: User "x" cannot do that';
+    cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(403, why));
+    const log = collectLog();
+    const act = createActs({ api: cluster.api, gate: async () => undefined, image: "i", log });
+    const pod = { namespace: "shop", name: "p", uid: "uid-1" };
+    const acting = { pod, objection: () => undefined, signal: new AbortController().signal };
+    for (let time = 0; time < 2; time++) {
+      expect(await act({ container: "envoy", means, patienceMs: 1 }, acting)).toEqual(refused(`403 ${why}`));
+    }
+    expect(log.lines).toMatchObject([{ level: "warn", fields: { means: means.kind } }]);
+  });
+
+  test.each(table)("%s: a server that has too much to do is left alone as long as it wants", async (_, means) => {
+    await using cluster = withPod();
+    cluster.answer = () => refuse(429, "slowly", { "retry-after": "7" });
+    expect((await perform(cluster, means)).result).toEqual({ kind: "unavailable", why: "429 slowly", afterMs: 7000 });
+  });
+
+  test.each(table)("%s: what conflicts with somebody else's write is tried again", async (_, means) => {
+    await using cluster = withPod();
+    cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(409, "conflict"));
+    expect((await perform(cluster, means)).result).toEqual({ kind: "unavailable", why: "409 conflict" });
+  });
+
+  test.each(table)("%s: a pod that is not there is refused", async (_, means) => {
+    await using cluster = startFakeCluster();
+    expect((await perform(cluster, means)).result).toEqual(refused('404 pods "p" not found'));
+  });
+
+  test.each(table)("%s: it ends with the signal's reason", async (_, means) => {
+    await using cluster = withPod();
+    cluster.answer = () => new Promise(() => undefined);
+    const stop = new AbortController();
+    const act = createActs({ api: cluster.api, gate: async () => undefined, image: "i", log: collectLog() });
+    const pod = { namespace: "shop", name: "p", uid: "uid-1" };
+    const acting = act(
+      { container: "envoy", means, patienceMs: 1 },
+      { pod, objection: () => undefined, signal: stop.signal },
+    );
+    stop.abort(new Error("enough"));
+    expect(await acting.catch((error: unknown) => error)).toEqual(new Error("enough"));
+  });
+});

@@ -1,5 +1,5 @@
 import type { Given } from "./core/cli/call.ts";
-import type { Operands } from "./core/cli/completion/completion.ts";
+import type { Operands } from "./core/cli/completion/spec.ts";
 import type { Options } from "./core/cli/option.ts";
 import type { Signals } from "./system/process/signals.ts";
 

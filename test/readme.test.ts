@@ -5,7 +5,8 @@ import { pagePaths, withTables } from "../build/readme.ts";
 import { commands } from "../src/commands.ts";
 import { readCommandCall, readOperandCall } from "../src/core/cli/call.ts";
 import { annotationMeanings } from "../src/core/inject/annotations.ts";
-import { injectPod, type Policy } from "../src/core/inject/patch.ts";
+import { injectPod } from "../src/core/inject/patch.ts";
+import type { Policy } from "../src/core/inject/policy.ts";
 import { podsIn } from "../src/core/inject/workload.ts";
 import { meansKinds } from "../src/core/reap/means.ts";
 

@@ -5,7 +5,7 @@ import { list, option } from "../core/cli/option.ts";
 import { pickOptions } from "../core/cli/options.ts";
 import { expandShortFlags } from "../core/cli/short-flags.ts";
 import { anyText, boolean } from "../core/cli/syntax.ts";
-import type { Policy } from "../core/inject/patch.ts";
+import type { Policy } from "../core/inject/policy.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import { policyOf } from "../core/run/policy.ts";
 

@@ -1,11 +1,11 @@
 import type { Command, Invocation } from "../command.ts";
 import { at, describeTarget, type HttpTarget, parseHttpTarget } from "../core/base/address.ts";
 import { formatDuration } from "../core/base/duration.ts";
+import type { Environment } from "../core/base/environment.ts";
 import { excerpt } from "../core/base/http-message.ts";
 import { redactUrl } from "../core/base/redact.ts";
 import { parseAsked, parseExactly } from "../core/cli/asked.ts";
 import { type Call, readOperandCall } from "../core/cli/call.ts";
-import type { Environment } from "../core/cli/option.ts";
 import { pickOptions } from "../core/cli/options.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import type { Stranger } from "../core/sidecars/ownership/proof.ts";

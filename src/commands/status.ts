@@ -1,8 +1,8 @@
 import type { Command, Invocation } from "../command.ts";
 import { describeTarget, isLoopback } from "../core/base/address.ts";
+import type { Environment } from "../core/base/environment.ts";
 import { oneLine } from "../core/base/text.ts";
 import { type Call, expectNoOperands, readOperandCall } from "../core/cli/call.ts";
-import type { Environment } from "../core/cli/option.ts";
 import { pickOptions } from "../core/cli/options.ts";
 import { envoyStatus } from "../core/envoy/status.ts";
 import { EXIT } from "../core/run/exit.ts";

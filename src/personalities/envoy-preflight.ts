@@ -1,4 +1,4 @@
-import type { Environment } from "../core/cli/option.ts";
+import type { Environment } from "../core/base/environment.ts";
 import { isLocal, sayAdmin } from "./envoy-admin.ts";
 import { type Personality, type Translation, wholeCommandLine } from "./personality.ts";
 import { createSaying } from "./saying.ts";

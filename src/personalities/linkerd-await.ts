@@ -1,6 +1,7 @@
 import { exactUrl, type HttpTarget, parseHttpTarget } from "../core/base/address.ts";
+import type { Environment } from "../core/base/environment.ts";
 import { redactUrl } from "../core/base/redact.ts";
-import type { Environment, Found } from "../core/cli/option.ts";
+import type { Found } from "../core/cli/option.ts";
 import { duration, port as portSyntax, syntax } from "../core/cli/syntax.ts";
 import { commandLine, type Personality, type Translation } from "./personality.ts";
 import { createSaying, type Saying } from "./saying.ts";

@@ -1,5 +1,5 @@
 import { exactUrl, withoutSlashes } from "../core/base/address.ts";
-import type { Environment } from "../core/cli/option.ts";
+import type { Environment } from "../core/base/environment.ts";
 import { type EnvoyAdmin, isLocal, sayAdmin } from "./envoy-admin.ts";
 import { type Personality, type Translation, wholeCommandLine } from "./personality.ts";
 import { createSaying, type Saying } from "./saying.ts";

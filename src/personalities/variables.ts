@@ -1,6 +1,6 @@
 import { parseHttpTarget, withoutSlashes } from "../core/base/address.ts";
+import type { Environment } from "../core/base/environment.ts";
 import { redactUrl } from "../core/base/redact.ts";
-import type { Environment } from "../core/cli/option.ts";
 import { duration, oneOf, splitBy, syntax } from "../core/cli/syntax.ts";
 import type { Saying } from "./saying.ts";
 

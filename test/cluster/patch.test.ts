@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { injectPod, type Policy } from "../../src/core/inject/patch.ts";
+import { injectPod } from "../../src/core/inject/patch.ts";
+import type { Policy } from "../../src/core/inject/policy.ts";
 import { images, namespace } from "./cluster.ts";
 import { envoySidecar } from "./envoy.ts";
 import { type Container, exitCodeOf, hasCondition, jobOf, type KubeObject, type PodSpec, podOf } from "./objects.ts";

@@ -1,6 +1,7 @@
 import { deepStrictEqual } from "node:assert";
 import { applyPatch } from "rfc6902";
-import { injectPod, type Policy } from "../../src/core/inject/patch.ts";
+import { injectPod } from "../../src/core/inject/patch.ts";
+import type { Policy } from "../../src/core/inject/policy.ts";
 import { isFailure } from "../../src/core/run/exit.ts";
 import { accessIn, parseKubeconfig } from "../../src/kube/api/kubeconfig.ts";
 import { createEventReader } from "../../src/kube/api/watch-events.ts";

@@ -1,6 +1,6 @@
 import { applyPatch, type Operation } from "rfc6902";
-import type { Access } from "../../src/kube/api/access.ts";
 import { type ApiClient, createApiClient } from "../../src/kube/api/client.ts";
+import type { Access } from "../../src/kube/api/identity.ts";
 
 /** What a stream's other end does: the API server, with a kubelet behind it. */
 export interface StreamEnd {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { commands } from "../../src/commands.ts";
+import type { Environment } from "../../src/core/base/environment.ts";
 import { describeTool, overview } from "../../src/core/cli/help.ts";
 import { toolNames } from "../../src/core/cli/names.ts";
-import type { Environment } from "../../src/core/cli/option.ts";
 import { personalities } from "../../src/personalities/personalities.ts";
 import type { Personality } from "../../src/personalities/personality.ts";
 

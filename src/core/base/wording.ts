@@ -1,4 +1,4 @@
-import type { ListeningSocket } from "../status/snapshot.ts";
+import type { ListeningSocket } from "../status/sockets.ts";
 
 /** `127.0.0.1:8080`, `[::]:80`, `unix:/path.sock`. */
 export function describeAddress({ address, port }: Pick<ListeningSocket, "address" | "port">): string {

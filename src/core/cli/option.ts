@@ -1,10 +1,9 @@
 import { formatDuration } from "../base/duration.ts";
+import type { Environment } from "../base/environment.ts";
 import { hidden, redactUrls } from "../base/redact.ts";
 import { EXIT, Failure } from "../run/exit.ts";
 import { isServiceLink } from "./service-links.ts";
 import { type Syntax, splitBy, unexpected } from "./syntax.ts";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** An environment variable that sets an option: ebb's own (`EBB_...`), or another tool's, read as that tool reads it. */
 export interface Variable {

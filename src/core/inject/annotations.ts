@@ -4,9 +4,10 @@ import { boolean, splitBy } from "../cli/syntax.ts";
 import { sidecarNames } from "../sidecars/registry.ts";
 import { STATUS } from "./marks.ts";
 import { mismatch, optionNamed, podOptionFlags, problemOf } from "./options.ts";
-import type { Remark } from "./patch.ts";
 import { annotationField } from "./pod.ts";
+import type { Remark } from "./remark.ts";
 import { NATIVE } from "./status.ts";
+import type { Wishes } from "./wishes.ts";
 
 const PREFIX = "ebb.dev/";
 
@@ -48,22 +49,6 @@ const ownNames = ["inject", "containers", "sidecars", "entrypoint", "native"];
 const ofReaper = /^ebb\.dev\/reap($|-(exec|quit|patience)\..)/;
 
 type Annotations = Readonly<Record<string, unknown>>;
-
-/** What a pod's annotations say. */
-export interface Wishes {
-  /** The containers to put ebb into; undefined: it does not say. */
-  readonly containers: readonly string[] | undefined;
-  /** Containers that are no app, whatever they are called. */
-  readonly sidecars: readonly string[];
-  /** The value by option's flag: of all containers, and by container. */
-  readonly options: ReadonlyMap<string, string>;
-  readonly own: ReadonlyMap<string, ReadonlyMap<string, string>>;
-  /** What images start: of all containers without a command, and by container. */
-  readonly entrypoint: readonly string[] | undefined;
-  readonly entrypoints: ReadonlyMap<string, readonly string[]>;
-  readonly problems: readonly Remark[];
-  readonly warnings: readonly Remark[];
-}
 
 /** Whether the pod asks for ebb: yes, no, undefined: it does not say; or what is wrong with what it says. */
 export function readAsked(annotations: Annotations): boolean | undefined | Remark {

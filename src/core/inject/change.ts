@@ -1,14 +1,15 @@
 import { type JsonObject, objectOf, withField } from "../base/json.ts";
 import { sidecarIn } from "../sidecars/containers.ts";
-import { chooseContainers, type Told } from "./containers.ts";
+import { chooseContainers } from "./containers.ts";
+import type { Context, Told } from "./context.ts";
 import { proxyHook, serves } from "./hooks.ts";
 import { installContainer } from "./install.ts";
 import { STATUS } from "./marks.ts";
 import { surroundingsOf } from "./network.ts";
 import { chooseOptions } from "./options.ts";
-import { type AppPart, type Context, changed, type Part, planPart, statusOf } from "./part.ts";
-import type { Remark } from "./patch.ts";
+import { type AppPart, changed, type Part, planPart, statusOf } from "./part.ts";
 import type { Pod } from "./pod.ts";
+import type { Remark } from "./remark.ts";
 import { rivals } from "./several.ts";
 import { NATIVE, type Status } from "./status.ts";
 import { annotationsVolume, ebbMount, ebbVolume, volumeNames, volumesOf } from "./volumes.ts";

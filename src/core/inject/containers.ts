@@ -1,10 +1,11 @@
 import { isSidecar, withoutTag } from "../sidecars/containers.ts";
-import type { Wishes } from "./annotations.ts";
 import { type Starter, starterOf, wrap } from "./command.ts";
+import type { Told } from "./context.ts";
 import { listed, missing, unknownSidecars } from "./names.ts";
-import type { Policy, Remark } from "./patch.ts";
 import { annotationField, type Container, type Pod } from "./pod.ts";
-import type { ContainerStatus, Known } from "./status.ts";
+import type { Remark } from "./remark.ts";
+import type { ContainerStatus } from "./status.ts";
+import type { Wishes } from "./wishes.ts";
 
 /** A container that ebb is to start, and how its command is then. */
 export interface Chosen {
@@ -49,12 +50,6 @@ export function chooseContainers(pod: Pod, told: Told): Choice {
       ...decided.flatMap((one) => (one.kind === "leave" ? [one.warning] : [])),
     ],
   };
-}
-
-export interface Told {
-  readonly wishes: Wishes;
-  readonly policy: Policy;
-  readonly known: Known;
 }
 
 interface Wanted {

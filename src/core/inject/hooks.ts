@@ -4,11 +4,11 @@ import { sidecarIn } from "../sidecars/containers.ts";
 import { kindOf } from "../sidecars/registry.ts";
 import { EBB } from "./command.ts";
 import type { Chosen } from "./containers.ts";
+import type { Context } from "./context.ts";
 import { hasOwnProxy } from "./network.ts";
 import { type OptionValues, variablesOf } from "./options.ts";
-import type { Context } from "./part.ts";
-import type { Remark } from "./patch.ts";
 import type { Container, Pod } from "./pod.ts";
+import type { Remark } from "./remark.ts";
 import { mountInTheWay } from "./volumes.ts";
 
 /** How a container that ebb starts drains when its pod leaves. */

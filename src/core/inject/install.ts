@@ -2,8 +2,8 @@ import { type JsonObject, valueAt } from "../base/json.ts";
 import { parseQuantity } from "../cluster/quantity.ts";
 import { EBB_FOLDER } from "./command.ts";
 import { INSTALL } from "./marks.ts";
-import type { Policy } from "./patch.ts";
 import { type Amounts, freeName, type Pod } from "./pod.ts";
+import type { Policy } from "./policy.ts";
 import { installCommand } from "./status.ts";
 
 /** The init container that copies ebb into a volume. Its image's user is 65532 (Dockerfile.distroless). */

@@ -1,8 +1,8 @@
 import { nearest } from "../cli/suggestion.ts";
 import { isSidecar } from "../sidecars/containers.ts";
-import type { Wishes } from "./annotations.ts";
-import type { Remark } from "./patch.ts";
 import { annotationField, type Pod } from "./pod.ts";
+import type { Remark } from "./remark.ts";
+import type { Wishes } from "./wishes.ts";
 
 // Names of containers in annotations.
 

@@ -1,6 +1,6 @@
 import { objectOf } from "../base/json.ts";
-import type { Remark } from "./patch.ts";
 import type { Pod } from "./pod.ts";
+import type { Remark } from "./remark.ts";
 
 /** Why ebb cannot run there. */
 export function otherSystem({ spec }: Pod): Remark | undefined {

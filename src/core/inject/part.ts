@@ -1,22 +1,14 @@
 import { type JsonObject, withField } from "../base/json.ts";
-import type { Chosen, Told } from "./containers.ts";
+import type { Chosen } from "./containers.ts";
+import type { Context } from "./context.ts";
 import { DEFAULT_GRACE, hookOf, type Leaving, planHook } from "./hooks.ts";
-import { hasOwnProxy, type Surroundings, strangersOnly } from "./network.ts";
+import { hasOwnProxy, strangersOnly } from "./network.ts";
 import { chooseOptions, type OptionValues, variableOf, variablesOf } from "./options.ts";
-import type { Remark } from "./patch.ts";
-import type { Container, Pod } from "./pod.ts";
+import type { Container } from "./pod.ts";
+import type { Remark } from "./remark.ts";
 import type { ContainerStatus } from "./status.ts";
 import { deafTo, stopSignalOf } from "./stop-signal.ts";
-import { ebbMount, mountInTheWay, placeOfAnnotations, type VolumeNames, type Volumes } from "./volumes.ts";
-
-/** What is planned for all containers of a pod alike. */
-export interface Context {
-  readonly pod: Pod;
-  readonly told: Told;
-  readonly surroundings: Surroundings;
-  readonly names: VolumeNames;
-  readonly volumes: Volumes;
-}
+import { ebbMount, mountInTheWay, placeOfAnnotations } from "./volumes.ts";
 
 /** A container's variable, as a manifest has it. */
 interface Variable {

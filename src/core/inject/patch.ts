@@ -7,29 +7,10 @@ import { planChange } from "./change.ts";
 import { STATUS } from "./marks.ts";
 import { otherSystem } from "./other-system.ts";
 import { annotationField, checkPod, type Pod } from "./pod.ts";
+import type { Policy } from "./policy.ts";
+import type { Remark } from "./remark.ts";
 import { removeEbb } from "./remove.ts";
 import { type Former, readStatus, takeOut } from "./status.ts";
-
-/** How pods are changed, besides what their own annotations say. */
-export interface Policy {
-  /** The image that has ebb as /ebb. */
-  readonly image: string;
-  readonly imagePullPolicy?: "Always" | "IfNotPresent" | "Never" | undefined;
-  /** Pods that do not ask for it are changed too; one that says no never is. */
-  readonly all: boolean;
-  /** Whether an init container copies ebb into the pod, or its image is mounted. */
-  readonly volume: "emptyDir" | "image";
-  /** Options of `ebb run` by their flags (`drain`), as their variables would have them; a pod's annotations come first. */
-  readonly options: ReadonlyMap<string, string>;
-  /** What an image starts, by the container's name, or by the image with its tag or without. */
-  readonly entrypoints: ReadonlyMap<string, readonly string[]>;
-}
-
-/** Something to say of a field of the pod: `spec.containers[0].command`, `metadata.annotations[ebb.dev/drain]`. */
-export interface Remark {
-  readonly field: string;
-  readonly message: string;
-}
 
 /** What came of it. A pod asks for it by its annotation; others are taken by `all` alone. */
 export type Injection = { readonly asked: boolean; readonly warnings: readonly Remark[] } & (

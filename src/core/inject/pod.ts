@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { describePath, type Path, valueAt } from "../base/json.ts";
-import type { Remark } from "./patch.ts";
+import type { Remark } from "./remark.ts";
 
 // A pod's fields that ebb reads or adds to. The API server checks all others, and knows more of these.
 

@@ -1,8 +1,8 @@
 import { type JsonObject, objectOf } from "../base/json.ts";
 import { EBB } from "./command.ts";
 import { STATUS } from "./marks.ts";
-import type { Remark } from "./patch.ts";
 import { checkPod, type Pod } from "./pod.ts";
+import type { Remark } from "./remark.ts";
 import { readStatus, takeOut } from "./status.ts";
 
 /** What comes of taking ebb out of a pod. undefined: ebb never changed it. */

@@ -3,8 +3,8 @@ import { type JsonObject, objectOf, withField, withoutField } from "../base/json
 import { EBB, EBB_FOLDER, unwrap } from "./command.ts";
 import { INSTALL, STATUS } from "./marks.ts";
 import { optionNamed, problemOf } from "./options.ts";
-import type { Remark } from "./patch.ts";
 import { annotationField, type Container, type Mount, type Pod } from "./pod.ts";
+import type { Remark } from "./remark.ts";
 import { annotationFolders } from "./volumes.ts";
 
 /** The annotation that names the sidecars of a pod that are native, for `auto`: no injector's may say it. */

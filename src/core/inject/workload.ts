@@ -1,5 +1,5 @@
 import { describePath, isObject, type JsonObject, listOf, objectOf, type Path, textOf, valueAt } from "../base/json.ts";
-import type { Remark } from "./patch.ts";
+import type { Remark } from "./remark.ts";
 
 /** A pod, or the template of pods, in an object of Kubernetes. */
 export interface PodPlace {

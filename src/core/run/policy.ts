@@ -1,7 +1,7 @@
 import type { injectionOptions } from "../cli/cluster/injection-options.ts";
 import type { Values } from "../cli/option.ts";
 import { settingProblems } from "../inject/options.ts";
-import type { Policy } from "../inject/patch.ts";
+import type { Policy } from "../inject/policy.ts";
 import { EXIT, Failure } from "./exit.ts";
 
 /**

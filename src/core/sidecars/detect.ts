@@ -1,5 +1,5 @@
 import type { HttpTarget } from "../base/address.ts";
-import type { Environment } from "../cli/option.ts";
+import type { Environment } from "../base/environment.ts";
 import { isServiceLink } from "../cli/service-links.ts";
 import type { Annotations, PodFacts } from "./kind.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";

@@ -1,7 +1,7 @@
 import type { HttpTarget } from "../base/address.ts";
+import type { Environment } from "../base/environment.ts";
 import type { Header } from "../base/http-message.ts";
 import type { JsonObject } from "../base/json.ts";
-import type { Environment } from "../cli/option.ts";
 import type { Inbound } from "../envoy/inbound.ts";
 import type { Probe } from "./probe.ts";
 

@@ -1,7 +1,8 @@
 import { counted, describeAddress } from "../base/wording.ts";
 import type { Stranger } from "../sidecars/ownership/proof.ts";
 import { kindOf } from "../sidecars/registry.ts";
-import type { EnvoyStatus, Finding, ProcessesStatus, SidecarStatus, Snapshot, SocketsStatus } from "./snapshot.ts";
+import type { EnvoyStatus, Finding, ProcessesStatus, SidecarStatus, Snapshot } from "./snapshot.ts";
+import type { SocketsStatus } from "./sockets.ts";
 
 type Seen = Omit<Snapshot, "findings" | "version" | "time">;
 

@@ -1,4 +1,4 @@
-import type { Counts, ListeningSocket, SocketsStatus } from "./snapshot.ts";
+import type { Counts, ListeningSocket, SocketsStatus } from "./sockets.ts";
 
 /** The texts of /proc/net/tcp, tcp6 and unix; undefined: not there. */
 export interface SocketTables {

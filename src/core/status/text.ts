@@ -2,15 +2,8 @@ import { formatDuration } from "../base/duration.ts";
 import { oneLine } from "../base/text.ts";
 import { counted, describeAddress } from "../base/wording.ts";
 import { describeInFlight } from "./findings.ts";
-import type {
-  Counts,
-  EnvoyStatus,
-  ListeningSocket,
-  ProcessesStatus,
-  ProcessStatus,
-  SidecarStatus,
-  Snapshot,
-} from "./snapshot.ts";
+import type { EnvoyStatus, ProcessesStatus, ProcessStatus, SidecarStatus, Snapshot } from "./snapshot.ts";
+import type { Counts, ListeningSocket } from "./sockets.ts";
 
 /** A snapshot for people, one line an entry. */
 export function statusLines(snapshot: Snapshot): readonly string[] {

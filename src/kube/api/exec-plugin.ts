@@ -4,7 +4,7 @@ import { SIG } from "../../core/run/signal.ts";
 import { MiB, readStreamWithin } from "../../system/input.ts";
 import { kill } from "../../system/process/child.ts";
 import { deadline } from "../../system/timer.ts";
-import type { Identity } from "./access.ts";
+import type { Identity } from "./identity.ts";
 import { type Environment, startingEnvironment } from "./proxy.ts";
 
 // client.authentication.k8s.io: a program that says who one is (aws eks get-token, gke-gcloud-auth-plugin, kubelogin, ...).

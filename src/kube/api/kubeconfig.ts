@@ -7,8 +7,8 @@ import { redactUrl } from "../../core/base/redact.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { MiB, readFileWithin, readPathWithin } from "../../system/input.ts";
 import type { Log } from "../../system/output/log.ts";
-import type { Access, Identity, Surroundings } from "./access.ts";
 import { type Exec, execSchema, identityByPlugin, type Plugin } from "./exec-plugin.ts";
+import type { Access, Identity, Surroundings } from "./identity.ts";
 import { proxyFor, startingEnvironment } from "./proxy.ts";
 
 // A kubeconfig as client-go reads it (tools/clientcmd/api/v1/types.go): several files are one, the first to say something

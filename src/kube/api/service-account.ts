@@ -1,7 +1,7 @@
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { readIfThere } from "../../system/file.ts";
 import { MiB, readFileWithin } from "../../system/input.ts";
-import type { Access, Surroundings } from "./access.ts";
+import type { Access, Surroundings } from "./identity.ts";
 
 /** Where the kubelet puts it (kubernetes.io/docs/tasks/run-application/access-api-from-pod). */
 export const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";

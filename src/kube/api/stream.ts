@@ -1,6 +1,6 @@
 import { createQueue } from "../../system/queue.ts";
-import type { Access } from "./access.ts";
 import { ApiError } from "./api-error.ts";
+import type { Access } from "./identity.ts";
 import { unanswered } from "./unanswered.ts";
 
 /** A WebSocket to the API server; `using` it. */

@@ -1,6 +1,6 @@
 import { redactUrl, redactUrls } from "../../core/base/redact.ts";
-import type { Access } from "./access.ts";
 import { ApiError } from "./api-error.ts";
+import type { Access } from "./identity.ts";
 
 /** What was asked, as messages name it. */
 export interface Asked {

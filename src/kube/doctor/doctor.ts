@@ -1,8 +1,8 @@
+import type { Environment } from "../../core/base/environment.ts";
 import { type JsonObject, listOf, objectOf, textOf } from "../../core/base/json.ts";
 import { oneLine } from "../../core/base/text.ts";
 import { counted } from "../../core/base/wording.ts";
 import type { DoctorSettings } from "../../core/cli/cluster/doctor-options.ts";
-import type { Environment } from "../../core/cli/option.ts";
 import {
   type Finding,
   namespaceFinding,

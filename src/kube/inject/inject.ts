@@ -1,7 +1,8 @@
 import { isatty } from "node:tty";
+import type { Environment } from "../../core/base/environment.ts";
 import { oneLine, printable } from "../../core/base/text.ts";
-import type { Environment } from "../../core/cli/option.ts";
-import { injectPod, type Policy, removeFromPod } from "../../core/inject/patch.ts";
+import { injectPod, removeFromPod } from "../../core/inject/patch.ts";
+import type { Policy } from "../../core/inject/policy.ts";
 import { EXIT, Failure, INJECT_EXIT } from "../../core/run/exit.ts";
 import { writeContent } from "../../system/output/content.ts";
 import { writeStreamed } from "../../system/output/output.ts";

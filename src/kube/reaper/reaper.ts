@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { version } from "../../../package.json";
+import type { Environment } from "../../core/base/environment.ts";
 import { redactUrl } from "../../core/base/redact.ts";
 import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
-import type { Environment } from "../../core/cli/option.ts";
 import type { MeansKind } from "../../core/reap/means.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
 import { choiceOf, REAP, type ReapPolicy } from "../../core/reap/policy.ts";

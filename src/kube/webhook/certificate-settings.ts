@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import type { Environment } from "../../core/base/environment.ts";
 import type { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
-import type { Environment, Values } from "../../core/cli/option.ts";
+import type { Values } from "../../core/cli/option.ts";
 import type { Log } from "../../system/output/log.ts";
 import { connect } from "../api/client.ts";
 import type { CertificateSettings } from "../certificates/certificates.ts";

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { formatDuration } from "../../core/base/duration.ts";
 import { roomFor } from "../../core/cluster/webhook-memory.ts";
-import type { Policy } from "../../core/inject/patch.ts";
 import { NAMESPACE_PATH, PATH } from "../../core/inject/paths.ts";
+import type { Policy } from "../../core/inject/policy.ts";
 import type { Log } from "../../system/output/log.ts";
 import { nameOf, ownerOf } from "./admission.ts";
 import type { BrokenStatus, HttpsHandlers } from "./https.ts";

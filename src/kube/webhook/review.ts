@@ -1,4 +1,4 @@
-import type { Policy } from "../../core/inject/patch.ts";
+import type { Policy } from "../../core/inject/policy.ts";
 import { admit, type Decision } from "./admission.ts";
 import { type AdmissionRequest, readReview, type Written, writeReview } from "./admission-review.ts";
 

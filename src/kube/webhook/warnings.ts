@@ -1,6 +1,6 @@
 import { oneLine } from "../../core/base/text.ts";
 import { counted } from "../../core/base/wording.ts";
-import type { Remark } from "../../core/inject/patch.ts";
+import type { Remark } from "../../core/inject/remark.ts";
 
 /**
  * What the API server shows of warnings: 256 characters of each, where all of them have more than 4,096 (k8s.io/apiserver,

@@ -1,9 +1,10 @@
 import { X509Certificate } from "node:crypto";
 import { version } from "../../../package.json";
+import type { Environment } from "../../core/base/environment.ts";
 import type { DoctorSettings } from "../../core/cli/cluster/doctor-options.ts";
 import type { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
-import type { Environment, Values } from "../../core/cli/option.ts";
-import type { Policy } from "../../core/inject/patch.ts";
+import type { Values } from "../../core/cli/option.ts";
+import type { Policy } from "../../core/inject/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { MiB, readPathWithin } from "../../system/input.ts";
 import type { Log } from "../../system/output/log.ts";

@@ -1,5 +1,5 @@
+import type { Environment } from "../../core/base/environment.ts";
 import { oneLine } from "../../core/base/text.ts";
-import type { Environment } from "../../core/cli/option.ts";
 import { atExit } from "../process/exit.ts";
 import { isTerminal } from "./live.ts";
 import { writeControl, writeStreamed } from "./output.ts";

@@ -1,4 +1,4 @@
-import type { Environment } from "../../core/cli/option.ts";
+import type { Environment } from "../../core/base/environment.ts";
 import type { Settings } from "../../core/cli/options.ts";
 import {
   type Detection,

@@ -1,5 +1,5 @@
 import { formatDuration, toTenths } from "../../core/base/duration.ts";
-import type { Environment } from "../../core/cli/option.ts";
+import type { Environment } from "../../core/base/environment.ts";
 import type { Settings } from "../../core/cli/options.ts";
 import { describeProbe, type Probe } from "../../core/sidecars/probe.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Environment } from "../../../src/core/base/environment.ts";
 import { type Call, expectNoOperands, readCommandCall, readOperandCall } from "../../../src/core/cli/call.ts";
-import { type Environment, optional, unknownVariables } from "../../../src/core/cli/option.ts";
+import { optional, unknownVariables } from "../../../src/core/cli/option.ts";
 import { options, pickOptions } from "../../../src/core/cli/options.ts";
 import { Failure } from "../../../src/core/run/exit.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { Environment } from "../../../src/core/base/environment.ts";
 import { readCommandCall } from "../../../src/core/cli/call.ts";
-import type { Environment } from "../../../src/core/cli/option.ts";
 import { type OptionName, options, pickOptions, type Settings } from "../../../src/core/cli/options.ts";
 import { describeProbe } from "../../../src/core/sidecars/probe.ts";
 import { describeQuit } from "../../../src/core/sidecars/quit.ts";

@@ -1,4 +1,5 @@
-import { type Injection, injectPod, type Policy } from "../../../src/core/inject/patch.ts";
+import { type Injection, injectPod } from "../../../src/core/inject/patch.ts";
+import type { Policy } from "../../../src/core/inject/policy.ts";
 
 export const policy: Policy = {
   image: "registry.example.com/ebb:0.1.0",

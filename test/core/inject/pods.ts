@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Policy } from "../../../src/core/inject/patch.ts";
+import type { Policy } from "../../../src/core/inject/policy.ts";
 import type { Loose } from "./injection.ts";
 
 /** Fields that ebb has never heard of. */

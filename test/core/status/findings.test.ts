@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { findingsOf } from "../../../src/core/status/findings.ts";
-import type { EnvoyStatus, ListeningSocket, ProcessesStatus, Snapshot } from "../../../src/core/status/snapshot.ts";
+import type { EnvoyStatus, ProcessesStatus, Snapshot } from "../../../src/core/status/snapshot.ts";
+import type { ListeningSocket } from "../../../src/core/status/sockets.ts";
 import { agentSocket, appSocket, envoy, istio, processes, snapshot } from "./snapshots.ts";
 
 const withEnvoy = (more: Partial<EnvoyStatus>): Partial<Snapshot> => ({

@@ -1,10 +1,5 @@
-import type {
-  EnvoyStatus,
-  ListeningSocket,
-  ProcessesStatus,
-  SidecarStatus,
-  Snapshot,
-} from "../../../src/core/status/snapshot.ts";
+import type { EnvoyStatus, ProcessesStatus, SidecarStatus, Snapshot } from "../../../src/core/status/snapshot.ts";
+import type { ListeningSocket } from "../../../src/core/status/sockets.ts";
 
 /** A pod where nothing stands out, to be changed by each test. */
 export const envoy: EnvoyStatus = {

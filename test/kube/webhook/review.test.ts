@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { applyPatch, type Operation } from "rfc6902";
-import { injectPod, type Policy } from "../../../src/core/inject/patch.ts";
+import { injectPod } from "../../../src/core/inject/patch.ts";
+import type { Policy } from "../../../src/core/inject/policy.ts";
 import { nameOf, ownerOf } from "../../../src/kube/webhook/admission.ts";
 import { type Review, review } from "../../../src/kube/webhook/review.ts";
 

@@ -1,4 +1,4 @@
-import type { AboutFlag, Choice, CompletedCommand } from "./completion.ts";
+import type { AboutFlag, Choice, CompletedCommand } from "./spec.ts";
 
 type Arm = readonly [text: string, pattern: string];
 

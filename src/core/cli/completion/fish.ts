@@ -1,4 +1,4 @@
-import type { AboutFlag, Choice, CompletedCommand, CompletedFlag } from "./completion.ts";
+import type { AboutFlag, Choice, CompletedCommand, CompletedFlag } from "./spec.ts";
 
 /** For fish 3 or newer. */
 export function fishScript(commands: readonly CompletedCommand[], about: readonly AboutFlag[]): string {

@@ -1,4 +1,4 @@
-import type { AboutFlag, Choice, CompletedCommand, CompletedFlag } from "./completion.ts";
+import type { AboutFlag, Choice, CompletedCommand, CompletedFlag } from "./spec.ts";
 
 /** As a file _ebb in $fpath, or sourced after compinit. */
 export function zshScript(commands: readonly CompletedCommand[], about: readonly AboutFlag[]): string {

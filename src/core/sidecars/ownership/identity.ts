@@ -1,6 +1,6 @@
+import type { Environment } from "../../base/environment.ts";
 import { excerpt } from "../../base/http-message.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../../base/json.ts";
-import type { Environment } from "../../cli/option.ts";
 import type { EnvoyNode, PodIdentity } from "../kind.ts";
 
 /** envoyproxy.io, api-v3/admin/v3/server_info.proto. */

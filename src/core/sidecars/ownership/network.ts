@@ -1,4 +1,4 @@
-import type { Environment } from "../../cli/option.ts";
+import type { Environment } from "../../base/environment.ts";
 import { networkByHosts } from "./hosts-file.ts";
 
 /** Whose network namespace this is: the pod's own, its node's, or that cannot be told. */

@@ -1,0 +1,21 @@
+import type { Surroundings } from "./network.ts";
+import type { Pod } from "./pod.ts";
+import type { Policy } from "./policy.ts";
+import type { Known } from "./status.ts";
+import type { VolumeNames, Volumes } from "./volumes.ts";
+import type { Wishes } from "./wishes.ts";
+
+/** What is planned for all containers of a pod alike. */
+export interface Context {
+  readonly pod: Pod;
+  readonly told: Told;
+  readonly surroundings: Surroundings;
+  readonly names: VolumeNames;
+  readonly volumes: Volumes;
+}
+
+export interface Told {
+  readonly wishes: Wishes;
+  readonly policy: Policy;
+  readonly known: Known;
+}

@@ -1,13 +1,13 @@
 import type { Command, Invocation } from "../command.ts";
 import { type Call, readOperandCall } from "../core/cli/call.ts";
 import { injectionOptions } from "../core/cli/cluster/injection-options.ts";
+import { policyOf } from "../core/cli/cluster/injection-policy.ts";
 import { list, option } from "../core/cli/option.ts";
 import { pickOptions } from "../core/cli/options.ts";
 import { expandShortFlags } from "../core/cli/short-flags.ts";
 import { anyText, boolean } from "../core/cli/syntax.ts";
 import type { Policy } from "../core/inject/policy.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
-import { policyOf } from "../core/run/policy.ts";
 
 const options = {
   filename: list({

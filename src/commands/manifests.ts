@@ -1,5 +1,6 @@
 import type { Command, Invocation } from "../command.ts";
 import { type Call, readOperandCall } from "../core/cli/call.ts";
+import { policyOf } from "../core/cli/cluster/injection-policy.ts";
 import {
   ofOwnCa,
   ofReaperAlone,
@@ -10,7 +11,6 @@ import {
 } from "../core/cli/cluster/installation-options.ts";
 import { nearest } from "../core/cli/suggestion.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
-import { policyOf } from "../core/run/policy.ts";
 import type { Component, Installation } from "../kube/manifests/installation.ts";
 import { writeContent } from "../system/output/content.ts";
 

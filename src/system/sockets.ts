@@ -1,6 +1,6 @@
 import { remember } from "../core/base/remember.ts";
+import type { SocketTables } from "../core/proc/net.ts";
 import { type Listener, listenersIn } from "../core/sidecars/detect.ts";
-import type { SocketTables } from "../core/status/proc-net.ts";
 import { readIfThere } from "./file.ts";
 import type { Log } from "./output/log.ts";
 import { native } from "./process/native.ts";

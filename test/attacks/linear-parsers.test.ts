@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { parseDuration } from "../../src/core/base/duration.ts";
 import { createAnswerReader, parseAnswer } from "../../src/core/base/http-message.ts";
-import { labelSelector } from "../../src/core/cluster/label-selector.ts";
+import { labelSelector } from "../../src/core/cli/cluster/label-selector.ts";
 import { parseQuantity } from "../../src/core/cluster/quantity.ts";
 import { countInbound } from "../../src/core/envoy/clusters.ts";
 import { groupNames } from "../../src/core/envoy/name-groups.ts";

@@ -6,11 +6,11 @@ import { parseBoundListeners, parseListenerDump, parseServerInfo } from "../../s
 import { createLineReader, LONGEST_LINE } from "../../src/core/envoy/lines.ts";
 import { groupNames } from "../../src/core/envoy/name-groups.ts";
 import { createStatsReader, parseStats } from "../../src/core/envoy/stats.ts";
+import { socketsOf } from "../../src/core/proc/net.ts";
 import { listenersIn, parseAnnotations } from "../../src/core/sidecars/detect.ts";
 import { identityOf, parseNode } from "../../src/core/sidecars/ownership/identity.ts";
 import { networkOf } from "../../src/core/sidecars/ownership/network.ts";
 import { inboundOf } from "../../src/core/sidecars/registry.ts";
-import { socketsOf } from "../../src/core/status/proc-net.ts";
 import { parseProcess } from "../../src/core/status/proc-pid.ts";
 import { clusterGrammars } from "./cluster-grammars.ts";
 import { readByLlhttp } from "./llhttp.ts";

@@ -1,7 +1,7 @@
-import type { ListeningSocket } from "../status/sockets.ts";
+
 
 /** `127.0.0.1:8080`, `[::]:80`, `unix:/path.sock`. */
-export function describeAddress({ address, port }: Pick<ListeningSocket, "address" | "port">): string {
+export function describeAddress({ address, port }: { readonly address: string; readonly port: number | null }): string {
   if (port === null) return `unix:${address}`;
   return `${address.includes(":") ? `[${address}]` : address}:${port}`;
 }

@@ -1,8 +1,8 @@
 import { formatDuration } from "../base/duration.ts";
 import type { Environment } from "../base/environment.ts";
 import { hidden, redactUrls } from "../base/redact.ts";
+import { isServiceLink } from "../base/service-links.ts";
 import { EXIT, Failure } from "../run/exit.ts";
-import { isServiceLink } from "./service-links.ts";
 import { type Syntax, splitBy, unexpected } from "./syntax.ts";
 
 /** An environment variable that sets an option: ebb's own (`EBB_...`), or another tool's, read as that tool reads it. */

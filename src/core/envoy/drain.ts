@@ -1,8 +1,7 @@
 import { counted } from "../base/wording.ts";
-import { inboundDrain } from "../sidecars/kind.ts";
 import type { Directions } from "./directions.ts";
 import type { InFlight, Side } from "./in-flight.ts";
-import type { Inbound } from "./inbound.ts";
+import { type Inbound, inboundDrain } from "./inbound.ts";
 import { isOwnPort } from "./stats.ts";
 
 /**

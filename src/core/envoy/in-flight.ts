@@ -1,4 +1,4 @@
-import type { SocketTables } from "../status/proc-net.ts";
+import type { SocketTables } from "../proc/net.ts";
 import type { Inbound } from "./inbound.ts";
 import { countAccepted } from "./sockets.ts";
 import { countInFlight, isStatistics, listenersIn, parseStats, portOf, type Stats } from "./stats.ts";

@@ -7,3 +7,6 @@ export interface Inbound {
   /** Whether nothing comes in elsewhere: a listener on another port, whose direction cannot be learned, is outbound then. */
   readonly isAllOfIt: boolean;
 }
+
+/** Beside an app outbound must go on (istio#51855); skip_exit: the listeners keep accepting (Envoy, listeners_handler.cc). */
+export const inboundDrain = "/drain_listeners?graceful&inboundonly&skip_exit";

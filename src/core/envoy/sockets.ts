@@ -1,4 +1,4 @@
-import { established, type SocketTables, type TcpSocket } from "../status/proc-net.ts";
+import { established, type SocketTables, type TcpSocket } from "../proc/net.ts";
 
 /**
  * The connections that the proxy has accepted on these ports, idle ones too, from the pod's /proc/net/tcp and tcp6. Undefined

@@ -1,10 +1,10 @@
 import { describeTarget, type HttpTarget } from "../base/address.ts";
 import { parseDuration } from "../base/duration.ts";
-import type { SocketTables } from "../status/proc-net.ts";
-import type { EnvoyStatus, ListenerStatus } from "../status/snapshot.ts";
+import type { SocketTables } from "../proc/net.ts";
 import { countInbound } from "./clusters.ts";
 import { type DumpedListener, directionsOf } from "./directions.ts";
 import { scopeOf } from "./drain.ts";
+import type { EnvoyStatus, ListenerStatus } from "./envoy-status.ts";
 import { inFlightOf, readStats } from "./in-flight.ts";
 import type { Inbound } from "./inbound.ts";
 import type { BoundListener, ServerInfo } from "./json.ts";

@@ -1,4 +1,4 @@
-import { parseWords } from "../cli/cluster/injection-options.ts";
+import { parseWords } from "../base/words.ts";
 import { nearest } from "../cli/suggestion.ts";
 import { boolean, splitBy } from "../cli/syntax.ts";
 import { sidecarNames } from "../sidecars/registry.ts";

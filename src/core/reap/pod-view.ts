@@ -168,6 +168,7 @@ function messageOf({ message }: JsonObject): { readonly message?: string } {
 export function timeOf(value: unknown): number | undefined {
   if (typeof value !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value))
     return undefined;
+  // biome-ignore lint/style/noRestrictedGlobals: to read a time needs no clock
   const ms = Date.parse(value);
   return Number.isNaN(ms) ? undefined : ms;
 }

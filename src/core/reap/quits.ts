@@ -1,6 +1,6 @@
 import type { HttpTarget } from "../base/address.ts";
 import { hidden, redactUrl } from "../base/redact.ts";
-import { parseWords } from "../cli/cluster/injection-options.ts";
+import { parseWords } from "../base/words.ts";
 import { positive, unexpected } from "../cli/syntax.ts";
 import type { Annotations } from "../sidecars/kind.ts";
 import { planSidecars } from "../sidecars/plan.ts";

@@ -1,8 +1,8 @@
+import { inboundDrain } from "../envoy/inbound.ts";
 import type { Fact } from "./fact.ts";
 import {
   type Adjustment,
   type EnvoyNode,
-  inboundDrain,
   onPort,
   type PodFacts,
   type PodIdentity,

@@ -1,6 +1,6 @@
 import type { HttpTarget } from "../base/address.ts";
 import type { Environment } from "../base/environment.ts";
-import { isServiceLink } from "../cli/service-links.ts";
+import { isServiceLink } from "../base/service-links.ts";
 import type { Annotations, PodFacts } from "./kind.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";

@@ -1,10 +1,10 @@
 import { objectOf } from "../base/json.ts";
+import { inboundDrain } from "../envoy/inbound.ts";
 import type { Fact } from "./fact.ts";
 import {
   type Adjustment,
   type Annotations,
   type EnvoyNode,
-  inboundDrain,
   onPort,
   type PodFacts,
   type PodIdentity,

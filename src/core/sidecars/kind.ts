@@ -138,9 +138,6 @@ export interface SidecarKind {
   readonly reaping?: () => Reaping;
 }
 
-/** Beside an app outbound must go on (istio#51855); skip_exit: the listeners keep accepting (Envoy, listeners_handler.cc). */
-export const inboundDrain = "/drain_listeners?graceful&inboundonly&skip_exit";
-
 export function saysYes(value: string | undefined): boolean {
   return value !== undefined && /^(true|t|yes|y|1|on|enabled)$/i.test(value);
 }

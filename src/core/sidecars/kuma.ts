@@ -1,5 +1,6 @@
+import { inboundDrain } from "../envoy/inbound.ts";
 import type { Fact } from "./fact.ts";
-import { adminOn, type EnvoyNode, inboundDrain, type PodIdentity, type SidecarKind, splitAtLastDot } from "./kind.ts";
+import { adminOn, type EnvoyNode, type PodIdentity, type SidecarKind, splitAtLastDot } from "./kind.ts";
 
 /**
  * kuma-dp and Envoy. Readiness: app/kuma-dp/pkg/dataplane/readiness/component.go since 2.14, Envoy's own before. The admin

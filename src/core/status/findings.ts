@@ -1,8 +1,9 @@
 import { counted, describeAddress } from "../base/wording.ts";
+import type { EnvoyStatus } from "../envoy/envoy-status.ts";
+import type { SocketsStatus } from "../proc/sockets.ts";
 import type { Stranger } from "../sidecars/ownership/proof.ts";
 import { kindOf } from "../sidecars/registry.ts";
-import type { EnvoyStatus, Finding, ProcessesStatus, SidecarStatus, Snapshot } from "./snapshot.ts";
-import type { SocketsStatus } from "./sockets.ts";
+import type { Finding, ProcessesStatus, SidecarStatus, Snapshot } from "./snapshot.ts";
 
 type Seen = Omit<Snapshot, "findings" | "version" | "time">;
 

@@ -1,9 +1,10 @@
 import { formatDuration } from "../base/duration.ts";
 import { oneLine } from "../base/text.ts";
 import { counted, describeAddress } from "../base/wording.ts";
+import type { EnvoyStatus } from "../envoy/envoy-status.ts";
+import type { Counts, ListeningSocket } from "../proc/sockets.ts";
 import { describeInFlight } from "./findings.ts";
-import type { EnvoyStatus, ProcessesStatus, ProcessStatus, SidecarStatus, Snapshot } from "./snapshot.ts";
-import type { Counts, ListeningSocket } from "./sockets.ts";
+import type { ProcessesStatus, ProcessStatus, SidecarStatus, Snapshot } from "./snapshot.ts";
 
 /** A snapshot for people, one line an entry. */
 export function statusLines(snapshot: Snapshot): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Requirement } from "../../core/cluster/label-selector.ts";
+import type { Requirement } from "../../core/cli/cluster/label-selector.ts";
 import { ASK, STATUS } from "../../core/inject/marks.ts";
 import { NAMESPACE_PATH, PATH } from "../../core/inject/paths.ts";
 import { type Installation, type Manifest, metadataOf, nameOf, namespaceOf } from "./installation.ts";

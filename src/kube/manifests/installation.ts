@@ -1,4 +1,4 @@
-import type { Requirement } from "../../core/cluster/label-selector.ts";
+import type { Requirement } from "../../core/cli/cluster/label-selector.ts";
 import type { MeansKind } from "../../core/reap/means.ts";
 
 /** What is installed in a cluster, where, and under which names. */

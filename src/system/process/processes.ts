@@ -1,4 +1,4 @@
-import type { Owner } from "../../core/status/proc-net.ts";
+import type { Owner } from "../../core/proc/net.ts";
 import { type Process, type ProcessTable, parseProcess } from "../../core/status/proc-pid.ts";
 import { readIfThere } from "../file.ts";
 

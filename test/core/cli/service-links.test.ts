@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { commands } from "../../../src/commands.ts";
-import { isServiceLink } from "../../../src/core/cli/service-links.ts";
+import { isServiceLink } from "../../../src/core/base/service-links.ts";
 
 /** What the kubelet sets (pkg/kubelet/envvars/envvars.go) for a Service with two ports. */
 function linksOf(service: string, ip: string): readonly (readonly [string, string])[] {

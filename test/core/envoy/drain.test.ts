@@ -14,7 +14,7 @@ import {
   scopeOf,
   step,
 } from "../../../src/core/envoy/drain.ts";
-import { inboundDrain } from "../../../src/core/sidecars/kind.ts";
+import { inboundDrain } from "../../../src/core/envoy/inbound.ts";
 import { actionsOf } from "../run/machine.ts";
 
 const usual: Policy = { boundMs: 60_000, minMs: 5000, idle: 0, failsHealth: true, wasUp: false };

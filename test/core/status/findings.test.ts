@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import type { EnvoyStatus } from "../../../src/core/envoy/envoy-status.ts";
+import type { ListeningSocket } from "../../../src/core/proc/sockets.ts";
 import { findingsOf } from "../../../src/core/status/findings.ts";
-import type { EnvoyStatus, ProcessesStatus, Snapshot } from "../../../src/core/status/snapshot.ts";
-import type { ListeningSocket } from "../../../src/core/status/sockets.ts";
+import type { ProcessesStatus, Snapshot } from "../../../src/core/status/snapshot.ts";
 import { agentSocket, appSocket, envoy, istio, processes, snapshot } from "./snapshots.ts";
 
 const withEnvoy = (more: Partial<EnvoyStatus>): Partial<Snapshot> => ({

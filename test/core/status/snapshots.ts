@@ -1,5 +1,6 @@
-import type { EnvoyStatus, ProcessesStatus, SidecarStatus, Snapshot } from "../../../src/core/status/snapshot.ts";
-import type { ListeningSocket } from "../../../src/core/status/sockets.ts";
+import type { EnvoyStatus } from "../../../src/core/envoy/envoy-status.ts";
+import type { ListeningSocket } from "../../../src/core/proc/sockets.ts";
+import type { ProcessesStatus, SidecarStatus, Snapshot } from "../../../src/core/status/snapshot.ts";
 
 /** A pod where nothing stands out, to be changed by each test. */
 export const envoy: EnvoyStatus = {

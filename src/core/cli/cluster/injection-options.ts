@@ -1,4 +1,5 @@
 import { HIDDEN } from "../../base/redact.ts";
+import { parseWords } from "../../base/words.ts";
 import { optionNamed } from "../../inject/options.ts";
 import { list, option, optional } from "../option.ts";
 import { boolean, oneOf, syntax } from "../syntax.ts";
@@ -68,25 +69,6 @@ function parseEntrypoint(given: string): Entrypoint | undefined {
   const [, name = "", text = ""] = /^([^=]+)=(.+)$/s.exec(given) ?? [];
   const words = parseWords(text);
   return name === "" || words === undefined ? undefined : [name, words];
-}
-
-/** A command line: a JSON array of words, or words with blanks between them. No shell reads it: quotes would be parts of words. */
-export function parseWords(text: string): readonly string[] | undefined {
-  const words = text.trim().startsWith("[") ? parseArray(text) : plainWords(text);
-  return words !== undefined && words.length > 0 && words[0] !== "" ? words : undefined;
-}
-
-function plainWords(text: string): readonly string[] | undefined {
-  return /["'\\]/.test(text) ? undefined : text.split(/\s+/).filter((word) => word !== "");
-}
-
-function parseArray(text: string): readonly string[] | undefined {
-  try {
-    const words: unknown = JSON.parse(text);
-    return Array.isArray(words) && words.every((word) => typeof word === "string") ? words : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function parseSetting(given: string): readonly [option: string, value: string] | undefined {

@@ -1,8 +1,8 @@
 import { parseDuration } from "../../base/duration.ts";
-import { labelSelector, type Requirement } from "../../cluster/label-selector.ts";
 import { changed, list, type Options, option, optional } from "../option.ts";
 import { boolean, oneOf, type Syntax, syntax } from "../syntax.ts";
 import { injectionOptions } from "./injection-options.ts";
+import { labelSelector, type Requirement } from "./label-selector.ts";
 import { reaperOptions } from "./reaper-options.ts";
 import { webhookOptions } from "./webhook-options.ts";
 

@@ -1,10 +1,10 @@
-import { labelSelector } from "../../cluster/label-selector.ts";
 import { type MeansKind, meansKinds } from "../../reap/means.ts";
 import { EXIT, Failure } from "../../run/exit.ts";
 import { changed, list, option, optional, type Values } from "../option.ts";
 import { logging, options, pickOptions } from "../options.ts";
 import { boolean, duration, positive, splitBy, syntax, wholeNumber } from "../syntax.ts";
 import { injectionOptions } from "./injection-options.ts";
+import { labelSelector } from "./label-selector.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
 const isName = (given: string) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(given);

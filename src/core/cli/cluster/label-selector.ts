@@ -1,4 +1,4 @@
-import { type Syntax, syntax } from "../cli/syntax.ts";
+import { type Syntax, syntax } from "../syntax.ts";
 
 /** A label selector as Kubernetes objects have it; every requirement must hold. */
 export interface Requirement {

@@ -1,8 +1,8 @@
-import type { injectionOptions } from "../cli/cluster/injection-options.ts";
-import type { Values } from "../cli/option.ts";
-import { settingProblems } from "../inject/options.ts";
-import type { Policy } from "../inject/policy.ts";
-import { EXIT, Failure } from "./exit.ts";
+import { settingProblems } from "../../inject/options.ts";
+import type { Policy } from "../../inject/policy.ts";
+import { EXIT, Failure } from "../../run/exit.ts";
+import type { Values } from "../option.ts";
+import type { injectionOptions } from "./injection-options.ts";
 
 /**
  * The policy that options say.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Owners, socketsOf } from "../../../src/core/status/proc-net.ts";
+import { type Owners, socketsOf } from "../../../src/core/proc/net.ts";
 
 const nobody: Owners = new Map();
 const head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { labelSelector } from "../../../src/core/cluster/label-selector.ts";
+import { labelSelector } from "../../../../src/core/cli/cluster/label-selector.ts";
 
 test.each([
   ["app=shop", [{ key: "app", operator: "In", values: ["shop"] }]],

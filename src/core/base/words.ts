@@ -1,0 +1,18 @@
+/** A command line: a JSON array of words, or words with blanks between them. No shell reads it: quotes would be parts of words. */
+export function parseWords(text: string): readonly string[] | undefined {
+  const words = text.trim().startsWith("[") ? parseArray(text) : plainWords(text);
+  return words !== undefined && words.length > 0 && words[0] !== "" ? words : undefined;
+}
+
+function plainWords(text: string): readonly string[] | undefined {
+  return /["'\\]/.test(text) ? undefined : text.split(/\s+/).filter((word) => word !== "");
+}
+
+function parseArray(text: string): readonly string[] | undefined {
+  try {
+    const words: unknown = JSON.parse(text);
+    return Array.isArray(words) && words.every((word) => typeof word === "string") ? words : undefined;
+  } catch {
+    return undefined;
+  }
+}

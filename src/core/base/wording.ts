@@ -1,5 +1,3 @@
-
-
 /** `127.0.0.1:8080`, `[::]:80`, `unix:/path.sock`. */
 export function describeAddress({ address, port }: { readonly address: string; readonly port: number | null }): string {
   if (port === null) return `unix:${address}`;

@@ -31,9 +31,9 @@ const meant: Readonly<Record<string, readonly [found: Readonly<Record<string, nu
   "test/time.ts": [{ "Bun.sleep": 1 }, "all others call it"],
   "test/cluster/programs/server.ts": [{ "Bun.sleep": 1 }, "alone in its image: its answers are slow"],
   "test/cluster/programs/clients.ts": [{ "Bun.sleep": 3 }, "alone in its image: its clients pause"],
-  "test/cluster/native.test.ts": [{ "Bun.sleep in a text": 1 }, "alone in its pod: it calls each 20 ms"],
-  "test/cluster/reapers.ts": [{ "Bun.sleep in a text": 1 }, "alone in its pod: it asks each 50 ms"],
-  "test/cluster/restarts.test.ts": [{ "Bun.sleep in a text": 1 }, "alone in its pod: it takes memory slowly"],
+  "test/cluster/run/native.test.ts": [{ "Bun.sleep in a text": 1 }, "alone in its pod: it calls each 20 ms"],
+  "test/cluster/reaper/reapers.ts": [{ "Bun.sleep in a text": 1 }, "alone in its pod: it asks each 50 ms"],
+  "test/cluster/run/restarts.test.ts": [{ "Bun.sleep in a text": 1 }, "alone in its pod: it takes memory slowly"],
 };
 
 /** What each way to sleep or to try again looks like. */

@@ -7,17 +7,17 @@ import { parseArgs } from "node:util";
 import { ebbPath } from "../harness.ts";
 import { bun } from "./bun.ts";
 import { parseRival } from "./candidates.ts";
-import { drain } from "./drain.ts";
-import { drainMemory } from "./drain-memory.ts";
+import { reaper } from "./cluster/reaper.ts";
+import { webhook } from "./cluster/webhook.ts";
+import { drain } from "./drain/drain.ts";
+import { drainMemory } from "./drain/drain-memory.ts";
 import type { Figure, Setup } from "./figure.ts";
 import { inits } from "./forwarding.ts";
 import { findInits } from "./inits.ts";
 import { readyToStart } from "./ready-to-start.ts";
-import { reaper } from "./reaper.ts";
 import { reliability } from "./reliability.ts";
 import { start } from "./start/start.ts";
 import { formatTable } from "./table.ts";
-import { webhook } from "./webhook.ts";
 
 const figures: readonly Figure[] = [start, readyToStart, drain, drainMemory, inits, reliability, webhook, reaper, bun];
 

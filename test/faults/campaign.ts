@@ -3,12 +3,12 @@ import { canUnshare, compiled, inParallel, temporaryFolder } from "../harness.ts
 import { watchStalls } from "./clock.ts";
 import { keepSeeds } from "./kept-seeds.ts";
 import { live, type Stage } from "./live.ts";
-import { judgeAll } from "./oracle.ts";
-import { type Plan, planOf } from "./plan.ts";
+import { judgeAll } from "./oracle/oracle.ts";
+import { callWitness } from "./oracle/witness.ts";
+import { type Plan, planOf } from "./plan/plan.ts";
 import { describe } from "./replay.ts";
 import type { Result } from "./result.ts";
 import { soak } from "./soak.ts";
-import { callWitness } from "./witness.ts";
 
 /** They mostly wait. */
 const WIDTH = 16;

@@ -5,10 +5,10 @@ import { within } from "../time.ts";
 import { callLine, NATIVE } from "./call.ts";
 import { now } from "./clock.ts";
 import { killBy } from "./kill.ts";
+import type { Life, Witness } from "./oracle/witness.ts";
 import { nextAddress, type Place } from "./place.ts";
-import type { Cue, Plan } from "./plan.ts";
+import type { Cue, Plan } from "./plan/plan.ts";
 import { type DoorChange, type Request, startProxy } from "./proxy.ts";
-import type { Life, Witness } from "./witness.ts";
 
 /** A signal that ebb was sent. */
 export interface Sent {

@@ -3,12 +3,12 @@ import { catches, processState, type Started, startEbb, until } from "../harness
 import { takes } from "../time.ts";
 import { now } from "./clock.ts";
 import { killBy } from "./kill.ts";
+import type { Witness } from "./oracle/witness.ts";
 import { nextAddress, type TcpPlace, urlOf } from "./place.ts";
-import { others } from "./plan-signals.ts";
-import { type Random, randomOf } from "./random.ts";
+import { type Random, randomOf } from "./plan/random.ts";
+import { others } from "./plan/signals.ts";
 import type { Result } from "./result.ts";
 import { growth, least, type Usage, usageOf } from "./usage.ts";
-import type { Witness } from "./witness.ts";
 
 const SAMPLES = 40;
 const SIGTERM = 15;

@@ -102,7 +102,7 @@ export const facts: readonly Fact[] = [
     by: "test/sidecars/istio",
     says: "its statistics leave out requests and connections of listeners; its inbound clusters have no host rows before their first request",
   },
-  { about: "found", ran: "Istio 1.31.1", by: "test/cluster/istio-webhooks.test.ts" },
+  { about: "found", ran: "Istio 1.31.1", by: "test/cluster/istio/webhooks.test.ts" },
   {
     about: "pod",
     read: "istio 86c9f01 pkg/istio-agent/agent.go:112-120, pilot/cmd/pilot-agent/app/cmd.go:272",
@@ -111,7 +111,7 @@ export const facts: readonly Fact[] = [
   {
     about: "native",
     ran: "Istio 1.31.1",
-    by: "test/cluster/istio-webhooks.test.ts",
+    by: "test/cluster/istio/webhooks.test.ts",
     says: "`sidecar.istio.io/status` lists istio-proxy under initContainers",
   },
   {
@@ -120,8 +120,8 @@ export const facts: readonly Fact[] = [
     by: "test/sidecars/istio",
     says: "`status.sidecar.istio.io/port` moves the quit; with 0 there is none, and Envoy's own quit ends pilot-agent with 0",
   },
-  { about: "container", ran: "Istio 1.31.1", by: "test/cluster/istio-webhooks.test.ts" },
-  { about: "reaper", ran: "Istio 1.31.1", by: "test/cluster/istio-jobs.test.ts" },
+  { about: "container", ran: "Istio 1.31.1", by: "test/cluster/istio/webhooks.test.ts" },
+  { about: "reaper", ran: "Istio 1.31.1", by: "test/cluster/istio/jobs.test.ts" },
 ];
 
 /** istio-proxy under initContainers, and not under containers, is a native sidecar. */

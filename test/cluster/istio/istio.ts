@@ -1,8 +1,8 @@
 import { images, namespace } from "../cluster.ts";
-import { type Chart, render } from "../helm.ts";
-import { createPod } from "../installation.ts";
+import { type Chart, render } from "../inject/helm.ts";
 import { kubectl } from "../kubectl.ts";
 import type { KubeObject } from "../objects.ts";
+import { createPod } from "../webhook/installation.ts";
 import { istioChart } from "./programs.ts";
 
 const system = "istio-system";

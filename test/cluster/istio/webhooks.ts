@@ -1,5 +1,5 @@
 import type { Namespace } from "../cluster.ts";
-import { type Installation, startNamedInstallation } from "../installation.ts";
+import { type Installation, startNamedInstallation } from "../webhook/installation.ts";
 import { injected, startIstio } from "./istio.ts";
 
 /**

@@ -6,8 +6,8 @@ import type { Outcome } from "../run.ts";
 import { type Aspect, compare, marginOf } from "./compare.ts";
 import { factsOf } from "./facts.ts";
 import { broken } from "./invariants.ts";
-import { unexplained } from "./known.ts";
-import { type Plan, planOf } from "./plan.ts";
+import { unexplained } from "./known/known.ts";
+import { type Plan, planOf } from "./plan/plan.ts";
 import { describeDifference, describePlan } from "./report.ts";
 import { shrink } from "./shrink.ts";
 

@@ -1,0 +1,114 @@
+import { expect, test } from "bun:test";
+import { resolve } from "node:path";
+import { startFakeEnvoy } from "../../binary/sidecars/fake-envoy.ts";
+import { childPath, fakeSidecar, inParallel, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { within } from "../../time.ts";
+
+const source = process.env.EBB_SOURCE ?? resolve(import.meta.dirname, "../../../src");
+
+/** It ends with 7 at SIGTERM, and where ebb is gone. */
+const app = ["/bin/sh", "-c", 'trap "exit 7" TERM; echo ready; while kill -0 $PPID; do sleep 0.05; done'];
+
+/** What draining and quitting run through: the sidecar is told to quit all the same. */
+const plants: readonly string[] = [
+  "commands/run.ts drain throw",
+  "system/run/drain.ts drainSidecars throw",
+  "system/run/drain.ts drainKnown throw",
+  "system/envoy/drain.ts drainAll later",
+  "system/envoy/drain-steps.ts command reject",
+  "core/envoy/drain.ts step throw",
+  "commands/run.ts forward throw",
+  "commands/run.ts quit throw",
+  "core/run/supervision.ts step throw",
+  "core/run/supervision.ts endDrain throw",
+  "core/run/supervision.ts leave throw",
+  "core/run/supervision.ts over throw",
+  "core/run/exit.ts exitCodeOf throw",
+  "system/process/job-control.ts takeTerminalBack throw",
+  "system/run/quit.ts quitSidecars throw",
+  "system/run/quit.ts tellSidecars throw",
+  "system/run/sidecars.ts waitedFor throw",
+  "system/sidecars/quit.ts quitAll throw",
+  "system/sidecars/quit.ts endOne throw",
+  "system/sidecars/quit.ts perform throw",
+  "system/sidecars/quit-request.ts askServer throw",
+  "system/sidecars/ask-at-once.ts askDirectly throw",
+  "core/sidecars/quitting.ts step throw",
+  "core/run/summary.ts summarize throw",
+  "system/output/log.ts formatJson throw",
+];
+
+/** Without these nothing can be asked, or nobody may be: where a network may be the node's, only a proof tells whose a sidecar is. */
+const silencing: readonly string[] = [
+  "core/run/quit-policy.ts reasonToStay throw",
+  "core/base/http-message.ts encodeRequest throw",
+  "system/run/sidecars.ts knownSidecars throw",
+  "system/sidecars/settle.ts settle throw",
+  "system/sidecars/settle.ts isOwnNetwork throw",
+];
+
+/** Much more than any run takes. */
+const HANG_MS = 30_000;
+
+/** The app gets its TERM once it runs and the plant is armed, and ends with 7. */
+async function runWith(plant: string) {
+  using folder = temporaryFolder();
+  const when = `${folder.path}/now`;
+  await using envoy = await startFakeEnvoy();
+  const flags = ["--admin", envoy.url, "--drain", "2s", "--min-drain", "10ms", "--quit-timeout", "1s"];
+  const through = [process.execPath, "--preload", resolve(import.meta.dirname, "plant.ts")];
+  await using started = startEbb(["run", ...flags, "--", ...app], {
+    program: `${source}/main.ts`,
+    through,
+    env: { PLANT: plant, PLANT_WHEN: when },
+  });
+  await until("the child is ready", () => started.stdout().includes("ready\n"));
+  await Bun.write(when, "");
+  started.kill("SIGTERM");
+  const ended = await within(HANG_MS, started.ended);
+  if (ended === undefined) throw new Error(`it hangs: ${plant}\n${started.stdout()}${started.stderr()}`);
+  const { code, stderr } = ended;
+  return {
+    plant,
+    code,
+    isSaid: stderr.includes("Error: planted"),
+    quits: envoy.requests.filter((one) => one === "POST /quitquitquit").length,
+  };
+}
+
+test("an error that nobody expects, in draining or quitting, is said, and costs neither the app's exit code nor a quit", async () => {
+  const seen: unknown[] = [];
+  const planted = [...plants, ...silencing];
+  const expected = planted.map((plant) => ({ plant, code: 7, isSaid: true, isTold: plants.includes(plant) }));
+  await inParallel(
+    planted,
+    async (plant) => {
+      const { quits, ...rest } = await runWith(plant);
+      seen.push({ ...rest, isTold: quits > 0 });
+    },
+    4,
+  );
+  expect(seen.toSorted(byPlant)).toEqual(expected.toSorted(byPlant));
+}, 120_000);
+
+function byPlant(a: unknown, b: unknown): number {
+  return JSON.stringify(a).localeCompare(JSON.stringify(b));
+}
+
+test("an error in quitting one sidecar costs the others nothing", async () => {
+  using folder = temporaryFolder();
+  await using first = await fakeSidecar();
+  await using second = await fakeSidecar();
+  const path = `${folder.path}/locate`;
+  await Bun.write(path, "");
+  const quits = ["--sidecar", "envoy", "--admin", first.url, "--quit", `+${second.url}/bye`, "--quit-timeout", "1s"];
+  await using started = startEbb(["run", "--no-wait", ...quits, "--", childPath(), "exit", "7"], {
+    program: `${source}/main.ts`,
+    through: [process.execPath, "--preload", resolve(import.meta.dirname, "plant.ts")],
+    env: { PLANT: "system/sidecars/quit.ts endOne throw", PLANT_WHEN: path },
+  });
+  const { code, log } = await started.ended;
+  expect({ code, asked: second.requests }).toEqual({ code: 7, asked: ["POST /bye"] });
+  const broken = { level: "error", sidecar: "envoy", outcome: expect.stringContaining("bug in ebb") };
+  expect(log).toContainEqual(expect.objectContaining(broken));
+});

@@ -1,0 +1,143 @@
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { openRaw, pod, reviewOf, startWebhook, type Webhook } from "../../binary/cluster/webhook.ts";
+import { inParallel } from "../../harness.ts";
+import { takes } from "../../time.ts";
+import { quantile } from "../statistics.ts";
+import { number, type Table } from "../table.ts";
+
+const LIMIT_MIB = 224;
+
+/** What does it to the webhook; the clients that it leaves open are closed at the end. */
+type Attack = (webhook: Webhook, times: number) => Promise<readonly { destroy(): void }[]>;
+
+const head = "POST /mutate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+
+const attacks: readonly (readonly [name: string, times: number, attack: Attack])[] = [
+  ["pods of 2.7 MB of variables", 40, (webhook, times) => send(webhook, times, 8, variables(2.7))],
+  ["pods of 7 MB of text, 20 at a time", 100, (webhook, times) => send(webhook, times, 20, variables(6.9))],
+  ["pods of 7 MB, as dense as may be", 100, (webhook, times) => send(webhook, times, 20, dense(6.9))],
+  ["connections without a handshake", 10_000, openSilent],
+  ["connections that say nothing", 10_000, (webhook, times) => openTls(webhook, times, "")],
+  ["requests that drip (slow-loris)", 10_000, (webhook, times) => openTls(webhook, times, head)],
+  ["other certificates, 4 of 7 MB at a time", 100, renew],
+];
+
+/** What may come from anybody who reaches the port, and what it costs those who ask meanwhile. */
+export async function measureAttacks(divisor: number): Promise<Table> {
+  const rows: string[][] = [];
+  for (const [name, times, attack] of attacks) rows.push(await measure(name, times / divisor, attack));
+  return {
+    title: "webhook: what attackers cost, while a pod is asked about every 50 ms",
+    shows: [
+      "attacker, client and webhook on the same processors",
+      `memory in MiB from /proc/PID/status, the most until then; limited to ${LIMIT_MIB} by ebb manifests`,
+    ],
+    columns: ["", "seconds", "answered", "429", "failed", "p50 ms", "most ms", "before MiB", "most MiB", "in bounds"],
+    rows,
+  };
+}
+
+async function measure(name: string, times: number, attack: Attack): Promise<string[]> {
+  await using webhook = await startWebhook();
+  await (await webhook.ask()).text();
+  const before = peakMiB(webhook);
+  const asking = ask(webhook);
+  const start = performance.now();
+  const clients = await attack(webhook, times);
+  const seconds = (performance.now() - start) / 1000;
+  const { ms, busy, failed } = await asking.stop();
+  for (const client of clients) client.destroy();
+  const peak = peakMiB(webhook);
+  const latencies = ms.length === 0 ? ["", ""] : [number(quantile(ms, 0.5)), number(Math.max(...ms))];
+  const counts = [ms.length, busy, failed].map(String);
+  const isBounded = peak <= LIMIT_MIB && failed === 0 ? "yes" : "NO";
+  return [`${times} ${name}`, number(seconds), ...counts, ...latencies, number(before), number(peak), isBounded];
+}
+
+/** One after the other on connections that are kept, as the API server does. */
+function ask(webhook: Webhook) {
+  const result = { ms: [] as number[], busy: 0, failed: 0 };
+  let isOver = false;
+  const once = async (): Promise<void> => {
+    const start = performance.now();
+    const answer = await webhook.ask();
+    const text = await answer.text();
+    if (answer.status === 429) result.busy += 1;
+    else if (text.includes('"patch":')) result.ms.push(performance.now() - start);
+    else result.failed += 1;
+  };
+  const all = async (): Promise<void> => {
+    while (!isOver) {
+      await once().catch(() => {
+        result.failed += 1;
+      });
+      await takes(50);
+    }
+  };
+  const done = all();
+  const stop = async () => {
+    isOver = true;
+    await done;
+    return result;
+  };
+  return { stop };
+}
+
+async function send(webhook: Webhook, times: number, width: number, object: object): Promise<[]> {
+  const body = JSON.stringify(reviewOf({ object }));
+  const one = async () => {
+    const answer = await webhook.ask({}, { body }).catch(() => undefined); // what takes too long is cut
+    await answer?.text().catch(() => "");
+  };
+  await inParallel(Array.from({ length: times }), one, width);
+  return [];
+}
+
+const [app] = pod.spec.containers;
+
+function variables(megabytes: number): object {
+  const value = "x".repeat((megabytes * 1e6) / 900);
+  const env = Array.from({ length: 900 }, (_, at) => ({ name: `E${at}`, value }));
+  return { ...pod, spec: { containers: [{ ...app, env }] } };
+}
+
+/** Fields that no other object has, as many as are let in, and text up to the size. */
+function dense(megabytes: number): object {
+  const own = (at: number) => Array.from({ length: 90 }, (_, one) => ({ [`${at}.${one}`]: {} }));
+  const more = Array.from({ length: 540 }, (_, at) => own(at));
+  return { ...pod, spec: { containers: [{ ...app, more, text: "x".repeat(megabytes * 1e6 - 850_000) }] } };
+}
+
+function openSilent({ port }: Webhook, times: number) {
+  const open = () => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => undefined);
+    return new Promise<typeof socket>((resolve) =>
+      socket.once("connect", () => resolve(socket)).once("close", resolve),
+    );
+  };
+  return inParallel(Array.from({ length: times }), open, 32);
+}
+
+async function openTls({ port, mounted }: Webhook, times: number, text: string) {
+  const open = async () => {
+    const raw = await openRaw(port, mounted.ca).catch(() => undefined); // it was the oldest handshake
+    raw?.send(text);
+    return raw === undefined ? [] : [raw.socket];
+  };
+  return (await inParallel(Array.from({ length: times }), open, 32)).flat();
+}
+
+async function renew(webhook: Webhook, times: number): Promise<[]> {
+  for (let done = 0; done < times; done += 4) {
+    webhook.mounted.renew();
+    await send(webhook, 4, 4, variables(6.9));
+  }
+  return [];
+}
+
+function peakMiB({ started }: Webhook): number {
+  const status = readFileSync(`/proc/${started.pid}/status`, "utf8");
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}

@@ -1,0 +1,109 @@
+// bun test/bench/drain/drain-picture.ts: drains under load in each way, and draws the README's picture, test/bench/drain/drain.svg.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { drainUnderLoad } from "./drain.ts";
+import type { InFlight } from "./drain-client.ts";
+import { lossOf, setting, type UnderLoad } from "./drain-tables.ts";
+import { shown } from "./drain-ways.ts";
+
+const WIDTH = 860;
+const LEFT = 12;
+const LANE = 5;
+const TITLE = 26;
+const GAP = 16;
+const FOOT = 24 + 16 * 3;
+/** From here on time is drawn shorter: only idle connections are left. */
+const BEND_MS = 10_000;
+const BEND = LEFT + 0.68 * (WIDTH - 2 * LEFT);
+
+const [first = "", ...others] = setting.split("; ");
+const legend = [
+  "Green: answered in full. Red: lost. Grey: an idle connection. Line: Envoy is gone. Each lane is a client. After 10 s the scale is shorter.",
+  `Measured beside ${first};`,
+  `${others.join("; ")}.`,
+];
+
+/** A timeline: a block for each way, a lane for each client, a bar for each request. */
+export function draw(all: readonly UnderLoad[]): string {
+  const endMs = 1000 * Math.ceil(Math.max(...all.map(endOf), BEND_MS) / 1000) + 1000;
+  const x = (ms: number) =>
+    round(
+      ms < BEND_MS
+        ? LEFT + (ms / BEND_MS) * (BEND - LEFT)
+        : BEND + ((ms - BEND_MS) / (endMs - BEND_MS)) * (WIDTH - LEFT - BEND),
+    );
+  const lanes = Math.max(...all.flatMap(({ inFlight }) => inFlight.map(({ client }) => client))) + 1;
+  const block = TITLE + lanes * LANE + GAP;
+  const height = all.length * block + FOOT;
+  const blocks = all.map((each, at) => drawBlock(each, { top: at * block, lanes, x }));
+  const ticks = [0, 2, 4, 6, 8, ...Array.from({ length: Math.floor(endMs / BEND_MS) }, (_, at) => 10 * (at + 1))];
+  const axis = ticks.map((tick) => text(x(tick * 1000), height - FOOT + 14, `${tick} s`, 'class="dim"'));
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="13">`,
+    "<title>Draining under load: what is answered and what is lost, and the time it takes</title>",
+    "<style>text{fill:#24292f}.dim{fill:#57606a;font-size:11px}.ok{stroke:#2da44e}.lost{stroke:#cf222e}.idle{stroke:#afb8c1}.bend{stroke:#d0d7de;stroke-dasharray:3}.gone{stroke:#24292f}" +
+      "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.dim{fill:#8b949e}.idle{stroke:#6e7681}.bend{stroke:#424a53}.gone{stroke:#e6edf3}}</style>",
+    ...blocks,
+    ...axis,
+    path("bend", `M${BEND} 0V${height - FOOT}`, 1),
+    ...legend.map((line, at) => text(LEFT, height - 16 * (legend.length - at) + 10, line, 'class="dim"')),
+    "</svg>\n",
+  ].join("\n");
+}
+
+interface Place {
+  readonly top: number;
+  readonly lanes: number;
+  readonly x: (ms: number) => number;
+}
+
+function drawBlock(drained: UnderLoad, { top, lanes, x }: Place): string {
+  const { inFlight } = drained;
+  const bar = ({ client, start, end }: InFlight) => {
+    const y = top + TITLE + client * LANE;
+    return `M${x(start)} ${y}H${Math.max(x(end), x(start) + 1)}`;
+  };
+  const bars = (kind: string, some: readonly InFlight[]) => path(kind, some.map(bar).join(""), LANE - 2);
+  const gone = x(endOf(drained));
+  const work = inFlight.filter(({ kind }) => kind !== "idle");
+  return [
+    text(LEFT, top + 17, titleOf(drained)),
+    bars(
+      "idle",
+      inFlight.filter(({ kind }) => kind === "idle"),
+    ),
+    bars(
+      "ok",
+      work.filter(({ lost }) => lost === undefined),
+    ),
+    bars(
+      "lost",
+      work.filter(({ lost }) => lost !== undefined),
+    ),
+    path("gone", `M${gone} ${top + TITLE - LANE}V${top + TITLE + lanes * LANE}`, 2),
+  ].join("\n");
+}
+
+function titleOf(drained: UnderLoad): string {
+  const { count, lost } = lossOf(drained);
+  const gone = `${drained.goneMs === null ? "killed" : "gone"} after ${round(endOf(drained) / 1000)} s`;
+  return `${shown(drained.way) || drained.way.name}: ${lost} of ${count} lost, ${gone}`;
+}
+
+function endOf({ goneMs, way }: UnderLoad): number {
+  return goneMs ?? way.graceMs;
+}
+
+function path(kind: string, d: string, width: number): string {
+  return `<path class="${kind}" fill="none" stroke-width="${width}" d="${d}"/>`;
+}
+
+function text(x: number, y: number, content: string, attributes = ""): string {
+  return `<text x="${x}" y="${y}" ${attributes}>${content.replaceAll("&", "&amp;")}</text>`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+if (import.meta.main) writeFileSync(join(import.meta.dirname, "drain.svg"), draw(await drainUnderLoad()));

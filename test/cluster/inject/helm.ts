@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import { temporaryFolder } from "../../harness.ts";
+import { compiledProgram } from "../../sidecars/compile.ts";
+import { read } from "../api.ts";
+import { runTool } from "../rig/daemon.ts";
+
+/** A chart, and what is set in it. */
+export interface Chart {
+  readonly release: string;
+  /** Of its folder. */
+  readonly path: string;
+  readonly namespace: string;
+  readonly values: object;
+  /** One of its templates alone. */
+  readonly only?: string;
+}
+
+/** What `helm template` makes of it. */
+export async function render({ release, path, namespace, values, only }: Chart): Promise<string> {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "values.json");
+  await Bun.write(file, JSON.stringify(values));
+  const version = (await read<{ readonly gitVersion: string }>("/version"))?.gitVersion ?? ""; // a Helm that is no release assumes an old one
+  const words = ["template", release, path, "--namespace", namespace, "--values", file, "--kube-version", version];
+  return await runTool(compiledProgram("helm").path, ...words, ...(only === undefined ? [] : ["--show-only", only]));
+}

@@ -1,0 +1,234 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { Act, Outcome, Result } from "../../../src/core/reap/attempt.ts";
+import { type MeansKind, meansKinds } from "../../../src/core/reap/means.ts";
+import { connect } from "../../../src/kube/api/client.ts";
+import { createActs } from "../../../src/kube/reaper/act/act.ts";
+import { type Reaping, reap } from "../../../src/kube/reaper/reap.ts";
+import { temporaryFolder } from "../../harness.ts";
+import { collectLog } from "../../kube/collect-log.ts";
+import { images, type Namespace, namespace } from "../cluster.ts";
+import { envoySidecar } from "../envoy.ts";
+import { type Container, exitCodeOf, hasCondition, jobOf, type Pod, podOf, statusOf } from "../objects.ts";
+
+// What ends a sidecar from outside of its pod, with a real Envoy, containerd and kubelet.
+
+const { configMap, volume, container: envoy } = envoySidecar({ upstreamPort: 8081 });
+const reaped = { "ebb.dev/reap": "true" };
+
+/** The app's end with this code, and Envoy, in which ebb is installed. */
+function stuckSpec(code: number, ofApp: Partial<Container> = {}) {
+  const ebbFolder = { name: "ebb", mountPath: "/ebb.dev" };
+  const installed = { ...envoy, volumeMounts: [...(envoy.volumeMounts as object[]), ebbFolder] };
+  const app = { name: "app", image: images.app, args: ["exit", String(code)], ...ofApp };
+  return {
+    initContainers: [
+      { name: "install", image: images.ebb, args: ["install", "/ebb.dev/ebb"], volumeMounts: [ebbFolder] },
+    ],
+    containers: [installed, app],
+    volumes: [volume, { name: "ebb", emptyDir: {} }],
+  };
+}
+
+async function stuckJob(here: Namespace, code: number): Promise<Pod> {
+  const job = jobOf("work", stuckSpec(code));
+  const { template } = job.spec as { template: { metadata: object } };
+  Object.assign(template.metadata, { annotations: reaped });
+  await here.apply([configMap, job]);
+  return await stuck(here, (await here.podOf("work")).metadata.name);
+}
+
+async function stuck(here: Namespace, name: string): Promise<Pod> {
+  return await here.until("the app has ended and Envoy runs", async () => {
+    const pod = await here.pod(name);
+    return exitCodeOf(pod, "app") !== undefined && statusOf(pod, "envoy")?.ready ? pod : undefined;
+  });
+}
+
+interface Reaped {
+  readonly outcome: Outcome;
+  readonly acts: readonly (readonly [Act, Result])[];
+  readonly log: ReturnType<typeof collectLog>;
+}
+
+interface Otherwise extends Partial<Omit<Reaping, "api">> {
+  readonly kubeconfig?: string;
+  /** Happens between each look and its act. */
+  readonly meanwhile?: () => Promise<void>;
+  /** Happens between what an act reads and what it writes. */
+  readonly between?: () => Promise<void>;
+}
+
+async function reapPod(pod: Pod, means: readonly MeansKind[], otherwise: Otherwise = {}): Promise<Reaped> {
+  const { meanwhile, between, kubeconfig, ...more } = otherwise;
+  const log = collectLog();
+  const api = await connect({ env: process.env, kubeconfig }, log);
+  const acts: [Act, Result][] = [];
+  const patch: typeof api.patch = async (...words) => {
+    await between?.();
+    return await api.patch(...words);
+  };
+  const perform = createActs({ api: { ...api, patch }, gate: async () => undefined, image: images.ebb, log });
+  const { name, namespace = "", uid = "" } = pod.metadata;
+  const outcome = await reap(
+    { name, namespace, uid },
+    {
+      api,
+      async perform(act, acting) {
+        await meanwhile?.();
+        return await perform(act, acting);
+      },
+      policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, means, namespaces: new Map() }),
+      known: () => ({ now: Date.now(), handled: new Map(), seen: new Map() }),
+      after: (act, result) => acts.push([act, result]),
+      log,
+      signal: new AbortController().signal,
+      ...more,
+    },
+  );
+  return { outcome, acts, log };
+}
+
+/** But for those that a busy API server had no time for. */
+function resultsOf(acts: Reaped["acts"]): readonly (readonly [MeansKind, Result])[] {
+  const answered = acts.filter(([, { kind }]) => kind !== "unavailable");
+  return answered.map(([{ means }, result]) => [means.kind, result]);
+}
+
+function whysOf(acts: Reaped["acts"]): readonly string[] {
+  return resultsOf(acts).flatMap(([, result]) => ("why" in result ? [result.why] : []));
+}
+
+describe("a Job that a real Envoy keeps from its end", () => {
+  test.concurrent.each(meansKinds)("completes by %s", async (means) => {
+    await using here = await namespace();
+    const pod = await stuckJob(here, 0);
+    const { outcome, acts } = await reapPod(pod, [means]);
+    expect(resultsOf(acts)).toEqual([[means, { kind: "taken" }]]);
+    expect(outcome.kind).toBe("ended");
+    await here.until("the Job is complete", async () => hasCondition(await here.job("work"), "Complete"));
+    expect(exitCodeOf(await here.pod(pod.metadata.name), "envoy")).toBe(0);
+  });
+
+  test.concurrent("completes by ephemeral, where somebody else writes to the pod at the same time", async () => {
+    await using here = await namespace();
+    const pod = await stuckJob(here, 0);
+    let written = 0;
+    const write = async () => {
+      if (++written === 1) await here.kubectl("annotate", "pod", pod.metadata.name, "somebody=else");
+    };
+    const { outcome, acts } = await reapPod(pod, ["ephemeral"], { between: write });
+    expect(written).toBe(2);
+    expect(resultsOf(acts)).toEqual([["ephemeral", { kind: "taken" }]]);
+    expect(outcome.kind).toBe("ended");
+  });
+
+  test.concurrent("fails where its app has failed", async () => {
+    await using here = await namespace();
+    const pod = await stuckJob(here, 3);
+    const { outcome } = await reapPod(pod, ["port-forward"]);
+    expect(outcome.kind).toBe("ended");
+    await here.until("the Job has failed", async () => hasCondition(await here.job("work"), "Failed"));
+    expect(exitCodeOf(await here.pod(pod.metadata.name), "app")).toBe(3);
+  });
+});
+
+describe("another pod that has taken the name", () => {
+  test.concurrent.each(meansKinds)("is not touched by %s, though it is as stuck", async (means) => {
+    await using here = await namespace();
+    const one = podOf("work", stuckSpec(0), { annotations: reaped });
+    await here.apply([configMap, one]);
+    const pod = await stuck(here, "work");
+    const replace = async (): Promise<void> => {
+      await here.kubectl("delete", "pod", "work", "--force", "--grace-period=0");
+      await here.apply([one]);
+      await stuck(here, "work");
+    };
+    const { outcome, acts } = await reapPod(pod, [means], {
+      follow: () => () => undefined, // a watch that is late
+      meanwhile: replace,
+      pace: { rounds: 1, answerMs: 300_000, rest: { firstMs: 1000, longestMs: 1000 } },
+    });
+    const why = "the pod is gone, or another one has its name";
+    expect(resultsOf(acts)).toEqual([[means, { kind: "refused", why }]]);
+    expect(outcome.kind).toBe("gone");
+    const other = await here.pod("work");
+    expect(other.metadata.uid).not.toBe(pod.metadata.uid);
+    expect(statusOf(other, "envoy")?.state.running).toBeDefined();
+    expect(other.spec.ephemeralContainers).toBeUndefined();
+  });
+});
+
+test("what cannot be done is told in the words of who cannot do it", async () => {
+  await using here = await namespace();
+  const annotations = {
+    ...reaped,
+    "ebb.dev/reap-exec.envoy": '["/no-such-command"]',
+    "ebb.dev/reap-quit.envoy": "http://localhost:1/quit",
+  };
+  await here.apply([configMap, podOf("work", stuckSpec(0), { annotations })]);
+  const pod = await stuck(here, "work");
+  const pace = { rounds: 1, answerMs: 60_000, rest: { firstMs: 100, longestMs: 100 } };
+  const { outcome, acts } = await reapPod(pod, ["exec", "port-forward"], { pace });
+  expect(outcome.kind).toBe("gave-up");
+  const whys = whysOf(acts);
+  expect(whys[0]).toContain("no such file or directory");
+  expect(whys[1]).toContain("connection refused");
+});
+
+/** A kubeconfig of a ServiceAccount that may do this to the pods here. */
+async function accountFor(here: Namespace, folder: string, rules: readonly object[]): Promise<string> {
+  const rbac = "rbac.authorization.k8s.io";
+  const metadata = { name: "reaper" };
+  const subjects = [{ kind: "ServiceAccount", name: "reaper", namespace: here.name }];
+  await here.apply([
+    { apiVersion: "v1", kind: "ServiceAccount", metadata },
+    { apiVersion: `${rbac}/v1`, kind: "Role", metadata, rules },
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: "RoleBinding",
+      metadata,
+      subjects,
+      roleRef: { apiGroup: rbac, kind: "Role", name: "reaper" },
+    },
+  ]);
+  const token = (await here.kubectl("create", "token", "reaper")).trim();
+  const config = JSON.parse(await here.kubectl("config", "view", "--raw", "--minify", "--flatten", "-o", "json"));
+  const path = join(folder, "kubeconfig");
+  await Bun.write(path, JSON.stringify({ ...config, users: [{ name: config.users[0].name, user: { token } }] }));
+  return path;
+}
+
+const rule = (resource: string, ...verbs: readonly string[]) => ({ apiGroups: [""], resources: [resource], verbs });
+
+describe("who may do less, by a token", () => {
+  test.concurrent.each<[MeansKind, readonly object[]]>([
+    ["exec", [rule("pods/exec", "get", "create")]],
+    ["port-forward", [rule("pods/portforward", "get", "create")]],
+    ["ephemeral", [rule("pods/ephemeralcontainers", "patch")]],
+  ])("%s alone is enough, and what is not allowed is told in the server's words", async (allowed, rules) => {
+    await using here = await namespace();
+    using folder = temporaryFolder();
+    const pod = await stuckJob(here, 0);
+    const kubeconfig = await accountFor(here, folder.path, [rule("pods", "get"), ...rules]);
+    const means = [...meansKinds.filter((kind) => kind !== allowed), allowed];
+    const { outcome, acts, log } = await reapPod(pod, means, { kubeconfig });
+    expect(outcome.kind).toBe("ended");
+    await here.until("the Job is complete", async () => hasCondition(await here.job("work"), "Complete"));
+    const user = `User "system:serviceaccount:${here.name}:reaper" cannot`;
+    for (const why of whysOf(acts)) expect(why).toContain(`is forbidden: ${user}`);
+    expect(new Set(log.lines.map(({ fields }) => fields.means))).toEqual(new Set(means.slice(0, 2)));
+  });
+
+  test.concurrent.each([
+    ["get", "create"],
+    ["create", "get"],
+  ])("exec with %s alone is refused: %s is missing", async (verb, missing) => {
+    await using here = await namespace();
+    using folder = temporaryFolder();
+    const pod = await stuckJob(here, 0);
+    const kubeconfig = await accountFor(here, folder.path, [rule("pods", "get"), rule("pods/exec", verb)]);
+    const { acts } = await reapPod(pod, ["exec"], { kubeconfig, pace: { rounds: 1 } });
+    expect(whysOf(acts)[0]).toContain(`cannot ${missing} resource "pods/exec"`);
+  });
+});

@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { until } from "../../harness.ts";
+
+/** An API server beside the cluster's own, before the same etcd: for a test to kill. */
+export interface SecondApiServer extends AsyncDisposable {
+  readonly port: number;
+  start(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+const LONG_MS = 120_000;
+
+/** How the cluster's own was started; undefined: it is not on this machine. */
+export function apiServerCommand(): readonly string[] | undefined {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(commandOf).find(([program = ""]) => program.endsWith("/kube-apiserver"));
+}
+
+function commandOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1);
+  } catch {
+    return []; // it has ended meanwhile
+  }
+}
+
+/** @param isReady whether the one at this port answers */
+export async function secondApiServer(
+  command: readonly string[],
+  isReady: (port: number) => Promise<boolean>,
+): Promise<SecondApiServer> {
+  const port = await freePort();
+  // the Service `kubernetes` stays the first one's
+  const own = ["--secure-port", String(port), "--endpoint-reconciler-type", "none"];
+  let server: Bun.Subprocess | undefined;
+  const kill = async (): Promise<void> => {
+    server?.kill("SIGKILL");
+    await server?.exited;
+  };
+  return {
+    port,
+    async start() {
+      server = Bun.spawn([...command, ...own], { stdio: ["ignore", "ignore", "ignore"] });
+      await until("the second API server is ready", async () => (await isReady(port)) || undefined, LONG_MS);
+    },
+    kill,
+    [Symbol.asyncDispose]: kill,
+  };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((listening) => probe.listen(0, "127.0.0.1", listening));
+  const { port } = probe.address() as { port: number };
+  await new Promise((closed) => probe.close(closed));
+  return port;
+}

@@ -1,0 +1,122 @@
+import { images, type Namespace } from "../cluster.ts";
+import { envoyPort, envoySidecar, istioStatus, patience, podInfo } from "../envoy.ts";
+import { type Container, deploymentOf, type KubeObject, podOf, serviceOf } from "../objects.ts";
+import { programs } from "../programs.ts";
+
+/** A way in which the pods of a Deployment leave. */
+export interface Way {
+  readonly name: string;
+  /** The sidecar, an Envoy, is a native one. */
+  readonly isNative: boolean;
+  /** The words of ebb as preStop hook of the app's container, and of an ordinary sidecar's; undefined: there is none. */
+  readonly appHook?: readonly string[];
+  readonly envoyHook?: readonly string[];
+  /** The app runs under `ebb run` with these flags. */
+  readonly run?: readonly string[];
+}
+
+export interface Rollout {
+  /** Requests, and what became of those that were lost. */
+  readonly sent: number;
+  readonly failures: readonly string[];
+  /** Of the pods that have answered. */
+  readonly pods: readonly string[];
+  /** From the restart until the last of the former pods is gone. */
+  readonly seconds: number;
+  /** What the containers of the former pods have written, for people. */
+  readonly logs: string;
+}
+
+const REPLICAS = 2;
+const GRACE_SECONDS = 60;
+const APP_PORT = 8081;
+
+/** A rolling restart of a Deployment that leaves in this way, behind its Envoys, under load that comes through its Service. */
+export async function restartUnderLoad(here: Namespace, way: Way): Promise<Rollout> {
+  await deploy(here, way);
+  return await restart(here, envoyPort);
+}
+
+/**
+ * The same of the Deployment `web` behind the Service `web`, which are there; the ConfigMap of programs is, too. A few requests
+ * that begin before it take `longMs`.
+ */
+export async function restart(here: Namespace, port: number, longMs?: number): Promise<Rollout> {
+  const load = await startLoad(here, port, longMs);
+  const former = (await here.pods("app=web")).map(({ metadata }) => metadata.name);
+  const logs = Promise.all(
+    former.map((pod) => here.tryKubectl(["logs", "--follow", "--prefix", "--all-containers", pod])),
+  );
+  const start = performance.now();
+  await here.kubectl("rollout", "restart", "deployment/web");
+  await here.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
+  await here.until("the former pods are gone", async () => {
+    const now = await here.pods("app=web");
+    return !now.some(({ metadata }) => former.includes(metadata.name));
+  });
+  const seconds = (performance.now() - start) / 1000;
+  return { ...(await load.end()), seconds, logs: (await logs).map(({ stdout }) => stdout).join("") };
+}
+
+async function deploy(here: Namespace, way: Way): Promise<void> {
+  const { isNative } = way;
+  const { configMap, volume, container } = envoySidecar({ upstreamPort: APP_PORT, isNative, isLikeIstio: isNative });
+  const probe = { httpGet: { path: "/", port: envoyPort }, periodSeconds: 1, ...patience }; // of the app, through Envoy
+  const envoy = { ...container, image: images.envoyAndEbb, readinessProbe: probe, ...hook(way.envoyHook) };
+  const spec = {
+    terminationGracePeriodSeconds: GRACE_SECONDS,
+    initContainers: isNative ? [envoy] : [],
+    containers: [appOf(way), ...(isNative ? [] : [envoy])],
+    volumes: [volume, podInfo.volume, programs.volume],
+  };
+  const web = deploymentOf("web", spec, {
+    replicas: REPLICAS,
+    strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+    annotations: isNative ? istioStatus({ isNative }) : {},
+  });
+  await here.apply([
+    configMap,
+    programs.configMap("server.ts", "clients.ts"),
+    web,
+    serviceOf("web", { http: envoyPort }),
+  ]);
+  await here.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
+}
+
+function appOf({ appHook, run }: Way): Container {
+  const { command, volumeMounts, ...app } = programs.container("app", "server.ts");
+  const ebb = ["/ebb", "run", "--restart-policy", "Always", ...(run ?? []), "--"];
+  return {
+    ...app,
+    image: images.bunAndEbb,
+    command: run === undefined ? command : [...ebb, ...command],
+    volumeMounts: [...volumeMounts, podInfo.mount],
+    ...hook(appHook),
+  };
+}
+
+function hook(words: readonly string[] | undefined): Readonly<Record<string, unknown>> {
+  return words === undefined ? {} : { lifecycle: { preStop: { exec: { command: ["/ebb", ...words] } } } };
+}
+
+interface Load {
+  /** Resolves with what became of it. */
+  end(): Promise<Pick<Rollout, "sent" | "failures" | "pods">>;
+}
+
+async function startLoad(here: Namespace, port: number, longMs?: number): Promise<Load> {
+  const { spec } = await here.object<KubeObject & { readonly spec: { readonly clusterIP: string } }>("service/web");
+  const long = longMs === undefined ? [] : [`${longMs}`];
+  const clients = programs.container("clients", "clients.ts", spec.clusterIP, `${port}`, ...long);
+  const outside = { labels: { "sidecar.istio.io/inject": "false" } }; // of a mesh, where there is one
+  await here.apply([podOf("load", { containers: [clients], volumes: [programs.volume] }, outside)]);
+  await here.until("the load begins", async () => (await here.logs("load", "clients")).includes("under load"));
+  return {
+    async end() {
+      await here.kubectl("exec", "load", "--", "/bun", "-e", "process.kill(1, 'SIGUSR1')");
+      await here.until("the load ends", async () => (await here.pod("load")).status.phase === "Succeeded");
+      const lines = (await here.logs("load", "clients")).trim().split("\n");
+      return JSON.parse(lines.at(-1) as string);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { copyFileSync, cpSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { collect, temporaryFolder } from "../../harness.ts";
+import { compiledProgram } from "../../sidecars/compile.ts";
+import { render } from "../inject/helm.ts";
+import { kubectl } from "../kubectl.ts";
+
+/** cert-manager's definitions, and its controller and cainjector beside the cluster; `using` it. */
+export interface CertManager extends Disposable {
+  /** What they have written so far, for people. */
+  log(): string;
+}
+
+const names = ["cert-manager-controller", "cert-manager-cainjector"] as const;
+
+export async function startCertManager(): Promise<CertManager> {
+  await kubectl(["apply", "--server-side", "-f", "-"], { stdin: await definitions() });
+  const started = names.map((name) => {
+    const flags = ["--kubeconfig", process.env.KUBECONFIG ?? "", "--leader-elect=false"];
+    const command = ["setpriv", "--pdeathsig", "KILL", compiledProgram(name).path, ...flags];
+    const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
+    return { child, stderr: collect(child.stderr) };
+  });
+  return {
+    log: () => started.map(({ stderr }) => stderr.text()).join("\n"),
+    [Symbol.dispose]() {
+      for (const { child } of started) child.kill("SIGKILL");
+    },
+  };
+}
+
+/** They are templates of its chart, beside it in its repository until a release puts them in. */
+async function definitions(): Promise<string> {
+  using folder = temporaryFolder();
+  const { file } = compiledProgram("cert-manager-controller");
+  const at = (...path: readonly string[]): string => join(folder.path, ...path);
+  mkdirSync(at("templates"));
+  copyFileSync(file("cert-manager/Chart.template.yaml"), at("Chart.yaml"));
+  copyFileSync(file("cert-manager/values.yaml"), at("values.yaml"));
+  copyFileSync(file("cert-manager/templates/_helpers.tpl"), at("templates/_helpers.tpl"));
+  cpSync(file("crds"), at("templates/crds"), { recursive: true, filter: (path) => !path.endsWith(".md") });
+  return await render({ release: "cert-manager", path: folder.path, namespace: "cert-manager", values: {} });
+}

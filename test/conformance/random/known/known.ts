@@ -1,0 +1,66 @@
+import type { Rival } from "../../case.ts";
+import type { DifferenceId } from "../../differences.ts";
+import { type Aspect, linesIn } from "../compare.ts";
+import type { Facts } from "../facts.ts";
+import { leaving } from "./leaving.ts";
+import { requests } from "./requests.ts";
+import { running } from "./running.ts";
+import { waiting } from "./waiting.ts";
+
+/** A line that one of them has and the other has not. */
+export interface Line {
+  readonly text: string;
+  readonly of: "ebb" | "it";
+}
+
+/**
+ * A difference on purpose: in which cases it shows (what was done, and what came of it), and exactly how. Another aspect, or the same
+ * one with another shape, is not explained by it.
+ */
+export interface Known {
+  readonly by: DifferenceId;
+  readonly rivals: readonly Rival[];
+  readonly isHere: (facts: Facts) => boolean;
+  /** The aspects in which it shows, and how they differ then. */
+  readonly shows?: Partial<Readonly<Record<Aspect, (facts: Facts) => boolean>>>;
+  /** The same for aspects that are lines: each that one of them lacks is to be explained. */
+  readonly lines?: Partial<Readonly<Record<Aspect, (line: Line, facts: Facts) => boolean>>>;
+  /** The runs have nothing in common, so nothing of them is compared: `isHere` knows one of them whole. */
+  readonly isAll?: true;
+}
+
+export const known: readonly Known[] = [...waiting, ...running, ...leaving, ...requests];
+
+export interface Explained {
+  readonly left: readonly Aspect[];
+  readonly by: readonly Known["by"][];
+}
+
+/** What of these aspects nothing explains, and what explains the others. */
+export function unexplained(found: readonly Aspect[], facts: Facts): Explained {
+  const here =
+    found.length === 0 ? [] : known.filter((each) => each.rivals.includes(facts.plan.rival) && each.isHere(facts));
+  const by = new Set<Known["by"]>();
+  const left = found.filter((aspect) => {
+    const explaining = explain(aspect, here, facts);
+    for (const each of explaining) by.add(each.by);
+    return explaining.length === 0;
+  });
+  return { left, by: [...by] };
+}
+
+/** Those that explain an aspect together; none: something of it is left. */
+function explain(aspect: Aspect, here: readonly Known[], facts: Facts): readonly Known[] {
+  const whole = here.filter(({ isAll, shows }) => isAll === true || shows?.[aspect]?.(facts) === true);
+  if (whole.length > 0) return whole;
+  const lines = linesThatDiffer(aspect, facts);
+  const explaining = lines.map((line) => here.filter((each) => each.lines?.[aspect]?.(line, facts) === true));
+  return explaining.every((some) => some.length > 0) ? explaining.flat() : [];
+}
+
+function linesThatDiffer(aspect: Aspect, { ours, theirs }: Facts): readonly Line[] {
+  const [mine, its] = [linesIn(aspect, ours), linesIn(aspect, theirs)];
+  const lines = (all: readonly string[], others: readonly string[], of: Line["of"]) =>
+    all.filter((text) => !others.includes(text)).map((text) => ({ text, of }));
+  return [...lines(mine, its, "ebb"), ...lines(its, mine, "it")];
+}

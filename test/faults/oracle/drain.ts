@@ -1,0 +1,111 @@
+import { endsCommand } from "../../../src/core/run/signal.ts";
+import { type Case, SLACK_MS } from "../case.ts";
+import type { Endpoint } from "../plan/plan.ts";
+import { rewritten, stops } from "../plan/signals.ts";
+import type { Request } from "../proxy.ts";
+import { isGood } from "./ready.ts";
+
+/** The steps of a drain come in their order: health, after the minimum the listeners, the counts; a native sidecar's listeners come first. */
+export function judgeDrainSteps(one: Case): void {
+  const { plan, seen, app, broken } = one;
+  const [fail, drain, stats] = (["fail", "drain", "stats"] as const).map((endpoint) =>
+    firstOf(seen.requests, endpoint),
+  );
+  const isAsked = fail !== undefined || drain !== undefined || stats !== undefined;
+  if (plan.flags.drainMs === 0 && isAsked) broken("always", "it drained, but was not told to");
+  const isFailed = drain !== undefined && fail !== undefined && fail.at <= drain.at;
+  if (drain !== undefined && !isFailed && !plan.isNative) broken("always", "listeners before health");
+  if (fail !== undefined && plan.isNative) broken("always", "the health of a native sidecar was failed");
+  if (stats !== undefined && (drain === undefined || drain.at > stats.at)) broken("always", "counted before draining");
+  if (plan.command !== "drain" && plan.command !== "run") return;
+  const begin = beginOf(one);
+  if (begin === undefined) {
+    if (isAsked) broken("always", "it drained before it was told to stop");
+    return;
+  }
+  const [what, first] = plan.isNative ? ["it counted", stats] : ["the listeners drained", drain];
+  if (first !== undefined && first.at - begin < minimumOf(one)) {
+    broken("always", `${what} after ${Math.round(first.at - begin)} ms, not ${minimumOf(one)}`);
+  }
+  if (plan.command === "run" && app !== undefined) judgeHeld(one, begin);
+}
+
+/** Where the bound is near, a minimum that leaves time for the rest: with `--quit`, the quit's too. */
+function minimumOf({ plan: { flags } }: Case): number {
+  return Math.min(flags.minDrainMs, 0.45 * flags.drainMs) - 2;
+}
+
+/** From when on it can have drained at the earliest. */
+function beginOf({ plan, seen }: Case): number | undefined {
+  if (plan.command === "drain") return seen.startedAt;
+  return stopsOf(plan.flags, seen.sent)[0]?.at;
+}
+
+function stopsOf(flags: Case["plan"]["flags"], sent: Case["seen"]["sent"]): Case["seen"]["sent"] {
+  return sent.filter(({ signal }) => stops.includes(signal) || stops.includes(rewritten(signal, flags)));
+}
+
+/** A clean proxy is drained before the child hears of the stop, unless a second one cuts that short. */
+function judgeHeld(one: Case, begin: number): void {
+  const { plan, seen, app, broken } = one;
+  const { flags } = plan;
+  const sent = stopsOf(flags, seen.sent);
+  const held = new Set(sent.map(({ signal }) => rewritten(signal, flags)));
+  const noted = app?.facts.find(({ what }) => what === "noting");
+  const heard = app?.facts.find(({ what }) => what.startsWith("signal ") && held.has(Number(what.split(" ")[1])));
+  const ended = app?.facts.find(({ what }) => /^(exit|raise)/.test(what));
+  if (flags.drainMs === 0 || noted === undefined || heard === undefined || noted.at > begin) return;
+  const isCut = sent.length > 1 && (sent[1]?.at ?? 0) <= heard.at;
+  const isOver = ended !== undefined && ended.at < heard.at;
+  if (isCut || isOver || !isClean(plan, seen.doors)) return;
+  const heldMs = heard.at - begin;
+  if (heldMs < Math.min(flags.minDrainMs, 0.45 * flags.drainMs) - 2)
+    broken("always", `the stop was held for ${Math.round(heldMs)} ms`);
+  const due: readonly Endpoint[] = plan.isNative ? ["drain", "stats"] : ["fail", "drain", "stats"];
+  const steps = due.filter((endpoint) => firstOf(seen.requests, endpoint) === undefined);
+  if (steps.length > 0 && heldMs < flags.drainMs - 50)
+    broken("always", `the app was stopped before ${steps.join(", ")}`);
+}
+
+/** All of its admin interface answers well, from first to last. */
+function isClean(plan: Case["plan"], doors: Case["seen"]["doors"]): boolean {
+  const isWell = (["fail", "drain", "stats", "dump"] as const).every((endpoint) =>
+    plan.proxy.endpoints[endpoint].every(({ answers }) => answers.every((answer) => isGood(answer))),
+  );
+  return isWell && doors.length === 1 && doors[0]?.state === "open";
+}
+
+function firstOf(requests: readonly Request[], endpoint: Endpoint): Request | undefined {
+  return requests.find((request) => request.endpoint === endpoint);
+}
+
+/** `ebb drain`: 0 where nothing was left, 69 where something was, in the time that it was given. */
+export function judgeDrain(one: Case): void {
+  const { plan, seen, log, broken } = one;
+  const { flags } = plan;
+  const code = seen.code as number;
+  const stopped = new Set(seen.sent.filter(({ signal }) => endsCommand(signal)).map(({ signal }) => 128 + signal));
+  if (code !== 0 && code !== 69 && !stopped.has(code)) broken("always", `exit code ${code}`);
+  const slackMs = SLACK_MS + 2 * seen.stalledMs;
+  const tookMs = seen.endedAt - seen.startedAt;
+  if (tookMs > flags.drainMs + slackMs) broken("time", `it took ${Math.round(tookMs)} ms`);
+  const outcome = log.find(({ msg }) => msg === "ebb: drain")?.outcome;
+  const drained = outcome === "drained" || String(outcome).startsWith("gone");
+  if (code === 0 && !drained) broken("always", `exit code 0, where the log says ${outcome}`);
+  if (code === 69 && drained && !flags.thenQuit) broken("always", `exit code 69, where the log says ${outcome}`);
+  judgeCounts(one, outcome);
+  if (!isClean(plan, seen.doors) || stopped.size > 0) return;
+  const idleAt = plan.proxy.inFlight.find(({ count }) => count <= flags.idle)?.fromMs;
+  const slowMs = 1500 + flags.minDrainMs;
+  const isEasy = idleAt !== undefined && idleAt + slowMs < flags.drainMs;
+  if (isEasy && outcome !== "drained") broken("time", `idle, and yet: ${outcome}`);
+  if (idleAt === undefined && outcome === "drained") broken("always", "it says drained, with work in flight");
+}
+
+/** It says drained only where the last count said so. */
+function judgeCounts({ plan, seen, broken }: Case, outcome: unknown): void {
+  if (outcome !== "drained") return;
+  const counts = seen.requests.filter(({ endpoint, wholeAt }) => endpoint === "stats" && wholeAt !== undefined);
+  const isIdle = counts.some(({ inFlight, answer }) => isGood(answer) && inFlight <= plan.flags.idle);
+  if (!isIdle) broken("always", "it says drained, but no count said so");
+}

@@ -1,0 +1,85 @@
+import { endsCommand } from "../../../src/core/run/signal.ts";
+import { type Case, SLACK_MS } from "../case.ts";
+import type { Request } from "../proxy.ts";
+
+/** Quits are sent when promised, after the child's end, and not again where one was answered. */
+export function judgeQuits(one: Case): void {
+  const { seen, broken } = one;
+  const quits = seen.requests.filter(({ endpoint }) => endpoint === "quit");
+  const due = quitIsDue(one);
+  // `ebb quit` and `ebb drain` end by a stop signal, whatever they are at
+  const isStopped = one.plan.command !== "run" && seen.sent.some(({ signal }) => 128 + signal === seen.code);
+  for (const { method, path } of quits) if (method !== "POST") broken("always", `a quit by ${method} ${path}`);
+  if (!due && quits.length > 0) broken("always", `${quits.length} quits were sent, but none was to be`);
+  if (due && !isStopped) judgeMissed(one, quits);
+  for (const [index, quit] of quits.entries()) {
+    const next = quits[index + 1];
+    if (next !== undefined && isFinal(quit)) broken("always", `a quit was sent again after "${quit.answer.kind}"`);
+  }
+  const last = one.app?.facts.at(-1);
+  const [first] = quits;
+  if (one.plan.command === "run" && last !== undefined && first !== undefined && first.at < last.at) {
+    broken("always", `a quit came ${Math.round(last.at - first.at)} ms before the app's end`);
+  }
+}
+
+/** What the policy says of this exit code (--quit-on, --restart-policy); a native sidecar is never quit. */
+export function quitIsDue({ plan: { command, flags, isNative }, seen }: Case): boolean {
+  const { code } = seen;
+  if (isNative) return false;
+  if (command === "wait") return false;
+  if (command === "quit") return true;
+  if (command === "drain") return flags.thenQuit;
+  if (flags.quitOn === "never" || (flags.quitOn === "success" && code !== 0)) return false;
+  if (flags.restartPolicy === "Always") return false;
+  return !(flags.restartPolicy === "OnFailure" && code !== 0);
+}
+
+/** Where somebody listened all the time from the moment that it was due. */
+function judgeMissed({ plan, seen, app, broken }: Case, quits: readonly Request[]): void {
+  if (quits.length > 0) return;
+  const from = app?.facts.at(-1)?.at ?? seen.startedAt;
+  const lastDoor = seen.doors.at(-1);
+  const isOpen = lastDoor?.state === "open" && lastDoor.at < from;
+  if (!isOpen) return;
+  const tookMs = seen.endedAt - from;
+  const isEarly = tookMs < 0.8 * plan.flags.quitMs && seen.stalledMs === 0;
+  broken(isEarly ? "always" : "time", `no quit was sent, ${Math.round(tookMs)} ms from when it was due to ebb's end`);
+}
+
+/** What another quit cannot better: an answer that is whole and below 500; or one that may still come. */
+function isFinal({ answer, wholeAt }: Request): boolean {
+  switch (answer.kind) {
+    case "status":
+      return answer.status < 500;
+    case "ok":
+    case "drip":
+    case "ok, then die":
+      return wholeAt !== undefined;
+    case "hang":
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** `ebb quit`: 0 only for a sidecar that has taken it and is gone, or goes by itself. */
+export function judgeQuit(one: Case): void {
+  const { plan, seen, broken, log } = one;
+  const { code, endedAt, startedAt } = seen;
+  const slackMs = SLACK_MS + 2 * seen.stalledMs;
+  const stopsSent = new Set(seen.sent.filter(({ signal }) => endsCommand(signal)).map(({ signal }) => 128 + signal));
+  if (code !== 0 && code !== 69 && !stopsSent.has(code as number)) broken("always", `exit code ${code}`);
+  if (endedAt - startedAt > plan.flags.quitMs + slackMs)
+    broken("time", `it took ${Math.round(endedAt - startedAt)} ms`);
+  const saysGone = log.some(({ msg, outcome }) => msg === "ebb: quit" && outcome === "gone");
+  const isOpen = seen.doors.every(({ state }) => state === "open") && seen.doors.length === 1;
+  if (saysGone && isOpen) broken("always", "it says gone, but the proxy still listens");
+  const leaves = plan.sidecar === "linkerd" || plan.sidecar === "custom" || plan.sidecar === "istio";
+  if (code === 0 && isOpen && !leaves) broken("always", "exit code 0, but the proxy still listens");
+  const quits = seen.requests.filter(({ endpoint }) => endpoint === "quit");
+  const took = quits.findLast(({ answer, wholeAt }) => answer.kind.startsWith("ok") && wholeAt !== undefined);
+  const diedOfIt = quits.some(({ answer }) => answer.kind === "die");
+  if (code === 0 && took === undefined && !diedOfIt && !plan.isNative)
+    broken("always", "exit code 0, but no quit was answered well");
+}

@@ -1,18 +1,18 @@
 import { type JsonObject, objectOf, withField } from "../base/json.ts";
 import { sidecarIn } from "../sidecars/containers.ts";
-import { chooseContainers } from "./containers.ts";
+import { chooseContainers } from "./container/choose.ts";
+import { proxyHook, serves } from "./container/hooks.ts";
+import { surroundingsOf } from "./container/network.ts";
+import { chooseOptions } from "./container/options.ts";
+import { type AppPart, changed, type Part, planPart, statusOf } from "./container/part.ts";
+import { rivals } from "./container/several.ts";
+import { annotationsVolume, ebbMount, ebbVolume, volumeNames, volumesOf } from "./container/volumes.ts";
 import type { Context, Told } from "./context.ts";
-import { proxyHook, serves } from "./hooks.ts";
 import { installContainer } from "./install.ts";
 import { STATUS } from "./marks.ts";
-import { surroundingsOf } from "./network.ts";
-import { chooseOptions } from "./options.ts";
-import { type AppPart, changed, type Part, planPart, statusOf } from "./part.ts";
 import type { Pod } from "./pod.ts";
 import type { Remark } from "./remark.ts";
-import { rivals } from "./several.ts";
 import { NATIVE, type Status } from "./status.ts";
-import { annotationsVolume, ebbMount, ebbVolume, volumeNames, volumesOf } from "./volumes.ts";
 
 /** What becomes of a pod that ebb is not in. */
 export interface Change {

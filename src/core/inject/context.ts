@@ -1,8 +1,8 @@
-import type { Surroundings } from "./network.ts";
+import type { Surroundings } from "./container/network.ts";
+import type { VolumeNames, Volumes } from "./container/volumes.ts";
 import type { Pod } from "./pod.ts";
 import type { Policy } from "./policy.ts";
 import type { Known } from "./status.ts";
-import type { VolumeNames, Volumes } from "./volumes.ts";
 import type { Wishes } from "./wishes.ts";
 
 /** What is planned for all containers of a pod alike. */

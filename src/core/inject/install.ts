@@ -1,6 +1,6 @@
 import { type JsonObject, valueAt } from "../base/json.ts";
 import { parseQuantity } from "../cluster/quantity.ts";
-import { EBB_FOLDER } from "./command.ts";
+import { EBB_FOLDER } from "./container/command.ts";
 import { INSTALL } from "./marks.ts";
 import { type Amounts, freeName, type Pod } from "./pod.ts";
 import type { Policy } from "./policy.ts";

@@ -1,5 +1,5 @@
 import { type JsonObject, objectOf } from "../base/json.ts";
-import { EBB } from "./command.ts";
+import { EBB } from "./container/command.ts";
 import { STATUS } from "./marks.ts";
 import { checkPod, type Pod } from "./pod.ts";
 import type { Remark } from "./remark.ts";

@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
 import { type JsonObject, objectOf, withField, withoutField } from "../base/json.ts";
-import { EBB, EBB_FOLDER, unwrap } from "./command.ts";
+import { EBB, EBB_FOLDER, unwrap } from "./container/command.ts";
+import { optionNamed, problemOf } from "./container/options.ts";
+import { annotationFolders } from "./container/volumes.ts";
 import { INSTALL, STATUS } from "./marks.ts";
-import { optionNamed, problemOf } from "./options.ts";
 import { annotationField, type Container, type Mount, type Pod } from "./pod.ts";
 import type { Remark } from "./remark.ts";
-import { annotationFolders } from "./volumes.ts";
 
 /** The annotation that names the sidecars of a pod that are native, for `auto`: no injector's may say it. */
 export const NATIVE = "ebb.dev/native";

@@ -1,7 +1,7 @@
 import { basicCredentials, type Header } from "../base/http-message.ts";
 import type { JsonObject } from "../base/json.ts";
 import { redactUrl, redactUrls } from "../base/redact.ts";
-import { EBB, EBB_FOLDER } from "../inject/command.ts";
+import { EBB, EBB_FOLDER } from "../inject/container/command.ts";
 import { exactQuit } from "../sidecars/quit.ts";
 import { kindOf, type SidecarName } from "../sidecars/registry.ts";
 import type { QuitRequest } from "../sidecars/sidecar.ts";

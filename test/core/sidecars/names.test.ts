@@ -10,7 +10,7 @@ const names = /istio|pilot-agent|linkerd|kuma|consul|dapr|vault|cloud.?sql|csql/
 /** Names of other tools, and of their variables: they belong to the tools in whose place ebb stands. */
 const otherTools: Readonly<Record<string, readonly string[]>> = {
   "core/cli/names.ts": ["linkerd-await", "pilot-agent"],
-  "core/inject/command.ts": ["pilot-agent"],
+  "core/inject/container/command.ts": ["pilot-agent"],
   "core/cli/options.ts": [
     "ISTIO_QUIT_API",
     "CSQL_PROXY_QUIT_URLS",

@@ -1,6 +1,6 @@
 import { HIDDEN } from "../../base/redact.ts";
 import { parseWords } from "../../base/words.ts";
-import { optionNamed } from "../../inject/options.ts";
+import { optionNamed } from "../../inject/container/options.ts";
 import { list, option, optional } from "../option.ts";
 import { boolean, oneOf, syntax } from "../syntax.ts";
 

@@ -1,4 +1,4 @@
-import { settingProblems } from "../../inject/options.ts";
+import { settingProblems } from "../../inject/container/options.ts";
 import type { Policy } from "../../inject/policy.ts";
 import { EXIT, Failure } from "../../run/exit.ts";
 import type { Values } from "../option.ts";

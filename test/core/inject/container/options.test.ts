@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { commands } from "../../../src/commands.ts";
-import { optionNamed, podOptionFlags, settingProblems } from "../../../src/core/inject/options.ts";
-import { app, changed, type Given, type Loose, refusal, warnings } from "./injection.ts";
+import { commands } from "../../../../src/commands.ts";
+import { optionNamed, podOptionFlags, settingProblems } from "../../../../src/core/inject/container/options.ts";
+import { app, changed, type Given, type Loose, refusal, warnings } from "../injection.ts";
 
 /** The variables of the first container of a changed pod. */
 function envOf(given: Given, set: readonly (readonly [string, string])[] = []): Record<string, unknown> {

@@ -1,7 +1,7 @@
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { type Container, freeName, type Mount, type Pod, type Volume } from "../pod.ts";
+import type { Policy } from "../policy.ts";
 import { EBB_FOLDER } from "./command.ts";
-import { type Container, freeName, type Mount, type Pod, type Volume } from "./pod.ts";
-import type { Policy } from "./policy.ts";
 
 /** The volumes' names in this pod. */
 export interface VolumeNames {

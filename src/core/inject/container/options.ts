@@ -1,7 +1,7 @@
-import { redactUrls } from "../base/redact.ts";
-import type { Option } from "../cli/option.ts";
-import { options } from "../cli/options.ts";
-import { nearest } from "../cli/suggestion.ts";
+import { redactUrls } from "../../base/redact.ts";
+import type { Option } from "../../cli/option.ts";
+import { options } from "../../cli/options.ts";
+import { nearest } from "../../cli/suggestion.ts";
 
 /** Of other commands than `ebb run`. */
 const others: ReadonlySet<string> = new Set(["any", "port", "body", "timeout", "json", "watch"]);

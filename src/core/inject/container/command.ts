@@ -1,4 +1,4 @@
-import { commandNames, toolNames } from "../cli/names.ts";
+import { commandNames, toolNames } from "../../cli/names.ts";
 
 /** Where ebb is in the containers that it starts. */
 export const EBB = "/ebb.dev/ebb";

@@ -1,14 +1,14 @@
-import { duration } from "../cli/syntax.ts";
-import { planLeaving } from "../run/leaving.ts";
-import { sidecarIn } from "../sidecars/containers.ts";
-import { kindOf } from "../sidecars/registry.ts";
+import { duration } from "../../cli/syntax.ts";
+import { planLeaving } from "../../run/leaving.ts";
+import { sidecarIn } from "../../sidecars/containers.ts";
+import { kindOf } from "../../sidecars/registry.ts";
+import type { Context } from "../context.ts";
+import type { Container, Pod } from "../pod.ts";
+import type { Remark } from "../remark.ts";
+import type { Chosen } from "./choose.ts";
 import { EBB } from "./command.ts";
-import type { Chosen } from "./containers.ts";
-import type { Context } from "./context.ts";
 import { hasOwnProxy } from "./network.ts";
 import { type OptionValues, variablesOf } from "./options.ts";
-import type { Container, Pod } from "./pod.ts";
-import type { Remark } from "./remark.ts";
 import { mountInTheWay } from "./volumes.ts";
 
 /** How a container that ebb starts drains when its pod leaves. */

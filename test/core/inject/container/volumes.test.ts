@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { app, changed, type Given, type Loose, refusal } from "./injection.ts";
+import { app, changed, type Given, type Loose, refusal } from "../injection.ts";
 
 const mounted = (volumeMounts: readonly object[], volumes: readonly object[] = []): Given => ({
   containers: [app({ volumeMounts })],

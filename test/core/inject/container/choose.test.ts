@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { injectPod } from "../../../src/core/inject/patch.ts";
-import { sidecarIn } from "../../../src/core/sidecars/containers.ts";
-import { app, changed, type Given, type Loose, podOf, policy, refusal, warnings } from "./injection.ts";
+import { injectPod } from "../../../../src/core/inject/patch.ts";
+import { sidecarIn } from "../../../../src/core/sidecars/containers.ts";
+import { app, changed, type Given, type Loose, podOf, policy, refusal, warnings } from "../injection.ts";
 
 const named = (name: string, more: object = {}) => app({ name, ...more });
 

@@ -1,11 +1,11 @@
-import { isSidecar, withoutTag } from "../sidecars/containers.ts";
+import { isSidecar, withoutTag } from "../../sidecars/containers.ts";
+import type { Told } from "../context.ts";
+import { listed, missing, unknownSidecars } from "../names.ts";
+import { annotationField, type Container, type Pod } from "../pod.ts";
+import type { Remark } from "../remark.ts";
+import type { ContainerStatus } from "../status.ts";
+import type { Wishes } from "../wishes.ts";
 import { type Starter, starterOf, wrap } from "./command.ts";
-import type { Told } from "./context.ts";
-import { listed, missing, unknownSidecars } from "./names.ts";
-import { annotationField, type Container, type Pod } from "./pod.ts";
-import type { Remark } from "./remark.ts";
-import type { ContainerStatus } from "./status.ts";
-import type { Wishes } from "./wishes.ts";
 
 /** A container that ebb is to start, and how its command is then. */
 export interface Chosen {

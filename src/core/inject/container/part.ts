@@ -1,12 +1,12 @@
-import { type JsonObject, withField } from "../base/json.ts";
-import type { Chosen } from "./containers.ts";
-import type { Context } from "./context.ts";
+import { type JsonObject, withField } from "../../base/json.ts";
+import type { Context } from "../context.ts";
+import type { Container } from "../pod.ts";
+import type { Remark } from "../remark.ts";
+import type { ContainerStatus } from "../status.ts";
+import type { Chosen } from "./choose.ts";
 import { DEFAULT_GRACE, hookOf, type Leaving, planHook } from "./hooks.ts";
 import { hasOwnProxy, strangersOnly } from "./network.ts";
 import { chooseOptions, type OptionValues, variableOf, variablesOf } from "./options.ts";
-import type { Container } from "./pod.ts";
-import type { Remark } from "./remark.ts";
-import type { ContainerStatus } from "./status.ts";
 import { deafTo, stopSignalOf } from "./stop-signal.ts";
 import { ebbMount, mountInTheWay, placeOfAnnotations } from "./volumes.ts";
 

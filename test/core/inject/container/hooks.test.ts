@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { app, changed, type Given, type Loose, warnings } from "./injection.ts";
+import { app, changed, type Given, type Loose, warnings } from "../injection.ts";
 
 /** How the containers of a changed pod leave: their hooks, and what `ebb run` is told. */
 function leavingOf(given: Given, set: readonly (readonly [string, string])[] = []): unknown {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { injectPod } from "../../../src/core/inject/patch.ts";
-import { app, changed, type Given, type Loose, podIn, podOf, policy, warnings } from "./injection.ts";
+import { injectPod } from "../../../../src/core/inject/patch.ts";
+import { app, changed, type Given, type Loose, podIn, podOf, policy, warnings } from "../injection.ts";
 
 function variables(pod: Loose, at = 0): Readonly<Record<string, string>> {
   const env: readonly { name: string; value: string }[] = pod.spec.containers[at].env ?? [];

@@ -1,10 +1,10 @@
-import { resolve } from "../cli/option.ts";
-import { pickOptions } from "../cli/options.ts";
-import { Failure } from "../run/exit.ts";
-import type { Context } from "./context.ts";
+import { resolve } from "../../cli/option.ts";
+import { pickOptions } from "../../cli/options.ts";
+import { Failure } from "../../run/exit.ts";
+import type { Context } from "../context.ts";
+import type { Remark } from "../remark.ts";
 import { serves } from "./hooks.ts";
 import type { AppPart } from "./part.ts";
-import type { Remark } from "./remark.ts";
 
 /**
  * Containers that end, and quit the sidecars when they do: the first would take them from the others. Refused, unless the pod

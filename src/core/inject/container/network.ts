@@ -1,10 +1,10 @@
-import { listOf, objectOf } from "../base/json.ts";
-import { isSidecar, sidecarIn } from "../sidecars/containers.ts";
-import { detect } from "../sidecars/detect.ts";
-import { kindOf, type SidecarName } from "../sidecars/registry.ts";
+import { listOf, objectOf } from "../../base/json.ts";
+import { isSidecar, sidecarIn } from "../../sidecars/containers.ts";
+import { detect } from "../../sidecars/detect.ts";
+import { kindOf, type SidecarName } from "../../sidecars/registry.ts";
+import type { Container, Pod } from "../pod.ts";
+import type { Remark } from "../remark.ts";
 import { type OptionValues, variablesOf } from "./options.ts";
-import type { Container, Pod } from "./pod.ts";
-import type { Remark } from "./remark.ts";
 
 /** Whether a port that listens there may be another pod's. */
 export function isOnNode({ spec }: Pod): boolean {

@@ -1,6 +1,6 @@
-import { stopSignals } from "../cli/syntax.ts";
-import type { Container } from "./pod.ts";
-import type { Remark } from "./remark.ts";
+import { stopSignals } from "../../cli/syntax.ts";
+import type { Container } from "../pod.ts";
+import type { Remark } from "../remark.ts";
 
 /** What the kubelet sends where it does not know the field (before Kubernetes 1.33, or without ContainerStopSignals). */
 const USUAL = ["TERM", "INT"];

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Glob } from "bun";
+
+const project = resolve(import.meta.dirname, "..");
+const MOST_FILES = 20;
+/** One file for each package: nobody looks for anything there. */
+const data = ["build/licenses"];
+
+function foldersIn(folder: string): readonly string[] {
+  const inside = readdirSync(join(project, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return [folder, ...inside.flatMap(({ name }) => foldersIn(`${folder}/${name}`))];
+}
+
+function countFiles(folder: string): number {
+  return readdirSync(join(project, folder), { withFileTypes: true }).filter((entry) => entry.isFile()).length;
+}
+
+test(`no folder has more than ${MOST_FILES} files`, () => {
+  const folders = ["src", "build", "test"].flatMap(foldersIn).filter((folder) => !data.includes(folder));
+  expect(folders.length).toBeGreaterThan(50);
+  expect(folders.filter((folder) => countFiles(folder) > MOST_FILES)).toEqual([]);
+});
+
+test.each(["README.md", "src/README.md", "src/manual/sidecars.md", "src/manual/threats.md"])(
+  "each path that %s names is there",
+  (page) => {
+    const text = readFileSync(join(project, page), "utf8");
+    const paths = [...text.matchAll(/`((?:src|build|test)\/[^`\s]+)`/g)].map(([, path = ""]) => path);
+    expect(paths).not.toEqual([]);
+    const isThere = (path: string) =>
+      [...new Glob(path.replace(/\/$/, "")).scanSync({ cwd: project, onlyFiles: false })].length > 0;
+    expect(paths.filter((path) => !isThere(path))).toEqual([]);
+  },
+);

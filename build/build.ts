@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { compile } from "./bundle/compile.ts";
-import { parsedModules } from "./bundle/leaves.ts";
+import { parsedModules } from "./bundle/lazy-bundles.ts";
 import { aboutExecutable, aboutModules } from "./evidence/about.ts";
 import { evidencePaths, writeEvidence } from "./evidence/evidence.ts";
 import { digestOf } from "./evidence/sums.ts";

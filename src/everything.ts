@@ -16,7 +16,7 @@ import { writeOutput } from "./system/output/output.ts";
 import { exit } from "./system/process/exit.ts";
 import type { Signals } from "./system/process/signals.ts";
 
-// All of ebb: every command, help, and what knows them all. A bundle of its own (build/bundle/leaves.ts), which shares no module with
+// All of ebb: every command, help, and what knows them all. A bundle of its own (build/bundle/lazy-bundles.ts), which shares no module with
 // main.ts: so it ends the process itself, with its own exit and its own Failure.
 
 export async function main(args: readonly string[], signals: Signals, said?: Said): Promise<never> {

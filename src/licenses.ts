@@ -5,7 +5,7 @@ import { writeError, writeStreamed } from "./system/output/output.ts";
 import { exit } from "./system/process/exit.ts";
 import type { Signals } from "./system/process/signals.ts";
 
-// A bundle of its own (build/bundle/leaves.ts), because of 100 KB that nothing else needs: so it ends the process itself.
+// A bundle of its own (build/bundle/lazy-bundles.ts), because of 100 KB that nothing else needs: so it ends the process itself.
 
 /** `ebb --licenses`: what is inside the executable, and the whole text of each licence. */
 export async function main(signals: Signals): Promise<never> {

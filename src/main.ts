@@ -37,8 +37,8 @@ function onUncaught(error: unknown): void {
 
 async function main(args: readonly string[]): Promise<number> {
   const file = process.argv0.slice(process.argv0.lastIndexOf("/") + 1);
-  if (toolNames.includes(file)) return await playAs(file, args, 1);
-  if (toolNames.includes(args[0] as string)) return await playAs(args[0] as string, args.slice(1), 2);
+  if (toolNames.includes(file)) return await runPersonality(file, args, 1);
+  if (toolNames.includes(args[0] as string)) return await runPersonality(args[0] as string, args.slice(1), 2);
   const name = starterOf(args);
   if (name === undefined) return await callAny(args);
   const rest = name === args[0] ? args.slice(1) : args;
@@ -70,7 +70,7 @@ function isAboutEbb(word: string | undefined): boolean {
 }
 
 /** In another tool's name: its call in ebb's words. */
-async function playAs(tool: string, words: readonly string[], wordsAt: number): Promise<number> {
+async function runPersonality(tool: string, words: readonly string[], wordsAt: number): Promise<number> {
   if (words.length === 1 && isAboutEbb(words[0])) return await callAny([words[0] as string, tool]);
   const { personalities } = await import("./personalities/personalities.ts");
   const call = (personalities[tool] as Personality).translate(words, process.env);

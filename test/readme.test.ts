@@ -6,11 +6,17 @@ import { commands } from "../src/commands.ts";
 import { readCommandCall, readOperandCall } from "../src/core/cli/call.ts";
 import { annotationMeanings } from "../src/core/inject/annotations.ts";
 import { injectPod } from "../src/core/inject/patch.ts";
-import type { Policy } from "../src/core/inject/policy.ts";
+import type { InjectPolicy } from "../src/core/inject/policy.ts";
 import { podsIn } from "../src/core/inject/workload.ts";
 import { meansKinds } from "../src/core/reap/means.ts";
 
-const policy: Policy = { image: "ebb", all: false, volume: "emptyDir", options: new Map(), entrypoints: new Map() };
+const policy: InjectPolicy = {
+  image: "ebb",
+  all: false,
+  volume: "emptyDir",
+  options: new Map(),
+  entrypoints: new Map(),
+};
 
 const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
 

@@ -1,6 +1,6 @@
 import { muslBun } from "../link/musl-bun.ts";
 import type { Target } from "../targets.ts";
-import { bundleLeaves } from "./leaves.ts";
+import { bundleLazily } from "./lazy-bundles.ts";
 
 export type CompileInput = {
   /** The TypeScript file that the executable starts with. */
@@ -36,6 +36,6 @@ export async function compile({ entry, outfile, target, lockfile, bun, made }: C
     format: "esm",
     splitting: true,
     naming: { chunk: "[name].js" },
-    plugins: [await bundleLeaves(made)],
+    plugins: [await bundleLazily(made)],
   });
 }

@@ -7,7 +7,7 @@ import { options as all, finding, logging, pickOptions } from "../core/cli/optio
 import { boolean } from "../core/cli/syntax.ts";
 import type { InFlight } from "../core/envoy/in-flight.ts";
 import { EXIT } from "../core/run/exit.ts";
-import { planLeaving, splitDrain } from "../core/run/leaving.ts";
+import { planShutdown, splitDrain } from "../core/run/shutdown-budget.ts";
 import { endsCommand } from "../core/run/signal.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { drainAll } from "../system/envoy/drain.ts";
@@ -50,7 +50,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   expectNoOperands(call, command.usage);
   const settings = call.values;
   const log = createLog(settings, { env }, openPodLog());
-  const { drainMs: allMs } = planLeaving({
+  const { drainMs: allMs } = planShutdown({
     drainMs: settings.drain,
     graceMs: undefined,
     podGraceMs: settings.podGrace,

@@ -6,7 +6,7 @@ import { list, option } from "../core/cli/option.ts";
 import { pickOptions } from "../core/cli/options.ts";
 import { expandShortFlags } from "../core/cli/short-flags.ts";
 import { anyText, boolean } from "../core/cli/syntax.ts";
-import type { Policy } from "../core/inject/policy.ts";
+import type { InjectPolicy } from "../core/inject/policy.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 
 const options = {
@@ -79,7 +79,7 @@ async function main({ args, env }: Invocation): Promise<number> {
 }
 
 /** undefined: ebb is removed. @throws Failure 64 */
-function wantedPolicy({ values, origins }: Call<typeof options>): Policy | undefined {
+function wantedPolicy({ values, origins }: Call<typeof options>): InjectPolicy | undefined {
   if (!values.remove) return policyOf(values);
   const idle = Object.entries(injectionOptions).filter(([key]) =>
     origins[key as keyof typeof options].startsWith("--"),

@@ -2,8 +2,8 @@ import type { Command, Invocation } from "../command.ts";
 import { argvIndexOf, type Call, readCommandCall } from "../core/cli/call.ts";
 import { finding, logging, pickOptions } from "../core/cli/options.ts";
 import { type ChildExit, EXIT, Failure } from "../core/run/exit.ts";
-import { type Plan, planLeaving } from "../core/run/leaving.ts";
 import { over, plainCodeOf, stepPlainly } from "../core/run/plain-step.ts";
+import { planShutdown, type ShutdownPlan } from "../core/run/shutdown-budget.ts";
 import { SIG, type SignalNumber, signalName, suspends } from "../core/run/signal.ts";
 import { summarize } from "../core/run/summary.ts";
 import {
@@ -11,7 +11,7 @@ import {
   begin,
   type Deadline,
   type Event,
-  type Policy,
+  type RunPolicy,
   type State,
   type Step,
   step,
@@ -20,7 +20,7 @@ import type { QuitRequest, Sidecar } from "../core/sidecars/sidecar.ts";
 import { createLog, type Log } from "../system/output/log.ts";
 import { writeTerminationLog } from "../system/output/termination-log.ts";
 import { type Change, type Child, type CommandLine, reap, spawn } from "../system/process/child.ts";
-import { goOn, stopWith, takeTerminalBack } from "../system/process/job-control.ts";
+import { resumeChild, stopWith, takeTerminalBack } from "../system/process/job-control.ts";
 import { countWakeUp, giveMemoryBack } from "../system/process/memory.ts";
 import { native } from "../system/process/native.ts";
 import { createDropper, type Signals } from "../system/process/signals.ts";
@@ -78,7 +78,7 @@ interface Run {
   readonly command: CommandLine;
   readonly log: Log;
   readonly queue: Queue<Event>;
-  readonly leaving: Plan;
+  readonly leaving: ShutdownPlan;
   readonly stopWaiting: AbortController;
   readonly cutDrain: AbortController;
   readonly deadlines: Map<Deadline, () => void>;
@@ -115,7 +115,7 @@ async function main(invocation: Invocation): Promise<number> {
 }
 
 /** Once there is a command, an error that nobody expects leaves what is plain of a step; where that fails too, the end and its code. */
-function next(run: Run, state: State, event: Event, policy: Policy): Step {
+function next(run: Run, state: State, event: Event, policy: RunPolicy): Step {
   if (run.child === undefined) return step(state, event, policy);
   let after: Step = run.exit === undefined ? [state, []] : over(plainCodeOf(run.exit, policy));
   const take = (how: typeof step) => () => {
@@ -135,7 +135,7 @@ function prepare({ args, argvIndex, env, said }: Invocation): Run {
   return {
     env,
     settings: call.values,
-    leaving: planLeaving({ drainMs: drain, graceMs: grace, podGraceMs: podGrace }),
+    leaving: planShutdown({ drainMs: drain, graceMs: grace, podGraceMs: podGrace }),
     command: { words: call.command, argvIndex: argvIndexOf(argvIndex, call) },
     log,
     drop: createDropper(log),
@@ -149,7 +149,7 @@ function prepare({ args, argvIndex, env, said }: Invocation): Run {
   };
 }
 
-function policyOf({ settings, leaving }: Run): Policy {
+function policyOf({ settings, leaving }: Run): RunPolicy {
   return {
     quitOn: settings.quitOn,
     restartPolicy: settings.restartPolicy,
@@ -331,7 +331,8 @@ function drain(run: Run): void {
 function forward(run: Run, signal: SignalNumber): void {
   const child = run.child as Child;
   run.log.debug({ signal: signalName(signal), pid: child.pid }, "forwarded");
-  if (signal === SIG.CONT && child.terminal >= 0 && !child.sharesGroup && run.exit === undefined) return goOn(child);
+  if (signal === SIG.CONT && child.terminal >= 0 && !child.sharesGroup && run.exit === undefined)
+    return resumeChild(child);
   if (suspends(signal)) child.isToStop = true;
   else if (signal === SIG.CONT) child.isToStop = false; // both may have been read at once
   send(run.log, receiverOf(run, child), signal);

@@ -1,4 +1,4 @@
-import { remember } from "../core/base/remember.ts";
+import { memoizeLast } from "../core/base/memoize-last.ts";
 import type { SocketTables } from "../core/proc/net.ts";
 import { type Listener, listenersIn } from "../core/sidecars/detect.ts";
 import { readIfThere } from "./file.ts";
@@ -21,7 +21,7 @@ export function readListeners(log: Log): readonly Listener[] {
 
 /** Reads them again and again: what the kernel tells a second time is not read again. */
 export function createListenerReader(log: Log): () => readonly Listener[] {
-  const listeners = remember(({ told }: { readonly told: string }) => listenersIn(told));
+  const listeners = memoizeLast(({ told }: { readonly told: string }) => listenersIn(told));
   let last = { told: "" };
   return () => {
     const told = native.listeners();

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from "node:assert";
 import { applyPatch } from "rfc6902";
 import { injectPod } from "../../src/core/inject/patch.ts";
-import type { Policy } from "../../src/core/inject/policy.ts";
+import type { InjectPolicy } from "../../src/core/inject/policy.ts";
 import { isFailure } from "../../src/core/run/exit.ts";
 import { accessIn, parseKubeconfig } from "../../src/kube/api/kubeconfig.ts";
 import { createEventReader } from "../../src/kube/api/watch-events.ts";
@@ -19,7 +19,7 @@ interface Grammar {
   readonly check: (text: string) => void;
 }
 
-const policies: readonly Policy[] = (["emptyDir", "image"] as const).map((volume) => ({
+const policies: readonly InjectPolicy[] = (["emptyDir", "image"] as const).map((volume) => ({
   image: "registry.example.com/ebb:1",
   all: volume === "image",
   volume,
@@ -67,7 +67,7 @@ const admission: Grammar = {
 };
 
 /** The answer is one that an API server takes, and what it makes of the pod is not changed again. */
-function checkReview(object: unknown, policy: Policy): void {
+function checkReview(object: unknown, policy: InjectPolicy): void {
   const answer = answerTo(object, policy);
   if (answer.uid !== "u" || typeof answer.allowed !== "boolean") throw new Error("no answer to what was asked");
   if (answer.patch === undefined) return;
@@ -77,7 +77,7 @@ function checkReview(object: unknown, policy: Policy): void {
   if (answerTo(changed, policy).patch !== undefined) throw new Error("what was changed is changed again");
 }
 
-function answerTo(object: unknown, policy: Policy): { uid: unknown; allowed: unknown; patch?: string } {
+function answerTo(object: unknown, policy: InjectPolicy): { uid: unknown; allowed: unknown; patch?: string } {
   const request = { uid: "u", kind: { group: "", version: "v1", kind: "Pod" }, operation: "CREATE", object };
   const reviewed = review(
     bytesOf(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request })),

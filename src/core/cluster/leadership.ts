@@ -10,7 +10,7 @@ export interface LeaseState {
   readonly version: string;
 }
 
-export interface Policy {
+export interface LeasePolicy {
   readonly identity: string;
   /** How long the others wait after the last write that they saw. */
   readonly durationMs: number;
@@ -38,7 +38,7 @@ export function notice(candidate: Candidate, lease: LeaseState, nowMs: number): 
 }
 
 /** What to do about the Lease that was read last; undefined: there is none. */
-export function move({ seen }: Candidate, { identity }: Policy, nowMs: number): Move {
+export function move({ seen }: Candidate, { identity }: LeasePolicy, nowMs: number): Move {
   if (seen === undefined) return { kind: "create" };
   const { holder, durationMs, transitions } = seen.lease;
   if (holder === identity) return { kind: "take", transitions };
@@ -52,7 +52,7 @@ export function written(lease: LeaseState, begunMs: number, nowMs: number): Cand
 }
 
 /** Until when a candidate leads without a further write; undefined: it does not. */
-export function leadsUntil({ heldSinceMs }: Candidate, { deadlineMs }: Policy): number | undefined {
+export function leadsUntil({ heldSinceMs }: Candidate, { deadlineMs }: LeasePolicy): number | undefined {
   return heldSinceMs === undefined ? undefined : heldSinceMs + deadlineMs;
 }
 

@@ -32,7 +32,7 @@ export interface Now {
   readonly trustedSinceMs: number | undefined;
 }
 
-export interface Policy {
+export interface RotationPolicy {
   readonly names: readonly string[];
   /** How long the API servers may take to learn of a new CA. */
   readonly settleMs: number;
@@ -54,7 +54,7 @@ export type Plan =
 const RENEW_AT = 2 / 3;
 const SPREAD = 0.05;
 
-export function plan(held: Held, now: Now, policy: Policy): Plan {
+export function plan(held: Held, now: Now, policy: RotationPolicy): Plan {
   const { serving, authorities } = held;
   const [newest] = authorities;
   const authority = whyAuthority(held, now, policy);
@@ -79,11 +79,19 @@ export function renewalOf({ id, fromMs, untilMs }: Life): number {
 }
 
 /** Those that are still worth trusting. */
-export function unexpired<A extends Life>(authorities: readonly A[], nowMs: number, { skewMs }: Policy): readonly A[] {
+export function unexpired<A extends Life>(
+  authorities: readonly A[],
+  nowMs: number,
+  { skewMs }: RotationPolicy,
+): readonly A[] {
   return authorities.filter(({ untilMs }) => untilMs + skewMs > nowMs);
 }
 
-function whyAuthority({ authorities: [newest], canSign, distrusted }: Held, { nowMs }: Now, { skewMs }: Policy) {
+function whyAuthority(
+  { authorities: [newest], canSign, distrusted }: Held,
+  { nowMs }: Now,
+  { skewMs }: RotationPolicy,
+) {
   if (distrusted !== undefined) return distrusted;
   if (newest === undefined) return "there is none";
   if (!canSign) return "its key is missing, or another CA's";
@@ -93,14 +101,14 @@ function whyAuthority({ authorities: [newest], canSign, distrusted }: Held, { no
 }
 
 /** Why what is served cannot be served: then whatever replaces it is better, trusted already or not. */
-function whyUnusable({ serving, authorities }: Held, { nowMs }: Now, { skewMs }: Policy): string | undefined {
+function whyUnusable({ serving, authorities }: Held, { nowMs }: Now, { skewMs }: RotationPolicy): string | undefined {
   if (serving === undefined) return "there is none";
   if (!authorities.some(({ id }) => id === serving.authority)) return "its CA is not ours";
   if (nowMs < serving.fromMs - skewMs) return "it is from the future";
   return nowMs >= serving.untilMs ? "it has expired" : undefined;
 }
 
-function whyDue(serving: Serving, newest: Life, { nowMs }: Now, { names }: Policy): string | undefined {
+function whyDue(serving: Serving, newest: Life, { nowMs }: Now, { names }: RotationPolicy): string | undefined {
   const lacking = names.filter((name) => !serving.names.includes(name));
   if (lacking.length > 0) return `it is not valid for ${lacking.join(", ")}`;
   if (serving.authority !== newest.id) return "there is a new CA";
@@ -113,7 +121,12 @@ interface Signing {
 }
 
 /** At once where its CA has signed what is served now; else when the API servers have had time to learn of the new CA. */
-function renewInTime(why: string, { newest, serving }: Signing, { nowMs, trustedSinceMs }: Now, policy: Policy): Plan {
+function renewInTime(
+  why: string,
+  { newest, serving }: Signing,
+  { nowMs, trustedSinceMs }: Now,
+  policy: RotationPolicy,
+): Plan {
   const trustedMs = (trustedSinceMs ?? Number.POSITIVE_INFINITY) + policy.settleMs;
   const latestMs = serving === undefined ? newest.fromMs + policy.patienceMs : serving.untilMs;
   const atMs = serving?.authority === newest.id ? nowMs : Math.min(trustedMs, latestMs);

@@ -54,7 +54,7 @@ export type Action =
   | { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
   | { readonly kind: "end"; readonly outcome: Outcome };
 
-export interface Policy {
+export interface DrainPolicy {
   /** Milliseconds from the start within which all of it fits. */
   readonly boundMs: number;
   /** Milliseconds from the start before which nothing is counted, and nothing ends. */
@@ -80,7 +80,7 @@ export function fitMinimum(minMs: number, boundMs: number): number {
 }
 
 /** The first state and what to do in it. */
-export function begin({ boundMs, minMs, failsHealth }: Policy): Next {
+export function begin({ boundMs, minMs, failsHealth }: DrainPolicy): Next {
   const deadlines: readonly Action[] = [
     { kind: "arm", deadline: "bound", ms: boundMs },
     { kind: "arm", deadline: "last look", ms: Math.max(0, boundMs - LAST_LOOK_MS) },
@@ -91,7 +91,7 @@ export function begin({ boundMs, minMs, failsHealth }: Policy): Next {
 }
 
 /** What happens next. An event that does not belong to the phase changes nothing. */
-export function step(state: State, event: Event, policy: Policy): Next {
+export function step(state: State, event: Event, policy: DrainPolicy): Next {
   if (state.phase === "over") return [state, []];
   if (event.kind === "cut") return end({ kind: "cut short" });
   if (event.kind === "deadline" && event.of === "bound") return outOfTime(state);
@@ -111,14 +111,14 @@ export function step(state: State, event: Event, policy: Policy): Next {
 
 type In<P extends State["phase"]> = Extract<State, { phase: P }>;
 
-function failingHealth(state: In<"failing-health">, event: Event, { wasUp }: Policy): Next {
+function failingHealth(state: In<"failing-health">, event: Event, { wasUp }: DrainPolicy): Next {
   if (isDeadline(event, "minimum")) return [{ ...state, isMinimumOver: true }, []];
   if (!isAnswerTo(event, "fail-health")) return [state, []];
   if (isRefusal(event)) return end({ kind: wasUp ? "gone" : "not there" });
   return state.isMinimumOver ? drainListeners({ isMinimumOver: true }) : [{ phase: "accepting" }, []];
 }
 
-function afterMinimum({ failsHealth }: Policy): Next {
+function afterMinimum({ failsHealth }: DrainPolicy): Next {
   return failsHealth ? drainListeners({ isMinimumOver: true }) : beginCounting();
 }
 
@@ -126,7 +126,7 @@ function drainListeners(when: { readonly isMinimumOver: boolean }, before: reado
   return [{ phase: "draining-listeners", ...when }, [...before, { kind: "ask", step: "drain-listeners" }]];
 }
 
-function drainingListeners(state: In<"draining-listeners">, event: Event, { failsHealth, wasUp }: Policy): Next {
+function drainingListeners(state: In<"draining-listeners">, event: Event, { failsHealth, wasUp }: DrainPolicy): Next {
   if (isDeadline(event, "minimum")) return [{ ...state, isMinimumOver: true }, []];
   if (!isAnswerTo(event, "drain-listeners")) return [state, []];
   if (isRefusal(event)) return end({ kind: failsHealth || wasUp ? "gone" : "not there" });
@@ -140,7 +140,7 @@ function beginCounting(): Next {
 const count: readonly Action[] = [{ kind: "ask", step: "count" }];
 const countLater: readonly Action[] = [{ kind: "arm", deadline: "poll", ms: POLL_MS }];
 
-function counting(state: In<"counting">, event: Event, policy: Policy): Next {
+function counting(state: In<"counting">, event: Event, policy: DrainPolicy): Next {
   if (isDeadline(event, "poll") || isDeadline(event, "last look")) return [state, count];
   if (event.kind === "counted") {
     const left = event.inFlight;

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { DumpedListener } from "./directions.ts";
 import type { NameGroup } from "./name-groups.ts";
 
-// What Envoy says in JSON, checked. A leaf, loaded only by what asks: zod costs 1.2 ms.
+// What Envoy says in JSON, checked. A lazy bundle, loaded only by what asks: zod costs 1.2 ms.
 
 const address = z.object({
   socket_address: z.optional(z.object({ address: z.string(), port_value: z.optional(z.number()) })),

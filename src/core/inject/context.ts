@@ -1,7 +1,7 @@
 import type { Surroundings } from "./container/network.ts";
 import type { VolumeNames, Volumes } from "./container/volumes.ts";
 import type { Pod } from "./pod.ts";
-import type { Policy } from "./policy.ts";
+import type { InjectPolicy } from "./policy.ts";
 import type { Known } from "./status.ts";
 import type { Wishes } from "./wishes.ts";
 
@@ -16,6 +16,6 @@ export interface Context {
 
 export interface Told {
   readonly wishes: Wishes;
-  readonly policy: Policy;
+  readonly policy: InjectPolicy;
   readonly known: Known;
 }

@@ -3,11 +3,11 @@ import { parseQuantity } from "../cluster/quantity.ts";
 import { EBB_FOLDER } from "./container/command.ts";
 import { INSTALL } from "./marks.ts";
 import { type Amounts, freeName, type Pod } from "./pod.ts";
-import type { Policy } from "./policy.ts";
+import type { InjectPolicy } from "./policy.ts";
 import { installCommand } from "./status.ts";
 
 /** The init container that copies ebb into a volume. Its image's user is 65532 (Dockerfile.distroless). */
-export function installContainer(pod: Pod, { volume, policy }: { volume: string; policy: Policy }): JsonObject {
+export function installContainer(pod: Pod, { volume, policy }: { volume: string; policy: InjectPolicy }): JsonObject {
   const { image, imagePullPolicy } = policy;
   const resources = resourcesFor(pod);
   return {

@@ -7,10 +7,10 @@ import { planChange } from "./change.ts";
 import { STATUS } from "./marks.ts";
 import { otherSystem } from "./other-system.ts";
 import { annotationField, checkPod, type Pod } from "./pod.ts";
-import type { Policy } from "./policy.ts";
+import type { InjectPolicy } from "./policy.ts";
 import type { Remark } from "./remark.ts";
 import { removeEbb } from "./remove.ts";
-import { type Former, readStatus, takeOut } from "./status.ts";
+import { type Former, readStatus, removeInjection } from "./status.ts";
 
 /** What came of it. A pod asks for it by its annotation; others are taken by `all` alone. */
 export type Injection = { readonly asked: boolean; readonly warnings: readonly Remark[] } & (
@@ -24,7 +24,7 @@ export type Injection = { readonly asked: boolean; readonly warnings: readonly R
  * Puts ebb into a pod (or a template of pods), whatever JSON that is, or takes it out where the pod says no. Never throws; the pod
  * that was given stays as it is.
  */
-export function injectPod(pod: unknown, policy: Policy): Injection {
+export function injectPod(pod: unknown, policy: InjectPolicy): Injection {
   return capped(injectWhole(pod, policy));
 }
 
@@ -62,7 +62,7 @@ function firstOf(remarks: readonly Remark[]): readonly Remark[] {
 /** All annotations of an object, names and values, in bytes (apimachinery, pkg/api/validation, TotalAnnotationSizeLimitB). */
 const MOST_ANNOTATIONS = 256 * 1024;
 
-function injectWhole(pod: unknown, policy: Policy): Injection {
+function injectWhole(pod: unknown, policy: InjectPolicy): Injection {
   const annotations = annotationsOf(pod);
   if (isTooLong(annotations)) {
     const message = `more than ${MOST_ANNOTATIONS / 1024} KiB, which Kubernetes refuses`;
@@ -99,14 +99,14 @@ function isTooLong(annotations: JsonObject): boolean {
 }
 
 /** Why nothing is done to a pod, whatever is in it. */
-function reasonToLeave(annotations: JsonObject, wish: boolean | undefined, { all }: Policy): string | undefined {
+function reasonToLeave(annotations: JsonObject, wish: boolean | undefined, { all }: InjectPolicy): string | undefined {
   if (wish === false) return 'it says ebb.dev/inject: "false"';
   if (wish === undefined && !all) return 'it does not say ebb.dev/inject: "true"';
   const isMirror = annotations["kubernetes.io/config.mirror"] !== undefined;
   return isMirror ? "it is a static pod's mirror, which nobody can change" : undefined;
 }
 
-function inject(pod: Pod, policy: Policy, asked: boolean): Injection {
+function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   const refused = (problems: readonly Remark[], warnings: readonly Remark[] = []) =>
     ({ kind: "refused", asked, problems, warnings }) as const;
   const unchanged = (reason: string, warnings: readonly Remark[] = []) =>
@@ -118,7 +118,7 @@ function inject(pod: Pod, policy: Policy, asked: boolean): Injection {
   const { annotations } = pod.metadata ?? {};
   const status = readStatus(annotations?.[STATUS]);
   if (status !== undefined && "field" in status) return refused([status]);
-  const former: Former = status === undefined ? { pod, known: nothing } : takeOut(pod, status);
+  const former: Former = status === undefined ? { pod, known: nothing } : removeInjection(pod, status);
   const wishes = readWishes(annotations ?? {});
   const change = planChange(former.pod, { wishes, policy, known: former.known });
   const problems = [...wishes.problems, ...change.problems];

@@ -1,5 +1,5 @@
 /** How pods are changed, besides what their own annotations say. */
-export interface Policy {
+export interface InjectPolicy {
   /** The image that has ebb as /ebb. */
   readonly image: string;
   readonly imagePullPolicy?: "Always" | "IfNotPresent" | "Never" | undefined;

@@ -3,7 +3,7 @@ import { EBB } from "./container/command.ts";
 import { STATUS } from "./marks.ts";
 import { checkPod, type Pod } from "./pod.ts";
 import type { Remark } from "./remark.ts";
-import { readStatus, takeOut } from "./status.ts";
+import { readStatus, removeInjection } from "./status.ts";
 
 /** What comes of taking ebb out of a pod. undefined: ebb never changed it. */
 export type Removal =
@@ -21,7 +21,7 @@ export function removeEbb(value: unknown): Removal {
   const status = readStatus(String(text));
   if (status === undefined || "field" in status)
     return { kind: "refused", problems: status === undefined ? [] : [status] };
-  const pod = takeOut(given, status).pod;
+  const pod = removeInjection(given, status).pod;
   const problems = leftovers(pod, given);
   if (problems.length > 0) return { kind: "refused", problems };
   return { kind: "removed", pod: pod as JsonObject, containers: Object.keys(status.containers) };

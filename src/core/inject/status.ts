@@ -53,7 +53,7 @@ export interface Former {
 }
 
 /** The pod as it was before ebb was put into it. Nothing but what ebb alone makes is ever taken out, whatever the status says. */
-export function takeOut(pod: Pod, status: Status): Former {
+export function removeInjection(pod: Pod, status: Status): Former {
   const { containers, volumes = [], options = {} } = status;
   const entrypoints = new Map<string, readonly string[]>();
   const gone = new Set(volumes.filter((name) => /^ebb(-annotations)?(-\d+)?$/.test(name)));

@@ -47,17 +47,17 @@ export interface Tried extends Act {
 
 export type Event =
   /** The pod as the API server has it now. */
-  | { readonly kind: "looked"; readonly turn: number; readonly sight: Sight }
+  | { readonly kind: "looked"; readonly turn: number; readonly observation: Observation }
   | { readonly kind: "look-failed"; readonly turn: number; readonly why: string }
   | { readonly kind: "acted"; readonly turn: number; readonly result: Result }
   /** The watch has seen the pod change. */
-  | { readonly kind: "changed"; readonly sight: Sight }
+  | { readonly kind: "changed"; readonly observation: Observation }
   | { readonly kind: "deadline"; readonly of: Deadline }
   /** Leadership is lost, or ebb is told to stop. */
   | { readonly kind: "stop" };
 
 /** `gone`: there is no pod of that name, or another one. */
-export type Sight = Verdict | { readonly kind: "gone" };
+export type Observation = Verdict | { readonly kind: "gone" };
 
 export type Result =
   /** Accepted, or cut off by the sidecar's own end. */
@@ -89,7 +89,7 @@ export type Outcome =
   | { readonly kind: "put-off"; readonly reason: string }
   | { readonly kind: "stopped" };
 
-export interface Policy {
+export interface AttemptPolicy {
   /** How often all means are tried. */
   readonly rounds: number;
   /** Milliseconds that a look or an act may take. */
@@ -103,15 +103,15 @@ export interface Policy {
 export type Step = readonly [State, readonly Action[]];
 
 /** The first state and what to do in it. */
-export function begin(policy: Policy): Step {
+export function begin(policy: AttemptPolicy): Step {
   return look({ turn: 0, round: 1, failures: 0, misses: 0, tried: [], acts: [], unanswered: undefined }, policy);
 }
 
 /** What happens next. An event that does not belong to the phase, or to an older turn, changes nothing. */
-export function step(state: State, event: Event, policy: Policy): Step {
+export function step(state: State, event: Event, policy: AttemptPolicy): Step {
   if (state.phase === "over") return [state, []];
   if (event.kind === "stop") return over({ kind: "stopped" }, leave(state));
-  if (event.kind === "changed") return changed(state, event.sight, policy);
+  if (event.kind === "changed") return changed(state, event.observation, policy);
   if (event.kind !== "deadline" && event.turn !== state.turn) return [state, []];
   switch (state.phase) {
     case "looking":
@@ -132,7 +132,7 @@ export function step(state: State, event: Event, policy: Policy): Step {
 type In<P extends State["phase"]> = Extract<State, { phase: P }>;
 type Live = Exclude<State, { phase: "over" }>;
 
-function look(progress: Progress, { answerMs }: Policy, before: readonly Action[] = []): Step {
+function look(progress: Progress, { answerMs }: AttemptPolicy, before: readonly Action[] = []): Step {
   const turn = progress.turn + 1;
   const answer: Action = { kind: "arm", deadline: "answer", ms: answerMs };
   return [{ ...only(progress), phase: "looking", turn }, [...before, { kind: "look", turn }, answer]];
@@ -142,10 +142,10 @@ function only({ turn, round, failures, misses, tried, acts, unanswered }: Progre
   return { turn, round, failures, misses, tried, acts, unanswered };
 }
 
-function looking(state: Live, event: Event, policy: Policy): Step {
+function looking(state: Live, event: Event, policy: AttemptPolicy): Step {
   switch (event.kind) {
     case "looked":
-      return judge(state, event.sight, policy);
+      return judge(state, event.observation, policy);
     case "look-failed":
       return rest({ ...state, failures: state.failures + 1 }, policy, [{ kind: "disarm", deadline: "answer" }]);
     case "deadline":
@@ -156,7 +156,7 @@ function looking(state: Live, event: Event, policy: Policy): Step {
   }
 }
 
-function acting(state: In<"acting">, event: Event, policy: Policy): Step {
+function acting(state: In<"acting">, event: Event, policy: AttemptPolicy): Step {
   const answered: readonly Action[] = [{ kind: "disarm", deadline: "answer" }];
   if (event.kind === "deadline" && event.of === "answer") {
     const why = `no answer within ${formatDuration(policy.answerMs)}`;
@@ -199,17 +199,17 @@ function spend(progress: Progress, act: Act, why: string): Progress {
 }
 
 /** What the watch says is no reason to act, but one to stop. */
-function changed(state: Live, sight: Sight, policy: Policy): Step {
-  if (state.phase === "looking" || sight.kind === "later") return [state, []];
-  if (sight.kind === "end") {
+function changed(state: Live, observation: Observation, policy: AttemptPolicy): Step {
+  if (state.phase === "looking" || observation.kind === "later") return [state, []];
+  if (observation.kind === "end") {
     const isLeft =
-      state.phase !== "watching" || sight.containers.some(({ container }) => container === state.acted.container);
+      state.phase !== "watching" || observation.containers.some(({ container }) => container === state.acted.container);
     return isLeft ? [state, []] : look(state, policy, leave(state));
   }
-  if (sight.kind === "leave" && sight.rule === "being-ended") return [state, []];
+  if (observation.kind === "leave" && observation.rule === "being-ended") return [state, []];
   // its end cut the act short
   const acts = state.phase === "acting" ? [...state.acts, state.acted] : state.acts;
-  return judge({ ...state, acts }, sight, policy);
+  return judge({ ...state, acts }, observation, policy);
 }
 
 /** How a sidecar's end looks, whoever has ended it. */
@@ -220,21 +220,21 @@ const lastingRules: ReadonlySet<Rule> = new Set(["sidecar-restarts", "sidecar-wa
 /** How often to look whether somebody else's act has worked. */
 const SOMEBODY_ELSE_MS = 5000;
 
-function judge(state: Live, sight: Sight, policy: Policy): Step {
+function judge(state: Live, observation: Observation, policy: AttemptPolicy): Step {
   const before = leave(state).filter(({ kind }) => kind === "disarm" || state.phase === "acting");
-  if (sight.kind === "gone") return over({ kind: "gone" }, before);
-  if (sight.kind === "end") return next(state, sight.containers, { policy, before });
-  if (sight.rule === "being-ended") return rest(state, policy, before, SOMEBODY_ELSE_MS);
+  if (observation.kind === "gone") return over({ kind: "gone" }, before);
+  if (observation.kind === "end") return next(state, observation.containers, { policy, before });
+  if (observation.rule === "being-ended") return rest(state, policy, before, SOMEBODY_ELSE_MS);
   const { tried, unanswered } = state;
   const acts = state.acts.length > 0 || unanswered === undefined ? state.acts : [unanswered];
-  if (acts.length > 0 && endedRules.has(sight.rule)) return over({ kind: "ended", acts }, before);
-  const { reason } = sight;
-  if (acts.length > 0 && lastingRules.has(sight.rule)) return over({ kind: "gave-up", reason, tried }, before);
+  if (acts.length > 0 && endedRules.has(observation.rule)) return over({ kind: "ended", acts }, before);
+  const { reason } = observation;
+  if (acts.length > 0 && lastingRules.has(observation.rule)) return over({ kind: "gave-up", reason, tried }, before);
   return over({ kind: "left", reason }, before);
 }
 
 interface Around {
-  readonly policy: Policy;
+  readonly policy: AttemptPolicy;
   readonly before: readonly Action[];
 }
 
@@ -261,7 +261,7 @@ function keyOf({ means }: Act): string {
   return JSON.stringify(means);
 }
 
-function rest(progress: Progress, { rest, chance }: Policy, before: readonly Action[], atLeastMs = 0): Step {
+function rest(progress: Progress, { rest, chance }: AttemptPolicy, before: readonly Action[], atLeastMs = 0): Step {
   // after a round, too, somebody needs time
   const times = progress.failures + 3 * (progress.round - 1);
   const ms = Math.max(atLeastMs, backoffMs(times, rest, chance));

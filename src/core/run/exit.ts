@@ -48,7 +48,7 @@ export class Failure extends Error {
   }
 }
 
-/** A leaf (build/bundle/leaves.ts) has a class of its own, so the class does not tell. */
+/** A lazy bundle (build/bundle/lazy-bundles.ts) has a class of its own, so the class does not tell. */
 export function isFailure(error: unknown): error is Failure {
   return error instanceof Error && typeof (error as Partial<Failure>).exitCode === "number";
 }

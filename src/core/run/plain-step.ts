@@ -1,13 +1,13 @@
 import type { ChildExit } from "./exit.ts";
 import { reasonToStay } from "./quit-policy.ts";
 import type { SignalNumber } from "./signal.ts";
-import type { Action, Event, Policy, State, Step } from "./supervision.ts";
+import type { Action, Event, RunPolicy, State, Step } from "./supervision.ts";
 
 /**
  * What is left of a step that a bug in ebb broke off: a signal reaches the child, the end of a drain lets go of those that were
  * held, and the child's end is followed by the quits.
  */
-export function stepPlainly(state: State, event: Event, policy: Policy): Step {
+export function stepPlainly(state: State, event: Event, policy: RunPolicy): Step {
   switch (state.phase) {
     case "starting":
       return starting(state, event, policy);
@@ -23,21 +23,21 @@ export function stepPlainly(state: State, event: Event, policy: Policy): Step {
 }
 
 /** There is a child: only that of it is still to be heard. */
-function starting(state: Extract<State, { phase: "starting" }>, event: Event, policy: Policy): Step {
+function starting(state: Extract<State, { phase: "starting" }>, event: Event, policy: RunPolicy): Step {
   if (event.kind === "signal") return [{ ...state, held: [...state.held, event.signal] }, []];
   if (event.kind !== "started") return [state, []];
   const held = state.held.flatMap((signal) => forwarded(signal, policy));
   return [{ phase: "running", pid: event.pid, grace: "unset", draining: "not yet" }, held];
 }
 
-function forwarded(signal: SignalNumber, { rewrite }: Policy): readonly Action[] {
+function forwarded(signal: SignalNumber, { rewrite }: RunPolicy): readonly Action[] {
   const sent = rewrite.get(signal) ?? signal;
   return sent === 0 ? [] : [{ kind: "forward", signal: sent }];
 }
 
 type Running = Extract<State, { phase: "running" }>;
 
-function running(state: Running, event: Event, policy: Policy): Step {
+function running(state: Running, event: Event, policy: RunPolicy): Step {
   switch (event.kind) {
     case "reaped":
       return event.pid === state.pid ? leave(plainCodeOf(event.exit, policy), policy) : [state, []];
@@ -53,7 +53,7 @@ function running(state: Running, event: Event, policy: Policy): Step {
   }
 }
 
-function leave(exitCode: number, policy: Policy): Step {
+function leave(exitCode: number, policy: RunPolicy): Step {
   if (reasonToStay(exitCode, policy) !== undefined) return over(exitCode);
   return [{ phase: "leaving", exitCode }, [{ kind: "quit" }]];
 }
@@ -64,7 +64,7 @@ export function over(exitCode: number): Step {
 }
 
 /** As `exitCodeOf`, which may be what has failed. */
-export function plainCodeOf(exit: ChildExit, { expectedCodes }: Policy): number {
+export function plainCodeOf(exit: ChildExit, { expectedCodes }: RunPolicy): number {
   const code = "code" in exit ? exit.code : 128 + exit.signal;
   return expectedCodes.includes(code) ? 0 : code;
 }

@@ -61,7 +61,7 @@ export type Action =
   | { readonly kind: "stay"; readonly reason: string }
   | { readonly kind: "exit"; readonly code: number };
 
-export interface Policy extends QuitPolicy {
+export interface RunPolicy extends QuitPolicy {
   /** Milliseconds; undefined: start without waiting; Infinity: wait for ever. */
   readonly waitMs: number | undefined;
   readonly onWaitTimeout: "fail" | "start";
@@ -83,7 +83,7 @@ export interface Policy extends QuitPolicy {
 export type Step = readonly [State, readonly Action[]];
 
 /** The first state and what to do in it. */
-export function begin(policy: Policy): Step {
+export function begin(policy: RunPolicy): Step {
   if (policy.waitMs === undefined) return [{ phase: "starting", held: [] }, [{ kind: "start" }]];
   const arm: readonly Action[] =
     policy.waitMs === Number.POSITIVE_INFINITY ? [] : [{ kind: "arm", deadline: "wait", ms: policy.waitMs }];
@@ -91,7 +91,7 @@ export function begin(policy: Policy): Step {
 }
 
 /** What happens next. An event that does not belong to the phase changes nothing. */
-export function step(state: State, event: Event, policy: Policy): Step {
+export function step(state: State, event: Event, policy: RunPolicy): Step {
   switch (state.phase) {
     case "waiting":
       return waiting(state, event, policy);
@@ -110,7 +110,7 @@ export function step(state: State, event: Event, policy: Policy): Step {
 
 type In<P extends State["phase"]> = Extract<State, { phase: P }>;
 
-function waiting(state: In<"waiting">, event: Event, policy: Policy): Step {
+function waiting(state: In<"waiting">, event: Event, policy: RunPolicy): Step {
   const disarm: Action = { kind: "disarm", deadline: "wait" };
   const stopWaiting: Action = { kind: "stop-waiting" };
   switch (event.kind) {
@@ -128,14 +128,14 @@ function waiting(state: In<"waiting">, event: Event, policy: Policy): Step {
   }
 }
 
-function outOfTime(state: In<"waiting">, policy: Policy): Step {
+function outOfTime(state: In<"waiting">, policy: RunPolicy): Step {
   const start = policy.onWaitTimeout === "start";
   const giveUp: readonly Action[] = [{ kind: "stop-waiting" }, { kind: "give-up-waiting", start }];
   if (start) return [{ phase: "starting", held: state.held }, [...giveUp, { kind: "start" }]];
   return leave(policy.waitFailureCode, policy, giveUp);
 }
 
-function starting(state: In<"starting">, event: Event, policy: Policy): Step {
+function starting(state: In<"starting">, event: Event, policy: RunPolicy): Step {
   switch (event.kind) {
     case "started":
       return forwardHeld(state.held, event.pid, policy);
@@ -148,7 +148,7 @@ function starting(state: In<"starting">, event: Event, policy: Policy): Step {
   }
 }
 
-function forwardHeld(held: readonly SignalNumber[], pid: number, policy: Policy): Step {
+function forwardHeld(held: readonly SignalNumber[], pid: number, policy: RunPolicy): Step {
   let next: State = { phase: "running", pid, grace: "unset", draining: "not yet" };
   const actions: Action[] = [];
   for (const signal of held) {
@@ -159,26 +159,26 @@ function forwardHeld(held: readonly SignalNumber[], pid: number, policy: Policy)
   return [next, actions];
 }
 
-function holdOrDrop(state: In<"waiting"> | In<"starting">, event: SignalEvent, policy: Policy): Step {
+function holdOrDrop(state: In<"waiting"> | In<"starting">, event: SignalEvent, policy: RunPolicy): Step {
   const { signal } = event;
   if (isDropped(event, policy)) return [state, [{ kind: "drop", signal }]];
   return [{ ...state, held: [...state.held.filter((each) => each !== signal), signal] }, []];
 }
 
-function isDropped(event: SignalEvent, policy: Policy): boolean {
+function isDropped(event: SignalEvent, policy: RunPolicy): boolean {
   return event.isEarly === true && !endsTheWait(event, policy);
 }
 
-function endsTheWait({ signal }: SignalEvent, policy: Policy): boolean {
+function endsTheWait({ signal }: SignalEvent, policy: RunPolicy): boolean {
   return endsWait(signal) || isStop(signal, policy);
 }
 
 /** Whether it asks the child to stop: as it came, or as it is forwarded. */
-function isStop(signal: SignalNumber, { stopSignals, rewrite }: Policy): boolean {
+function isStop(signal: SignalNumber, { stopSignals, rewrite }: RunPolicy): boolean {
   return stopSignals.includes(signal) || stopSignals.includes(rewrite.get(signal) ?? signal);
 }
 
-function running(state: In<"running">, event: Event, policy: Policy): Step {
+function running(state: In<"running">, event: Event, policy: RunPolicy): Step {
   switch (event.kind) {
     case "signal":
       return pass(state, event, policy);
@@ -197,7 +197,7 @@ function running(state: In<"running">, event: Event, policy: Policy): Step {
 }
 
 /** What is left of the group has the rest of the grace, or all of it where no stop signal came. */
-function childEnded(state: In<"running">, exitCode: number, policy: Policy): Step {
+function childEnded(state: In<"running">, exitCode: number, policy: RunPolicy): Step {
   const { grace } = state;
   const { graceMs: ms } = policy;
   const cut: readonly Action[] = typeof state.draining === "string" ? [] : [{ kind: "cut-drain" }];
@@ -211,7 +211,7 @@ function childEnded(state: In<"running">, exitCode: number, policy: Policy): Ste
   return leave(exitCode, policy, [...disarm, ...cut, ...end]);
 }
 
-function clearing(state: In<"clearing">, event: Event, policy: Policy): Step {
+function clearing(state: In<"clearing">, event: Event, policy: RunPolicy): Step {
   switch (event.kind) {
     case "group-gone":
       return leave(state.exitCode, policy, [{ kind: "disarm", deadline: "grace" }]);
@@ -227,7 +227,7 @@ function clearing(state: In<"clearing">, event: Event, policy: Policy): Step {
 }
 
 /** The first stop signal starts the drain, the second cuts it short; what was held then reaches the child. */
-function pass(state: In<"running">, event: SignalEvent, policy: Policy): Step {
+function pass(state: In<"running">, event: SignalEvent, policy: RunPolicy): Step {
   const { signal, wasIgnored } = event;
   if (isDropped(event, policy)) return [state, [{ kind: "drop", signal }]];
   const sent = policy.rewrite.get(signal) ?? signal;
@@ -239,19 +239,19 @@ function pass(state: In<"running">, event: SignalEvent, policy: Policy): Step {
   return endDrain({ ...state, draining }, policy, [{ kind: "cut-drain" }]);
 }
 
-function endDrain(state: In<"running">, policy: Policy, before: readonly Action[]): Step {
+function endDrain(state: In<"running">, policy: RunPolicy, before: readonly Action[]): Step {
   const held = state.draining as readonly SignalNumber[];
   const [next, actions] = stopChild({ ...state, draining: "over" }, held, policy);
   return [next, [...before, ...actions]];
 }
 
-function stopChild(state: In<"running">, signals: readonly SignalNumber[], { graceMs }: Policy): Step {
+function stopChild(state: In<"running">, signals: readonly SignalNumber[], { graceMs }: RunPolicy): Step {
   const forward = signals.map((signal): Action => ({ kind: "forward", signal }));
   if (graceMs === undefined || state.grace !== "unset") return [state, forward];
   return [{ ...state, grace: "armed" }, [...forward, { kind: "arm", deadline: "grace", ms: graceMs }]];
 }
 
-function leave(exitCode: number, policy: Policy, before: readonly Action[]): Step {
+function leave(exitCode: number, policy: RunPolicy, before: readonly Action[]): Step {
   const reason = reasonToStay(exitCode, policy);
   if (reason === undefined) return [{ phase: "leaving", exitCode }, [...before, { kind: "quit" }]];
   const [state, exit] = over(exitCode);

@@ -70,7 +70,7 @@ export type Action =
   | { readonly kind: "watch"; readonly isElsewhere: boolean }
   | { readonly kind: "search" };
 
-export interface Policy {
+export interface QuitMachinePolicy {
   readonly name: Sidecar["name"];
   /** When it goes after its answer, at its first place and at its second; undefined: at once. */
   readonly leaves?: string | undefined;
@@ -102,7 +102,7 @@ export function begin(): Step {
 }
 
 /** What happens next. An event that does not belong to the phase changes nothing. */
-export function step(state: State, event: Event, policy: Policy): Step {
+export function step(state: State, event: Event, policy: QuitMachinePolicy): Step {
   switch (state.phase) {
     case "asking":
       if (event.kind === "answered") return answered(state, event.status, policy);
@@ -123,7 +123,7 @@ function ask(asked: Asked, isElsewhere: boolean): Step {
   return [{ ...asked, phase: "asking", isElsewhere }, [{ kind: "ask", isElsewhere }]];
 }
 
-function answered(state: Asked, status: number, policy: Policy): Step {
+function answered(state: Asked, status: number, policy: QuitMachinePolicy): Step {
   const { isElsewhere } = state;
   const outcome = quitRefusal(policy.name, { status });
   if (outcome === undefined) {
@@ -136,7 +136,7 @@ function answered(state: Asked, status: number, policy: Policy): Step {
   return again({ ...state, refusals: 0, last: { kind: "answered", status } }, policy);
 }
 
-function failed(state: Asked, event: Extract<Event, { kind: "failed" }>, policy: Policy): Step {
+function failed(state: Asked, event: Extract<Event, { kind: "failed" }>, policy: QuitMachinePolicy): Step {
   const { why, message } = event;
   if (why === "refused") return refused({ ...state, last: event }, policy);
   const seen: Asked = { ...state, refusals: 0, last: event };
@@ -145,7 +145,7 @@ function failed(state: Asked, event: Extract<Event, { kind: "failed" }>, policy:
   return why === "broken" ? again({ ...seen, wasCut: true }, policy) : miss(seen);
 }
 
-function refused(state: Asked, policy: Policy): Step {
+function refused(state: Asked, policy: QuitMachinePolicy): Step {
   if (policy.hasOtherwise && !state.isElsewhere) return ask(state, true);
   const seen = { ...state, refusals: state.refusals + 1 };
   const isSure = seen.refusals >= SURE && (policy.wasReady || seen.wasCut);
@@ -153,7 +153,7 @@ function refused(state: Asked, policy: Policy): Step {
 }
 
 /** Where nobody listens. */
-function nobody(state: Asked, policy: Policy): Step {
+function nobody(state: Asked, policy: QuitMachinePolicy): Step {
   // the attempt that was cut off was its end (pilot-agent leaves before its answer does)
   if (state.wasCut) return over({ ok: true, isTaken: true, outcome: "gone" });
   const looks = policy.wasReady && quitUnreachable(policy.name) !== undefined;
@@ -164,14 +164,14 @@ function nobody(state: Asked, policy: Policy): Step {
  * Beside a sidecar that was ready before, its readiness endpoint tells more: closed too, it is gone; no longer ready, it is leaving
  * (pilot-agent closes its quit port first: istio, status/server.go); ready, its quit is switched off or elsewhere.
  */
-function unreachable(life: Life, { name, wasReady }: Policy): Step {
+function unreachable(life: Life, { name, wasReady }: QuitMachinePolicy): Step {
   const meaning = quitUnreachable(name);
   const known = meaning === undefined && wasReady ? "gone" : life;
   if (known === "gone" || known === "leaving") return over({ ok: true, isTaken: true, outcome: `${known} already` });
   return over({ ok: false, isTaken: false, outcome: meaning === undefined ? REFUSED : `${REFUSED}: ${meaning}` });
 }
 
-function again(state: Asked, policy: Policy): Step {
+function again(state: Asked, policy: QuitMachinePolicy): Step {
   const ms = HEARD_REST_MS[state.heard];
   const next = { ...state, heard: state.heard + 1 };
   return ms === undefined ? unanswered(next, 0, policy) : [{ ...next, phase: "resting" }, [{ kind: "rest", ms }]];
@@ -183,13 +183,17 @@ function miss(state: Asked): Step {
 }
 
 /** Of time, while nobody has taken it. */
-function timed(state: Extract<State, { phase: "asking" | "resting" | "looking" }>, event: Event, policy: Policy): Step {
+function timed(
+  state: Extract<State, { phase: "asking" | "resting" | "looking" }>,
+  event: Event,
+  policy: QuitMachinePolicy,
+): Step {
   if (event.kind === "half") return [state, policy.hasLastResort ? [{ kind: "search" }] : []];
   const isUp = event.kind === "bound" || (event.kind === "searched" && event.isFound);
   return isUp ? unanswered(state, state.phase === "asking" ? event.askedMs : 0, policy) : [state, []];
 }
 
-function unanswered(state: Asked, askedMs: number, policy: Policy): Step {
+function unanswered(state: Asked, askedMs: number, policy: QuitMachinePolicy): Step {
   const { last } = state;
   if (last?.kind === "answered") {
     const { status } = last;
@@ -207,7 +211,7 @@ function watch(taken: Taken): Step {
 }
 
 /** Where it stays until time is up it is left to go: it has taken the quit, and may be draining. */
-function watching(state: Extract<State, { phase: "watching" }>, event: Event, policy: Policy): Step {
+function watching(state: Extract<State, { phase: "watching" }>, event: Event, policy: QuitMachinePolicy): Step {
   const { isElsewhere, status, why } = state.taken;
   const told = status === undefined ? {} : { status };
   const leaves = isElsewhere ? (policy.leavesElsewhere ?? policy.leaves) : policy.leaves;

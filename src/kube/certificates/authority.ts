@@ -2,7 +2,7 @@ import { type Plan, plan } from "../../core/cluster/rotation.ts";
 import { isConflict, isTrouble } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { follow } from "../controller/follow.ts";
-import { type Bell, createBell, pause } from "../controller/pause.ts";
+import { createNotifier, type Notifier, pause } from "../controller/pause.ts";
 import { CONFIGURATIONS, isFilledByOthers, type WebhookConfiguration, writeBundle } from "./ca-bundle.ts";
 import type { Authority, Secret } from "./held.ts";
 import { type Known, recall, trustedSince } from "./known.ts";
@@ -23,7 +23,7 @@ const LONGEST_PAUSE_MS = 30_000;
 /** Keeps Secret and caBundle right until the signal is aborted. */
 export async function keepCertificates(own: OwnCertificates, context: Context): Promise<void> {
   const known: Known = { sinceMs: Date.now() };
-  const bell = createBell();
+  const notifier = createNotifier();
   const secrets = { collection: secretsOf(own), name: own.secret };
   const configurations = { collection: CONFIGURATIONS, name: own.webhooks };
   const following = [
@@ -32,7 +32,7 @@ export async function keepCertificates(own: OwnCertificates, context: Context): 
       secrets,
       (now) => {
         known.secret = { now };
-        bell.ring();
+        notifier.notify();
       },
       context,
     ),
@@ -41,21 +41,21 @@ export async function keepCertificates(own: OwnCertificates, context: Context): 
       configurations,
       (now) => {
         known.configuration = { now };
-        bell.ring();
+        notifier.notify();
       },
       context,
     ),
   ];
-  await Promise.all([...following, goRound(own, { known, bell, ...context })]);
+  await Promise.all([...following, goRound(own, { known, notifier, ...context })]);
 }
 
 interface Round extends Context {
   readonly known: Known;
-  readonly bell: Bell;
+  readonly notifier: Notifier;
 }
 
 async function goRound(own: OwnCertificates, round: Round): Promise<void> {
-  const { bell, log, signal } = round;
+  const { notifier, log, signal } = round;
   let complaint: string | undefined;
   let pauseMs = FIRST_PAUSE_MS;
   while (!signal.aborted) {
@@ -63,7 +63,7 @@ async function goRound(own: OwnCertificates, round: Round): Promise<void> {
       const untilMs = await lookAround(own, round);
       complaint = undefined;
       pauseMs = FIRST_PAUSE_MS;
-      await bell.rung(Math.min(untilMs - Date.now(), HOUR_MS), signal); // clocks jump: look now and then
+      await notifier.wait(Math.min(untilMs - Date.now(), HOUR_MS), signal); // clocks jump: look now and then
     } catch (error) {
       if (signal.aborted) return;
       if (!isTrouble(error)) throw error;
@@ -77,7 +77,10 @@ async function goRound(own: OwnCertificates, round: Round): Promise<void> {
 }
 
 /** Does the next thing; until when there is nothing more to do. */
-export async function lookAround(own: OwnCertificates, { known, log, signal }: Omit<Round, "bell">): Promise<number> {
+export async function lookAround(
+  own: OwnCertificates,
+  { known, log, signal }: Omit<Round, "notifier">,
+): Promise<number> {
   const nowMs = Date.now();
   if (known.secret === undefined) return Number.POSITIVE_INFINITY;
   if (known.configuration === undefined && nowMs < known.sinceMs + PATIENCE_MS) return known.sinceMs + PATIENCE_MS;
@@ -101,7 +104,7 @@ export async function lookAround(own: OwnCertificates, { known, log, signal }: O
 async function spreadTrust(
   own: OwnCertificates,
   authorities: readonly Authority[],
-  { known, log, signal }: Omit<Round, "bell">,
+  { known, log, signal }: Omit<Round, "notifier">,
 ): Promise<number> {
   const configuration = known.configuration?.now;
   if (configuration === undefined) return Number.POSITIVE_INFINITY;

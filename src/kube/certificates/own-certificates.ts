@@ -1,4 +1,4 @@
-import type { Policy } from "../../core/cluster/rotation.ts";
+import type { RotationPolicy } from "../../core/cluster/rotation.ts";
 import type { ApiClient } from "../api/client.ts";
 import { canonicalName } from "./held.ts";
 
@@ -28,7 +28,13 @@ export function secretsOf({ namespace }: Pick<OwnCertificates, "namespace">): st
 }
 
 /** When they are renewed; the shorter they live, the faster all goes. */
-export function policyOf({ service, namespace, names = [], validityMs, authorityValidityMs }: OwnCertificates): Policy {
+export function policyOf({
+  service,
+  namespace,
+  names = [],
+  validityMs,
+  authorityValidityMs,
+}: OwnCertificates): RotationPolicy {
   const settleMs = Math.min(SETTLE_MS, authorityValidityMs / 20);
   const host = `${service}.${namespace}.svc`;
   return {

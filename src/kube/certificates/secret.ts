@@ -1,4 +1,4 @@
-import { type Plan, type Policy, unexpired } from "../../core/cluster/rotation.ts";
+import { type Plan, type RotationPolicy, unexpired } from "../../core/cluster/rotation.ts";
 import { type Authority, type HeldCertificates, KEYS, type KeyPair, readAuthorities, type Secret } from "./held.ts";
 import { lifeFrom, type OwnCertificates } from "./own-certificates.ts";
 
@@ -27,7 +27,7 @@ export interface Renewal {
   readonly secret: Secret | undefined;
   readonly held: HeldCertificates;
   readonly plan: Exclude<Plan, { kind: "keep" }>;
-  readonly policy: Policy;
+  readonly policy: RotationPolicy;
   readonly nowMs: number;
 }
 

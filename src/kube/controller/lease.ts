@@ -1,10 +1,10 @@
 import {
   type Candidate,
+  type LeasePolicy,
   type LeaseState,
   leadsUntil,
   move,
   notice,
-  type Policy,
   resign,
   written,
 } from "../../core/cluster/leadership.ts";
@@ -112,7 +112,7 @@ interface Election {
 }
 
 function createElection(settings: LeaseSettings, log: Log): Election {
-  const policy: Policy = { identity: settings.identity, ...periodsOf(settings) };
+  const policy: LeasePolicy = { identity: settings.identity, ...periodsOf(settings) };
   const ballot = createBallot(settings);
   let candidate: Candidate = {};
   let complaint: string | undefined;

@@ -12,19 +12,19 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Lets one loop sleep until something happened; what happens while it is awake counts, too. */
-export interface Bell {
-  ring(): void;
-  /** Over when it rings or has rung, after `ms`, or when the signal is aborted. */
-  rung(ms: number, signal: AbortSignal): Promise<void>;
+export interface Notifier {
+  notify(): void;
+  /** Resolves when it is notified, or was since the last wait; after `ms`; or when the signal is aborted. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-export function createBell(): Bell {
-  let ringing = new AbortController();
+export function createNotifier(): Notifier {
+  let notified = new AbortController();
   return {
-    ring: () => ringing.abort(),
-    async rung(ms, signal) {
-      await pause(ms, AbortSignal.any([ringing.signal, signal]));
-      ringing = new AbortController();
+    notify: () => notified.abort(),
+    async wait(ms, signal) {
+      await pause(ms, AbortSignal.any([notified.signal, signal]));
+      notified = new AbortController();
     },
   };
 }

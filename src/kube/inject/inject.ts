@@ -2,7 +2,7 @@ import { isatty } from "node:tty";
 import type { Environment } from "../../core/base/environment.ts";
 import { oneLine, printable } from "../../core/base/text.ts";
 import { injectPod, removeFromPod } from "../../core/inject/patch.ts";
-import type { Policy } from "../../core/inject/policy.ts";
+import type { InjectPolicy } from "../../core/inject/policy.ts";
 import { EXIT, Failure, INJECT_EXIT } from "../../core/run/exit.ts";
 import { writeContent } from "../../system/output/content.ts";
 import { writeStreamed } from "../../system/output/output.ts";
@@ -16,7 +16,7 @@ export interface Order {
   readonly paths: readonly string[];
   readonly recursive: boolean;
   /** How ebb is put in; undefined: it is taken out. */
-  readonly policy: Policy | undefined;
+  readonly policy: InjectPolicy | undefined;
   /** What comes of it: the manifests on stdout, in their own files, or what would change. */
   readonly outcome: "print" | "write" | "diff";
   readonly quiet: boolean;

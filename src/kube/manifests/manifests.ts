@@ -3,7 +3,7 @@ import { type Component, type Installation, type Manifest, metadataOf } from "./
 import { reaperManifests } from "./reaper.ts";
 import { webhookManifests } from "./webhook.ts";
 
-// What `ebb manifests` prints. A bundle of its own (build/bundle/leaves.ts), for yaml's sake.
+// What `ebb manifests` prints. A bundle of its own (build/bundle/lazy-bundles.ts), for yaml's sake.
 
 const components: Readonly<Record<Component, (installation: Installation) => readonly Manifest[]>> = {
   webhook: webhookManifests,

@@ -1,4 +1,4 @@
-import { createBell } from "../controller/pause.ts";
+import { createNotifier } from "../controller/pause.ts";
 
 /** Keys that are due at a time, each once: of two times the earlier counts. Times are of Date.now(). */
 export interface DelayQueue {
@@ -14,7 +14,7 @@ const LONGEST_SLEEP_MS = 60_000; // a clock that is set meanwhile is seen then
 export function createDelayQueue(): DelayQueue {
   const times = new Map<string, number>();
   const heap = createHeap();
-  const bell = createBell();
+  const notifier = createNotifier();
   const isStale = ({ key, at }: Entry): boolean => times.get(key) !== at;
   const first = (): Entry | undefined => {
     for (let entry = heap.first(); entry !== undefined; entry = heap.first()) {
@@ -32,7 +32,7 @@ export function createDelayQueue(): DelayQueue {
       if (known !== undefined && known <= at) return;
       times.set(key, at);
       heap.put({ key, at });
-      if (first()?.key === key) bell.ring();
+      if (first()?.key === key) notifier.notify();
     },
     delete: (key) => void times.delete(key),
     async next(signal) {
@@ -44,7 +44,7 @@ export function createDelayQueue(): DelayQueue {
           times.delete(entry.key);
           return entry.key;
         }
-        await bell.rung(Math.min(leftMs, LONGEST_SLEEP_MS), signal);
+        await notifier.wait(Math.min(leftMs, LONGEST_SLEEP_MS), signal);
       }
       return undefined;
     },

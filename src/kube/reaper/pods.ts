@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/base/json.ts";
-import { leanPod } from "../../core/reap/lean-pod.ts";
+import { trimPod } from "../../core/reap/trimmed-pod.ts";
 import type { Log } from "../../system/output/log.ts";
 import { ApiError } from "../api/api-error.ts";
 import { type ApiClient, type KubeObject, type Query, withQuery } from "../api/client.ts";
@@ -194,5 +194,5 @@ async function list(
 }
 
 function lean(pod: KubeObject): KubeObject {
-  return leanPod(pod as unknown as JsonObject) as unknown as KubeObject;
+  return trimPod(pod as unknown as JsonObject) as unknown as KubeObject;
 }

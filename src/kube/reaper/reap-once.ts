@@ -13,11 +13,11 @@ import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pause } from "../controller/pause.ts";
 import { createActs } from "./act/act.ts";
 import { type Attempts, createAttempts } from "./attempts.ts";
-import { emptyMemory, knownNow, type Memory } from "./keeper.ts";
 import { readNamespaces } from "./namespaces.ts";
 import { createPodEvents, type PodEvents } from "./pod-events.ts";
 import { listPods, nameOf } from "./pods.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
+import { emptyMemory, knownNow, type Memory } from "./reconciler.ts";
 import { createRights, type Rights } from "./rights.ts";
 import { createGate, throttled } from "./throttle.ts";
 

@@ -1,18 +1,18 @@
 import {
   type Act,
   type Action,
+  type AttemptPolicy,
   begin,
   type Deadline,
   type Event,
+  type Observation,
   type Outcome,
-  type Policy,
   type Result,
-  type Sight,
   step,
 } from "../../core/reap/attempt.ts";
+import { observe } from "../../core/reap/observe.ts";
 import type { Known } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
-import { sightOf } from "../../core/reap/sight.ts";
 import type { Log } from "../../system/output/log.ts";
 import { createQueue } from "../../system/queue.ts";
 import { deadline } from "../../system/timer.ts";
@@ -39,7 +39,7 @@ export interface Reaping {
   readonly signal: AbortSignal;
 }
 
-export interface Pace extends Omit<Policy, "chance"> {
+export interface Pace extends Omit<AttemptPolicy, "chance"> {
   /** The longest that an act waits for `before`. */
   readonly beforeMs: number;
 }
@@ -56,14 +56,14 @@ type Heard =
 export async function reap(pod: PodName, reaping: Reaping): Promise<Outcome> {
   const heard = createQueue<Heard>();
   const work = createWork(heard.push);
-  const sight = (seen: unknown): Sight =>
-    sightOf(seen, { uid: pod.uid, policy: reaping.policy(), known: reaping.known() });
-  const perform = createPerform({ pod, reaping, sight }, work);
+  const observation = (seen: unknown): Observation =>
+    observe(seen, { uid: pod.uid, policy: reaping.policy(), known: reaping.known() });
+  const perform = createPerform({ pod, reaping, observation }, work);
   const follow = reaping.follow ?? followByLooking(pod, reaping.api);
   const unfollow = follow(pod.uid, (seen: KubeObject | undefined) =>
-    heard.push({ kind: "changed", sight: sight(seen) }),
+    heard.push({ kind: "changed", observation: observation(seen) }),
   );
-  const policyNow = (): Policy => ({ ...paceOf(reaping), chance: Math.random() });
+  const policyNow = (): AttemptPolicy => ({ ...paceOf(reaping), chance: Math.random() });
   const onAbort = () => heard.push({ kind: "stop" });
   reaping.signal.addEventListener("abort", onAbort, { once: true });
   try {
@@ -132,24 +132,24 @@ function createWork(hear: (event: Heard) => void): Work {
 interface Around {
   readonly pod: PodName;
   readonly reaping: Reaping;
-  readonly sight: (pod: unknown) => Sight;
+  readonly observation: (pod: unknown) => Observation;
 }
 
-function createPerform({ pod, reaping, sight }: Around, work: Work): (action: Action) => void {
+function createPerform({ pod, reaping, observation }: Around, work: Work): (action: Action) => void {
   let reason = "";
   const look = async (turn: number, signal: AbortSignal): Promise<Heard> => {
     const found = await lookAt(pod, reaping.api, signal);
     if (found.kind === "forbidden") return found;
     if (found.kind === "failed") return { kind: "look-failed", turn, why: found.why };
-    const seen = sight(found.pod);
+    const seen = observation(found.pod);
     if (seen.kind === "end") reason = seen.reason;
-    return { kind: "looked", turn, sight: seen };
+    return { kind: "looked", turn, observation: seen };
   };
   const act = async (turn: number, act: Act, signal: AbortSignal): Promise<Heard> => {
     if (reaping.before)
       await soon(reaping.before(act, reason), { ms: paceOf(reaping).beforeMs, log: reaping.log, signal });
     signal.throwIfAborted();
-    const objection = (fresh: unknown) => objectionTo(act, sight(fresh));
+    const objection = (fresh: unknown) => objectionTo(act, observation(fresh));
     const startedAt = performance.now();
     const after = (result: Result) => reaping.after?.(act, result, performance.now() - startedAt);
     try {
@@ -180,10 +180,10 @@ function createPerform({ pod, reaping, sight }: Around, work: Work): (action: Ac
 }
 
 /** Why an act is not right any more that was decided a moment ago. */
-function objectionTo({ container }: Act, sight: Sight): string | undefined {
-  if (sight.kind === "gone") return "the pod is gone, or another one has its name";
-  if (sight.kind !== "end") return `not any more: ${sight.reason}`;
-  const isNext = sight.containers[0]?.container === container;
+function objectionTo({ container }: Act, observation: Observation): string | undefined {
+  if (observation.kind === "gone") return "the pod is gone, or another one has its name";
+  if (observation.kind !== "end") return `not any more: ${observation.reason}`;
+  const isNext = observation.containers[0]?.container === container;
   return isNext ? undefined : `not any more: ${container} is not what is to be ended next`;
 }
 

@@ -18,11 +18,11 @@ import { type Stops, stopsOf } from "../controller/stops.ts";
 import { createActs } from "./act/act.ts";
 import { createAttempts } from "./attempts.ts";
 import { createComplaints } from "./complaints.ts";
-import { createKeeper, emptyMemory, type Keeper, knownNow } from "./keeper.ts";
 import { createPodEvents } from "./pod-events.ts";
 import { type PodSource, watchPods } from "./pods.ts";
 import { reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
+import { createReconciler, emptyMemory, knownNow, type Reconciler } from "./reconciler.ts";
 import { createRights } from "./rights.ts";
 import { createGate, throttled } from "./throttle.ts";
 
@@ -69,13 +69,13 @@ interface Serving {
 async function serve(direct: ApiClient, { settings, policyIn, identity, log, stops }: Serving): Promise<void> {
   const memory = emptyMemory();
   const gate = createGate({ perSecond: settings.qps, burst: settings.burst }, log);
-  const office = holdOffice(direct, { settings, identity, log, signal: stops.first });
+  const leadership = electLeader(direct, { settings, identity, log, signal: stops.first });
   const rights = rightsOf(direct, { settings, means: policyIn(new Map()).means, log });
   const gauges = {
     missingRights: () => rights.missing().length,
-    leads: office.leads,
+    leads: leadership.leads,
     isCircuitOpen: () => gate.isOpen,
-    depth: () => keeper.depth,
+    depth: () => reconciler.depth,
     underWay: () => attempts.underWay,
     syncedAt: () => source.syncedAt(),
   };
@@ -89,21 +89,21 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   const attempts = createAttempts({ api, perform, events, metrics, policy, known, watches: true, log });
   const { concurrency, dryRun: isDryRun } = settings;
   const complaints = createComplaints({ events, isDryRun, log });
-  const keeper: Keeper = createKeeper({
+  const reconciler: Reconciler = createReconciler({
     ...{ source, attempts, events, complaints, metrics, policy, memory, concurrency, isDryRun, log },
   });
   const unready = () =>
     rights.problem() ?? (source.syncedAt() === undefined ? "the pods are not listed yet" : undefined);
-  const health = openHealth(settings.healthListen, metrics, { unready, unwell: office.stuck });
+  const health = openHealth(settings.healthListen, metrics, { unready, unwell: leadership.stuck });
   log.info({ port: health.port }, "answering probes");
   // what throws is a bug, and ends all of it
   void source.listed.then(() => sayIfUnchosen(source, policy(), log));
   await rights.check(stops.first);
   await Promise.all([
-    rights.run(() => keeper.reconsider(source.all()), stops.first),
-    source.run((change) => keeper.changed(change), stops.first),
-    keeper.judge(stops.first),
-    office.hold((signal) => keeper.act(signal)),
+    rights.run(() => reconciler.reconsider(source.all()), stops.first),
+    source.run((change) => reconciler.changed(change), stops.first),
+    reconciler.judge(stops.first),
+    leadership.hold((signal) => reconciler.act(signal)),
   ]);
   await health.close();
 }
@@ -137,7 +137,7 @@ function watchedBy({ namespace, selector, resync }: ReaperSettings) {
 /** Twice as long as a Lease lives, of which a round is a small part. */
 const STUCK_MS = 30_000;
 
-interface Office {
+interface Leadership {
   leads(): boolean;
   /** Why it will never lead: its loop has stopped. */
   stuck(): string | undefined;
@@ -148,7 +148,7 @@ interface Office {
 type Candidate = Omit<Serving, "stops" | "policyIn"> & { readonly signal: AbortSignal };
 
 /** The Lease's requests are its own: a full gate must not cost it. With --dry-run there is none: whoever leads goes on. */
-function holdOffice(direct: ApiClient, { settings, identity, log, signal }: Candidate): Office {
+function electLeader(direct: ApiClient, { settings, identity, log, signal }: Candidate): Leadership {
   let isLeader = false;
   let movedAt = performance.now();
   const { dryRun, lease: name, leaseNamespace: namespace = direct.namespace } = settings;

@@ -2,7 +2,7 @@ import { describeMissing, describeRight, type Right } from "../../core/reap/righ
 import type { Log } from "../../system/output/log.ts";
 import { isTrouble } from "../api/api-error.ts";
 import type { ApiClient } from "../api/client.ts";
-import { createBell } from "../controller/pause.ts";
+import { createNotifier } from "../controller/pause.ts";
 
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const LONGEST_REQUEST_MS = 4000;
@@ -36,7 +36,7 @@ interface Review {
 export function createRights({ api, needed, log }: RightsContext): Rights {
   let missing: readonly Right[] = [];
   let isSilent = false;
-  const bell = createBell(); // after a 403 the answer is soon another one again
+  const notifier = createNotifier(); // after a 403 the answer is soon another one again
   let underWay: Promise<boolean> | undefined;
   const isMissing = async (right: Right, signal: AbortSignal): Promise<boolean> => {
     const asking = { signal, timeoutMs: LONGEST_REQUEST_MS, retries: 0 };
@@ -52,7 +52,7 @@ export function createRights({ api, needed, log }: RightsContext): Rights {
       isSilent = false;
       if (isOther) {
         tell(next, log);
-        bell.ring();
+        notifier.notify();
       }
       return isOther;
     } catch (error) {
@@ -75,7 +75,7 @@ export function createRights({ api, needed, log }: RightsContext): Rights {
     check,
     async run(changed, signal) {
       for (let before = namesOf(missing); !signal.aborted; before = namesOf(missing)) {
-        await bell.rung(missing.length === 0 ? EVERY_MS : SOON_MS, signal);
+        await notifier.wait(missing.length === 0 ? EVERY_MS : SOON_MS, signal);
         await check(signal);
         if (before !== namesOf(missing)) changed();
       }

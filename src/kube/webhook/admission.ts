@@ -1,7 +1,7 @@
 import { describePath, objectOf, type Path, textOf } from "../../core/base/json.ts";
 import { oneLine, shortened } from "../../core/base/text.ts";
 import { type Injection, injectPod } from "../../core/inject/patch.ts";
-import type { Policy } from "../../core/inject/policy.ts";
+import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Remark } from "../../core/inject/remark.ts";
 import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts";
 import { patchBetween } from "./json-patch.ts";
@@ -23,7 +23,7 @@ export interface Decision {
  * The same change that `ebb inject` makes. A pod that asked for it and cannot have it is refused, so that its owner reads why
  * (`kubectl describe job`); one that was only taken with all others is let in as it is.
  */
-export function admit(request: AdmissionRequest, policy: Policy): Decision {
+export function admit(request: AdmissionRequest, policy: InjectPolicy): Decision {
   if (!isNewPod(request)) return unchanged("only new pods are changed");
   const injection = inject(request.object, policy);
   const { asked, warnings } = injection;
@@ -45,7 +45,7 @@ export function admit(request: AdmissionRequest, policy: Policy): Decision {
 }
 
 /** What no pod is like is not compared with anything: whoever may create pods could hold up all others for seconds. */
-function inject(pod: unknown, policy: Policy): Injection {
+function inject(pod: unknown, policy: InjectPolicy): Injection {
   const excess = excessIn(pod, 0);
   if (excess === undefined) return injectPod(pod, policy);
   const bare = injectPod({ metadata: objectOf(pod).metadata }, policy);

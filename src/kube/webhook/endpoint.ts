@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { formatDuration } from "../../core/base/duration.ts";
 import { roomFor } from "../../core/cluster/webhook-memory.ts";
 import { NAMESPACE_PATH, PATH } from "../../core/inject/paths.ts";
-import type { Policy } from "../../core/inject/policy.ts";
+import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Log } from "../../system/output/log.ts";
 import { nameOf, ownerOf } from "./admission.ts";
 import type { BrokenStatus, HttpsHandlers } from "./https.ts";
@@ -12,7 +12,7 @@ import { logRefusals } from "./refusals.ts";
 import { type Review, review } from "./review.ts";
 
 export interface EndpointSettings {
-  readonly policy: Policy;
+  readonly policy: InjectPolicy;
   readonly maxRequestBytes: number;
   readonly maxInFlight: number;
   readonly requestMs: number;
@@ -101,7 +101,7 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
 }
 
 /** A namespace that asks for ebb does so for all of its pods. @throws Refusal */
-function policyFor({ url = "", method, headers }: IncomingMessage, policy: Policy): Policy {
+function policyFor({ url = "", method, headers }: IncomingMessage, policy: InjectPolicy): InjectPolicy {
   const [path] = url.split("?");
   if (path !== PATH && path !== NAMESPACE_PATH) throw new Refusal(404, `${path}: not found; this is POST ${PATH}`);
   if (method !== "POST") throw new Refusal(405, `expected POST, got ${method}`, { allow: "POST" });

@@ -1,4 +1,4 @@
-import type { Policy } from "../../core/inject/policy.ts";
+import type { InjectPolicy } from "../../core/inject/policy.ts";
 import { admit, type Decision } from "./admission.ts";
 import { type AdmissionRequest, readReview, type Written, writeReview } from "./admission-review.ts";
 
@@ -8,7 +8,7 @@ export interface Review extends Written {
 }
 
 /** An AdmissionReview to its answer, or what is wrong with it. Nothing else is read or written: a dry run is like any other. */
-export function review(body: Uint8Array, policy: Policy): Review | { readonly problem: string } {
+export function review(body: Uint8Array, policy: InjectPolicy): Review | { readonly problem: string } {
   const read = readReview(body);
   if ("problem" in read) return read;
   const { request } = read;

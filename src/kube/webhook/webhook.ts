@@ -4,7 +4,7 @@ import type { Environment } from "../../core/base/environment.ts";
 import type { DoctorSettings } from "../../core/cli/cluster/doctor-options.ts";
 import type { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
 import type { Values } from "../../core/cli/option.ts";
-import type { Policy } from "../../core/inject/policy.ts";
+import type { InjectPolicy } from "../../core/inject/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { MiB, readPathWithin } from "../../system/input.ts";
 import type { Log } from "../../system/output/log.ts";
@@ -30,7 +30,7 @@ const LIMIT_MS = 5000;
 export type WebhookSettings = Values<typeof webhookOptions>;
 
 export interface Context {
-  readonly policy: Policy;
+  readonly policy: InjectPolicy;
   readonly env: Environment;
   readonly log: Log;
   readonly signals: Signals;

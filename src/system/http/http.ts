@@ -1,7 +1,7 @@
 import type { Socket, SocketHandler } from "bun";
 import { type Address, loopbacks } from "../../core/base/address.ts";
 import { createAnswerReader, encodeRequest, type HttpAnswer, type HttpRequest } from "../../core/base/http-message.ts";
-import { remember } from "../../core/base/remember.ts";
+import { memoizeLast } from "../../core/base/memoize-last.ts";
 import { countReadBytes } from "../process/memory.ts";
 import { requestSecurely } from "./https.ts";
 import { latin1 } from "./latin1.ts";
@@ -58,7 +58,7 @@ export interface Seen {
 export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOptions = {}): HttpClient {
   let idle: Connection | undefined;
   let last: Seen | undefined;
-  const encode = remember(encodeRequest);
+  const encode = memoizeLast(encodeRequest);
   const park = (connection: Connection): void => {
     idle = connection;
     connection.receive = () => {

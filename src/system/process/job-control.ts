@@ -19,13 +19,13 @@ export function stopWith(child: Child, signal: SignalNumber): void {
   if (child.sharesGroup) return void kill(process.pid, SIG.STOP);
   if (child.hasTerminal) takeTerminalBack(child);
   else if (signal === SIG.STOP) return;
-  else if (foreground(child) === ownGroup()) return goOn(child);
-  const isContinued = native.stop() !== 0; // its SIGCONT comes as each signal does, and calls goOn
-  if (!isContinued && signal === SIG.TSTP) goOn(child);
+  else if (foreground(child) === ownGroup()) return resumeChild(child);
+  const isContinued = native.stop() !== 0; // its SIGCONT comes as each signal does, and calls resumeChild
+  if (!isContinued && signal === SIG.TSTP) resumeChild(child);
 }
 
 /** After SIGCONT: the child continues, with the terminal where the shell has given it to ebb. */
-export function goOn(child: Child): void {
+export function resumeChild(child: Child): void {
   if (foreground(child) === ownGroup()) {
     native.setForegroundGroup(child.terminal, child.pid);
     child.hasTerminal = true;

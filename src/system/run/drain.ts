@@ -1,5 +1,5 @@
 import type { Settings } from "../../core/cli/options.ts";
-import type { Plan } from "../../core/run/leaving.ts";
+import type { ShutdownPlan } from "../../core/run/shutdown-budget.ts";
 import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
 import { kindOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
@@ -9,7 +9,7 @@ import { type Company, knownSidecars } from "./sidecars.ts";
 
 export interface Draining extends Company {
   readonly settings: Company["settings"] & Settings<"restartPolicy" | "minDrain" | "idle">;
-  readonly leaving: Plan;
+  readonly leaving: ShutdownPlan;
   /** Whether the sidecars have been up. */
   readonly isReady: boolean;
   readonly cutDrain: AbortController;

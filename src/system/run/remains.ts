@@ -1,4 +1,4 @@
-import type { Plan } from "../../core/run/leaving.ts";
+import type { ShutdownPlan } from "../../core/run/shutdown-budget.ts";
 import { SIG, type SignalNumber, signalName } from "../../core/run/signal.ts";
 import type { Log } from "../output/log.ts";
 import { type Child, hasGroup, kill } from "../process/child.ts";
@@ -7,7 +7,7 @@ import { logBug } from "../process/unexpected.ts";
 /** What is left of a command, in its group or anywhere. */
 export interface Remains {
   readonly log: Log;
-  readonly leaving: Plan;
+  readonly leaving: ShutdownPlan;
 }
 
 export function send(log: Log, pid: number, signal: SignalNumber): void {

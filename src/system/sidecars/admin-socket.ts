@@ -1,6 +1,6 @@
 import { onSocket } from "../../core/sidecars/plan.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { acceptsConnections } from "../http/door.ts";
+import { acceptsConnections } from "../http/tcp-check.ts";
 
 /** The sidecar where its admin interface is now: on the socket that its kind may have, once that is there. */
 export function locate(sidecar: Sidecar): Sidecar {

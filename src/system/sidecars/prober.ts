@@ -1,10 +1,10 @@
 import type { Address } from "../../core/base/address.ts";
-import { remember } from "../../core/base/remember.ts";
+import { memoizeLast } from "../../core/base/memoize-last.ts";
 import { judgeOf, maxAnswerOf, type Probe, type Verdict } from "../../core/sidecars/probe.ts";
 import { isThere } from "../file.ts";
-import { doorAt } from "../http/door.ts";
 import { createHttpClient, type HttpClient, type Pending, REFUSED, sendNothing } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
+import { tcpCheckAt } from "../http/tcp-check.ts";
 import type { Steady } from "./steady.ts";
 
 /** As many attempts of one probe are under way at the most. */
@@ -51,7 +51,7 @@ function proberOfHttp(probe: Extract<Probe, { kind: "http" }>): Prober {
   const pending: Pending = { count: 0 };
   const client = clientFor(probe, pending);
   const request = { method: "GET", target: probe.target, headers: [] };
-  const judgeAgain = remember(judgeOf(probe));
+  const judgeAgain = memoizeLast(judgeOf(probe));
   const { attempt, last } = withLast(
     doorFirst(address, pending, (done) =>
       client.send(request, (outcome) => done(outcome instanceof RequestFailed ? failed(outcome) : judgeAgain(outcome))),
@@ -140,10 +140,10 @@ const unanswered: Verdict = { ready: false, reason: "no answer" };
  */
 function doorFirst(address: Address, pending: Pending, attempt: Try): Try {
   let wasRefused = false;
-  let look: ReturnType<typeof doorAt>;
+  let look: ReturnType<typeof tcpCheckAt>;
   return (done) => {
     if (wasRefused || pending.count > 0) {
-      look ??= doorAt(address);
+      look ??= tcpCheckAt(address);
       const door = look?.() ?? "open";
       const verdict = door === "refused" ? refused : door === "silent" ? silent : undefined;
       const isCrowded = pending.count >= MAX_IN_FLIGHT;

@@ -8,14 +8,14 @@ import {
   begin,
   type Event,
   type Life,
-  type Policy,
+  type QuitMachinePolicy,
   type Result,
   step,
 } from "../../core/sidecars/quitting.ts";
 import type { QuitRequest, Sidecar } from "../../core/sidecars/sidecar.ts";
-import { acceptsConnections, doorAt } from "../http/door.ts";
 import { tryConnect } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
+import { acceptsConnections, tcpCheckAt } from "../http/tcp-check.ts";
 import { createQueue, type Queue } from "../queue.ts";
 import { deadline, leftUntil } from "../timer.ts";
 import { locate } from "./admin-socket.ts";
@@ -194,7 +194,7 @@ function toldOf({ isTaken, ...result }: Result, report: Pick<QuitReport, "sideca
   return { report: { ...named, ...result, tookMs }, isTaken };
 }
 
-function policyOf({ sidecar, quit }: Quit, { wereReady }: QuitOptions): Policy {
+function policyOf({ sidecar, quit }: Quit, { wereReady }: QuitOptions): QuitMachinePolicy {
   return {
     name: sidecar.name,
     leaves: sidecar.leaves,
@@ -310,5 +310,5 @@ async function isGone(address: Address, signal: AbortSignal): Promise<boolean> {
 }
 
 function isOpen(address: Address): boolean {
-  return address.kind === "unix" ? acceptsConnections(address.path) : doorAt(address)?.() !== "refused";
+  return address.kind === "unix" ? acceptsConnections(address.path) : tcpCheckAt(address)?.() !== "refused";
 }

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { resolve } from "node:path";
-import { bundleLeaves, leaves } from "../../../build/bundle/leaves.ts";
+import { bundleLazily, lazyBundles } from "../../../build/bundle/lazy-bundles.ts";
 
 const bundle = await Bun.build({
   entrypoints: [resolve(import.meta.dirname, "../../../src/main.ts")],
   minify: true,
   splitting: true,
   target: "bun",
-  plugins: [await bundleLeaves()],
+  plugins: [await bundleLazily()],
 });
 const chunks = await Promise.all(
   bundle.outputs.map(async (output) => ({ path: output.path, kind: output.kind, text: await output.text() })),
@@ -51,8 +51,8 @@ test.each([
   expect(those.some((text) => text.includes("As ENTRYPOINT"))).toBe(false);
 });
 
-test("the leaves and the check of Istio's annotation are all that is loaded later", () => {
-  expect(later).toHaveLength(leaves.length + 1);
+test("the lazyBundles and the check of Istio's annotation are all that is loaded later", () => {
+  expect(later).toHaveLength(lazyBundles.length + 1);
 });
 
 test("development's stand-in for src/native is not in the executable", () => {

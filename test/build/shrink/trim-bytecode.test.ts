@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parsedModules } from "../../../build/bundle/leaves.ts";
+import { parsedModules } from "../../../build/bundle/lazy-bundles.ts";
 import { findModuleGraph, type ModuleGraph, readModuleGraph } from "../../../build/shrink/module-graph.ts";
 import { trimBytecode, trimGraph } from "../../../build/shrink/trim-bytecode.ts";
 import { ebbPath, temporaryFolder } from "../../harness.ts";

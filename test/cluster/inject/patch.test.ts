@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { injectPod } from "../../../src/core/inject/patch.ts";
-import type { Policy } from "../../../src/core/inject/policy.ts";
+import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
 import { images, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
 import { type Container, exitCodeOf, hasCondition, jobOf, type KubeObject, type PodSpec, podOf } from "../objects.ts";
 
-const policy: Policy = {
+const policy: InjectPolicy = {
   image: images.ebb,
   all: true,
   volume: "emptyDir",
@@ -21,7 +21,7 @@ const locked = { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "
 const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } };
 
 /** The object with ebb in its pods. */
-function changed(object: KubeObject, changes: Partial<Policy> = {}): KubeObject {
+function changed(object: KubeObject, changes: Partial<InjectPolicy> = {}): KubeObject {
   const injection = injectPod(object.kind === "Job" ? templateOf(object) : object, { ...policy, ...changes });
   if (injection.kind !== "changed") throw new Error(JSON.stringify(injection));
   return object.kind === "Job"
@@ -48,7 +48,7 @@ describe("a pod that ebb was put into", () => {
     downwardAPI: { items: [{ path: "labels", fieldRef: { fieldPath: "metadata.labels" } }] },
   };
 
-  const pods: readonly (readonly [string, PodSpec, Partial<Policy>])[] = [
+  const pods: readonly (readonly [string, PodSpec, Partial<InjectPolicy>])[] = [
     ["of a Job", { containers: [app()], securityContext: locked }, {}],
     [
       "that serves, beside an Envoy",

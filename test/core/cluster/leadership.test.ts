@@ -2,16 +2,16 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   type Candidate,
+  type LeasePolicy,
   type LeaseState,
   leadsUntil,
   move,
   notice,
-  type Policy,
   resign,
   written,
 } from "../../../src/core/cluster/leadership.ts";
 
-const policyOf = (identity: string): Policy => ({ identity, durationMs: 15_000, deadlineMs: 10_000 });
+const policyOf = (identity: string): LeasePolicy => ({ identity, durationMs: 15_000, deadlineMs: 10_000 });
 const lease = (holder: string, version: string): LeaseState => ({
   holder,
   durationMs: 15_000,
@@ -84,7 +84,7 @@ function simulate(rounds: readonly Round[], offsets: readonly number[]) {
     const next = pending[who]?.shift();
     if (next === undefined) return;
     const begunMs = clock(who, tick);
-    const policy = policies[who] as Policy;
+    const policy = policies[who] as LeasePolicy;
     const readAt = tick + next.read;
     at(readAt, () => {
       const read = server;
@@ -114,7 +114,7 @@ function simulate(rounds: readonly Round[], offsets: readonly number[]) {
     for (let due = agenda.get(tick)?.shift(); due !== undefined; due = agenda.get(tick)?.shift()) due();
     const leaders = candidates.filter(
       (candidate, who) =>
-        (leadsUntil(candidate, policies[who] as Policy) ?? Number.NEGATIVE_INFINITY) > clock(who, tick),
+        (leadsUntil(candidate, policies[who] as LeasePolicy) ?? Number.NEGATIVE_INFINITY) > clock(who, tick),
     );
     most = Math.max(most, leaders.length);
     led += leaders.length;

@@ -3,15 +3,15 @@ import {
   type Held,
   type Life,
   type Plan,
-  type Policy,
   plan,
+  type RotationPolicy,
   renewalOf,
   type Serving,
   unexpired,
 } from "../../../src/core/cluster/rotation.ts";
 
 const HOUR = 3_600_000;
-const policy: Policy = {
+const policy: RotationPolicy = {
   ...{ names: ["hook.ebb.svc"], settleMs: 10_000, skewMs: 300_000, retainMs: HOUR, patienceMs: 360_000 },
 };
 const NOW = 1000 * HOUR;

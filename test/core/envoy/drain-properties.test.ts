@@ -4,16 +4,16 @@ import {
   type Action,
   begin,
   type Deadline,
+  type DrainPolicy,
   type Event,
   fitMinimum,
-  type Policy,
   type State,
   type Step,
   step,
 } from "../../../src/core/envoy/drain.ts";
 
 const duration = fc.constantFrom(0, 1, 100, 250, 999, 1000, 1001, 5000, 60_000);
-const policy: fc.Arbitrary<Policy> = fc
+const policy: fc.Arbitrary<DrainPolicy> = fc
   .record({ boundMs: duration, minMs: duration, idle: fc.nat(3), failsHealth: fc.boolean(), wasUp: fc.boolean() })
   .map((each) => ({ ...each, minMs: fitMinimum(each.minMs, each.boundMs) }));
 
@@ -38,7 +38,7 @@ interface Entry {
 }
 
 /** A drain beside an Envoy that answers so, in simulated time; then for a while whatever else comes. */
-function simulate(policy: Policy, answers: readonly Answer[], cutMs: number): readonly Entry[] {
+function simulate(policy: DrainPolicy, answers: readonly Answer[], cutMs: number): readonly Entry[] {
   const trace: Entry[] = [];
   const coming: { readonly ms: number; readonly event: Event }[] = [{ ms: cutMs, event: { kind: "cut" } }];
   let asked = 0;
@@ -67,7 +67,7 @@ function eventOf(step: Step, { as, left }: Answer): Event {
 }
 
 /** Whatever Envoy does, and whenever it is cut short. */
-function always(holds: (trace: readonly Entry[], policy: Policy, cutMs: number) => void): void {
+function always(holds: (trace: readonly Entry[], policy: DrainPolicy, cutMs: number) => void): void {
   const answers = fc.array(answer, { minLength: 1, maxLength: 12 });
   const cutMs = fc.constantFrom(0, 50, 3000, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   const property = fc.property(policy, answers, cutMs, (policy, answers, cutMs) =>

@@ -4,11 +4,11 @@ import {
   type Action,
   begin,
   type Deadline,
+  type DrainPolicy,
   describeOutcome,
   type Event,
   fitMinimum,
   type Outcome,
-  type Policy,
   type State,
   type Step,
   scopeOf,
@@ -17,10 +17,15 @@ import {
 import { inboundDrain } from "../../../src/core/envoy/inbound.ts";
 import { actionsOf } from "../run/machine.ts";
 
-const usual: Policy = { boundMs: 60_000, minMs: 5000, idle: 0, failsHealth: true, wasUp: false };
+const usual: DrainPolicy = { boundMs: 60_000, minMs: 5000, idle: 0, failsHealth: true, wasUp: false };
 
 /** A title, the events of a drain, and what is done at the begin and in answer to each event. */
-type Drain = readonly [title: string, events: readonly Event[], actions: readonly string[], policy?: Partial<Policy>];
+type Drain = readonly [
+  title: string,
+  events: readonly Event[],
+  actions: readonly string[],
+  policy?: Partial<DrainPolicy>,
+];
 
 function testDrains(drains: readonly Drain[]): void {
   const rows = drains.map(([title, events, actions, policy = {}]) => [title, events, actions, policy] as const);
@@ -29,7 +34,7 @@ function testDrains(drains: readonly Drain[]): void {
   });
 }
 
-function live(events: readonly Event[], policy: Policy): readonly string[] {
+function live(events: readonly Event[], policy: DrainPolicy): readonly string[] {
   const machine = {
     begin: () => begin(policy),
     step: (state: State, event: Event) => step(state, event, policy),
@@ -121,7 +126,7 @@ describe("the usual drain:", () => {
 });
 
 describe("beside a native sidecar:", () => {
-  const native: Partial<Policy> = { failsHealth: false };
+  const native: Partial<DrainPolicy> = { failsHealth: false };
   const begunNative = `${deadlines}, ask drain-listeners`;
 
   testDrains([

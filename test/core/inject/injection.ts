@@ -1,7 +1,7 @@
 import { type Injection, injectPod } from "../../../src/core/inject/patch.ts";
-import type { Policy } from "../../../src/core/inject/policy.ts";
+import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
 
-export const policy: Policy = {
+export const policy: InjectPolicy = {
   image: "registry.example.com/ebb:0.1.0",
   all: false,
   volume: "emptyDir",
@@ -28,7 +28,7 @@ export function app(more: object = {}): object {
 }
 
 /** What becomes of a pod that must be changed. */
-export function changed(given: Given = {}, changes: Partial<Policy> = {}): Loose {
+export function changed(given: Given = {}, changes: Partial<InjectPolicy> = {}): Loose {
   return podIn(injectPod(podOf(given), { ...policy, ...changes }));
 }
 
@@ -38,12 +38,12 @@ export function podIn(injection: Injection): Loose {
 }
 
 /** What is wrong with a pod that must be refused: field and message. */
-export function refusal(given: Given, changes: Partial<Policy> = {}): readonly (readonly [string, string])[] {
+export function refusal(given: Given, changes: Partial<InjectPolicy> = {}): readonly (readonly [string, string])[] {
   const injection = injectPod(podOf(given), { ...policy, ...changes });
   if (injection.kind !== "refused") throw new Error(`it was not refused: ${JSON.stringify(injection)}`);
   return injection.problems.map(({ field, message }) => [field, message]);
 }
 
-export function warnings(given: Given, changes: Partial<Policy> = {}): readonly (readonly [string, string])[] {
+export function warnings(given: Given, changes: Partial<InjectPolicy> = {}): readonly (readonly [string, string])[] {
   return injectPod(podOf(given), { ...policy, ...changes }).warnings.map(({ field, message }) => [field, message]);
 }

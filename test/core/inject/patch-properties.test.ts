@@ -4,8 +4,8 @@ import { commands } from "../../../src/commands.ts";
 import { readCommandCall, readOperandCall } from "../../../src/core/cli/call.ts";
 import { parseQuantity } from "../../../src/core/cluster/quantity.ts";
 import { injectPod } from "../../../src/core/inject/patch.ts";
-import type { Policy } from "../../../src/core/inject/policy.ts";
-import { readStatus, type Status, takeOut } from "../../../src/core/inject/status.ts";
+import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
+import { readStatus, removeInjection, type Status } from "../../../src/core/inject/status.ts";
 import { personalities } from "../../../src/personalities/personalities.ts";
 import type { Loose } from "./injection.ts";
 import { anyPod, anyPolicy } from "./pods.ts";
@@ -14,7 +14,7 @@ import { anyPod, anyPolicy } from "./pods.ts";
 const runs = process.env.RUNS === undefined ? { numRuns: 300, seed: 42 } : { numRuns: Number(process.env.RUNS) };
 
 /** What holds of pods that are changed. */
-function whereChanged(check: (before: Loose, after: Loose, policy: Policy) => void): void {
+function whereChanged(check: (before: Loose, after: Loose, policy: InjectPolicy) => void): void {
   let changes = 0;
   const property = fc.property(anyPod, anyPolicy, (pod, policy) => {
     const injection = injectPod(pod, policy);
@@ -97,7 +97,7 @@ function lostIn(before: unknown, after: unknown, path: string): readonly string[
 test("taken out again, the pod is what it was", () => {
   whereChanged((before, after) => {
     const status = readStatus(after.metadata.annotations["ebb.dev/status"]) as Status;
-    expect(plain(takeOut(after, status).pod)).toEqual(plain(before));
+    expect(plain(removeInjection(after, status).pod)).toEqual(plain(before));
   });
 });
 
@@ -142,7 +142,11 @@ test("what a container starts is what it started: ebb's command line ends with i
   });
 });
 
-function knownEntrypoint({ name, image }: Loose, { metadata }: Loose, { entrypoints }: Policy): readonly string[] {
+function knownEntrypoint(
+  { name, image }: Loose,
+  { metadata }: Loose,
+  { entrypoints }: InjectPolicy,
+): readonly string[] {
   const { "ebb.dev/entrypoint": all, [`ebb.dev/entrypoint.${name}`]: own } = metadata?.annotations ?? {};
   const said = own ?? all;
   if (said !== undefined) return said === "/img x" ? ["/img", "x"] : ["/img", "a b"];

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Policy } from "../../../src/core/inject/policy.ts";
+import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
 import type { Loose } from "./injection.ts";
 
 /** Fields that ebb has never heard of. */
@@ -224,7 +224,7 @@ function named([wanted, made]: Loose): Loose {
   return wanted.map((name: string, at: number) => withMore({ name, more: made[at] }));
 }
 
-export const anyPolicy: fc.Arbitrary<Policy> = fc.record({
+export const anyPolicy: fc.Arbitrary<InjectPolicy> = fc.record({
   image: fc.constantFrom("ebb:1", "registry.example.com/ebb:2"),
   imagePullPolicy: fc.constantFrom(undefined, "Always" as const),
   all: fc.boolean(),

@@ -2,17 +2,17 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   type Action,
+  type AttemptPolicy,
   begin,
   type Event,
-  type Policy,
-  type Sight,
+  type Observation,
   type State,
   step,
 } from "../../../src/core/reap/attempt.ts";
 import type { Ending, Means } from "../../../src/core/reap/means.ts";
 import type { Verdict } from "../../../src/core/reap/verdict.ts";
 
-const policy: fc.Arbitrary<Policy> = fc.record({
+const policy: fc.Arbitrary<AttemptPolicy> = fc.record({
   rounds: fc.integer({ min: 1, max: 3 }),
   answerMs: fc.constant(30_000),
   rest: fc.constant({ firstMs: 1000, longestMs: 60_000 }),
@@ -21,7 +21,7 @@ const policy: fc.Arbitrary<Policy> = fc.record({
 
 /** How the world around one attempt behaves: what each means does, and what else happens at which step. */
 interface World {
-  readonly policy: Policy;
+  readonly policy: AttemptPolicy;
   /** By sidecar, how many means it has, and the one that it heeds; undefined: none. */
   readonly sidecars: readonly { readonly means: number; readonly heeds: number | undefined }[];
   /** What happens to requests, in order; afterwards all goes well. */
@@ -61,8 +61,8 @@ function simulate({ policy, sidecars, troubles, happens }: World): Told {
   const trace: Entry[] = [];
   const queue: Event[] = [];
   const ahead = [...troubles];
-  let fate: Sight | undefined;
-  const sight = (): Sight => fate ?? sightOf(left);
+  let fate: Observation | undefined;
+  const observation = (): Observation => fate ?? observationOf(left);
   let [state, actions] = begin(policy);
   let event: Event | undefined;
   let before: State | undefined;
@@ -72,7 +72,7 @@ function simulate({ policy, sidecars, troubles, happens }: World): Told {
       if (happens.what === "replaced") fate = { kind: "gone" };
       if (happens.what === "opts-out") fate = { kind: "leave", rule: "opted-out", reason: "no" };
       if (happens.what === "ends") left.clear();
-      queue.push(happens.what === "stop" ? { kind: "stop" } : { kind: "changed", sight: sight() });
+      queue.push(happens.what === "stop" ? { kind: "stop" } : { kind: "changed", observation: observation() });
     }
     for (const action of actions) {
       if (action.kind === "arm" && action.deadline !== "answer") queue.push({ kind: "deadline", of: action.deadline });
@@ -94,7 +94,7 @@ function simulate({ policy, sidecars, troubles, happens }: World): Told {
 
   function answer(action: Extract<Action, { kind: "look" | "act" }>): Event {
     const { turn } = action;
-    if (action.kind === "look") return { kind: "looked", turn, sight: sight() };
+    if (action.kind === "look") return { kind: "looked", turn, observation: observation() };
     const { container, means } = action.act;
     const sidecar = left.get(container);
     if (sidecar === undefined) return { kind: "acted", turn, result: { kind: "refused", why: "not running" } };
@@ -103,7 +103,7 @@ function simulate({ policy, sidecars, troubles, happens }: World): Told {
       return { kind: "acted", turn, result: isTaken ? { kind: "taken" } : { kind: "refused", why: "no" } };
     }
     left.delete(container);
-    if (fate === undefined) queue.push({ kind: "changed", sight: sight() });
+    if (fate === undefined) queue.push({ kind: "changed", observation: observation() });
     return { kind: "acted", turn, result: { kind: "taken" } };
   }
 }
@@ -119,7 +119,7 @@ function drop(queue: Event[], deadline: string): void {
   if (at >= 0) queue.splice(at, 1);
 }
 
-function sightOf(left: ReadonlyMap<string, { readonly means: number }>): Verdict {
+function observationOf(left: ReadonlyMap<string, { readonly means: number }>): Verdict {
   const containers = [...left].map(([container, { means }]): Ending => {
     const all = Array.from({ length: means }, (_, at): Means => ({ kind: "exec", container, command: [String(at)] }));
     return { container, sidecar: undefined, means: all, patienceMs: 1000 };
@@ -151,8 +151,8 @@ test("each act answers a look at the pod, which was stuck, and acts on what that
     for (const { event, actions } of trace) {
       for (const action of actions) {
         if (action.kind !== "act") continue;
-        if (event?.kind !== "looked" || event.sight.kind !== "end") throw new Error("an act without a look");
-        const ending = event.sight.containers[0];
+        if (event?.kind !== "looked" || event.observation.kind !== "end") throw new Error("an act without a look");
+        const ending = event.observation.containers[0];
         expect(action.act.container).toBe(ending?.container as string);
         expect(ending?.means).toContain(action.act.means);
       }
@@ -218,14 +218,14 @@ test("at each moment one thing is under way, and no deadline outlives its phase"
   });
 });
 
-const sight: fc.Arbitrary<Sight> = fc.constantFrom<Sight>(
+const observation: fc.Arbitrary<Observation> = fc.constantFrom<Observation>(
   { kind: "gone" },
   { kind: "later", rule: "too-early", reason: "early", at: 5 },
   ...(["sidecars-ended", "being-ended", "app-running", "sidecar-restarts", "over"] as const).map(
-    (rule): Sight => ({ kind: "leave", rule, reason: rule }),
+    (rule): Observation => ({ kind: "leave", rule, reason: rule }),
   ),
-  sightOf(new Map([["s0", { means: 2 }]])),
-  sightOf(
+  observationOf(new Map([["s0", { means: 2 }]])),
+  observationOf(
     new Map([
       ["s0", { means: 1 }],
       ["s1", { means: 1 }],
@@ -235,7 +235,7 @@ const sight: fc.Arbitrary<Sight> = fc.constantFrom<Sight>(
 
 const turn = fc.nat(12);
 const anyEvent: fc.Arbitrary<Event> = fc.oneof(
-  fc.record({ kind: fc.constant("looked"), turn, sight }),
+  fc.record({ kind: fc.constant("looked"), turn, observation }),
   fc.record({ kind: fc.constant("look-failed"), turn, why: fc.constant("x") }),
   fc.record({
     kind: fc.constant("acted"),
@@ -246,7 +246,7 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
       { kind: "unavailable", why: "x" } as const,
     ),
   }),
-  fc.record({ kind: fc.constant("changed"), sight }),
+  fc.record({ kind: fc.constant("changed"), observation }),
   fc.record({ kind: fc.constant("deadline"), of: fc.constantFrom("answer", "patience", "rest") }),
 );
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import {
   type Action,
+  type AttemptPolicy,
   begin,
   type Event,
-  type Policy,
+  type Observation,
   type Result,
-  type Sight,
   type State,
   step,
 } from "../../../src/core/reap/attempt.ts";
@@ -13,7 +13,7 @@ import type { Ending, Means } from "../../../src/core/reap/means.ts";
 import type { Rule } from "../../../src/core/reap/pod-rules.ts";
 import { actionsOf } from "../run/machine.ts";
 
-const usual: Policy = { rounds: 2, answerMs: 30_000, rest: { firstMs: 1000, longestMs: 60_000 }, chance: 1 };
+const usual: AttemptPolicy = { rounds: 2, answerMs: 30_000, rest: { firstMs: 1000, longestMs: 60_000 }, chance: 1 };
 
 const exec = (container: string): Means => ({ kind: "exec", container, command: ["/stop"] });
 const forward = (container: string): Means => ({
@@ -29,21 +29,21 @@ const ending = (container: string, means: readonly Means[] = [exec(container), f
   patienceMs: 7000,
 });
 
-const stuck = (...containers: readonly Ending[]): Sight => ({
+const stuck = (...containers: readonly Ending[]): Observation => ({
   kind: "end",
   rule: "stuck",
   reason: "stuck",
   containers,
 });
-const left = (rule: Rule, reason: string = rule): Sight => ({ kind: "leave", rule, reason });
+const left = (rule: Rule, reason: string = rule): Observation => ({ kind: "leave", rule, reason });
 const proxy = stuck(ending("proxy"));
 const ended = left("sidecars-ended");
-const gone: Sight = { kind: "gone" };
+const gone: Observation = { kind: "gone" };
 
-const looked = (turn: number, sight: Sight): Event => ({ kind: "looked", turn, sight });
+const looked = (turn: number, observation: Observation): Event => ({ kind: "looked", turn, observation });
 const lookFailed = (turn: number): Event => ({ kind: "look-failed", turn, why: "refused" });
 const acted = (turn: number, result: Result): Event => ({ kind: "acted", turn, result });
-const changed = (sight: Sight): Event => ({ kind: "changed", sight });
+const changed = (observation: Observation): Event => ({ kind: "changed", observation });
 const taken: Result = { kind: "taken" };
 const refused: Result = { kind: "refused", why: "404" };
 const unavailable = (afterMs?: number): Result => ({
@@ -74,7 +74,7 @@ function tell(action: Action): string {
   }
 }
 
-function live(events: readonly Event[], policy: Policy = usual): readonly string[] {
+function live(events: readonly Event[], policy: AttemptPolicy = usual): readonly string[] {
   const machine = { begin: () => begin(policy), step: (state: State, event: Event) => step(state, event, policy) };
   return actionsOf(machine, events).map((actions) => actions.map(tell).join(", "));
 }
@@ -84,7 +84,12 @@ const act = (turn: number, kind: string, container = "proxy") =>
   `act ${turn} ${kind} in ${container}, arm answer 30000`;
 
 /** A title, the events, and what is done at the begin and in answer to each. */
-type Life = readonly [title: string, events: readonly Event[], actions: readonly string[], policy?: Partial<Policy>];
+type Life = readonly [
+  title: string,
+  events: readonly Event[],
+  actions: readonly string[],
+  policy?: Partial<AttemptPolicy>,
+];
 
 function testLives(lives: readonly Life[]): void {
   test.each(lives.map(([title, events, actions, policy = {}]) => [title, events, actions, policy] as const))(

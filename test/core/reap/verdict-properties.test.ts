@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { leanPod } from "../../../src/core/reap/lean-pod.ts";
 import { meansKinds } from "../../../src/core/reap/means.ts";
 import type { Known } from "../../../src/core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../../src/core/reap/policy.ts";
+import { trimPod } from "../../../src/core/reap/trimmed-pod.ts";
 import { type Verdict, verdictOf } from "../../../src/core/reap/verdict.ts";
 import { ago, type Containers, ended, type Json, known, now, ofJob, podOf, running, waiting } from "./stuck-pods.ts";
 
@@ -278,6 +278,6 @@ function broken(value: unknown, [first, ...rest]: readonly number[], odd: unknow
 
 test("what a watch keeps of a pod leads to the same verdict as all of it", () => {
   always((pod, policy, known) => {
-    expect(verdictOf(leanPod(pod), policy, known)).toEqual(verdictOf(pod, policy, known));
+    expect(verdictOf(trimPod(pod), policy, known)).toEqual(verdictOf(pod, policy, known));
   });
 });

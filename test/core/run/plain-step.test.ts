@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { stepPlainly } from "../../../src/core/run/plain-step.ts";
 import { SIG } from "../../../src/core/run/signal.ts";
-import type { Action, Event, Policy, State } from "../../../src/core/run/supervision.ts";
+import type { Action, Event, RunPolicy, State } from "../../../src/core/run/supervision.ts";
 
-const policy: Policy = {
+const policy: RunPolicy = {
   waitMs: undefined,
   onWaitTimeout: "fail",
   waitFailureCode: 69,
@@ -27,7 +27,7 @@ const leaving: State = { phase: "leaving", exitCode: 7 };
 const quit: Action = { kind: "quit" };
 const forward = (signal: number) => ({ kind: "forward", signal }) as Action;
 
-const cases: readonly (readonly [about: string, State, Event, Partial<Policy>, State, readonly Action[]])[] = [
+const cases: readonly (readonly [about: string, State, Event, Partial<RunPolicy>, State, readonly Action[]])[] = [
   ["the start", starting, { kind: "started", pid: 5 }, {}, running, [forward(SIG.TERM), forward(SIG.USR1)]],
   [
     "a signal before it",

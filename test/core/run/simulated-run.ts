@@ -3,7 +3,7 @@ import {
   begin,
   type Deadline,
   type Event,
-  type Policy,
+  type RunPolicy,
   type State,
   type Step,
   step,
@@ -36,7 +36,7 @@ export interface Entry {
 
 /** A run's driver and all that it acts on: sidecars, child, timers and the queue of events. */
 export interface World {
-  readonly policy: Policy;
+  readonly policy: RunPolicy;
   /** What a start comes to: the child's pid, or the exit code of a start that fails. */
   readonly start: { readonly pid: number } | { readonly exitCode: number };
   readonly queue: Event[];
@@ -54,7 +54,7 @@ export interface World {
 }
 
 /** Lives through the moves, and then through whatever is left to do, until the run is over. */
-export function simulate(policy: Policy, start: World["start"], moves: readonly Move[]): World {
+export function simulate(policy: RunPolicy, start: World["start"], moves: readonly Move[]): World {
   const world: World = {
     policy: freeze(policy),
     start,

@@ -3,14 +3,14 @@ import fc from "fast-check";
 import { exitCodeOf } from "../../../src/core/run/exit.ts";
 import { reasonToStay } from "../../../src/core/run/quit-policy.ts";
 import { endsWait, forwarded } from "../../../src/core/run/signal.ts";
-import { type Action, type Event, type Policy, step } from "../../../src/core/run/supervision.ts";
+import { type Action, type Event, type RunPolicy, step } from "../../../src/core/run/supervision.ts";
 import { type Entry, isOver, type Move, simulate, type World } from "./simulated-run.ts";
 
 const CHILD = 7;
 const signal = fc.constantFrom(...forwarded);
 const code = fc.constantFrom(0, 1, 3, 127, 143, 255);
 
-const policy: fc.Arbitrary<Policy> = fc.record({
+const policy: fc.Arbitrary<RunPolicy> = fc.record({
   quitOn: fc.constantFrom("always", "success", "never"),
   restartPolicy: fc.constantFrom(undefined, "Always", "OnFailure", "Never"),
   waitMs: fc.constantFrom(undefined, 0, 5000, Number.POSITIVE_INFINITY),
@@ -74,7 +74,7 @@ test("a run exits once, with nothing after it, and with the code of what ended i
 });
 
 /** The exit code that the events call for. */
-function codeOf(trace: readonly Entry[], policy: Policy): number {
+function codeOf(trace: readonly Entry[], policy: RunPolicy): number {
   let isWaiting = policy.waitMs !== undefined;
   for (const { event } of trace) {
     if (event?.kind === "reaped" && event.pid === CHILD) return exitCodeOf(event.exit, policy.expectedCodes);
@@ -100,19 +100,19 @@ test("the sidecars are quit once, unless the policy says that they stay; then th
 const has = ({ actions }: Entry, kind: Action["kind"]): boolean => actions.some((action) => action.kind === kind);
 
 /** Whether a signal asks the child to stop: as it came, or as it is forwarded. */
-function stops(signal: number, { rewrite, stopSignals }: Policy): boolean {
+function stops(signal: number, { rewrite, stopSignals }: RunPolicy): boolean {
   const sent = rewrite.get(signal) ?? signal;
   return sent !== 0 && (stopSignals.includes(signal) || stopSignals.includes(sent));
 }
 
-function endsTheWait(signal: number, policy: Policy): boolean {
+function endsTheWait(signal: number, policy: RunPolicy): boolean {
   return endsWait(signal) || policy.stopSignals.includes(signal) || stops(signal, policy);
 }
 
 type SignalEvent = Extract<Event, { kind: "signal" }>;
 
 /** Whether it came too early for the child. */
-function isDropped(event: SignalEvent, policy: Policy): boolean {
+function isDropped(event: SignalEvent, policy: RunPolicy): boolean {
   return event.isEarly === true && !endsTheWait(event.signal, policy);
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { SIG } from "../../../src/core/run/signal.ts";
-import { type Action, begin, type Event, type Policy, type State, step } from "../../../src/core/run/supervision.ts";
+import { type Action, begin, type Event, type RunPolicy, type State, step } from "../../../src/core/run/supervision.ts";
 import { actionsOf } from "./machine.ts";
 
-const usual: Policy = {
+const usual: RunPolicy = {
   quitOn: "always",
   restartPolicy: undefined,
   waitMs: 300_000,
@@ -18,7 +18,7 @@ const usual: Policy = {
 };
 
 /** A title, the events of a life, and what is done at the begin and in answer to each event. */
-type Life = readonly [title: string, events: readonly Event[], actions: readonly string[], policy?: Partial<Policy>];
+type Life = readonly [title: string, events: readonly Event[], actions: readonly string[], policy?: Partial<RunPolicy>];
 
 function testLives(lives: readonly Life[]): void {
   const rows = lives.map(([title, events, actions, policy = {}]) => [title, events, actions, policy] as const);
@@ -27,7 +27,7 @@ function testLives(lives: readonly Life[]): void {
   });
 }
 
-function live(events: readonly Event[], policy: Policy): readonly string[] {
+function live(events: readonly Event[], policy: RunPolicy): readonly string[] {
   const machine = {
     begin: () => begin(policy),
     step: (state: State, event: Event) => step(state, event, policy),
@@ -91,7 +91,7 @@ describe("a wait that ends otherwise:", () => {
   const leave = "disarm wait, stop-waiting, quit";
   const fail = "stop-waiting, give-up-waiting false, quit";
   const startAnyway = "stop-waiting, give-up-waiting true, start";
-  const orStart: Partial<Policy> = { onWaitTimeout: "start" };
+  const orStart: Partial<RunPolicy> = { onWaitTimeout: "start" };
 
   testLives([
     ["out of time", [waitOver, quitDone], [waiting, fail, "exit 69"]],
@@ -125,7 +125,7 @@ describe("a wait that ends otherwise:", () => {
 });
 
 describe("signals:", () => {
-  const to = (from: number, to: number): Partial<Policy> => ({ rewrite: new Map([[from, to]]), graceMs: 10 });
+  const to = (from: number, to: number): Partial<RunPolicy> => ({ rewrite: new Map([[from, to]]), graceMs: 10 });
 
   testLives([
     [
@@ -181,7 +181,7 @@ describe("signals:", () => {
 });
 
 describe("grace:", () => {
-  const grace: Partial<Policy> = { graceMs: 5000 };
+  const grace: Partial<RunPolicy> = { graceMs: 5000 };
   const stop = "forward 15, arm grace 5000";
   const stopped = [ready, started, signal(TERM)];
 
@@ -233,7 +233,7 @@ describe("signals before the child is there:", () => {
 });
 
 describe("with --stop-signal QUIT:", () => {
-  const quits: Partial<Policy> = { stopSignals: [QUIT], graceMs: 9, drains: true };
+  const quits: Partial<RunPolicy> = { stopSignals: [QUIT], graceMs: 9, drains: true };
   testLives([
     [
       "TERM, INT and HUP are forwarded alone",
@@ -251,15 +251,15 @@ describe("with --stop-signal QUIT:", () => {
 });
 
 describe("HUP and QUIT are forwarded, and ask for nothing:", () => {
-  const all: Partial<Policy> = { graceMs: 9, drains: true };
+  const all: Partial<RunPolicy> = { graceMs: 9, drains: true };
   testLives([
     ["", [ready, started, signal(HUP), signal(QUIT)], [waiting, starting, "", "forward 1", "forward 3"], all],
   ]);
 });
 
 describe("with --group what the child leaves:", () => {
-  const group: Partial<Policy> = { endsGroup: true };
-  const graced: Partial<Policy> = { endsGroup: true, graceMs: 9 };
+  const group: Partial<RunPolicy> = { endsGroup: true };
+  const graced: Partial<RunPolicy> = { endsGroup: true, graceMs: 9 };
   const gone: Event = { kind: "group-gone" };
   const run = [ready, started];
   const ran = [waiting, starting, ""];
@@ -299,8 +299,8 @@ describe("with --group what the child leaves:", () => {
 });
 
 describe("where a stop signal drains first:", () => {
-  const drains: Partial<Policy> = { drains: true };
-  const withGrace: Partial<Policy> = { ...drains, graceMs: 5000 };
+  const drains: Partial<RunPolicy> = { drains: true };
+  const withGrace: Partial<RunPolicy> = { ...drains, graceMs: 5000 };
   const stopped = [ready, started, signal(TERM)];
   const toldStopped = [waiting, starting, "", "drain"];
 
@@ -415,8 +415,8 @@ describe("where a stop signal drains first:", () => {
 });
 
 describe("where the sidecars stay, nothing is waited for at the end:", () => {
-  const never: Partial<Policy> = { quitOn: "never" };
-  const success: Partial<Policy> = { quitOn: "success" };
+  const never: Partial<RunPolicy> = { quitOn: "never" };
+  const success: Partial<RunPolicy> = { quitOn: "success" };
   const failed = "stay --quit-on success, and the exit code is 143, exit 143";
 
   testLives([

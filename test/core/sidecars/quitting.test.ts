@@ -4,13 +4,13 @@ import {
   type Action,
   begin,
   type Event,
-  type Policy,
+  type QuitMachinePolicy,
   type Result,
   type State,
   step,
 } from "../../../src/core/sidecars/quitting.ts";
 
-const envoy: Policy = {
+const envoy: QuitMachinePolicy = {
   name: "envoy",
   closesFirst: false,
   hasOtherwise: false,
@@ -18,8 +18,8 @@ const envoy: Policy = {
   wasReady: true,
   hasLastResort: false,
 };
-const custom: Policy = { ...envoy, name: "custom" };
-const agent: Policy = { ...envoy, name: "istio", hasLastResort: true };
+const custom: QuitMachinePolicy = { ...envoy, name: "custom" };
+const agent: QuitMachinePolicy = { ...envoy, name: "istio", hasLastResort: true };
 
 const answered = (status: number): Event => ({ kind: "answered", status });
 const failed = (why: "refused" | "unreachable" | "late" | "broken"): Event => ({ kind: "failed", why, message: why });
@@ -34,7 +34,7 @@ interface Played {
   readonly result: Result | undefined;
 }
 
-function play(policy: Policy, events: readonly Event[]): Played {
+function play(policy: QuitMachinePolicy, events: readonly Event[]): Played {
   let [state, actions] = begin();
   const all: Action[] = [...actions];
   for (const event of events) {
@@ -46,7 +46,7 @@ function play(policy: Policy, events: readonly Event[]): Played {
 }
 
 describe("a quit", () => {
-  test.each<[string, Policy, readonly Event[], readonly string[], Partial<Result>]>([
+  test.each<[string, QuitMachinePolicy, readonly Event[], readonly string[], Partial<Result>]>([
     ["is taken, and the sidecar goes", envoy, [answered(200), gone], ["ask", "watch"], { ok: true, outcome: "gone" }],
     [
       "is taken, and the sidecar stays",
@@ -155,7 +155,7 @@ describe("a quit", () => {
   });
 });
 
-const policies: fc.Arbitrary<Policy> = fc.record({
+const policies: fc.Arbitrary<QuitMachinePolicy> = fc.record({
   name: fc.constantFrom("custom", "istio", "envoy", "linkerd", "vault-agent"),
   leaves: fc.constantFrom(undefined, "later"),
   closesFirst: fc.boolean(),
@@ -177,7 +177,12 @@ const events: fc.Arbitrary<Event> = fc.oneof(
 
 describe("whatever comes, a quit", () => {
   const property = (
-    check: (policy: Policy, states: readonly State[], all: readonly Event[], actions: readonly Action[][]) => void,
+    check: (
+      policy: QuitMachinePolicy,
+      states: readonly State[],
+      all: readonly Event[],
+      actions: readonly Action[][],
+    ) => void,
   ) =>
     fc.assert(
       fc.property(policies, fc.array(events, { maxLength: 30 }), (policy, some) => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { applyPatch, type Operation } from "rfc6902";
 import { injectPod } from "../../../src/core/inject/patch.ts";
-import type { Policy } from "../../../src/core/inject/policy.ts";
+import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
 import { nameOf, ownerOf } from "../../../src/kube/webhook/admission.ts";
 import { type Review, review } from "../../../src/kube/webhook/review.ts";
 
-const policy: Policy = {
+const policy: InjectPolicy = {
   image: "registry.example.com/ebb:1",
   all: false,
   volume: "emptyDir",
@@ -36,7 +36,7 @@ const envelope = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
 const bytes = (text: string) => new TextEncoder().encode(text);
 const bodyOf = (changes: object) => bytes(JSON.stringify({ ...envelope, request: { ...request, ...changes } }));
 
-function reviewed(changes: object, more: Partial<Policy> = {}): Review & { readonly answer: Answer } {
+function reviewed(changes: object, more: Partial<InjectPolicy> = {}): Review & { readonly answer: Answer } {
   const result = review(bodyOf(changes), { ...policy, ...more });
   if ("problem" in result) throw new Error(result.problem);
   return { ...result, answer: JSON.parse(result.body).response };

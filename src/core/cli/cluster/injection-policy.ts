@@ -1,5 +1,5 @@
 import { settingProblems } from "../../inject/container/options.ts";
-import type { Policy } from "../../inject/policy.ts";
+import type { InjectPolicy } from "../../inject/policy.ts";
 import { EXIT, Failure } from "../../run/exit.ts";
 import type { Values } from "../option.ts";
 import type { injectionOptions } from "./injection-options.ts";
@@ -8,7 +8,7 @@ import type { injectionOptions } from "./injection-options.ts";
  * The policy that options say.
  * @throws Failure 64 without an image, and for each --set that ebb run would not take
  */
-export function policyOf(values: Values<typeof injectionOptions>): Policy {
+export function policyOf(values: Values<typeof injectionOptions>): InjectPolicy {
   const { image, imagePullPolicy, all, volume, set, entrypoint } = values;
   const options = new Map(set);
   const problems = settingProblems(options);

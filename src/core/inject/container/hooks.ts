@@ -1,5 +1,5 @@
 import { duration } from "../../cli/syntax.ts";
-import { planLeaving } from "../../run/leaving.ts";
+import { planShutdown } from "../../run/shutdown-budget.ts";
 import { sidecarIn } from "../../sidecars/containers.ts";
 import { kindOf } from "../../sidecars/registry.ts";
 import type { Context } from "../context.ts";
@@ -54,7 +54,7 @@ function fit(drainMs: number, { spec }: Pod, options: OptionValues): number {
   const [said, grace] = [options.get("pod-grace")?.text, options.get("grace")?.text];
   const ownMs = (spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE) * 1000;
   const podGraceMs = said === undefined ? ownMs : Math.min(ownMs, msOf(said));
-  return planLeaving({ drainMs, graceMs: grace === undefined ? undefined : msOf(grace), podGraceMs }).drainMs;
+  return planShutdown({ drainMs, graceMs: grace === undefined ? undefined : msOf(grace), podGraceMs }).drainMs;
 }
 
 export function serves({ spec }: Pod): boolean {

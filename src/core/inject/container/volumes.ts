@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import { type Container, freeName, type Mount, type Pod, type Volume } from "../pod.ts";
-import type { Policy } from "../policy.ts";
+import type { InjectPolicy } from "../policy.ts";
 import { EBB_FOLDER } from "./command.ts";
 
 /** The volumes' names in this pod. */
@@ -22,7 +22,7 @@ export function volumesOf({ spec }: Pod): Volumes {
 }
 
 /** The volume that ebb is in. A copy is made beside its place, then moved: it is there once. */
-export function ebbVolume(name: string, { volume, image, imagePullPolicy }: Policy): JsonObject {
+export function ebbVolume(name: string, { volume, image, imagePullPolicy }: InjectPolicy): JsonObject {
   if (volume === "emptyDir") return { name, emptyDir: { sizeLimit: "256Mi" } };
   const pullPolicy = imagePullPolicy === undefined ? {} : { pullPolicy: imagePullPolicy };
   return { name, image: { reference: image, ...pullPolicy } };

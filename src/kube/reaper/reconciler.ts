@@ -29,7 +29,7 @@ export function knownNow({ handled, seen }: Memory): Known {
   return { now: Date.now(), handled, seen };
 }
 
-export interface KeeperContext {
+export interface ReconcilerContext {
   readonly source: Pick<PodSource, "get">;
   readonly attempts: Attempts;
   readonly events: PodEvents;
@@ -45,7 +45,7 @@ export interface KeeperContext {
 }
 
 /** Judges each pod when it changes and when its time has come, leading or not; and while it leads, sees to those that are stuck. */
-export interface Keeper {
+export interface Reconciler {
   /** How many pods wait: for their time, or for their turn. */
   readonly depth: number;
   changed(change: PodChange): void;
@@ -63,7 +63,7 @@ const disagreement: Backoff = { firstMs: 10_000, longestMs: 600_000 };
 const INHERITED_MS = 60_000;
 const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
-export function createKeeper(context: KeeperContext): Keeper {
+export function createReconciler(context: ReconcilerContext): Reconciler {
   const { source, attempts, complaints, metrics, policy, memory, concurrency } = context;
   const waiting = createWaitingPods();
   const judge = (uid: string): Verdict | undefined => {
@@ -125,7 +125,7 @@ interface Judging {
 }
 
 /** What is done in one term with each stuck pod whose turn it is. */
-function createTurns(context: KeeperContext, { waiting, judge, forget }: Judging) {
+function createTurns(context: ReconcilerContext, { waiting, judge, forget }: Judging) {
   const { source, attempts, events, memory, isDryRun, log } = context;
   const conclude = (uid: string, outcome: Outcome): void => {
     if (source.get(uid) === undefined) return forget(uid);

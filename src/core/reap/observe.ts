@@ -1,4 +1,4 @@
-import type { Sight } from "./attempt.ts";
+import type { Observation } from "./attempt.ts";
 import type { Known } from "./pod-rules.ts";
 import { viewOf } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";
@@ -15,7 +15,7 @@ export interface Attempted {
  * What an attempt sees of its pod: nothing, where there is none of that name or another one, which may have its address too
  * (kuma#13617). What is known of the pod itself, that it is being dealt with, does not count.
  */
-export function sightOf(pod: unknown, { uid, policy, known }: Attempted): Sight {
+export function observe(pod: unknown, { uid, policy, known }: Attempted): Observation {
   if (viewOf(pod).uid !== uid) return { kind: "gone" };
   return verdictOf(pod, policy, { ...known, handled: new Map() });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { leanPod } from "../../../src/core/reap/lean-pod.ts";
+import { trimPod } from "../../../src/core/reap/trimmed-pod.ts";
 import { verdictOf } from "../../../src/core/reap/verdict.ts";
 import { ended, known, podOf, policy, running } from "./stuck-pods.ts";
 
@@ -28,23 +28,23 @@ test.each([
 ])("what a watch keeps has what ends %s", (_, sidecar, annotations, env) => {
   const app = { state: ended(0), spec: { env: [...env, { name: "PASSWORD", value: "geheim" }] } };
   const pod = podOf({ containers: { app, ...sidecar }, annotations: { ...annotations, other: "x" } });
-  const verdict = verdictOf(leanPod(pod), policy, known);
+  const verdict = verdictOf(trimPod(pod), policy, known);
   expect(verdict.kind).toBe("end");
   expect(verdict).toEqual(verdictOf(pod, policy, known));
-  expect(JSON.stringify(leanPod(pod))).not.toContain("geheim");
+  expect(JSON.stringify(trimPod(pod))).not.toContain("geheim");
 });
 
 test("ebb's own folder in a sidecar is kept, other mounts are not", () => {
   const state = { state: running, spec: { volumeMounts: [{ name: "e", mountPath: "/ebb.dev" }, { mountPath: "/x" }] } };
   const pod = podOf({ containers: { app: ended(0), envoy: state } });
-  const verdict = verdictOf(leanPod(pod), policy, known);
+  const verdict = verdictOf(trimPod(pod), policy, known);
   expect(verdict).toEqual(verdictOf(pod, policy, known));
   expect(JSON.stringify(verdict)).toContain('"kind":"exec"');
-  expect(JSON.stringify(leanPod(pod))).not.toContain('"/x"');
+  expect(JSON.stringify(trimPod(pod))).not.toContain('"/x"');
 });
 
 test("whatever stands there, it does not throw", () => {
   for (const odd of [{}, { metadata: 1, spec: [], status: "x" }, { spec: { containers: [1, null] } }]) {
-    expect(verdictOf(leanPod(odd), policy, known)).toEqual(verdictOf(odd, policy, known));
+    expect(verdictOf(trimPod(odd), policy, known)).toEqual(verdictOf(odd, policy, known));
   }
 });

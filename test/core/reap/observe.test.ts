@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { sightOf } from "../../../src/core/reap/sight.ts";
+import { observe } from "../../../src/core/reap/observe.ts";
 import { ended, known, podOf, policy, running } from "./stuck-pods.ts";
 
 const stuck = { containers: { app: ended(0), "istio-proxy": running } };
 const attempted = { uid: "uid-1", policy, known };
 
 test("a pod that is stuck as before is seen so", () => {
-  expect(sightOf(podOf(stuck), attempted)).toMatchObject({ kind: "end", rule: "stuck" });
+  expect(observe(podOf(stuck), attempted)).toMatchObject({ kind: "end", rule: "stuck" });
 });
 
 test("that it is being dealt with is no reason to leave it", () => {
@@ -14,7 +14,7 @@ test("that it is being dealt with is no reason to leave it", () => {
     ["uid-1", "it is being dealt with"],
     ["uid-2", "another"],
   ]);
-  expect(sightOf(podOf(stuck), { ...attempted, known: { ...known, handled } }).kind).toBe("end");
+  expect(observe(podOf(stuck), { ...attempted, known: { ...known, handled } }).kind).toBe("end");
 });
 
 test.each<[string, unknown]>([
@@ -22,10 +22,10 @@ test.each<[string, unknown]>([
   ["is another of its name, stuck or not", podOf({ ...stuck, metadata: { uid: "uid-2" } })],
   ["has no UID", podOf({ ...stuck, metadata: { uid: undefined } })],
 ])("a pod that %s is gone", (_, pod) => {
-  expect(sightOf(pod, attempted)).toEqual({ kind: "gone" });
+  expect(observe(pod, attempted)).toEqual({ kind: "gone" });
 });
 
 test("one that has changed is seen as it is now", () => {
   const alive = podOf({ containers: { ...stuck.containers, app: running } });
-  expect(sightOf(alive, attempted)).toMatchObject({ kind: "leave", rule: "app-running" });
+  expect(observe(alive, attempted)).toMatchObject({ kind: "leave", rule: "app-running" });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { planLeaving, splitDrain } from "../../../src/core/run/leaving.ts";
+import { planShutdown, splitDrain } from "../../../src/core/run/shutdown-budget.ts";
 
 describe("drain and grace", () => {
   test.each<[string, number, number | undefined, number | undefined, number, number | undefined]>([
@@ -15,7 +15,7 @@ describe("drain and grace", () => {
     ["a pod's grace of a second has no time at all", 60_000, 5000, 1000, 0, 0],
     ["nor has a shorter one", 60_000, 5000, 10, 0, 0],
   ])("%s", (_, drainMs, graceMs, podGraceMs, drain, grace) => {
-    expect(planLeaving({ drainMs, graceMs, podGraceMs })).toEqual({ drainMs: drain, graceMs: grace });
+    expect(planShutdown({ drainMs, graceMs, podGraceMs })).toEqual({ drainMs: drain, graceMs: grace });
   });
 
   const ms = fc.oneof(fc.nat(120_000), fc.constantFrom(0, 1, 999, 1000, 1001, 30_000));
@@ -28,7 +28,7 @@ describe("drain and grace", () => {
   test("are never longer than wished, never negative, and what is unset stays unset", () => {
     fc.assert(
       fc.property(wishes, (wishes) => {
-        const { drainMs, graceMs } = planLeaving(wishes);
+        const { drainMs, graceMs } = planShutdown(wishes);
         expect(drainMs).toBeGreaterThanOrEqual(0);
         expect(drainMs).toBeLessThanOrEqual(wishes.drainMs);
         if (wishes.graceMs === undefined) return expect(graceMs).toBeUndefined();
@@ -42,7 +42,7 @@ describe("drain and grace", () => {
     fc.assert(
       fc.property(wishes, (wishes) => {
         if (wishes.podGraceMs === undefined) return;
-        const { drainMs, graceMs = 0 } = planLeaving(wishes);
+        const { drainMs, graceMs = 0 } = planShutdown(wishes);
         const all = Math.max(0, wishes.podGraceMs - 1000);
         expect(drainMs + graceMs).toBeLessThanOrEqual(all);
         expect(all - drainMs).toBeGreaterThanOrEqual(Math.min(wishes.graceMs ?? 5000, all / 2));

@@ -3,7 +3,7 @@ const APP_EXIT_MS = 5000;
 /** For the quits and ebb's own end: the kubelet kills ebb when the grace period is over. */
 const LAST_MS = 1000;
 
-export interface Wishes {
+export interface ShutdownWishes {
   /** `--drain`: milliseconds; 0: no draining. */
   readonly drainMs: number;
   /** `--grace`: milliseconds from the forwarded stop signal to SIGKILL; undefined: never. */
@@ -12,7 +12,7 @@ export interface Wishes {
   readonly podGraceMs: number | undefined;
 }
 
-export interface Plan {
+export interface ShutdownPlan {
   readonly drainMs: number;
   readonly graceMs: number | undefined;
 }
@@ -21,7 +21,7 @@ export interface Plan {
  * How long draining and grace may take, so that one after the other, and the quits, fit the pod's grace period: draining
  * leaves the app its grace (5 s where there is none), but never more than half of what there is.
  */
-export function planLeaving({ drainMs, graceMs, podGraceMs }: Wishes): Plan {
+export function planShutdown({ drainMs, graceMs, podGraceMs }: ShutdownWishes): ShutdownPlan {
   if (podGraceMs === undefined) return { drainMs, graceMs };
   const all = Math.max(0, podGraceMs - LAST_MS);
   const reserve = Math.min(graceMs ?? APP_EXIT_MS, all / 2);

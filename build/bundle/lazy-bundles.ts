@@ -21,7 +21,7 @@ export const parsedModules: readonly string[] = desk.map((path) => `/$bunfs/root
  * Modules that are loaded later, and bundled each by itself with all that it imports: what they share with the start would
  * otherwise be split off from it, and each further chunk costs every start 0.1 ms. Shared are only values that are passed.
  */
-export const leaves: readonly string[] = [
+export const lazyBundles: readonly string[] = [
   "everything.ts",
   ...desk,
   "licenses.ts",
@@ -33,12 +33,12 @@ export const leaves: readonly string[] = [
 ].map((path) => join(source, path));
 
 /**
- * Puts the bundle of each leaf in the place of its module. Made before the build: Bun cannot build in the middle of one.
- * In the leaves too, `made` has the contents of modules that the build knows better, by path.
+ * Puts each lazy bundle in the place of its module. Made before the build: Bun cannot build in the middle of one.
+ * In the lazyBundles too, `made` has the contents of modules that the build knows better, by path.
  */
-export async function bundleLeaves(made: ReadonlyMap<string, string> = new Map()): Promise<BunPlugin> {
+export async function bundleLazily(made: ReadonlyMap<string, string> = new Map()): Promise<BunPlugin> {
   const bundles = new Map(made);
-  for (const path of leaves) bundles.set(path, await bundle(path, replace(made)));
+  for (const path of lazyBundles) bundles.set(path, await bundle(path, replace(made)));
   return replace(bundles);
 }
 
@@ -54,21 +54,21 @@ function replace(modules: ReadonlyMap<string, string>): BunPlugin {
   };
 }
 
-/** A leaf that another one imports stays a leaf. */
-const keepLeaves: BunPlugin = {
-  name: "keep leaves",
+/** A lazy bundle that another one imports stays one. */
+const keepLazy: BunPlugin = {
+  name: "keep lazyBundles",
   setup(build) {
     build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer, kind }) => {
       const imported = resolve(dirname(importer), path);
-      const isLeaf = kind === "dynamic-import" && leaves.includes(imported);
-      return isLeaf ? { path: imported, external: true } : undefined;
+      const isLazy = kind === "dynamic-import" && lazyBundles.includes(imported);
+      return isLazy ? { path: imported, external: true } : undefined;
     });
   },
 };
 
 async function bundle(path: string, plugin: BunPlugin): Promise<string> {
   const options = { target: "bun", format: "esm", minify: true } as const;
-  const { outputs } = await Bun.build({ entrypoints: [path], plugins: [keepLeaves, plugin], ...options });
+  const { outputs } = await Bun.build({ entrypoints: [path], plugins: [keepLazy, plugin], ...options });
   const [output] = outputs;
   if (output === undefined || outputs.length > 1) throw new Error(`${path}: ${outputs.length} outputs, expected one`);
   return await output.text();

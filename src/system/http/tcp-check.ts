@@ -3,28 +3,28 @@ import { ERRNO } from "../process/errno.ts";
 import { native } from "../process/native.ts";
 
 /** `refused`: nobody listens there. `silent`: somebody listens, but accepts nothing, and has its queue full. */
-export type Door = "open" | "refused" | "silent";
+export type TcpState = "open" | "refused" | "silent";
 
 /**
  * What connect(2) without waiting says, which loopback answers at once, at a tenth of what Bun.connect costs; and, unlike
  * that, it leaves nothing behind where it is not answered. Undefined where only a real attempt can tell (other hosts, unix
  * sockets).
  */
-export function doorAt(address: Address): (() => Door) | undefined {
+export function tcpCheckAt(address: Address): (() => TcpState) | undefined {
   if (address.kind === "unix") return undefined;
   const hosts = loopbacks(address.host);
   return () => {
-    let door: Door = "refused";
+    let state: TcpState = "refused";
     for (const host of hosts) {
-      const heard = knock(host, address.port);
+      const heard = tcpCheck(host, address.port);
       if (heard === "open") return heard;
-      if (heard === "silent") door = heard;
+      if (heard === "silent") state = heard;
     }
-    return door;
+    return state;
   };
 }
 
-function knock(host: string, port: number): Door {
+function tcpCheck(host: string, port: number): TcpState {
   const result = native.checkConnect(host, port);
   if (result === -ERRNO.ECONNREFUSED) return "refused";
   return result === -ERRNO.EINPROGRESS ? "silent" : "open"; // of anything else a real attempt says why

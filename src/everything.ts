@@ -1,17 +1,16 @@
 import { facts } from "./about/facts.ts";
-import type { Command } from "./command.ts";
+import type { Command, Invocation } from "./command.ts";
 import { commands } from "./commands.ts";
 import { HelpAsked } from "./core/cli/arguments.ts";
 import { UnknownFlags } from "./core/cli/call.ts";
 import { describeCommand, describeTool, type Manual, overview } from "./core/cli/help.ts";
-import { commandNames, toolNames } from "./core/cli/names.ts";
-import type { Said } from "./core/cli/option.ts";
+import { toolNames } from "./core/cli/names.ts";
 import { ownersOf } from "./core/cli/owners.ts";
+import type { NamedCommand, Resolution } from "./core/cli/resolve.ts";
 import { nearest } from "./core/cli/suggestion.ts";
 import { EXIT, Failure } from "./core/run/exit.ts";
-import { explainFailure, invoke, report } from "./invoke.ts";
+import { argvIndexAt, explainFailure, invoke, report } from "./invoke.ts";
 import type { Personality } from "./personalities/personality.ts";
-import { isProgram } from "./system/file.ts";
 import { writeOutput } from "./system/output/output.ts";
 import { exit } from "./system/process/exit.ts";
 import type { Signals } from "./system/process/signals.ts";
@@ -19,53 +18,43 @@ import type { Signals } from "./system/process/signals.ts";
 // All of ebb: every command, help, and what knows them all. A bundle of its own (build/bundle/lazy-bundles.ts), which shares no module with
 // main.ts: so it ends the process itself, with its own exit and its own Failure.
 
-export async function main(args: readonly string[], signals: Signals, said?: Said): Promise<never> {
+export async function main(call: Resolution, signals: Signals): Promise<never> {
   try {
-    return exit(await dispatch(args, signals, said));
+    return exit(await perform(call, signals));
   } catch (error) {
     return exit(report(error));
   }
 }
 
-async function dispatch(args: readonly string[], signals: Signals, said: Said | undefined): Promise<number> {
-  const [first = "--help"] = args;
-  if (first === "--help" || first === "-h" || first === "help") return showHelp(args[1]);
-  if (first === "--version" || first === "-V") return showVersion(args[1]);
-  const isNamed = Object.hasOwn(commands, first);
-  const name = isNamed ? first : "run";
-  const rest = isNamed ? args.slice(1) : args;
-  const invocation = {
-    args: rest,
-    argvIndex: 1 + args.length - rest.length,
-    env: process.env,
-    said,
-    signals,
-    commands,
-  };
-  const command = commandNamed(name);
-  const fail = (failure: Failure): never => {
-    explainFailure(failure, command, invocation);
-    throw failure;
-  };
-  const slip = isNamed ? undefined : slipIn(args);
-  if (slip !== undefined) return fail(slip);
+async function perform(call: Resolution, signals: Signals): Promise<number> {
+  if (call.kind === "help") return await showHelp(call.topic);
+  if (call.kind === "version") return await showVersion(call.format);
+  if (call.kind === "command") return await run(call, signals);
+  if (call.kind === "unknown") return fail(unknownCommand(call), "run", { args: [call.word], signals });
+  throw new Error(`${call.kind}: main.ts performs that`);
+}
+
+async function run({ name, args, at, said }: NamedCommand, signals: Signals): Promise<number> {
   try {
-    return await invoke(command, invocation);
+    const invocation = { args, argvIndex: argvIndexAt(at), env: process.env, said, signals, commands };
+    return await invoke(commandNamed(name), invocation);
   } catch (error) {
-    if (error instanceof HelpAsked) return showHelp(name);
-    if (error instanceof UnknownFlags) return fail(withOwners(error));
+    if (error instanceof HelpAsked) return await showHelp(name);
+    if (error instanceof UnknownFlags) return fail(withOwners(error), name, { args, said, signals });
     throw error;
   }
 }
 
-/**
- * A command's name with a slip in it, where no program has that name, is no command line to run: nothing would be found. Nor is
- * a word alone: main.ts runs it itself where something may be found, or has to be told to quit.
- */
-function slipIn([word = "", ...rest]: readonly string[]): Failure | undefined {
-  if (word.startsWith("-") || word.includes("/")) return undefined;
-  const near = nearest(word, commandNames);
-  if (isProgram(word, process.env.PATH) || (near === undefined && rest.length > 0)) return undefined;
+function fail(
+  failure: Failure,
+  name: string,
+  { args, said, signals }: Pick<Invocation, "args" | "said" | "signals">,
+): never {
+  explainFailure(failure, commandNamed(name), { args, argvIndex: undefined, env: process.env, said, signals });
+  throw failure;
+}
+
+function unknownCommand({ word, near }: Extract<Resolution, { kind: "unknown" }>): Failure {
   if (near === undefined) {
     const reason = "neither a command of ebb, which ebb --help lists, nor a program in PATH";
     return new Failure(EXIT.notFound, `${word}: ${reason}`);

@@ -21,6 +21,11 @@ export async function invoke(command: Command, invocation: Invocation): Promise<
   }
 }
 
+/** Where words of the call stand in the argv that ebb was given. */
+export function argvIndexAt(at: number | undefined): number | undefined {
+  return at === undefined ? undefined : 1 + at;
+}
+
 /** Help was asked for, or a flag is not the command's: what answers that knows all commands (everything.ts). */
 export function isAboutCall(error: unknown): error is HelpAsked | UnknownFlags {
   return error instanceof HelpAsked || error instanceof UnknownFlags;

@@ -1,9 +1,11 @@
+import { backoffMs } from "../../core/cluster/backoff.ts";
 import { ApiError, isTrouble } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { pause } from "./pause.ts";
 
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 15_000;
+const backoff = { firstMs: 1000, longestMs: 30_000 };
+/** Between one end without a failure and the next try. */
+const BETWEEN_MS = 500;
 
 export interface Trying extends Context {
   /** What cannot be done, for the log. */
@@ -19,16 +21,16 @@ export async function keepTrying(
   once: (isFine: () => void) => Promise<void>,
   { message, failed, log, signal }: Trying,
 ): Promise<void> {
-  let pauseMs = FIRST_PAUSE_MS;
+  let failures = 0;
   let complaint: string | undefined;
   const isFine = (): void => {
-    pauseMs = FIRST_PAUSE_MS;
+    failures = 0;
     complaint = undefined;
   };
   while (!signal.aborted) {
     try {
       await once(isFine);
-      await pause(FIRST_PAUSE_MS * Math.random(), signal); // not in a hot loop where something cuts each watch off
+      await pause(BETWEEN_MS * Math.random(), signal); // not in a hot loop where something cuts each watch off
     } catch (error) {
       if (signal.aborted) return;
       if (!isTrouble(error)) throw error;
@@ -36,8 +38,8 @@ export async function keepTrying(
       if (error.message !== complaint) log.warn({ reason: error.message }, message);
       complaint = error.message;
       const wantedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-      await pause(Math.max(wantedMs, pauseMs * (0.5 + Math.random())), signal);
-      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+      await pause(Math.max(wantedMs, backoffMs(failures, backoff, Math.random())), signal);
+      failures += 1;
     }
   }
 }

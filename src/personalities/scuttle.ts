@@ -1,5 +1,6 @@
 import { exactUrl, withoutSlashes } from "../core/base/address.ts";
 import type { Environment } from "../core/base/environment.ts";
+import { formatHostPort } from "../core/base/host-port.ts";
 import { type EnvoyAdmin, isLocal, sayAdmin } from "./envoy-admin.ts";
 import { type Personality, type Translation, wholeCommandLine } from "./personality.ts";
 import { createSaying, type Saying } from "./saying.ts";
@@ -91,6 +92,5 @@ function agentBeside({ url, target }: EnvoyAdmin): string | undefined {
   if (target.address.kind !== "tcp") return undefined;
   const { host, port } = target.address;
   if (port !== 15_000) return url;
-  const authority = `${host.includes(":") ? `[${host}]` : host}:15020`;
-  return withoutSlashes(exactUrl({ ...target, authority }));
+  return withoutSlashes(exactUrl({ ...target, authority: formatHostPort(host, 15_020) }));
 }

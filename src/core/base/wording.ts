@@ -1,7 +1,9 @@
+import { formatHostPort } from "./host-port.ts";
+
 /** `127.0.0.1:8080`, `[::]:80`, `unix:/path.sock`. */
 export function describeAddress({ address, port }: { readonly address: string; readonly port: number | null }): string {
   if (port === null) return `unix:${address}`;
-  return `${address.includes(":") ? `[${address}]` : address}:${port}`;
+  return formatHostPort(address, port);
 }
 
 /** `1 request`, `2 requests`. */

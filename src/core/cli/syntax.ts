@@ -1,4 +1,5 @@
 import { parseDuration } from "../base/duration.ts";
+import { parsePort } from "../base/host-port.ts";
 import { redactUrls } from "../base/redact.ts";
 import { isForwarded, parseSignal, SIG, type SignalNumber } from "../run/signal.ts";
 import { type SidecarName, sidecarNames } from "../sidecars/registry.ts";
@@ -79,11 +80,6 @@ function parseSidecars(given: string): "auto" | readonly SidecarName[] | undefin
   const known: SidecarName[] = [];
   for (const name of sidecarNames) if (names.includes(name)) known.push(name);
   return names.length > 0 && known.length === new Set(names).size ? known : undefined;
-}
-
-function parsePort(given: string): number | undefined {
-  const port = /^\d{1,5}$/.test(given) ? Number(given) : 0;
-  return port > 0 && port < 65536 ? port : undefined;
 }
 
 function parseLimit(given: string): number | undefined {

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { formatHostPort } from "../base/host-port.ts";
 import type { DumpedListener } from "./directions.ts";
 import type { NameGroup } from "./name-groups.ts";
 
@@ -108,8 +109,7 @@ function statName({ address, stat_prefix: prefix }: z.infer<typeof listener>): s
 function addressText(address: z.infer<typeof listener>["address"]): string | undefined {
   const tcp = address?.socket_address;
   if (tcp === undefined) return address?.pipe?.path;
-  const host = tcp.address.includes(":") ? `[${tcp.address}]` : tcp.address;
-  return `${host}:${tcp.port_value ?? 0}`;
+  return formatHostPort(tcp.address, tcp.port_value ?? 0);
 }
 
 function parse<S extends z.ZodMiniType>(schema: S, text: string): z.infer<S> | undefined {

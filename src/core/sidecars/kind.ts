@@ -1,5 +1,6 @@
 import type { HttpTarget } from "../base/address.ts";
 import type { Environment } from "../base/environment.ts";
+import { parsePort } from "../base/host-port.ts";
 import type { Header } from "../base/http-message.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Inbound } from "../envoy/inbound.ts";
@@ -149,7 +150,7 @@ export function adminOn(text: string | undefined): Adjustment {
 }
 
 export function portOf(text = ""): number | undefined {
-  return /^[1-9]\d{0,4}$/.test(text) && Number(text) < 65536 ? Number(text) : undefined;
+  return parsePort(text);
 }
 
 export function onPort(port: number, path: string): HttpTarget {

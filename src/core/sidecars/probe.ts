@@ -1,4 +1,5 @@
 import { type Address, describeTarget, type HttpTarget, parseHttpTarget, parseUnix } from "../base/address.ts";
+import { formatHostPort, isPort } from "../base/host-port.ts";
 import { excerpt, type HttpAnswer } from "../base/http-message.ts";
 import { redactUrl } from "../base/redact.ts";
 
@@ -26,7 +27,7 @@ export function parseProbe(text: string): Probe | undefined {
   const path = /^file:(?:\/\/)?(\/.*)$/.exec(text)?.[1];
   if (path !== undefined) return { kind: "file", path };
   const [, host, port] = /^tcp:(?:\/\/)?(\[[0-9a-f.]*:[0-9a-f:.]*\]|[^:/[\]\s]+):(\d{1,5})\/?$/i.exec(text) ?? [];
-  if (host !== undefined && Number(port) > 0 && Number(port) < 65536) {
+  if (host !== undefined && isPort(Number(port))) {
     return {
       kind: "connect",
       address: {
@@ -46,7 +47,7 @@ export function describeProbe(probe: Probe): string {
   if (probe.kind === "any") return probe.probes.map(describeProbe).join(" or ");
   const { address } = probe;
   if (address.kind === "unix") return `unix:${address.path}`;
-  return `tcp://${address.host.includes(":") ? `[${address.host}]` : address.host}:${address.port}`;
+  return `tcp://${formatHostPort(address.host, address.port)}`;
 }
 
 /** What says of a target's answers whether they mean ready. Envoy answers /server_info with 200 in every state: there the state counts. */

@@ -1,3 +1,4 @@
+import { formatHostPort } from "../../core/base/host-port.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { readIfThere } from "../../system/file.ts";
 import { MiB, readFileWithin } from "../../system/input.ts";
@@ -18,7 +19,7 @@ export function inCluster(env: Surroundings["env"], folder = SERVICE_ACCOUNT): A
   const { KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port = "443" } = env;
   read(`${folder}/token`);
   return {
-    server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    server: `https://${formatHostPort(host, port)}`,
     namespace: readIfThere(`${folder}/namespace`)?.trim() || "default",
     // both are read for each request: the kubelet replaces the token before it expires, and the CA when it is rotated
     identity: async () => ({

@@ -1,4 +1,5 @@
 import { type HttpTarget, loopbacks } from "../../core/base/address.ts";
+import { formatHostPort } from "../../core/base/host-port.ts";
 import { basicCredentials, excerpt, type Header, type HttpRequest } from "../../core/base/http-message.ts";
 import { redactUrls } from "../../core/base/redact.ts";
 import { deadline } from "../timer.ts";
@@ -112,7 +113,7 @@ function urlOf(target: HttpTarget, host: string | undefined): string {
   const { address, path, isSecure, authority } = target;
   if (address.kind === "unix") return `http://localhost${path}`;
   if (isSecure || host === undefined) return `http${isSecure ? "s" : ""}://${authority}${path}`;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${address.port}${path}`;
+  return `http://${formatHostPort(host, address.port)}${path}`;
 }
 
 async function* piecesOf(response: Response, limit: Limit): AsyncGenerator<Uint8Array> {

@@ -1,3 +1,4 @@
+import { isDnsSubdomain } from "../../base/dns-name.ts";
 import { parseDuration } from "../../base/duration.ts";
 import { changed, list, type Options, option, optional } from "../option.ts";
 import { boolean, oneOf, type Syntax, syntax } from "../syntax.ts";
@@ -8,7 +9,7 @@ import { webhookOptions } from "./webhook-options.ts";
 
 const group = "installation";
 
-const objectName = syntax((name) => (isObjectName(name) ? name : undefined), "the name of an object in Kubernetes");
+const objectName = syntax((name) => (isDnsSubdomain(name) ? name : undefined), "the name of an object in Kubernetes");
 
 const installation = {
   namespace: optional({
@@ -18,7 +19,7 @@ const installation = {
     initially: "its own, NAME-webhook or NAME-reaper",
     // a label, RFC 1123
     syntax: syntax(
-      (name) => (isObjectName(name) && /^[^.]{1,63}$/.test(name) ? name : undefined),
+      (name) => (isDnsSubdomain(name) && /^[^.]{1,63}$/.test(name) ? name : undefined),
       "a namespace's name",
     ),
     secret: false,
@@ -159,11 +160,6 @@ function flagsOnly<O extends Options>(options: O): O {
 function requirements(flag: string, help: string) {
   const split: Syntax<readonly Requirement[]> = labelSelector;
   return option({ flag, group, value: "LABELS", initial: [], initially: "", syntax: split, secret: false, help });
-}
-
-/** A DNS subdomain, as RFC 1123 and Kubernetes have it. */
-function isObjectName(text: string): boolean {
-  return text.length < 254 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(text);
 }
 
 function parseSeconds(text: string): number | undefined {

@@ -1,3 +1,4 @@
+import { isDnsSubdomain } from "../../base/dns-name.ts";
 import { type Syntax, syntax } from "../syntax.ts";
 
 /** A label selector as Kubernetes objects have it; every requirement must hold. */
@@ -51,11 +52,10 @@ function existenceOf(text: string): Requirement | undefined {
 
 // apimachinery, pkg/util/validation: IsQualifiedName, IsValidLabelValue
 const WORD = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
-const DOMAIN = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
 function isKey(text: string): boolean {
   const [name = "", prefix, ...more] = text.split("/").reverse();
-  const isPrefix = prefix === undefined || (prefix.length <= 253 && DOMAIN.test(prefix));
+  const isPrefix = prefix === undefined || isDnsSubdomain(prefix);
   return WORD.test(name) && isPrefix && more.length === 0;
 }
 

@@ -1,3 +1,4 @@
+import { isDnsLabel } from "../../base/dns-name.ts";
 import { type MeansKind, meansKinds } from "../../reap/means.ts";
 import { EXIT, Failure } from "../../run/exit.ts";
 import { changed, list, option, optional, type Values } from "../option.ts";
@@ -7,11 +8,10 @@ import { injectionOptions } from "./injection-options.ts";
 import { labelSelector } from "./label-selector.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
-const isName = (given: string) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(given);
-const name = syntax((given) => (isName(given) ? given : undefined), "a name such as shop");
+const name = syntax((given) => (isDnsLabel(given) ? given : undefined), "a name such as shop");
 const names = syntax((given) => {
   const all = splitBy(given, ",");
-  return all.length > 0 && all.every(isName) ? all : undefined;
+  return all.length > 0 && all.every(isDnsLabel) ? all : undefined;
 }, "names such as shop or shop,bank");
 const count = syntax((given) => wholeNumber.parse(given) || undefined, "a whole number above 0");
 

@@ -1,3 +1,4 @@
+import { isDnsSubdomain } from "../../base/dns-name.ts";
 import { changed, list, option, optional } from "../option.ts";
 import { logging, options, pickOptions } from "../options.ts";
 import { anyText, duration, positive, syntax, wholeNumber } from "../syntax.ts";
@@ -13,10 +14,7 @@ export interface ListenAddress {
 }
 
 const listenAddress = syntax(parseListenAddress, "an address such as :8443 or 127.0.0.1:8443 (port 0: any)");
-const name = syntax(
-  (given) => (/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(given) ? given : undefined),
-  "a name such as ebb-webhook",
-);
+const name = syntax((given) => (isDnsSubdomain(given) ? given : undefined), "a name such as ebb-webhook");
 
 const serving = {
   listen: option({

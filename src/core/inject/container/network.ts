@@ -1,3 +1,4 @@
+import { isPort } from "../../base/host-port.ts";
 import { listOf, objectOf } from "../../base/json.ts";
 import { isSidecar, sidecarIn } from "../../sidecars/containers.ts";
 import { detect } from "../../sidecars/detect.ts";
@@ -59,7 +60,7 @@ function appPorts({ spec }: Pod, sidecars: readonly string[]): readonly number[]
   const numbers = ports.flatMap(({ containerPort, protocol }) =>
     Number.isInteger(containerPort) && (protocol ?? "TCP") === "TCP" ? [containerPort as number] : [],
   );
-  return [...new Set(numbers)].filter((port) => port > 0 && port < 65536).slice(0, MAX_PORTS);
+  return [...new Set(numbers)].filter(isPort).slice(0, MAX_PORTS);
 }
 
 function sidecarsIn({ spec }: Pod): readonly SidecarName[] {

@@ -2,18 +2,15 @@ import type { Command, Invocation } from "./command.ts";
 import { HelpAsked } from "./core/cli/arguments.ts";
 import { UnknownFlags } from "./core/cli/call.ts";
 import { EXIT, isFailure } from "./core/run/exit.ts";
-import { endsCommand } from "./core/run/signal.ts";
 import { writeError } from "./system/output/output.ts";
 import { explain } from "./system/output/termination-log.ts";
-import { exit } from "./system/process/exit.ts";
+import { exitOnStop } from "./system/process/stop.ts";
 
 /** Runs a command to its exit code. A stop signal that it does not read itself ends ebb. Why it failed is in the termination log, too. */
 export async function invoke(command: Command, invocation: Invocation): Promise<number> {
   try {
     const exitCode = command.main(invocation);
-    invocation.signals.subscribeLast((signal) => {
-      if (endsCommand(signal)) exit(128 + signal);
-    });
+    exitOnStop(invocation.signals);
     return await exitCode;
   } catch (error) {
     if (!isAboutCall(error)) explainFailure(error, command, invocation);

@@ -1,17 +1,15 @@
 import { texts } from "./about/texts.ts";
 import { EXIT } from "./core/run/exit.ts";
-import { endsCommand } from "./core/run/signal.ts";
 import { writeError, writeStreamed } from "./system/output/output.ts";
 import { exit } from "./system/process/exit.ts";
 import type { Signals } from "./system/process/signals.ts";
+import { exitOnStop } from "./system/process/stop.ts";
 
 // A bundle of its own (build/bundle/lazy-bundles.ts), because of 100 KB that nothing else needs: so it ends the process itself.
 
 /** `ebb --licenses`: what is inside the executable, and the whole text of each licence. */
 export async function main(signals: Signals): Promise<never> {
-  signals.subscribeLast((signal) => {
-    if (endsCommand(signal)) exit(128 + signal);
-  });
+  exitOnStop(signals);
   if (texts === undefined) {
     writeError("ebb: --licenses: only what build/build.ts has built knows what is inside it\n");
     return exit(EXIT.usage);

@@ -8,13 +8,13 @@ import { boolean } from "../core/cli/syntax.ts";
 import type { InFlight } from "../core/envoy/in-flight.ts";
 import { EXIT } from "../core/run/exit.ts";
 import { planShutdown, splitDrain } from "../core/run/shutdown-budget.ts";
-import { endsCommand } from "../core/run/signal.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { drainAll } from "../system/envoy/drain.ts";
 import { keepLive } from "../system/output/live.ts";
 import { createLog, type Log } from "../system/output/log.ts";
 import { openPodLog } from "../system/output/pod-log.ts";
 import type { Signals } from "../system/process/signals.ts";
+import { onStop } from "../system/process/stop.ts";
 import { findSidecars } from "../system/sidecars/find.ts";
 import { quitAll } from "../system/sidecars/quit.ts";
 import { settle } from "../system/sidecars/settle.ts";
@@ -89,8 +89,7 @@ interface Stop {
 function stopOf(signals: Signals): Stop {
   const controller = new AbortController();
   const { promise: came, resolve } = Promise.withResolvers<number>();
-  signals.subscribe((signal) => {
-    if (!endsCommand(signal)) return;
+  onStop(signals, (signal) => {
     resolve(signal);
     controller.abort();
   });

@@ -2,9 +2,9 @@ import type { Command, Invocation } from "../command.ts";
 import { readOperandCall } from "../core/cli/call.ts";
 import { logging, pickOptions } from "../core/cli/options.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
-import { endsCommand } from "../core/run/signal.ts";
 import { installSelf } from "../system/install.ts";
 import { createLog } from "../system/output/log.ts";
+import { onStop } from "../system/process/stop.ts";
 
 const options = pickOptions(...logging, "terminationLog");
 
@@ -25,9 +25,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   }
   const log = createLog(call.values, { env });
   const stop = new AbortController();
-  signals.subscribe((signal) => {
-    if (endsCommand(signal)) stop.abort(signal);
-  });
+  onStop(signals, (signal) => stop.abort(signal));
   try {
     const { wasThere, canStart, bytes, sha256 } = await installSelf(dest, stop.signal);
     log.info({ dest, bytes, sha256 }, wasThere ? "installed already" : "installed");

@@ -3,7 +3,7 @@ import { parseDuration } from "../core/base/duration.ts";
 import { redactUrls } from "../core/base/redact.ts";
 import { readOperandCall } from "../core/cli/call.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
-import { endsCommand } from "../core/run/signal.ts";
+import { onStop } from "../system/process/stop.ts";
 import { deadline } from "../system/timer.ts";
 
 /** `ebb sleep DURATION`: for preStop hooks of images that have no sleep. A stop signal ends it, with 128+n. */
@@ -25,9 +25,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
     );
   }
   const { promise, resolve } = Promise.withResolvers<number>();
-  signals.subscribe((signal) => {
-    if (endsCommand(signal)) resolve(128 + signal);
-  });
+  onStop(signals, (signal) => resolve(128 + signal));
   if (ms === 0)
     resolve(EXIT.ok); // a timer would take a millisecond
   else deadline(ms, () => resolve(EXIT.ok));

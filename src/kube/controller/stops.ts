@@ -1,5 +1,5 @@
-import { endsCommand } from "../../core/run/signal.ts";
 import type { Signals } from "../../system/process/signals.ts";
+import { onStop } from "../../system/process/stop.ts";
 
 /** The first stop signal asks to leave, another one to leave at once. */
 export interface Stops {
@@ -9,9 +9,7 @@ export interface Stops {
 
 export function stopsOf(signals: Signals): Stops {
   const [first, second] = [new AbortController(), new AbortController()];
-  signals.subscribe((signal) => {
-    if (endsCommand(signal)) (first.signal.aborted ? second : first).abort();
-  });
+  onStop(signals, () => (first.signal.aborted ? second : first).abort());
   return { first: first.signal, second: second.signal };
 }
 

@@ -1,7 +1,7 @@
 import type { Command, Invocation } from "../command.ts";
 import { expectNoOperands, readOperandCall } from "../core/cli/call.ts";
-import { unknownVariables } from "../core/cli/option.ts";
 import { options } from "../core/cli/options.ts";
+import { unknownVariables } from "../core/cli/values.ts";
 import { EXIT } from "../core/run/exit.ts";
 import { writeError, writeOutput } from "../system/output/output.ts";
 

@@ -1,7 +1,7 @@
 import type { Command, Invocation } from "../command.ts";
 import { expectNoOperands, readOperandCall } from "../core/cli/call.ts";
 import { doctorOptions as options } from "../core/cli/cluster/doctor-options.ts";
-import { withoutVariables } from "../core/cli/option.ts";
+import { withoutVariables } from "../core/cli/values.ts";
 import { createLog } from "../system/output/log.ts";
 
 /** `ebb doctor`: what of ebb in a cluster is not as somebody wanted it. */

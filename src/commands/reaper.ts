@@ -1,7 +1,7 @@
 import type { Command, Invocation } from "../command.ts";
 import { expectNoOperands, readOperandCall } from "../core/cli/call.ts";
 import { reaperOptions as options, usableMeans } from "../core/cli/cluster/reaper-options.ts";
-import { withoutVariables } from "../core/cli/option.ts";
+import { withoutVariables } from "../core/cli/values.ts";
 import { createLog } from "../system/output/log.ts";
 
 /** `ebb reaper`: ends the sidecars of pods whose app has ended, where nothing in the pod does. */

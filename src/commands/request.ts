@@ -2,7 +2,7 @@ import type { Command, Invocation } from "../command.ts";
 import { at, describeTarget, type HttpTarget, parseHttpTarget } from "../core/base/address.ts";
 import { formatDuration } from "../core/base/duration.ts";
 import type { Environment } from "../core/base/environment.ts";
-import { excerpt } from "../core/base/http-message.ts";
+import { excerpt } from "../core/base/http-framing.ts";
 import { redactUrl } from "../core/base/redact.ts";
 import { parseAsked, parseExactly } from "../core/cli/asked.ts";
 import { type Call, readOperandCall } from "../core/cli/call.ts";

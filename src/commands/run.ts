@@ -6,16 +6,8 @@ import { over, plainCodeOf, stepPlainly } from "../core/run/plain-step.ts";
 import { planShutdown, type ShutdownPlan } from "../core/run/shutdown-budget.ts";
 import { SIG, type SignalNumber, signalName, suspends } from "../core/run/signal.ts";
 import { summarize } from "../core/run/summary.ts";
-import {
-  type Action,
-  begin,
-  type Deadline,
-  type Event,
-  type RunPolicy,
-  type State,
-  type Step,
-  step,
-} from "../core/run/supervision.ts";
+import { begin, step } from "../core/run/supervision.ts";
+import type { Action, Deadline, Event, RunPolicy, State, Step } from "../core/run/supervision-steps.ts";
 import type { QuitRequest, Sidecar } from "../core/sidecars/sidecar.ts";
 import { createLog, type Log } from "../system/output/log.ts";
 import { writeTerminationLog } from "../system/output/termination-log.ts";

@@ -2,7 +2,7 @@ import type { Command, Invocation } from "../command.ts";
 import { expectNoOperands, readOperandCall } from "../core/cli/call.ts";
 import { policyOf } from "../core/cli/cluster/injection-policy.ts";
 import { webhookOptions as options } from "../core/cli/cluster/webhook-options.ts";
-import { withoutVariables } from "../core/cli/option.ts";
+import { withoutVariables } from "../core/cli/values.ts";
 import { createLog } from "../system/output/log.ts";
 
 /** `ebb webhook`: the change of `ebb inject`, as the API server asks for it. Serves until a stop signal. */

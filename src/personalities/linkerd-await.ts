@@ -1,8 +1,8 @@
 import { exactUrl, type HttpTarget, parseHttpTarget } from "../core/base/address.ts";
 import type { Environment } from "../core/base/environment.ts";
 import { redactUrl } from "../core/base/redact.ts";
-import type { Found } from "../core/cli/option.ts";
 import { duration, port as portSyntax, syntax } from "../core/cli/syntax.ts";
+import type { Found } from "../core/cli/values.ts";
 import { commandLine, type Personality, type Translation } from "./personality.ts";
 import { createSaying, type Saying } from "./saying.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";

@@ -1,5 +1,5 @@
 import type { Environment } from "../core/base/environment.ts";
-import type { Said } from "../core/cli/option.ts";
+import type { Said } from "../core/cli/values.ts";
 
 /** A tool in whose name ebb can be started: as its file's name, or as `ebb NAME`. */
 export interface Personality {

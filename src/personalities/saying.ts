@@ -1,5 +1,5 @@
-import type { Found, Note, Said } from "../core/cli/option.ts";
 import { type Syntax, unexpected } from "../core/cli/syntax.ts";
+import type { Found, Note, Said } from "../core/cli/values.ts";
 
 /** Gathers what a tool is told, as values of ebb's options. */
 export interface Saying {

@@ -1,5 +1,5 @@
-import type { Found } from "../core/cli/option.ts";
 import { unexpected } from "../core/cli/syntax.ts";
+import type { Found } from "../core/cli/values.ts";
 
 /** A flag of a tool: `--name`, `-name` where its library is Go's, `-short`; with a value, or with one that may follow `=`. */
 export interface ToolFlag {

@@ -1,5 +1,6 @@
 import { deepStrictEqual } from "node:assert";
-import { createAnswerReader, type HttpAnswer, type Parsed, parseAnswer } from "../../src/core/base/http-message.ts";
+import type { HttpAnswer, Parsed } from "../../src/core/base/http-framing.ts";
+import { createAnswerReader, parseAnswer } from "../../src/core/base/http-message.ts";
 import { countInbound, createInboundCount } from "../../src/core/envoy/clusters.ts";
 import { inFlightOf } from "../../src/core/envoy/in-flight.ts";
 import { parseBoundListeners, parseListenerDump, parseServerInfo } from "../../src/core/envoy/json.ts";

@@ -2,7 +2,8 @@ import type { Environment } from "../base/environment.ts";
 import { redactUrls } from "../base/redact.ts";
 import { EXIT, Failure } from "../run/exit.ts";
 import { parseArguments } from "./arguments.ts";
-import { type Options, type Resolved, resolve, type Said } from "./option.ts";
+import type { Options } from "./option.ts";
+import { type Resolved, resolve, type Said } from "./values.ts";
 
 export interface Call<O extends Options> extends Resolved<O> {
   /** What is not a flag and stands before `--`. */

@@ -1,6 +1,6 @@
 import { commandNames, toolNames } from "./names.ts";
-import type { Said } from "./option.ts";
 import { nearest } from "./suggestion.ts";
+import type { Said } from "./values.ts";
 
 /** What ebb was called for. `at`: where `args` starts in the words that follow the executable's name. */
 export type Resolution =

@@ -1,7 +1,9 @@
 import type { SocketTables } from "../proc/net.ts";
+import { countInFlight, isStatistics, listenersIn } from "./counts.ts";
 import type { Inbound } from "./inbound.ts";
 import { countAccepted } from "./sockets.ts";
-import { countInFlight, isStatistics, listenersIn, parseStats, portOf, type Stats } from "./stats.ts";
+import { portOf, type Stats } from "./statistics.ts";
+import { parseStats } from "./stats.ts";
 
 /** The work that an Envoy has in flight. */
 export interface InFlight {

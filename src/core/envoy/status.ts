@@ -2,13 +2,14 @@ import { describeTarget, type HttpTarget } from "../base/address.ts";
 import { parseDuration } from "../base/duration.ts";
 import type { SocketTables } from "../proc/net.ts";
 import { countInbound } from "./clusters.ts";
+import { countConnections } from "./counts.ts";
 import { type DumpedListener, directionsOf } from "./directions.ts";
 import { scopeOf } from "./drain.ts";
 import type { EnvoyStatus, ListenerStatus } from "./envoy-status.ts";
 import { inFlightOf, readStats } from "./in-flight.ts";
 import type { Inbound } from "./inbound.ts";
 import type { BoundListener, ServerInfo } from "./json.ts";
-import { countConnections, type Stats } from "./stats.ts";
+import type { Stats } from "./statistics.ts";
 
 /** What Envoy answered: the text, or why there is none. */
 export type AdminAnswer = { readonly text: string } | { readonly problem: string };

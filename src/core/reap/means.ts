@@ -1,4 +1,5 @@
-import { basicCredentials, type Header } from "../base/http-message.ts";
+import type { Header } from "../base/http-framing.ts";
+import { basicCredentials } from "../base/http-message.ts";
 import type { JsonObject } from "../base/json.ts";
 import { redactUrl, redactUrls } from "../base/redact.ts";
 import { EBB, EBB_FOLDER } from "../inject/container/command.ts";

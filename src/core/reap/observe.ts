@@ -1,4 +1,4 @@
-import type { Observation } from "./attempt.ts";
+import type { Observation } from "./attempt-steps.ts";
 import type { Known } from "./pod-rules.ts";
 import { viewOf } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";

@@ -1,5 +1,5 @@
 import { oneLine } from "../base/text.ts";
-import type { Act, Outcome, Tried } from "./attempt.ts";
+import type { Act, Outcome, Tried } from "./attempt-steps.ts";
 import { describeMeans } from "./means.ts";
 import type { Verdict } from "./verdict.ts";
 

@@ -1,7 +1,7 @@
 import type { ChildExit } from "./exit.ts";
 import { reasonToStay } from "./quit-policy.ts";
 import type { SignalNumber } from "./signal.ts";
-import type { Action, Event, RunPolicy, State, Step } from "./supervision.ts";
+import type { Action, Event, RunPolicy, State, Step } from "./supervision-steps.ts";
 
 /**
  * What is left of a step that a bug in ebb broke off: a signal reaches the child, the end of a drain lets go of those that were

@@ -1,7 +1,7 @@
 import type { HttpTarget } from "../base/address.ts";
 import type { Environment } from "../base/environment.ts";
 import { parsePort } from "../base/host-port.ts";
-import type { Header } from "../base/http-message.ts";
+import type { Header } from "../base/http-framing.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Inbound } from "../envoy/inbound.ts";
 import type { Probe } from "./probe.ts";

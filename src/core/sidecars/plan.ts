@@ -1,7 +1,6 @@
-import { at, type HttpTarget, parseHttpTarget } from "../base/address.ts";
-import type { Executable } from "../run/process.ts";
+import { at, type HttpTarget } from "../base/address.ts";
 import type { Adjustment, Annotations, PodFacts, QuitTarget, SidecarKind } from "./kind.ts";
-import { type Probe, parseProbe } from "./probe.ts";
+import { type AdminUrls, ownProbes, probeAt, type SidecarUrls, urlOf } from "./own-probes.ts";
 import { exactQuit } from "./quit.ts";
 import { kindOf, type SidecarName } from "./registry.ts";
 import type { QuitRequest, Sidecar } from "./sidecar.ts";
@@ -15,17 +14,6 @@ export interface FoundSidecar {
   readonly isSuggested?: true;
   /** It was found by who answers at a port: neither the user nor the pod names it. */
   readonly isHeard?: true;
-}
-
-/** What the user said of the sidecars with `--admin`, `--ready`, `--quit` and `--signal-process`. */
-export interface SidecarUrls {
-  readonly admin: HttpTarget | undefined;
-  readonly ready: readonly Probe[];
-  /** `none`: not the sidecar's own. */
-  readonly quit: readonly (QuitRequest | "none")[];
-  readonly signalProcess?: readonly Executable[];
-  /** The path on the admin interface that says ready, where it is not the sidecar's own. */
-  readonly readyPath?: string | undefined;
 }
 
 /** What only the pod's annotations and variables tell of sidecars that are here. */
@@ -84,9 +72,6 @@ export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls):
   const custom: Sidecar = { name: "custom", isNative: false, envoy: undefined, ready: urls.ready, ...others };
   return [...known, rest.length > 0 ? { ...custom, lastResort: rest } : custom];
 }
-
-/** What the user says of the admin interface. */
-type AdminUrls = Pick<SidecarUrls, "admin" | "readyPath">;
 
 const noUrls: AdminUrls = { admin: undefined };
 
@@ -191,38 +176,6 @@ function ownEnvoy(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget |
   return { admin: given ?? urlOf(adjustment.admin ?? kind.admin), drainPath: kind.drainPath };
 }
 
-/** Where readiness is on the admin interface it moves with that; on a port of its own it moves for the user's `--admin` alone. */
-function ownProbes(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly Probe[] {
-  const { admin, ready, readyPath } = kind;
-  if (ready === undefined) return [];
-  if (given === undefined && adjustment.ready !== undefined) return adjustment.ready;
-  const isConnection = ready === `tcp${admin.slice("http".length)}`;
-  const moved = isConnection || ready === `${admin}${readyPath}` ? adjustment.admin : undefined;
-  const base = given ?? (moved === undefined ? undefined : urlOf(moved));
-  if (base !== undefined && isConnection) return [{ kind: "connect", address: base.address }];
-  if (base !== undefined && readyPath !== undefined) return [{ kind: "http", target: at(base, readyPath) }];
-  return [defaultProbe(kind, ready, adjustment)];
-}
-
-/** Its own endpoint, and those of its other versions and settings, which are on the admin interface or on ports of their own. */
-function defaultProbe({ admin, notReady, orReady }: SidecarKind, ready: string, adjustment: Adjustment): Probe {
-  const probe = parseProbe(ready) as Probe;
-  const own = probe.kind === "http" && notReady !== undefined ? { ...probe, except: notReady } : probe;
-  if (orReady === undefined) return own;
-  const probes = [own];
-  for (const url of orReady) {
-    const isOnAdmin = url.startsWith(`${admin}/`);
-    const moved = isOnAdmin ? `${adjustment.admin ?? admin}${url.slice(admin.length)}` : url;
-    probes.push(parseProbe(moved) as Probe);
-  }
-  return { kind: "any", probes };
-}
-
-/** The user's `--ready-path`, on the admin interface that is the user's or else the sidecar's own. */
-function probeAt(kind: SidecarKind, adjustment: Adjustment, { admin, readyPath = "" }: AdminUrls): Probe {
-  return { kind: "http", target: at(admin ?? urlOf(adjustment.admin ?? kind.admin), readyPath) };
-}
-
 function ownQuits(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly QuitRequest[] {
   const { headers } = adjustment;
   const quits: QuitRequest[] = [];
@@ -239,10 +192,6 @@ function quitTargets(kind: SidecarKind, adjustment: Adjustment, given: HttpTarge
   if (adjustment.quits !== undefined && (given === undefined || quitPath === undefined)) return adjustment.quits;
   const base = given ?? (adjustment.admin === undefined ? undefined : urlOf(adjustment.admin));
   return [{ target: base === undefined || quitPath === undefined ? urlOf(quit) : at(base, quitPath) }];
-}
-
-function urlOf(text: string): HttpTarget {
-  return parseHttpTarget(text) as HttpTarget;
 }
 
 /** Those quits that are none of the sidecars' own: what a sidecar's own variable names is asked once. */

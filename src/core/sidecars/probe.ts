@@ -1,6 +1,6 @@
 import { type Address, describeTarget, type HttpTarget, parseHttpTarget, parseUnix } from "../base/address.ts";
 import { formatHostPort, isPort } from "../base/host-port.ts";
-import { excerpt, type HttpAnswer } from "../base/http-message.ts";
+import { excerpt, type HttpAnswer } from "../base/http-framing.ts";
 import { redactUrl } from "../base/redact.ts";
 
 /** Something that can be ready or not. */

@@ -1,5 +1,5 @@
 import { describeTarget, exactUrl, parseHttpTarget } from "../base/address.ts";
-import type { Header, HttpAnswer } from "../base/http-message.ts";
+import type { Header, HttpAnswer } from "../base/http-framing.ts";
 import { kindOf } from "./registry.ts";
 import type { QuitRequest, Sidecar } from "./sidecar.ts";
 

@@ -1,5 +1,5 @@
 import type { HttpTarget } from "../base/address.ts";
-import type { Header } from "../base/http-message.ts";
+import type { Header } from "../base/http-framing.ts";
 import type { Otherwise } from "./kind.ts";
 import type { Probe } from "./probe.ts";
 import type { SidecarName } from "./registry.ts";

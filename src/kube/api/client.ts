@@ -3,9 +3,11 @@ import { redactUrl } from "../../core/base/redact.ts";
 import { MiB } from "../../system/input.ts";
 import type { Log } from "../../system/output/log.ts";
 import { findAccess } from "./access.ts";
-import { ApiError, isPassing } from "./api-error.ts";
+import { ApiError } from "./api-error.ts";
 import { textWithin } from "./body.ts";
 import type { Access, Surroundings } from "./identity.ts";
+import { type Query, withQuery } from "./query.ts";
+import { type Asking, retrying } from "./retry.ts";
 import { openStream, type Stream } from "./stream.ts";
 import { type Asked, unanswered } from "./unanswered.ts";
 import { createEventReader, type RawEvent } from "./watch-events.ts";
@@ -45,14 +47,6 @@ export interface WatchEvent<T> {
   readonly object: T;
 }
 
-export interface Asking {
-  readonly signal?: AbortSignal | undefined;
-  /** Of each attempt. */
-  readonly timeoutMs?: number | undefined;
-  /** After a failure that may pass. */
-  readonly retries?: number | undefined;
-}
-
 /** Paths are the API's: `/api/v1/namespaces/x/secrets/y`. Each throws ApiError; the signal's reason when it is aborted. */
 export interface ApiClient {
   readonly server: string;
@@ -71,10 +65,7 @@ export interface ApiClient {
   stream(path: string, protocol: string, asking?: Pick<Asking, "signal" | "timeoutMs">): Promise<Stream>;
 }
 
-export type Query = Readonly<Record<string, string | number | undefined>>;
-
 const TIMEOUT_MS = 15_000;
-const RETRIES = 4;
 const WATCH_S = 300;
 
 /** @throws Failure when there is no API server to be reached from here, or no way to say who asks */
@@ -105,13 +96,6 @@ export function createApiClient(access: Access): ApiClient {
             : explainRefusal(access, status, { path, signal }),
       }),
   };
-}
-
-/** `/path?fieldSelector=metadata.name%3Dx`, without what is undefined. */
-export function withQuery(path: string, query: Query): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
-  return parameters.size === 0 ? path : `${path}?${parameters}`;
 }
 
 interface Body {
@@ -217,37 +201,6 @@ function statusOf(body: string): { message?: string | undefined; reason?: string
   } catch {
     return { message: body.replaceAll(/\s+/g, " ").slice(0, 200) };
   }
-}
-
-/** Again after a failure that may pass, later each time, and not before the server wants it. */
-async function retrying<T>(attempt: () => Promise<T>, { retries = RETRIES, signal }: Asking): Promise<T> {
-  try {
-    return await attempt();
-  } catch (error) {
-    if (retries === 0 || !isPassing(error)) throw error;
-    await pause(error, signal);
-  }
-  const { default: pRetry } = await import("p-retry");
-  return await pRetry(attempt, {
-    retries: retries - 1,
-    minTimeout: 200,
-    maxTimeout: 5000,
-    factor: 2,
-    randomize: true,
-    ...(signal && { signal }),
-    shouldRetry: ({ error }) => isPassing(error),
-    onFailedAttempt: ({ error, retriesLeft }) => (retriesLeft > 0 ? pause(error, signal) : undefined),
-  });
-}
-
-const SHORTEST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 30_000;
-
-async function pause(error: unknown, signal: AbortSignal | undefined): Promise<void> {
-  const wantedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-  const ms = Math.min(Math.max(wantedMs, SHORTEST_PAUSE_MS * (1 + Math.random())), LONGEST_PAUSE_MS);
-  const { setTimeout: sleep } = await import("node:timers/promises");
-  await sleep(ms, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted());
 }
 
 async function* watch<T>(

@@ -1,7 +1,8 @@
 import { isObject } from "../../core/base/json.ts";
 import { redactUrl } from "../../core/base/redact.ts";
 import { ApiError } from "./api-error.ts";
-import type { ApiClient, Asking, KubeObject, List } from "./client.ts";
+import type { ApiClient, KubeObject, List } from "./client.ts";
+import type { Asking } from "./retry.ts";
 
 /** The objects of a collection. An empty list may be null, as Go writes it. @throws ApiError where it is no list of objects */
 export async function listAt<T extends KubeObject>(

@@ -1,6 +1,7 @@
-import { type ApiClient, type KubeObject, withQuery } from "../api/client.ts";
+import type { ApiClient, KubeObject } from "../api/client.ts";
 import type { Context } from "../api/context.ts";
 import { listAt } from "../api/list.ts";
+import { withQuery } from "../api/query.ts";
 import { keepTrying } from "./keep-trying.ts";
 
 export interface Followed {

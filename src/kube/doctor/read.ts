@@ -1,7 +1,8 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../../core/base/json.ts";
 import type { Registration } from "../../core/doctor/findings.ts";
 import { ApiError, isNotFound } from "../api/api-error.ts";
-import { type ApiClient, type List, type Query, withQuery } from "../api/client.ts";
+import type { ApiClient, List } from "../api/client.ts";
+import { type Query, withQuery } from "../api/query.ts";
 import { CONFIGURATIONS } from "../certificates/ca-bundle.ts";
 
 /** Reads what may be read, and remembers what may not. */

@@ -1,4 +1,4 @@
-import type { Act, Outcome, Result } from "../../core/reap/attempt.ts";
+import type { Act, Outcome, Result } from "../../core/reap/attempt-steps.ts";
 import { describeMeans } from "../../core/reap/means.ts";
 import { partsOf } from "../../core/reap/pod-parts.ts";
 import type { Known, Rule } from "../../core/reap/pod-rules.ts";

@@ -3,8 +3,9 @@ import { timeOf } from "../../core/reap/pod-view.ts";
 import type { PodEvent } from "../../core/reap/report.ts";
 import type { Log } from "../../system/output/log.ts";
 import { isConflict, isTrouble } from "../api/api-error.ts";
-import { type ApiClient, type KubeObject, withQuery } from "../api/client.ts";
+import type { ApiClient, KubeObject } from "../api/client.ts";
 import { listAt } from "../api/list.ts";
+import { withQuery } from "../api/query.ts";
 import type { PodName } from "./act/acting.ts";
 
 const CONTROLLER = "ebb.dev/reaper";

@@ -1,15 +1,14 @@
-import {
-  type Act,
-  type Action,
-  type AttemptPolicy,
-  begin,
-  type Deadline,
-  type Event,
-  type Observation,
-  type Outcome,
-  type Result,
-  step,
-} from "../../core/reap/attempt.ts";
+import { begin, step } from "../../core/reap/attempt.ts";
+import type {
+  Act,
+  Action,
+  AttemptPolicy,
+  Deadline,
+  Event,
+  Observation,
+  Outcome,
+  Result,
+} from "../../core/reap/attempt-steps.ts";
 import { observe } from "../../core/reap/observe.ts";
 import type { Known } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";

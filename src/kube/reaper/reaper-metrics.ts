@@ -1,6 +1,6 @@
 import { Counter, Histogram, Registry } from "prom-client";
 import { asksBy, presenceOf } from "../../core/doctor/presence.ts";
-import type { Outcome, Result } from "../../core/reap/attempt.ts";
+import type { Outcome, Result } from "../../core/reap/attempt-steps.ts";
 import type { MeansKind } from "../../core/reap/means.ts";
 import { ruleNames } from "../../core/reap/pod-rules.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";

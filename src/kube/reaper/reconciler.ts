@@ -1,5 +1,5 @@
 import { type Backoff, backoffMs } from "../../core/cluster/backoff.ts";
-import type { Outcome } from "../../core/reap/attempt.ts";
+import type { Outcome } from "../../core/reap/attempt-steps.ts";
 import type { Known } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { reportOf, reportOfVerdict } from "../../core/reap/report.ts";

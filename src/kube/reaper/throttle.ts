@@ -3,7 +3,9 @@ import { admit, type Circuit, type CircuitPolicy, closed, record } from "../../c
 import { fullBucket, giveBack, type Rate, take } from "../../core/cluster/rate-limit.ts";
 import type { Log } from "../../system/output/log.ts";
 import { ApiError, isPassing } from "../api/api-error.ts";
-import type { ApiClient, Asking, KubeObject, Query, WatchEvent } from "../api/client.ts";
+import type { ApiClient, KubeObject, WatchEvent } from "../api/client.ts";
+import type { Query } from "../api/query.ts";
+import type { Asking } from "../api/retry.ts";
 import { pause } from "../controller/pause.ts";
 
 /** What all requests go through: so many a second, and none while the API server is unwell. */

@@ -1,5 +1,5 @@
 import { at, type HttpTarget } from "../../core/base/address.ts";
-import type { HttpAnswer } from "../../core/base/http-message.ts";
+import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { createLineReader } from "../../core/envoy/lines.ts";
 import { judge } from "../../core/sidecars/probe.ts";
 import { createHttpClient, type OnBody, tooLong } from "../http/http.ts";

@@ -1,11 +1,12 @@
 import { at, describeTarget, isLoopback } from "../../core/base/address.ts";
-import { excerpt, type HttpAnswer } from "../../core/base/http-message.ts";
+import { excerpt, type HttpAnswer } from "../../core/base/http-framing.ts";
 import { clustersPath, createInboundCount } from "../../core/envoy/clusters.ts";
 import { directionsOf } from "../../core/envoy/directions.ts";
 import { type Event, type Scope, type Step, scopeOf } from "../../core/envoy/drain.ts";
 import { type CountedBy, countedByText, type InFlight, inFlightOf, isBest } from "../../core/envoy/in-flight.ts";
 import { inboundDrain } from "../../core/envoy/inbound.ts";
-import { createStatsReader, type Stats, statsPath } from "../../core/envoy/stats.ts";
+import type { Stats } from "../../core/envoy/statistics.ts";
+import { createStatsReader, statsPath } from "../../core/envoy/stats.ts";
 import { inboundOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import type { Log } from "../output/log.ts";

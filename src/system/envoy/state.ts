@@ -1,5 +1,5 @@
 import { at, type HttpTarget } from "../../core/base/address.ts";
-import { excerpt } from "../../core/base/http-message.ts";
+import { excerpt } from "../../core/base/http-framing.ts";
 import { clustersPath } from "../../core/envoy/clusters.ts";
 import type { Inbound } from "../../core/envoy/inbound.ts";
 import { boundListenersPath, statsPath } from "../../core/envoy/stats.ts";

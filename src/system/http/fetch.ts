@@ -1,6 +1,7 @@
 import { type HttpTarget, loopbacks } from "../../core/base/address.ts";
 import { formatHostPort } from "../../core/base/host-port.ts";
-import { basicCredentials, excerpt, type Header, type HttpRequest } from "../../core/base/http-message.ts";
+import { excerpt, type Header } from "../../core/base/http-framing.ts";
+import { basicCredentials, type HttpRequest } from "../../core/base/http-message.ts";
 import { redactUrls } from "../../core/base/redact.ts";
 import { deadline } from "../timer.ts";
 import { REFUSED } from "./http.ts";

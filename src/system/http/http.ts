@@ -1,6 +1,7 @@
 import type { Socket, SocketHandler } from "bun";
 import { type Address, loopbacks } from "../../core/base/address.ts";
-import { createAnswerReader, encodeRequest, type HttpAnswer, type HttpRequest } from "../../core/base/http-message.ts";
+import type { HttpAnswer } from "../../core/base/http-framing.ts";
+import { createAnswerReader, encodeRequest, type HttpRequest } from "../../core/base/http-message.ts";
 import { memoizeLast } from "../../core/base/memoize-last.ts";
 import { countReadBytes } from "../process/memory.ts";
 import { requestSecurely } from "./https.ts";

@@ -1,5 +1,6 @@
 import { originOf } from "../../core/base/address.ts";
-import { basicCredentials, type HttpAnswer, type HttpRequest } from "../../core/base/http-message.ts";
+import type { HttpAnswer } from "../../core/base/http-framing.ts";
+import { basicCredentials, type HttpRequest } from "../../core/base/http-message.ts";
 import { redactUrls } from "../../core/base/redact.ts";
 import { RequestFailed } from "./request-failed.ts";
 

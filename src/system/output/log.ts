@@ -1,7 +1,7 @@
 import { formatDuration } from "../../core/base/duration.ts";
 import { capped, oneLine } from "../../core/base/text.ts";
-import { type Sources, unknownVariables } from "../../core/cli/option.ts";
 import { options, type Settings } from "../../core/cli/options.ts";
+import { type Sources, unknownVariables } from "../../core/cli/values.ts";
 import { atExit } from "../process/exit.ts";
 import { deadline } from "../timer.ts";
 import { isTerminal } from "./live.ts";

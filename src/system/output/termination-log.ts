@@ -1,8 +1,9 @@
 import { oneLine } from "../../core/base/text.ts";
 import { parseArguments } from "../../core/cli/arguments.ts";
 import type { Given } from "../../core/cli/call.ts";
-import { type Options, resolve } from "../../core/cli/option.ts";
+import type { Options } from "../../core/cli/option.ts";
 import { options } from "../../core/cli/options.ts";
+import { resolve } from "../../core/cli/values.ts";
 import { writeError } from "./output.ts";
 
 const DEFAULT = "/dev/termination-log";

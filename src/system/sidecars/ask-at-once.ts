@@ -1,11 +1,6 @@
 import { type Address, loopbacks } from "../../core/base/address.ts";
-import {
-  createAnswerReader,
-  encodeRequest,
-  type HttpAnswer,
-  type HttpRequest,
-  parseAnswer,
-} from "../../core/base/http-message.ts";
+import type { HttpAnswer } from "../../core/base/http-framing.ts";
+import { createAnswerReader, encodeRequest, type HttpRequest, parseAnswer } from "../../core/base/http-message.ts";
 import { MAX_ANSWER, type OnBody, REFUSED, tooLong } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
 import { ERRNO } from "../process/errno.ts";

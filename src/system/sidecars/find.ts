@@ -16,7 +16,8 @@ import { readSmall } from "../file.ts";
 import type { Log } from "../output/log.ts";
 import { createListenerReader } from "../sockets.ts";
 import { locate } from "./admin-socket.ts";
-import type { Heards, Neighbours } from "./neighbours.ts";
+import type { Heards } from "./neighbourhood.ts";
+import type { Neighbours } from "./neighbours.ts";
 import { whenReady } from "./ready.ts";
 
 const LOOK_PERIOD_MS = 9;

@@ -1,9 +1,5 @@
 import { type HttpTarget, parseHttpTarget } from "../../core/base/address.ts";
-import type { Settings } from "../../core/cli/options.ts";
 import { type Heard, type Listener, retold, suggestedBy } from "../../core/sidecars/detect.ts";
-import type { PodFacts } from "../../core/sidecars/kind.ts";
-import { identityOf } from "../../core/sidecars/ownership/identity.ts";
-import { networkOf } from "../../core/sidecars/ownership/network.ts";
 import {
   adminOf,
   judgeOwner,
@@ -17,45 +13,23 @@ import {
 } from "../../core/sidecars/ownership/proof.ts";
 import { type FoundSidecar, foundIn, moveAdmin, quitAtAdmin } from "../../core/sidecars/plan.ts";
 import { kindOf, type SidecarName } from "../../core/sidecars/registry.ts";
-import { readIfThere } from "../file.ts";
-import { type Asking, ask } from "./ask-proxy.ts";
+import { ask } from "./ask-proxy.ts";
+import {
+  type Context,
+  type HearContext,
+  type Heards,
+  isShared,
+  MAX_ASKED,
+  type NeighbourOptions,
+  readSelf,
+  type SettleContext,
+  type Settled,
+} from "./neighbourhood.ts";
 
 // Loaded where neither annotations, variables nor the user name the proxy. Each listener is asked with one small GET.
 /** What somebody who is asked has at least, where there is no next look: a busy node takes its time. */
 const PATIENCE_MS = 2000;
-/** Listeners on loopback that are asked, in all. */
-const MAX_ASKED = 32;
 const PLAIN = "envoy";
-
-export interface NeighbourOptions extends PodFacts {
-  readonly settings: Settings<"hostNetwork" | "appPort" | "podAnnotations"> & Partial<Settings<"admin">>;
-}
-
-export interface HearContext {
-  readonly signal: AbortSignal;
-  /** There is no next look. */
-  readonly isLast: boolean;
-  /** How long what is meant to be done may take in all. */
-  readonly actMs?: number | undefined;
-}
-
-export interface SettleContext {
-  readonly signal: AbortSignal;
-  readonly actMs?: number | undefined;
-  /** Something is about to be done to them: what they have answered before proves nothing on the node's network. */
-  readonly isAct: boolean;
-}
-
-/** What was found out of those that listen. */
-export interface Heards {
-  readonly heard: readonly Heard[];
-  readonly strangers: readonly Stranger[];
-}
-
-export interface Settled {
-  readonly found: readonly FoundSidecar[];
-  readonly strangers: readonly Stranger[];
-}
 
 export interface Neighbours {
   /** The proxies among those that listen. Nobody who has answered is asked a second time. */
@@ -88,37 +62,6 @@ export function createNeighbours(options: NeighbourOptions): Neighbours {
 /** Who takes long to say whose it is leaves most of the time to what is to be done. */
 function patienceOf(actMs = 0): number {
   return Math.max(PATIENCE_MS, actMs / 4);
-}
-
-interface Context extends NeighbourOptions, Asking {
-  readonly self: Self;
-  /** But for the app's. */
-  readonly listeners: readonly Listener[];
-}
-
-/** The network may be the node's, where other pods listen too. */
-function isShared({ self }: Context): boolean {
-  return self.network.kind !== "own";
-}
-
-function readSelf({ settings, env }: NeighbourOptions, listeners: readonly Listener[]): Self {
-  const mounts = readIfThere("/proc/self/mountinfo");
-  const hosts = readIfThere("/etc/hosts");
-  const listening = new Set(listeners.map(({ port }) => port));
-  const network = networkOf({ told: settings.hostNetwork, env, hosts, mounts, listening });
-  if (network.kind === "own") return { network, pod: {} };
-  const podinfo = settings.podAnnotations.slice(0, settings.podAnnotations.lastIndexOf("/") + 1);
-  const account = "/var/run/secrets/kubernetes.io/serviceaccount/";
-  const pod = identityOf({
-    env,
-    mounts,
-    name: readIfThere(`${podinfo}name`),
-    namespace: readIfThere(`${podinfo}namespace`),
-    uid: readIfThere(`${podinfo}uid`),
-    token: readIfThere(`${account}token`),
-    accountNamespace: readIfThere(`${account}namespace`),
-  });
-  return { network, pod };
 }
 
 async function hear(context: Context): Promise<Heards> {

@@ -1,4 +1,4 @@
-import type { HttpAnswer } from "../../core/base/http-message.ts";
+import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { SIG } from "../../core/run/signal.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { kill } from "../process/child.ts";

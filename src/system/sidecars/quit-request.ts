@@ -1,4 +1,5 @@
-import type { Header, HttpAnswer, HttpRequest } from "../../core/base/http-message.ts";
+import type { Header, HttpAnswer } from "../../core/base/http-framing.ts";
+import type { HttpRequest } from "../../core/base/http-message.ts";
 import type { QuitRequest } from "../../core/sidecars/sidecar.ts";
 import { createHttpClient } from "../http/http.ts";
 import { askDirectly } from "./ask-at-once.ts";

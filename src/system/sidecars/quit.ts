@@ -1,51 +1,28 @@
-import { type Address, isLoopback } from "../../core/base/address.ts";
 import { toTenths } from "../../core/base/duration.ts";
-import type { Header } from "../../core/base/http-message.ts";
-import { judgeOf, type Probe } from "../../core/sidecars/probe.ts";
 import { describeQuit } from "../../core/sidecars/quit.ts";
 import {
   type Action,
   begin,
   type Event,
-  type Life,
   type QuitMachinePolicy,
   type Result,
   step,
 } from "../../core/sidecars/quitting.ts";
-import type { QuitRequest, Sidecar } from "../../core/sidecars/sidecar.ts";
-import { tryConnect } from "../http/http.ts";
+import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { RequestFailed } from "../http/request-failed.ts";
-import { acceptsConnections, tcpCheckAt } from "../http/tcp-check.ts";
-import { createQueue, type Queue } from "../queue.ts";
+import { createQueue } from "../queue.ts";
 import { deadline, leftUntil } from "../timer.ts";
 import { locate } from "./admin-socket.ts";
-import { clientFor } from "./prober.ts";
-import { type Ask, askServer, headersOf } from "./quit-request.ts";
-import { probeOnce } from "./ready.ts";
-
-export interface QuitOptions {
-  /** For each quit: until it was answered and the sidecar is gone. */
-  readonly timeoutMs: number;
-  /** For all of them; by default as long as it takes. */
-  readonly withinMs?: number;
-  readonly headers: readonly Header[];
-  /** Whether the sidecars have been up: where nobody listens any more, they are gone, not late. */
-  readonly wereReady: boolean;
-  /** What asks instead of `askServer`. */
-  readonly ask?: Ask;
-}
-
-/** What became of one quit. `ok`: the sidecar took it, and is gone where that can be seen, or leaves by itself. */
-export interface QuitReport {
-  readonly sidecar: Sidecar["name"];
-  readonly request: string;
-  readonly ok: boolean;
-  readonly outcome: string;
-  readonly status?: number;
-  /** The stack of a bug in ebb. */
-  readonly error?: string;
-  readonly tookMs: number;
-}
+import { askServer, headersOf } from "./quit-request.ts";
+import {
+  type Bug,
+  lifeOf,
+  type Quit,
+  type QuitOptions,
+  type QuitReport,
+  type Quitting,
+  watchItGo,
+} from "./quit-watch.ts";
 
 /**
  * Tells all sidecars to quit, at the same time, and watches that they go; before that what is asked before them (`+`), until it was
@@ -132,33 +109,9 @@ function since(start: number): number {
   return toTenths(performance.now() - start);
 }
 
-interface Quit {
-  readonly sidecar: Sidecar;
-  readonly quit: QuitRequest;
-  /** Called when it was answered, or has failed, for the first time. */
-  readonly onHeard?: () => void;
-}
-
 interface Told {
   readonly report: QuitReport;
   readonly isTaken: boolean;
-}
-
-/** What a quit's actions share. */
-interface Quitting extends Quit {
-  readonly options: QuitOptions;
-  readonly queue: Queue<Event | Bug>;
-  /** Ends what is under way when the quit is over. */
-  readonly over: AbortSignal;
-  /** What is asked now, and since when. */
-  asked: QuitRequest;
-  since: number;
-}
-
-/** Something that nobody expected. */
-interface Bug {
-  readonly kind: "bug";
-  readonly error: unknown;
 }
 
 async function quitOne(one: Quit, options: QuitOptions): Promise<Told> {
@@ -254,61 +207,4 @@ function ask(quitting: Quitting, isElsewhere: boolean): void {
 async function search({ sidecar, since }: Quitting): Promise<Event> {
   const { isAnyRunning } = await import("../process/end-processes.ts");
   return { kind: "searched", isFound: isAnyRunning(sidecar.lastResort ?? []), askedMs: performance.now() - since };
-}
-
-async function lifeOf({ sidecar, asked, over }: Quitting): Promise<Life> {
-  const { ready } = sidecar;
-  for (const probe of ready) if (probe.kind === "any" && (await probeOnce(probe, LOOK_MS)).ready) return "ready";
-  const probes = ready.map(firstOf);
-  const [probe] = probes;
-  if (probes.some((probe) => isAt(probe, asked.target.address))) return "gone";
-  if (probe?.kind !== "http") return "unknown";
-  using client = clientFor(probe);
-  try {
-    const request = { method: "GET", target: probe.target, headers: [] };
-    return judgeOf(probe)(await client.request(request, over)).ready ? "ready" : "leaving";
-  } catch (error) {
-    return error instanceof RequestFailed && error.kind === "refused" ? "gone" : "unknown";
-  }
-}
-
-/** Loopback answers at once. */
-const LOOK_MS = 250;
-
-type OneProbe = Exclude<Probe, { kind: "any" }>;
-
-/** Its own endpoint, of those that are as good. */
-function firstOf(probe: Probe): OneProbe {
-  return probe.kind === "any" ? firstOf(probe.probes[0] as Probe) : probe;
-}
-
-function isAt(probe: OneProbe, address: Address): boolean {
-  if (probe.kind === "file") return false;
-  const own = probe.kind === "http" ? probe.target.address : probe.address;
-  if (own.kind === "unix" || address.kind === "unix") return Bun.deepEquals(own, address);
-  return own.port === address.port;
-}
-
-/** True once nobody accepts connections there any more, false when the quit is over first. */
-async function watchItGo({ asked: { target }, over }: Quitting): Promise<boolean> {
-  for (let waitMs = 1; !over.aborted; waitMs = Math.min(waitMs * 1.2, 25)) {
-    if (await isGone(target.address, over)) return true;
-    await Bun.sleep(waitMs);
-  }
-  return false;
-}
-
-/** On loopback this is a system call, which leaves nothing behind. */
-async function isGone(address: Address, signal: AbortSignal): Promise<boolean> {
-  if (isLoopback(address)) return !isOpen(address);
-  try {
-    await tryConnect(address, signal);
-  } catch (error) {
-    return error instanceof RequestFailed;
-  }
-  return false;
-}
-
-function isOpen(address: Address): boolean {
-  return address.kind === "unix" ? acceptsConnections(address.path) : tcpCheckAt(address)?.() !== "refused";
 }

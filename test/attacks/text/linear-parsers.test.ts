@@ -4,8 +4,9 @@ import { createAnswerReader, parseAnswer } from "../../../src/core/base/http-mes
 import { labelSelector } from "../../../src/core/cli/cluster/label-selector.ts";
 import { parseQuantity } from "../../../src/core/cluster/quantity.ts";
 import { countInbound } from "../../../src/core/envoy/clusters.ts";
+import { countInFlight } from "../../../src/core/envoy/counts.ts";
 import { groupNames } from "../../../src/core/envoy/name-groups.ts";
-import { countInFlight, parseStats } from "../../../src/core/envoy/stats.ts";
+import { parseStats } from "../../../src/core/envoy/stats.ts";
 import { parseStat } from "../../../src/core/run/process.ts";
 import { withoutTag } from "../../../src/core/sidecars/containers.ts";
 import { parseAnnotations } from "../../../src/core/sidecars/detect.ts";

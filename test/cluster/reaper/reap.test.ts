@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Act, Outcome, Result } from "../../../src/core/reap/attempt.ts";
+import type { Act, Outcome, Result } from "../../../src/core/reap/attempt-steps.ts";
 import { type MeansKind, meansKinds } from "../../../src/core/reap/means.ts";
 import { connect } from "../../../src/kube/api/client.ts";
 import { createActs } from "../../../src/kube/reaper/act/act.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Parsed, parseAnswer } from "../../../src/core/base/http-message.ts";
+import type { Parsed } from "../../../src/core/base/http-framing.ts";
+import { parseAnswer } from "../../../src/core/base/http-message.ts";
 
 interface Case {
   readonly text: string;

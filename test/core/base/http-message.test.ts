@@ -1,12 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseHttpTarget } from "../../../src/core/base/address.ts";
-import {
-  encodeRequest,
-  excerpt,
-  type Header,
-  type HttpAnswer,
-  parseAnswer,
-} from "../../../src/core/base/http-message.ts";
+import { excerpt, type Header, type HttpAnswer } from "../../../src/core/base/http-framing.ts";
+import { encodeRequest, parseAnswer } from "../../../src/core/base/http-message.ts";
 
 test.each<[string, string, readonly Header[], readonly string[]]>([
   [

@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Environment } from "../../../src/core/base/environment.ts";
 import { type Call, expectNoOperands, readCommandCall, readOperandCall } from "../../../src/core/cli/call.ts";
-import { optional, unknownVariables } from "../../../src/core/cli/option.ts";
+import { optional } from "../../../src/core/cli/option.ts";
 import { options, pickOptions } from "../../../src/core/cli/options.ts";
+import { unknownVariables } from "../../../src/core/cli/values.ts";
 import { Failure } from "../../../src/core/run/exit.ts";
 
 const run = (args: readonly string[], env: Environment = {}): Call<typeof options> =>

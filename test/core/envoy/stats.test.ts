@@ -1,12 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  countInFlight,
-  isStatistics,
-  type ListenerCount,
-  parseStats,
-  statsPath,
-} from "../../../src/core/envoy/stats.ts";
+import { countInFlight, isStatistics, type ListenerCount } from "../../../src/core/envoy/counts.ts";
+import { parseStats, statsPath } from "../../../src/core/envoy/stats.ts";
 
 const admin = `http.admin.downstream_cx_active: 1
 http.admin.downstream_rq_active: 1

@@ -1,14 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  type Action,
-  type AttemptPolicy,
-  begin,
-  type Event,
-  type Observation,
-  type State,
-  step,
-} from "../../../src/core/reap/attempt.ts";
+import { begin, step } from "../../../src/core/reap/attempt.ts";
+import type { Action, AttemptPolicy, Event, Observation, State } from "../../../src/core/reap/attempt-steps.ts";
 import type { Ending, Means } from "../../../src/core/reap/means.ts";
 import type { Verdict } from "../../../src/core/reap/verdict.ts";
 

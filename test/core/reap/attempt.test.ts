@@ -1,14 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  type Action,
-  type AttemptPolicy,
-  begin,
-  type Event,
-  type Observation,
-  type Result,
-  type State,
-  step,
-} from "../../../src/core/reap/attempt.ts";
+import { begin, step } from "../../../src/core/reap/attempt.ts";
+import type { Action, AttemptPolicy, Event, Observation, Result, State } from "../../../src/core/reap/attempt-steps.ts";
 import type { Ending, Means } from "../../../src/core/reap/means.ts";
 import type { Rule } from "../../../src/core/reap/pod-rules.ts";
 import { actionsOf } from "../run/machine.ts";

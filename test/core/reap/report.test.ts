@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Act, Outcome, Tried } from "../../../src/core/reap/attempt.ts";
+import type { Act, Outcome, Tried } from "../../../src/core/reap/attempt-steps.ts";
 import { eventOfAct, eventOfOutcome, reportOf, reportOfVerdict } from "../../../src/core/reap/report.ts";
 import { type Row, tableOf } from "../../../src/core/reap/table.ts";
 import { verdictOf } from "../../../src/core/reap/verdict.ts";

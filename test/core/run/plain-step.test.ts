@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { stepPlainly } from "../../../src/core/run/plain-step.ts";
 import { SIG } from "../../../src/core/run/signal.ts";
-import type { Action, Event, RunPolicy, State } from "../../../src/core/run/supervision.ts";
+import type { Action, Event, RunPolicy, State } from "../../../src/core/run/supervision-steps.ts";
 
 const policy: RunPolicy = {
   waitMs: undefined,

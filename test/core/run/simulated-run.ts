@@ -1,13 +1,5 @@
-import {
-  type Action,
-  begin,
-  type Deadline,
-  type Event,
-  type RunPolicy,
-  type State,
-  type Step,
-  step,
-} from "../../../src/core/run/supervision.ts";
+import { begin, step } from "../../../src/core/run/supervision.ts";
+import type { Action, Deadline, Event, RunPolicy, State, Step } from "../../../src/core/run/supervision-steps.ts";
 
 /** What the world around a run can do next; what is not possible at that moment does nothing. */
 export type Move =

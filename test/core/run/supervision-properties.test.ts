@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { exitCodeOf } from "../../../src/core/run/exit.ts";
 import { reasonToStay } from "../../../src/core/run/quit-policy.ts";
 import { endsWait, forwarded } from "../../../src/core/run/signal.ts";
-import { type Action, type Event, type RunPolicy, step } from "../../../src/core/run/supervision.ts";
+import { step } from "../../../src/core/run/supervision.ts";
+import type { Action, Event, RunPolicy } from "../../../src/core/run/supervision-steps.ts";
 import { type Entry, isOver, type Move, simulate, type World } from "./simulated-run.ts";
 
 const CHILD = 7;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { SIG } from "../../../src/core/run/signal.ts";
-import { type Action, begin, type Event, type RunPolicy, type State, step } from "../../../src/core/run/supervision.ts";
+import { begin, step } from "../../../src/core/run/supervision.ts";
+import type { Action, Event, RunPolicy, State } from "../../../src/core/run/supervision-steps.ts";
 import { actionsOf } from "./machine.ts";
 
 const usual: RunPolicy = {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { describeTarget, parseHttpTarget } from "../../../src/core/base/address.ts";
 import { type Executable, parseExecutable } from "../../../src/core/run/process.ts";
-import { foundIn, onSocket, planSidecars, type SidecarUrls } from "../../../src/core/sidecars/plan.ts";
+import type { SidecarUrls } from "../../../src/core/sidecars/own-probes.ts";
+import { foundIn, onSocket, planSidecars } from "../../../src/core/sidecars/plan.ts";
 import { describeProbe } from "../../../src/core/sidecars/probe.ts";
 import { describeQuit, parseQuit } from "../../../src/core/sidecars/quit.ts";
 import type { SidecarName } from "../../../src/core/sidecars/registry.ts";

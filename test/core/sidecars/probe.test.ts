@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type HttpTarget, parseHttpTarget } from "../../../src/core/base/address.ts";
-import type { HttpAnswer } from "../../../src/core/base/http-message.ts";
+import type { HttpAnswer } from "../../../src/core/base/http-framing.ts";
 import {
   attemptToEnd,
   describeProbe,

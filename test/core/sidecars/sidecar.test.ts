@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseHttpTarget } from "../../../src/core/base/address.ts";
-import type { Header } from "../../../src/core/base/http-message.ts";
+import type { Header } from "../../../src/core/base/http-framing.ts";
 import type { SidecarKind } from "../../../src/core/sidecars/kind.ts";
-import { type FoundSidecar, planSidecars, type SidecarUrls } from "../../../src/core/sidecars/plan.ts";
+import type { SidecarUrls } from "../../../src/core/sidecars/own-probes.ts";
+import { type FoundSidecar, planSidecars } from "../../../src/core/sidecars/plan.ts";
 import { describeProbe, parseProbe } from "../../../src/core/sidecars/probe.ts";
 import { describeQuit, parseHeader, parseQuit, quitRefusal, quitUnreachable } from "../../../src/core/sidecars/quit.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../../../src/core/sidecars/registry.ts";

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../../src/kube/api/api-error.ts";
-import { type ApiClient, createApiClient, withQuery } from "../../../src/kube/api/client.ts";
+import { type ApiClient, createApiClient } from "../../../src/kube/api/client.ts";
 import { listAt } from "../../../src/kube/api/list.ts";
+import { withQuery } from "../../../src/kube/api/query.ts";
 import { follow } from "../../../src/kube/controller/follow.ts";
 import { until } from "../../harness.ts";
 import { takes } from "../../time.ts";

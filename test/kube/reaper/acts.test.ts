@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Result } from "../../../src/core/reap/attempt.ts";
+import type { Result } from "../../../src/core/reap/attempt-steps.ts";
 import type { Means } from "../../../src/core/reap/means.ts";
 import { createActs } from "../../../src/kube/reaper/act/act.ts";
 import { ended, type Json, podOf, running } from "../../core/reap/stuck-pods.ts";

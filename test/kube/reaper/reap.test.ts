@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Act, Result } from "../../../src/core/reap/attempt.ts";
+import type { Act, Result } from "../../../src/core/reap/attempt-steps.ts";
 import { type MeansKind, meansKinds } from "../../../src/core/reap/means.ts";
 import type { KubeObject } from "../../../src/kube/api/client.ts";
 import { createActs } from "../../../src/kube/reaper/act/act.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Outcome } from "../../../src/core/reap/attempt.ts";
+import type { Outcome } from "../../../src/core/reap/attempt-steps.ts";
 import type { KubeObject } from "../../../src/kube/api/client.ts";
 import type { Attempts } from "../../../src/kube/reaper/attempts.ts";
 import { nameOf } from "../../../src/kube/reaper/pods.ts";

@@ -1,5 +1,5 @@
-import { resolve } from "../../cli/option.ts";
 import { pickOptions } from "../../cli/options.ts";
+import { resolve } from "../../cli/values.ts";
 import { Failure } from "../../run/exit.ts";
 import type { Context } from "../context.ts";
 import type { Remark } from "../remark.ts";

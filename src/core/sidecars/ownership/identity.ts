@@ -1,5 +1,5 @@
 import type { Environment } from "../../base/environment.ts";
-import { excerpt } from "../../base/http-message.ts";
+import { excerpt } from "../../base/http-framing.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../../base/json.ts";
 import type { EnvoyNode, PodIdentity } from "../kind.ts";
 

@@ -1,4 +1,4 @@
-import type { Act, Result } from "../../../core/reap/attempt.ts";
+import type { Act, Result } from "../../../core/reap/attempt-steps.ts";
 import { EXIT, Failure } from "../../../core/run/exit.ts";
 import { ApiError, isConflict, isPassing } from "../../api/api-error.ts";
 import type { Acting, ActSettings } from "./acting.ts";

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../../core/base/duration.ts";
 import { type JsonObject, valueAt } from "../../../core/base/json.ts";
 import { restrictedSecurity } from "../../../core/inject/install.ts";
-import type { Result } from "../../../core/reap/attempt.ts";
+import type { Result } from "../../../core/reap/attempt-steps.ts";
 import { EPHEMERAL_PREFIX, ownEphemerals } from "../../../core/reap/ephemeral.ts";
 import type { Means } from "../../../core/reap/means.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";

@@ -1,6 +1,6 @@
-import { excerpt } from "../../../core/base/http-message.ts";
+import { excerpt } from "../../../core/base/http-framing.ts";
 import { listOf, objectOf, textOf } from "../../../core/base/json.ts";
-import type { Result } from "../../../core/reap/attempt.ts";
+import type { Result } from "../../../core/reap/attempt-steps.ts";
 import { describeMeans, type Means } from "../../../core/reap/means.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";
 import type { KubeObject } from "../../api/client.ts";

@@ -1,5 +1,6 @@
-import { encodeRequest, excerpt, type HttpAnswer, parseAnswer } from "../../../core/base/http-message.ts";
-import type { Result } from "../../../core/reap/attempt.ts";
+import { excerpt, type HttpAnswer } from "../../../core/base/http-framing.ts";
+import { encodeRequest, parseAnswer } from "../../../core/base/http-message.ts";
+import type { Result } from "../../../core/reap/attempt-steps.ts";
 import type { Means, PortRequest } from "../../../core/reap/means.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";
 import { sidecarIn } from "../../../core/sidecars/containers.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { reaperOptions, usableMeans } from "../../../../src/core/cli/cluster/reaper-options.ts";
-import { resolve } from "../../../../src/core/cli/option.ts";
+import { resolve } from "../../../../src/core/cli/values.ts";
 
 const read = (flags: Readonly<Record<string, readonly string[]>>, env: Record<string, string> = {}) =>
   resolve(reaperOptions, { flags: new Map(Object.entries(flags)), env }).values;

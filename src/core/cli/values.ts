@@ -1,0 +1,164 @@
+import type { Environment } from "../base/environment.ts";
+import { isServiceLink } from "../base/service-links.ts";
+import { EXIT, Failure } from "../run/exit.ts";
+import { nothing, type Option, type Options, OWN, type Values, type Variable } from "./option.ts";
+import { unexpected } from "./syntax.ts";
+
+export type Origin = string;
+
+export interface Resolved<O extends Options> {
+  readonly values: Values<O>;
+  /** For each option where its value came from: `--flag`, a variable's name, or `default`. */
+  readonly origins: { readonly [K in keyof O]: Origin };
+  /** The values as they were written; none: unset. */
+  readonly texts: { readonly [K in keyof O]: readonly string[] };
+}
+
+/** One value as it was written, and what gave it: `--flag`, or a variable's name. */
+export interface Found {
+  readonly origin: Origin;
+  readonly text: string;
+}
+
+/** What another tool, in whose name ebb was started, is told by its flags and variables: by option's flag. */
+export interface Said {
+  readonly values: ReadonlyMap<string, readonly Found[]>;
+  /** What is wrong with them already. */
+  readonly problems: readonly string[];
+  /** What its user should know of them. */
+  readonly notes: readonly Note[];
+  /** The one status with which `ready` URLs are ready; undefined: any 2xx. */
+  readonly readyStatus?: number;
+}
+
+/** A warning for the log. */
+export interface Note {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+/** What sets options. */
+export interface Sources {
+  readonly flags: ReadonlyMap<string, readonly string[]>;
+  readonly env: Environment;
+  /** Stands in the place of other tools' variables. */
+  readonly said?: Said | undefined;
+  /** What is wrong with the flags already. */
+  readonly problems?: readonly string[];
+}
+
+/**
+ * The value of each option: flag > environment > default.
+ * @throws Failure 64 that names every bad option, its value, and what was expected
+ */
+export function resolve<O extends Options>(options: O, sources: Sources): Resolved<O> {
+  const values: Record<string, unknown> = {};
+  const given = new Map<string, readonly Found[]>();
+  const bad = [...(sources.problems ?? nothing), ...(sources.said?.problems ?? nothing)];
+  const mayBeOwn = Object.keys(sources.env).join().includes(OWN);
+  for (const [key, option] of Object.entries(options)) {
+    try {
+      const found = find(option, sources, mayBeOwn);
+      if (found.length > 0) given.set(key, found);
+      values[key] = found.length === 0 ? option.initial : read(option, found);
+    } catch (problem) {
+      if (!(problem instanceof BadValue)) throw problem;
+      bad.push(problem.message);
+    }
+  }
+  if (bad.length > 0) throw new Failure(EXIT.usage, bad.join("\n"));
+  // few ask where a value came from, so few starts compute it
+  return {
+    values: values as Values<O>,
+    get origins() {
+      return forEach(options, (key) => originOf(given.get(key)));
+    },
+    get texts() {
+      return forEach(options, (key, option) => given.get(key)?.map(({ text }) => text) ?? defaultTexts(option));
+    },
+  };
+}
+
+export function forEach<O extends Options, T>(options: O, of: (key: string, option: Option<unknown>) => T) {
+  const entries = Object.entries(options).map(([key, option]) => [key, of(key, option)] as const);
+  return Object.fromEntries(entries) as { readonly [K in keyof O]: T };
+}
+
+export function originOf(found: readonly Found[] | undefined): Origin {
+  return found === undefined ? "default" : [...new Set(found.map(({ origin }) => origin))].join(", ");
+}
+
+export function defaultTexts({ initial, initially }: Option<unknown>): readonly string[] {
+  const isSet = initial !== undefined && !(Array.isArray(initial) && initial.length === 0);
+  return isSet ? [initially] : [];
+}
+
+export class BadValue extends Error {}
+
+/** A list gathers what all variables give; of any other option the first that is set counts. */
+export function find(option: Option<unknown>, { flags, env, said }: Sources, mayBeOwn: boolean): readonly Found[] {
+  const given = flags.get(option.flag);
+  if (given !== undefined) return foundBy(`--${option.flag}`, given);
+  let found: readonly Found[] = nothing;
+  for (const variable of mayBeOwn ? option.variables : option.also) {
+    const value = env[variable.name];
+    if (value === undefined || value === "" || (said !== undefined && !isOwn(variable))) continue;
+    if (isServiceLink(variable.name, value)) continue;
+    found = [...found, ...foundBy(variable.name, textsOf(option, variable, { value, env }))];
+    if (found.length > 0 && !option.repeatable) return found;
+  }
+  const more = said?.values.get(option.flag);
+  return more === undefined ? found : [...found, ...more];
+}
+
+export function foundBy(origin: Origin, texts: readonly string[]): readonly Found[] {
+  const found: Found[] = [];
+  for (const text of texts) found.push({ origin, text });
+  return found;
+}
+
+export function isOwn({ name }: Variable): boolean {
+  return name.startsWith(OWN);
+}
+
+export interface Setting {
+  readonly value: string;
+  readonly env: Environment;
+}
+
+export function textsOf({ shown }: Option<unknown>, variable: Variable, { value, env }: Setting): readonly string[] {
+  if (variable.read === undefined) return [value];
+  try {
+    return variable.read(value, env);
+  } catch (cause) {
+    throw new BadValue(`${variable.name}: ${(cause as Error).message}, got ${JSON.stringify(shown(value))}`);
+  }
+}
+
+export function read(option: Option<unknown>, found: readonly Found[]): unknown {
+  const { syntax, repeatable } = option;
+  const values: unknown[] = []; // no map: JavaScriptCore would compile it, for 0.1 ms
+  for (const { origin, text } of found) {
+    const value = syntax.parse(text);
+    if (value === undefined) throw new BadValue(unexpected(origin, syntax.expected, text, option.shown));
+    values.push(value);
+  }
+  return repeatable ? values : values[values.length - 1];
+}
+
+/** Variables of ebb's own form that set nothing: a typing error that must not pass in silence. */
+export function unknownVariables(options: Options, env: Environment): readonly string[] {
+  const own: string[] = [];
+  for (const name of Object.keys(env)) {
+    if (isOwn({ name }) && !isServiceLink(name, env[name] ?? "")) own.push(name);
+  }
+  if (own.length === 0) return own;
+  const known = new Set(Object.values(options).flatMap((option) => option.variables.map(({ name }) => name)));
+  return own.filter((name) => !known.has(name));
+}
+
+/** The environment without what sets these options. */
+export function withoutVariables(options: Options, env: Environment): Environment {
+  const known = new Set(Object.values(options).flatMap((option) => option.variables.map(({ name }) => name)));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !known.has(name)));
+}

@@ -1,0 +1,55 @@
+import { at, type HttpTarget, parseHttpTarget } from "../base/address.ts";
+import type { Executable } from "../run/process.ts";
+import type { Adjustment, SidecarKind } from "./kind.ts";
+import { type Probe, parseProbe } from "./probe.ts";
+import type { QuitRequest } from "./sidecar.ts";
+
+/** What the user said of the sidecars with `--admin`, `--ready`, `--quit` and `--signal-process`. */
+export interface SidecarUrls {
+  readonly admin: HttpTarget | undefined;
+  readonly ready: readonly Probe[];
+  /** `none`: not the sidecar's own. */
+  readonly quit: readonly (QuitRequest | "none")[];
+  readonly signalProcess?: readonly Executable[];
+  /** The path on the admin interface that says ready, where it is not the sidecar's own. */
+  readonly readyPath?: string | undefined;
+}
+
+/** What the user says of the admin interface. */
+export type AdminUrls = Pick<SidecarUrls, "admin" | "readyPath">;
+
+/** Where readiness is on the admin interface it moves with that; on a port of its own it moves for the user's `--admin` alone. */
+export function ownProbes(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly Probe[] {
+  const { admin, ready, readyPath } = kind;
+  if (ready === undefined) return [];
+  if (given === undefined && adjustment.ready !== undefined) return adjustment.ready;
+  const isConnection = ready === `tcp${admin.slice("http".length)}`;
+  const moved = isConnection || ready === `${admin}${readyPath}` ? adjustment.admin : undefined;
+  const base = given ?? (moved === undefined ? undefined : urlOf(moved));
+  if (base !== undefined && isConnection) return [{ kind: "connect", address: base.address }];
+  if (base !== undefined && readyPath !== undefined) return [{ kind: "http", target: at(base, readyPath) }];
+  return [defaultProbe(kind, ready, adjustment)];
+}
+
+/** Its own endpoint, and those of its other versions and settings, which are on the admin interface or on ports of their own. */
+export function defaultProbe({ admin, notReady, orReady }: SidecarKind, ready: string, adjustment: Adjustment): Probe {
+  const probe = parseProbe(ready) as Probe;
+  const own = probe.kind === "http" && notReady !== undefined ? { ...probe, except: notReady } : probe;
+  if (orReady === undefined) return own;
+  const probes = [own];
+  for (const url of orReady) {
+    const isOnAdmin = url.startsWith(`${admin}/`);
+    const moved = isOnAdmin ? `${adjustment.admin ?? admin}${url.slice(admin.length)}` : url;
+    probes.push(parseProbe(moved) as Probe);
+  }
+  return { kind: "any", probes };
+}
+
+/** The user's `--ready-path`, on the admin interface that is the user's or else the sidecar's own. */
+export function probeAt(kind: SidecarKind, adjustment: Adjustment, { admin, readyPath = "" }: AdminUrls): Probe {
+  return { kind: "http", target: at(admin ?? urlOf(adjustment.admin ?? kind.admin), readyPath) };
+}
+
+export function urlOf(text: string): HttpTarget {
+  return parseHttpTarget(text) as HttpTarget;
+}

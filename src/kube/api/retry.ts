@@ -1,0 +1,43 @@
+import { ApiError, isPassing } from "./api-error.ts";
+
+export interface Asking {
+  readonly signal?: AbortSignal | undefined;
+  /** Of each attempt. */
+  readonly timeoutMs?: number | undefined;
+  /** After a failure that may pass. */
+  readonly retries?: number | undefined;
+}
+
+export const RETRIES = 4;
+
+/** Again after a failure that may pass, later each time, and not before the server wants it. */
+export async function retrying<T>(attempt: () => Promise<T>, { retries = RETRIES, signal }: Asking): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (retries === 0 || !isPassing(error)) throw error;
+    await pause(error, signal);
+  }
+  const { default: pRetry } = await import("p-retry");
+  return await pRetry(attempt, {
+    retries: retries - 1,
+    minTimeout: 200,
+    maxTimeout: 5000,
+    factor: 2,
+    randomize: true,
+    ...(signal && { signal }),
+    shouldRetry: ({ error }) => isPassing(error),
+    onFailedAttempt: ({ error, retriesLeft }) => (retriesLeft > 0 ? pause(error, signal) : undefined),
+  });
+}
+
+export const SHORTEST_PAUSE_MS = 100;
+
+export const LONGEST_PAUSE_MS = 30_000;
+
+export async function pause(error: unknown, signal: AbortSignal | undefined): Promise<void> {
+  const wantedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+  const ms = Math.min(Math.max(wantedMs, SHORTEST_PAUSE_MS * (1 + Math.random())), LONGEST_PAUSE_MS);
+  const { setTimeout: sleep } = await import("node:timers/promises");
+  await sleep(ms, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted());
+}

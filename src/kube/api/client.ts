@@ -142,6 +142,7 @@ async function send(access: Access, asked: Request, isRefused: boolean): Promise
     return await fetch(access.server + path, {
       method,
       redirect: "error",
+      timeout: false, // Bun's own, after 5 to 6 minutes without a byte: a watch of what does not change is that quiet
       headers: {
         accept: "application/json",
         "user-agent": "ebb",

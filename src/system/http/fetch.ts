@@ -92,6 +92,7 @@ function fetchFrom(request: StreamedRequest, host: string | undefined, signal: A
     redirect: "manual",
     decompress: false,
     signal,
+    timeout: false, // Bun's own, of 5 minutes: the caller has a limit of its own
     ...(body === undefined ? {} : { body }),
     ...(target.address.kind === "unix" ? { unix: target.address.path } : {}),
   });

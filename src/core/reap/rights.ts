@@ -72,12 +72,18 @@ export function describeMissing(missing: readonly Right[]): string {
   return `this reaper's account may not ${missing.map(describeRight).join(", ")}`;
 }
 
+/** Each act begins with a look at the pod. */
+function isToLook({ group, resource, verb }: Right): boolean {
+  return group === "" && resource === "pods" && verb === "get";
+}
+
 /** Those that keep a means from a pod of this namespace. */
 export function missingFor(
   missing: readonly Right[],
   { namespace, means }: { readonly namespace: string | undefined; readonly means: MeansKind },
 ): readonly Right[] {
   return missing.filter(
-    (right) => right.means === means && (right.namespace === undefined || right.namespace === namespace),
+    (right) =>
+      (right.means === means || isToLook(right)) && (right.namespace === undefined || right.namespace === namespace),
   );
 }

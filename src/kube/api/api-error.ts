@@ -27,6 +27,14 @@ export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;
 }
 
+/**
+ * Whoever asks lacks the right (k8s.io/apiserver, pkg/endpoints/handlers/responsewriters/errors.go, forbiddenMessage): it may be
+ * granted at any moment. An admission plugin's 403 stays.
+ */
+export function lacksRight(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 403 && / cannot \S+ (resource|path) "/.test(error.message);
+}
+
 /** What may be better in a moment: no answer, too many requests, a server that is not well. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;

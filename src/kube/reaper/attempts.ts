@@ -22,6 +22,8 @@ export interface AttemptsContext {
   readonly perform: Perform;
   readonly events: PodEvents;
   readonly metrics: ReaperMetrics;
+  /** After a 403: may it be that a right is missing? */
+  readonly denied?: (signal: AbortSignal) => Promise<unknown>;
   readonly policy: () => ReapPolicy;
   readonly known: () => Known;
   /** Whether `changed` tells what the watch sees; else each looks by itself. */
@@ -117,7 +119,7 @@ function conclude(audit: Audit, outcome: Outcome, log: Log): void {
     case "gave-up":
       return log.error({ ...audit, why }, "a sidecar does not end");
     case "put-off":
-      return log.warn({ ...audit, why }, "nobody answers for this pod: put off");
+      return log.warn({ ...audit, why }, "cannot be ended now: put off");
     default:
       return log.info({ ...audit, why }, `pod ${outcome.kind}`);
   }

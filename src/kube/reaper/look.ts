@@ -7,7 +7,7 @@ export type Found =
   /** Undefined: none has the name. */
   | { readonly kind: "pod"; readonly pod: KubeObject | undefined }
   | { readonly kind: "failed"; readonly why: string }
-  /** It will not be better the next time: somebody has to allow it. */
+  /** Somebody has to allow it, or has just done so: the API server learns of it a moment later. */
   | { readonly kind: "forbidden"; readonly reason: string };
 
 /** @throws the signal's reason when it is aborted */

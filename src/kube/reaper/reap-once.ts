@@ -50,6 +50,7 @@ export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
   const attempts = createAttempts({
     api,
     perform: createActs({ ...settings, api, gate: gate.turn, denied: rights.check, log }),
+    denied: rights.check,
     events,
     metrics: createReaperMetrics(version, idle),
     policy: () => policy,

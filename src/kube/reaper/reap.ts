@@ -31,6 +31,8 @@ export interface Reaping {
   readonly before?: ((act: Act, reason: string) => Promise<void>) | undefined;
   /** What came of each act; of one that was given up, too. */
   readonly after?: ((act: Act, result: Result, tookMs: number) => void) | undefined;
+  /** After a 403: may it be that a right is missing? */
+  readonly denied?: ((signal: AbortSignal) => Promise<unknown>) | undefined;
   /** Otherwise than usual. */
   readonly pace?: Partial<Pace> | undefined;
   readonly log: Log;
@@ -73,7 +75,7 @@ export async function reap(pod: PodName, reaping: Reaping): Promise<Outcome> {
       if (state.phase === "over") return state.outcome;
       const event = await heard.next();
       if (event.kind === "bug") throw event.error;
-      if (event.kind === "forbidden") return { kind: "gave-up", reason: event.reason, tried: [] };
+      if (event.kind === "forbidden") return { kind: "put-off", reason: event.reason };
       [state, actions] = step(state, event, policyNow());
     }
   } finally {
@@ -138,7 +140,10 @@ function createPerform({ pod, reaping, observation }: Around, work: Work): (acti
   let reason = "";
   const look = async (turn: number, signal: AbortSignal): Promise<Heard> => {
     const found = await lookAt(pod, reaping.api, signal);
-    if (found.kind === "forbidden") return found;
+    if (found.kind === "forbidden") {
+      await reaping.denied?.(signal);
+      return found;
+    }
     if (found.kind === "failed") return { kind: "look-failed", turn, why: found.why };
     const seen = observation(found.pod);
     if (seen.kind === "end") reason = seen.reason;

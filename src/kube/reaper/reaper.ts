@@ -86,7 +86,9 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   const events = createPodEvents(api, identity, log);
   const perform = createActs({ ...settings, api, gate: gate.turn, denied: rights.check, log });
   const known = () => knownNow(memory);
-  const attempts = createAttempts({ api, perform, events, metrics, policy, known, watches: true, log });
+  const attempts = createAttempts({
+    ...{ api, perform, events, metrics, policy, known, denied: rights.check, watches: true, log },
+  });
   const { concurrency, dryRun: isDryRun } = settings;
   const complaints = createComplaints({ events, isDryRun, log });
   const reconciler: Reconciler = createReconciler({

@@ -85,7 +85,8 @@ export function createRights({ api, needed, log }: RightsContext): Rights {
 
 function tell(missing: readonly Right[], log: Log): void {
   if (missing.length === 0) return log.info({}, "all rights are granted: it goes on");
-  const how = "grant them, as ebb manifests reaper does, or leave what needs them out of --means";
+  const how =
+    "grant them (ebb manifests reaper ... | kubectl apply --server-side --force-conflicts -f -), or leave what needs them out of --means";
   log.error({ rights: missing.map(describeRight), how }, "this reaper's account lacks rights");
 }
 

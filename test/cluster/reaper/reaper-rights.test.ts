@@ -106,3 +106,20 @@ test("without the right to a port-forward nobody blames the sidecar; once it is 
   const reasons = (await reaperEvents(work, "stuck")).map(({ reason }) => reason);
   expect(reasons).not.toContain("SidecarRefusesToEnd");
 });
+
+test("a binding that is gone for some seconds leaves no pod behind, and blames no sidecar", async () => {
+  await using work = await namespace();
+  await using reaper = await install(work);
+  await reaper.here.until("it is ready", () => isReady(reaper));
+  await work.kubectl("delete", "rolebinding", reaper.name);
+  await work.apply([standIns, standInPod("stuck", { labels: reapedBy(reaper) })]);
+  await reaper.here.until("it is refused", async () => {
+    const [replica] = await reaper.here.pods("app.kubernetes.io/component=reaper");
+    const text = replica === undefined ? "" : await reaper.here.logs(replica.metadata.name, "reaper");
+    return text.includes("cannot be ended now") || text.includes("lacks rights");
+  });
+  await restore(reaper);
+  await work.until("the pod is over", async () => (await work.pod("stuck")).status.phase === "Succeeded");
+  const reasons = (await reaperEvents(work, "stuck")).map(({ reason }) => reason);
+  expect(reasons).not.toContain("SidecarRefusesToEnd");
+});

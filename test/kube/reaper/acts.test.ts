@@ -339,6 +339,17 @@ describe("whatever the means", () => {
     expect(log.lines).toMatchObject([{ level: "warn", fields: { means: means.kind } }]);
   });
 
+  test.each(table)(
+    "%s: what a right is missing for may be allowed in a moment, and is tried again",
+    async (_, means) => {
+      await using cluster = withPod();
+      const why =
+        'pods "p" is forbidden: User "x" cannot create resource "pods/exec" in API group "" in the namespace "shop"';
+      cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(403, why));
+      expect((await perform(cluster, means)).result).toEqual({ kind: "unavailable", why: `403 ${why}` });
+    },
+  );
+
   test.each(table)("%s: a server that has too much to do is left alone as long as it wants", async (_, means) => {
     await using cluster = withPod();
     cluster.answer = () => refuse(429, "slowly", { "retry-after": "7" });

@@ -146,7 +146,7 @@ test("who may not look is told so in the server's words", async () => {
   cluster.answer = () => refuse(403, 'User "x" cannot get resource "pods"');
   const outcome = await reap(pod, reapingOf(cluster, { follow: cluster.watch }).reaping);
   const reason = `GET ${PATH}: 403 User "x" cannot get resource "pods"`;
-  expect(outcome).toEqual({ kind: "gave-up", reason, tried: [] });
+  expect(outcome).toEqual({ kind: "put-off", reason });
   expect(cluster.watched()).toBe(0);
 });
 

@@ -59,10 +59,9 @@ export function registrationFindings(registration: Registration): readonly Findi
 
 /** Of a pod that runs or is to run. */
 export function podFinding(pod: JsonObject, label: string | undefined, webhooks: Webhooks): Finding | undefined {
-  const { name, namespace, ownerReferences } = objectOf(pod.metadata);
+  const { name, namespace } = objectOf(pod.metadata);
   const object = `Pod ${namespace}/${name}`;
-  const owner = textOf(objectOf(listOf(ownerReferences)[0]).kind);
-  const again = owner === undefined ? "create it again" : `delete it, and its ${owner} creates it again`;
+  const again = howAgain(pod);
   const presence = presenceOf(pod);
   if (presence.kind === "present") {
     const { image } = presence;
@@ -74,9 +73,36 @@ export function podFinding(pod: JsonObject, label: string | undefined, webhooks:
   if (by === undefined || !isMissing(pod, by === "annotation")) return undefined;
   const why =
     webhooks.count === 0
-      ? "no webhook is registered"
-      : "no webhook answered when it was created, or none was asked about it";
-  return { object, message: `it asks for ebb (${words[by]}) and has none: ${why}; then ${again}` };
+      ? "no webhook is registered: install it (ebb manifests webhook), then"
+      : "no webhook answered when it was created, or none was asked about it:";
+  return { object, message: `it asks for ebb (${words[by]}) and has none: ${why} ${again}` };
+}
+
+/** How a pod is made anew. The name of a ReplicaSet is its Deployment's with the hash of the template (pod-template-hash). */
+function howAgain({ metadata }: JsonObject): string {
+  const { namespace, ownerReferences, labels } = objectOf(metadata);
+  const { kind, name } = objectOf(listOf(ownerReferences)[0]);
+  const hash = textOf(objectOf(labels)["pod-template-hash"]);
+  if (kind === "ReplicaSet" && typeof name === "string" && hash !== undefined && name.endsWith(`-${hash}`)) {
+    return `kubectl -n ${namespace} rollout restart deployment/${name.slice(0, -hash.length - 1)}`;
+  }
+  return kind === undefined ? "create the pod again" : `delete the pod, and its ${kind} creates it again`;
+}
+
+/** The Events of owners that could not create a pod. */
+export const REFUSALS = "reason=FailedCreate";
+const REFUSED = "ebb cannot be put into this pod: ";
+
+/** Of such an Event, where it was the webhook that refused. */
+export function refusalFinding({ involvedObject, message }: JsonObject): Finding | undefined {
+  const { kind, namespace, name } = objectOf(involvedObject);
+  const said = textOf(message) ?? "";
+  const at = said.indexOf(REFUSED);
+  if (at < 0) return undefined;
+  return {
+    object: `${kind} ${namespace}/${name}`,
+    message: `the webhook refuses its pods: ${said.slice(at + REFUSED.length)}`,
+  };
 }
 
 const words = {
@@ -92,7 +118,11 @@ function isMissing(pod: JsonObject, isAsked: boolean): boolean {
   return kind === "changed" || (kind === "refused" && isAsked);
 }
 
-export function namespaceFinding(name: string, label: string): Finding | undefined {
+export function namespaceFinding(name: string, label: string, { count }: Pick<Webhooks, "count">): Finding | undefined {
+  if (label === "true" && count === 0) {
+    const message = `its label ebb.dev/inject=true asks for ebb, and no webhook is registered: install it (ebb manifests webhook), or kubectl label namespace ${name} ebb.dev/inject-`;
+    return { object: `Namespace ${name}`, message };
+  }
   if (label === "true" || label === "false") return undefined;
   const message = `its label ebb.dev/inject says nothing: expected true or false, got ${JSON.stringify(label)}`;
   return { object: `Namespace ${name}`, message };

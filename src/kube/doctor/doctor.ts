@@ -4,9 +4,18 @@ import { oneLine } from "../../core/base/text.ts";
 import { counted } from "../../core/base/wording.ts";
 import type { DoctorSettings } from "../../core/cli/cluster/doctor-options.ts";
 import {
+  COMPONENTS,
+  type Component,
+  componentFinding,
+  componentOf,
+  describeComponent,
+} from "../../core/doctor/components.ts";
+import {
   type Finding,
   namespaceFinding,
   podFinding,
+  REFUSALS,
+  refusalFinding,
   registrationFindings,
   type Webhooks,
   webhooksOf,
@@ -34,11 +43,10 @@ export async function examine(settings: DoctorSettings, { env, log, signals }: A
   const { first: signal } = stopsOf(signals);
   try {
     const reader = createReader(await connect({ env, kubeconfig, context }, log), signal);
-    const { findings, pods, injected } = await examineAll(reader, [...new Set(namespace.flat())]);
-    const { refusals } = reader;
-    const report = { findings, pods, injected, refusals };
+    const all = await examineAll(reader, [...new Set(namespace.flat())]);
+    const report = { ...all, refusals: reader.refusals };
     await writeOutput(json ? `${JSON.stringify(report, null, 2)}\n` : textOfReport(report));
-    return findings.length > 0 ? DOCTOR_EXIT.found : EXIT.ok;
+    return all.findings.length > 0 ? DOCTOR_EXIT.found : EXIT.ok;
   } catch (error) {
     if (signal.aborted) throw new Failure(EXIT.unavailable, "told to stop before all was read");
     if (isTrouble(error)) throw new Failure(EXIT.unavailable, error.message, { cause: error });
@@ -47,6 +55,8 @@ export async function examine(settings: DoctorSettings, { env, log, signals }: A
 }
 
 interface Report {
+  /** What is installed; undefined: it may not be read. */
+  readonly components: readonly Component[] | undefined;
   readonly findings: readonly Finding[];
   /** How many were looked at, and how many of these have ebb. */
   readonly pods: number;
@@ -59,12 +69,42 @@ async function examineAll(reader: Reader, namespaces: readonly string[]): Promis
   const webhooks = webhooksOf(registrations);
   const labels = await readLabels(reader, namespaces);
   const inPods = await examinePods(reader, namespaces, { labels, webhooks });
-  const ofLabels = [...labels].flatMap(([name, label]) => namespaceFinding(name, label) ?? []);
+  const ofLabels = [...labels].flatMap(([name, label]) => namespaceFinding(name, label, webhooks) ?? []);
   const ofRegistrations = (registrations ?? []).flatMap(registrationFindings);
+  const components = await readComponents(reader);
+  const ofComponents = (components ?? []).flatMap((each) => componentFinding(each) ?? []);
   return {
     ...inPods,
-    findings: [...ofRegistrations, ...(await leftBindings(reader)), ...ofLabels, ...inPods.findings],
+    components,
+    findings: [
+      ...ofRegistrations,
+      ...ofComponents,
+      ...(await leftBindings(reader)),
+      ...ofLabels,
+      ...(await refusedOwners(reader, namespaces)),
+      ...inPods.findings,
+    ],
   };
+}
+
+/** undefined: they may not be read. */
+async function readComponents(reader: Reader): Promise<readonly Component[] | undefined> {
+  const components: Component[] = [];
+  const found = (each: JsonObject) => void components.push(componentOf(each));
+  const isRead = await reader.each("/apis/apps/v1/deployments", { labelSelector: COMPONENTS }, found);
+  return isRead ? components : undefined;
+}
+
+/** Jobs, ReplicaSets and others, of whose pods the webhook refused one not long ago: Kubernetes keeps Events for an hour. */
+async function refusedOwners(reader: Reader, namespaces: readonly string[]): Promise<readonly Finding[]> {
+  const refused = new Map<string, Finding>();
+  const found = (event: JsonObject): void => {
+    const finding = refusalFinding(event);
+    if (finding !== undefined) refused.set(finding.object, finding);
+  };
+  const scopes = namespaces.length === 0 ? [""] : namespaces.map((name) => `/namespaces/${name}`);
+  for (const scope of scopes) await reader.each(`/api/v1${scope}/events`, { fieldSelector: REFUSALS }, found);
+  return [...refused.values()];
 }
 
 interface Known {
@@ -128,9 +168,12 @@ async function leftBindings(reader: Reader): Promise<readonly Finding[]> {
 
 const MOST_LINES = 100;
 
-function textOfReport({ findings, pods, injected, refusals }: Report): string {
-  const lines = findings.slice(0, MOST_LINES).map(({ object, message }) => `${object}: ${message}`);
-  const rest = findings.length - lines.length;
+function textOfReport({ components, findings, pods, injected, refusals }: Report): string {
+  const missing = ["webhook", "reaper"].filter((name) => !components?.some(({ component }) => component === name));
+  const installed = [...(components ?? []).map(describeComponent), ...missing.map((name) => `${name}: not installed`)];
+  const told = findings.slice(0, MOST_LINES).map(({ object, message }) => `${object}: ${message}`);
+  const rest = findings.length - told.length;
+  const lines = [...(components === undefined ? [] : installed), ...told];
   if (rest > 0) lines.push(`and ${rest} more: --json lists all`);
   lines.push(...refusals.map((refusal) => `not looked at: ${refusal}`));
   lines.push(`${counted(pods, "pod")}, ${injected} with ebb: ${counted(findings.length, "finding")}`);

@@ -3,6 +3,7 @@ import {
   namespaceFinding,
   podFinding,
   type Registration,
+  refusalFinding,
   registrationFindings,
   type Webhooks,
 } from "../../../src/core/doctor/findings.ts";
@@ -49,8 +50,14 @@ describe("a pod", () => {
 
   test("is made again by its owner, or by whoever made it", () => {
     const told = (owner?: string) => podFinding(stored(podOf(), owner), undefined, webhooks)?.message;
-    expect(told("Job")).toEndWith("; then delete it, and its Job creates it again");
-    expect(told()).toEndWith("; then create it again");
+    expect(told("Job")).toEndWith(": delete the pod, and its Job creates it again");
+    expect(told()).toEndWith(": create the pod again");
+    const ofDeployment = stored(podOf(), "ReplicaSet");
+    ofDeployment.metadata.ownerReferences[0].name = "web-7c9f";
+    ofDeployment.metadata.labels = { "pod-template-hash": "7c9f" };
+    expect(podFinding(ofDeployment, undefined, webhooks)?.message).toEndWith(
+      ": kubectl -n shop rollout restart deployment/web",
+    );
   });
 });
 
@@ -85,6 +92,18 @@ describe("a registration", () => {
 });
 
 test("a namespace's label that is neither true nor false says nothing", () => {
-  for (const label of ["true", "false"]) expect(namespaceFinding("shop", label)).toBeUndefined();
-  expect(namespaceFinding("shop", "yes")?.message).toContain('expected true or false, got "yes"');
+  for (const label of ["true", "false"]) expect(namespaceFinding("shop", label, webhooks)).toBeUndefined();
+  expect(namespaceFinding("shop", "yes", webhooks)?.message).toContain('expected true or false, got "yes"');
+  expect(namespaceFinding("shop", "true", { count: 0 })?.message).toContain("no webhook is registered");
+});
+
+test("an owner whose pods the webhook refuses", () => {
+  const involvedObject = { kind: "Job", namespace: "shop", name: "report" };
+  const said =
+    'Error creating: admission webhook "ebb-webhook.inject.ebb.dev" denied the request: ebb cannot be put into this pod: a: b';
+  expect(refusalFinding({ involvedObject, message: said })).toEqual({
+    object: "Job shop/report",
+    message: "the webhook refuses its pods: a: b",
+  });
+  expect(refusalFinding({ involvedObject, message: "exceeded quota" })).toBeUndefined();
 });

@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { componentFinding, componentOf, describeComponent } from "../../../src/core/doctor/components.ts";
+
+const deployment = (component: string, replicas: number, readyReplicas?: number) =>
+  componentOf({
+    metadata: { namespace: "ns", name: `ebb-${component}`, labels: { "app.kubernetes.io/component": component } },
+    spec: { replicas, template: { spec: { containers: [{ image: "ebb:1" }] } } },
+    status: { readyReplicas },
+  });
+
+test("what is installed is told in a line", () => {
+  expect(describeComponent(deployment("webhook", 2, 1))).toBe(
+    "webhook ns/ebb-webhook: 1 of 2 replicas ready, image ebb:1",
+  );
+});
+
+test.each<[string, ReturnType<typeof componentOf>, RegExp | undefined]>([
+  ["a reaper that is well", deployment("reaper", 2, 1), undefined],
+  ["a reaper without a ready replica", deployment("reaper", 2), /^none of its 2 replicas .* -n ns logs deployment/],
+  ["a reaper that is scaled down", deployment("reaper", 0), /scaled to 0/],
+  ["a webhook, of which its registration tells", deployment("webhook", 2), undefined],
+])("%s", (_, component, message) => {
+  const found = componentFinding(component)?.message;
+  if (message === undefined) expect(found).toBeUndefined();
+  else expect(found).toMatch(message);
+});

@@ -13,6 +13,7 @@ import { nearest } from "../core/cli/suggestion.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import type { Component, Installation } from "../kube/manifests/installation.ts";
 import { writeContent } from "../system/output/content.ts";
+import { writeError } from "../system/output/output.ts";
 
 const components: readonly Component[] = ["webhook", "reaper"];
 
@@ -32,6 +33,8 @@ async function main({ args }: Invocation): Promise<number> {
   const chosen = asked.length === 0 ? (["webhook"] as const) : components.filter((name) => asked.includes(name));
   expectOwnFlags(call, chosen);
   const installation = await installationOf(call);
+  const strange = otherRelease(installation);
+  if (strange !== undefined) writeError(`ebb: manifests: ${strange}\n`);
   const { printManifests } = await import("../kube/manifests/manifests.ts");
   await writeContent(printManifests(installation, chosen, args));
   return EXIT.ok;
@@ -58,6 +61,13 @@ function expectOwnFlags(call: Call<typeof options>, chosen: readonly Component[]
     problems.push("--replicas: with --schedule there are none");
   }
   if (problems.length > 0) throw new Failure(EXIT.usage, problems.join("\n"));
+}
+
+/** An image whose tag is another version than this: flags and rights may differ. */
+function otherRelease({ image, version }: Installation): string | undefined {
+  const [, tag] = /:v?(\d+\.\d+\.\d+)$/.exec(image) ?? [];
+  if (tag === undefined || tag === version) return undefined;
+  return `warning: the image is ${tag}, and this is ebb ${version}: print the manifests with ebb ${tag}`;
 }
 
 /** @throws Failure 64 for what the webhook would not start with */

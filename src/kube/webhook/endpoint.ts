@@ -140,6 +140,7 @@ function logDecision(log: Log, { request, decision }: Review, ms: number): void 
     owner: ownerOf(request),
     containers,
     reason,
+    warnings: decision.response.warnings,
     dryRun: request.dryRun === true || undefined,
     durationMs: Math.round(ms * 100) / 100,
   };

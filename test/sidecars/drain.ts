@@ -94,7 +94,10 @@ export function drainTests(mesh: Mesh): void {
       await until("the listeners drain", () => started.stderr().includes("the listeners drain"));
       beside.container.kill("SIGKILL");
       const drained = drainedOf(await endOf(started));
-      expect(drained.came).toEqual({ code: 0, outcome: "gone meanwhile: nothing is left to drain" });
+      expect(drained.came).toEqual({
+        code: 0,
+        outcome: "the sidecar has ended meanwhile: there is nothing left to drain",
+      });
       expectTook(drained, MIN_MS);
     });
 

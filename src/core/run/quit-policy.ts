@@ -13,9 +13,10 @@ export interface QuitPolicy {
 export function reasonToStay(exitCode: number, policy: QuitPolicy): string | undefined {
   if (policy.quitOn === "never") return "--quit-on never";
   if (policy.quitOn === "success" && exitCode !== 0) return `--quit-on success, and the exit code is ${exitCode}`;
-  if (policy.restartPolicy === "Always") return "the kubelet will restart this container (restartPolicy Always)";
+  if (policy.restartPolicy === "Always")
+    return "the kubelet restarts this container, unless its pod is being deleted (restartPolicy Always)";
   if (policy.restartPolicy === "OnFailure" && exitCode !== 0) {
-    return `the kubelet will restart this container (restartPolicy OnFailure, exit code ${exitCode})`;
+    return `the kubelet restarts this container, unless its pod is being deleted (restartPolicy OnFailure, exit code ${exitCode})`;
   }
   return undefined;
 }

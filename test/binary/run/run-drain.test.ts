@@ -182,7 +182,10 @@ test.concurrent("a proxy that has gone by itself, before the stop signal came, i
   await envoy[Symbol.asyncDispose]();
   started.kill("SIGTERM");
   const ended = await started.ended;
-  expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: "gone meanwhile: nothing is left to drain" });
+  expect(lineOf(ended, "drain")).toMatchObject({
+    level: "info",
+    outcome: "the sidecar has ended meanwhile: there is nothing left to drain",
+  });
   expect(ended.stdout).toBe("ready\n15\n");
   expect(ended.log.filter(({ level }) => level !== "info")).toEqual([]);
 });

@@ -23,7 +23,7 @@ async function drain(envoy: FakeEnvoy, drainMs: number, ...flags: readonly strin
 }
 
 const others = faults.filter((fault) => fault !== "dying");
-const gone = "gone meanwhile: nothing is left to drain";
+const gone = "the sidecar has ended meanwhile: there is nothing left to drain";
 
 describe("a drain ends in time, and says what came of it, where", () => {
   describe.each<[Endpoint, string]>([

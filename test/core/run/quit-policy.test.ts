@@ -21,7 +21,7 @@ describe("the sidecars are quit", () => {
 });
 
 describe("the sidecars stay, and the reason says why,", () => {
-  const restarts = "the kubelet will restart this container";
+  const restarts = "the kubelet restarts this container, unless its pod is being deleted";
 
   test.each<[number, QuitOn, RestartPolicy | undefined, string]>([
     [0, "never", undefined, "--quit-on never"],

@@ -1,4 +1,4 @@
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 
 const source = resolve(import.meta.dirname, "../../src");
@@ -34,7 +34,7 @@ export const lazyBundles: readonly string[] = [
 
 /**
  * Puts each lazy bundle in the place of its module. Made before the build: Bun cannot build in the middle of one.
- * In the lazyBundles too, `made` has the contents of modules that the build knows better, by path.
+ * In the lazy bundles too, `made` has the contents of modules that the build knows better, by path.
  */
 export async function bundleLazily(made: ReadonlyMap<string, string> = new Map()): Promise<BunPlugin> {
   const bundles = new Map(made);
@@ -46,6 +46,7 @@ function replace(modules: ReadonlyMap<string, string>): BunPlugin {
   return {
     name: "replace",
     setup(build) {
+      build.onResolve({ filter: /^lazy:/ }, ({ path }) => ({ path: join(source, path.slice(LAZY.length)) }));
       build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const contents = modules.get(path);
         return contents === undefined ? undefined : { contents, loader: "js" };
@@ -54,14 +55,20 @@ function replace(modules: ReadonlyMap<string, string>): BunPlugin {
   };
 }
 
+/**
+ * What a lazy bundle imports another one by. No absolute path: the minifier counts letters, those of paths too, and gives the
+ * shortest names by what it has counted, so that the executable would depend on the folder that it is built in.
+ */
+const LAZY = "lazy:";
+
 /** A lazy bundle that another one imports stays one. */
 const keepLazy: BunPlugin = {
-  name: "keep lazyBundles",
+  name: "keep lazy bundles",
   setup(build) {
     build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer, kind }) => {
       const imported = resolve(dirname(importer), path);
       const isLazy = kind === "dynamic-import" && lazyBundles.includes(imported);
-      return isLazy ? { path: imported, external: true } : undefined;
+      return isLazy ? { path: LAZY + relative(source, imported), external: true } : undefined;
     });
   },
 };

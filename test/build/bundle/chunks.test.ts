@@ -51,7 +51,7 @@ test.each([
   expect(those.some((text) => text.includes("As ENTRYPOINT"))).toBe(false);
 });
 
-test("the lazyBundles and the check of Istio's annotation are all that is loaded later", () => {
+test("the lazy bundles and the check of Istio's annotation are all that is loaded later", () => {
   expect(later).toHaveLength(lazyBundles.length + 1);
 });
 

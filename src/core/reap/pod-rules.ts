@@ -96,7 +96,23 @@ function contradiction(facts: Facts): string | undefined {
   const given = splitBy(pod.annotations.get("ebb.dev/sidecars") ?? "", ",");
   const both = given.filter((name) => wrapped.includes(name));
   if (both.length > 0) return `ebb.dev/sidecars and ebb.dev/containers both name ${both.sort().join(", ")}`;
-  return slip(facts, given);
+  return strayName(pod) ?? slip(facts, given);
+}
+
+/** What says how a container is ended, whose name is no container's, would change nothing. */
+function strayName({ annotations, containers, initContainers }: PodView): string | undefined {
+  const names = [...containers, ...initContainers].map(({ name }) => name);
+  for (const key of annotations.keys()) {
+    const [, name] = /^ebb\.dev\/reap-(?:exec|quit|patience)\.(.+)$/s.exec(key) ?? [];
+    if (name !== undefined && !names.includes(name)) return `${key}: ${noContainer(name, names)}`;
+  }
+  return undefined;
+}
+
+function noContainer(name: string, names: readonly string[]): string {
+  const near = nearest(name, names);
+  const hint = near === undefined ? "" : `; did you mean ${near}?`;
+  return `there is no container "${name}": this pod's containers are ${listed(names)}${hint}`;
 }
 
 /** A sidecar whose name has a slip in it would be an app that runs for ever. Where nothing is left over, it makes no difference. */
@@ -105,9 +121,7 @@ function slip({ pod, apps }: Facts, given: readonly string[]): string | undefine
   const names = [...pod.containers, ...pod.initContainers].map(({ name }) => name);
   const strange = given.find((name) => !names.includes(name) && !isSidecar(name, undefined));
   if (!isLeft || strange === undefined) return undefined;
-  const near = nearest(strange, names);
-  const hint = near === undefined ? "" : `; did you mean ${near}?`;
-  return `ebb.dev/sidecars: there is no container "${strange}": this pod's containers are ${listed(names)}${hint}`;
+  return `ebb.dev/sidecars: ${noContainer(strange, names)}`;
 }
 
 function isIn(kind: ContainerState["kind"]): (container: ContainerView) => boolean {

@@ -277,6 +277,12 @@ describe("a pod is left", () => {
       "both name app",
     ],
     [
+      "when it says how to end a container that is not there",
+      { containers: stuck, annotations: { "ebb.dev/reap-quit.istio-prox": "http://localhost:1/" } },
+      "contradiction",
+      'ebb.dev/reap-quit.istio-prox: there is no container "istio-prox"',
+    ],
+    [
       "when a slip makes an app of its sidecar",
       { containers: { app: ended(0), metrics: running }, annotations: { "ebb.dev/sidecars": "metrcs" } },
       "contradiction",

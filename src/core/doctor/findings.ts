@@ -1,5 +1,8 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { boolean } from "../cli/syntax.ts";
 import { injectPod } from "../inject/patch.ts";
+import { viewOf } from "../reap/pod-view.ts";
+import { choiceOf, REAP } from "../reap/policy.ts";
 import { asksBy, presenceOf } from "./presence.ts";
 
 /** Something in a cluster that is not as somebody wanted it, and what to do. */
@@ -78,6 +81,25 @@ export function podFinding(pod: JsonObject, label: string | undefined, webhooks:
   return { object, message: `it asks for ebb (${words[by]}) and has none: ${why} ${again}` };
 }
 
+/** Annotations of a pod that say nothing, or not what somebody meant: the webhook tells only whoever makes the pod itself. */
+export function annotationFindings(pod: JsonObject, label: string | undefined): readonly Finding[] {
+  const { name, namespace, annotations } = objectOf(pod.metadata);
+  const own = Object.keys(objectOf(annotations)).filter((key) => key.startsWith("ebb.dev/"));
+  if (own.length === 0) return [];
+  const { warnings } = injectPod(pod, { ...nobodys, all: label === "true" });
+  const ofAnnotations = warnings.filter(({ field }) => field.startsWith("metadata.annotations["));
+  const reap = choiceOf(viewOf(pod), { ...noPolicy, namespaces: new Map() });
+  return [
+    ...ofAnnotations.map(({ field, message }) => ({
+      object: `Pod ${namespace}/${name}`,
+      message: `${field}: ${message}`,
+    })),
+    ...(reap.kind === "unreadable" ? [{ object: `Pod ${namespace}/${name}`, message: reap.reason }] : []),
+  ];
+}
+
+const noPolicy = { afterMs: 0, allJobs: false, means: [], allowsReapExec: false } as const;
+
 /** How a pod is made anew. The name of a ReplicaSet is its Deployment's with the hash of the template (pod-template-hash). */
 function howAgain({ metadata }: JsonObject): string {
   const { namespace, ownerReferences, labels } = objectOf(metadata);
@@ -111,13 +133,22 @@ const words = {
   "--all": "the webhook's --all",
 };
 
+const nobodys = { image: "ebb", all: true, volume: "emptyDir", options: new Map(), entrypoints: new Map() } as const;
+
 /** What only its namespace took, and cannot have it, is let in without; what there is nothing to change in is, too. */
 function isMissing(pod: JsonObject, isAsked: boolean): boolean {
-  const policy = { image: "ebb", all: true, volume: "emptyDir", options: new Map(), entrypoints: new Map() } as const;
-  const { kind } = injectPod(pod, policy);
+  const { kind } = injectPod(pod, nobodys);
   return kind === "changed" || (kind === "refused" && isAsked);
 }
 
+/** Of its label ebb.dev/reap. */
+export function reapLabelFinding(name: string, label: string): Finding | undefined {
+  if (boolean.parse(label) !== undefined) return undefined;
+  const message = `its label ${REAP} says nothing: expected true or false, got ${JSON.stringify(label)}`;
+  return { object: `Namespace ${name}`, message };
+}
+
+/** Of its label ebb.dev/inject. */
 export function namespaceFinding(name: string, label: string, { count }: Pick<Webhooks, "count">): Finding | undefined {
   if (label === "true" && count === 0) {
     const message = `its label ebb.dev/inject=true asks for ebb, and no webhook is registered: install it (ebb manifests webhook), or kubectl label namespace ${name} ebb.dev/inject-`;

@@ -11,10 +11,12 @@ import {
   describeComponent,
 } from "../../core/doctor/components.ts";
 import {
+  annotationFindings,
   type Finding,
   namespaceFinding,
   podFinding,
   REFUSALS,
+  reapLabelFinding,
   refusalFinding,
   registrationFindings,
   type Webhooks,
@@ -22,6 +24,7 @@ import {
 } from "../../core/doctor/findings.ts";
 import { presenceOf } from "../../core/doctor/presence.ts";
 import { ASK } from "../../core/inject/marks.ts";
+import { REAP } from "../../core/reap/policy.ts";
 import { DOCTOR_EXIT, EXIT, Failure } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
 import { writeOutput } from "../../system/output/output.ts";
@@ -72,6 +75,7 @@ async function examineAll(reader: Reader, namespaces: readonly string[]): Promis
   const ofLabels = [...labels].flatMap(([name, label]) => namespaceFinding(name, label, webhooks) ?? []);
   const ofRegistrations = (registrations ?? []).flatMap(registrationFindings);
   const components = await readComponents(reader);
+  const ofReap = await examineReapLabels(reader, namespaces);
   const ofComponents = (components ?? []).flatMap((each) => componentFinding(each) ?? []);
   return {
     ...inPods,
@@ -81,6 +85,7 @@ async function examineAll(reader: Reader, namespaces: readonly string[]): Promis
       ...ofComponents,
       ...(await leftBindings(reader)),
       ...ofLabels,
+      ...ofReap,
       ...(await refusedOwners(reader, namespaces)),
       ...inPods.findings,
     ],
@@ -114,6 +119,7 @@ interface Known {
 
 async function examinePods(reader: Reader, namespaces: readonly string[], { labels, webhooks }: Known) {
   const findings: Finding[] = [];
+  const isFirst = oncePerOwner();
   let pods = 0;
   let injected = 0;
   const paths =
@@ -124,14 +130,25 @@ async function examinePods(reader: Reader, namespaces: readonly string[], { labe
       if (deletionTimestamp !== undefined) return;
       pods += 1;
       if (presenceOf(pod).kind === "present") injected += 1;
-      const finding = podFinding(pod, labels.get(String(namespace)), webhooks);
+      const label = labels.get(String(namespace));
+      const finding = podFinding(pod, label, webhooks);
       if (finding !== undefined) findings.push(finding);
+      for (const each of annotationFindings(pod, label)) if (isFirst(pod, each)) findings.push(each);
     });
   }
   return { findings, pods, injected };
 }
 
-/** The label of each namespace that has it. @throws Failure 69 where one that was named does not exist */
+/** Whether it is the first pod of its owner with this finding: those of a Deployment have the same annotations. */
+function oncePerOwner(): (pod: JsonObject, finding: Finding) => boolean {
+  const told = new Set<string>();
+  return ({ metadata }, { object, message }) => {
+    const owner = textOf(objectOf(listOf(objectOf(metadata).ownerReferences)[0]).uid) ?? object;
+    return told.size < told.add(`${owner} ${message}`).size;
+  };
+}
+
+/** The label of each namespace that has it. @throws Failure 64 where one that was named does not exist */
 async function readLabels(reader: Reader, namespaces: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const labels = new Map<string, string>();
   const put = ({ metadata }: JsonObject): void => {
@@ -142,10 +159,22 @@ async function readLabels(reader: Reader, namespaces: readonly string[]): Promis
   if (namespaces.length === 0) await reader.each("/api/v1/namespaces", { labelSelector: ASK }, put);
   for (const name of namespaces) {
     const namespace = await reader.get(`/api/v1/namespaces/${name}`);
-    if (namespace === "absent") throw new Failure(EXIT.unavailable, `there is no namespace "${name}"`);
+    if (namespace === "absent")
+      throw new Failure(EXIT.usage, `--namespace: there is no namespace "${name}"; kubectl get namespaces lists them`);
     if (namespace !== undefined) put(namespace);
   }
   return labels;
+}
+
+async function examineReapLabels(reader: Reader, namespaces: readonly string[]): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  await reader.each("/api/v1/namespaces", { labelSelector: REAP }, ({ metadata }) => {
+    const { name, labels } = objectOf(metadata);
+    if (namespaces.length > 0 && !namespaces.includes(String(name))) return;
+    const finding = reapLabelFinding(String(name), String(objectOf(labels)[REAP]));
+    if (finding !== undefined) findings.push(finding);
+  });
+  return findings;
 }
 
 /** Rights in the whole cluster whose account went with its namespace. */

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import {
+  annotationFindings,
   namespaceFinding,
   podFinding,
   type Registration,
+  reapLabelFinding,
   refusalFinding,
   registrationFindings,
   type Webhooks,
@@ -95,6 +97,27 @@ test("a namespace's label that is neither true nor false says nothing", () => {
   for (const label of ["true", "false"]) expect(namespaceFinding("shop", label, webhooks)).toBeUndefined();
   expect(namespaceFinding("shop", "yes", webhooks)?.message).toContain('expected true or false, got "yes"');
   expect(namespaceFinding("shop", "true", { count: 0 })?.message).toContain("no webhook is registered");
+});
+
+test.each<[string, Record<string, string>, string[]]>([
+  ["none", {}, []],
+  ["what is right", { "ebb.dev/inject": "true", "ebb.dev/drain": "5s", "ebb.dev/reap": "true" }, []],
+  [
+    "a slip in an option",
+    { "ebb.dev/inject": "true", "ebb.dev/wait-timout": "2m" },
+    ["did you mean ebb.dev/wait-timeout?"],
+  ],
+  ["a slip in a sidecar's name", { "ebb.dev/inject": "true", "ebb.dev/sidecars": "metrcs" }, ['no container "metrcs"']],
+  ["a slip in inject", { "ebb.dev/injekt": "true" }, ["ebb.dev/injekt"]],
+  ["a word that the reaper cannot read", { "ebb.dev/reap": "yes" }, ['expected true or false, got "yes"']],
+])("annotations of a pod: %s", (_, annotations, messages) => {
+  const found = annotationFindings(stored(podOf({ annotations })), undefined).map(({ message }) => message);
+  expect(found).toEqual(messages.map((message) => expect.stringContaining(message)));
+});
+
+test("a namespace's label for the reaper", () => {
+  expect(reapLabelFinding("shop", "true")).toBeUndefined();
+  expect(reapLabelFinding("shop", "yes")?.message).toContain('expected true or false, got "yes"');
 });
 
 test("an owner whose pods the webhook refuses", () => {

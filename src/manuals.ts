@@ -241,7 +241,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
     examples: [
       {
         call: "ebb manifests --image registry.example.com/ebb:0.1.0",
-        why: "Piped into kubectl apply --server-side -f -, or, to take it away again, into kubectl delete -f -.",
+        why: "Piped into kubectl apply --server-side -f -, or, to take it away again, into kubectl delete --ignore-not-found -f -.",
       },
       {
         call: "ebb manifests --image registry.example.com/ebb:0.1.0 --namespace-selector mesh=on --set drain=40s",

@@ -192,7 +192,10 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     await says(started, after);
     envoy.kill("SIGKILL");
     const ended = await started.ended;
-    expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: expect.stringContaining("gone meanwhile") });
+    expect(lineOf(ended, "drain")).toMatchObject({
+      level: "info",
+      outcome: expect.stringContaining("ended meanwhile"),
+    });
     expect(quitOf(ended)).toMatchObject({ outcome: "gone already" });
     expect(ended.code).toBe(0);
     held.drop();

@@ -30,7 +30,7 @@ const noSockets: Finding = { kind: "no-sockets", message: "/proc/net cannot be r
 const appUnseen: Finding = {
   kind: "app-unseen",
   message:
-    "the app runs in another container, and cannot be seen from here; if kubectl get pod says that it has ended, the sidecar keeps the pod: ebb quit ends it",
+    "the app is in another container, and cannot be seen from here; if kubectl get pod says that it has ended, the sidecar keeps the pod: run ebb quit here, as this ebb status was run",
 };
 
 function sidecarFindings({ name, probes, envoy }: SidecarStatus): readonly Finding[] {

@@ -31,13 +31,14 @@ function sidecarLines(
 }
 
 function envoyRows(envoy: EnvoyStatus): readonly (readonly string[])[] {
-  const { admin, release, uptimeMs, epoch, drainStrategy, drainTimeMs, drained } = envoy;
+  const { admin, release, uptimeMs, epoch, state, drainStrategy, drainTimeMs, drained } = envoy;
   const life = [
     release === null ? [] : `Envoy ${release}`,
     uptimeMs === null ? [] : `up ${formatDuration(uptimeMs)}`,
     epoch === null ? [] : `hot restart epoch ${epoch}`,
   ].flat();
   const drain = [
+    state === null ? [] : state === "DRAINING" ? "draining" : "not draining",
     drainStrategy ?? [],
     drainTimeMs === null ? [] : `within ${formatDuration(drainTimeMs)}`,
     drained === null ? [] : `${counted(drained, "connection")} closed by it so far`,

@@ -80,7 +80,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
   test.concurrent("config_dump is dying: it is gone", async () => {
     await using envoy = await startFakeEnvoy("config_dump", "dying");
     const ended = await drain(envoy, 15_000, "--sidecar", "istio");
-    expect(lineOf(ended, "drain").outcome).toMatch(/^gone meanwhile|^nobody listens/); // its health checks are failed then too
+    expect(lineOf(ended, "drain").outcome).toMatch(/^the sidecar has ended meanwhile|^nobody listens/); // its health checks are failed then too
   });
 
   test.concurrent.each(others)("config_dump is %s: outbound is waited for too", async (fault) => {

@@ -11,7 +11,7 @@ istio: LIVE, ready
   ready      http://localhost:15021/healthz/ready
   admin      http://localhost:15000
   version    Envoy 1.40.0, up 1h2m5s, hot restart epoch 0
-  drain      immediate, within 45s, 0 connections closed by it so far
+  drain      not draining, immediate, within 45s, 0 connections closed by it so far
   in flight  nothing in flight
   LISTENER        ADDRESS        DIRECTION  CONNECTIONS
   virtualInbound  0.0.0.0:15006  inbound    3

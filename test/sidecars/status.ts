@@ -11,7 +11,8 @@ export async function stableStatus(pod: Pod, env: Readonly<Record<string, string
     stderr,
     foundBy,
     sidecars: sidecars.map(stable),
-    findings,
+    /** `app-unseen`: ebb status runs in a container of its own here. */
+    findings: findings.map(({ kind }) => kind),
     ports: [...new Set(ports)].toSorted((one, other) => one - other),
   };
 }

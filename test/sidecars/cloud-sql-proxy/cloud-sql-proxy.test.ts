@@ -60,7 +60,7 @@ test("its status", async () => {
     stderr: "",
     foundBy: "CSQL_PROXY_QUIT_URLS",
     sidecars: [{ name: "cloud-sql-proxy", native: false, ready: true, envoy: null }],
-    findings: [],
+    findings: ["app-unseen"],
     ports: [5432, 9091],
   });
 });

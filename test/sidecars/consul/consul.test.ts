@@ -17,7 +17,7 @@ test("its status", async () => {
   expect(rest).toEqual({
     stderr: "",
     foundBy: "annotation consul.hashicorp.com/connect-inject-status",
-    findings: [],
+    findings: ["app-unseen"],
     ports: [1234, 8080, 9000, 9001, 19_000, 20_000],
   });
   expect(sidecars).toMatchObject([

@@ -100,7 +100,7 @@ describe.each(["daprd-1.14", "daprd-1.18"] as const)("%s", (name) => {
           probes: [{ target: "http://localhost:3500/v1.0/healthz/outbound", ready: true, reason: null }],
         },
       ],
-      findings: [],
+      findings: ["app-unseen"],
     });
   });
 });

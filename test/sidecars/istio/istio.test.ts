@@ -85,7 +85,7 @@ test("the status of a default Istio", async () => {
         },
       },
     ],
-    findings: [],
+    findings: ["app-unseen"],
     ports: [8080, 15000, 15001, 15006, 15020, 15021, 15090],
   });
 });

@@ -51,7 +51,7 @@ test("its status", async () => {
   expect(rest).toEqual({
     stderr: "",
     foundBy: "annotation kuma.io/sidecar-injected",
-    findings: [],
+    findings: ["app-unseen"],
     ports: [5678, 8080, 9901, 9902, 15_001, 15_006],
   });
   const outbound = (port: number): string => `outbound:198.18.0.9:${port} 198.18.0.9:${port} outbound`;

@@ -37,9 +37,10 @@ export function describeComponent({ component, namespace, name, ready, replicas,
 /** What is wrong with the reaper; of the webhook its registration tells. */
 export function componentFinding(component: Component): Finding | undefined {
   const { namespace, name, ready, replicas } = component;
-  if (component.component !== "reaper" || ready > 0) return undefined;
+  if (component.component !== "reaper" || (ready >= replicas && replicas > 0)) return undefined;
   const object = `Deployment ${namespace}/${name}`;
   if (replicas === 0) return { object, message: "it is scaled to 0 replicas, so the reaper ends no sidecar" };
-  const message = `none of its ${replicas} replicas is ready, so the reaper may end no sidecar; its log says why, such as rights that it lacks: kubectl -n ${namespace} logs deployment/${name}`;
+  const log = `kubectl -n ${namespace} logs --all-pods deployment/${name}`;
+  const message = `${replicas - ready} of its ${replicas} replicas are not ready, so the reaper may end no sidecar; its log says why, such as rights that it lacks: ${log}`;
   return { object, message };
 }

@@ -108,6 +108,7 @@ function howAgain({ metadata }: JsonObject): string {
   if (kind === "ReplicaSet" && typeof name === "string" && hash !== undefined && name.endsWith(`-${hash}`)) {
     return `kubectl -n ${namespace} rollout restart deployment/${name.slice(0, -hash.length - 1)}`;
   }
+  if (kind === "Job") return "its next Job gets it; to have it now, create the Job again";
   return kind === undefined ? "create the pod again" : `delete the pod, and its ${kind} creates it again`;
 }
 
@@ -115,16 +116,24 @@ function howAgain({ metadata }: JsonObject): string {
 export const REFUSALS = "reason=FailedCreate";
 const REFUSED = "ebb cannot be put into this pod: ";
 
+/** Whose pods the webhook refused. */
+export interface Refused extends Finding {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
 /** Of such an Event, where it was the webhook that refused. */
-export function refusalFinding({ involvedObject, message }: JsonObject): Finding | undefined {
-  const { kind, namespace, name } = objectOf(involvedObject);
+export function refusalFinding({ involvedObject, message }: JsonObject): Refused | undefined {
+  const { kind, namespace, name, uid } = objectOf(involvedObject);
   const said = textOf(message) ?? "";
   const at = said.indexOf(REFUSED);
   if (at < 0) return undefined;
-  return {
-    object: `${kind} ${namespace}/${name}`,
-    message: `the webhook refuses its pods: ${said.slice(at + REFUSED.length)}`,
-  };
+  const object = `${kind} ${namespace}/${name}`;
+  const told = `the webhook refuses its pods: ${said.slice(at + REFUSED.length)}`;
+  const owner = { kind: String(kind), namespace: String(namespace), name: String(name), uid: String(uid) };
+  return { ...owner, object, message: told };
 }
 
 const words = {
@@ -141,8 +150,21 @@ function isMissing(pod: JsonObject, isAsked: boolean): boolean {
   return kind === "changed" || (kind === "refused" && isAsked);
 }
 
+/** Whether an owner still waits for pods: not a Job that is over, nor what has all of its pods. */
+export function lacksPods({ spec, status }: JsonObject): boolean {
+  const { conditions, active, succeeded, replicas, currentNumberScheduled, desiredNumberScheduled } = objectOf(status);
+  const isOver = listOf(conditions).some((each) => /^(Complete|Failed)$/.test(String(objectOf(each).type)));
+  if (isOver || Number(active ?? 0) + Number(succeeded ?? 0) > 0) return false;
+  if (desiredNumberScheduled !== undefined) return Number(currentNumberScheduled ?? 0) < Number(desiredNumberScheduled);
+  return Number(replicas ?? 0) < Number(objectOf(spec).replicas ?? 1);
+}
+
 /** Of its label ebb.dev/reap. */
-export function reapLabelFinding(name: string, label: string): Finding | undefined {
+export function reapLabelFinding(name: string, label: string, hasReaper: boolean): Finding | undefined {
+  if (boolean.parse(label) === true && !hasReaper) {
+    const message = `its label ${REAP}=true asks for the reaper, and none is installed: install it (ebb manifests reaper), or kubectl label namespace ${name} ${REAP}-`;
+    return { object: `Namespace ${name}`, message };
+  }
   if (boolean.parse(label) !== undefined) return undefined;
   const message = `its label ${REAP} says nothing: expected true or false, got ${JSON.stringify(label)}`;
   return { object: `Namespace ${name}`, message };

@@ -13,9 +13,11 @@ import {
 import {
   annotationFindings,
   type Finding,
+  lacksPods,
   namespaceFinding,
   podFinding,
   REFUSALS,
+  type Refused,
   reapLabelFinding,
   refusalFinding,
   registrationFindings,
@@ -75,7 +77,8 @@ async function examineAll(reader: Reader, namespaces: readonly string[]): Promis
   const ofLabels = [...labels].flatMap(([name, label]) => namespaceFinding(name, label, webhooks) ?? []);
   const ofRegistrations = (registrations ?? []).flatMap(registrationFindings);
   const components = await readComponents(reader);
-  const ofReap = await examineReapLabels(reader, namespaces);
+  const hasReaper = components === undefined || components.some(({ component }) => component === "reaper");
+  const ofReap = await examineReapLabels(reader, namespaces, hasReaper);
   const ofComponents = (components ?? []).flatMap((each) => componentFinding(each) ?? []);
   return {
     ...inPods,
@@ -86,7 +89,7 @@ async function examineAll(reader: Reader, namespaces: readonly string[]): Promis
       ...(await leftBindings(reader)),
       ...ofLabels,
       ...ofReap,
-      ...(await refusedOwners(reader, namespaces)),
+      ...(webhooks.count === 0 ? [] : await refusedOwners(reader, namespaces)),
       ...inPods.findings,
     ],
   };
@@ -102,14 +105,34 @@ async function readComponents(reader: Reader): Promise<readonly Component[] | un
 
 /** Jobs, ReplicaSets and others, of whose pods the webhook refused one not long ago: Kubernetes keeps Events for an hour. */
 async function refusedOwners(reader: Reader, namespaces: readonly string[]): Promise<readonly Finding[]> {
-  const refused = new Map<string, Finding>();
+  const refused = new Map<string, Refused>();
   const found = (event: JsonObject): void => {
     const finding = refusalFinding(event);
     if (finding !== undefined) refused.set(finding.object, finding);
   };
   const scopes = namespaces.length === 0 ? [""] : namespaces.map((name) => `/namespaces/${name}`);
   for (const scope of scopes) await reader.each(`/api/v1${scope}/events`, { fieldSelector: REFUSALS }, found);
-  return [...refused.values()];
+  const findings: Finding[] = [];
+  for (const { object, message, ...owner } of refused.values()) {
+    if (await stillLacksPods(reader, owner)) findings.push({ object, message });
+  }
+  return findings;
+}
+
+const collections: Readonly<Record<string, string>> = {
+  Job: "/apis/batch/v1/namespaces/%/jobs/",
+  ReplicaSet: "/apis/apps/v1/namespaces/%/replicasets/",
+  StatefulSet: "/apis/apps/v1/namespaces/%/statefulsets/",
+  DaemonSet: "/apis/apps/v1/namespaces/%/daemonsets/",
+};
+
+/** Events outlive what they are about. What cannot be read, or is of another kind, may still lack them. */
+async function stillLacksPods(reader: Reader, owner: Omit<Refused, keyof Finding>): Promise<boolean> {
+  const { kind, namespace, name, uid } = owner;
+  const collection = collections[kind]?.replace("%", namespace);
+  const found = collection === undefined ? undefined : await reader.get(collection + name);
+  if (found === undefined) return true;
+  return found !== "absent" && objectOf(found.metadata).uid === uid && lacksPods(found);
 }
 
 interface Known {
@@ -166,12 +189,16 @@ async function readLabels(reader: Reader, namespaces: readonly string[]): Promis
   return labels;
 }
 
-async function examineReapLabels(reader: Reader, namespaces: readonly string[]): Promise<readonly Finding[]> {
+async function examineReapLabels(
+  reader: Reader,
+  namespaces: readonly string[],
+  hasReaper: boolean,
+): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   await reader.each("/api/v1/namespaces", { labelSelector: REAP }, ({ metadata }) => {
     const { name, labels } = objectOf(metadata);
     if (namespaces.length > 0 && !namespaces.includes(String(name))) return;
-    const finding = reapLabelFinding(String(name), String(objectOf(labels)[REAP]));
+    const finding = reapLabelFinding(String(name), String(objectOf(labels)[REAP]), hasReaper);
     if (finding !== undefined) findings.push(finding);
   });
   return findings;

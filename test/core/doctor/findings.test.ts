@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   annotationFindings,
+  lacksPods,
   namespaceFinding,
   podFinding,
   type Registration,
@@ -52,7 +53,8 @@ describe("a pod", () => {
 
   test("is made again by its owner, or by whoever made it", () => {
     const told = (owner?: string) => podFinding(stored(podOf(), owner), undefined, webhooks)?.message;
-    expect(told("Job")).toEndWith(": delete the pod, and its Job creates it again");
+    expect(told("Job")).toEndWith(": its next Job gets it; to have it now, create the Job again");
+    expect(told("DaemonSet")).toEndWith(": delete the pod, and its DaemonSet creates it again");
     expect(told()).toEndWith(": create the pod again");
     const ofDeployment = stored(podOf(), "ReplicaSet");
     ofDeployment.metadata.ownerReferences[0].name = "web-7c9f";
@@ -116,17 +118,28 @@ test.each<[string, Record<string, string>, string[]]>([
 });
 
 test("a namespace's label for the reaper", () => {
-  expect(reapLabelFinding("shop", "true")).toBeUndefined();
-  expect(reapLabelFinding("shop", "yes")?.message).toContain('expected true or false, got "yes"');
+  expect(reapLabelFinding("shop", "true", true)).toBeUndefined();
+  expect(reapLabelFinding("shop", "true", false)?.message).toContain("none is installed");
+  expect(reapLabelFinding("shop", "yes", true)?.message).toContain('expected true or false, got "yes"');
 });
 
 test("an owner whose pods the webhook refuses", () => {
-  const involvedObject = { kind: "Job", namespace: "shop", name: "report" };
+  const involvedObject = { kind: "Job", namespace: "shop", name: "report", uid: "u" };
   const said =
     'Error creating: admission webhook "ebb-webhook.inject.ebb.dev" denied the request: ebb cannot be put into this pod: a: b';
   expect(refusalFinding({ involvedObject, message: said })).toEqual({
+    ...involvedObject,
     object: "Job shop/report",
     message: "the webhook refuses its pods: a: b",
   });
   expect(refusalFinding({ involvedObject, message: "exceeded quota" })).toBeUndefined();
 });
+
+test.each<[string, Loose, boolean]>([
+  ["a Job without a pod", { status: {} }, true],
+  ["a Job that runs", { status: { active: 1 } }, false],
+  ["a Job that is over", { status: { conditions: [{ type: "Failed", status: "True" }] } }, false],
+  ["a ReplicaSet with too few pods", { spec: { replicas: 2 }, status: { replicas: 1 } }, true],
+  ["a ReplicaSet with all of them", { spec: { replicas: 2 }, status: { replicas: 2 } }, false],
+  ["a DaemonSet", { spec: {}, status: { desiredNumberScheduled: 2, currentNumberScheduled: 1 } }, true],
+])("whether an owner lacks pods: %s", (_, owner, lacks) => expect(lacksPods(owner)).toBe(lacks));

@@ -41,6 +41,8 @@ export interface Progress {
 export interface Tried extends Act {
   readonly round: number;
   readonly why: string;
+  /** A right was missing, which may be granted at any moment. */
+  readonly isDenied?: true;
 }
 
 export type Event =
@@ -61,7 +63,7 @@ export type Result =
   /** Accepted, or cut off by the sidecar's own end. */
   | { readonly kind: "taken" }
   /** Not this way: no such command, 404, not allowed, ... */
-  | { readonly kind: "refused"; readonly why: string }
+  | { readonly kind: "refused"; readonly why: string; readonly isDenied?: true }
   /** The API server or the kubelet did not answer, or asked to come back later: so after this many milliseconds at least. */
   | { readonly kind: "unavailable"; readonly why: string; readonly afterMs?: number };
 

@@ -11,6 +11,7 @@ import type {
   Result,
   State,
   Step,
+  Tried,
 } from "./attempt-steps.ts";
 import type { Ending } from "./means.ts";
 import type { Rule } from "./pod-rules.ts";
@@ -88,7 +89,11 @@ function acting(state: In<"acting">, event: Event, policy: AttemptPolicy): Step 
       ];
     }
     case "refused":
-      return look({ ...spend(state, state.acted, result.why), failures: 0, misses: 0 }, policy, answered);
+      return look(
+        { ...spend(state, state.acted, result.why, result.isDenied), failures: 0, misses: 0 },
+        policy,
+        answered,
+      );
     case "unavailable":
       return missed(state, result, { policy, before: answered });
   }
@@ -107,8 +112,9 @@ function missed(
   return rest({ ...state, failures: state.failures + 1, misses, unanswered: state.acted }, policy, before, afterMs);
 }
 
-function spend(progress: Progress, act: Act, why: string): Progress {
-  return { ...progress, tried: [...progress.tried, { ...act, round: progress.round, why }] };
+function spend(progress: Progress, act: Act, why: string, isDenied?: true): Progress {
+  const tried: Tried = { ...act, round: progress.round, why, ...(isDenied && { isDenied }) };
+  return { ...progress, tried: [...progress.tried, tried] };
 }
 
 /** What the watch says is no reason to act, but one to stop. */
@@ -151,7 +157,7 @@ interface Around {
   readonly before: readonly Action[];
 }
 
-/** The first means that was not yet tried in this round; where there is none, another round, or the end. */
+/** The first means that was not yet tried in this round; where there is none, another round, or the end. Of rights alone that are missing the sidecar is not guilty. */
 function next(state: Progress, endings: readonly Ending[], { policy, before }: Around): Step {
   const { tried, round } = state;
   const [ending] = endings;
@@ -166,6 +172,9 @@ function next(state: Progress, endings: readonly Ending[], { policy, before }: A
     return [{ ...only(state), phase: "acting", turn, acted: act }, [...before, { kind: "act", turn, act }, answer]];
   }
   if (round < policy.rounds) return rest({ ...state, round: round + 1 }, policy, before);
+  const denied = tried.at(-1)?.why;
+  if (denied !== undefined && tried.every(({ isDenied }) => isDenied))
+    return over({ kind: "put-off", reason: denied }, before);
   return over({ kind: "gave-up", reason: `${container} does not go, whatever it is told`, tried }, before);
 }
 

@@ -38,6 +38,7 @@ const acted = (turn: number, result: Result): Event => ({ kind: "acted", turn, r
 const changed = (observation: Observation): Event => ({ kind: "changed", observation });
 const taken: Result = { kind: "taken" };
 const refused: Result = { kind: "refused", why: "404" };
+const denied: Result = { kind: "refused", why: "403", isDenied: true };
 const unavailable = (afterMs?: number): Result => ({
   kind: "unavailable",
   why: "503",
@@ -193,6 +194,27 @@ describe("a means that does not work:", () => {
         `disarm answer, ${act(9, "port-forward")}`,
         `disarm answer, ${look(10)}`,
         "disarm answer, end gave-up: proxy does not go, whatever it is told",
+      ],
+    ],
+    [
+      "rights alone are missing: it is put off, because nobody has asked the sidecar",
+      [
+        ...[looked(1, proxy), acted(2, denied), looked(3, proxy), acted(4, denied), looked(5, proxy)],
+        ...[over("rest"), looked(6, proxy), acted(7, denied), looked(8, proxy), acted(9, denied), looked(10, proxy)],
+      ],
+      [
+        look(1),
+        `disarm answer, ${act(2, "exec")}`,
+        `disarm answer, ${look(3)}`,
+        `disarm answer, ${act(4, "port-forward")}`,
+        `disarm answer, ${look(5)}`,
+        "disarm answer, arm rest 8000",
+        look(6),
+        `disarm answer, ${act(7, "exec")}`,
+        `disarm answer, ${look(8)}`,
+        `disarm answer, ${act(9, "port-forward")}`,
+        `disarm answer, ${look(10)}`,
+        "disarm answer, end put-off: 403",
       ],
     ],
     [

@@ -339,16 +339,13 @@ describe("whatever the means", () => {
     expect(log.lines).toMatchObject([{ level: "warn", fields: { means: means.kind } }]);
   });
 
-  test.each(table)(
-    "%s: what a right is missing for may be allowed in a moment, and is tried again",
-    async (_, means) => {
-      await using cluster = withPod();
-      const why =
-        'pods "p" is forbidden: User "x" cannot create resource "pods/exec" in API group "" in the namespace "shop"';
-      cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(403, why));
-      expect((await perform(cluster, means)).result).toEqual({ kind: "unavailable", why: `403 ${why}` });
-    },
-  );
+  test.each(table)("%s: what a right is missing for is told apart: it may be granted in a moment", async (_, means) => {
+    await using cluster = withPod();
+    const why =
+      'pods "p" is forbidden: User "x" cannot create resource "pods/exec" in API group "" in the namespace "shop"';
+    cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(403, why));
+    expect((await perform(cluster, means)).result).toEqual({ kind: "refused", why: `403 ${why}`, isDenied: true });
+  });
 
   test.each(table)("%s: a server that has too much to do is left alone as long as it wants", async (_, means) => {
     await using cluster = withPod();

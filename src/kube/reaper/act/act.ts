@@ -46,11 +46,11 @@ function resultOf(error: unknown): Result {
   const isPlugin = error instanceof Failure && error.exitCode === EXIT.unavailable;
   if (!(error instanceof ApiError || isPlugin)) throw error;
   const why = withoutRequest(error.message);
-  if (isPlugin || isPassing(error) || isConflict(error) || lacksRight(error)) {
+  if (isPlugin || isPassing(error) || isConflict(error)) {
     const afterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
     return { kind: "unavailable", why, ...(afterMs !== undefined && { afterMs }) };
   }
-  return { kind: "refused", why };
+  return { kind: "refused", why, ...(lacksRight(error) && { isDenied: true }) };
 }
 
 /** `GET /path: 403 ...`: the path is told beside it, as the means. */

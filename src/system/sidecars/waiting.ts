@@ -150,5 +150,6 @@ async function waitFor(
   };
   await whenReady(probe, signal, { onNotReady, hearsAll: log.isDebug });
   reasons.delete(probe);
+  if (signal.aborted) return; // the wait is over otherwise, and the last line of the log is written
   log.info({ target, waitedMs: toTenths(performance.now() - start) }, "ready");
 }

@@ -72,6 +72,14 @@ export function describeMissing(missing: readonly Right[]): string {
   return `this reaper's account may not ${missing.map(describeRight).join(", ")}`;
 }
 
+const GRANT = "grant them (ebb manifests reaper ... | kubectl apply --server-side --force-conflicts -f -)";
+
+/** Only the rights of a means can be done without. */
+export function howToMend(missing: readonly Right[]): string {
+  const means = new Set(missing.map((right) => right.means));
+  return means.has(undefined) ? GRANT : `${GRANT}, or leave ${[...means].join(" and ")} out of --means`;
+}
+
 /** Each act begins with a look at the pod. */
 function isToLook({ group, resource, verb }: Right): boolean {
   return group === "" && resource === "pods" && verb === "get";

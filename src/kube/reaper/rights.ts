@@ -1,4 +1,4 @@
-import { describeMissing, describeRight, type Right } from "../../core/reap/rights.ts";
+import { describeMissing, describeRight, howToMend, type Right } from "../../core/reap/rights.ts";
 import type { Log } from "../../system/output/log.ts";
 import { isTrouble } from "../api/api-error.ts";
 import type { ApiClient } from "../api/client.ts";
@@ -85,9 +85,7 @@ export function createRights({ api, needed, log }: RightsContext): Rights {
 
 function tell(missing: readonly Right[], log: Log): void {
   if (missing.length === 0) return log.info({}, "all rights are granted: it goes on");
-  const how =
-    "grant them (ebb manifests reaper ... | kubectl apply --server-side --force-conflicts -f -), or leave what needs them out of --means";
-  log.error({ rights: missing.map(describeRight), how }, "this reaper's account lacks rights");
+  log.error({ rights: missing.map(describeRight), how: howToMend(missing) }, "this reaper's account lacks rights");
 }
 
 function namesOf(rights: readonly Right[]): string {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { until } from "../../harness.ts";
-import { status } from "../../kube/stand-in-api.ts";
+import { refuse } from "../../kube/api-server/api-server.ts";
 import { takes } from "../../time.ts";
 import { type Cluster, nonEmpty, startCluster, startReaper, stuckPod } from "./reaper.ts";
 
@@ -13,18 +13,18 @@ type Answer = NonNullable<Cluster["api"]["answer"]>;
 
 /** What comes in the place of the right answer, at first. */
 const faults: Readonly<Record<string, Answer>> = {
-  "too many requests, and when to come back": () => status(429, "TooManyRequests", "slow down", { "retry-after": "1" }),
-  "an internal error": () => status(500, "InternalError", "etcdserver: leader changed"),
-  unavailable: () => status(503, "ServiceUnavailable", "starting"),
-  "a conflict": () => status(409, "Conflict", "the object has been modified"),
-  "its version has expired": () => status(410, "Expired", "too old resource version"),
+  "too many requests, and when to come back": () => refuse(429, "slow down", { "retry-after": "1" }),
+  "an internal error": () => refuse(500, "etcdserver: leader changed"),
+  unavailable: () => refuse(503, "starting"),
+  "a conflict": () => refuse(409, "the object has been modified"),
+  "its version has expired": () => refuse(410, "too old resource version"),
   "the page of a proxy": () => new Response("<html>\n<h1>Bad\n</html>\n", { headers: { "content-type": "text/html" } }),
   "JSON of another kind": () => Response.json({ kind: "Other" }),
   "a null": () => new Response("null\n"),
   "half an answer": () => broken(),
   "an answer that takes its time": async (request) => {
     await takes(1000);
-    return request.method === "PATCH" ? status(504, "Timeout", "request did not complete in time") : undefined;
+    return request.method === "PATCH" ? refuse(504, "request did not complete in time") : undefined;
   },
 };
 
@@ -52,11 +52,11 @@ function kindOf({ method, url }: Request): string {
 function breakFirst(cluster: Cluster, fault: Answer): ReadonlySet<string> {
   const { answer } = cluster.api;
   const seen = new Set<string>();
-  cluster.api.answer = async (request) => {
+  cluster.api.answer = async (request, url) => {
     const kind = kindOf(request);
     const isFirst = !seen.has(kind);
     seen.add(kind);
-    return (isFirst ? await fault(request) : undefined) ?? (await answer?.(request));
+    return (isFirst ? await fault(request, url) : undefined) ?? (await answer?.(request, url));
   };
   return seen;
 }
@@ -92,8 +92,8 @@ test.concurrent(
   async () => {
     await using cluster = startCluster();
     const { answer } = cluster.api;
-    cluster.api.answer = async (request) => {
-      const own = await answer?.(request);
+    cluster.api.answer = async (request, url) => {
+      const own = await answer?.(request, url);
       return request.method === "PATCH" && own?.ok ? broken() : own;
     };
     const names = ["a", "b", "c"];
@@ -133,7 +133,7 @@ test.concurrent(
     await using reaper = await startReaper(cluster);
     await until("it watches", () => cluster.api.watchers === 2 || undefined, LONG_MS);
     const { answer } = cluster.api;
-    cluster.api.answer = () => status(503, "ServiceUnavailable", "unwell");
+    cluster.api.answer = () => refuse(503, "unwell");
     cluster.put(stuckPod("done"));
     cluster.api.cut(true);
     await until(

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { until } from "../../harness.ts";
-import type { Far } from "../../kube/stand-in-api.ts";
+import type { Far } from "../../kube/api-server/api-server.ts";
 import { type Cluster, end, startCluster, startReaper, stuckPod } from "./reaper.ts";
 
 // A thousand streams, however they end: what they took is given back.
@@ -29,23 +29,27 @@ const failure = Buffer.from('\u0003{"metadata":{},"status":"Failure","message":"
 
 /** Of each pod an exec; where its number divides by five that fails, and a port-forward ends it. */
 function answerStreams(cluster: Cluster, told: string[]): void {
-  cluster.api.stream = (url, far) => {
-    const [, name = "", kind] = /\/pods\/([^/]+)\/(exec|portforward)/.exec(url.pathname) ?? [];
-    const number = Number(name.slice("pod-".length));
-    const isForward = number % 5 === 0;
-    if (isForward && kind === "exec") return far.send(failure);
-    if (isForward) {
+  const nameOf = ({ pathname }: URL) => pathname.split("/").at(-2) as string;
+  const numberOf = (url: URL) => Number(nameOf(url).slice("pod-".length));
+  const tell = (url: URL): void => {
+    told.push(nameOf(url));
+    end(cluster, nameOf(url));
+  };
+  cluster.api.exec = {
+    open(far, url) {
+      if (numberOf(url) % 5 === 0) return far.send(failure);
+      tell(url);
+      ends[numberOf(url) % ends.length]?.(far);
+    },
+  };
+  cluster.api.portforward = {
+    open(far) {
       for (const channel of [0, 1]) far.send(Buffer.of(channel, 0x10, 0x27));
-      far.received = () => {
-        told.push(name);
-        end(cluster, name);
-        far.send(Buffer.from("\u0000HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK"));
-      };
-      return;
-    }
-    told.push(name);
-    end(cluster, name);
-    ends[number % ends.length]?.(far);
+    },
+    message(far, _, url) {
+      tell(url);
+      far.send(Buffer.from("\u0000HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK"));
+    },
   };
 }
 
@@ -96,7 +100,7 @@ test(
         if (path.includes("/events/")) cluster.api.objects.delete(path);
       used.push(usageOf(reaper.started.pid));
     }
-    await until("no stream is open", () => cluster.api.streams === 0 || undefined, 60_000);
+    await until("no stream is open", () => cluster.api.opened === cluster.api.closed || undefined, 60_000);
     expect(told).toHaveLength(WAVE * WAVES);
     expect(new Set(told).size).toBe(WAVE * WAVES);
     const lists = cluster.api.requests.filter((each) => /^GET \S+\/events\?/.test(each));

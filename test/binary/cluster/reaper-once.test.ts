@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ebb, lineOf } from "../../harness.ts";
-import { status } from "../../kube/stand-in-api.ts";
+import { refuse } from "../../kube/api-server/api-server.ts";
 import { once, running, startCluster, stuckPod } from "./reaper.ts";
 
 test("it ends what is stuck, leaves the rest, and says in a table what became of each and why", async () => {
@@ -132,7 +132,7 @@ test("a namespace that is not there is exit 64, by its name", async () => {
 
 test("an API server that refuses is exit 69, in its own words", async () => {
   await using cluster = startCluster();
-  cluster.api.answer = () => status(403, "Forbidden", 'pods is forbidden: User "x" cannot list resource "pods"');
+  cluster.api.answer = () => refuse(403, 'pods is forbidden: User "x" cannot list resource "pods"');
   const { code, stderr } = await once(cluster);
   expect(code).toBe(69);
   expect(stderr).toContain('User "x" cannot list resource "pods"');

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { until } from "../../harness.ts";
-import { podPath, status } from "../../kube/stand-in-api.ts";
+import { podPath, refuse } from "../../kube/api-server/api-server.ts";
 import { type Cluster, nonEmpty, type Reaper, running, startCluster, startReaper, stuckPod } from "./reaper.ts";
 
 const LONG_MS = 60_000;
@@ -104,11 +104,11 @@ test("with --dry-run it says once what it would do, does nothing, and asks for n
 test("a right that is gone for a moment blames no sidecar, and the pod is ended once it is back", async () => {
   await using cluster = startCluster();
   const { answer } = cluster.api;
-  cluster.api.answer = (request) => {
-    const isLook = request.method === "GET" && /\/pods\/[^/]+$/.test(new URL(request.url).pathname);
+  cluster.api.answer = (request, url) => {
+    const isLook = request.method === "GET" && /\/pods\/[^/]+$/.test(url.pathname);
     const message =
       'pods "done" is forbidden: User "x" cannot get resource "pods" in API group "" in the namespace "shop"';
-    return isLook ? status(403, "Forbidden", message) : answer?.(request);
+    return isLook ? refuse(403, message) : answer?.(request, url);
   };
   cluster.put(stuckPod("done"));
   await using reaper = await startReaper(cluster);
@@ -214,7 +214,7 @@ test("/readyz and /healthz: ready once all pods are listed, and well while the A
   await using cluster = startCluster();
   let isWell = false;
   const { answer } = cluster.api;
-  cluster.api.answer = (request) => (isWell ? answer?.(request) : status(503, "ServiceUnavailable", "starting"));
+  cluster.api.answer = (request, url) => (isWell ? answer?.(request, url) : refuse(503, "starting"));
   await using reaper = await startReaper(cluster);
   await until("it asked", () => nonEmpty(cluster.api.requests), LONG_MS);
   expect((await fetch(`${reaper.health}/readyz`)).status).toBe(503);
@@ -246,8 +246,8 @@ test("a right that goes while it runs blames no sidecar either", async () => {
   await using cluster = startCluster();
   const right = "patch pods/ephemeralcontainers";
   const before = cluster.api.answer;
-  cluster.api.answer = (request) =>
-    request.method === "PATCH" && cluster.api.denied.has(right) ? status(403, "Forbidden", "no") : before?.(request);
+  cluster.api.answer = (request, url) =>
+    request.method === "PATCH" && cluster.api.denied.has(right) ? refuse(403, "no") : before?.(request, url);
   await using reaper = await startReaper(cluster);
   await until("it leads", () => nonEmpty(reaper.said("this replica leads")), LONG_MS);
   cluster.api.denied.add(right);

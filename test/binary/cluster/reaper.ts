@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ebb, type LogLine, logOf, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { podPath, type StandInApi, startStandInApi, status } from "../../kube/stand-in-api.ts";
+import { podPath, refuse, type StandInApi, startStandInApi } from "../../kube/api-server/api-server.ts";
 
 /** A cluster whose pods are JSON: a stand-in API server, and a kubelet that does as it is told. */
 export interface Cluster extends AsyncDisposable {
@@ -54,7 +54,7 @@ export function startCluster(): Cluster {
     const pod = cluster.pod(name);
     const operations: Json = await request.json();
     const test = operations.find((each: Json) => each.path === "/metadata/uid");
-    if (test?.value !== pod?.metadata.uid) return status(422, "Invalid", "the request is invalid");
+    if (test?.value !== pod?.metadata.uid) return refuse(422, "the request is invalid");
     const added = operations.find((each: Json) => each.path.startsWith("/spec/ephemeralContainers"));
     const ephemeralContainers = [...(pod.spec.ephemeralContainers ?? []), ...[added.value].flat()];
     cluster.put({ ...pod, spec: { ...pod.spec, ephemeralContainers } });

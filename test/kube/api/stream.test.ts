@@ -6,7 +6,7 @@ import { ApiError } from "../../../src/kube/api/api-error.ts";
 import { createApiClient } from "../../../src/kube/api/client.ts";
 import { podOf, running } from "../../core/reap/stuck-pods.ts";
 import { until } from "../../harness.ts";
-import { type FakeCluster, refuse, startFakeCluster } from "../fake-cluster.ts";
+import { refuse, type StandInApi, startStandInApi } from "../api-server/api-server.ts";
 
 const POD = "/api/v1/namespaces/shop/pods/p";
 const EXEC = `${POD}/exec?container=c&command=x`;
@@ -14,9 +14,9 @@ const EXEC = `${POD}/exec?container=c&command=x`;
 const shown = `${POD}/exec?container=***&command=***`;
 const PROTOCOL = "v5.channel.k8s.io";
 
-function withPod(): FakeCluster {
-  const cluster = startFakeCluster();
-  cluster.pods.set("shop/p", podOf({ containers: { c: running } }));
+function withPod(): StandInApi {
+  const cluster = startStandInApi();
+  cluster.objects.set(POD, podOf({ containers: { c: running } }));
   return cluster;
 }
 
@@ -198,8 +198,8 @@ test("it goes through the proxy that the kubeconfig names", async () => {
   });
   await new Promise<void>((listening) => proxy.listen(0, "127.0.0.1", listening));
   const { port } = proxy.address() as AddressInfo;
-  await using cluster = startFakeCluster({ proxy: `http://user:secret@127.0.0.1:${port}` });
-  cluster.pods.set("shop/p", podOf({ containers: { c: running } }));
+  await using cluster = startStandInApi({ proxy: `http://user:secret@127.0.0.1:${port}` });
+  cluster.objects.set(POD, podOf({ containers: { c: running } }));
   cluster.exec = { open: (far) => far.send(Buffer.from("hello")) };
   const stream = await cluster.api.stream(EXEC, PROTOCOL);
   expect(text(await stream.next())).toBe("hello");
@@ -215,8 +215,8 @@ test("after a 401 the identity is asked for another token", async () => {
     asked += isRefused ? 1 : 0;
     return { headers: { authorization: `Bearer ${asked}` } };
   };
-  await using cluster = startFakeCluster({ identity });
-  cluster.pods.set("shop/p", podOf({ containers: { c: running } }));
+  await using cluster = startStandInApi({ identity });
+  cluster.objects.set(POD, podOf({ containers: { c: running } }));
   cluster.answer = ({ headers }) => (headers.get("authorization") === "Bearer 1" ? undefined : refuse(401, "expired"));
   using stream = await cluster.api.stream(EXEC, PROTOCOL);
   stream.send(Buffer.from("x"));

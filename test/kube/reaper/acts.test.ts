@@ -3,8 +3,8 @@ import type { Result } from "../../../src/core/reap/attempt-steps.ts";
 import type { Means } from "../../../src/core/reap/means.ts";
 import { createActs } from "../../../src/kube/reaper/act/act.ts";
 import { ended, type Json, podOf, running } from "../../core/reap/stuck-pods.ts";
+import { onChannel, refuse, type StandInApi, type StreamEnd, startStandInApi } from "../api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
-import { type FakeCluster, onChannel, refuse, type StreamEnd, startFakeCluster } from "../fake-cluster.ts";
 
 const POD = "/api/v1/namespaces/shop/pods/p";
 const gone = "another one has its name";
@@ -18,9 +18,9 @@ const stuck = (uid = "uid-1", more: Json = {}): Json =>
     ...more,
   });
 
-function withPod(pod: Json = stuck()): FakeCluster {
-  const cluster = startFakeCluster();
-  cluster.pods.set("shop/p", pod);
+function withPod(pod: Json = stuck()): StandInApi {
+  const cluster = startStandInApi();
+  cluster.objects.set(POD, pod);
   return cluster;
 }
 
@@ -29,7 +29,7 @@ interface Done {
   readonly log: ReturnType<typeof collectLog>;
 }
 
-async function perform(cluster: FakeCluster, means: Means, freshMs = 60_000): Promise<Done> {
+async function perform(cluster: StandInApi, means: Means, freshMs = 60_000): Promise<Done> {
   const log = collectLog();
   const gate = async () => void cluster.requests.push("gate");
   const result = await createActs({ api: cluster.api, gate, image: "ebb:1", freshMs, log })(
@@ -121,7 +121,7 @@ describe("exec", () => {
     await using cluster = withPod();
     cluster.exec = {
       open(far) {
-        cluster.pods.set("shop/p", stuck("uid-2"));
+        cluster.objects.set(POD, stuck("uid-2"));
         far.send(status({ status: "Success" }));
       },
     };
@@ -134,7 +134,7 @@ describe("exec", () => {
     await using cluster = withPod();
     cluster.exec = {
       open(far) {
-        cluster.pods.clear();
+        cluster.objects.clear();
         far.close();
       },
     };
@@ -209,7 +209,7 @@ describe("port-forward", () => {
   test("another pod that has the name once the tunnel is open is sent nothing", async () => {
     await using cluster = withPod();
     const end = answers(http("200 OK"));
-    cluster.portforward = { ...end, open: () => void cluster.pods.set("shop/p", stuck("uid-2")) };
+    cluster.portforward = { ...end, open: () => void cluster.objects.set(POD, stuck("uid-2")) };
     expect((await perform(cluster, means)).result).toEqual(refused(gone));
     expect(end.got).toEqual([]);
   });
@@ -234,7 +234,7 @@ describe("port-forward", () => {
     cluster.portforward = {
       open: (far) => void far.send(onChannel(0, port)),
       message(far) {
-        cluster.pods.clear();
+        cluster.objects.clear();
         far.send(http("200 OK"));
       },
     };
@@ -249,8 +249,8 @@ describe("ephemeral", () => {
     args: ["quit", "--sidecar", "envoy"],
     env: [{ name: "A", value: "b" }],
   };
-  const containersOf = (cluster: FakeCluster): readonly Json[] =>
-    (cluster.pods.get("shop/p") as { spec: { ephemeralContainers: readonly Json[] } }).spec.ephemeralContainers;
+  const containersOf = (cluster: StandInApi): readonly Json[] =>
+    (cluster.objects.get(POD) as { spec: { ephemeralContainers: readonly Json[] } }).spec.ephemeralContainers;
 
   test("a container that ends the sidecar is put into the pod", async () => {
     await using cluster = withPod();
@@ -294,7 +294,7 @@ describe("ephemeral", () => {
     await using cluster = withPod(
       stuck("uid-1", { ephemeralContainers, spec: { restartPolicy: "Never", securityContext: { runAsUser: 0 } } }),
     );
-    const pod = cluster.pods.get("shop/p") as { spec: Json };
+    const pod = cluster.objects.get(POD) as { spec: Json };
     pod.spec.ephemeralContainers = [{ name: "debug" }, { name: "ebb-reaper-1" }];
     expect((await perform(cluster, { ...means, env: [] })).result).toEqual(taken);
     expect(containersOf(cluster).map(({ name }) => name)).toEqual(["debug", "ebb-reaper-1", "ebb-reaper-2"]);
@@ -309,11 +309,11 @@ describe("ephemeral", () => {
   ])("%s by then is not changed", async (_, other, result) => {
     await using cluster = withPod();
     cluster.answer = ({ method }) => {
-      if (method === "PATCH") cluster.pods.set("shop/p", other);
+      if (method === "PATCH") cluster.objects.set(POD, other);
       return undefined;
     };
     expect((await perform(cluster, means)).result).toEqual(result);
-    expect(cluster.pods.get("shop/p")).toEqual(other);
+    expect(cluster.objects.get(POD)).toEqual(other);
   });
 });
 
@@ -360,7 +360,7 @@ describe("whatever the means", () => {
   });
 
   test.each(table)("%s: a pod that is not there is refused", async (_, means) => {
-    await using cluster = startFakeCluster();
+    await using cluster = startStandInApi();
     expect((await perform(cluster, means)).result).toEqual(refused('404 pods "p" not found'));
   });
 

@@ -5,8 +5,8 @@ import { watchPods } from "../../../src/kube/reaper/pods.ts";
 import { createGate, throttled } from "../../../src/kube/reaper/throttle.ts";
 import { podOf, running } from "../../core/reap/stuck-pods.ts";
 import { until } from "../../harness.ts";
+import { podPath, refuse, type StandInApi, startStandInApi } from "../api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
-import { podPath, type StandInApi, startStandInApi, status } from "../stand-in-api.ts";
 
 const LONG_MS = 30_000;
 const everything: WatchedPods = { namespaces: [], selector: undefined, resyncMs: 3_600_000 };
@@ -131,7 +131,7 @@ test("an API server that is unwell: it goes on when that is over, and complains 
     const isPods = url.includes("/pods");
     if (!isPods || refused === 3) return undefined;
     refused += 1;
-    return status(503, "ServiceUnavailable", "starting");
+    return refuse(503, "starting");
   };
   await using watched = watch(api);
   await synced(watched);
@@ -147,7 +147,7 @@ test("a server that has too much to do is asked when it says", async () => {
   api.answer = ({ url }) => {
     if (!url.includes("/pods")) return undefined;
     times.push(performance.now());
-    return times.length === 1 ? status(429, "TooManyRequests", "busy", { "retry-after": "2" }) : undefined;
+    return times.length === 1 ? refuse(429, "busy", { "retry-after": "2" }) : undefined;
   };
   await using watched = watch(api);
   await synced(watched);
@@ -205,8 +205,7 @@ test("a namespace's word is known before its pods are, and a change of it tells 
 test("who may not read namespaces is told so once, and goes on with pods", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
-  api.answer = ({ url }) =>
-    url.includes("/api/v1/namespaces?") ? status(403, "Forbidden", "cannot list namespaces") : undefined;
+  api.answer = ({ url }) => (url.includes("/api/v1/namespaces?") ? refuse(403, "cannot list namespaces") : undefined);
   await using watched = watch(api, { resyncMs: 100 });
   await told(watched, "a 1");
   const asked = () => api.requests.filter((each) => each.includes("/api/v1/namespaces?")).length;

@@ -6,8 +6,8 @@ import { createActs } from "../../../src/kube/reaper/act/act.ts";
 import { type Reaping, reap } from "../../../src/kube/reaper/reap.ts";
 import { ended, type Json, podOf, running } from "../../core/reap/stuck-pods.ts";
 import { until } from "../../harness.ts";
+import { onChannel, refuse, type StandInApi, startStandInApi } from "../api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
-import { type FakeCluster, onChannel, refuse, startFakeCluster } from "../fake-cluster.ts";
 
 const PATH = "/api/v1/namespaces/shop/pods/p";
 const success = onChannel(3, JSON.stringify({ status: "Success" }));
@@ -21,14 +21,14 @@ function podWith(envoy: Json, uid = "uid-1", annotations: Json = { "ebb.dev/reap
 }
 
 /** A cluster with that pod, where a command ends Envoy. */
-function arrange(): FakeCluster & { readonly watch: NonNullable<Reaping["follow"]>; readonly watched: () => number } {
-  const cluster = startFakeCluster();
+function arrange(): StandInApi & { readonly watch: NonNullable<Reaping["follow"]>; readonly watched: () => number } {
+  const cluster = startStandInApi();
   const seers = new Set<(pod: KubeObject | undefined) => void>();
-  cluster.pods.set("shop/p", podWith(running));
+  cluster.objects.set(PATH, podWith(running));
   cluster.exec = {
     open(far) {
       const pod = podWith(ended(0));
-      cluster.pods.set("shop/p", pod);
+      cluster.objects.set(PATH, pod);
       far.send(success);
       for (const see of seers) see(pod as unknown as KubeObject);
     },
@@ -48,10 +48,7 @@ interface Told {
   readonly reaping: Reaping;
 }
 
-function reapingOf(
-  cluster: FakeCluster,
-  more: Partial<Reaping> & { readonly means?: readonly MeansKind[] } = {},
-): Told {
+function reapingOf(cluster: StandInApi, more: Partial<Reaping> & { readonly means?: readonly MeansKind[] } = {}): Told {
   const { means = meansKinds, ...rest } = more;
   const log = collectLog();
   const told: string[] = [];
@@ -102,10 +99,10 @@ test("one means after the other, until one works", async () => {
     open(far) {
       for (const channel of [0, 1]) far.send(onChannel(channel, "12"));
     },
-    message(far, bytes) {
+    message(far, bytes, url) {
       expect(Buffer.from(bytes).toString()).toStartWith("\0POST /quitquitquit HTTP/1.1\r\n");
       far.send(onChannel(0, "HTTP/1.1 200 OK\r\n\r\n"));
-      exec.open?.({ ...far, send: () => undefined });
+      exec.open?.({ ...far, send: () => undefined }, url);
     },
   };
   const { told, reaping } = reapingOf(cluster, { follow: cluster.watch });
@@ -150,9 +147,9 @@ test("who may not look is told so in the server's words", async () => {
   expect(cluster.watched()).toBe(0);
 });
 
-test.each<[string, (cluster: FakeCluster) => void]>([
-  ["a pod that is gone", (cluster) => cluster.pods.clear()],
-  ["another pod of that name", (cluster) => cluster.pods.set("shop/p", podWith(running, "uid-2"))],
+test.each<[string, (cluster: StandInApi) => void]>([
+  ["a pod that is gone", (cluster) => cluster.objects.clear()],
+  ["another pod of that name", (cluster) => cluster.objects.set(PATH, podWith(running, "uid-2"))],
 ])("%s is not touched: at the first look, and at the last", async (_, change) => {
   await using cluster = arrange();
   const late = reapingOf(cluster, { follow: cluster.watch, before: async () => change(cluster) });
@@ -165,7 +162,7 @@ test.each<[string, (cluster: FakeCluster) => void]>([
 test("who opts out between look and act is left alone", async () => {
   await using cluster = arrange();
   const before = async (): Promise<void> => {
-    cluster.pods.set("shop/p", podWith(running, "uid-1", { "ebb.dev/reap": "false" }));
+    cluster.objects.set(PATH, podWith(running, "uid-1", { "ebb.dev/reap": "false" }));
   };
   const outcome = await reap(pod, reapingOf(cluster, { follow: cluster.watch, before }).reaping);
   expect(outcome).toEqual({ kind: "left", reason: 'its annotation says ebb.dev/reap: "false"' });

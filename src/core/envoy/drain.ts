@@ -52,6 +52,8 @@ export type Event =
 export type Action =
   | { readonly kind: "ask"; readonly step: Step }
   | { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
+  /** Nothing more is asked. */
+  | { readonly kind: "sit-out" }
   | { readonly kind: "end"; readonly outcome: Outcome };
 
 export interface DrainPolicy {
@@ -151,7 +153,7 @@ function counting(state: In<"counting">, event: Event, policy: DrainPolicy): Nex
   if (isRefusal(event)) return end({ kind: "gone" });
   const failures = state.failures + 1;
   if (failures < MAX_FAILURES) return [{ ...state, failures }, countLater];
-  return [{ phase: "sitting-out" }, []];
+  return [{ phase: "sitting-out" }, [{ kind: "sit-out" }]];
 }
 
 function outOfTime(state: Exclude<State, { phase: "over" }>): Next {

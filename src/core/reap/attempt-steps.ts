@@ -49,6 +49,8 @@ export type Event =
   /** The pod as the API server has it now. */
   | { readonly kind: "looked"; readonly turn: number; readonly observation: Observation }
   | { readonly kind: "look-failed"; readonly turn: number; readonly why: string }
+  /** The right to look at pods is missing: nothing is done blindly. */
+  | { readonly kind: "forbidden"; readonly turn: number; readonly reason: string }
   | { readonly kind: "acted"; readonly turn: number; readonly result: Result }
   /** The watch has seen the pod change. */
   | { readonly kind: "changed"; readonly observation: Observation }

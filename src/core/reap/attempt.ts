@@ -60,6 +60,8 @@ function looking(state: Live, event: Event, policy: AttemptPolicy): Step {
   switch (event.kind) {
     case "looked":
       return judge(state, event.observation, policy);
+    case "forbidden":
+      return over({ kind: "put-off", reason: event.reason }, [{ kind: "disarm", deadline: "answer" }]);
     case "look-failed":
       return rest({ ...state, failures: state.failures + 1 }, policy, [{ kind: "disarm", deadline: "answer" }]);
     case "deadline":

@@ -8,12 +8,15 @@ import type {
   Observation,
   Outcome,
   Result,
+  State,
+  Step,
 } from "../../core/reap/attempt-steps.ts";
 import { observe } from "../../core/reap/observe.ts";
 import type { Known } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
+import { createDeadlines, type Deadlines, runMachine } from "../../system/machine.ts";
 import type { Log } from "../../system/output/log.ts";
-import { createQueue } from "../../system/queue.ts";
+import { createQueue, type Queue } from "../../system/queue.ts";
 import { deadline } from "../../system/timer.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import type { Perform } from "./act/act.ts";
@@ -47,37 +50,26 @@ export interface Pace extends Omit<AttemptPolicy, "chance"> {
 
 const usual: Pace = { beforeMs: 5000, rounds: 3, answerMs: 30_000, rest: { firstMs: 1000, longestMs: 60_000 } };
 
-/** What the loop waits for: what the attempt knows, and what ends it from outside. */
-type Heard =
-  | Event
-  | { readonly kind: "forbidden"; readonly reason: string }
-  | { readonly kind: "bug"; readonly error: unknown };
-
 /** One pod's reaping, from the first look to its outcome: core/reap/attempt.ts decides, and here it is done. */
 export async function reap(pod: PodName, reaping: Reaping): Promise<Outcome> {
-  const heard = createQueue<Heard>();
-  const work = createWork(heard.push);
+  const events = createQueue<Event>();
+  const work = createWork(events);
   const observation = (seen: unknown): Observation =>
     observe(seen, { uid: pod.uid, policy: reaping.policy(), known: reaping.known() });
   const perform = createPerform({ pod, reaping, observation }, work);
   const follow = reaping.follow ?? followByLooking(pod, reaping.api);
   const unfollow = follow(pod.uid, (seen: KubeObject | undefined) =>
-    heard.push({ kind: "changed", observation: observation(seen) }),
+    events.push({ kind: "changed", observation: observation(seen) }),
   );
   const policyNow = (): AttemptPolicy => ({ ...paceOf(reaping), chance: Math.random() });
-  const onAbort = () => heard.push({ kind: "stop" });
+  const onAbort = () => events.push({ kind: "stop" });
   reaping.signal.addEventListener("abort", onAbort, { once: true });
   try {
-    let [state, actions] = begin(policyNow());
-    if (reaping.signal.aborted) [state, actions] = step(state, { kind: "stop" }, policyNow());
-    for (;;) {
-      for (const action of actions) perform(action);
-      if (state.phase === "over") return state.outcome;
-      const event = await heard.next();
-      if (event.kind === "bug") throw event.error;
-      if (event.kind === "forbidden") return { kind: "put-off", reason: event.reason };
-      [state, actions] = step(state, event, policyNow());
-    }
+    const stepNow = (state: State, event: Event) => step(state, event, policyNow());
+    const [first, actions] = begin(policyNow());
+    const beginNow = (): Step => (reaping.signal.aborted ? stepNow(first, { kind: "stop" }) : [first, actions]);
+    const { outcome } = await runMachine<State, Event, Action>({ begin: beginNow, step: stepNow, perform }, events);
+    return outcome;
   } finally {
     reaping.signal.removeEventListener("abort", onAbort);
     unfollow();
@@ -92,39 +84,29 @@ function paceOf({ pace }: Reaping): Pace {
 /** What goes on beside the loop: one look or act, and timers. */
 interface Work extends AsyncDisposable {
   /** What is aborted has nothing to say any more. */
-  start(work: (signal: AbortSignal) => Promise<Heard>): void;
+  start(work: (signal: AbortSignal) => Promise<Event>): void;
   abort(): void;
-  arm(of: Deadline, ms: number): void;
-  disarm(of: Deadline): void;
+  readonly deadlines: Deadlines<Deadline>;
 }
 
-function createWork(hear: (event: Heard) => void): Work {
-  const timers = new Map<Deadline, () => void>();
+function createWork(events: Queue<Event>): Work {
+  const deadlines = createDeadlines<Deadline>((of) => events.push({ kind: "deadline", of }));
   let underWay = new AbortController();
   let settled: Promise<unknown> | undefined;
-  const disarm = (of: Deadline): void => {
-    timers.get(of)?.();
-    timers.delete(of);
-  };
   return {
     start(work) {
       underWay = new AbortController();
       const { signal } = underWay;
-      const tell = (event: Heard) => signal.aborted || hear(event);
-      settled = work(signal).then(tell, (error: unknown) => tell({ kind: "bug", error }));
-    },
-    abort: () => underWay.abort(),
-    arm(of, ms) {
-      disarm(of);
-      timers.set(
-        of,
-        deadline(ms, () => hear({ kind: "deadline", of })),
+      settled = work(signal).then(
+        (event) => signal.aborted || events.push(event),
+        (error: unknown) => signal.aborted || events.fail(error),
       );
     },
-    disarm,
+    abort: () => underWay.abort(),
+    deadlines,
     async [Symbol.asyncDispose]() {
       underWay.abort();
-      for (const of of timers.keys()) disarm(of);
+      deadlines.disarmAll();
       await settled;
     },
   };
@@ -138,18 +120,18 @@ interface Around {
 
 function createPerform({ pod, reaping, observation }: Around, work: Work): (action: Action) => void {
   let reason = "";
-  const look = async (turn: number, signal: AbortSignal): Promise<Heard> => {
+  const look = async (turn: number, signal: AbortSignal): Promise<Event> => {
     const found = await lookAt(pod, reaping.api, signal);
     if (found.kind === "forbidden") {
       await reaping.denied?.(signal);
-      return found;
+      return { ...found, turn };
     }
     if (found.kind === "failed") return { kind: "look-failed", turn, why: found.why };
     const seen = observation(found.pod);
     if (seen.kind === "end") reason = seen.reason;
     return { kind: "looked", turn, observation: seen };
   };
-  const act = async (turn: number, act: Act, signal: AbortSignal): Promise<Heard> => {
+  const act = async (turn: number, act: Act, signal: AbortSignal): Promise<Event> => {
     if (reaping.before)
       await soon(reaping.before(act, reason), { ms: paceOf(reaping).beforeMs, log: reaping.log, signal });
     signal.throwIfAborted();
@@ -174,9 +156,9 @@ function createPerform({ pod, reaping, observation }: Around, work: Work): (acti
       case "abort":
         return work.abort();
       case "arm":
-        return work.arm(action.deadline, action.ms);
+        return work.deadlines.arm(action.deadline, action.ms);
       case "disarm":
-        return work.disarm(action.deadline);
+        return work.deadlines.disarm(action.deadline);
       case "end":
         return;
     }

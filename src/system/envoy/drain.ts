@@ -7,6 +7,7 @@ import {
   describeOutcome,
   type Event,
   fitMinimum,
+  type State,
   type Step,
   step,
 } from "../../core/envoy/drain.ts";
@@ -15,6 +16,7 @@ import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { createHttpClient } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
+import { createDeadlines, type Deadlines, runMachine } from "../machine.ts";
 import type { Log } from "../output/log.ts";
 import { createQueue, type Queue } from "../queue.ts";
 import { locate } from "../sidecars/admin-socket.ts";
@@ -73,23 +75,19 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   onAbort(signal, over.signal, () => queue.push({ kind: "cut" }));
   using admin = connectAdmin(envoy.admin, over.signal);
   const ask = drainSteps({ sidecar: name, envoy, admin, log, onProgress });
-  const deadlines = new Map<Deadline, () => void>();
-  let [state, actions] = begin(policy);
-  for (;;) {
-    for (const action of actions) perform(action, { sidecar: name, ask, queue, deadlines, over: over.signal, log });
-    if (state.phase === "over") break;
-    const before = state.phase;
-    [state, actions] = step(state, await queue.next(), policy);
-    if (state.phase === "sitting-out" && before !== "sitting-out") {
-      log.warn(
-        { sidecar: name, atMostMs: boundMs },
-        "nothing tells what is in flight: the drain takes all of its time",
-      );
-    }
-  }
+  const deadlines = createDeadlines<Deadline>((of) => queue.push({ kind: "deadline", of }));
+  const effects = { sidecar: name, ask, queue, deadlines, boundMs, over: over.signal, log };
+  const { outcome } = await runMachine<State, Event, Action>(
+    {
+      begin: () => begin(policy),
+      step: (state, event) => step(state, event, policy),
+      perform: (action) => perform(action, effects),
+    },
+    queue,
+  );
   over.abort();
-  for (const cancel of deadlines.values()) cancel();
-  const { ok, text } = describeOutcome(state.outcome);
+  deadlines.disarmAll();
+  const { ok, text } = describeOutcome(outcome);
   const tookMs = toTenths(performance.now() - start);
   log[ok || signal.aborted ? "info" : "warn"]({ sidecar: name, outcome: text, tookMs }, "drain");
   return ok;
@@ -98,31 +96,38 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
 interface Effects {
   readonly ask: (step: Step) => Promise<Event>;
   readonly queue: Queue<Event>;
-  /** What cancels them, by their names: the polls of a long drain are one. */
-  readonly deadlines: Map<Deadline, () => void>;
+  readonly deadlines: Deadlines<Deadline>;
+  readonly boundMs: number;
   /** Ends the requests. */
   readonly over: AbortSignal;
   readonly sidecar: Sidecar["name"];
   readonly log: Log;
 }
 
-function perform(action: Action, { sidecar, ask, queue, deadlines, over, log }: Effects): void {
-  if (action.kind === "ask") {
-    const { step } = action;
-    ask(step).then(queue.push, (error: unknown) => {
-      if (over.aborted) return;
-      // a bug: it must not cost the app its end and its exit code
-      log.error({ sidecar, step, reason: error instanceof Error ? error.stack : String(error) }, "draining went wrong");
-      queue.push({ kind: "failed", step, isRefused: false });
-    });
+function perform(action: Action, effects: Effects): void {
+  const { sidecar, deadlines, boundMs, log } = effects;
+  switch (action.kind) {
+    case "ask":
+      return askFor(action.step, effects);
+    case "arm":
+      return deadlines.arm(action.deadline, action.ms);
+    case "sit-out":
+      return log.warn(
+        { sidecar, atMostMs: boundMs },
+        "nothing tells what is in flight: the drain takes all of its time",
+      );
+    case "end":
+      return;
   }
-  if (action.kind === "arm") {
-    const { deadline: of, ms } = action;
-    deadlines.set(
-      of,
-      deadline(ms, () => queue.push({ kind: "deadline", of })),
-    );
-  }
+}
+
+function askFor(step: Step, { sidecar, ask, queue, over, log }: Effects): void {
+  ask(step).then(queue.push, (error: unknown) => {
+    if (over.aborted) return;
+    // a bug: it must not cost the app its end and its exit code
+    log.error({ sidecar, step, reason: error instanceof Error ? error.stack : String(error) }, "draining went wrong");
+    queue.push({ kind: "failed", step, isRefused: false });
+  });
 }
 
 /** Calls once when the signal is aborted, or at once where it is already; no more after `end`. */

@@ -21,18 +21,12 @@ export interface Quit {
 /** What a quit's actions share. */
 export interface Quitting extends Quit {
   readonly options: QuitOptions;
-  readonly queue: Queue<Event | Bug>;
+  readonly queue: Queue<Event>;
   /** Ends what is under way when the quit is over. */
   readonly over: AbortSignal;
   /** What is asked now, and since when. */
   asked: QuitRequest;
   since: number;
-}
-
-/** Something that nobody expected. */
-export interface Bug {
-  readonly kind: "bug";
-  readonly error: unknown;
 }
 
 export async function lifeOf({ sidecar, asked, over }: Quitting): Promise<Life> {

@@ -6,23 +6,17 @@ import {
   type Event,
   type QuitMachinePolicy,
   type Result,
+  type State,
   step,
 } from "../../core/sidecars/quitting.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { RequestFailed } from "../http/request-failed.ts";
+import { runMachine } from "../machine.ts";
 import { createQueue } from "../queue.ts";
 import { deadline, leftUntil } from "../timer.ts";
 import { locate } from "./admin-socket.ts";
 import { askServer, headersOf } from "./quit-request.ts";
-import {
-  type Bug,
-  lifeOf,
-  type Quit,
-  type QuitOptions,
-  type QuitReport,
-  type Quitting,
-  watchItGo,
-} from "./quit-watch.ts";
+import { lifeOf, type Quit, type QuitOptions, type QuitReport, type Quitting, watchItGo } from "./quit-watch.ts";
 
 /**
  * Tells all sidecars to quit, at the same time, and watches that they go; before that what is asked before them (`+`), until it was
@@ -118,23 +112,23 @@ async function quitOne(one: Quit, options: QuitOptions): Promise<Told> {
   const { sidecar, quit } = one;
   const start = performance.now();
   const controller = new AbortController();
-  const queue = createQueue<Event | Bug>();
+  const queue = createQueue<Event>();
   const quitting: Quitting = { ...one, options, queue, over: controller.signal, asked: quit, since: start };
   const policy = policyOf(one, options);
   const askedMs = () => performance.now() - quitting.since;
   const cancelBound = deadline(options.timeoutMs, () => queue.push({ kind: "bound", askedMs: askedMs() }));
   const cancelHalf = deadline(options.timeoutMs / 2, () => queue.push({ kind: "half" }));
   try {
-    let [state, actions] = begin();
-    for (;;) {
-      for (const action of actions) perform(action, quitting);
-      if (state.phase === "over") break;
-      const event = await queue.next();
-      if (event.kind === "bug") throw event.error;
-      [state, actions] = step(state, event, policy);
-      one.onHeard?.();
-    }
-    return toldOf(state.result, { sidecar: sidecar.name, request: describeQuit(quitting.asked), tookMs: since(start) });
+    const machine = {
+      begin,
+      step(state: State, event: Event) {
+        one.onHeard?.();
+        return step(state, event, policy);
+      },
+      perform: (action: Action) => perform(action, quitting),
+    };
+    const { result } = await runMachine(machine, queue);
+    return toldOf(result, { sidecar: sidecar.name, request: describeQuit(quitting.asked), tookMs: since(start) });
   } finally {
     cancelBound();
     cancelHalf();
@@ -176,11 +170,11 @@ function perform(action: Action, quitting: Quitting): void {
   }
 }
 
-/** What comes of it is an event, also where it is a bug. */
+/** What comes of it is an event; a bug ends the quit. */
 function follow({ queue, over }: Quitting, act: () => Promise<Event | undefined>): void {
   act().then(
     (event) => event !== undefined && queue.push(event),
-    (error: unknown) => over.aborted || queue.push({ kind: "bug", error }),
+    (error: unknown) => over.aborted || queue.fail(error),
   );
 }
 

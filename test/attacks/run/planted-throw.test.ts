@@ -11,14 +11,14 @@ const app = ["/bin/sh", "-c", 'trap "exit 7" TERM; echo ready; while kill -0 $PP
 
 /** What draining and quitting run through: the sidecar is told to quit all the same. */
 const plants: readonly string[] = [
-  "commands/run.ts drain throw",
+  "system/run/perform.ts drain throw",
   "system/run/drain.ts drainSidecars throw",
   "system/run/drain.ts drainKnown throw",
   "system/envoy/drain.ts drainAll later",
   "system/envoy/drain-steps.ts command reject",
   "core/envoy/drain.ts step throw",
-  "commands/run.ts forward throw",
-  "commands/run.ts quit throw",
+  "system/run/perform.ts forward throw",
+  "system/run/perform.ts quit throw",
   "core/run/supervision.ts step throw",
   "core/run/supervision.ts endDrain throw",
   "core/run/supervision.ts leave throw",

@@ -198,7 +198,7 @@ describe("counts that fail:", () => {
     [
       "five in a row: the time is sat out",
       [...toCount, ...four, failed("count"), at("poll"), at("last look"), at("bound")],
-      [...toldToCount, ...toldFour, "", "", "", "end not counted"],
+      [...toldToCount, ...toldFour, "sit-out", "", "", "end not counted"],
     ],
     [
       "four, then one that succeeds, then four",
@@ -213,7 +213,7 @@ describe("counts that fail:", () => {
     [
       "a late one, when the time is sat out",
       [...toCount, ...four, failed("count"), counted(0)],
-      [...toldToCount, ...toldFour, "", ""],
+      [...toldToCount, ...toldFour, "sit-out", ""],
     ],
   ]);
 });

@@ -1,0 +1,187 @@
+import { EXIT, Failure } from "../../core/run/exit.ts";
+import { SIG, type SignalNumber, signalName, suspends } from "../../core/run/signal.ts";
+import type { Action } from "../../core/run/supervision-steps.ts";
+import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import { writeTerminationLog } from "../output/termination-log.ts";
+import { type Child, spawn } from "../process/child.ts";
+import { resumeChild } from "../process/job-control.ts";
+import { giveMemoryBack } from "../process/memory.ts";
+import { native } from "../process/native.ts";
+import { logBug, orSaid, surviveErrors } from "../process/unexpected.ts";
+import { rehearseQuit } from "../sidecars/quit-rehearsal.ts";
+import { startWait } from "../sidecars/waiting.ts";
+import { drainSidecars, takeDrainBack, takeHiddenDrainsBack } from "./drain.ts";
+import { quitPlainly, quitSidecars } from "./quit.ts";
+import { endGroup, killAll, send, watchGroup } from "./remains.ts";
+import type { Run } from "./run.ts";
+import { waitedFor } from "./sidecars.ts";
+
+/** Once there is a command, an error that nobody expects costs neither its exit code nor what is still to be done. */
+export function attempt(run: Run, action: Action): void {
+  if (run.child === undefined && action.kind !== "quit") return perform(run, action);
+  if (attemptTo(action.kind, run, () => perform(run, action))) return;
+  if (action.kind === "drain") run.queue.push({ kind: "drained" });
+  if (action.kind === "quit") quitRest(run);
+  if (action.kind === "forward" && run.child !== undefined) native.kill(receiverOf(run, run.child), action.signal);
+}
+
+/** Whether it went well. */
+export function attemptTo(what: string, run: Run, act: () => void): boolean {
+  try {
+    act();
+    return true;
+  } catch (error) {
+    logBug(run.log, error, `it could not ${what}`);
+    return false;
+  }
+}
+
+function perform(run: Run, action: Action): void {
+  switch (action.kind) {
+    case "wait":
+      return wait(run);
+    case "stop-waiting":
+      return run.stopWaiting.abort();
+    case "give-up-waiting":
+      return giveUpWaiting(run, action.start);
+    case "start":
+      return start(run);
+    case "drain":
+      return drain(run);
+    case "cut-drain":
+      return run.cutDrain.abort();
+    case "forward":
+      return forward(run, action.signal);
+    case "drop":
+      return run.drop(action.signal);
+    case "end-group":
+      return end(run, run.child as Child, action.watch);
+    case "kill-all":
+      run.killing = orSaid(() => killAll(run, run.child as Child), run.log, "the command's rest could not be killed");
+      return;
+    case "arm":
+      return run.deadlines.arm(action.deadline, action.ms);
+    case "disarm":
+      return run.deadlines.disarm(action.deadline);
+    case "stay":
+      return run.log.info({ reason: action.reason }, "the sidecars are not quit");
+    case "quit":
+      return quit(run);
+    case "exit":
+      return;
+  }
+}
+
+function wait(run: Run): void {
+  const { settings, env, log, queue } = run;
+  const { signal } = run.stopWaiting;
+  const onNotReady = (sidecar: Sidecar, reason: string) => takeDrainBack(run, sidecar, reason);
+  run.wait = startWait({ settings, targets: [], lookMs: settings.detect, env, log, signal, onNotReady });
+  run.wait.done.then(
+    () => {
+      run.isReady = true;
+      queue.push({ kind: "ready" });
+    },
+    (error: unknown) => {
+      if (signal.aborted) return;
+      logBug(run.log, error, "the wait failed");
+      queue.push({ kind: "wait-failed", exitCode: EXIT.bug });
+    },
+  );
+}
+
+function giveUpWaiting(run: Run, isStarting: boolean): void {
+  const reason = run.wait?.failure() ?? "";
+  if (isStarting) run.log.warn({ reason }, "starting all the same");
+  else fail(run, reason);
+}
+
+function start(run: Run): void {
+  run.since.run = performance.now();
+  try {
+    run.child = spawn(run.command, mustLeadGroup(run));
+    leaveFolder(run);
+    const { pid } = run.child;
+    run.queue.push({ kind: "started", pid });
+    surviveErrors((error) => logBug(run.log, error, "an error that nobody has caught"));
+    giveMemoryBack();
+    run.log.info({ pid, command: run.command.words[0] }, "started");
+    takeHiddenDrainsBack(run);
+    setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
+  } catch (error) {
+    if (run.child !== undefined) return logBug(run.log, error, "the start went wrong");
+    if (!(error instanceof Failure)) throw error;
+    run.queue.push({ kind: "start-failed", exitCode: error.exitCode });
+    fail(run, error.message);
+  }
+}
+
+/** So that no volume is busy for ebb's sake; it stays where it may have to open a file that is named from there. */
+function leaveFolder({ settings, env }: Run): void {
+  for (const path of [settings.terminationLog, settings.podAnnotations, env.NODE_EXTRA_CA_CERTS]) {
+    if (path !== undefined && path !== "" && path[0] !== "/") return;
+  }
+  native.leaveFolder();
+}
+
+/** After the child's first instructions, which have the processor to themselves. */
+const REHEARSAL_AFTER_MS = 5;
+
+/** While the child runs nobody waits for ebb. */
+function rehearse(run: Run): void {
+  const sidecar = waitedFor(run, "quit")?.find(({ quits }) => quits.length > 0);
+  if (sidecar === undefined || run.exit !== undefined || run.settings.quitOn === "never") return;
+  rehearseQuit(sidecar.name).catch((error: unknown) => logBug(run.log, error, "the quit's rehearsal failed"));
+}
+
+/** Where ebb does more than to pass on what the terminal sends, that must not reach the child without ebb. */
+function mustLeadGroup({ settings, leaving }: Run): boolean {
+  return settings.group || settings.signal.length > 0 || leaving.drainMs > 0 || leaving.graceMs !== undefined;
+}
+
+/** Says why ebb failed, also where `kubectl describe pod` shows it. */
+function fail(run: Run, reason: string): void {
+  run.log.error({}, reason);
+  writeTerminationLog(run.settings.terminationLog, reason);
+}
+
+function drain(run: Run): void {
+  run.since.drain = performance.now();
+  const done = () => {
+    run.since.drained = performance.now();
+    run.queue.push({ kind: "drained" });
+  };
+  run.draining = orSaid(() => drainSidecars(run), run.log, "the drain failed").then(done);
+}
+
+function forward(run: Run, signal: SignalNumber): void {
+  const child = run.child as Child;
+  run.log.debug({ signal: signalName(signal), pid: child.pid }, "forwarded");
+  if (signal === SIG.CONT && child.terminal >= 0 && !child.sharesGroup && run.exit === undefined)
+    return resumeChild(child);
+  if (suspends(signal)) child.isToStop = true;
+  else if (signal === SIG.CONT) child.isToStop = false; // both may have been read at once
+  send(run.log, receiverOf(run, child), signal);
+}
+
+function receiverOf({ settings }: Run, { pid }: Child): number {
+  return settings.group ? -pid : pid;
+}
+
+function end(run: Run, child: Child, watch: boolean): void {
+  endGroup(run.log, child, watch);
+  if (watch) watchGroup(run, child, () => run.queue.push({ kind: "group-gone" }));
+}
+
+function quit(run: Run): void {
+  run.since.quit = performance.now();
+  const done = () => run.queue.push({ kind: "quit-done" });
+  const rest = (isWhole?: boolean) => (isWhole === true ? done() : quitRest(run));
+  orSaid(() => quitSidecars(run), run.log, "the quits failed").then(rest, rest);
+}
+
+/** Where a bug in ebb keeps a quit from being asked, it is asked once, plainly. */
+function quitRest(run: Run): void {
+  const done = () => run.queue.push({ kind: "quit-done" });
+  orSaid(() => quitPlainly(run), run.log, "the plain quits failed").then(done, done);
+}

@@ -101,7 +101,7 @@ async function startRealEnvoy(upstream: Upstream): Promise<Proxy> {
 
 async function startStandIn(upstream: Upstream): Promise<Proxy> {
   console.log(`${envoyMissing}; instead, a small HTTP server stands in for it.`);
-  const words = [`${import.meta.dirname}/fixtures/stand-in.ts`, `${upstream.port}`];
+  const words = [`${import.meta.dirname}/stand-in/demo-envoy.ts`, `${upstream.port}`];
   const server = Bun.spawn([process.execPath, ...words], { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
   const stop = async () => {
     server.kill("SIGKILL");

@@ -17,6 +17,7 @@ import {
   imageFolder,
   startContainer,
 } from "./podman.ts";
+import { startSidecar } from "./sidecar.ts";
 
 setDefaultTimeout(60_000);
 
@@ -194,11 +195,6 @@ async function startPod(image: string): Promise<Container> {
   const pod = startContainer(image, ["sleep", "2m"]);
   await pod.pid();
   return pod;
-}
-
-function startSidecar(pod: Container): Container {
-  const mounts = [`${join(import.meta.dirname, "sidecar.ts")}:/sidecar.ts:ro`];
-  return startContainer(nodeImage, ["node", "/sidecar.ts"], { beside: pod, mounts });
 }
 
 /** Each once: how often a sidecar is found not ready is a matter of time. */

@@ -6,6 +6,7 @@ import { buildImages, nodeImage, obstacle } from "./images.ts";
 import { limitFlags, limitsObstacle, limitsOf } from "./limits.ts";
 import { type ContainerSpec, podNamed, securityFlags } from "./manifest.ts";
 import { type Container, imageFolder, startContainer } from "./podman.ts";
+import { startSidecar } from "./sidecar.ts";
 
 setDefaultTimeout(120_000); // a tenth of a processor, on a machine that may be busy
 
@@ -131,11 +132,6 @@ describe.skipIf(lacking !== undefined)("the pod of the README that is locked dow
     expect((await sidecar.ended).code).toBe(0);
   });
 });
-
-function startSidecar(network: Container): Container {
-  const mounts = [`${join(import.meta.dirname, "sidecar.ts")}:/sidecar.ts:ro`];
-  return startContainer(nodeImage, ["node", "/sidecar.ts"], { beside: network, mounts });
-}
 
 /** What the kernel forbids a process: NoNewPrivs 1, and Seccomp 2 where a filter is in force (proc(5)). */
 function confinementOf(pid: number): Readonly<Record<string, number>> {

@@ -4,7 +4,6 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { mountCertificate, nonEmpty, said, startWebhook } from "../binary/cluster/webhook.ts";
 import { startAtTerminal } from "../binary/run/at-terminal.ts";
-import { startFakeEnvoy } from "../binary/sidecars/fake-envoy.ts";
 import {
   canUnshare,
   childPath,
@@ -18,6 +17,7 @@ import {
   temporaryFolder,
   until,
 } from "../harness.ts";
+import { startEnvoy } from "../stand-in/envoy.ts";
 import { profile, writeFilter } from "./filter.ts";
 
 setDefaultTimeout(60_000);
@@ -45,7 +45,7 @@ describe("with the system calls of build/seccomp.json and no other,", () => {
   });
 
   test("run drains before the command's end, and quits then", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     const drain = ["--sidecar", "envoy", "--admin", envoy.url, "--drain", "20s", "--min-drain", "10ms"];
     await using started = startEbb(["run", ...drain, "--", ...sleeper, "1m"], { through: strict });
     await until("the command has started", () => started.stderr().includes("ebb: started"));
@@ -98,7 +98,7 @@ describe("with the system calls of build/seccomp.json and no other,", () => {
   });
 
   test("drain, quit and request reach a sidecar, by TCP and by its socket", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     const admin = ["--sidecar", "envoy", "--admin", envoy.url];
     expect((await confined(["request", "--admin", envoy.url, "/stats"])).code).toBe(0);
     expect((await confined(["drain", ...admin, "--min-drain", "10ms"])).code).toBe(0);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { resolve } from "node:path";
-import { startFakeEnvoy } from "../../binary/sidecars/fake-envoy.ts";
 import { childPath, fakeSidecar, inParallel, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { startEnvoy } from "../../stand-in/envoy.ts";
 import { within } from "../../time.ts";
 
 const source = process.env.EBB_SOURCE ?? resolve(import.meta.dirname, "../../../src");
@@ -54,7 +54,7 @@ const HANG_MS = 30_000;
 async function runWith(plant: string) {
   using folder = temporaryFolder();
   const when = `${folder.path}/now`;
-  await using envoy = await startFakeEnvoy();
+  await using envoy = await startEnvoy();
   const flags = ["--admin", envoy.url, "--drain", "2s", "--min-drain", "10ms", "--quit-timeout", "1s"];
   const through = [process.execPath, "--preload", resolve(import.meta.dirname, "plant.ts")];
   await using started = startEbb(["run", ...flags, "--", ...app], {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { endWithPeak } from "../../binary/sidecars/peak.ts";
-import { pour, startRawServer } from "../../binary/sidecars/raw-server.ts";
 import { startEbb } from "../../harness.ts";
+import { pour, startRawServer } from "../../stand-in/raw-server.ts";
 
 const MIB = 1024 * 1024;
 const chunk = "x".repeat(MIB);

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
-import { pour } from "../../binary/sidecars/raw-server.ts";
 import { ebb, startEbb, until } from "../../harness.ts";
+import { pour } from "../../stand-in/raw-server.ts";
 
 const pem = join(import.meta.dirname, "../../fixtures/localhost.pem");
 const env = { NODE_EXTRA_CA_CERTS: pem };

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { type Answers, cluster, startGreatEnvoy, usedListeners } from "../../binary/sidecars/great-envoy.ts";
 import { endWithPeak } from "../../binary/sidecars/peak.ts";
 import { lineOf, startEbb } from "../../harness.ts";
+import { startEnvoy } from "../../stand-in/envoy.ts";
+import { answersOf, cluster, type Many, usedListeners } from "../../stand-in/many-clusters.ts";
 
 const MIB = 1024 * 1024;
 
@@ -17,12 +18,12 @@ function* clusters(bytes: number): Generator<string> {
 }
 
 /** Drains beside that Envoy; how it ended, and how much memory it had at most. */
-function drain(answers: Answers, drainFor = "30s") {
+function drain(answers: Many, drainFor = "30s") {
   return run(["drain", "--min-drain", "0s", "--drain", drainFor], answers);
 }
 
-async function run(words: readonly string[], answers: Answers) {
-  await using envoy = await startGreatEnvoy(answers);
+async function run(words: readonly string[], answers: Many) {
+  await using envoy = await startEnvoy(answersOf(answers));
   await using ebb = startEbb([...words, "--sidecar", "istio", "--admin", envoy.url]);
   return await endWithPeak(ebb);
 }

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { canHaveNetwork, ebbBeside, type InNetwork } from "../../binary/sidecars/own-network.ts";
 import { describeAgainstEnvoy } from "../../envoy/against-envoy.ts";
-import type { Port } from "../../fixtures/sidecars.ts";
 import { childPath, inParallel, temporaryFolder } from "../../harness.ts";
+import type { Port } from "../../stand-in/sidecars.ts";
 import { ebbBesidePods, type PodEnvoy } from "./two-pods.ts";
 
 const app = ["--", childPath(), "exit", "5"];

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { startRawServer } from "../../binary/sidecars/raw-server.ts";
 import { childPath, lineOf, startEbb } from "../../harness.ts";
+import { startRawServer } from "../../stand-in/raw-server.ts";
 
 const SLOW_MS = 5500;
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";

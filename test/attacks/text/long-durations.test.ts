@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { startRawServer } from "../../binary/sidecars/raw-server.ts";
 import { ebb } from "../../harness.ts";
+import { startRawServer } from "../../stand-in/raw-server.ts";
 
 /** 25 days: more milliseconds than a timer takes. */
 const LONG = "600h";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { imageFlags, once, startCluster, stuckPod } from "../../binary/cluster/reaper.ts";
-import { startFakeAdmin } from "../../binary/sidecars/fake-admin.ts";
 import { type Ended, ebb, ebbPath, inParallel, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { startEnvoy } from "../../stand-in/envoy.ts";
 
 const CANARY = "c4nary";
 const basic = Buffer.from(`me:${CANARY}`).toString("base64");
@@ -52,10 +52,8 @@ const calls: readonly (readonly string[])[] = [
 
 describe("no command shows a secret that it was given rightly,", () => {
   test("with a server that answers", async () => {
-    await using admin = await startFakeAdmin();
-    admin.instead["/ready"] = (response) => {
-      response.writeHead(302, { location: `http://me:${CANARY}@elsewhere/?token=${CANARY}` }).end();
-    };
+    await using admin = await startEnvoy();
+    admin.answers["/ready"] = { status: 302, location: `http://me:${CANARY}@elsewhere/?token=${CANARY}` };
     const env = { ...planted(admin.port), EBB_READY_PATH: "/ready" };
     const all = await inParallel(calls, (args) => ebb(args, { env }));
     expectAllHidden(all);

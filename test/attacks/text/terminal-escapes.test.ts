@@ -3,8 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { once, startCluster, stuckPod } from "../../binary/cluster/reaper.ts";
 import { startAtTerminal } from "../../binary/run/at-terminal.ts";
-import { startFakeAdmin } from "../../binary/sidecars/fake-admin.ts";
 import { childPath, ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { startEnvoy } from "../../stand-in/envoy.ts";
+import { listenersOf } from "../../stand-in/envoy-answers.ts";
 
 /** Sets a title, turns red, goes up a line, rings; C1 and DEL; turns text around, hides it; begins a line of ebb's own. */
 const hostile = "\x1b]0;owned\x07\x1b[31m\x1b[1A\x9b31m\x7f\u202ecod\u2066\u200b\u2028\rfaked\nebb: faked";
@@ -26,8 +27,8 @@ const inJson = JSON.stringify(hostile).slice(1, -1).split("\\u001b")[1] as strin
 
 describe("what a proxy answers is shown, and does nothing:", () => {
   test.each(["json", "text"])("in the log, as %s", async (format) => {
-    await using admin = await startFakeAdmin();
-    admin.instead["/ready"] = (response) => response.writeHead(503).end(`no ${hostile}`);
+    await using admin = await startEnvoy();
+    admin.answers["/ready"] = { status: 503, body: `no ${hostile}` };
     const flags = ["--log-format", format, "--log-level", "debug", "--wait-timeout", "300ms"];
     const { stderr } = await ebb(["wait", "--sidecar", "envoy", "--admin", admin.url, ...flags]);
     expect(stderr).toContain("HTTP 503");
@@ -35,11 +36,9 @@ describe("what a proxy answers is shown, and does nothing:", () => {
   });
 
   test("in status, for people and as JSON, once and watching", async () => {
-    await using admin = await startFakeAdmin();
+    await using admin = await startEnvoy();
     admin.state = `LIVE${hostile}`;
-    const address = { socket_address: { address: hostile, port_value: 80 } };
-    const listeners = { listener_statuses: [{ name: hostile, local_address: address }] };
-    admin.instead["/listeners"] = (response) => response.end(JSON.stringify(listeners));
+    admin.answers["/listeners"] = { body: listenersOf(hostile, hostile) };
     const args = ["status", "--sidecar", "envoy", "--admin", admin.url];
     const text = await ebb(args);
     expect(text.stdout).toContain("owned");
@@ -52,7 +51,7 @@ describe("what a proxy answers is shown, and does nothing:", () => {
   });
 
   test("in the live view at a terminal", async () => {
-    await using admin = await startFakeAdmin();
+    await using admin = await startEnvoy();
     admin.state = `LIVE${hostile}`;
     await using terminal = startAtTerminal(ebbPath, "status", "--watch", "--sidecar", "envoy", "--admin", admin.url);
     await terminal.shows("owned");
@@ -62,9 +61,9 @@ describe("what a proxy answers is shown, and does nothing:", () => {
   });
 
   test("as a redirect, as a status", async () => {
-    await using admin = await startFakeAdmin();
+    await using admin = await startEnvoy();
     const location = Buffer.from("http://x/\x9b31m\x7f").toString("latin1").replace("\x7f", "");
-    admin.instead["/a"] = (response) => response.writeHead(302, "go\x9b31m", { location }).end();
+    admin.answers["/a"] = { status: 302, reason: "go\x9b31m", location };
     const { stderr } = await ebb(["request", `${admin.url}/a`]);
     expect(stderr).toContain("not followed");
     expectTame(stderr);
@@ -73,14 +72,14 @@ describe("what a proxy answers is shown, and does nothing:", () => {
 
 describe("a body that was asked for", () => {
   test("is itself in a pipe", async () => {
-    await using admin = await startFakeAdmin();
-    admin.instead["/a"] = (response) => response.end(hostile);
+    await using admin = await startEnvoy();
+    admin.answers["/a"] = { body: hostile };
     expect((await ebb(["request", `${admin.url}/a`])).stdout).toBe(hostile);
   });
 
   test("does nothing at a terminal", async () => {
-    await using admin = await startFakeAdmin();
-    admin.instead["/a"] = (response) => response.end(`${hostile}\nend`);
+    await using admin = await startEnvoy();
+    admin.answers["/a"] = { body: `${hostile}\nend` };
     await using terminal = startAtTerminal(ebbPath, "request", `${admin.url}/a`);
     await terminal.shows("end");
     expect(terminal.screen()).toContain("\\u001b[31m");

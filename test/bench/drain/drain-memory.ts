@@ -1,6 +1,7 @@
-import { type Answers, cluster, startGreatEnvoy, usedListeners } from "../../binary/sidecars/great-envoy.ts";
 import { endWithPeak } from "../../binary/sidecars/peak.ts";
 import { startEbb } from "../../harness.ts";
+import { startEnvoy } from "../../stand-in/envoy.ts";
+import { answersOf, cluster, type Many, usedListeners } from "../../stand-in/many-clusters.ts";
 import { ebb } from "../candidates.ts";
 import type { Figure } from "../figure.ts";
 import { median } from "../statistics.ts";
@@ -26,7 +27,7 @@ export const drainMemory: Figure = {
   },
 };
 
-const envoys: Readonly<Record<string, (size: number) => Answers>> = {
+const envoys: Readonly<Record<string, (size: number) => Many>> = {
   "used listeners (/stats)": (size) => ({ stats: () => usedListeners(size), clusters: () => clustersOf(0) }),
   "clusters (/clusters), no statistics": (size) => ({ clusters: () => clustersOf(size) }),
 };
@@ -38,8 +39,8 @@ function* clustersOf(size: number): Generator<string> {
 }
 
 /** In megabytes, the median of some drains that count until their time is over. */
-async function peakBeside(path: string, answers: Answers, times: number): Promise<number> {
-  await using envoy = await startGreatEnvoy(answers);
+async function peakBeside(path: string, answers: Many, times: number): Promise<number> {
+  await using envoy = await startEnvoy(answersOf(answers));
   const flags = ["--sidecar", "istio", "--admin", envoy.url, "--min-drain", "0s", "--drain", "4s"];
   const peaks: number[] = [];
   for (let time = 0; time < times; time += 1) {

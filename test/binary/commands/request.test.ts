@@ -4,9 +4,9 @@ import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { pour, startRawServer } from "../../stand-in/raw-server.ts";
 import { settled } from "../../time.ts";
 import { canHaveNetwork, ebbBeside } from "../sidecars/own-network.ts";
-import { pour, startRawServer } from "../sidecars/raw-server.ts";
 
 const ok = (body: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
@@ -136,7 +136,7 @@ describe("ebb request finds where the admin interface is", () => {
     });
 
     test.skipIf(Bun.which("ip") === null)("on localhost, though there is no IPv4", async () => {
-      const program = join(import.meta.dirname, "../../fixtures/sidecars.ts");
+      const program = join(import.meta.dirname, "../../stand-in/sidecars.ts");
       const sidecars = JSON.stringify([{ port: 15000, host: "::1" }]);
       const script = 'ip link set lo up && ip addr del 127.0.0.1/8 dev lo; "$0" "$1" "$2" & shift 2; exec "$@"';
       const start = ["sh", "-c", script, process.execPath, program, sidecars];

@@ -1,17 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import type { Snapshot } from "../../../src/core/status/snapshot.ts";
 import { catches, ebb, ebbPath, startEbb, until } from "../../harness.ts";
-import { startFakeAdmin } from "../sidecars/fake-admin.ts";
+import { startEnvoy } from "../../stand-in/envoy.ts";
+import { serving } from "../../stand-in/envoy-answers.ts";
 
 describe("ebb status --watch, not at a terminal", () => {
   test("says each change once, in a line of its own", async () => {
-    await using admin = await startFakeAdmin();
+    await using admin = await startEnvoy();
     await using started = startEbb(["status", "--watch", "--admin", admin.url]);
     await until("the first snapshot", () => started.stdout().includes("envoy state: LIVE\n"));
     admin.state = "DRAINING";
-    admin.requestsInFlight = 3;
+    admin.stats = serving(3);
     await until("the change", () => started.stdout().includes("envoy state: LIVE -> DRAINING\n"));
-    admin.requestsInFlight = 0;
+    admin.stats = serving(0);
     await until("the next", () => /still in flight -> nothing in flight$/m.test(started.stdout()));
     const about = started
       .stdout()
@@ -27,7 +28,7 @@ describe("ebb status --watch, not at a terminal", () => {
   });
 
   test("--json is a snapshot a line", async () => {
-    await using admin = await startFakeAdmin();
+    await using admin = await startEnvoy();
     await using started = startEbb(["status", "--watch", "--json", "--admin", admin.url]);
     const lines = await until("two snapshots", () => {
       const complete = started.stdout().split("\n").slice(0, -1);
@@ -42,7 +43,7 @@ describe("ebb status --watch, not at a terminal", () => {
   });
 
   test("keeps its connections, so that watching leaves no trail of closed ones", async () => {
-    await using admin = await startFakeAdmin();
+    await using admin = await startEnvoy();
     await using started = startEbb(["status", "--watch", "--json", "--admin", admin.url]);
     await until("three snapshots", () => admin.requests.filter((path) => path === "GET /server_info").length >= 3);
     const ended = await ebb(["status", "--json", "--admin", admin.url]);
@@ -54,7 +55,7 @@ describe("ebb status --watch, not at a terminal", () => {
   });
 
   test("ends when nobody reads any more", async () => {
-    await using admin = await startFakeAdmin();
+    await using admin = await startEnvoy();
     const through = ["bash", "-o", "pipefail", "-c", '"$0" "$@" | head -n 1'];
     const ended = await ebb(["status", "--watch", "--json", "--admin", admin.url], { through });
     expect(ended).toMatchObject({ code: 0, stderr: "" });
@@ -100,7 +101,7 @@ describe("ebb status --watch at a terminal", () => {
       .map((view) => Bun.stripANSI(view).replaceAll("\r", ""));
 
   test("draws the view again in its place, and gives the cursor back at Ctrl-C: 130", async () => {
-    await using admin = await startFakeAdmin();
+    await using admin = await startEnvoy();
     await using at = startAtTerminal(["status", "--watch", "--admin", admin.url], 50);
     await until("the first view", () => viewsOf(at.text()).length === 1);
     admin.state = "DRAINING";
@@ -117,7 +118,7 @@ describe("ebb status --watch at a terminal", () => {
   });
 
   test("is never higher than the terminal, and says what it leaves out", async () => {
-    await using admin = await startFakeAdmin();
+    await using admin = await startEnvoy();
     await using at = startAtTerminal(["status", "--watch", "--admin", admin.url], 8);
     const [view = ""] = await until("a view", () => viewsOf(at.text()).length >= 1 && viewsOf(at.text()));
     expect(view.trimEnd().split("\n")).toHaveLength(7);

@@ -13,7 +13,8 @@ import {
   temporaryFolder,
   until,
 } from "../../harness.ts";
-import { startFakeAdmin } from "../sidecars/fake-admin.ts";
+import { startEnvoy } from "../../stand-in/envoy.ts";
+import { listenersOf, serving } from "../../stand-in/envoy-answers.ts";
 import { canHaveNetwork, ebbBeside } from "../sidecars/own-network.ts";
 
 const none = ["--sidecar", "none"];
@@ -28,7 +29,8 @@ const kindsOf = ({ findings }: Snapshot): readonly string[] => findings.map(({ k
 const anyCounts = expect.any(Object);
 
 test("--json has the shape that the README documents, and nothing else", async () => {
-  await using admin = await startFakeAdmin();
+  await using admin = await startEnvoy({ "/listeners": { body: listenersOf("in", "0.0.0.0") } });
+  admin.stats = serving(0);
   const seen = await statusOf(["--admin", admin.url]);
   const own = seen.sockets?.listening.filter(({ port }) => port === admin.port);
   expect({ ...seen, sockets: { ...seen.sockets, listening: own } }).toEqual({
@@ -82,13 +84,13 @@ test("--json has the shape that the README documents, and nothing else", async (
     findings: expect.any(Array),
   });
   const asked = ["/config_dump", "/config_dump", "/listeners", "/ready", "/server_info", "/stats"];
-  expect(admin.requests.toSorted()).toEqual(asked.map((path) => `GET ${path}`));
+  expect(admin.allRequests.toSorted()).toEqual(asked.map((path) => `GET ${path}`));
 });
 
 test("the text says the same", async () => {
-  await using admin = await startFakeAdmin();
+  await using admin = await startEnvoy();
   admin.state = "DRAINING";
-  admin.requestsInFlight = 2;
+  admin.stats = serving(2);
   const { code, stdout } = await ebb(["status", "--admin", admin.url]);
   expect(code).toBe(0);
   expect(stdout).toStartWith("envoy: DRAINING, NOT READY\n");
@@ -99,17 +101,17 @@ test("the text says the same", async () => {
 
 describe("an admin interface that does not answer as it should is a finding, and delays nothing else:", () => {
   test("it hangs on one path", async () => {
-    await using admin = await startFakeAdmin();
-    admin.instead["/stats"] = () => undefined;
+    await using admin = await startEnvoy();
+    admin.answers["/stats"] = "hanging";
     const [sidecar] = (await statusOf(["--admin", admin.url])).sidecars;
     expect(sidecar?.envoy).toMatchObject({ state: "LIVE", inFlight: null, problems: ["/stats: no answer in time"] });
     expect(sidecar?.ready).toBe(true);
   });
 
   test("it hangs on all", async () => {
-    await using admin = await startFakeAdmin();
+    await using admin = await startEnvoy();
     for (const path of ["/stats", "/server_info", "/listeners", "/config_dump", "/ready"]) {
-      admin.instead[path] = () => undefined;
+      admin.answers[path] = "hanging";
     }
     const seen = await statusOf(["--admin", admin.url]);
     expect(seen.sidecars[0]).toMatchObject({ ready: false, envoy: { state: null, problems: ["no answer in time"] } });
@@ -118,11 +120,11 @@ describe("an admin interface that does not answer as it should is a finding, and
   });
 
   test("403, garbage, a broken connection, and an answer that is too long", async () => {
-    await using admin = await startFakeAdmin();
-    admin.instead["/server_info"] = (response) => response.writeHead(403).end("Forbidden");
-    admin.instead["/listeners"] = (response) => response.end("{[");
-    admin.instead["/config_dump"] = (response) => response.socket?.destroy();
-    admin.instead["/stats"] = (response) => response.end("x".repeat(17 * 1024 * 1024));
+    await using admin = await startEnvoy();
+    admin.answers["/server_info"] = { status: 403, body: "Forbidden" };
+    admin.answers["/listeners"] = { body: "{[" };
+    admin.answers["/config_dump"] = "resetting";
+    admin.answers["/stats"] = { body: "x".repeat(17 * 1024 * 1024) };
     const { problems } = (await statusOf(["--admin", admin.url])).sidecars[0]?.envoy ?? {};
     expect(problems).toEqual([
       '/server_info: HTTP 403 "Forbidden"',
@@ -203,7 +205,7 @@ describe("what listens", () => {
   });
 
   test.skipIf(!canHaveNetwork)("and belongs to another user has no process, and it says why", async () => {
-    await using admin = await startFakeAdmin();
+    await using admin = await startEnvoy();
     const through = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"];
     const seen = await statusOf(none, { through });
     expect(seen.sockets?.listening.find(({ port }) => port === admin.port)).toMatchObject({ pid: null, process: null });
@@ -247,7 +249,7 @@ describe.skipIf(!canUnshare("--pid", "--fork", "--mount-proc", "--kill-child"))(
   });
 
   test("which is not the app's, the app cannot be seen, and it says what then tells that the pod is stuck", async () => {
-    await using admin = await startFakeAdmin();
+    await using admin = await startEnvoy();
     const url = `http://127.0.0.1:${admin.port}`;
     const { stdout } = await ebb(["status", "--sidecar", "envoy", "--admin", url], { through: container });
     expect(stdout).toMatch(/^! the app is in another container, .* kubectl get pod .* run ebb quit here/m);
@@ -262,7 +264,7 @@ describe.skipIf(!canUnshare("--pid", "--fork", "--mount-proc", "--kill-child"))(
 
   test("with a shared process namespace where only the sidecar is left, the app has ended", async () => {
     using folder = temporaryFolder();
-    await using admin = await startFakeAdmin();
+    await using admin = await startEnvoy();
     const programs = ["pause", "envoy"].map((name) => join(folder.path, name));
     for (const path of programs) copyFileSync(childPath(), path);
     const [pause, envoy] = programs;

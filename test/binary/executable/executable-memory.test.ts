@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { childPath, ebb, ebbPath, fakeSidecar, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { startEnvoy } from "../../stand-in/envoy.ts";
 import { startCluster, startReaper, stuckPod } from "../cluster/reaper.ts";
 import { startWebhook } from "../cluster/webhook.ts";
-import { startFakeEnvoy } from "../sidecars/fake-envoy.ts";
 
 /** What a whole run shows of the memory that ebb may execute: each mapping's rights and name, once. */
 interface Seen {
@@ -87,7 +87,7 @@ test("wait, sleep, request and status execute nothing but their file", async () 
 });
 
 test("drain executes nothing but its file", async () => {
-  await using envoy = await startFakeEnvoy();
+  await using envoy = await startEnvoy();
   await expectNoneIn(["drain", "--sidecar", "envoy", "--admin", envoy.url, "--min-drain", "100ms", "--drain", "5s"], 0);
 });
 

@@ -8,7 +8,7 @@ import { describeCommand, type Manual } from "../../../src/core/cli/help.ts";
 import { options } from "../../../src/core/cli/options.ts";
 import { manuals } from "../../../src/manuals.ts";
 import { catches, ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { startRawServer } from "../sidecars/raw-server.ts";
+import { startRawServer } from "../../stand-in/raw-server.ts";
 
 describe("ebb sleep", () => {
   test.each([

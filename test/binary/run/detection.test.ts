@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Port } from "../../fixtures/sidecars.ts";
 import { childPath, ebbPath, temporaryFolder } from "../../harness.ts";
+import type { Port } from "../../stand-in/sidecars.ts";
 import { canHaveNetwork, ebbBeside, type InNetwork } from "../sidecars/own-network.ts";
 
 const istio: readonly Port[] = [{ port: 15000 }, { port: 15020 }, { port: 15021 }];

@@ -1,13 +1,14 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { childPath, type LogLine, lineOf, type Started, startEbb, until } from "../../harness.ts";
-import { busy, type FakeEnvoy, idle, startFakeEnvoy } from "../sidecars/fake-envoy.ts";
+import { type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
+import { busy, idle } from "../../stand-in/envoy-answers.ts";
 
 setDefaultTimeout(20_000);
 
 const quick = ["--drain", "20s", "--min-drain", "100ms"];
 
 /** `ebb run` beside it, with a child that writes `ready` and each signal, and ends with 0 at SIGTERM. Resolves when it is ready. */
-async function startRun(envoy: FakeEnvoy, flags: readonly string[], env = {}, words = ["record"]): Promise<Started> {
+async function startRun(envoy: StandInEnvoy, flags: readonly string[], env = {}, words = ["record"]): Promise<Started> {
   const started = startEbb(["run", "--admin", envoy.url, ...flags, "--", childPath(), ...words], { env });
   await until("the child is ready", () => started.stdout() === "ready\n");
   return started;
@@ -24,7 +25,7 @@ function messages(log: readonly LogLine[]): readonly string[] {
 const drains = ["POST /healthcheck/fail", "POST /drain_listeners"];
 
 test.concurrent("without --drain a stop signal reaches the child at once, and nothing is drained", async () => {
-  await using envoy = await startFakeEnvoy();
+  await using envoy = await startEnvoy();
   await using started = await startRun(envoy, []);
   started.kill("SIGTERM");
   const ended = await started.ended;
@@ -38,7 +39,7 @@ test.concurrent.each<[string, readonly string[], object]>([
   ["EBB_DRAIN and EBB_MIN_DRAIN", [], { EBB_DRAIN: "20s", EBB_MIN_DRAIN: "100ms" }],
   ["other tools' variables", [], { TERMINATION_DRAIN_DURATION_SECONDS: "20", MINIMUM_DRAIN_DURATION: "100ms" }],
 ])("with %s it is drained first, then the child is stopped, then it is quit", async (_, flags, env) => {
-  await using envoy = await startFakeEnvoy();
+  await using envoy = await startEnvoy();
   envoy.stats = busy(1);
   await using started = await startRun(envoy, flags, env);
   started.kill("SIGTERM");
@@ -55,7 +56,7 @@ test.concurrent.each<[string, readonly string[], object]>([
 });
 
 test.concurrent("where the child ends by itself and nothing is quit, the summary is still the last line", async () => {
-  await using envoy = await startFakeEnvoy();
+  await using envoy = await startEnvoy();
   envoy.stats = busy(1);
   await using started = await startRun(envoy, [...quick, "--quit-on", "never"], {}, ["record", "10"]);
   started.kill("SIGTERM");
@@ -67,7 +68,7 @@ test.concurrent("where the child ends by itself and nothing is quit, the summary
 });
 
 test.concurrent("the grace begins when the child gets its stop signal, not before", async () => {
-  await using envoy = await startFakeEnvoy();
+  await using envoy = await startEnvoy();
   envoy.stats = busy(1);
   const flags = ["--drain", "1500ms", "--min-drain", "0", "--grace", "200ms"];
   await using started = await startRun(envoy, flags, {}, ["ignore", "15"]);
@@ -79,7 +80,7 @@ test.concurrent("the grace begins when the child gets its stop signal, not befor
 });
 
 test.concurrent("a third stop signal is forwarded as each", async () => {
-  await using envoy = await startFakeEnvoy();
+  await using envoy = await startEnvoy();
   envoy.stats = busy(1);
   await using started = await startRun(envoy, quick, {}, ["record", "12"]);
   started.kill("SIGTERM");
@@ -94,7 +95,7 @@ test.concurrent("a third stop signal is forwarded as each", async () => {
 });
 
 test.concurrent("the child gets a rewritten stop signal after the drain", async () => {
-  await using envoy = await startFakeEnvoy();
+  await using envoy = await startEnvoy();
   await using started = await startRun(envoy, [...quick, "--signal", "TERM:USR2"], {}, ["record", "12"]);
   started.kill("SIGTERM");
   const ended = await started.ended;
@@ -103,7 +104,7 @@ test.concurrent("the child gets a rewritten stop signal after the drain", async 
 });
 
 test.concurrent("a stop signal that is not forwarded drains nothing", async () => {
-  await using envoy = await startFakeEnvoy();
+  await using envoy = await startEnvoy();
   await using started = await startRun(envoy, [...quick, "--signal", "TERM:0"], {}, ["record", "12"]);
   started.kill("SIGTERM");
   started.kill("SIGUSR2");
@@ -113,7 +114,7 @@ test.concurrent("a stop signal that is not forwarded drains nothing", async () =
 });
 
 test.concurrent("any other signal that is rewritten to a stop signal drains", async () => {
-  await using envoy = await startFakeEnvoy();
+  await using envoy = await startEnvoy();
   await using started = await startRun(envoy, [...quick, "--signal", "USR1:TERM"]);
   started.kill("SIGUSR1");
   const ended = await started.ended;
@@ -122,7 +123,7 @@ test.concurrent("any other signal that is rewritten to a stop signal drains", as
 });
 
 test.concurrent("a stop signal while it waits drains nothing: there was no traffic", async () => {
-  await using envoy = await startFakeEnvoy("ready", "500");
+  await using envoy = await startEnvoy({ "/ready": "500" });
   const args = ["run", "--admin", envoy.url, "--drain", "20s", "--", childPath(), "record"];
   await using started = startEbb(args);
   await until("it waits", () => started.stderr().includes("not ready"));
@@ -133,7 +134,7 @@ test.concurrent("a stop signal while it waits drains nothing: there was no traff
 });
 
 test.concurrent("EBB_POD_GRACE bounds drain and grace together", async () => {
-  await using envoy = await startFakeEnvoy();
+  await using envoy = await startEnvoy();
   envoy.stats = busy(1);
   const env = { EBB_POD_GRACE: "3", EBB_DRAIN: "60s", EBB_MIN_DRAIN: "0", EBB_GRACE: "60s" };
   await using started = await startRun(envoy, [], env, ["ignore", "15"]);
@@ -145,7 +146,7 @@ test.concurrent("EBB_POD_GRACE bounds drain and grace together", async () => {
 });
 
 test.concurrent("with --no-wait what is there is drained", async () => {
-  await using envoy = await startFakeEnvoy();
+  await using envoy = await startEnvoy();
   await using started = await startRun(envoy, [...quick, "--no-wait"]);
   started.kill("SIGTERM");
   const ended = await started.ended;
@@ -166,7 +167,7 @@ test.concurrent("where there is no Envoy the child is stopped after the minimum"
 });
 
 test.concurrent("a proxy that is gone from the first holds nothing up", async () => {
-  const envoy = await startFakeEnvoy();
+  const envoy = await startEnvoy();
   await using started = await startRun(envoy, ["--drain", "60s", "--min-drain", "60s"]);
   await envoy[Symbol.asyncDispose]();
   started.kill("SIGTERM");
@@ -177,7 +178,7 @@ test.concurrent("a proxy that is gone from the first holds nothing up", async ()
 });
 
 test.concurrent("a proxy that has gone by itself, before the stop signal came, is no warning", async () => {
-  const envoy = await startFakeEnvoy();
+  const envoy = await startEnvoy();
   await using started = await startRun(envoy, quick);
   await envoy[Symbol.asyncDispose]();
   started.kill("SIGTERM");

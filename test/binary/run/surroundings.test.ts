@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { childPath, ebb, fakeSidecar, temporaryFolder } from "../../harness.ts";
-import { startRawServer } from "../sidecars/raw-server.ts";
+import { startRawServer } from "../../stand-in/raw-server.ts";
 
 // What surrounds ebb and is none of its business.
 

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { childPath, type Ended, ebb, lineOf, startEbb, until } from "../../harness.ts";
-import { busy, type Endpoint, type FakeEnvoy, type Fault, faults, startFakeEnvoy } from "./fake-envoy.ts";
+import { type Fault, faults, type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
+import { busy } from "../../stand-in/envoy-answers.ts";
 
 /** How much longer than its limit it may take, on a machine with other work. */
 const SLACK_MS = 10_000;
@@ -14,7 +15,7 @@ function warnings({ log }: Ended): readonly string[] {
 }
 
 /** How it ended, and that it took no longer than it may. */
-async function drain(envoy: FakeEnvoy, drainMs: number, ...flags: readonly string[]): Promise<Ended> {
+async function drain(envoy: StandInEnvoy, drainMs: number, ...flags: readonly string[]): Promise<Ended> {
   const start = performance.now();
   const limits = ["--drain", `${drainMs}ms`, "--min-drain", "100ms"];
   const ended = await ebb(["drain", "--admin", envoy.url, ...limits, ...flags]);
@@ -26,12 +27,12 @@ const others = faults.filter((fault) => fault !== "dying");
 const gone = "the sidecar has ended meanwhile: there is nothing left to drain";
 
 describe("a drain ends in time, and says what came of it, where", () => {
-  describe.each<[Endpoint, string]>([
+  describe.each<[string, string]>([
     ["healthcheck/fail", "the health checks could not be failed"],
     ["drain_listeners", "the listeners could not be drained"],
   ])("%s is", (endpoint, warning) => {
     test.concurrent.each(faults)("%s", async (fault) => {
-      await using envoy = await startFakeEnvoy(endpoint, fault);
+      await using envoy = await startEnvoy({ [`/${endpoint}`]: fault });
       const ended = await drain(envoy, 15_000);
       expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: fault === "dying" ? gone : "drained" });
       expect(warnings(ended)).toEqual([warning]);
@@ -41,14 +42,14 @@ describe("a drain ends in time, and says what came of it, where", () => {
 
   describe("stats is", () => {
     test.concurrent("dying: it is gone", async () => {
-      await using envoy = await startFakeEnvoy("stats", "dying");
+      await using envoy = await startEnvoy({ "/stats": "dying" });
       const ended = await drain(envoy, 15_000);
       expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: gone });
       expect(ended.code).toBe(0);
     });
 
     test.concurrent.each(others)("%s: the time is sat out", async (fault) => {
-      await using envoy = await startFakeEnvoy("stats", fault);
+      await using envoy = await startEnvoy({ "/stats": fault });
       const ended = await drain(envoy, 9000);
       expect(lineOf(ended, "drain")).toMatchObject({
         level: "warn",
@@ -59,7 +60,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
     });
 
     test.concurrent("something else: the time is sat out", async () => {
-      await using envoy = await startFakeEnvoy();
+      await using envoy = await startEnvoy();
       envoy.stats = "RBAC: access denied\n";
       const ended = await drain(envoy, 1500);
       expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time, and what was left could not be counted" });
@@ -68,7 +69,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
     });
 
     test.concurrent("500, five times: it is not asked again", async () => {
-      await using envoy = await startFakeEnvoy("stats", "500");
+      await using envoy = await startEnvoy({ "/stats": "500" });
       const ended = await drain(envoy, 9000);
       expect(envoy.requests.filter((request) => request === "GET /stats")).toHaveLength(5);
       const fixedTime = "nothing tells what is in flight: the drain takes all of its time";
@@ -78,13 +79,13 @@ describe("a drain ends in time, and says what came of it, where", () => {
   });
 
   test.concurrent("config_dump is dying: it is gone", async () => {
-    await using envoy = await startFakeEnvoy("config_dump", "dying");
+    await using envoy = await startEnvoy({ "/config_dump": "dying" });
     const ended = await drain(envoy, 15_000, "--sidecar", "istio");
     expect(lineOf(ended, "drain").outcome).toMatch(/^the sidecar has ended meanwhile|^nobody listens/); // its health checks are failed then too
   });
 
   test.concurrent.each(others)("config_dump is %s: outbound is waited for too", async (fault) => {
-    await using envoy = await startFakeEnvoy("config_dump", fault);
+    await using envoy = await startEnvoy({ "/config_dump": fault });
     envoy.stats = busy(1);
     const ended = await drain(envoy, fault === "endless" ? 8000 : 2000, "--sidecar", "istio");
     expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
@@ -93,7 +94,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
   });
 
   test.concurrent("config_dump is as it should be: outbound is not waited for", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     envoy.stats = busy(1);
     const ended = await drain(envoy, 15_000, "--sidecar", "istio");
     expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
@@ -102,7 +103,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
 
   describe("the quit after it is", () => {
     test.concurrent("dying: it is gone", async () => {
-      await using envoy = await startFakeEnvoy("quitquitquit", "dying");
+      await using envoy = await startEnvoy({ "/quitquitquit": "dying" });
       const ended = await drain(envoy, 15_000, "--quit");
       expect(lineOf(ended, "quit")).toMatchObject({ level: "info", outcome: "gone" });
       expect(ended.code).toBe(0);
@@ -116,7 +117,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
       ["resetting", "closed before the answer was complete"],
       ["endless", "longer than 64 KiB"],
     ])("%s: %s", async (fault, outcome) => {
-      await using envoy = await startFakeEnvoy("quitquitquit", fault);
+      await using envoy = await startEnvoy({ "/quitquitquit": fault });
       const ended = await drain(envoy, 6000, "--quit", "--quit-timeout", "60s");
       expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
       expect(lineOf(ended, "quit")).toMatchObject({ level: "error", outcome: expect.stringContaining(outcome) });
@@ -124,7 +125,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
     });
 
     test.concurrent("hanging, after a drain that took all the time: both fit", async () => {
-      await using envoy = await startFakeEnvoy("quitquitquit", "hanging");
+      await using envoy = await startEnvoy({ "/quitquitquit": "hanging" });
       envoy.stats = busy(2);
       const ended = await drain(envoy, 2000, "--quit", "--quit-timeout", "60s");
       expect(ended.log).toContainEqual(expect.objectContaining({ msg: "ebb: draining", atMostMs: 1800 }));
@@ -137,7 +138,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
 });
 
 describe("in run the command is stopped in time, with its own code, where", () => {
-  test.concurrent.each<[Endpoint, Fault]>([
+  test.concurrent.each<[string, Fault]>([
     ["healthcheck/fail", "hanging"],
     ["healthcheck/fail", "dying"],
     ["drain_listeners", "endless"],
@@ -147,7 +148,7 @@ describe("in run the command is stopped in time, with its own code, where", () =
     ["stats", "endless"],
     ["config_dump", "hanging"],
   ])("%s is %s", async (endpoint, fault) => {
-    await using envoy = await startFakeEnvoy(endpoint, fault);
+    await using envoy = await startEnvoy({ [`/${endpoint}`]: fault });
     const flags = ["--admin", envoy.url, "--sidecar", "istio", "--quit", `${envoy.url}/quitquitquit`];
     const limits = ["--drain", "2500ms", "--min-drain", "100ms"];
     await using started = startEbb(["run", ...flags, ...limits, "--", childPath(), "record"]);

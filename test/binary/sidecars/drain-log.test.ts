@@ -3,12 +3,13 @@ import { spawnSync } from "node:child_process";
 import { closeSync, constants, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { canUnshare, childPath, childrenOf, ebbPath, logOf, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
+import { busy, idle } from "../../stand-in/envoy-answers.ts";
 import { startAtTerminal } from "../run/at-terminal.ts";
-import { busy, type FakeEnvoy, idle, startFakeEnvoy } from "./fake-envoy.ts";
 
 setDefaultTimeout(20_000);
 
-function drain(envoy: FakeEnvoy, ...flags: readonly string[]): readonly string[] {
+function drain(envoy: StandInEnvoy, ...flags: readonly string[]): readonly string[] {
   return ["drain", "--admin", envoy.url, "--drain", "20s", "--min-drain", "100ms", ...flags];
 }
 
@@ -38,7 +39,7 @@ describe.skipIf(!canUnshare(...namespace.slice(1)))("as an exec hook (in a PID n
 
   test.concurrent("what it says stands in the pod's log too, as JSON", async () => {
     using folder = temporaryFolder();
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     const path = join(folder.path, "log");
     const stderr = openSync(path, "a");
     await using container = await startContainer(stderr);
@@ -52,7 +53,7 @@ describe.skipIf(!canUnshare(...namespace.slice(1)))("as an exec hook (in a PID n
 
   test.concurrent("at a terminal too: lines for people there, JSON in the pod's log", async () => {
     using folder = temporaryFolder();
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     const path = join(folder.path, "log");
     const stderr = openSync(path, "a");
     await using container = await startContainer(stderr);
@@ -67,7 +68,7 @@ describe.skipIf(!canUnshare(...namespace.slice(1)))("as an exec hook (in a PID n
 
   test.concurrent("a pod's log that takes no more does not hold it up", async () => {
     using folder = temporaryFolder();
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     const path = join(folder.path, "pipe");
     spawnSync("mkfifo", [path]);
     const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
@@ -83,7 +84,7 @@ describe.skipIf(!canUnshare(...namespace.slice(1)))("as an exec hook (in a PID n
 
   test.concurrent("a pod's log that nobody reads any more does not end it", async () => {
     using folder = temporaryFolder();
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     envoy.stats = busy(1);
     const path = join(folder.path, "pipe");
     spawnSync("mkfifo", [path]);
@@ -102,7 +103,7 @@ describe.skipIf(!canUnshare(...namespace.slice(1)))("as an exec hook (in a PID n
 
   test.concurrent("but where PID 1 has started it, PID 1's stderr is not written to", async () => {
     using folder = temporaryFolder();
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     const script = 'exec 2>"$0/pid-1"; (exec "$@" 2>"$0/ebb"); exit $?';
     await using started = startEbb(drain(envoy), { through: [...namespace, "/bin/sh", "-c", script, folder.path] });
     expect((await started.ended).code).toBe(0);
@@ -131,7 +132,7 @@ describe("at a terminal", () => {
   }
 
   test.concurrent("a line at the bottom says how far it is, and goes at the end; what is said before stands above it", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     envoy.stats = busy(2);
     await using at = startAtTerminal(ebbPath, ...drain(envoy));
     await at.shows(/draining 0m?s of 20s: still accepting/);
@@ -151,7 +152,7 @@ describe("at a terminal", () => {
   });
 
   test.concurrent("Ctrl-C ends it, and the line at the bottom goes", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     envoy.stats = busy(2);
     await using at = startAtTerminal(ebbPath, ...drain(envoy));
     await at.shows("2 connections");
@@ -163,7 +164,7 @@ describe("at a terminal", () => {
   });
 
   test.concurrent("where stderr is none there is no such line", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     await using started = startEbb(drain(envoy, "--log-format", "text"));
     const { stderr } = await started.ended;
     expect(stderr).toContain("ebb: drain sidecar=envoy outcome=drained");

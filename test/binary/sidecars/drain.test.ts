@@ -1,7 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Port } from "../../fixtures/sidecars.ts";
 import { type Ended, ebb, ebbPath, fakeSidecar, lineOf, startEbb, timeOf, until } from "../../harness.ts";
-import { busy, idle, startFakeEnvoy } from "./fake-envoy.ts";
+import { startEnvoy } from "../../stand-in/envoy.ts";
+import { busy, idle } from "../../stand-in/envoy-answers.ts";
+import type { Port } from "../../stand-in/sidecars.ts";
 import { canHaveNetwork, ebbBeside } from "./own-network.ts";
 
 setDefaultTimeout(20_000);
@@ -10,7 +11,7 @@ const quick = ["--drain", "20s", "--min-drain", "100ms"];
 
 describe("ebb drain", () => {
   test.concurrent("fails health, drains listeners after the minimum, counts until idle, and leaves it running", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     envoy.stats = busy(1);
     await using started = startEbb(["drain", "--admin", envoy.url, "--drain", "20s", "--min-drain", "300ms"]);
     await until("it counts", () => started.stderr().includes('"connections":1'));
@@ -29,7 +30,7 @@ describe("ebb drain", () => {
   });
 
   test.concurrent("--quit quits it when it is drained", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     const ended = await ebb(["drain", "--admin", envoy.url, ...quick, "--quit"]);
     expect(envoy.requests.at(-1)).toBe("POST /quitquitquit");
     expect(lineOf(ended, "quit")).toMatchObject({ sidecar: "envoy", outcome: "gone" });
@@ -37,7 +38,7 @@ describe("ebb drain", () => {
   });
 
   test.concurrent("EBB_QUIT says what to request then, and is no --quit", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     await using other = await fakeSidecar();
     const env = { EBB_QUIT: `PUT ${other.url}/bye` };
     const first = await ebb(["drain", "--admin", envoy.url, ...quick], { env });
@@ -49,14 +50,14 @@ describe("ebb drain", () => {
   });
 
   test.concurrent("--quiet says nothing where nothing went wrong", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     const ended = await ebb(["drain", "--admin", envoy.url, ...quick, "--quiet", "--quit"]);
     expect(ended.stderr).toBe("");
     expect(ended.code).toBe(0);
   });
 
   test.concurrent("--idle says how many may be left", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     envoy.stats = busy(3);
     const three = await ebb(["drain", "--admin", envoy.url, ...quick, "--idle", "3"]);
     expect(lineOf(three, "drain")).toMatchObject({ outcome: "drained" });
@@ -67,7 +68,7 @@ describe("ebb drain", () => {
   });
 
   test.concurrent("each count is said once, until it changes", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     envoy.stats = busy(2);
     await using started = startEbb(["drain", "--admin", envoy.url, ...quick]);
     const counts = () => envoy.requests.filter((request) => request === "GET /stats").length;
@@ -81,7 +82,7 @@ describe("ebb drain", () => {
   });
 
   test.concurrent("a minimum longer than the whole leaves a second for the listeners", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     const ended = await ebb(["drain", "--admin", envoy.url, "--drain", "5s", "--min-drain", "60s"]);
     expect(envoy.requests).toEqual(["POST /healthcheck/fail", "POST /drain_listeners", "GET /stats"]);
     const accepted = timeOf(lineOf(ended, "the listeners drain")) - timeOf(lineOf(ended, "draining"));
@@ -91,7 +92,7 @@ describe("ebb drain", () => {
   });
 
   test.concurrent("--drain 0 does nothing, and says so", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     const ended = await ebb(["drain", "--admin", envoy.url, "--drain", "0"]);
     expect(envoy.requests).toEqual([]);
     expect(ended.log).toMatchObject([{ level: "warn", msg: expect.stringContaining("no time to drain"), drain: 0 }]);
@@ -115,7 +116,7 @@ describe("ebb drain", () => {
   });
 
   test.concurrent("EBB_POD_GRACE bounds it", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     envoy.stats = busy(1);
     const env = { EBB_POD_GRACE: "8" };
     const ended = await ebb(["drain", "--admin", envoy.url, "--min-drain", "0"], { env });
@@ -124,7 +125,7 @@ describe("ebb drain", () => {
   });
 
   test.concurrent("no time is left by EBB_POD_GRACE: nothing is done, and that is said", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     const ended = await ebb(["drain", "--admin", envoy.url], { env: { EBB_POD_GRACE: "1" } });
     expect(envoy.requests).toEqual([]);
     expect(ended.stderr).toContain("no time to drain");
@@ -136,7 +137,7 @@ describe("ebb drain", () => {
     ["SIGINT", 130],
     ["SIGHUP", 129],
   ] as const)("%s ends it at once, and nothing is quit", async (signal, code) => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     envoy.stats = busy(1);
     await using started = startEbb(["drain", "--admin", envoy.url, ...quick, "--quit"]);
     await until("it counts", () => started.stderr().includes('"connections":1'));
@@ -150,7 +151,7 @@ describe("ebb drain", () => {
   test.concurrent.each(["healthcheck/fail", "drain_listeners", "stats"] as const)(
     "a stop signal ends it while %s hangs",
     async (endpoint) => {
-      await using envoy = await startFakeEnvoy(endpoint, "hanging");
+      await using envoy = await startEnvoy({ [`/${endpoint}`]: "hanging" });
       await using started = startEbb(["drain", "--admin", envoy.url, ...quick]);
       await until("it is asked", () => envoy.requests.some((request) => request.endsWith(endpoint)));
       started.kill("SIGTERM");
@@ -161,7 +162,7 @@ describe("ebb drain", () => {
   );
 
   test.concurrent("a stop signal ends it while the quit hangs", async () => {
-    await using envoy = await startFakeEnvoy("quitquitquit", "hanging");
+    await using envoy = await startEnvoy({ "/quitquitquit": "hanging" });
     const flags = ["--drain", "60s", "--min-drain", "0", "--quit", "--quit-timeout", "60s"];
     await using started = startEbb(["drain", "--admin", envoy.url, ...flags]);
     await until("it is asked", () => envoy.requests.includes("POST /quitquitquit"));
@@ -170,7 +171,7 @@ describe("ebb drain", () => {
   });
 
   test.concurrent("--drain 0 --quit quits all the same", async () => {
-    await using envoy = await startFakeEnvoy();
+    await using envoy = await startEnvoy();
     const ended = await ebb(["drain", "--admin", envoy.url, "--drain", "0", "--quit"]);
     expect(envoy.requests).toEqual(["POST /quitquitquit"]);
     expect(ended.code).toBe(0);

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Port } from "../../fixtures/sidecars.ts";
 import { canUnshare, childPath, type Ended, ebb, type StartOptions, temporaryFolder } from "../../harness.ts";
+import type { Port } from "../../stand-in/sidecars.ts";
 
 /** Whether a network of one's own can be had: that needs root. */
 export const canHaveNetwork = canUnshare("--net", "--pid", "--fork", "--mount-proc", "--kill-child");
@@ -48,7 +48,7 @@ export async function ebbBeside(
   const mount = hosts === "machine" ? "" : `mount --bind ${writeHosts(folder.path, hosts)} /etc/hosts || exit 99; `;
   const fifo = join(folder.path, "listening");
   const script = `${mount}mkfifo ${fifo}; "$0" "$1" "$2" ${fifo} & read -r _ < ${fifo}; shift 2; exec "$@"`;
-  const program = join(import.meta.dirname, "../../fixtures/sidecars.ts");
+  const program = join(import.meta.dirname, "../../stand-in/sidecars.ts");
   const through = [
     ...[...namespaces, childPath(), "loopback", "/bin/sh", "-c", script],
     ...[process.execPath, program, JSON.stringify(sidecars)],

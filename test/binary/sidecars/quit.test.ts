@@ -12,8 +12,8 @@ import {
   temporaryFolder,
   until,
 } from "../../harness.ts";
+import { pour, type RawServer, startRawServer } from "../../stand-in/raw-server.ts";
 import { never } from "../../time.ts";
-import { pour, type RawServer, startRawServer } from "./raw-server.ts";
 
 const quitPath = "/quitquitquit";
 const request = [`POST ${quitPath}`];

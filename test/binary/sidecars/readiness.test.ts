@@ -12,9 +12,9 @@ import {
   temporaryFolder,
   until,
 } from "../../harness.ts";
+import { drip, pour, type RawServer, startRawServer } from "../../stand-in/raw-server.ts";
 import { never } from "../../time.ts";
 import { leaveSocket } from "./left-socket.ts";
-import { drip, pour, type RawServer, startRawServer } from "./raw-server.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nLIVE\n";
 const well = (socket: Socket): boolean => socket.write(ok);

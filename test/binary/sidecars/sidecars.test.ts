@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, mkdirSync, utimesSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
-import type { Port } from "../../fixtures/sidecars.ts";
 import { childPath, ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import type { Port } from "../../stand-in/sidecars.ts";
 import { leaveSocket } from "./left-socket.ts";
 import { canHaveNetwork, ebbBeside, type InNetwork } from "./own-network.ts";
 

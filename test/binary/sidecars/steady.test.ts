@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { childPath, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { type RawServer, startRawServer } from "./raw-server.ts";
+import { type RawServer, startRawServer } from "../../stand-in/raw-server.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nLIVE\n";
 const no = (body: string, header = "") => `HTTP/1.1 503 No\r\nContent-Length: ${body.length}\r\n${header}\r\n${body}`;

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
-import { takes } from "../../time.ts";
+import { takes } from "../time.ts";
 
 /** A TCP server that says what no HTTP server would. */
 export interface RawServer extends AsyncDisposable {

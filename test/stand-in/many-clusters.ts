@@ -1,10 +1,18 @@
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { Answer } from "./envoy.ts";
 
 /** What an Envoy with thousands of clusters and listeners answers, piece by piece. */
-export interface Answers {
+export interface Many {
   /** Undefined: it shows none. */
   readonly stats?: () => Iterator<string>;
   readonly clusters: () => Iterator<string>;
+}
+
+export function answersOf({ stats, clusters }: Many): Readonly<Record<string, Answer>> {
+  return {
+    "/stats": stats === undefined ? { body: "" } : { pieces: stats },
+    "/clusters": { pieces: clusters },
+    "/config_dump": { body: "{}" },
+  };
 }
 
 /** What an older Envoy says of a cluster, which knows no filter. */
@@ -24,34 +32,4 @@ export function* usedListeners(count: number, requests = 1): Generator<string> {
     yield `${manager}.downstream_cx_active: 1\n${manager}.downstream_cx_drain_close: 0\n`;
     yield `${manager}.downstream_rq_active: ${at === 0 ? requests : 0}\n`;
   }
-}
-
-/** An admin interface that answers so, as fast as it is read. */
-export async function startGreatEnvoy(answers: Answers) {
-  const server = createServer((socket) => {
-    socket.on("error", () => undefined);
-    socket.on("data", (data) => answer(socket, data.toString("latin1"), answers));
-  });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: async () => void server.close() };
-}
-
-function answer(socket: Socket, request: string, { stats, clusters }: Answers): void {
-  const rows = request.startsWith("GET /clusters") ? clusters : request.startsWith("GET /stats") ? stats : undefined;
-  if (rows === undefined) {
-    const body = /^GET \/(listeners|config_dump)/.test(request) ? "{}" : "";
-    return void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
-  }
-  socket.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
-  const pieces = rows();
-  const more = (): void => {
-    for (;;) {
-      const { value } = pieces.next();
-      if (value === undefined || socket.destroyed) return void socket.end();
-      if (!socket.write(value)) return;
-    }
-  };
-  socket.on("drain", more);
-  more();
 }

@@ -44,7 +44,8 @@ export const annotationMeanings: readonly (readonly [annotation: string, example
   ],
 ];
 
-const ownNames = ["inject", "containers", "sidecars", "entrypoint", "native"];
+/** Those without a container, but for `status`, which ebb writes. */
+export const ownNames = ["inject", "containers", "sidecars", "entrypoint", "native"];
 /** Those of `ebb reaper` (core/reap/policy.ts, reap-quits.ts). */
 const ofReaper = /^ebb\.dev\/reap($|-(exec|quit|patience)\..)/;
 

@@ -60,10 +60,13 @@ function triedOnce(tried: readonly Tried[]): readonly string[] {
   return [...new Map(tried.map((each) => [describeAct(each), each.why]))].map(([act, why]) => `${act}: ${why}`);
 }
 
+/** The reasons of the reaper's Events: words for programs, which stay. */
+export const eventReasons = ["SidecarTold", "SidecarsEnded", "SidecarRefusesToEnd", "NotReaped"] as const;
+
 /** An Event on the pod (events.k8s.io/v1). */
 export interface PodEvent {
   readonly type: "Normal" | "Warning";
-  readonly reason: "SidecarTold" | "SidecarsEnded" | "SidecarRefusesToEnd" | "NotReaped";
+  readonly reason: (typeof eventReasons)[number];
   readonly note: string;
 }
 

@@ -12,7 +12,7 @@ export function findingsOf(seen: Seen, strangers: readonly Stranger[] = []): rea
   const { sidecars, sockets, processes } = seen;
   return [
     ...sidecars.flatMap(sidecarFindings),
-    ...strangers.map(({ reason }) => ({ kind: "not-proved", message: reason })),
+    ...strangers.map(({ reason }): Finding => ({ kind: "not-proved", message: reason })),
     ...agentFindings(seen),
     ...(processes === null ? [noProcesses] : processFindings(processes, sidecars)),
     ...(sockets === null ? [noSockets] : socketFindings(sockets)),
@@ -36,7 +36,9 @@ const appUnseen: Finding = {
 function sidecarFindings({ name, probes, envoy }: SidecarStatus): readonly Finding[] {
   const notReady = probes
     .filter(({ ready }) => !ready)
-    .map(({ target, reason }) => ({ kind: "not-ready", message: `${name} is not ready: ${target}: ${reason}` }));
+    .map(
+      ({ target, reason }): Finding => ({ kind: "not-ready", message: `${name} is not ready: ${target}: ${reason}` }),
+    );
   return [...notReady, ...(envoy === null ? [] : envoyFindings(name, envoy))];
 }
 

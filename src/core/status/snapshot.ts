@@ -71,8 +71,29 @@ export interface Zombie {
   readonly parent: number;
 }
 
-/** One sentence of what stands out. `kind` is for programs, and stays. */
+/** What can stand out: words for programs, which stay. */
+export const findingKinds = [
+  "admin",
+  "app-ended",
+  "app-stuck",
+  "app-unseen",
+  "close-wait",
+  "drained",
+  "draining",
+  "initializing",
+  "no-agent",
+  "no-listeners",
+  "no-processes",
+  "no-sidecar",
+  "no-sockets",
+  "not-accepting",
+  "not-proved",
+  "not-ready",
+  "zombies",
+] as const;
+
+/** One sentence of what stands out. */
 export interface Finding {
-  readonly kind: string;
+  readonly kind: (typeof findingKinds)[number];
   readonly message: string;
 }

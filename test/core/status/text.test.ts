@@ -5,7 +5,7 @@ import { statusLines } from "../../../src/core/status/text.ts";
 import { appSocket, envoy, istio, processes, snapshot } from "./snapshots.ts";
 
 test("a snapshot is a page that a person can read", () => {
-  expect(statusLines({ ...snapshot, findings: [{ kind: "x", message: "it is late" }] }).join("\n")).toBe(`\
+  expect(statusLines({ ...snapshot, findings: [{ kind: "zombies", message: "it is late" }] }).join("\n")).toBe(`\
 istio: LIVE, ready
   found by   port 15021
   ready      http://localhost:15021/healthz/ready
@@ -85,8 +85,8 @@ test("of two snapshots only what is another is a line", () => {
   expect(
     diff({}, { sidecars: [{ ...istio, ready: false, envoy: { ...envoy, state: "DRAINING", drained: 2 } }] }),
   ).toEqual(["istio ready: yes -> no", "istio state: LIVE -> DRAINING", "istio closed by draining: 0 -> 2"]);
-  expect(diff({}, { findings: [{ kind: "x", message: "it is late" }] })).toEqual(["it is late"]);
-  expect(diff({ findings: [{ kind: "x", message: "it is late" }] }, {})).toEqual(["no longer: it is late"]);
+  expect(diff({}, { findings: [{ kind: "zombies", message: "it is late" }] })).toEqual(["it is late"]);
+  expect(diff({ findings: [{ kind: "zombies", message: "it is late" }] }, {})).toEqual(["no longer: it is late"]);
   expect(
     diff({ sockets: { listening: [], outgoing: {} } }, { sockets: { listening: [appSocket], outgoing: {} } }),
   ).toEqual(["listening on 0.0.0.0:8080: yes"]);

@@ -261,7 +261,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
   },
   doctor: {
     about:
-      "Reads a cluster, with your kubeconfig, and names what of ebb is not as somebody wanted it: pods that ask for ebb and have none (the webhook was down, or came later), pods with ebb from another image than the webhook now gives (after an upgrade), a registration without a webhook behind it, rights without an account, a label of a namespace that says nothing. It changes nothing. What it may not read it names. Pods that are over are left out.",
+      "Reads a cluster, with your kubeconfig, and names what of ebb is not as somebody wanted it: pods that are to have ebb and have none (the webhook was down, or came later, or a container has no command), pods with ebb from another image than the webhook now gives (after an upgrade), a registration without a webhook behind it, rights without an account, annotations and labels that stand where nobody reads them. It changes nothing. What it may not read it names. Pods that are over are left out.",
     examples: [
       { call: "ebb doctor", why: "The whole cluster." },
       { call: "ebb doctor --namespace shop --json", why: "The pods of one namespace, for a script." },
@@ -269,8 +269,8 @@ export const manuals: Readonly<Record<string, Manual>> = {
     exits: [
       ["0", "nothing was found"],
       ["1", "something was found"],
-      bad,
-      ["69", "there is no API server, or it refuses; or there is no such namespace"],
+      ["64", "a flag is wrong, there is no kubeconfig, or no such namespace"],
+      ["69", "the API server does not answer, or refuses"],
     ],
     seeAlso: ["webhook", "inject", "manifests"],
   },

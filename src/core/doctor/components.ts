@@ -1,5 +1,5 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
-import type { Finding } from "./findings.ts";
+import type { Finding } from "./finding.ts";
 
 /** A webhook or a reaper that is installed, as its Deployment says. */
 export interface Component {
@@ -10,6 +10,8 @@ export interface Component {
   readonly replicas: number;
   /** Where it takes ebb from. */
   readonly image: string | undefined;
+  /** What it puts into pods: --image. */
+  readonly gives: string | undefined;
 }
 
 /** The Deployments of an installation have this label; app.kubernetes.io/component tells them apart. */
@@ -18,15 +20,27 @@ export const COMPONENTS = "app.kubernetes.io/name=ebb";
 export function componentOf({ metadata, spec, status }: JsonObject): Component {
   const { namespace, name, labels } = objectOf(metadata);
   const { replicas, template } = objectOf(spec);
-  const { containers } = objectOf(objectOf(template).spec);
+  const { spec: podSpec } = objectOf(template);
   return {
     component: textOf(objectOf(labels)["app.kubernetes.io/component"]) ?? "deployment",
     namespace: String(namespace),
     name: String(name),
     ready: Number(objectOf(status).readyReplicas ?? 0),
     replicas: Number(replicas ?? 1),
-    image: textOf(objectOf(listOf(containers)[0]).image),
+    image: textOf(firstOf(podSpec).image),
+    gives: givenBy(podSpec),
   };
+}
+
+function firstOf(podSpec: unknown): JsonObject {
+  return objectOf(listOf(objectOf(podSpec).containers)[0]);
+}
+
+const IMAGE = "--image=";
+
+function givenBy(podSpec: unknown): string | undefined {
+  const arg = listOf(firstOf(podSpec).args).find((each) => textOf(each)?.startsWith(IMAGE));
+  return textOf(arg)?.slice(IMAGE.length);
 }
 
 /** `reaper ebb-reaper/ebb-reaper: 2 of 2 replicas ready, image registry.example.com/ebb:0.1.0`. */
@@ -41,6 +55,21 @@ export function componentFinding(component: Component): Finding | undefined {
   const object = `Deployment ${namespace}/${name}`;
   if (replicas === 0) return { object, message: "it is scaled to 0 replicas, so the reaper ends no sidecar" };
   const log = `kubectl -n ${namespace} logs --all-pods deployment/${name}`;
-  const message = `${replicas - ready} of its ${replicas} replicas are not ready, so the reaper may end no sidecar; its log says why, such as rights that it lacks: ${log}`;
+  const message = `${replicas - ready} of its ${replicas} replicas are not ready, so sidecars may be left; its log says why, a right that it lacks for example: ${log}`;
   return { object, message };
+}
+
+/** The webhook answers for some seconds more with what is to go, though its rollout is over: of its pods, those that give another image. */
+export function formerFinding(component: Component, pods: readonly JsonObject[]): Finding | undefined {
+  const { namespace, name, gives } = component;
+  const former = pods.flatMap(({ metadata, spec }) => {
+    const { name, deletionTimestamp } = objectOf(metadata);
+    const own = givenBy(spec);
+    return deletionTimestamp === undefined || own === gives ? [] : [{ pod: `pod/${name}`, own }];
+  });
+  if (former.length === 0) return undefined;
+  const images = [...new Set(former.map(({ own }) => own))].join(" and ");
+  const wait = `kubectl -n ${namespace} wait --for=delete ${former.map(({ pod }) => pod).join(" ")}`;
+  const message = `replicas that give ${images} still answer: before you restart pods, ${wait}`;
+  return { object: `Deployment ${namespace}/${name}`, message };
 }

@@ -67,7 +67,22 @@ export function idleAnnotations(annotations: Annotations, reason: string): reado
   return Object.keys(annotations)
     .filter((name) => name.startsWith(PREFIX) && !ofReaper.test(name))
     .filter((name) => ![`${PREFIX}inject`, `${PREFIX}sidecars`, STATUS, NATIVE].includes(name))
-    .map((name) => ({ field: annotationField(name), message: `this says nothing: ${reason}` }));
+    .map((name) => ({ field: annotationField(name), message: whyIdle(name.slice(PREFIX.length), reason) }));
+}
+
+/** Labels of a pod that were meant as annotations; the reaper reads its own either way. */
+export function strayLabels(labels: Readonly<Record<string, unknown>>): readonly Remark[] {
+  return Object.keys(labels)
+    .filter((name) => name.startsWith(PREFIX) && !ofReaper.test(name))
+    .map((name) => ({ field: `metadata.labels[${name}]`, message: "ignored here: move it to metadata.annotations" }));
+}
+
+/** A slip in the name of the one that asks may be the reason. */
+function whyIdle(key: string, reason: string): string {
+  const isKnown = [...ownNames, ...podOptionFlags].includes(key.split(".")[0] as string);
+  const near = isKnown ? undefined : nearest(key, [...ownNames, ...podOptionFlags]);
+  if (near !== undefined) return `no such annotation; did you mean ${PREFIX}${near}?`;
+  return `ignored: the pod ${reason.replace(/^it /, "")}`;
 }
 
 export function readWishes(annotations: Readonly<Record<string, string>>): Wishes {

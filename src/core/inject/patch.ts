@@ -2,7 +2,7 @@ import { type JsonObject, objectOf } from "../base/json.ts";
 import { isSame } from "../base/same.ts";
 import { shortened } from "../base/text.ts";
 import { isSidecar } from "../sidecars/containers.ts";
-import { idleAnnotations, readAsked, readWishes } from "./annotations.ts";
+import { idleAnnotations, readAsked, readWishes, strayLabels } from "./annotations.ts";
 import { planChange } from "./change.ts";
 import { STATUS } from "./marks.ts";
 import { otherSystem } from "./other-system.ts";
@@ -25,7 +25,9 @@ export type Injection = { readonly asked: boolean; readonly warnings: readonly R
  * that was given stays as it is.
  */
 export function injectPod(pod: unknown, policy: InjectPolicy): Injection {
-  return capped(injectWhole(pod, policy));
+  const injection = injectWhole(pod, policy);
+  const stray = strayLabels(objectOf(objectOf(objectOf(pod).metadata).labels));
+  return capped({ ...injection, warnings: [...injection.warnings, ...stray] });
 }
 
 /** Takes ebb out of a pod, whatever its annotations say. */
@@ -123,7 +125,10 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   const change = planChange(former.pod, { wishes, policy, known: former.known });
   const problems = [...wishes.problems, ...change.problems];
   const warnings = distinct([...wishes.warnings, ...change.warnings]);
-  if (problems.length > 0) return refused(problems, warnings);
+  if (problems.length > 0) {
+    // who gives ebb an option has asked for it, whoever took the pod
+    return { ...refused(problems, warnings), asked: asked || wishes.problems.length > 0 };
+  }
   const next = change.pod ?? former.pod;
   if (!isSame(next, pod)) return { kind: "changed", asked, pod: next, containers: change.containers, warnings };
   return unchanged(change.pod === undefined ? "there is nothing to change in it" : "ebb is in it already", warnings);

@@ -67,13 +67,16 @@ function nameOf({ kind, metadata }: JsonObject): string {
   return `${textOf(kind) ?? "(without a kind)"} ${place === undefined ? own : `${place}/${own}`}`;
 }
 
-/** Annotations of the workload itself are not its pods'. */
+/** What the workload itself says is not said to its pods. */
 function misplaced(object: JsonObject, { path, inner }: { path: Path; inner: Path }): readonly Remark[] {
-  const annotations = Object.keys(objectOf(objectOf(object.metadata).annotations));
-  return annotations
-    .filter((name) => name.startsWith("ebb.dev/"))
-    .map((name) => ({
-      field: describePath([...path, "metadata", `annotations[${name}]`]),
-      message: `this says nothing of the pods: it belongs into ${describePath([...inner, "metadata", "annotations"])}`,
+  const { annotations, labels } = objectOf(object.metadata);
+  const own = Object.entries({ annotations, labels }).flatMap(([where, all]) =>
+    Object.keys(objectOf(all)).map((name) => ({ where, name })),
+  );
+  return own
+    .filter(({ name }) => name.startsWith("ebb.dev/"))
+    .map(({ where, name }) => ({
+      field: describePath([...path, "metadata", `${where}[${name}]`]),
+      message: `ignored here: move it to ${describePath([...inner, "metadata", "annotations"])}`,
     }));
 }

@@ -38,7 +38,8 @@ export function choiceOf(pod: PodView, policy: ReapPolicy): Choice {
   if (out !== undefined) return { kind: "out", reason: `${out.by} says ${REAP}: ${JSON.stringify(out.text)}` };
   const odd = said.find(({ text }) => boolean.parse(text) === undefined);
   if (odd !== undefined) {
-    return { kind: "unreadable", reason: `${odd.by} ${REAP}: expected true or false, got ${JSON.stringify(odd.text)}` };
+    const by = isNamespaces(odd.by) ? `${odd.by}: its label` : odd.by;
+    return { kind: "unreadable", reason: `${by} ${REAP}: expected true or false, got ${JSON.stringify(odd.text)}` };
   }
   const yes = said[0];
   if (yes !== undefined) return { kind: "in", reason: `${yes.by} says ${REAP}: ${JSON.stringify(yes.text)}` };

@@ -1,4 +1,4 @@
-import type { MeansKind } from "./means.ts";
+import { type MeansKind, meansKinds } from "./means.ts";
 
 /** What the reaper's account must be allowed to do; RBAC's words. */
 export interface Right {
@@ -77,7 +77,8 @@ const GRANT = "grant them (ebb manifests reaper ... | kubectl apply --server-sid
 /** Only the rights of a means can be done without. */
 export function howToMend(missing: readonly Right[]): string {
   const means = new Set(missing.map((right) => right.means));
-  return means.has(undefined) ? GRANT : `${GRANT}, or leave ${[...means].join(" and ")} out of --means`;
+  const isNoneLeft = meansKinds.every((kind) => means.has(kind));
+  return means.has(undefined) || isNoneLeft ? GRANT : `${GRANT}, or leave ${[...means].join(" and ")} out of --means`;
 }
 
 /** Each act begins with a look at the pod. */

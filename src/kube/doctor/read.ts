@@ -1,5 +1,5 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../../core/base/json.ts";
-import type { Registration } from "../../core/doctor/findings.ts";
+import type { Registration } from "../../core/doctor/registrations.ts";
 import { ApiError, isNotFound } from "../api/api-error.ts";
 import type { ApiClient, List } from "../api/client.ts";
 import { type Query, withQuery } from "../api/query.ts";

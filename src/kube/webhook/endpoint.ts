@@ -144,7 +144,8 @@ function logDecision(log: Log, { request, decision }: Review, ms: number): void 
     dryRun: request.dryRun === true || undefined,
     durationMs: Math.round(ms * 100) / 100,
   };
-  log[levels[result]](fields, result === "unchanged" ? "pod unchanged" : `pod ${result}`);
+  const level = fields.warnings === undefined ? levels[result] : "warn";
+  log[level](fields, result === "unchanged" ? "pod unchanged" : `pod ${result}`);
 }
 
-const levels = { injected: "info", removed: "info", unchanged: "debug", refused: "warn", skipped: "info" } as const;
+const levels = { injected: "info", removed: "info", unchanged: "debug", refused: "warn", skipped: "warn" } as const;

@@ -29,7 +29,7 @@ export function createMetrics(version: string, { inFlight, connections }: Gauges
   const registers = [registry];
   const requests = new Counter({
     name: "ebb_webhook_requests_total",
-    help: "Admission requests by their result; skipped: taken by --all, but it cannot be changed. With reinvocation a pod takes two.",
+    help: "Admission requests by their result; skipped: only --all or its namespace took the pod, and it cannot be changed. With reinvocation a pod takes two.",
     labelNames: ["result"],
     registers,
   });

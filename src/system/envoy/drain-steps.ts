@@ -67,7 +67,8 @@ async function command(
     const isRefused = outcome.isRefused && tries === 1;
     const isLast = isRefused || tries === TRIES || performance.now() > end;
     const reason = explained(outcome.reason, path);
-    log[isLast && !isRefused ? "warn" : "debug"]({ ...fields, reason }, failed);
+    // nobody listens: it has drained and gone, or was never there, which the drain's outcome says
+    log[isLast && !outcome.isRefused ? "warn" : "debug"]({ ...fields, reason }, failed);
     if (isLast) return { kind: "failed", step, isRefused };
     await Bun.sleep(PAUSE_MS);
   }

@@ -139,7 +139,7 @@ test("what only its author can mend is said once, also as an Event on what is wr
   await until("three Events", () => seen().length === 3, LONG_MS);
   const told = seen().map(({ regarding: { kind, namespace, name }, note }) => `${kind} ${namespace}/${name}: ${note}`);
   expect(told.toSorted()).toEqual([
-    'Namespace bank/bank: namespace bank ebb.dev/reap: expected true or false, got "on"',
+    'Namespace bank/bank: namespace bank: its label ebb.dev/reap: expected true or false, got "on"',
     expect.stringMatching(/^Pod shop\/bad-url: ebb.dev\/reap-quit.envoy: expected a URL on the pod's loopback/),
     'Pod shop/odd-word: its annotation ebb.dev/reap: expected true or false, got "yes"',
   ]);

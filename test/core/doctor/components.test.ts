@@ -1,10 +1,15 @@
 import { expect, test } from "bun:test";
-import { componentFinding, componentOf, describeComponent } from "../../../src/core/doctor/components.ts";
+import {
+  componentFinding,
+  componentOf,
+  describeComponent,
+  formerFinding,
+} from "../../../src/core/doctor/components.ts";
 
 const deployment = (component: string, replicas: number, readyReplicas?: number) =>
   componentOf({
     metadata: { namespace: "ns", name: `ebb-${component}`, labels: { "app.kubernetes.io/component": component } },
-    spec: { replicas, template: { spec: { containers: [{ image: "ebb:1" }] } } },
+    spec: { replicas, template: { spec: { containers: [{ image: "ebb:1", args: ["--image=ebb:1"] }] } } },
     status: { readyReplicas },
   });
 
@@ -23,4 +28,17 @@ test.each<[string, ReturnType<typeof componentOf>, RegExp | undefined]>([
   const found = componentFinding(component)?.message;
   if (message === undefined) expect(found).toBeUndefined();
   else expect(found).toMatch(message);
+});
+
+test("replicas of before that still answer are named, with how to wait for them", () => {
+  const pod = (name: string, image: string, deletionTimestamp?: string) => ({
+    metadata: { name, deletionTimestamp },
+    spec: { containers: [{ args: ["webhook", `--image=${image}`] }] },
+  });
+  const component = deployment("webhook", 1, 1);
+  expect(formerFinding(component, [pod("a", "ebb:1"), pod("b", "ebb:1", "now"), pod("c", "ebb:0")])).toBeUndefined();
+  expect(formerFinding(component, [pod("a", "ebb:1"), pod("d", "ebb:0", "now")])).toEqual({
+    object: "Deployment ns/ebb-webhook",
+    message: "replicas that give ebb:0 still answer: before you restart pods, kubectl -n ns wait --for=delete pod/d",
+  });
 });

@@ -1,20 +1,18 @@
 import { describe, expect, test } from "bun:test";
+import { misplacedInNamespace, namespaceFinding, reapLabelFinding } from "../../../src/core/doctor/namespaces.ts";
+import { lacksPods, misplacedFindings, refusalFinding } from "../../../src/core/doctor/owners.ts";
+import { annotationFindings, podFinding } from "../../../src/core/doctor/pods.ts";
+import { presenceOf } from "../../../src/core/doctor/presence.ts";
 import {
-  annotationFindings,
-  lacksPods,
-  namespaceFinding,
-  podFinding,
   type Registration,
-  reapLabelFinding,
-  refusalFinding,
   registrationFindings,
   type Webhooks,
-} from "../../../src/core/doctor/findings.ts";
-import { presenceOf } from "../../../src/core/doctor/presence.ts";
+  webhooksOf,
+} from "../../../src/core/doctor/registrations.ts";
 import { injectPod } from "../../../src/core/inject/patch.ts";
 import { app, type Loose, podIn, podOf, policy } from "../inject/injection.ts";
 
-const webhooks: Webhooks = { count: 1, images: [policy.image], all: false };
+const webhooks: Webhooks = { count: 1, answering: 1, images: [policy.image], all: false };
 
 /** A pod as the API server has it. */
 function stored(pod: Loose, owner?: string): Loose {
@@ -30,17 +28,40 @@ test.each<["emptyDir" | "image"]>([["emptyDir"], ["image"]])("the image of ebb i
   expect(presenceOf(podOf())).toEqual({ kind: "absent" });
 });
 
+const noCommand = { ...bare, spec: { containers: [{ name: "a" }] } };
+
 describe("a pod", () => {
   test.each<[string, Loose, string | undefined, Partial<Webhooks>, RegExp | undefined]>([
     ["that asks and has ebb", injected(), undefined, {}, undefined],
     ["that does not ask", bare, undefined, {}, undefined],
     ["that asks and has none", podOf(), undefined, {}, /^it asks for ebb \(its annotation .*no webhook answered/],
-    ["where no webhook is registered", podOf(), undefined, { count: 0 }, /no webhook is registered/],
+    [
+      "where no webhook is there",
+      podOf(),
+      undefined,
+      { answering: 0 },
+      /none: no webhook is there .*, then delete the pod/,
+    ],
     ["whose namespace asks", bare, "true", {}, /\(the label ebb\.dev\/inject=true of its namespace\)/],
     ["that --all takes", bare, undefined, { all: true }, /\(the webhook's --all\)/],
     ["that says no", podOf({ annotations: { "ebb.dev/inject": "false" } }), "true", { all: true }, undefined],
     ["whose namespace says no", podOf(), "false", {}, undefined],
-    ["that cannot have it, and did not ask", { ...bare, spec: { containers: [{ name: "a" }] } }, "true", {}, undefined],
+    ["older than its namespace's label", bare, "true", {}, /or the pod is older than that: /],
+    [
+      "that cannot have it, and its namespace asks",
+      noCommand,
+      "true",
+      {},
+      /^it is to have ebb .* none: spec\.containers\[0\]\.command: give its whole command line/,
+    ],
+    ["that cannot have it, and only --all takes", noCommand, undefined, { all: true }, undefined],
+    [
+      "whose option cannot be read",
+      podOf({ annotations: { "ebb.dev/drain": "5x" } }),
+      "true",
+      {},
+      /annotations\[ebb\.dev\/drain\]: .*5x/,
+    ],
     ["that asks and cannot have it", podOf({ containers: [{ name: "a" }] }), undefined, {}, /it asks for ebb/],
     ["with ebb from elsewhere", injected({ image: "ebb:0" }), undefined, {}, /from ebb:0, .* now gives registry/],
     ["with ebb from either", injected(), undefined, { images: ["ebb:2", policy.image] }, undefined],
@@ -143,3 +164,52 @@ test.each<[string, Loose, boolean]>([
   ["a ReplicaSet with all of them", { spec: { replicas: 2 }, status: { replicas: 2 } }, false],
   ["a DaemonSet", { spec: {}, status: { desiredNumberScheduled: 2, currentNumberScheduled: 1 } }, true],
 ])("whether an owner lacks pods: %s", (_, owner, lacks) => expect(lacksPods(owner)).toBe(lacks));
+
+test("a registration that is left over answers nobody", () => {
+  const left: Registration = {
+    ...{ name: "w", isRequired: false, isTrusted: true, service: "ns/w", isServiceThere: false, deployments: [] },
+  };
+  expect(webhooksOf([left])).toMatchObject({ count: 1, answering: 0 });
+  expect(webhooksOf([left, { ...left, isServiceThere: true }]).answering).toBe(1);
+});
+
+describe("what stands where nobody reads it is named:", () => {
+  const template = { metadata: {}, spec: { containers: [app()] } };
+  const job = (metadata: Loose, more: Loose = {}): Loose => ({ kind: "Job", metadata, spec: { template }, ...more });
+  const there = "ignored here: move it to spec.template.metadata.annotations";
+
+  test.each<[string, Loose, string[]]>([
+    ["an annotation", { annotations: { "ebb.dev/inject": "true" } }, ["metadata.annotations[ebb.dev/inject]"]],
+    ["a label", { labels: { "ebb.dev/reap": "true", app: "a" } }, ["metadata.labels[ebb.dev/reap]"]],
+  ])("%s of a workload itself", (_, metadata, fields) => {
+    const named = { name: "a", namespace: "shop", ...metadata };
+    const findings = fields.map((field) => ({ object: "Job shop/a", message: `${field}: ${there}` }));
+    expect(misplacedFindings(job(named))).toEqual(findings);
+    expect(misplacedFindings(job({ ...named, ownerReferences: [{ kind: "CronJob" }] }))).toEqual([]);
+    expect(misplacedFindings(job(named, { status: { conditions: [{ type: "Failed" }] } }))).toEqual([]);
+  });
+
+  test("a label of a pod that is an annotation", () => {
+    const pod = stored({ ...bare, metadata: { labels: { "ebb.dev/inject": "true", "ebb.dev/reap": "true" } } });
+    expect(annotationFindings(pod, undefined).map(({ message }) => message)).toEqual([
+      "metadata.labels[ebb.dev/inject]: ignored here: move it to metadata.annotations",
+    ]);
+  });
+
+  test("a slip in the annotation that asks", () => {
+    const pod = stored({ ...bare, metadata: { annotations: { "ebb.dev/injct": "true" } } });
+    expect(annotationFindings(pod, undefined).map(({ message }) => message)).toEqual([
+      "metadata.annotations[ebb.dev/injct]: no such annotation; did you mean ebb.dev/inject?",
+    ]);
+  });
+
+  test("a slip in a namespace's label, and an annotation of one", () => {
+    const labels = { "ebb.dev/injct": "true", "ebb.dev/inject": "true", "kubernetes.io/metadata.name": "shop" };
+    const metadata = { name: "shop", labels, annotations: { "ebb.dev/reap": "true", "ebb.dev/drain": "1s" } };
+    expect(misplacedInNamespace({ metadata }).map(({ message }) => message)).toEqual([
+      "its label ebb.dev/injct says nothing; did you mean ebb.dev/inject?",
+      "its annotation ebb.dev/reap says nothing: it is a label of a namespace: kubectl label namespace shop ebb.dev/reap=true",
+      "its annotation ebb.dev/drain says nothing",
+    ]);
+  });
+});

@@ -160,7 +160,7 @@ test("annotations of a pod that does not ask for ebb are said to mean nothing", 
   expect(said).toEqual([
     {
       field: "metadata.annotations[ebb.dev/drain]",
-      message: 'this says nothing: it does not say ebb.dev/inject: "true"',
+      message: 'ignored: the pod does not say ebb.dev/inject: "true"',
     },
   ]);
   const no = podOf({ annotations: { ...annotations, "ebb.dev/inject": "false" } });

@@ -85,7 +85,7 @@ test("an annotation of the workload itself is said to belong to its pods", () =>
   expect(place?.warnings).toEqual([
     {
       field: "metadata.annotations[ebb.dev/inject]",
-      message: "this says nothing of the pods: it belongs into spec.jobTemplate.spec.template.metadata.annotations",
+      message: "ignored here: move it to spec.jobTemplate.spec.template.metadata.annotations",
     },
   ]);
   expect(podsIn({ kind: "Pod", metadata, ...pod })[0]?.warnings).toEqual([]);

@@ -30,7 +30,7 @@ test("each remark has the line that it speaks of, also where one after the other
     const [, line, message] = /^jobs\.yaml:(\d+): warning: (.*)/.exec(remark) ?? [];
     return line === undefined
       ? []
-      : [[message?.includes("belongs into") ? "MISPLACED" : "UNKNOWN", Number(line)] as const];
+      : [[message?.includes("move it to") ? "MISPLACED" : "UNKNOWN", Number(line)] as const];
   });
   const marks = text
     .split("\n")

@@ -140,14 +140,12 @@ function entrypointOf({ name, image }: Container, { wishes, policy, known }: Tol
 
 function unknownCommand({ at, container: { name, image, args } }: Wanted): Remark {
   const hasArgs = (args ?? []).length > 0;
-  const what = hasArgs
-    ? "the ENTRYPOINT"
-    : "the whole command line (ENTRYPOINT and CMD, because Kubernetes drops CMD where there is a command)";
-  const ways = `as command here, as annotation ebb.dev/entrypoint.${name}, or with --entrypoint ${name}=WORDS`;
-  const other = `or leave it out: ebb.dev/containers names those that ebb starts`;
+  const what = hasArgs ? "its ENTRYPOINT" : "its whole command line (ENTRYPOINT and CMD)";
+  const ways = `as annotation ebb.dev/entrypoint.${name}, as command here, or with --entrypoint ${name}=WORDS`;
+  const other = "or leave it out: ebb.dev/containers names those that ebb starts";
   return {
     field: `spec.containers[${at}].command`,
-    message: `what the image ${image ?? "of this container"} starts is not known here: give ${what} ${ways}; ${other}`,
+    message: `give ${what} ${ways}; ${other}: what the image ${image ?? "of this container"} starts is not known here`,
   };
 }
 

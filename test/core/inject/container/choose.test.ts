@@ -217,13 +217,9 @@ test.each<[string, Given["annotations"], readonly [string] | [], readonly string
 });
 
 test.each([
-  [
-    "no command",
-    unnamed(),
-    "the whole command line (ENTRYPOINT and CMD, because Kubernetes drops CMD where there is a command)",
-  ],
-  ["an empty command", unnamed({ command: [] }), "the whole command line (ENTRYPOINT and CMD"],
-  ["args alone", unnamed({ args: ["x"] }), "the ENTRYPOINT as command here, as annotation ebb.dev/entrypoint.app"],
+  ["no command", unnamed(), "its whole command line (ENTRYPOINT and CMD)"],
+  ["an empty command", unnamed({ command: [] }), "its whole command line (ENTRYPOINT and CMD"],
+  ["args alone", unnamed({ args: ["x"] }), "its ENTRYPOINT as annotation ebb.dev/entrypoint.app, as command here"],
 ])("a container with %s is refused, with what to give and how", (_, container, words) => {
   const [[field, message] = []] = refusal({ containers: [container] });
   expect(field).toBe("spec.containers[0].command");

@@ -1,0 +1,55 @@
+import { type JsonObject, objectOf } from "../base/json.ts";
+import { nearest } from "../cli/suggestion.ts";
+import { boolean } from "../cli/syntax.ts";
+import { ASK } from "../inject/marks.ts";
+import { REAP } from "../reap/policy.ts";
+import type { Finding } from "./finding.ts";
+import type { Webhooks } from "./registrations.ts";
+
+/** Of its label ebb.dev/reap. */
+export function reapLabelFinding(name: string, label: string, hasReaper: boolean): Finding | undefined {
+  if (boolean.parse(label) === true && !hasReaper) {
+    const message = `its label ${REAP}=true asks for the reaper, and none is installed: install it (ebb manifests reaper), or kubectl label namespace ${name} ${REAP}-`;
+    return { object: `Namespace ${name}`, message };
+  }
+  if (boolean.parse(label) !== undefined) return undefined;
+  const message = `its label ${REAP} says nothing: expected true or false, got ${JSON.stringify(label)}`;
+  return { object: `Namespace ${name}`, message };
+}
+
+/** Of its label ebb.dev/inject. */
+export function namespaceFinding(name: string, label: string, { count }: Pick<Webhooks, "count">): Finding | undefined {
+  if (label === "true" && count === 0) {
+    const message = `its label ebb.dev/inject=true asks for ebb, and no webhook is registered: install it (ebb manifests webhook), or kubectl label namespace ${name} ebb.dev/inject-`;
+    return { object: `Namespace ${name}`, message };
+  }
+  if (label === "true" || label === "false") return undefined;
+  const message = `its label ebb.dev/inject says nothing: expected true or false, got ${JSON.stringify(label)}`;
+  return { object: `Namespace ${name}`, message };
+}
+
+const PREFIX = "ebb.dev/";
+
+/** What of ebb's stands where nobody reads it. */
+export function misplacedInNamespace({ metadata }: JsonObject): readonly Finding[] {
+  const { name, labels, annotations } = objectOf(metadata);
+  const object = `Namespace ${name}`;
+  const known = [ASK, REAP];
+  const findings: Finding[] = [];
+  for (const label of Object.keys(objectOf(labels))) {
+    if (!label.startsWith(PREFIX) || known.includes(label)) continue;
+    const near = nearest(
+      label.slice(PREFIX.length),
+      known.map((each) => each.slice(PREFIX.length)),
+    );
+    const hint = near === undefined ? "" : `; did you mean ${PREFIX}${near}?`;
+    findings.push({ object, message: `its label ${label} says nothing${hint}` });
+  }
+  for (const [annotation, value] of Object.entries(objectOf(annotations))) {
+    if (!annotation.startsWith(PREFIX)) continue;
+    const isLabel = known.includes(annotation);
+    const how = isLabel ? `: it is a label of a namespace: kubectl label namespace ${name} ${annotation}=${value}` : "";
+    findings.push({ object, message: `its annotation ${annotation} says nothing${how}` });
+  }
+  return findings;
+}

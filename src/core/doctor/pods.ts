@@ -1,0 +1,81 @@
+import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { injectPod } from "../inject/patch.ts";
+import { viewOf } from "../reap/pod-view.ts";
+import { choiceOf } from "../reap/policy.ts";
+import type { Finding } from "./finding.ts";
+import { asksBy, presenceOf } from "./presence.ts";
+import type { Webhooks } from "./registrations.ts";
+
+/** Of a pod that runs or is to run. */
+export function podFinding(pod: JsonObject, label: string | undefined, webhooks: Webhooks): Finding | undefined {
+  const { name, namespace } = objectOf(pod.metadata);
+  const object = `Pod ${namespace}/${name}`;
+  const again = howAgain(pod);
+  const presence = presenceOf(pod);
+  if (presence.kind === "present") {
+    const { image } = presence;
+    const { images } = webhooks;
+    if (image === undefined || images.length === 0 || images.includes(image)) return undefined;
+    return { object, message: `it has ebb from ${image}, and the webhook now gives ${images.join(" or ")}: ${again}` };
+  }
+  const by = asksBy(pod, { label, all: webhooks.all });
+  const why = by === undefined ? undefined : whyMissing(pod, by, webhooks);
+  if (by === undefined || why === undefined) return undefined;
+  const asks = by === "annotation" ? "it asks for ebb" : "it is to have ebb";
+  return { object, message: `${asks} (${words[by]}) and has none: ${why}${again}` };
+}
+
+/** Annotations and labels of a pod that say nothing, or not what somebody meant: the webhook tells only whoever makes the pod itself. */
+export function annotationFindings(pod: JsonObject, label: string | undefined): readonly Finding[] {
+  const { name, namespace, annotations, labels } = objectOf(pod.metadata);
+  const own = Object.keys({ ...objectOf(annotations), ...objectOf(labels) }).filter((key) =>
+    key.startsWith("ebb.dev/"),
+  );
+  if (own.length === 0) return [];
+  const { warnings } = injectPod(pod, { ...nobodys, all: label === "true" });
+  const ofAnnotations = warnings.filter(({ field }) => /^metadata\.(annotations|labels)\[/.test(field));
+  const reap = choiceOf(viewOf(pod), { ...noPolicy, namespaces: new Map() });
+  return [
+    ...ofAnnotations.map(({ field, message }) => ({
+      object: `Pod ${namespace}/${name}`,
+      message: `${field}: ${message}`,
+    })),
+    ...(reap.kind === "unreadable" ? [{ object: `Pod ${namespace}/${name}`, message: reap.reason }] : []),
+  ];
+}
+
+const noPolicy = { afterMs: 0, allJobs: false, means: [], allowsReapExec: false } as const;
+
+/** How a pod is made anew. The name of a ReplicaSet is its Deployment's with the hash of the template (pod-template-hash). */
+function howAgain({ metadata }: JsonObject): string {
+  const { namespace, ownerReferences, labels } = objectOf(metadata);
+  const { kind, name } = objectOf(listOf(ownerReferences)[0]);
+  const hash = textOf(objectOf(labels)["pod-template-hash"]);
+  if (kind === "ReplicaSet" && typeof name === "string" && hash !== undefined && name.endsWith(`-${hash}`)) {
+    return `kubectl -n ${namespace} rollout restart deployment/${name.slice(0, -hash.length - 1)}`;
+  }
+  if (kind === "Job") return "its next Job gets it; to have it now, create the Job again";
+  return kind === undefined ? "create the pod again" : `delete the pod, and its ${kind} creates it again`;
+}
+
+const words = {
+  annotation: 'its annotation ebb.dev/inject: "true"',
+  namespace: "the label ebb.dev/inject=true of its namespace",
+  "--all": "the webhook's --all",
+};
+
+const nobodys = { image: "ebb", all: true, volume: "emptyDir", options: new Map(), entrypoints: new Map() } as const;
+
+/** undefined: it is to have none. What only --all took, and cannot have it, is let in without; what there is nothing to change in is, too. */
+function whyMissing(pod: JsonObject, by: keyof typeof words, { answering }: Webhooks): string | undefined {
+  const injection = injectPod(pod, nobodys);
+  if (injection.kind === "refused") {
+    if (by === "--all") return undefined;
+    const problems = injection.problems.map(({ field, message }) => `${field}: ${message}`);
+    return `${problems.join("; ")}; then `;
+  }
+  if (injection.kind !== "changed") return undefined;
+  if (answering === 0) return "no webhook is there to put it in: install it (ebb manifests webhook), then ";
+  const late = by === "annotation" ? "" : ", or the pod is older than that";
+  return `no webhook answered when it was created${late}: `;
+}

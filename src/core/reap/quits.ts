@@ -2,7 +2,7 @@ import type { HttpTarget } from "../base/address.ts";
 import { hidden, redactUrl } from "../base/redact.ts";
 import { parseWords } from "../base/words.ts";
 import { positive, unexpected } from "../cli/syntax.ts";
-import type { Annotations } from "../sidecars/kind.ts";
+import type { Annotations } from "../sidecars/kinds/kind.ts";
 import { planSidecars } from "../sidecars/plan.ts";
 import { exactQuit, parseQuit } from "../sidecars/quit.ts";
 import { kindOf, type SidecarName } from "../sidecars/registry.ts";

@@ -1,7 +1,7 @@
 import type { HttpTarget } from "../base/address.ts";
 import type { Environment } from "../base/environment.ts";
 import { isServiceLink } from "../base/service-links.ts";
-import type { Annotations, PodFacts } from "./kind.ts";
+import type { Annotations, PodFacts } from "./kinds/kind.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 

@@ -1,6 +1,6 @@
 import { at, type HttpTarget, parseHttpTarget } from "../base/address.ts";
 import type { Executable } from "../run/process.ts";
-import type { Adjustment, SidecarKind } from "./kind.ts";
+import type { Adjustment, SidecarKind } from "./kinds/kind.ts";
 import { type Probe, parseProbe } from "./probe.ts";
 import type { QuitRequest } from "./sidecar.ts";
 

@@ -1,5 +1,5 @@
 import { at, type HttpTarget } from "../base/address.ts";
-import type { Adjustment, Annotations, PodFacts, QuitTarget, SidecarKind } from "./kind.ts";
+import type { Adjustment, Annotations, PodFacts, QuitTarget, SidecarKind } from "./kinds/kind.ts";
 import { type AdminUrls, ownProbes, probeAt, type SidecarUrls, urlOf } from "./own-probes.ts";
 import { exactQuit } from "./quit.ts";
 import { kindOf, type SidecarName } from "./registry.ts";

@@ -1,13 +1,13 @@
 import type { Inbound } from "../envoy/inbound.ts";
-import { cloudSqlProxy } from "./cloud-sql-proxy.ts";
-import { consul } from "./consul.ts";
-import { dapr } from "./dapr.ts";
-import { envoy } from "./envoy.ts";
-import { istio } from "./istio.ts";
-import type { SidecarKind } from "./kind.ts";
-import { kuma } from "./kuma.ts";
-import { linkerd } from "./linkerd.ts";
-import { vaultAgent } from "./vault-agent.ts";
+import { cloudSqlProxy } from "./kinds/cloud-sql-proxy.ts";
+import { consul } from "./kinds/consul.ts";
+import { dapr } from "./kinds/dapr.ts";
+import { envoy } from "./kinds/envoy.ts";
+import { istio } from "./kinds/istio.ts";
+import type { SidecarKind } from "./kinds/kind.ts";
+import { kuma } from "./kinds/kuma.ts";
+import { linkerd } from "./kinds/linkerd.ts";
+import { vaultAgent } from "./kinds/vault-agent.ts";
 
 /** The sidecars that ebb knows. Beside these files nothing in src/ names one. */
 export const sidecarKinds = {

@@ -1,6 +1,6 @@
 import type { HttpTarget } from "../base/address.ts";
 import type { Header } from "../base/http-framing.ts";
-import type { Otherwise } from "./kind.ts";
+import type { Otherwise } from "./kinds/kind.ts";
 import type { Probe } from "./probe.ts";
 import type { SidecarName } from "./registry.ts";
 

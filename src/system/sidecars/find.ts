@@ -8,7 +8,7 @@ import {
   mayTell,
   parseAnnotations,
 } from "../../core/sidecars/detect.ts";
-import type { Annotations } from "../../core/sidecars/kind.ts";
+import type { Annotations } from "../../core/sidecars/kinds/kind.ts";
 import type { Stranger } from "../../core/sidecars/ownership/proof.ts";
 import { type FoundSidecar, foundIn, planSidecars } from "../../core/sidecars/plan.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";

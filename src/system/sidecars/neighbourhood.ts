@@ -1,6 +1,6 @@
 import type { Settings } from "../../core/cli/options.ts";
 import type { Heard, Listener } from "../../core/sidecars/detect.ts";
-import type { PodFacts } from "../../core/sidecars/kind.ts";
+import type { PodFacts } from "../../core/sidecars/kinds/kind.ts";
 import { identityOf } from "../../core/sidecars/ownership/identity.ts";
 import { networkOf } from "../../core/sidecars/ownership/network.ts";
 import type { Self, Stranger } from "../../core/sidecars/ownership/proof.ts";

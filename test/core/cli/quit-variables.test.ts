@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readCommandCall } from "../../../src/core/cli/call.ts";
 import { options } from "../../../src/core/cli/options.ts";
 import { detect, suggestedBy } from "../../../src/core/sidecars/detect.ts";
-import type { Annotations } from "../../../src/core/sidecars/kind.ts";
+import type { Annotations } from "../../../src/core/sidecars/kinds/kind.ts";
 import { planSidecars } from "../../../src/core/sidecars/plan.ts";
 import { describeQuit } from "../../../src/core/sidecars/quit.ts";
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { facts as allFacts } from "../../../build/readme.ts";
-import { aspects, type Fact } from "../../../src/core/sidecars/fact.ts";
-import type { SidecarKind } from "../../../src/core/sidecars/kind.ts";
+import { aspects, type Fact } from "../../../src/core/sidecars/kinds/fact.ts";
+import type { SidecarKind } from "../../../src/core/sidecars/kinds/kind.ts";
 import { kindOf, sidecarNames } from "../../../src/core/sidecars/registry.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseHttpTarget } from "../../../src/core/base/address.ts";
 import type { Header } from "../../../src/core/base/http-framing.ts";
-import type { SidecarKind } from "../../../src/core/sidecars/kind.ts";
+import type { SidecarKind } from "../../../src/core/sidecars/kinds/kind.ts";
 import type { SidecarUrls } from "../../../src/core/sidecars/own-probes.ts";
 import { type FoundSidecar, planSidecars } from "../../../src/core/sidecars/plan.ts";
 import { describeProbe, parseProbe } from "../../../src/core/sidecars/probe.ts";

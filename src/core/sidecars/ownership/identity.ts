@@ -1,7 +1,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { excerpt } from "../../base/http-framing.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../../base/json.ts";
-import type { EnvoyNode, PodIdentity } from "../kind.ts";
+import type { EnvoyNode, PodIdentity } from "../kinds/kind.ts";
 
 /** envoyproxy.io, api-v3/admin/v3/server_info.proto. */
 const states = ["LIVE", "DRAINING", "PRE_INITIALIZING", "INITIALIZING"];

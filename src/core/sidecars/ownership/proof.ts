@@ -1,6 +1,6 @@
 import { at, describeTarget, type HttpTarget, parseHttpTarget } from "../../base/address.ts";
 import { excerpt, type HttpAnswer } from "../../base/http-framing.ts";
-import type { Annotations, PodIdentity } from "../kind.ts";
+import type { Annotations, PodIdentity } from "../kinds/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../registry.ts";
 import { describeNode, describePod, ownerOf, parseNode } from "./identity.ts";
 import type { Network } from "./network.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { EnvoyNode, PodIdentity } from "../../../../src/core/sidecars/kind.ts";
+import type { EnvoyNode, PodIdentity } from "../../../../src/core/sidecars/kinds/kind.ts";
 import {
   type IdentitySources,
   identityOf,

@@ -1,5 +1,5 @@
-import { parseDuration } from "../base/duration.ts";
-import { parseObject, textOf } from "../base/json.ts";
+import { parseDuration } from "../../base/duration.ts";
+import { parseObject, textOf } from "../../base/json.ts";
 import type { Fact } from "./fact.ts";
 import {
   type Adjustment,

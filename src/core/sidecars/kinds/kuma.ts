@@ -1,4 +1,4 @@
-import { inboundDrain } from "../envoy/inbound.ts";
+import { inboundDrain } from "../../envoy/inbound.ts";
 import type { Fact } from "./fact.ts";
 import { adminOn, type EnvoyNode, type PodIdentity, type SidecarKind, splitAtLastDot } from "./kind.ts";
 

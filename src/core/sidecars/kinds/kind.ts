@@ -1,10 +1,10 @@
-import type { HttpTarget } from "../base/address.ts";
-import type { Environment } from "../base/environment.ts";
-import { parsePort } from "../base/host-port.ts";
-import type { Header } from "../base/http-framing.ts";
-import type { JsonObject } from "../base/json.ts";
-import type { Inbound } from "../envoy/inbound.ts";
-import type { Probe } from "./probe.ts";
+import type { HttpTarget } from "../../base/address.ts";
+import type { Environment } from "../../base/environment.ts";
+import { parsePort } from "../../base/host-port.ts";
+import type { Header } from "../../base/http-framing.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { Inbound } from "../../envoy/inbound.ts";
+import type { Probe } from "../probe.ts";
 
 /** The pod's annotations, as the downward API gives them. */
 export type Annotations = ReadonlyMap<string, string>;

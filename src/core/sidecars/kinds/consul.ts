@@ -1,4 +1,5 @@
-import { inboundDrain } from "../envoy/inbound.ts";
+import { inboundDrain } from "../../envoy/inbound.ts";
+import type { Probe } from "../probe.ts";
 import type { Fact } from "./fact.ts";
 import {
   type Adjustment,
@@ -12,7 +13,6 @@ import {
   saysYes,
   secondsIn,
 } from "./kind.ts";
-import type { Probe } from "./probe.ts";
 
 const GRACEFUL_PORT = 20600;
 const ADMIN_PORT = 19000;

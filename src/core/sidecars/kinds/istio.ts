@@ -1,5 +1,5 @@
-import { objectOf } from "../base/json.ts";
-import { inboundDrain } from "../envoy/inbound.ts";
+import { objectOf } from "../../base/json.ts";
+import { inboundDrain } from "../../envoy/inbound.ts";
 import type { Fact } from "./fact.ts";
 import {
   type Adjustment,

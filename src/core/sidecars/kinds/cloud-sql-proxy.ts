@@ -1,7 +1,7 @@
-import { parseHttpTarget } from "../base/address.ts";
+import { parseHttpTarget } from "../../base/address.ts";
+import type { Probe } from "../probe.ts";
 import type { Fact } from "./fact.ts";
 import type { Adjustment, PodFacts, QuitTarget, SidecarKind } from "./kind.ts";
-import type { Probe } from "./probe.ts";
 
 /**
  * The Cloud SQL Auth Proxy: cloud-sql-proxy cmd/root.go binds its databases' ports, and then starts the admin server, which there

@@ -1,4 +1,4 @@
-import { textOf } from "../base/json.ts";
+import { textOf } from "../../base/json.ts";
 import type { Fact } from "./fact.ts";
 import { type EnvoyNode, type PodIdentity, type SidecarKind, splitAtLastDot } from "./kind.ts";
 

@@ -164,11 +164,11 @@ export function suggestedBy(listening: ReadonlySet<number>): readonly { name: Si
   if (listening.size === 0) return suggested;
   for (const name of sidecarNames) {
     const port = portOf(name, listening);
-    // Kuma's Envoy has its admin interface on the port that is usual for a plain one
-    if (port === undefined || (name === PLAIN && portOf("kuma", listening) !== undefined)) continue;
-    suggested.push({ name, port });
+    if (port !== undefined) suggested.push({ name, port });
   }
-  return suggested;
+  // a mesh's Envoy may have its admin interface on the port that is usual for a plain one
+  const isMeshs = suggested.some(({ name }) => name !== PLAIN && kindOf(name).admin === kindOf(PLAIN).admin);
+  return isMeshs ? suggested.filter(({ name }) => name !== PLAIN) : suggested;
 }
 
 function portOf(name: SidecarName, listening: ReadonlySet<number>): number | undefined {

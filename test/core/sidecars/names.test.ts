@@ -5,12 +5,13 @@ import { join } from "node:path";
 const source = join(import.meta.dirname, "..", "..", "..", "src");
 
 /** The names of sidecars and of their programs; Envoy is a word of the field, not a mesh's. */
-const names = /istio|pilot-agent|linkerd|kuma|consul|dapr|vault|cloud.?sql|csql/gi;
+const names = /istio|pilot-agent|linkerd|kuma|consul|dapr|vault|cloud.?sql|csql|alloydb/gi;
 
 /** Names of other tools, and of their variables: they belong to the tools in whose place ebb stands. */
 const otherTools: Readonly<Record<string, readonly string[]>> = {
   "core/cli/names.ts": ["linkerd-await", "pilot-agent"],
   "core/inject/container/command.ts": ["pilot-agent"],
+  "core/sidecars/containers.ts": ["opa-istio"],
   "core/cli/options.ts": [
     "ISTIO_QUIT_API",
     "CSQL_PROXY_QUIT_URLS",

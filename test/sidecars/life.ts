@@ -25,7 +25,9 @@ export function lifeTests(subject: Subject): void {
       await using started = pod.startEbb(["run", "--detect", "20s", "--", ...ask(ready.at)], { env });
       await subject.start(pod);
       const ended = await endOf(started);
-      expect(lineOf(ended, "found")).toMatchObject({ sidecars: [sidecar], by: expect.stringMatching(subject.foundBy) });
+      const found = ended.log.filter(({ msg }) => msg === "ebb: found");
+      const by = subject.foundBy && [{ sidecars: [sidecar], by: expect.stringMatching(subject.foundBy) }];
+      expect(found).toMatchObject(by ?? []);
       expect(JSON.parse(ended.stdout)).toMatchObject({ status: ready.status });
       expect(ended.code).toBe(0);
     });

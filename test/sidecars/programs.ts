@@ -91,6 +91,13 @@ export const programs = {
     version: "v2.27.0",
     usedBy: ["sidecars"],
   },
+  "alloydb-auth-proxy": {
+    name: "alloydb-auth-proxy",
+    pins: "alloydb-auth-proxy",
+    module: "github.com/GoogleCloudPlatform/alloydb-auth-proxy",
+    version: "v1.17.1", // v1.17.2 needs Go 1.27.3
+    usedBy: ["sidecars"],
+  },
   ads: {
     name: "ads",
     pins: "ads",

@@ -6,8 +6,8 @@ export interface Subject {
   /** Program and version. */
   readonly title: string;
   readonly sidecar: SidecarName;
-  /** What ebb says it was found by. */
-  readonly foundBy: RegExp;
+  /** What ebb says it was found by; undefined: its user has to name it. */
+  readonly foundBy: RegExp | undefined;
   /** What its injector sets in the app's container. */
   readonly env: Readonly<Record<string, string>>;
   /** `PORT/path` of its readiness, and the status that says yes. */

@@ -1,4 +1,5 @@
 import type { Inbound } from "../envoy/inbound.ts";
+import { alloydbAuthProxy } from "./kinds/alloydb-auth-proxy.ts";
 import { cloudSqlProxy } from "./kinds/cloud-sql-proxy.ts";
 import { consul } from "./kinds/consul.ts";
 import { dapr } from "./kinds/dapr.ts";
@@ -19,6 +20,7 @@ export const sidecarKinds = {
   dapr,
   "vault-agent": vaultAgent,
   "cloud-sql-proxy": cloudSqlProxy,
+  "alloydb-auth-proxy": alloydbAuthProxy,
 } as const satisfies Readonly<Record<string, SidecarKind>>;
 
 export type SidecarName = keyof typeof sidecarKinds;

@@ -54,7 +54,7 @@ test("the status of a default Istio", async () => {
   await using pod = await startPod();
   await startPair(istio, pod);
   const { foundBy, ...status } = await stableStatus(pod);
-  expect(foundBy).toMatch(istio.foundBy);
+  expect(foundBy).toMatch(istio.foundBy as RegExp);
   expect(status).toEqual({
     stderr: "",
     sidecars: [

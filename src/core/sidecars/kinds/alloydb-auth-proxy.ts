@@ -1,0 +1,57 @@
+import type { Fact } from "./fact.ts";
+import type { SidecarKind } from "./kind.ts";
+
+/**
+ * The AlloyDB Auth Proxy: alloydb-auth-proxy cmd/root.go binds its databases' ports, and then starts the admin server, which there is
+ * only with --quitquitquit: so either port means ready. Nothing in the app's container tells of it: `--sidecar` names it, or the
+ * injector does, which sees the container.
+ */
+export const alloydbAuthProxy = {
+  isCompanion: true,
+  admin: "http://localhost:9091",
+  drainPath: undefined,
+  ready: "tcp://localhost:9091",
+  orReady: ["tcp://localhost:5432"],
+  readyPath: undefined,
+  quit: "http://localhost:9091/quitquitquit",
+  quitPath: "/quitquitquit",
+  ports: [],
+  annotation: undefined,
+  isNative: () => false,
+  refusals: () => ({
+    400: "the AlloyDB Auth Proxy takes GET and POST only",
+    404: "the AlloyDB Auth Proxy's quit endpoint is off: start it with --quitquitquit",
+  }),
+  leaves: "after --min-sigterm-delay, and once its connections have ended or --max-sigterm-delay is over",
+  unreachable: () =>
+    "the AlloyDB Auth Proxy listens for quits only with --quitquitquit (and --admin-port, 9091 by default)",
+  containers: () => ({ name: /^alloydb-(auth-)?proxy$/, image: /^alloydb-auth-proxy$/ }),
+  programs: ["alloydb-auth-proxy"],
+  annotationPrefixes: [],
+  variablePrefixes: ["ALLOYDB_PROXY_"],
+  reaping: () => ({
+    // alloydb-auth-proxy cmd/shutdown_test.go
+    command: (port) =>
+      port === undefined ? undefined : ["/alloydb-auth-proxy", "shutdown", "--admin-port", String(port)],
+  }),
+} as const satisfies SidecarKind;
+
+const program = { ran: "alloydb-auth-proxy 1.17.1", by: "test/sidecars/alloydb-auth-proxy" };
+
+export const facts: readonly Fact[] = [
+  { about: "admin", ...program, says: "only with --quitquitquit" },
+  { about: "ready", ...program },
+  { about: "quit", ...program, says: "it ends with 0" },
+  { about: "leaves", ...program, says: "its admin server answers through both delays" },
+  { about: "refusals", ...program },
+  {
+    about: "found",
+    read: "alloydb-auth-proxy v1.17.1 examples/k8s-sidecar/proxy_sidecar_deployment.yaml",
+    says: "nothing but the container itself tells of it",
+  },
+  {
+    about: "container",
+    read: "alloydb-auth-proxy v1.17.1 examples/k8s-sidecar/proxy_sidecar_deployment.yaml; Dockerfile",
+  },
+  { about: "reaper", read: "alloydb-auth-proxy v1.17.1 cmd/root.go:492" },
+];

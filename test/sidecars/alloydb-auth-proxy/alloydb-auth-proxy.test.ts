@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { lineOf } from "../../harness.ts";
+import { factTests } from "../facts.ts";
+import { lifeTests, run, startReady } from "../life.ts";
+import { startPod } from "../pod.ts";
+import { stableStatus } from "../status.ts";
+import { alloydbAuthProxy } from "./subject.ts";
+
+const proxy = alloydbAuthProxy();
+lifeTests(proxy);
+factTests(proxy, { 400: "PUT 9091/quitquitquit", 404: "POST 9091/nothing" });
+
+test("with --min-sigterm-delay it has taken the quit, and leaves by itself", async () => {
+  await using pod = await startPod();
+  const { container } = await startReady(alloydbAuthProxy(["--quitquitquit", "--min-sigterm-delay", "2s"]), pod);
+  const quit = await run(pod, ["quit", "--quit-timeout", "500ms"], proxy.env);
+  expect(lineOf(quit, "quit").outcome).toMatch(/^answered, still draining: it leaves by itself after --min-sigterm-/);
+  expect(quit.code).toBe(0);
+  expect(await container.ended).toBe(0);
+});
+
+test("without --quitquitquit its database's port says that it is ready, and that it cannot be quit is explained", async () => {
+  await using pod = await startPod();
+  const { container } = await alloydbAuthProxy([]).start(pod);
+  const ended = await run(pod, ["run", "--quit-timeout", "500ms", "--", "sh", "-c", "exit 3"], proxy.env);
+  expect(lineOf(ended, "quit").outcome).toMatch(/^connection refused: .*only with --quitquitquit/);
+  expect(ended.code).toBe(3);
+  container.kill("SIGTERM");
+  expect(await container.ended).toBe(143);
+});
+
+test("its status", async () => {
+  await using pod = await startPod();
+  await startReady(proxy, pod);
+  expect(await stableStatus(pod, proxy.env)).toMatchObject({
+    stderr: "",
+    sidecars: [{ name: "alloydb-auth-proxy", native: false, ready: true, envoy: null }],
+    ports: [5432, 9091],
+  });
+});

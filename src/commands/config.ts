@@ -1,5 +1,5 @@
 import type { Command, Invocation } from "../command.ts";
-import { expectNoOperands, readOperandCall } from "../core/cli/call.ts";
+import { readFlagCall } from "../core/cli/call.ts";
 import { options } from "../core/cli/options.ts";
 import { unknownVariables } from "../core/cli/values.ts";
 import { EXIT } from "../core/run/exit.ts";
@@ -14,8 +14,7 @@ export const command: Command = {
 };
 
 async function main({ args, env }: Invocation): Promise<number> {
-  const call = readOperandCall(options, { args, env });
-  expectNoOperands(call, command.usage);
+  const call = readFlagCall(options, { args, env }, command.usage);
   for (const name of unknownVariables(options, env)) writeError(`ebb: warning: ${name} sets nothing: no such option\n`);
   const rows = Object.entries(options)
     .filter(([key]) => key !== "json")

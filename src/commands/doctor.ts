@@ -1,5 +1,5 @@
 import type { Command, Invocation } from "../command.ts";
-import { expectNoOperands, readOperandCall } from "../core/cli/call.ts";
+import { readFlagCall } from "../core/cli/call.ts";
 import { doctorOptions as options } from "../core/cli/cluster/doctor-options.ts";
 import { withoutVariables } from "../core/cli/values.ts";
 import { createLog } from "../system/output/log.ts";
@@ -13,8 +13,7 @@ export const command: Command = {
 };
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
-  const call = readOperandCall(options, { args, env });
-  expectNoOperands(call, command.usage);
+  const call = readFlagCall(options, { args, env }, command.usage);
   const log = createLog(call.values, { env: withoutVariables(options, env) });
   const { doctor } = await import("../kube/webhook/webhook.ts");
   return await doctor(call.values, { env, log, signals });

@@ -1,7 +1,7 @@
 import type { Command, Invocation } from "../command.ts";
 import { formatDuration, formatSeconds } from "../core/base/duration.ts";
 import { counted } from "../core/base/wording.ts";
-import { type Call, expectNoOperands, readOperandCall } from "../core/cli/call.ts";
+import { type Call, readFlagCall } from "../core/cli/call.ts";
 import { changed, option } from "../core/cli/option.ts";
 import { options as all, finding, logging, pickOptions } from "../core/cli/options.ts";
 import { boolean } from "../core/cli/syntax.ts";
@@ -46,8 +46,7 @@ export const command: Command = {
 type DrainSettings = Call<typeof options>["values"];
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
-  const call = readOperandCall(options, { args, env });
-  expectNoOperands(call, command.usage);
+  const call = readFlagCall(options, { args, env }, command.usage);
   const settings = call.values;
   const log = createLog(settings, { env }, openPodLog());
   const { drainMs: allMs } = planShutdown({

@@ -1,5 +1,5 @@
 import type { Command, Invocation } from "../command.ts";
-import { expectNoOperands, readOperandCall } from "../core/cli/call.ts";
+import { readFlagCall } from "../core/cli/call.ts";
 import { finding, logging, pickOptions } from "../core/cli/options.ts";
 import { EXIT } from "../core/run/exit.ts";
 import { createLog } from "../system/output/log.ts";
@@ -22,8 +22,7 @@ export const command: Command = {
 };
 
 async function main({ args, env, said }: Invocation): Promise<number> {
-  const call = readOperandCall(pick(), { args, env, said });
-  expectNoOperands(call, command.usage);
+  const call = readFlagCall(pick(), { args, env, said }, command.usage);
   const settings = call.values;
   const log = createLog(settings, { env, said });
   const end = performance.now() + settings.quitTimeout;

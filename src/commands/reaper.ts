@@ -1,5 +1,5 @@
 import type { Command, Invocation } from "../command.ts";
-import { expectNoOperands, readOperandCall } from "../core/cli/call.ts";
+import { readFlagCall } from "../core/cli/call.ts";
 import { reaperOptions as options, usableMeans } from "../core/cli/cluster/reaper-options.ts";
 import { withoutVariables } from "../core/cli/values.ts";
 import { createLog } from "../system/output/log.ts";
@@ -13,8 +13,7 @@ export const command: Command = {
 };
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
-  const call = readOperandCall(options, { args, env });
-  expectNoOperands(call, command.usage);
+  const call = readFlagCall(options, { args, env }, command.usage);
   const means = usableMeans(call.values, call.origins.means !== "default");
   const log = createLog(call.values, { env: withoutVariables(options, env) }); // it warns of what sets nothing
   const reaper = await import("../kube/reaper/reaper.ts");

@@ -2,7 +2,7 @@ import type { Command, Invocation } from "../command.ts";
 import { describeTarget, isLoopback } from "../core/base/address.ts";
 import type { Environment } from "../core/base/environment.ts";
 import { oneLine } from "../core/base/text.ts";
-import { type Call, expectNoOperands, readOperandCall } from "../core/cli/call.ts";
+import { type Call, readFlagCall } from "../core/cli/call.ts";
 import { pickOptions } from "../core/cli/options.ts";
 import type { EnvoyStatus } from "../core/envoy/envoy-status.ts";
 import { envoyStatus } from "../core/envoy/status.ts";
@@ -45,8 +45,7 @@ export const command: Command = {
 };
 
 async function main({ args, env }: Invocation): Promise<number> {
-  const call = readOperandCall(options, { args, env });
-  expectNoOperands(call, command.usage);
+  const call = readFlagCall(options, { args, env }, command.usage);
   const known: Known = new Map();
   const take = () => takeSnapshot(call, env, known);
   if (call.values.watch) return await watch(take, showerOf(call.values.json, env));

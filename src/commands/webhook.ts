@@ -1,5 +1,5 @@
 import type { Command, Invocation } from "../command.ts";
-import { expectNoOperands, readOperandCall } from "../core/cli/call.ts";
+import { readFlagCall } from "../core/cli/call.ts";
 import { policyOf } from "../core/cli/cluster/injection-policy.ts";
 import { webhookOptions as options } from "../core/cli/cluster/webhook-options.ts";
 import { withoutVariables } from "../core/cli/values.ts";
@@ -14,8 +14,7 @@ export const command: Command = {
 };
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
-  const call = readOperandCall(options, { args, env });
-  expectNoOperands(call, command.usage);
+  const call = readFlagCall(options, { args, env }, command.usage);
   const policy = policyOf(call.values);
   const log = createLog(call.values, { env: withoutVariables(options, env) }); // it warns of what sets nothing
   const webhook = await import("../kube/webhook/webhook.ts");

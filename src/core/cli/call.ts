@@ -36,6 +36,14 @@ export function readOperandCall<O extends Options>(options: O, given: Given): Ca
   return readCall(options, given, true);
 }
 
+/** `[flags]`, and nothing else. @throws as `readOperandCall` does, and Failure 64 for operands */
+export function readFlagCall<O extends Options>(options: O, given: Given, usage: string): Call<O> {
+  const call = readOperandCall(options, given);
+  const [unexpected] = [...call.operands, ...call.command];
+  if (unexpected === undefined) return call;
+  throw new Failure(EXIT.usage, `${redactUrls(unexpected)}: unexpected argument; usage: ebb ${usage}`);
+}
+
 function readCall<O extends Options>(options: O, { args, env, said }: Given, mayMix: boolean): Call<O> {
   const { flags, operands, length, problems, unknown } = parseArguments(args, options, mayMix);
   const rest = { operands, command: args.slice(length), commandAt: length };
@@ -54,13 +62,6 @@ export class UnknownFlags extends Failure {
     super(EXIT.usage, message);
     this.flags = flags;
   }
-}
-
-/** @throws Failure 64 for operands where the command takes none */
-export function expectNoOperands({ operands, command }: Call<Options>, usage: string): void {
-  const [unexpected] = [...operands, ...command];
-  if (unexpected !== undefined)
-    throw new Failure(EXIT.usage, `${redactUrls(unexpected)}: unexpected argument; usage: ebb ${usage}`);
 }
 
 /** Where the child's command line starts in the argv that ebb was given, if it stands there. */

@@ -27,37 +27,24 @@ const sizeBuckets = [512, 1024, 2048, 4096, 8192, 16_384, 65_536, 1_048_576];
 export function createMetrics(version: string, { inFlight, connections }: Gauges): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const requests = new Counter({
-    name: "ebb_webhook_requests_total",
-    help: "Admission requests by their result; skipped: only --all or its namespace took the pod, and it cannot be changed. With reinvocation a pod takes two.",
-    labelNames: ["result"],
-    registers,
-  });
+  const counter = <L extends string>(name: string, label: L, help: string) =>
+    new Counter({ name: `ebb_webhook_${name}_total`, help, labelNames: [label], registers });
+  const histogram = (name: string, buckets: number[], help: string) =>
+    new Histogram({ name: `ebb_webhook_${name}`, help, buckets, registers });
+  const requests = counter(
+    "requests",
+    "result",
+    "Admission requests by their result; skipped: only --all or its namespace took the pod, and it cannot be changed. With reinvocation a pod takes two.",
+  );
   for (const result of results) requests.inc({ result }, 0);
-  const responses = new Counter({
-    name: "ebb_webhook_responses_total",
-    help: "HTTP responses by their status.",
-    labelNames: ["code"],
-    registers,
-  });
-  const durations = new Histogram({
-    name: "ebb_webhook_request_duration_seconds",
-    help: "From a request's head to its answer.",
-    buckets: durationBuckets,
-    registers,
-  });
-  const patches = new Histogram({
-    name: "ebb_webhook_patch_bytes",
-    help: "How big the patches are.",
-    buckets: sizeBuckets,
-    registers,
-  });
-  const cut = new Counter({
-    name: "ebb_webhook_connections_cut_total",
-    help: "Connections that the webhook closed: too slow with handshake, request or answer, idle for too long, too many.",
-    labelNames: ["reason"],
-    registers,
-  });
+  const responses = counter("responses", "code", "HTTP responses by their status.");
+  const durations = histogram("request_duration_seconds", durationBuckets, "From a request's head to its answer.");
+  const patches = histogram("patch_bytes", sizeBuckets, "How big the patches are.");
+  const cut = counter(
+    "connections_cut",
+    "reason",
+    "Connections that the webhook closed: too slow with handshake, request or answer, idle for too long, too many.",
+  );
   for (const reason of cuts) cut.inc({ reason }, 0);
   const expiry = new Gauge({
     name: "ebb_webhook_certificate_expiry_timestamp_seconds",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Environment } from "../../../src/core/base/environment.ts";
-import { type Call, expectNoOperands, readCommandCall, readOperandCall } from "../../../src/core/cli/call.ts";
+import { type Call, readCommandCall, readFlagCall, readOperandCall } from "../../../src/core/cli/call.ts";
 import { optional } from "../../../src/core/cli/option.ts";
 import { options, pickOptions } from "../../../src/core/cli/options.ts";
 import { unknownVariables } from "../../../src/core/cli/values.ts";
@@ -45,8 +45,7 @@ describe("an operand call is flags and operands, then the command line after --"
   });
 
   test("and where a command takes neither, the first of them is refused", () => {
-    const call = (args: readonly string[]) => () =>
-      expectNoOperands(readOperandCall(options, { args, env: {} }), "config [flags]");
+    const call = (args: readonly string[]) => () => readFlagCall(options, { args, env: {} }, "config [flags]");
     expect(call(["--quiet"])).not.toThrow();
     expect(call(["a", "b"])).toThrow(new Failure(64, "a: unexpected argument; usage: ebb config [flags]"));
     expect(call(["--", "b"])).toThrow(new Failure(64, "b: unexpected argument; usage: ebb config [flags]"));

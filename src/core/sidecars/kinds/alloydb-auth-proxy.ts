@@ -36,14 +36,22 @@ export const alloydbAuthProxy = {
   }),
 } as const satisfies SidecarKind;
 
-const program = { ran: "alloydb-auth-proxy 1.17.1", by: "test/sidecars/alloydb-auth-proxy" };
-
 export const facts: readonly Fact[] = [
-  { about: "admin", ...program, says: "only with --quitquitquit" },
-  { about: "ready", ...program },
-  { about: "quit", ...program, says: "it ends with 0" },
-  { about: "leaves", ...program, says: "its admin server answers through both delays" },
-  { about: "refusals", ...program },
+  {
+    about: "admin",
+    ran: "alloydb-auth-proxy 1.17.1",
+    by: "test/sidecars/alloydb-auth-proxy",
+    says: "only with --quitquitquit",
+  },
+  { about: "ready", ran: "alloydb-auth-proxy 1.17.1", by: "test/sidecars/alloydb-auth-proxy" },
+  { about: "quit", ran: "alloydb-auth-proxy 1.17.1", by: "test/sidecars/alloydb-auth-proxy", says: "it ends with 0" },
+  {
+    about: "leaves",
+    ran: "alloydb-auth-proxy 1.17.1",
+    by: "test/sidecars/alloydb-auth-proxy",
+    says: "its admin server answers through both delays",
+  },
+  { about: "refusals", ran: "alloydb-auth-proxy 1.17.1", by: "test/sidecars/alloydb-auth-proxy" },
   {
     about: "found",
     read: "alloydb-auth-proxy v1.17.1 examples/k8s-sidecar/proxy_sidecar_deployment.yaml",

@@ -27,7 +27,7 @@ const options = {
   quit: changed(all.quit, { flag: "quit-request", help: "what to request then, instead of the sidecar's own quit" }),
   thenQuit: option({
     flag: "quit",
-    group: "leaving",
+    group: "shutdown",
     initial: false,
     syntax: boolean,
     isFlagOnly: true,

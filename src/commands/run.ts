@@ -69,7 +69,7 @@ function prepare({ args, argvIndex, env, said }: Invocation): Run {
   return {
     env,
     settings: call.values,
-    leaving: planShutdown({ drainMs: drain, graceMs: grace, podGraceMs: podGrace }),
+    shutdown: planShutdown({ drainMs: drain, graceMs: grace, podGraceMs: podGrace }),
     command: { words: call.command, argvIndex: argvIndexOf(argvIndex, call) },
     log,
     drop: createDropper(log),
@@ -83,7 +83,7 @@ function prepare({ args, argvIndex, env, said }: Invocation): Run {
   };
 }
 
-function policyOf({ settings, leaving }: Run): RunPolicy {
+function policyOf({ settings, shutdown }: Run): RunPolicy {
   return {
     quitOn: settings.quitOn,
     restartPolicy: settings.restartPolicy,
@@ -92,8 +92,8 @@ function policyOf({ settings, leaving }: Run): RunPolicy {
     waitFailureCode: EXIT.unavailable,
     stopSignals: settings.stopSignal,
     endsGroup: settings.group,
-    drains: leaving.drainMs > 0,
-    graceMs: leaving.graceMs,
+    drains: shutdown.drainMs > 0,
+    graceMs: shutdown.graceMs,
     rewrite: new Map(settings.signal),
     expectedCodes: settings.expectExit,
   };

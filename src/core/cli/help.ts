@@ -81,7 +81,7 @@ const groupTitles: Readonly<Record<OptionGroup, string>> = {
   sidecars: "sidecars",
   waiting: "waiting",
   child: "the command",
-  leaving: "leaving",
+  shutdown: "shutdown",
   request: "the request",
   log: "log",
   injection: "the change",

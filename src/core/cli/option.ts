@@ -12,7 +12,7 @@ export interface Variable {
 
 /** What an option is about: the headings of `--help`, in this order. */
 export type OptionGroup =
-  | ("sidecars" | "waiting" | "child" | "leaving" | "request" | "log" | "output")
+  | ("sidecars" | "waiting" | "child" | "shutdown" | "request" | "log" | "output")
   | ("injection" | "serving" | "certificates" | "installation" | "reaping" | "cluster");
 
 /** An option is declared once: flag, variables, syntax, default and help; everything else is derived from it. */

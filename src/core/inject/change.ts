@@ -45,7 +45,7 @@ export function planChange(pod: Pod, told: Told): Change {
 
 /** Ordinary proxies that are to be there until the app has drained. */
 function planProxies(apps: readonly AppPart[], { pod, told, names }: Context): readonly Part[] {
-  const longest = apps.toSorted((a, b) => b.leaving.drainMs - a.leaving.drainMs)[0]?.leaving;
+  const longest = apps.toSorted((a, b) => b.shutdown.drainMs - a.shutdown.drainMs)[0]?.shutdown;
   const hasEbb = apps.some(({ command }) => command !== undefined);
   if (longest === undefined || longest.drainMs === 0 || !hasEbb || !serves(pod)) return [];
   const policy = new Map([...told.known.options, ...told.policy.options]);

@@ -15,7 +15,7 @@ export function stepPlainly(state: State, event: Event, policy: RunPolicy): Step
       return running(state, event, policy);
     case "clearing":
       return event.kind === "group-gone" || event.kind === "deadline" ? leave(state.exitCode, policy) : [state, []];
-    case "leaving":
+    case "quitting":
       return event.kind === "quit-done" ? over(state.exitCode) : [state, []];
     default:
       return [state, []];
@@ -55,7 +55,7 @@ function running(state: Running, event: Event, policy: RunPolicy): Step {
 
 function leave(exitCode: number, policy: RunPolicy): Step {
   if (reasonToStay(exitCode, policy) !== undefined) return over(exitCode);
-  return [{ phase: "leaving", exitCode }, [{ kind: "quit" }]];
+  return [{ phase: "quitting", exitCode }, [{ kind: "quit" }]];
 }
 
 /** Without a last action. */

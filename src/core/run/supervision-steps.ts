@@ -17,7 +17,7 @@ export type State =
       readonly draining: "not yet" | "over" | readonly SignalNumber[];
     }
   | { readonly phase: "clearing"; readonly exitCode: number }
-  | { readonly phase: "leaving"; readonly exitCode: number }
+  | { readonly phase: "quitting"; readonly exitCode: number }
   | { readonly phase: "over"; readonly exitCode: number };
 
 /** A deadline is an event with a name, so that a stale one can be told apart. */

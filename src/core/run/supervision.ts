@@ -22,7 +22,7 @@ export function step(state: State, event: Event, policy: RunPolicy): Step {
       return running(state, event, policy);
     case "clearing":
       return clearing(state, event, policy);
-    case "leaving":
+    case "quitting":
       return event.kind === "quit-done" ? over(state.exitCode) : [state, []];
     case "over":
       return [state, []];
@@ -174,7 +174,7 @@ function stopChild(state: In<"running">, signals: readonly SignalNumber[], { gra
 
 function leave(exitCode: number, policy: RunPolicy, before: readonly Action[]): Step {
   const reason = reasonToStay(exitCode, policy);
-  if (reason === undefined) return [{ phase: "leaving", exitCode }, [...before, { kind: "quit" }]];
+  if (reason === undefined) return [{ phase: "quitting", exitCode }, [...before, { kind: "quit" }]];
   const [state, exit] = over(exitCode);
   return [state, [...before, { kind: "stay", reason }, ...exit]];
 }

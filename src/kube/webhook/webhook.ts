@@ -17,8 +17,8 @@ import { examine } from "../doctor/doctor.ts";
 import { certificateSettings } from "./certificate-settings.ts";
 import { createEndpoint } from "./endpoint.ts";
 import { type HttpsServer, openHttps } from "./https.ts";
-import { leave } from "./leave.ts";
 import { createMetrics } from "./metrics.ts";
+import { shutDown } from "./shutdown.ts";
 
 /** `ebb doctor`, here because it needs the same: the API server's client, and what becomes of a pod. */
 export async function doctor(settings: DoctorSettings, around: Omit<Context, "policy">): Promise<number> {
@@ -73,7 +73,7 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   };
   const serving = serveAll();
   await Promise.race([serving, aborted(stops.first)]);
-  if (server !== undefined) await leave(server, { endpoint, settings, stop: stops.second, log });
+  if (server !== undefined) await shutDown(server, { endpoint, settings, stop: stops.second, log });
   await serving;
   await health.close();
   return EXIT.ok;

@@ -9,7 +9,7 @@ import { type Company, knownSidecars } from "./sidecars.ts";
 
 export interface Draining extends Company {
   readonly settings: Company["settings"] & Settings<"restartPolicy" | "minDrain" | "idle">;
-  readonly leaving: ShutdownPlan;
+  readonly shutdown: ShutdownPlan;
   /** Whether the sidecars have been up. */
   readonly isReady: boolean;
   readonly cutDrain: AbortController;
@@ -17,15 +17,15 @@ export interface Draining extends Company {
 
 /** Traffic ends before the child is told to. */
 export async function drainSidecars(run: Draining): Promise<void> {
-  await bounded(drainKnown(run), run.leaving.drainMs);
+  await bounded(drainKnown(run), run.shutdown.drainMs);
 }
 
 async function drainKnown(run: Draining): Promise<void> {
-  const { settings, leaving, log, cutDrain } = run;
-  const end = performance.now() + leaving.drainMs;
-  const sidecars = await knownSidecars(run, "drain", leaving.drainMs);
+  const { settings, shutdown, log, cutDrain } = run;
+  const end = performance.now() + shutdown.drainMs;
+  const sidecars = await knownSidecars(run, "drain", shutdown.drainMs);
   const { drainAll } = await import("../envoy/drain.ts"); // few starts need it
-  log.info({ atMostMs: leaving.drainMs }, "draining before the command is stopped");
+  log.info({ atMostMs: shutdown.drainMs }, "draining before the command is stopped");
   await drainAll(sidecars, {
     boundMs: leftUntil(end),
     minMs: settings.minDrain,
@@ -51,8 +51,8 @@ export function takeHiddenDrainsBack(run: Draining): void {
 }
 
 /** Whether a container before this one, of the same pod, may have: by itself, or by its preStop hook, which a failed liveness probe runs too. */
-function mayHaveDrained({ leaving, settings }: Draining): boolean {
-  return leaving.drainMs > 0 || (settings.restartPolicy ?? "Never") !== "Never";
+function mayHaveDrained({ shutdown, settings }: Draining): boolean {
+  return shutdown.drainMs > 0 || (settings.restartPolicy ?? "Never") !== "Never";
 }
 
 function takeBack(run: Draining, { name }: Sidecar, how: "revive" | "reviveIfDraining"): void {

@@ -135,8 +135,8 @@ function rehearse(run: Run): void {
 }
 
 /** Where ebb does more than to pass on what the terminal sends, that must not reach the child without ebb. */
-function mustLeadGroup({ settings, leaving }: Run): boolean {
-  return settings.group || settings.signal.length > 0 || leaving.drainMs > 0 || leaving.graceMs !== undefined;
+function mustLeadGroup({ settings, shutdown }: Run): boolean {
+  return settings.group || settings.signal.length > 0 || shutdown.drainMs > 0 || shutdown.graceMs !== undefined;
 }
 
 /** Says why ebb failed, also where `kubectl describe pod` shows it. */

@@ -7,7 +7,7 @@ import { logBug } from "../process/unexpected.ts";
 /** What is left of a command, in its group or anywhere. */
 export interface Remains {
   readonly log: Log;
-  readonly leaving: ShutdownPlan;
+  readonly shutdown: ShutdownPlan;
 }
 
 export function send(log: Log, pid: number, signal: SignalNumber): void {
@@ -27,7 +27,7 @@ export function endGroup(log: Log, { pid }: Child, isWatched: boolean): void {
 /** How often a group is looked at that is about to end: its number is another's soon after. */
 const GROUP_PERIOD_MS = 10;
 
-export function watchGroup({ log, leaving: { graceMs } }: Remains, { pid: group }: Child, onGone: () => void): void {
+export function watchGroup({ log, shutdown: { graceMs } }: Remains, { pid: group }: Child, onGone: () => void): void {
   if (!hasGroup(group)) return onGone();
   log.info({ group, graceMs }, "the command has ended, and left processes in its group");
   const timer = setInterval(() => {
@@ -38,7 +38,7 @@ export function watchGroup({ log, leaving: { graceMs } }: Remains, { pid: group 
 }
 
 /** All that ebb can find of the command, wherever it has gone: as PID 1 every process, else all descendants. */
-export async function killAll({ log, leaving: { graceMs } }: Remains, { pid, others }: Child): Promise<void> {
+export async function killAll({ log, shutdown: { graceMs } }: Remains, { pid, others }: Child): Promise<void> {
   log.warn({ graceMs }, "out of grace: SIGKILL to all that is left of the command");
   if (hasGroup(pid)) send(log, -pid, SIG.KILL);
   if (process.pid === 1) return send(log, -1, SIG.KILL);

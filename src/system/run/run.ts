@@ -43,7 +43,7 @@ export interface Run {
   readonly command: CommandLine;
   readonly log: Log;
   readonly queue: Queue<Event>;
-  readonly leaving: ShutdownPlan;
+  readonly shutdown: ShutdownPlan;
   readonly stopWaiting: AbortController;
   readonly cutDrain: AbortController;
   readonly deadlines: Deadlines<Deadline>;

@@ -39,7 +39,7 @@ the command:
       command has ended gets SIGTERM
       [EBB_GROUP]
 
-leaving:
+shutdown:
   --quit [+][METHOD ]URL
       what to request at the end, instead of the
       sidecar's own quit (with +: before it);

@@ -23,7 +23,7 @@ const policy: RunPolicy = {
 const running: State = { phase: "running", pid: 5, grace: "unset", draining: "not yet" };
 const starting = { phase: "starting", held: [SIG.TERM, SIG.HUP] } as const;
 const draining: State = { ...running, draining: [SIG.TERM, SIG.INT] };
-const leaving: State = { phase: "leaving", exitCode: 7 };
+const quitting: State = { phase: "quitting", exitCode: 7 };
 const quit: Action = { kind: "quit" };
 const forward = (signal: number) => ({ kind: "forward", signal }) as Action;
 
@@ -50,13 +50,13 @@ const cases: readonly (readonly [about: string, State, Event, Partial<RunPolicy>
     [forward(SIG.TERM), forward(SIG.INT)],
   ],
   ["a drain that is over", running, { kind: "drained" }, {}, running, []],
-  ["the child's end", running, { kind: "reaped", pid: 5, exit: { code: 7 } }, {}, leaving, [quit]],
+  ["the child's end", running, { kind: "reaped", pid: 5, exit: { code: 7 } }, {}, quitting, [quit]],
   [
     "its end by a signal",
     draining,
     { kind: "reaped", pid: 5, exit: { signal: SIG.KILL } },
     {},
-    { phase: "leaving", exitCode: 137 },
+    { phase: "quitting", exitCode: 137 },
     [quit],
   ],
   [
@@ -64,7 +64,7 @@ const cases: readonly (readonly [about: string, State, Event, Partial<RunPolicy>
     running,
     { kind: "reaped", pid: 5, exit: { signal: SIG.TERM } },
     {},
-    { phase: "leaving", exitCode: 0 },
+    { phase: "quitting", exitCode: 0 },
     [quit],
   ],
   ["another's end", running, { kind: "reaped", pid: 6, exit: { code: 1 } }, {}, running, []],
@@ -76,8 +76,8 @@ const cases: readonly (readonly [about: string, State, Event, Partial<RunPolicy>
     { phase: "over", exitCode: 7 },
     [],
   ],
-  ["the group's end", { phase: "clearing", exitCode: 7 }, { kind: "group-gone" }, {}, leaving, [quit]],
-  ["the quits' end", leaving, { kind: "quit-done" }, {}, { phase: "over", exitCode: 7 }, []],
+  ["the group's end", { phase: "clearing", exitCode: 7 }, { kind: "group-gone" }, {}, quitting, [quit]],
+  ["the quits' end", quitting, { kind: "quit-done" }, {}, { phase: "over", exitCode: 7 }, []],
 ];
 
 test.each(cases)("what is left of a step: %s", (_, state, event, more, next, actions) => {

@@ -120,7 +120,7 @@ function isDropped(event: SignalEvent, policy: RunPolicy): boolean {
 test("each signal that came before the child is dropped where it neither ends the wait nor is blocked in the child, and no other", () => {
   always(({ trace, policy }) => {
     for (const { event, before, actions } of trace) {
-      const isOver = before === undefined || ["clearing", "leaving", "over"].includes(before.phase);
+      const isOver = before === undefined || ["clearing", "quitting", "over"].includes(before.phase);
       const drops = !isOver && event?.kind === "signal" && isDropped(event, policy);
       expect(actions.filter(({ kind }) => kind === "drop")).toEqual(
         drops ? [{ kind: "drop", signal: event.signal }] : [],
@@ -168,7 +168,7 @@ test("there is one drain at most: the first stop signal that is for the child be
   always((world) => {
     const { trace, policy } = world;
     const hasStarted = trace.some(({ event }) => event?.kind === "started");
-    const lived = trace.filter(({ after }) => !["clearing", "leaving", "over"].includes(after.phase));
+    const lived = trace.filter(({ after }) => !["clearing", "quitting", "over"].includes(after.phase));
     const came = lived.flatMap(({ event }) => (event?.kind === "signal" ? [event.signal] : []));
     const begins = hasStarted && policy.drains && came.some((signal) => stops(signal, policy));
     expect(actionsOf(world, "drain")).toHaveLength(begins ? 1 : 0);
@@ -180,7 +180,7 @@ test("what a drain holds reaches the child when that is over or cut short, and n
     const at = trace.findIndex((entry) => has(entry, "drain"));
     if (at < 0 || has(trace[at] as Entry, "cut-drain")) return;
     const isEnd = (entry: Entry) =>
-      has(entry, "cut-drain") || entry.event?.kind === "drained" || entry.after.phase === "leaving";
+      has(entry, "cut-drain") || entry.event?.kind === "drained" || entry.after.phase === "quitting";
     const end = trace.slice(at + 1).find(isEnd);
     if (end?.event?.kind === "drained") expect(forwards(end)).toHaveLength(1);
     else if (end?.event?.kind === "signal") expect(forwards(end)).toHaveLength(2);
@@ -212,7 +212,7 @@ test("no deadline outlives its phase", () => {
     starting: [],
     running: ["grace"],
     clearing: ["grace"],
-    leaving: [],
+    quitting: [],
     over: [],
   } as const;
   always(({ trace }) => {

@@ -458,7 +458,7 @@ describe("an event that does not belong to the phase changes nothing:", () => {
     [{ phase: "running", pid: 7, grace: "unset", draining: [15] }, [terminated, ended, drained]],
     [{ phase: "running", pid: 7, grace: "armed", draining: "over" }, [terminated, ended, graceOver]],
     [{ phase: "clearing", exitCode: 3 }, [terminated, graceOver]],
-    [{ phase: "leaving", exitCode: 3 }, [quitDone]],
+    [{ phase: "quitting", exitCode: 3 }, [quitDone]],
     [{ phase: "over", exitCode: 3 }, []],
   ])("%j", (state, belonging) => {
     for (const event of events.filter((event) => !belonging.includes(event))) {

@@ -12,7 +12,7 @@ const otherTools: Readonly<Record<string, readonly string[]>> = {
   "core/cli/names.ts": ["linkerd-await", "pilot-agent"],
   "core/inject/container/command.ts": ["pilot-agent"],
   "core/sidecars/containers.ts": ["opa-istio"],
-  "core/cli/options.ts": [
+  "core/cli/options/shutdown.ts": [
     "ISTIO_QUIT_API",
     "CSQL_PROXY_QUIT_URLS",
     "ISTIO_FALLBACK_PKILL",
@@ -20,8 +20,8 @@ const otherTools: Readonly<Record<string, readonly string[]>> = {
     "NEVER_KILL_ISTIO",
     "NEVER_KILL_ISTIO_ON_FAILURE",
     "such as pilot-agent",
-    "dapr-api-token: abc",
   ],
+  "core/cli/options/sidecars.ts": ["dapr-api-token: abc"],
   "manuals.ts": ["--sidecar istio", "Istio's agent", "as `pilot-agent request` does"],
 };
 

@@ -148,13 +148,13 @@ const certificates = {
   }),
 };
 
-const leaving = {
+const shutdown = {
   minDrain: changed(options.minDrain, {
     help: "on a stop signal: not ready any more, but go on accepting for this long",
   }),
   drain: option({
     flag: "drain",
-    group: "leaving",
+    group: "shutdown",
     value: "D",
     initial: 20_000,
     syntax: duration,
@@ -167,7 +167,7 @@ export const webhookOptions = {
   ...injectionOptions,
   ...serving,
   ...certificates,
-  ...leaving,
+  ...shutdown,
   ...pickOptions(...logging, "terminationLog"),
 };
 

@@ -12,7 +12,7 @@ import { type OptionValues, variablesOf } from "./options.ts";
 import { mountInTheWay } from "./volumes.ts";
 
 /** How a container that ebb starts drains when its pod leaves. */
-export interface Leaving {
+export interface HookPlan {
   /** A preStop hook drains, and `ebb run` does not; or `ebb run` does, if it is told to. */
   readonly kind: "hook" | "run";
   /** How long that may take at the most; 0: it does not drain. */
@@ -34,7 +34,7 @@ export function planHook(
   { container, command }: Chosen,
   { pod, surroundings }: Pick<Context, "pod" | "surroundings">,
   options: OptionValues,
-): Leaving {
+): HookPlan {
   const said = options.get("drain")?.text;
   const names = variablesOf("drain");
   const own = (container.env ?? []).find(({ name }) => names.includes(name));

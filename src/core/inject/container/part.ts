@@ -4,7 +4,7 @@ import type { Container } from "../pod.ts";
 import type { Remark } from "../remark.ts";
 import type { ContainerStatus } from "../status.ts";
 import type { Chosen } from "./choose.ts";
-import { DEFAULT_GRACE, hookOf, type Leaving, planHook } from "./hooks.ts";
+import { DEFAULT_GRACE, type HookPlan, hookOf, planHook } from "./hooks.ts";
 import { hasOwnProxy, strangersOnly } from "./network.ts";
 import { chooseOptions, type OptionValues, variableOf, variablesOf } from "./options.ts";
 import { deafTo, stopSignalOf } from "./stop-signal.ts";
@@ -31,7 +31,7 @@ export interface Part {
 /** What becomes of a container that ebb starts, and what was thought of on the way. */
 export interface AppPart extends Part {
   readonly options: OptionValues;
-  readonly leaving: Leaving;
+  readonly shutdown: HookPlan;
   readonly problems: readonly Remark[];
   readonly warnings: readonly Remark[];
 }
@@ -40,8 +40,8 @@ export function planPart(chosen: Chosen, context: Context): AppPart {
   const { surroundings, names, volumes } = context;
   const { at, container, command, how } = chosen;
   const options = optionsOf(container, context);
-  const leaving = planHook(chosen, context, options);
-  const isHook = leaving.kind === "hook";
+  const shutdown = planHook(chosen, context, options);
+  const isHook = shutdown.kind === "hook";
   const given = [...options].filter(([flag]) => !(isHook && flag === "drain"));
   const place = readsAnnotations(container, options)
     ? placeOfAnnotations(container, volumes, names.annotations)
@@ -56,17 +56,17 @@ export function planPart(chosen: Chosen, context: Context): AppPart {
     command,
     how,
     options,
-    leaving,
+    shutdown,
     env: [...given.filter(([flag, value]) => !isSet(flag, value, container)).map(toVariable), ...file],
     mounts: [
       ...(command === undefined ? [] : [ebbMount(names.ebb)]),
       ...(place?.mount === undefined ? [] : [place.mount]),
     ],
-    hook: isHook ? hookOf(leaving.drain) : undefined,
+    hook: isHook ? hookOf(shutdown.drain) : undefined,
     problems: inTheWay === undefined ? [] : [occupied(at, inTheWay)],
     warnings: [
       ...ownVariables(chosen, options),
-      ...(leaving.warning === undefined ? [] : [leaving.warning]),
+      ...(shutdown.warning === undefined ? [] : [shutdown.warning]),
       ...strange,
       ...deafTo(container, at),
     ],

@@ -5,7 +5,7 @@ import { pause } from "../controller/pause.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { HttpsServer } from "./https.ts";
 
-export interface Leaving {
+export interface Shutdown {
   readonly endpoint: Endpoint;
   readonly settings: Pick<Values<typeof webhookOptions>, "drain" | "minDrain">;
   /** Ends all of it at once. */
@@ -17,7 +17,7 @@ export interface Leaving {
  * Not ready any more, but still accepting while the API server learns of that, and each answer ends its connection; then no
  * more connections, and what is under way is answered; what is left when time is out is cut.
  */
-export async function leave(server: HttpsServer, { endpoint, settings, stop, log }: Leaving): Promise<void> {
+export async function shutDown(server: HttpsServer, { endpoint, settings, stop, log }: Shutdown): Promise<void> {
   const start = performance.now();
   const minMs = Math.min(settings.minDrain, settings.drain);
   log.info({ minDrainMs: minMs, atMostMs: settings.drain, connections: server.connections }, "leaving");

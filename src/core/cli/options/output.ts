@@ -1,0 +1,75 @@
+import { option, optional } from "../option.ts";
+import { anyText, boolean, oneOf, positive } from "../syntax.ts";
+import { isTrue } from "./variables.ts";
+
+/** What ebb says, and what it asks for `ebb request`. */
+export const output = {
+  logLevel: option({
+    flag: "log-level",
+    group: "log",
+    value: "debug|info|warn|error",
+    initial: "info",
+    syntax: oneOf(["debug", "info", "warn", "error"]),
+    also: [
+      {
+        name: "SCUTTLE_LOGGING",
+        read: (given) => [isTrue(given) ? "info" : "error"],
+      },
+    ],
+    help: "info: each phase; debug: each attempt",
+  }),
+  logFormat: option({
+    flag: "log-format",
+    group: "log",
+    value: "auto|json|text",
+    initial: "auto",
+    syntax: oneOf(["auto", "json", "text"]),
+    help: "auto: text at a terminal, JSON otherwise",
+  }),
+  quiet: option({
+    flag: "quiet",
+    group: "log",
+    initial: false,
+    syntax: boolean,
+    help: "errors only",
+  }),
+  terminationLog: optional({
+    flag: "termination-log",
+    group: "log",
+    value: "PATH",
+    initially: "/dev/termination-log if it exists",
+    syntax: anyText,
+    secret: false,
+    help: "where ebb writes, in one line, why it failed",
+  }),
+  body: optional({
+    flag: "body",
+    group: "request",
+    value: "TEXT",
+    syntax: anyText,
+    secret: true,
+    help: "the request's body; -: what stdin says",
+  }),
+  timeout: option({
+    flag: "timeout",
+    group: "request",
+    value: "D",
+    initial: 10_000,
+    syntax: positive,
+    help: "how long the server may take for the whole answer",
+  }),
+  json: option({
+    flag: "json",
+    group: "output",
+    initial: false,
+    syntax: boolean,
+    help: "print JSON",
+  }),
+  watch: option({
+    flag: "watch",
+    group: "output",
+    initial: false,
+    syntax: boolean,
+    help: "again each second, until a stop signal",
+  }),
+} as const;

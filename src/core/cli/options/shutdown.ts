@@ -1,0 +1,102 @@
+import { withoutSlashes } from "../../base/address.ts";
+import { redactUrl } from "../../base/redact.ts";
+import { parseExecutable } from "../../run/process.ts";
+import { parseQuitOption } from "../../sidecars/quit.ts";
+import { list, option, optional } from "../option.ts";
+import { duration, oneOf, positive, splitBy, syntax, wholeNumber } from "../syntax.ts";
+import { oneMore, url, whenTrue } from "./variables.ts";
+
+/** Draining and quitting. */
+export const shutdown = {
+  quit: list({
+    flag: "quit",
+    group: "shutdown",
+    value: "[+][METHOD ]URL",
+    initially: "by sidecar",
+    syntax: syntax(parseQuitOption, `${url}, with a method before it if it is not POST, or none`, redactUrl),
+    also: [
+      {
+        name: "ISTIO_QUIT_API",
+        read: (base) => [`${withoutSlashes(base)}/quitquitquit`],
+      },
+      { name: "ENVOY_KILL_API" },
+      { name: "GENERIC_QUIT_ENDPOINTS", read: (urls) => splitBy(urls, ",").map(oneMore) },
+      { name: "CSQL_PROXY_QUIT_URLS", read: (urls) => splitBy(urls, " ").map(oneMore) },
+    ],
+    help: "what to request at the end, instead of the sidecar's own quit (with +: before it); none: not the sidecar's own",
+  }),
+  signalProcess: list({
+    flag: "signal-process",
+    group: "shutdown",
+    value: "[+]NAME",
+    syntax: syntax(parseExecutable, "an executable's name such as pilot-agent, or its whole path"),
+    also: [whenTrue("ISTIO_FALLBACK_PKILL", "+pilot-agent")],
+    secret: false,
+    help: "end the processes of this executable by signals (INT, TERM, KILL), instead of the sidecar's own quit (with +: where that fails)",
+  }),
+  quitOn: option({
+    flag: "quit-on",
+    group: "shutdown",
+    value: "always|success|never",
+    initial: "always",
+    syntax: oneOf(["always", "success", "never"]),
+    also: [
+      whenTrue("NEVER_KILL_ISTIO", "never"),
+      whenTrue("NEVER_KILL_ENVOY", "never"),
+      whenTrue("NEVER_KILL_ISTIO_ON_FAILURE", "success"),
+      whenTrue("ALWAYS_KILL_ENVOY", "always"),
+    ],
+    help: "after which exit codes the sidecars are quit",
+  }),
+  restartPolicy: optional({
+    flag: "restart-policy",
+    group: "shutdown",
+    value: "Always|OnFailure|Never",
+    syntax: oneOf(["Always", "OnFailure", "Never"]),
+    help: "the pod's: no quit when the kubelet will start this container again",
+  }),
+  quitTimeout: option({
+    flag: "quit-timeout",
+    group: "shutdown",
+    value: "D",
+    initial: 5000,
+    syntax: positive,
+    also: [{ name: "QUIT_REQUEST_TIMEOUT" }],
+    help: "for each sidecar: until it has answered and is gone",
+  }),
+  drain: option({
+    flag: "drain",
+    group: "shutdown",
+    value: "D",
+    initial: 0,
+    initially: "0 (off) in run, 60s in drain",
+    syntax: duration,
+    also: [{ name: "TERMINATION_DRAIN_DURATION_SECONDS" }],
+    help: "how long draining may take before the command gets its stop signal",
+  }),
+  minDrain: option({
+    flag: "min-drain",
+    group: "shutdown",
+    value: "D",
+    initial: 5000,
+    syntax: duration,
+    also: [{ name: "MINIMUM_DRAIN_DURATION" }],
+    help: "keep accepting at least so long: endpoints deregister meanwhile",
+  }),
+  idle: option({
+    flag: "idle",
+    group: "shutdown",
+    value: "N",
+    initial: 0,
+    initially: "0",
+    syntax: wholeNumber,
+    help: "drained when no more requests and connections than these are in flight",
+  }),
+  podGrace: optional({
+    flag: "pod-grace",
+    group: "shutdown",
+    value: "D",
+    syntax: positive,
+    help: "the pod's terminationGracePeriodSeconds: --drain and --grace never plan past it",
+  }),
+} as const;

@@ -1,0 +1,58 @@
+import { redactUrl } from "../../base/redact.ts";
+import { parseProbe } from "../../sidecars/probe.ts";
+import { list, option, optional } from "../option.ts";
+import { boolean, limit, oneOf, syntax } from "../syntax.ts";
+import { unlessZero } from "./variables.ts";
+
+/** Before the command is started. */
+export const waiting = {
+  ready: list({
+    flag: "ready",
+    group: "waiting",
+    value: "URL",
+    syntax: syntax(parseProbe, "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path", redactUrl),
+    help: "something more that must be ready",
+  }),
+  readyPath: optional({
+    flag: "ready-path",
+    group: "waiting",
+    value: "PATH",
+    initially: "by sidecar",
+    syntax: syntax((path) => (/^\/[!-~]*$/.test(path) ? path : undefined), "a path such as /ready", redactUrl),
+    secret: false,
+    help: "what to ask --admin whether the sidecar is ready; of /server_info the state counts",
+  }),
+  any: option({
+    flag: "any",
+    group: "waiting",
+    initial: false,
+    syntax: boolean,
+    help: "one ready target is enough",
+  }),
+  waitTimeout: option({
+    flag: "wait-timeout",
+    group: "waiting",
+    value: "D",
+    initial: 300_000,
+    syntax: limit,
+    also: [unlessZero("QUIT_WITHOUT_ENVOY_TIMEOUT"), unlessZero("WAIT_FOR_ENVOY_TIMEOUT")],
+    help: "how long to wait until all are ready; 0: for ever",
+  }),
+  onWaitTimeout: option({
+    flag: "on-wait-timeout",
+    group: "waiting",
+    value: "fail|start",
+    initial: "fail",
+    syntax: oneOf(["fail", "start"]),
+    also: [unlessZero("QUIT_WITHOUT_ENVOY_TIMEOUT", "fail"), unlessZero("WAIT_FOR_ENVOY_TIMEOUT", "start")],
+    help: "then: exit 69, or start the command all the same",
+  }),
+  noWait: option({
+    flag: "no-wait",
+    group: "waiting",
+    initial: false,
+    syntax: boolean,
+    also: [{ name: "START_WITHOUT_ENVOY" }],
+    help: "start at once; the sidecars are still quit at the end",
+  }),
+} as const;

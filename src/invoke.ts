@@ -23,7 +23,7 @@ export function argvIndexAt(at: number | undefined): number | undefined {
   return at === undefined ? undefined : 1 + at;
 }
 
-/** Help was asked for, or a flag is not the command's: what answers that knows all commands (everything.ts). */
+/** Help was asked for, or a flag is not the command's: what answers that knows all commands (dispatch.ts). */
 export function isAboutCall(error: unknown): error is HelpAsked | UnknownFlags {
   return error instanceof HelpAsked || error instanceof UnknownFlags;
 }

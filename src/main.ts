@@ -14,7 +14,7 @@ import { isSurvived } from "./system/process/unexpected.ts";
 
 /**
  * What pods start with and stop by. All of it is one chunk of the executable, because each further one costs a start 0.1 ms,
- * and there is nothing else in it, because each 100 KB cost every pod 0.2 MB and 0.5 ms (measured). All else is everything.ts.
+ * and there is nothing else in it, because each 100 KB cost every pod 0.2 MB and 0.5 ms (measured). All else is dispatch.ts.
  */
 const starters: Readonly<Record<string, Command>> = { run, wait, sleep, quit };
 
@@ -70,6 +70,6 @@ async function runPersonality({ name: tool, args: words, at }: Tool): Promise<nu
 
 async function performAny(call: Resolution): Promise<number> {
   native.settle();
-  const everything = await import("./everything.ts");
-  return await everything.main(call, signals);
+  const dispatch = await import("./dispatch.ts");
+  return await dispatch.main(call, signals);
 }

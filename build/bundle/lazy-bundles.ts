@@ -22,7 +22,7 @@ export const parsedModules: readonly string[] = desk.map((path) => `/$bunfs/root
  * otherwise be split off from it, and each further chunk costs every start 0.1 ms. Shared are only values that are passed.
  */
 export const lazyBundles: readonly string[] = [
-  "everything.ts",
+  "dispatch.ts",
   ...desk,
   "licenses.ts",
   "personalities/personalities.ts",

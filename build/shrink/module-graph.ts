@@ -2,7 +2,7 @@ import { view } from "../link/elf.ts";
 import type { Range } from "./range.ts";
 
 export type Module = {
-  /** `/$bunfs/root/everything.js` */
+  /** `/$bunfs/root/dispatch.js` */
   readonly name: string;
   readonly bytecode: Range;
   /** Where its entry says where its bytecode is, and under which path that was made. */

@@ -75,7 +75,7 @@ describe("bytecode that no start waits for", () => {
     const { modules, internals } = readModuleGraph(graphBytes(readFileSync(ebbPath)));
     const without = modules.filter(({ bytecode }) => bytecode.from === bytecode.to).map(({ name }) => name);
     expect(without.toSorted()).toEqual([...parsedModules].toSorted());
-    expect(modules.map(({ name }) => name)).toContain("/$bunfs/root/everything.js");
+    expect(modules.map(({ name }) => name)).toContain("/$bunfs/root/dispatch.js");
     expect(internals).toEqual([]);
   });
 });

@@ -11,8 +11,8 @@ import { nearest } from "./core/cli/suggestion.ts";
 import { EXIT, Failure } from "./core/run/exit.ts";
 import { argvIndexAt, explainFailure, invoke, report } from "./invoke.ts";
 import type { Personality } from "./personalities/personality.ts";
+import { exit } from "./system/native/exit.ts";
 import { writeOutput } from "./system/output/output.ts";
-import { exit } from "./system/process/exit.ts";
 import type { Signals } from "./system/process/signals.ts";
 
 // All of ebb: every command, help, and what knows them all. A bundle of its own (build/bundle/lazy-bundles.ts), which shares no module with

@@ -1,7 +1,7 @@
 import { texts } from "./about/texts.ts";
 import { EXIT } from "./core/run/exit.ts";
+import { exit } from "./system/native/exit.ts";
 import { writeError, writeStreamed } from "./system/output/output.ts";
-import { exit } from "./system/process/exit.ts";
 import type { Signals } from "./system/process/signals.ts";
 import { exitOnStop } from "./system/process/stop.ts";
 

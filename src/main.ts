@@ -7,8 +7,8 @@ import { type Resolution, resolveCommand, type Tool } from "./core/cli/resolve.t
 import { argvIndexAt, invoke, isAboutCall, report } from "./invoke.ts";
 import type { Personality } from "./personalities/personality.ts";
 import { isProgram as isProgramIn } from "./system/file.ts";
-import { exit } from "./system/process/exit.ts";
-import { native } from "./system/process/native.ts";
+import { exit } from "./system/native/exit.ts";
+import { native } from "./system/native/native.ts";
 import { listen } from "./system/process/signals.ts";
 import { isSurvived } from "./system/process/unexpected.ts";
 

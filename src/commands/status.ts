@@ -23,10 +23,10 @@ import { createLog } from "../system/output/log.ts";
 import { writeOutput } from "../system/output/output.ts";
 import { openScreen } from "../system/output/screen.ts";
 import { readSettledProcesses } from "../system/process/processes.ts";
+import { readSocketTables } from "../system/process/sockets.ts";
 import { findSidecars } from "../system/sidecars/find.ts";
 import { probeOnce } from "../system/sidecars/ready.ts";
 import { settle } from "../system/sidecars/settle.ts";
-import { readSocketTables } from "../system/sockets.ts";
 
 const options = pickOptions(
   ...(["sidecar", "admin", "ready", "podAnnotations", "hostNetwork", "appPort", "json", "watch"] as const),

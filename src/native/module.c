@@ -1,5 +1,5 @@
 /*
- * The Node-API module that src/system/process/native.ts types: numbers, strings and typed arrays in; a number out, -errno where a
+ * The Node-API module that src/system/native/native.ts types: numbers, strings and typed arrays in; a number out, -errno where a
  * call fails. TypeScript checks the types. In the static executable it is linked in; in development it is dist/native.node.
  */
 #include "native.h"

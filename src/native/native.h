@@ -1,6 +1,6 @@
 /*
  * What JavaScript cannot do: before Bun's first instruction, in a signal handler, and between fork and exec; and what costs
- * too much there. module.c makes it a Node-API module, which src/system/process/native.ts types.
+ * too much there. module.c makes it a Node-API module, which src/system/native/native.ts types.
  */
 #pragma once
 #define _GNU_SOURCE

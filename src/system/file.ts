@@ -1,5 +1,5 @@
-import { ERRNO, errorText } from "./process/errno.ts";
-import { native } from "./process/native.ts";
+import { ERRNO, errorText } from "./native/errno.ts";
+import { native } from "./native/native.ts";
 
 const F_OK = 0;
 const X_OK = 1;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { listenersIn } from "../../src/core/sidecars/detect.ts";
 import { readIfThere } from "../../src/system/file.ts";
-import { native } from "../../src/system/process/native.ts";
+import { native } from "../../src/system/native/native.ts";
 
 const servers: Server[] = [];
 

@@ -10,7 +10,7 @@ import { createStatsReader, statsPath } from "../../core/envoy/stats.ts";
 import { inboundOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import type { Log } from "../output/log.ts";
-import { readSocketTables } from "../sockets.ts";
+import { readSocketTables } from "../process/sockets.ts";
 import { ADMIN_REQUEST_MS, type EnvoyAdmin, isAnswer, type NoAnswer } from "./admin.ts";
 import { type KnownListeners, learnListeners } from "./listeners.ts";
 

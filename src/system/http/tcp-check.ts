@@ -1,6 +1,6 @@
 import { type Address, loopbacks } from "../../core/base/address.ts";
-import { ERRNO } from "../process/errno.ts";
-import { native } from "../process/native.ts";
+import { ERRNO } from "../native/errno.ts";
+import { native } from "../native/native.ts";
 
 /** `refused`: nobody listens there. `silent`: somebody listens, but accepts nothing, and has its queue full. */
 export type TcpState = "open" | "refused" | "silent";

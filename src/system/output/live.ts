@@ -1,5 +1,5 @@
-import { atExit } from "../process/exit.ts";
-import { native } from "../process/native.ts";
+import { atExit } from "../native/exit.ts";
+import { native } from "../native/native.ts";
 import { showLive } from "./output.ts";
 
 const PERIOD_MS = 200;

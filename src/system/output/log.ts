@@ -2,7 +2,7 @@ import { formatDuration } from "../../core/base/duration.ts";
 import { capped, oneLine } from "../../core/base/text.ts";
 import { options, type Settings } from "../../core/cli/options.ts";
 import { type Sources, unknownVariables } from "../../core/cli/values.ts";
-import { atExit } from "../process/exit.ts";
+import { atExit } from "../native/exit.ts";
 import { deadline } from "../timer.ts";
 import { isTerminal } from "./live.ts";
 import { describeLossBy, writeError } from "./output.ts";

@@ -1,9 +1,9 @@
 import { type Backlog, createBacklog, type Write } from "../../core/base/backlog.ts";
 import { oneLine, printable } from "../../core/base/text.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
-import { ERRNO, errorText } from "../process/errno.ts";
-import { atExit } from "../process/exit.ts";
-import { native } from "../process/native.ts";
+import { ERRNO, errorText } from "../native/errno.ts";
+import { atExit } from "../native/exit.ts";
+import { native } from "../native/native.ts";
 import { deadline } from "../timer.ts";
 
 const PIECE = 64 * 1024;

@@ -1,8 +1,8 @@
 import { createBacklog } from "../../core/base/backlog.ts";
 import { printable } from "../../core/base/text.ts";
 import { readIfThere } from "../file.ts";
-import { atExit } from "../process/exit.ts";
-import { native } from "../process/native.ts";
+import { atExit } from "../native/exit.ts";
+import { native } from "../native/native.ts";
 import { writerTo } from "./output.ts";
 
 const ROOM = 64 * 1024;

@@ -1,6 +1,6 @@
 import type { Environment } from "../../core/base/environment.ts";
 import { oneLine } from "../../core/base/text.ts";
-import { atExit } from "../process/exit.ts";
+import { atExit } from "../native/exit.ts";
 import { isTerminal } from "./live.ts";
 import { writeControl, writeStreamed } from "./output.ts";
 

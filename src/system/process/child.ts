@@ -2,8 +2,8 @@ import { redactUrls } from "../../core/base/redact.ts";
 import { type ChildExit, EXIT, Failure } from "../../core/run/exit.ts";
 import type { SignalNumber } from "../../core/run/signal.ts";
 import { readIfThere } from "../file.ts";
-import { ERRNO, errorText } from "./errno.ts";
-import { native } from "./native.ts";
+import { ERRNO, errorText } from "../native/errno.ts";
+import { native } from "../native/native.ts";
 
 /** A command line: its words, and where it starts in the argv that ebb was given, if it stands there. */
 export interface CommandLine {

@@ -1,4 +1,4 @@
-import { native } from "./native.ts";
+import { native } from "../native/native.ts";
 
 const REST_MS = 100;
 const MANY = 1000;

@@ -1,6 +1,6 @@
 import { type SignalNumber, signalName } from "../../core/run/signal.ts";
+import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
-import { native } from "./native.ts";
 
 /** What there is to say of a signal besides its number. */
 export interface Arrival {

@@ -1,5 +1,5 @@
 import { endsCommand, type SignalNumber } from "../../core/run/signal.ts";
-import { exit } from "./exit.ts";
+import { exit } from "../native/exit.ts";
 import type { Signals } from "./signals.ts";
 
 /** Calls `stop` at each signal that asks a command without an app to stop. */

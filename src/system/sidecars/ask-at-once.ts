@@ -3,9 +3,9 @@ import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { createAnswerReader, encodeRequest, type HttpRequest, parseAnswer } from "../../core/base/http-message.ts";
 import { MAX_ANSWER, type OnBody, REFUSED, tooLong } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
-import { ERRNO } from "../process/errno.ts";
+import { ERRNO } from "../native/errno.ts";
+import { native } from "../native/native.ts";
 import { countReadBytes } from "../process/memory.ts";
-import { native } from "../process/native.ts";
 
 /** A proxy on loopback answers within a tenth of a millisecond. A slower one is asked again, without blocking. */
 const PATIENCE_MS = 3;

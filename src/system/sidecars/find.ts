@@ -14,7 +14,7 @@ import { type FoundSidecar, foundIn, planSidecars } from "../../core/sidecars/pl
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { readSmall } from "../file.ts";
 import type { Log } from "../output/log.ts";
-import { createListenerReader } from "../sockets.ts";
+import { createListenerReader } from "../process/sockets.ts";
 import { locate } from "./admin-socket.ts";
 import type { Heards } from "./neighbourhood.ts";
 import type { Neighbours } from "./neighbours.ts";

@@ -4,7 +4,7 @@ import type { FoundSidecar } from "../../core/sidecars/plan.ts";
 import { kindOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { readIfThere } from "../file.ts";
-import { readListeners } from "../sockets.ts";
+import { readListeners } from "../process/sockets.ts";
 import { type Here, type Look, planHere, readAnnotations, type SidecarSettings } from "./find.ts";
 import type { Neighbours } from "./neighbours.ts";
 

@@ -2,7 +2,7 @@ import { type Address, loopbacks } from "../../core/base/address.ts";
 import { encodeRequest, type HttpRequest } from "../../core/base/http-message.ts";
 import { pollPeriodMs } from "../../core/sidecars/probe.ts";
 import type { Seen } from "../http/http.ts";
-import { native } from "../process/native.ts";
+import { native } from "../native/native.ts";
 
 /** What an attempt has brought, and the next is to bring as well. */
 export interface Steady {

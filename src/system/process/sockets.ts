@@ -1,9 +1,9 @@
-import { memoizeLast } from "../core/base/memoize-last.ts";
-import type { SocketTables } from "../core/proc/net.ts";
-import { type Listener, listenersIn } from "../core/sidecars/detect.ts";
-import { readIfThere } from "./file.ts";
-import type { Log } from "./output/log.ts";
-import { native } from "./process/native.ts";
+import { memoizeLast } from "../../core/base/memoize-last.ts";
+import type { SocketTables } from "../../core/proc/net.ts";
+import { type Listener, listenersIn } from "../../core/sidecars/detect.ts";
+import { readIfThere } from "../file.ts";
+import { native } from "../native/native.ts";
+import type { Log } from "../output/log.ts";
 
 /** The sockets of this network namespace, which the containers of a pod share. */
 export function readSocketTables(): SocketTables {

@@ -1,12 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
-import { cacheFolder } from "../build/setup/cache.mjs";
-import { checkSums, moveIntoPlace, writeSums } from "../build/setup/sums.mjs";
+import { join, resolve } from "node:path";
+import { childPath } from "./compiled.ts";
 import { takes } from "./time.ts";
 
 const project = resolve(import.meta.dirname, "..");
@@ -18,43 +14,6 @@ export const ebbPath = resolve(process.env.EBB ?? join(project, "dist", "ebb"));
 export function temporaryFolder(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "ebb-test-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
-}
-
-/** test/fixtures/child.c: the application that runs under ebb. */
-export function childPath(): string {
-  return compiled(join(import.meta.dirname, "fixtures", "child.c"));
-}
-
-/** Those that this process has compiled or checked. */
-const checked = new Set<string>();
-
-/** The static executable of a C file, compiled once for each of its versions, and again where it is damaged. */
-export function compiled(source: string): string {
-  const digest = createHash("sha256").update(readFileSync(source)).digest("hex").slice(0, 16);
-  const name = basename(source, ".c");
-  const folder = join(cacheFolder(), "compiled", `${name}-${digest}`);
-  const path = join(folder, name);
-  if (checked.has(path)) return path;
-  const wrong = existsSync(folder) ? checkSums(folder) : "";
-  if (wrong !== undefined && wrong !== "") console.log(`${folder} is damaged: ${wrong}; it is compiled anew`);
-  if (wrong !== undefined) compileInto(folder, source, name);
-  checked.add(path);
-  return path;
-}
-
-function compileInto(folder: string, source: string, name: string): void {
-  mkdirSync(dirname(folder), { recursive: true });
-  const temporary = mkdtempSync(`${folder}-`);
-  try {
-    const command = ["-O2", "-static", "-o", join(temporary, name), source];
-    const { status, stderr } = spawnSync("gcc", command, { encoding: "utf8" });
-    if (status !== 0) throw new Error(`gcc ${source}: ${stderr}`);
-    writeSums(temporary);
-    chmodSync(temporary, 0o755); // an app that runs as another user starts it
-    moveIntoPlace(temporary, folder);
-  } finally {
-    rmSync(temporary, { recursive: true, force: true });
-  }
 }
 
 /** One line of ebb's log. */
@@ -174,56 +133,6 @@ export async function until<T>(
   }
 }
 
-export interface FakeSidecar extends AsyncDisposable {
-  readonly port: number;
-  /** `http://127.0.0.1:PORT`. */
-  readonly url: string;
-  /** `METHOD /path` of each request so far, but for GETs of /ready. */
-  readonly requests: readonly string[];
-  /** How often /ready was asked. */
-  readonly probes: () => number;
-  isReady: boolean;
-}
-
-export interface FakeSidecarOptions {
-  readonly host?: string;
-  readonly isReady?: boolean;
-  /** Answers a quit in its own way; without it 200, and the server goes. */
-  readonly onQuit?: (request: IncomingMessage, response: ServerResponse) => void;
-}
-
-/** An HTTP server with Envoy's admin paths /ready and /quitquitquit, for what a real Envoy cannot be made to do. */
-export async function fakeSidecar(options: FakeSidecarOptions = {}): Promise<FakeSidecar> {
-  const requests: string[] = [];
-  let probes = 0;
-  const server = createServer((request, response) => {
-    if (request.url === "/ready") {
-      probes += 1;
-      response.writeHead(sidecar.isReady ? 200 : 503).end(sidecar.isReady ? "LIVE\n" : "PRE_INITIALIZING\n");
-      return;
-    }
-    requests.push(`${request.method} ${request.url}`);
-    if (options.onQuit !== undefined) return options.onQuit(request, response);
-    response.end("OK\n");
-    server.close();
-    server.closeIdleConnections();
-  });
-  await new Promise<void>((listening) => server.listen(0, options.host ?? "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
-  const sidecar: FakeSidecar = {
-    port,
-    url: `http://${options.host === "::1" ? "[::1]" : "127.0.0.1"}:${port}`,
-    requests,
-    probes: () => probes,
-    isReady: options.isReady ?? true,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-    },
-  };
-  return sidecar;
-}
-
 /** Arguments of ebb that run test/fixtures/child.c with these words, in a pod without a sidecar. */
 export function runChild(words: readonly string[], flags: readonly string[] = []): readonly string[] {
   return ["run", "--sidecar", "none", "--quiet", ...flags, "--", childPath(), ...words];
@@ -243,41 +152,4 @@ export async function inParallel<T, R>(items: readonly T[], run: (item: T) => Pr
 /** Whether this machine lets us make namespaces of these kinds: `canUnshare("--pid", "--fork")`. */
 export function canUnshare(...flags: readonly string[]): boolean {
   return spawnSync("unshare", [...flags, "true"]).status === 0;
-}
-
-/** R, S, T (stopped), Z (zombie) ...; undefined: no such process. */
-export function processState(pid: number): string | undefined {
-  try {
-    return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1];
-  } catch {
-    return undefined;
-  }
-}
-
-/** The processes that it has to reap, zombies among them. */
-export function childrenOf(pid: number): readonly number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number);
-  } catch {
-    return []; // it is gone
-  }
-}
-
-export function isEbb(pid: number): boolean {
-  try {
-    return readlinkSync(`/proc/${pid}/exe`) === ebbPath;
-  } catch {
-    return false; // it is gone, or not started yet
-  }
-}
-
-/**
- * Whether an ebb holds or handles a signal: from then on, losing it is its fault. Start it through `env` or another plain
- * program: in the middle of an exec the kernel shows ebb's name beside the handlers of the program before.
- */
-export function catches(pid: number, signal: number): boolean {
-  const status = readFileSync(`/proc/${pid}/status`, "latin1");
-  if (!status.startsWith(`Name:\t${basename(ebbPath).slice(0, 15)}`)) return false;
-  const [, blocked, handled] = /^SigBlk:\t(\w+)\nSigIgn:.*\nSigCgt:\t(\w+)$/m.exec(status) ?? [];
-  return (((BigInt(`0x${blocked}`) | BigInt(`0x${handled}`)) >> BigInt(signal - 1)) & 1n) === 1n;
 }

@@ -202,7 +202,7 @@ function bunCache(folder: string): Cache {
 function compiledCache(folder: string): Cache {
   const source = join(folder, "app.c");
   writeFileSync(source, "int main(void) { return 0; }\n");
-  return { use: `${from("test/harness.ts")}.compiled(${JSON.stringify(source)})` };
+  return { use: `${from("test/compiled.ts")}.compiled(${JSON.stringify(source)})` };
 }
 
 /** A wheel of one program, made by the rules of the format. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { compiled } from "../harness.ts";
+import { compiled } from "../compiled.ts";
 
 /** The executable of a C file of this folder. */
 export function programPath(name: "latency" | "sidecar" | "stopwatch"): string {

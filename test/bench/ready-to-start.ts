@@ -1,4 +1,5 @@
-import { childPath, inParallel } from "../harness.ts";
+import { childPath } from "../compiled.ts";
+import { inParallel } from "../harness.ts";
 import { ableTo, type Candidate, commandLine, ebb, shown } from "./candidates.ts";
 import type { Figure, Setup } from "./figure.ts";
 import { live } from "./measure.ts";

@@ -6,13 +6,14 @@ import { findToolchain } from "../../build/link/toolchain.ts";
 import { emulators } from "../../build/setup/packages.mjs";
 import { targetNamed, targets } from "../../build/targets.ts";
 import { SIG, signalName } from "../../src/core/run/signal.ts";
-import * as harness from "../harness.ts";
+import { childPath } from "../compiled.ts";
+import { canUnshare, ebb, inParallel, type Started, startEbb, temporaryFolder, until } from "../harness.ts";
+import { fakeSidecar } from "../stand-in/sidecar.ts";
 
-const { childPath, ebb, fakeSidecar, inParallel, startEbb, until } = harness;
 const emulatedMs = 60_000;
 setDefaultTimeout(emulatedMs);
 const project = resolve(import.meta.dirname, "..", "..");
-const place = harness.temporaryFolder();
+const place = temporaryFolder();
 afterAll(() => place[Symbol.dispose]());
 
 const executable = (name: string): string => join(place.path, `ebb-linux-${name}`);
@@ -172,7 +173,7 @@ describe.skipIf(runObstacle !== undefined).each(machines)(`%s${because(runObstac
   });
 
   // that it becomes a subreaper, which an emulator of processes refuses, only shows on a machine of that architecture
-  test.skipIf(!harness.canUnshare(...namespace.slice(1)))(
+  test.skipIf(!canUnshare(...namespace.slice(1)))(
     "as PID 1 (which needs root) it reaps orphans, and the child gets a SIGTERM of the container's",
     async () => {
       const noZombies = 'until ! cat /proc/[0-9]*/stat 2>/dev/null | grep -q ") Z "; do :; done';
@@ -194,7 +195,7 @@ test.skipIf(runObstacle !== undefined)(`AVX2 is illegal on the processor without
   expect([codeOn(...nehalem), codeOn("qemu-x86_64-static", "-cpu", "max")]).toEqual([128 + SIG.ILL, 0]);
 });
 
-function says(started: harness.Started, text: string): Promise<boolean> {
+function says(started: Started, text: string): Promise<boolean> {
   return until(`the child says ${text}`, () => started.stdout().includes(text), emulatedMs);
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { compiled } from "../harness.ts";
+import { compiled } from "../compiled.ts";
 
 /** The application that the tools run in the cases. */
 export function appPath(): string {

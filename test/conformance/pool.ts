@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { canUnshare, childPath } from "../harness.ts";
+import { childPath } from "../compiled.ts";
+import { canUnshare } from "../harness.ts";
 import { appPath, launcherPath } from "./app.ts";
 import type { Outcome } from "./run.ts";
 import type { Answer, Job } from "./worker.ts";

@@ -12,7 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { now, nowNs, watchStalls } from "../faults/clock.ts";
-import { childrenOf, collect, processState, until } from "../harness.ts";
+import { collect, until } from "../harness.ts";
+import { childrenOf, processState } from "../processes.ts";
 import { appPath, launcherPath } from "./app.ts";
 import type { Case, Seen, Step } from "./case.ts";
 import { withNotes } from "./notes.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { childPath, ebb, startEbb, until } from "../harness.ts";
+import { childPath } from "../compiled.ts";
+import { ebb, startEbb, until } from "../harness.ts";
 import { describeAgainstEnvoy, job, quitOf, untilNotReady } from "./against-envoy.ts";
 import { startEnvoy } from "./envoy.ts";
 import { startControlPlane, startUpstream } from "./servers.ts";

@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { SIG } from "../../src/core/run/signal.ts";
-import { childPath, lineOf, type Started, startEbb, until } from "../harness.ts";
+import { childPath } from "../compiled.ts";
+import { lineOf, type Started, startEbb, until } from "../harness.ts";
 import { describeAgainstEnvoy, quitOf, says } from "./against-envoy.ts";
 import type { Envoy } from "./envoy.ts";
 import { holdIdle, holdRequest, holdTcp, startBackend, startLoad, startProxy } from "./traffic.ts";

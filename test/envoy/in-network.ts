@@ -2,7 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
 import { type Hosts, namespaces, writeHosts } from "../binary/sidecars/own-network.ts";
-import { childPath, type Ended, ebb, ebbPath, temporaryFolder } from "../harness.ts";
+import { childPath } from "../compiled.ts";
+import { type Ended, ebb, ebbPath, temporaryFolder } from "../harness.ts";
 import { configurationOf } from "./bootstrap.ts";
 
 /** An Envoy in a network of its own. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { canHaveNetwork, podUid } from "../binary/sidecars/own-network.ts";
-import { childPath } from "../harness.ts";
+import { childPath } from "../compiled.ts";
 import { describeAgainstEnvoy, quitOf } from "./against-envoy.ts";
 import { type BesideEnvoys, ebbBesideEnvoys } from "./in-network.ts";
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { childPath, ebb, startEbb, until } from "../harness.ts";
+import { childPath } from "../compiled.ts";
+import { ebb, startEbb, until } from "../harness.ts";
 import { describeAgainstEnvoy, job, quitOf, untilNotReady } from "./against-envoy.ts";
 import { freePort, startEnvoy } from "./envoy.ts";
 import { startControlPlane, startUpstream } from "./servers.ts";

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { canUnshare, compiled, inParallel, temporaryFolder } from "../harness.ts";
+import { compiled } from "../compiled.ts";
+import { canUnshare, inParallel, temporaryFolder } from "../harness.ts";
 import { watchStalls } from "./clock.ts";
 import { keepSeeds } from "./kept-seeds.ts";
 import { live, type Stage } from "./live.ts";

@@ -1,6 +1,7 @@
 import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { catches, childrenOf, collect, ebbPath, temporaryFolder, until } from "../harness.ts";
+import { collect, ebbPath, temporaryFolder, until } from "../harness.ts";
+import { catches, childrenOf } from "../processes.ts";
 import { within } from "../time.ts";
 import { callLine, NATIVE } from "./call.ts";
 import { now } from "./clock.ts";

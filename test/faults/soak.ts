@@ -1,5 +1,6 @@
 import { endsWait } from "../../src/core/run/signal.ts";
-import { catches, processState, type Started, startEbb, until } from "../harness.ts";
+import { type Started, startEbb, until } from "../harness.ts";
+import { catches, processState } from "../processes.ts";
 import { takes } from "../time.ts";
 import { now } from "./clock.ts";
 import { killBy } from "./kill.ts";

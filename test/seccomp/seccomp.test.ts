@@ -4,20 +4,19 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { mountCertificate, nonEmpty, said, startWebhook } from "../binary/cluster/webhook.ts";
 import { startAtTerminal } from "../binary/run/at-terminal.ts";
+import { childPath, compiled } from "../compiled.ts";
 import {
   canUnshare,
-  childPath,
-  compiled,
   type Ended,
   ebb,
   ebbPath,
-  fakeSidecar,
   type StartOptions,
   startEbb,
   temporaryFolder,
   until,
 } from "../harness.ts";
 import { startEnvoy } from "../stand-in/envoy.ts";
+import { fakeSidecar } from "../stand-in/sidecar.ts";
 import { profile, writeFilter } from "./filter.ts";
 
 setDefaultTimeout(60_000);

@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { cacheFolder } from "../../build/setup/cache.mjs";
-import { childrenOf, collect, ebbPath, isEbb, type Started, type StartOptions, startEbb, until } from "../harness.ts";
+import { collect, ebbPath, type Started, type StartOptions, startEbb, until } from "../harness.ts";
+import { childrenOf, isEbb } from "../processes.ts";
 import { runTool } from "./tool.ts";
 
 /** A main process with the processes it starts, in a PID namespace of its own and the network of its pod. */

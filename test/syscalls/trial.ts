@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { compiled, type Ended, startEbb, temporaryFolder } from "../harness.ts";
+import { compiled } from "../compiled.ts";
+import { type Ended, startEbb, temporaryFolder } from "../harness.ts";
 import { takes } from "../time.ts";
 import { callName, callNumbers, errorNumber, type Made, type Point, type Role } from "./points.ts";
 import { type ScenarioName, scenarios, startProxy } from "./scenarios.ts";

@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync, readSync, writeSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { compiled, ebb, fakeSidecar, logOf, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { compiled } from "../../compiled.ts";
+import { ebb, logOf, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 const deaf = compiled(resolve(import.meta.dirname, "../../fixtures/deaf.c"));
 const O_NONBLOCK = 0o4000;

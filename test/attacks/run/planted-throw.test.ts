@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { resolve } from "node:path";
-import { childPath, fakeSidecar, inParallel, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { inParallel, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { within } from "../../time.ts";
 
 const source = process.env.EBB_SOURCE ?? resolve(import.meta.dirname, "../../../src");

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { endsWait, forwarded, SIG, signalName, suspends } from "../../../src/core/run/signal.ts";
-import { childPath, ebb, fakeSidecar, runChild, type Started, startEbb, until } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebb, runChild, type Started, startEbb, until } from "../../harness.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 // A reload (HUP) and a graceful end of its own (QUIT, as nginx and PHP-FPM have it) are the app's business: only what asks it to
 // stop drains and begins the grace. What comes before the app is there ends the wait or is dropped, and said.

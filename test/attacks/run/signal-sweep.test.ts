@@ -1,16 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { endsWait, forwarded, SIG, signalName, suspends } from "../../../src/core/run/signal.ts";
-import {
-  childPath,
-  childrenOf,
-  ebb,
-  fakeSidecar,
-  inParallel,
-  runChild,
-  type Started,
-  startEbb,
-  until,
-} from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebb, inParallel, runChild, type Started, startEbb, until } from "../../harness.ts";
+import { childrenOf } from "../../processes.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { takes } from "../../time.ts";
 
 // Every signal, at every phase of a run: none is lost, none comes twice, and none ends ebb itself.

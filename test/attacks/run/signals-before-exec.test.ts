@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { endsWait, forwarded, signalName } from "../../../src/core/run/signal.ts";
-import { childPath, ebb, inParallel } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebb, inParallel } from "../../harness.ts";
 
 // `ebb wait -- CMD`, where CMD cannot be executed: no signal is ebb's end on the way there or after it.
 

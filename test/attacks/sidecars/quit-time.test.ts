@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { agentFolder, hasEnded, startAgent } from "../../binary/run/agent.ts";
-import { childPath, ebb, type FakeSidecarOptions, fakeSidecar } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebb } from "../../harness.ts";
+import { type FakeSidecarOptions, fakeSidecar } from "../../stand-in/sidecar.ts";
 
 const app = [childPath(), "exit", "7"];
 const taken: FakeSidecarOptions = { onQuit: (_, response) => response.end("OK\n") };

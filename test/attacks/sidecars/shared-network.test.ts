@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { canHaveNetwork, ebbBeside, type InNetwork } from "../../binary/sidecars/own-network.ts";
+import { childPath } from "../../compiled.ts";
 import { describeAgainstEnvoy } from "../../envoy/against-envoy.ts";
-import { childPath, inParallel, temporaryFolder } from "../../harness.ts";
+import { inParallel, temporaryFolder } from "../../harness.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 import { ebbBesidePods, type PodEnvoy } from "./two-pods.ts";
 

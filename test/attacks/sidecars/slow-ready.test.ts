@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { childPath, lineOf, startEbb } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { lineOf, startEbb } from "../../harness.ts";
 import { startRawServer } from "../../stand-in/raw-server.ts";
 
 const SLOW_MS = 5500;

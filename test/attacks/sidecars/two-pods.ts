@@ -2,8 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../../build/setup/envoy.mjs";
 import { writeHosts } from "../../binary/sidecars/own-network.ts";
+import { childPath } from "../../compiled.ts";
 import { configurationOf } from "../../envoy/bootstrap.ts";
-import { childPath, type Ended, ebb, temporaryFolder } from "../../harness.ts";
+import { type Ended, ebb, temporaryFolder } from "../../harness.ts";
 
 /** A real Envoy of one of two pods on the node's network. */
 export interface PodEnvoy {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { ebb, fakeSidecar } from "../../harness.ts";
+import { ebb } from "../../harness.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 /** What Kubernetes sets for a Service (kubernetes, pkg/kubelet/envvars/envvars.go). */
 function linksOf(service: string): Readonly<Record<string, string>> {

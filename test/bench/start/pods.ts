@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { childPath, childrenOf, until } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { until } from "../../harness.ts";
+import { childrenOf } from "../../processes.ts";
 import { takes } from "../../time.ts";
 import { ableTo, type Candidate, type CommandLine, commandLine } from "../candidates.ts";
 import { type Living, start } from "../measure.ts";

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { childPath, childrenOf, inParallel, until } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { inParallel, until } from "../../harness.ts";
+import { childrenOf } from "../../processes.ts";
 import { takes } from "../../time.ts";
 import { ableTo, type Candidate, commandLine } from "../candidates.ts";
 import { start } from "../measure.ts";

@@ -14,17 +14,9 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import {
-  canUnshare,
-  childPath,
-  ebb,
-  ebbPath,
-  processState,
-  type Started,
-  startEbb,
-  temporaryFolder,
-  until,
-} from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { canUnshare, ebb, ebbPath, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { processState } from "../../processes.ts";
 
 const isRoot = process.getuid?.() === 0;
 const built = statSync(ebbPath).size;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Snapshot } from "../../../src/core/status/snapshot.ts";
-import { catches, ebb, ebbPath, startEbb, until } from "../../harness.ts";
+import { ebb, ebbPath, startEbb, until } from "../../harness.ts";
+import { catches } from "../../processes.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { serving } from "../../stand-in/envoy-answers.ts";
 

@@ -3,16 +3,8 @@ import { copyFileSync, symlinkSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import type { ProcessesStatus, Snapshot } from "../../../src/core/status/snapshot.ts";
-import {
-  canUnshare,
-  childPath,
-  ebb,
-  ebbPath,
-  type StartOptions,
-  startEbb,
-  temporaryFolder,
-  until,
-} from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { canUnshare, ebb, ebbPath, type StartOptions, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { listenersOf, serving } from "../../stand-in/envoy-answers.ts";
 import { canHaveNetwork, ebbBeside } from "../sidecars/own-network.ts";

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { dropPages, residentPages } from "../../../build/start/page-cache.ts";
-import { childPath, ebb, ebbPath, fakeSidecar } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebb, ebbPath } from "../../harness.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 /** Beside the executable: a folder for temporary files may be in memory, which nothing is read from. */
 const folder = mkdtempSync(join(dirname(ebbPath), "cold-start-"));

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, linkSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { childPath, ebb, ebbPath, fakeSidecar, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 const isRoot = process.getuid?.() === 0;
 

@@ -1,6 +1,8 @@
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { childPath, collect, processState, temporaryFolder, until } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { collect, temporaryFolder, until } from "../../harness.ts";
+import { processState } from "../../processes.ts";
 
 export interface Agent extends AsyncDisposable {
   readonly pid: number;

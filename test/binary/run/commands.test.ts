@@ -7,7 +7,8 @@ import { commands } from "../../../src/commands.ts";
 import { describeCommand, type Manual } from "../../../src/core/cli/help.ts";
 import { options } from "../../../src/core/cli/options.ts";
 import { manuals } from "../../../src/manuals.ts";
-import { catches, ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { catches } from "../../processes.ts";
 import { startRawServer } from "../../stand-in/raw-server.ts";
 
 describe("ebb sleep", () => {

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readlinkSync } from "node:fs";
 import { SIG } from "../../../src/core/run/signal.ts";
-import { childPath, childrenOf, ebb, startEbb, until } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebb, startEbb, until } from "../../harness.ts";
+import { childrenOf } from "../../processes.ts";
 import { settled } from "../../time.ts";
 
 const run = ["run", "--sidecar", "none", "--quiet", "--"];

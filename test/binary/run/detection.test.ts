@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { childPath, ebbPath, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebbPath, temporaryFolder } from "../../harness.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 import { canHaveNetwork, ebbBeside, type InNetwork } from "../sidecars/own-network.ts";
 

@@ -1,16 +1,9 @@
 import { expect, test } from "bun:test";
 import { endsWait, forwarded, SIG, signalName } from "../../../src/core/run/signal.ts";
-import {
-  catches,
-  childPath,
-  ebbPath,
-  type FakeSidecar,
-  fakeSidecar,
-  inParallel,
-  runChild,
-  startEbb,
-  until,
-} from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebbPath, inParallel, runChild, startEbb, until } from "../../harness.ts";
+import { catches } from "../../processes.ts";
+import { type FakeSidecar, fakeSidecar } from "../../stand-in/sidecar.ts";
 import { takes } from "../../time.ts";
 
 const stops = forwarded.filter(endsWait).map((signal) => [signalName(signal), signal] as const);

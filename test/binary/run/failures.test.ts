@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { childPath, ebb, fakeSidecar, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebb, temporaryFolder } from "../../harness.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 const nobody = "http://127.0.0.1:1";
 

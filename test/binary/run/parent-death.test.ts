@@ -1,17 +1,9 @@
 import { expect, test } from "bun:test";
 import { SIG } from "../../../src/core/run/signal.ts";
-import {
-  catches,
-  childPath,
-  childrenOf,
-  fakeSidecar,
-  isEbb,
-  processState,
-  runChild,
-  type Started,
-  startEbb,
-  until,
-} from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { runChild, type Started, startEbb, until } from "../../harness.ts";
+import { catches, childrenOf, isEbb, processState } from "../../processes.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 // ebb in the background of a shell that is killed.
 

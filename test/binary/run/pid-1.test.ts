@@ -2,22 +2,19 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { forwarded, SIG, signalName } from "../../../src/core/run/signal.ts";
+import { childPath } from "../../compiled.ts";
 import {
   canUnshare,
-  catches,
-  childPath,
-  childrenOf,
   ebb,
-  fakeSidecar,
   inParallel,
-  isEbb,
-  processState,
   runChild,
   type Started,
   startEbb,
   temporaryFolder,
   until,
 } from "../../harness.ts";
+import { catches, childrenOf, isEbb, processState } from "../../processes.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { settled, takes } from "../../time.ts";
 
 const namespace = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];

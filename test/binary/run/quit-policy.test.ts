@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { childPath, ebb, fakeSidecar } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebb } from "../../harness.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 const quit = ["POST /quitquitquit"];
 

@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { childPath, type LogLine, lineOf, type Started, startEbb, until } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { type LogLine, lineOf, type Started, startEbb, until } from "../../harness.ts";
 import { type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
 import { busy, idle } from "../../stand-in/envoy-answers.ts";
 

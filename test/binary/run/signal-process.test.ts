@@ -1,17 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  canUnshare,
-  childPath,
-  childrenOf,
-  ebb,
-  ebbPath,
-  fakeSidecar,
-  processState,
-  temporaryFolder,
-  until,
-} from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { canUnshare, ebb, ebbPath, temporaryFolder, until } from "../../harness.ts";
+import { childrenOf, processState } from "../../processes.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { agentFolder, hasEnded, startAgent } from "./agent.ts";
 
 const quitWithin = (timeout: string) => ["quit", "--sidecar", "none", "--quit-timeout", timeout, "--signal-process"];

@@ -2,20 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { forwarded, SIG, signalName, suspends, usualStops } from "../../../src/core/run/signal.ts";
-import {
-  childPath,
-  childrenOf,
-  ebb,
-  fakeSidecar,
-  isEbb,
-  processState,
-  runChild,
-  type Started,
-  type StartOptions,
-  startEbb,
-  temporaryFolder,
-  until,
-} from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebb, runChild, type Started, type StartOptions, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { childrenOf, isEbb, processState } from "../../processes.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { never } from "../../time.ts";
 
 const REAL_TIME = 40;

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { childPath, ebb, fakeSidecar, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebb, temporaryFolder } from "../../harness.ts";
 import { startRawServer } from "../../stand-in/raw-server.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 // What surrounds ebb and is none of its business.
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { childPath, ebbPath } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebbPath } from "../../harness.ts";
 import { startAtTerminal } from "./at-terminal.ts";
 
 const run = [ebbPath, "run", "--sidecar", "none", "--quiet", "--"];

@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { childPath, type Ended, ebb, lineOf, startEbb, until } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { type Ended, ebb, lineOf, startEbb, until } from "../../harness.ts";
 import { type Fault, faults, type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
 import { busy } from "../../stand-in/envoy-answers.ts";
 

@@ -1,7 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type Ended, ebb, ebbPath, fakeSidecar, lineOf, startEbb, timeOf, until } from "../../harness.ts";
+import { type Ended, ebb, ebbPath, lineOf, startEbb, timeOf, until } from "../../harness.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { busy, idle } from "../../stand-in/envoy-answers.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 import { canHaveNetwork, ebbBeside } from "./own-network.ts";
 

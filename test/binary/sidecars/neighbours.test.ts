@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { childPath, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { temporaryFolder } from "../../harness.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 import { canHaveNetwork, ebbBeside, type Hosts, type InNetwork, podUid } from "./own-network.ts";
 

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { canUnshare, childPath, type Ended, ebb, type StartOptions, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { canUnshare, type Ended, ebb, type StartOptions, temporaryFolder } from "../../harness.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 
 /** Whether a network of one's own can be had: that needs root. */

@@ -1,18 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import {
-  childPath,
-  ebb,
-  type FakeSidecar,
-  type FakeSidecarOptions,
-  fakeSidecar,
-  processState,
-  startEbb,
-  temporaryFolder,
-  until,
-} from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebb, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { processState } from "../../processes.ts";
 import { pour, type RawServer, startRawServer } from "../../stand-in/raw-server.ts";
+import { type FakeSidecar, type FakeSidecarOptions, fakeSidecar } from "../../stand-in/sidecar.ts";
 import { never } from "../../time.ts";
 
 const quitPath = "/quitquitquit";

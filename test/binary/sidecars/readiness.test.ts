@@ -2,17 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import {
-  childPath,
-  ebb,
-  type FakeSidecar,
-  fakeSidecar,
-  type Started,
-  startEbb,
-  temporaryFolder,
-  until,
-} from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { ebb, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { drip, pour, type RawServer, startRawServer } from "../../stand-in/raw-server.ts";
+import { type FakeSidecar, fakeSidecar } from "../../stand-in/sidecar.ts";
 import { never } from "../../time.ts";
 import { leaveSocket } from "./left-socket.ts";
 

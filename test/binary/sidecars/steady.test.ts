@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-import { childPath, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { childPath } from "../../compiled.ts";
+import { type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { type RawServer, startRawServer } from "../../stand-in/raw-server.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nLIVE\n";

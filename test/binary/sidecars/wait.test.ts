@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, ebbPath, fakeSidecar, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { startAtTerminal } from "../run/at-terminal.ts";
 
 const nowhere = "tcp:127.0.0.1:1";

@@ -1,0 +1,43 @@
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { cacheFolder } from "../build/setup/cache.mjs";
+import { checkSums, moveIntoPlace, writeSums } from "../build/setup/sums.mjs";
+
+/** test/fixtures/child.c: the application that runs under ebb. */
+export function childPath(): string {
+  return compiled(join(import.meta.dirname, "fixtures", "child.c"));
+}
+
+/** Those that this process has compiled or checked. */
+const checked = new Set<string>();
+
+/** The static executable of a C file, compiled once for each of its versions, and again where it is damaged. */
+export function compiled(source: string): string {
+  const digest = createHash("sha256").update(readFileSync(source)).digest("hex").slice(0, 16);
+  const name = basename(source, ".c");
+  const folder = join(cacheFolder(), "compiled", `${name}-${digest}`);
+  const path = join(folder, name);
+  if (checked.has(path)) return path;
+  const wrong = existsSync(folder) ? checkSums(folder) : "";
+  if (wrong !== undefined && wrong !== "") console.log(`${folder} is damaged: ${wrong}; it is compiled anew`);
+  if (wrong !== undefined) compileInto(folder, source, name);
+  checked.add(path);
+  return path;
+}
+
+export function compileInto(folder: string, source: string, name: string): void {
+  mkdirSync(dirname(folder), { recursive: true });
+  const temporary = mkdtempSync(`${folder}-`);
+  try {
+    const command = ["-O2", "-static", "-o", join(temporary, name), source];
+    const { status, stderr } = spawnSync("gcc", command, { encoding: "utf8" });
+    if (status !== 0) throw new Error(`gcc ${source}: ${stderr}`);
+    writeSums(temporary);
+    chmodSync(temporary, 0o755); // an app that runs as another user starts it
+    moveIntoPlace(temporary, folder);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}

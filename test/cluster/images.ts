@@ -7,6 +7,7 @@ import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
 import { debianNames } from "../../build/setup/packages.mjs";
 import { childPath, compiled } from "../compiled.ts";
 import { ebbPath } from "../harness.ts";
+import type { Content } from "./content.ts";
 import { istiod, istioProxy } from "./istio/images.ts";
 import { librariesOf, missing } from "./libraries.ts";
 
@@ -38,12 +39,6 @@ export interface Image {
   readonly reference: string;
   /** A tar archive of an OCI image layout. */
   readonly archive: () => Uint8Array;
-}
-
-export interface Content {
-  /** Paths on this machine, by those in the image. */
-  readonly files: Readonly<Record<string, string>>;
-  readonly config: ImageConfig;
 }
 
 /** @throws Error where Envoy is not installed */

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import type { Case, Rival, Seen } from "./case.ts";
+import type { Case, Seen } from "./case.ts";
 import { chanceOf } from "./chances.ts";
+import type { Rival } from "./rivals.ts";
 
 const quit = "15020 POST /quitquitquit";
 const usual: Seen = {

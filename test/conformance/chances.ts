@@ -1,5 +1,6 @@
-import type { Case, Rival, Seen } from "./case.ts";
+import type { Case, Seen } from "./case.ts";
 import type { DifferenceId } from "./differences.ts";
+import type { Rival } from "./rivals.ts";
 
 /** What a rival does now and then, in a case that is like this: the answers that are taken then, exactly. */
 interface Chance {

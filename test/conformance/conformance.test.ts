@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
-import { rivals } from "./case.ts";
 import { cases } from "./cases.ts";
 import { differences } from "./differences.ts";
 import { runEbb } from "./ebb.ts";
 import { type Pool, startPool, way } from "./pool.ts";
 import { runRandom } from "./random/random.ts";
+import { rivals } from "./rivals.ts";
 
 const pool = way === undefined ? undefined : startPool(8);
 // All are begun now, those that take longest first, and awaited one by one. Half of them have ebb as a file of the tool's name,

@@ -7,13 +7,14 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ebbPath, inParallel } from "../harness.ts";
-import { type Case, type Rival, rivals } from "./case.ts";
+import type { Case } from "./case.ts";
 import { cases } from "./cases.ts";
 import { type DifferenceId, differences, type Listed } from "./differences.ts";
 import { runEbb } from "./ebb.ts";
 import { judgeRival, type Verdict } from "./judge.ts";
 import { type Pool, startPool, way } from "./pool.ts";
 import { runRandom } from "./random/random.ts";
+import { type Rival, rivals } from "./rivals.ts";
 
 /** Twice what linkerd-await takes for a poll that hangs: 5 s, and a pause of 1 s. */
 const RIVAL_LIMIT_MS = 12_000;

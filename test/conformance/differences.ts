@@ -1,4 +1,4 @@
-import type { Rival } from "./case.ts";
+import type { Rival } from "./rivals.ts";
 
 /** What ebb does otherwise than a tool whose place it takes, on purpose. */
 export interface Listed {

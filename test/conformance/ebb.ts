@@ -1,9 +1,10 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ebbPath, temporaryFolder } from "../harness.ts";
-import { type Case, type Personality, personalities } from "./case.ts";
+import type { Case } from "./case.ts";
 import { judge } from "./judge.ts";
 import type { Pool } from "./pool.ts";
+import { type Personality, personalities } from "./rivals.ts";
 
 /** Much more than any case takes. */
 const LIMIT_MS = 30_000;

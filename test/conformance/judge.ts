@@ -1,6 +1,7 @@
-import type { Case, Rival, Seen } from "./case.ts";
+import type { Case, Seen } from "./case.ts";
 import { chanceOf } from "./chances.ts";
 import type { DifferenceId } from "./differences.ts";
+import type { Rival } from "./rivals.ts";
 import type { Outcome } from "./run.ts";
 
 /** What was expected of a tool in a case and did not come: one sentence each; none: as expected. */

@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline";
 import { cases } from "./cases.ts";
 import { caseOf } from "./random/case-of.ts";
-import type { Plan } from "./random/plan/plan.ts";
+import type { Plan } from "./random/plan/planned.ts";
 import { type Outcome, runCase, type Tool } from "./run.ts";
 
 /** A case by its name, or one by chance. */

@@ -1,5 +1,6 @@
 import { type Answer, live, initializing as notLive, notReady, quits, ready } from "./answers.ts";
-import type { Case, Personality, Rival, Seen, Server } from "./case.ts";
+import type { Case, Seen, Server } from "./case.ts";
+import type { Personality, Rival } from "./rivals.ts";
 
 /** A tool that waits for a sidecar and runs a command, as far as its cases differ from the others' by nothing but names. */
 export interface Wrapper {

@@ -1,6 +1,6 @@
 import type { Socket } from "bun";
 import { takes } from "../time.ts";
-import type { Answer } from "./plan/plan.ts";
+import type { Answer } from "./plan/planned.ts";
 
 /** What an answer can do beside writing. */
 export interface Means {

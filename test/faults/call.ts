@@ -1,5 +1,5 @@
 import { type Place, urlOf } from "./place.ts";
-import type { Flags, Plan } from "./plan/plan.ts";
+import type { Flags, Plan } from "./plan/planned.ts";
 
 /** What the injector writes of a sidecar that is an init container. */
 export const NATIVE = `sidecar.istio.io/status=${JSON.stringify(JSON.stringify({ initContainers: ["istio-proxy"], containers: [] }))}\n`;

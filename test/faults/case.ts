@@ -1,6 +1,6 @@
 import type { LogLine } from "../harness.ts";
 import type { Seen } from "./live.ts";
-import type { Plan } from "./plan/plan.ts";
+import type { Plan } from "./plan/planned.ts";
 
 /** What one rule of the contract says of a run. `time`: a machine that stands still breaks it too. */
 export interface Violation {

@@ -8,7 +8,7 @@ import { now } from "./clock.ts";
 import { killBy } from "./kill.ts";
 import type { Life, Witness } from "./oracle/witness.ts";
 import { nextAddress, type Place } from "./place.ts";
-import type { Cue, Plan } from "./plan/plan.ts";
+import type { Cue, Plan } from "./plan/planned.ts";
 import { type DoorChange, type Request, startProxy } from "./proxy.ts";
 
 /** A signal that ebb was sent. */

@@ -5,7 +5,7 @@ import { give } from "./answers.ts";
 import { now } from "./clock.ts";
 import { listenDeaf } from "./deaf.ts";
 import type { Place } from "./place.ts";
-import type { Answer, Door, Endpoint, Phase, ProxyPlan } from "./plan/plan.ts";
+import type { Answer, Door, Endpoint, Phase, ProxyPlan } from "./plan/planned.ts";
 
 /** One request, and what the proxy did with it. */
 export interface Request {

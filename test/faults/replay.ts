@@ -1,6 +1,6 @@
 import type { Violation } from "./case.ts";
 import type { Seen } from "./live.ts";
-import type { Plan } from "./plan/plan.ts";
+import type { Plan } from "./plan/planned.ts";
 
 /** One run for a reader: its plan, all that happened in its order, ebb's log, the verdict. */
 export function describe(plan: Plan, seen: Seen, violations: readonly Violation[]): string {

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../../build/setup/envoy.mjs";
 import { triplets } from "../../../build/setup/packages.mjs";
-import type { Content } from "../images.ts";
+import type { Content } from "../content.ts";
 import { librariesOf, missing } from "../libraries.ts";
 import { istioBootstrap, istioProgram } from "./programs.ts";
 

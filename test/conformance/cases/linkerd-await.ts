@@ -1,5 +1,6 @@
 import { hangs, notReady, quits, ready, status } from "../answers.ts";
-import type { Case, Rival } from "../case.ts";
+import type { Case } from "../case.ts";
+import type { Rival } from "../rivals.ts";
 import { await_, caseOf, proxy, shutdown } from "../wrappers.ts";
 
 const rivals: readonly Rival[] = ["linkerd-await"];

@@ -1,5 +1,6 @@
 import { closes, garbage, hangs, initializing as notLive, notReady, quits, ready, status } from "../answers.ts";
-import type { Case, Rival, Seen, Server } from "../case.ts";
+import type { Case, Seen, Server } from "../case.ts";
+import type { Rival } from "../rivals.ts";
 
 const rivals: readonly Rival[] = ["pilot-agent"];
 const admin = (answer = status(200, '{"a":1}')): readonly Server[] => [{ port: 15000, others: [answer], ends: [] }];

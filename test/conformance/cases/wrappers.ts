@@ -1,6 +1,7 @@
 import { type Answer, closes, garbage, hangs, quits, raw, resets, status } from "../answers.ts";
-import type { Case, Differs, Rival, Seen } from "../case.ts";
+import type { Case, Differs, Seen } from "../case.ts";
 import type { DifferenceId } from "../differences.ts";
+import type { Rival } from "../rivals.ts";
 import { await_, caseOf, preflight, scuttle, shutdown, valet, type Wrapper } from "../wrappers.ts";
 
 const SIG = { HUP: 1, INT: 2, QUIT: 3, KILL: 9, USR1: 10, SEGV: 11, USR2: 12, TERM: 15, WINCH: 28 } as const;

@@ -1,6 +1,6 @@
 import type { Case } from "../case.ts";
 import { answers } from "./answers.ts";
-import type { Plan } from "./plan/plan.ts";
+import type { Plan } from "./plan/planned.ts";
 
 /** A plan as a case that can be run: nothing is expected of it. */
 export function caseOf(plan: Plan): Case {

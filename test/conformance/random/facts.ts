@@ -1,8 +1,8 @@
-import type { Rival } from "../case.ts";
+import type { Rival } from "../rivals.ts";
 import type { Outcome } from "../run.ts";
 import type { AnswerName } from "./answers.ts";
-import type { Line } from "./known/known.ts";
-import type { Plan } from "./plan/plan.ts";
+import type { Line } from "./line.ts";
+import type { Plan } from "./plan/planned.ts";
 
 /** A run of both, and what may explain how they differ. */
 export interface Facts {

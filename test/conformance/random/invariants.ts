@@ -1,5 +1,5 @@
 import type { Outcome } from "../run.ts";
-import type { Plan } from "./plan/plan.ts";
+import type { Plan } from "./plan/planned.ts";
 
 /** ebb's own: a wrong call, out of time, an answer that was a refusal, a command that cannot be started. */
 const EXIT = { usage: 64, unavailable: 69, notExecutable: 126, notFound: 127 } as const;

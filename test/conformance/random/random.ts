@@ -1,13 +1,14 @@
 import { inParallel } from "../../harness.ts";
-import type { Rival } from "../case.ts";
 import { wordsOf } from "../ebb.ts";
 import type { Pool } from "../pool.ts";
+import type { Rival } from "../rivals.ts";
 import type { Outcome } from "../run.ts";
 import { type Aspect, compare, marginOf } from "./compare.ts";
 import { factsOf } from "./facts.ts";
 import { broken } from "./invariants.ts";
 import { unexplained } from "./known/known.ts";
-import { type Plan, planOf } from "./plan/plan.ts";
+import { planOf } from "./plan/plan.ts";
+import type { Plan } from "./plan/planned.ts";
 import { describeDifference, describePlan } from "./report.ts";
 import { shrink } from "./shrink.ts";
 

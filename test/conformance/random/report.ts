@@ -1,6 +1,6 @@
 import type { Outcome } from "../run.ts";
 import { type Aspect, valueIn } from "./compare.ts";
-import type { Plan } from "./plan/plan.ts";
+import type { Plan } from "./plan/planned.ts";
 
 /** All that is needed to see a case by hand. */
 export function describePlan({ seed, rival, env, flags, command, ...plan }: Plan): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Plan } from "./plan/plan.ts";
+import type { Plan } from "./plan/planned.ts";
 
 /** Enough for a plan, whose things are few. */
 const ROUNDS = 8;

@@ -1,6 +1,6 @@
 import { endsCommand } from "../../../src/core/run/signal.ts";
 import { type Case, SLACK_MS } from "../case.ts";
-import type { Endpoint } from "../plan/plan.ts";
+import type { Endpoint } from "../plan/planned.ts";
 import { rewritten, stops } from "../plan/signals.ts";
 import type { Request } from "../proxy.ts";
 import { isGood } from "./ready.ts";

@@ -1,7 +1,7 @@
 import { type LogLine, logOf } from "../../harness.ts";
 import type { Case, Violation } from "../case.ts";
 import type { Seen } from "../live.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Plan } from "../plan/planned.ts";
 import { judgeDrain, judgeDrainSteps } from "./drain.ts";
 import { judgeQuit, judgeQuits } from "./quit.ts";
 import { judgeRun } from "./run.ts";

@@ -1,5 +1,5 @@
 import type { Case } from "../case.ts";
-import type { Answer } from "../plan/plan.ts";
+import type { Answer } from "../plan/planned.ts";
 import type { Request } from "../proxy.ts";
 import type { Fact } from "./witness.ts";
 

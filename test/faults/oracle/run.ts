@@ -1,5 +1,5 @@
 import { type Case, SLACK_MS } from "../case.ts";
-import type { Flags } from "../plan/plan.ts";
+import type { Flags } from "../plan/planned.ts";
 import { rewritten, stops } from "../plan/signals.ts";
 import { justification, missedReadiness } from "./ready.ts";
 import { endsTheWait, judgeEarly, judgeSignals } from "./signals.ts";

@@ -1,6 +1,6 @@
 import { endsWait, SIG, type SignalNumber, signalName, suspends } from "../../../src/core/run/signal.ts";
 import { type Case, SLACK_MS } from "../case.ts";
-import type { Flags } from "../plan/plan.ts";
+import type { Flags } from "../plan/planned.ts";
 import { rewritten, stops } from "../plan/signals.ts";
 import { readyAt } from "./ready.ts";
 

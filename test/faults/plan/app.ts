@@ -1,4 +1,4 @@
-import type { AppPlan, CommandName, Flags } from "./plan.ts";
+import type { AppPlan, CommandName, Flags } from "./planned.ts";
 import type { Random } from "./random.ts";
 
 interface About {

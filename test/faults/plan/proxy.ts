@@ -1,4 +1,4 @@
-import type { Answer, CommandName, Door, Phase, ProxyPlan } from "./plan.ts";
+import type { Answer, CommandName, Door, Phase, ProxyPlan } from "./planned.ts";
 import type { Random } from "./random.ts";
 
 interface About {

@@ -1,6 +1,6 @@
 import { endsWait, SIG } from "../../../src/core/run/signal.ts";
 import { planEnd } from "./app.ts";
-import type { AppPlan, CommandName, Cue, Flags, SignalPlan } from "./plan.ts";
+import type { AppPlan, CommandName, Cue, Flags, SignalPlan } from "./planned.ts";
 import type { Random } from "./random.ts";
 
 /** Those that ask an app to stop: they begin the drain and the grace. */

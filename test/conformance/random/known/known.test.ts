@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import type { Rival, Seen } from "../../case.ts";
+import type { Seen } from "../../case.ts";
 import { differences } from "../../differences.ts";
+import type { Rival } from "../../rivals.ts";
 import type { Outcome } from "../../run.ts";
 import { type Aspect, aspects, compare, MARGIN_MS } from "../compare.ts";
 import { factsOf } from "../facts.ts";
-import type { Plan, PlannedServer } from "../plan/plan.ts";
+import type { Plan, PlannedServer } from "../plan/planned.ts";
 import { known, unexplained } from "./known.ts";
 
 type Change = Partial<Seen> & Partial<Omit<Outcome, "seen">>;

@@ -1,33 +1,11 @@
-import type { Rival } from "../../case.ts";
-import type { DifferenceId } from "../../differences.ts";
 import { type Aspect, linesIn } from "../compare.ts";
 import type { Facts } from "../facts.ts";
+import type { Line } from "../line.ts";
+import type { Known } from "./entry.ts";
 import { leaving } from "./leaving.ts";
 import { requests } from "./requests.ts";
 import { running } from "./running.ts";
 import { waiting } from "./waiting.ts";
-
-/** A line that one of them has and the other has not. */
-export interface Line {
-  readonly text: string;
-  readonly of: "ebb" | "it";
-}
-
-/**
- * A difference on purpose: in which cases it shows (what was done, and what came of it), and exactly how. Another aspect, or the same
- * one with another shape, is not explained by it.
- */
-export interface Known {
-  readonly by: DifferenceId;
-  readonly rivals: readonly Rival[];
-  readonly isHere: (facts: Facts) => boolean;
-  /** The aspects in which it shows, and how they differ then. */
-  readonly shows?: Partial<Readonly<Record<Aspect, (facts: Facts) => boolean>>>;
-  /** The same for aspects that are lines: each that one of them lacks is to be explained. */
-  readonly lines?: Partial<Readonly<Record<Aspect, (line: Line, facts: Facts) => boolean>>>;
-  /** The runs have nothing in common, so nothing of them is compared: `isHere` knows one of them whole. */
-  readonly isAll?: true;
-}
 
 export const known: readonly Known[] = [...waiting, ...running, ...leaving, ...requests];
 

@@ -14,7 +14,7 @@ import {
   staysOnceTold,
   wrappers,
 } from "../facts.ts";
-import type { Known } from "./known.ts";
+import type { Known } from "./entry.ts";
 
 /** After them a quit is sent again. */
 const repeated: readonly AnswerName[] = ["500", "503", "closes", "resets", "garbage", "half", "hangs"];

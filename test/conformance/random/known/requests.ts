@@ -2,7 +2,7 @@ import type { Answer } from "../../answers.ts";
 import { withoutNotes } from "../../notes.ts";
 import { answers } from "../answers.ts";
 import { type Facts, isHung, pilot, scuttles } from "../facts.ts";
-import type { Known } from "./known.ts";
+import type { Known } from "./entry.ts";
 
 /** What pilot-agent does otherwise, and what scuttle's log and its have in common. */
 export const requests: readonly Known[] = [

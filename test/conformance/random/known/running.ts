@@ -10,7 +10,8 @@ import {
   sentLater,
   wrappers,
 } from "../facts.ts";
-import type { Known, Line } from "./known.ts";
+import type { Line } from "../line.ts";
+import type { Known } from "./entry.ts";
 import { isRefused } from "./waiting.ts";
 
 /** Go's runtime unblocks them for the command (seen of each signal, Go 1.26). */

@@ -16,7 +16,7 @@ import {
   wasStuck,
   wrappers,
 } from "../facts.ts";
-import type { Known } from "./known.ts";
+import type { Known } from "./entry.ts";
 
 const redirects: readonly AnswerName[] = ["301", "302 away"];
 

@@ -1,6 +1,6 @@
 import type { Random } from "../../../faults/plan/random.ts";
 import type { Step } from "../../case.ts";
-import type { Plan, ToolPlan } from "./plan.ts";
+import type { Plan, ToolPlan } from "./planned.ts";
 
 /** Go's runtime has done with it all that it does at the start, and linkerd-await listens. */
 const SETTLED_MS = 150;

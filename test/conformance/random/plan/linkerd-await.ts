@@ -1,5 +1,5 @@
 import type { Random } from "../../../faults/plan/random.ts";
-import type { PlannedServer, ToolPlan } from "./plan.ts";
+import type { PlannedServer, ToolPlan } from "./planned.ts";
 import { planQuit, planReadiness, readyWords, setAll, waitOf } from "./proxy.ts";
 
 export function planLinkerd(random: Random): ToolPlan {

@@ -1,6 +1,6 @@
 import type { Random } from "../../../faults/plan/random.ts";
 import type { AnswerName } from "../answers.ts";
-import type { PlannedServer, ToolPlan } from "./plan.ts";
+import type { PlannedServer, ToolPlan } from "./planned.ts";
 import { only200Words, planReadiness } from "./proxy.ts";
 
 /** Its `request` and `wait`, which hooks call. They run no command. */

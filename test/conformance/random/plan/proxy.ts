@@ -1,6 +1,6 @@
 import type { Random } from "../../../faults/plan/random.ts";
 import type { AnswerName } from "../answers.ts";
-import type { PlannedServer } from "./plan.ts";
+import type { PlannedServer } from "./planned.ts";
 
 interface Words {
   readonly yes: AnswerName;

@@ -1,5 +1,5 @@
 import type { Random } from "../../../faults/plan/random.ts";
-import type { PlannedServer, ToolPlan } from "./plan.ts";
+import type { PlannedServer, ToolPlan } from "./planned.ts";
 import { envoyWords, planQuit, planReadiness, setAll, waitOf } from "./proxy.ts";
 
 const ports = [15_000, 15_020, 15_021];

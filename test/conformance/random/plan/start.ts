@@ -1,6 +1,6 @@
 import type { Random } from "../../../faults/plan/random.ts";
 import type { Step } from "../../case.ts";
-import type { Plan } from "./plan.ts";
+import type { Plan } from "./planned.ts";
 import { setAll } from "./proxy.ts";
 
 type Start = Pick<Plan, "env" | "launch" | "stdin" | "isPid1">;

@@ -1,6 +1,6 @@
 import type { Answer } from "./answers.ts";
 import type { DifferenceId } from "./differences.ts";
-import { type Personality, type Rival } from "./rivals.ts";
+import type { Personality, Rival } from "./rivals.ts";
 
 /** A server in the pod. */
 export interface Server {

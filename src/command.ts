@@ -1,10 +1,10 @@
-import type { Given } from "./core/cli/call.ts";
+import type { CallContext } from "./core/cli/call.ts";
 import type { Operands } from "./core/cli/completion/spec.ts";
 import type { Options } from "./core/cli/option.ts";
 import type { Signals } from "./system/process/signals.ts";
 
 /** How a command was called. `args` is what follows its name. */
-export interface Invocation extends Given {
+export interface Invocation extends CallContext {
   /** Where `args` starts in the argv that ebb was given; undefined: they do not stand there in this order. */
   readonly argvIndex: number | undefined;
   readonly signals: Signals;

@@ -1,5 +1,5 @@
 import type { Environment } from "../core/base/environment.ts";
-import type { Said } from "../core/cli/values.ts";
+import type { ForeignSettings } from "../core/cli/values.ts";
 
 /** A tool in whose name ebb can be started: as its file's name, or as `ebb NAME`. */
 export interface Personality {
@@ -19,7 +19,7 @@ export interface Translation {
   readonly args: readonly string[];
   /** Where `args` starts among the tool's arguments; -1 where it starts with a `--` that is not there; undefined: nowhere. */
   readonly argsAt: number | undefined;
-  readonly said: Said;
+  readonly said: ForeignSettings;
   /** The tool was asked for its help. */
   readonly isHelp?: true;
 }

@@ -1,9 +1,9 @@
 import { type Syntax, unexpected } from "../core/cli/syntax.ts";
-import type { Found, Note, Said } from "../core/cli/values.ts";
+import type { ForeignSettings, Found, Note } from "../core/cli/values.ts";
 
 /** Gathers what a tool is told, as values of ebb's options. */
 export interface Saying {
-  readonly said: Said;
+  readonly said: ForeignSettings;
   /** The values of the option with this flag, as the flag would take them, and what gave them. */
   say(flag: string, origin: string, ...texts: readonly string[]): void;
   /** Whether a value is what the syntax expects; refuses it where it is not. */

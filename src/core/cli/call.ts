@@ -3,7 +3,7 @@ import { redactUrls } from "../base/redact.ts";
 import { EXIT, Failure } from "../run/exit.ts";
 import { parseArguments } from "./arguments.ts";
 import type { Options } from "./option.ts";
-import { type Resolved, resolve, type Said } from "./values.ts";
+import { type ForeignSettings, type Resolved, resolve } from "./values.ts";
 
 export interface Call<O extends Options> extends Resolved<O> {
   /** What is not a flag and stands before `--`. */
@@ -14,17 +14,17 @@ export interface Call<O extends Options> extends Resolved<O> {
 }
 
 /** What a command was called with. */
-export interface Given {
+export interface CallContext {
   readonly args: readonly string[];
   readonly env: Environment;
-  readonly said?: Said | undefined;
+  readonly said?: ForeignSettings | undefined;
 }
 
 /**
  * `[flags] [--] CMD ARG...`: the first word that is no flag starts the command line.
  * @throws Failure 64 that names everything that is wrong
  */
-export function readCommandCall<O extends Options>(options: O, given: Given): Call<O> {
+export function readCommandCall<O extends Options>(options: O, given: CallContext): Call<O> {
   return readCall(options, given, false);
 }
 
@@ -32,19 +32,19 @@ export function readCommandCall<O extends Options>(options: O, given: Given): Ca
  * `[flags] [OPERAND...] [-- CMD ARG...]`, flags and operands in any order.
  * @throws Failure 64 that names everything that is wrong
  */
-export function readOperandCall<O extends Options>(options: O, given: Given): Call<O> {
+export function readOperandCall<O extends Options>(options: O, given: CallContext): Call<O> {
   return readCall(options, given, true);
 }
 
 /** `[flags]`, and nothing else. @throws as `readOperandCall` does, and Failure 64 for operands */
-export function readFlagCall<O extends Options>(options: O, given: Given, usage: string): Call<O> {
+export function readFlagCall<O extends Options>(options: O, given: CallContext, usage: string): Call<O> {
   const call = readOperandCall(options, given);
   const [unexpected] = [...call.operands, ...call.command];
   if (unexpected === undefined) return call;
   throw new Failure(EXIT.usage, `${redactUrls(unexpected)}: unexpected argument; usage: ebb ${usage}`);
 }
 
-function readCall<O extends Options>(options: O, { args, env, said }: Given, mayMix: boolean): Call<O> {
+function readCall<O extends Options>(options: O, { args, env, said }: CallContext, mayMix: boolean): Call<O> {
   const { flags, operands, length, problems, unknown } = parseArguments(args, options, mayMix);
   const rest = { operands, command: args.slice(length), commandAt: length };
   try {

@@ -1,6 +1,6 @@
 import { commandNames, toolNames } from "./names.ts";
 import { nearest } from "./suggestion.ts";
-import type { Said } from "./values.ts";
+import type { ForeignSettings } from "./values.ts";
 
 /** What ebb was called for. `at`: where `args` starts in the words that follow the executable's name. */
 export type Resolution =
@@ -19,7 +19,7 @@ export interface NamedCommand {
   /** undefined: they do not stand there in this order. */
   readonly at?: number | undefined;
   /** What another tool's call says beyond its words. */
-  readonly said?: Said | undefined;
+  readonly said?: ForeignSettings | undefined;
 }
 
 /** In another tool's name. */

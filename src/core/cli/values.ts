@@ -21,7 +21,7 @@ export interface Found {
 }
 
 /** What another tool, in whose name ebb was started, is told by its flags and variables: by option's flag. */
-export interface Said {
+export interface ForeignSettings {
   readonly values: ReadonlyMap<string, readonly Found[]>;
   /** What is wrong with them already. */
   readonly problems: readonly string[];
@@ -42,7 +42,7 @@ export interface Sources {
   readonly flags: ReadonlyMap<string, readonly string[]>;
   readonly env: Environment;
   /** Stands in the place of other tools' variables. */
-  readonly said?: Said | undefined;
+  readonly said?: ForeignSettings | undefined;
   /** What is wrong with the flags already. */
   readonly problems?: readonly string[];
 }

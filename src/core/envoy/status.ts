@@ -28,7 +28,7 @@ export interface AdminAnswers {
 }
 
 /** Which Envoy it is, and the sockets of its network namespace where that is this one. */
-export interface Asked {
+export interface EnvoyPlace {
   readonly admin: HttpTarget;
   readonly drainPath: string;
   readonly inbound: Inbound | undefined;
@@ -36,7 +36,7 @@ export interface Asked {
 }
 
 /** In flight is what a drain, by `drainPath` if no listener is inbound, would wait for. */
-export function envoyStatus(asked: Asked, answers: AdminAnswers): EnvoyStatus {
+export function envoyStatus(asked: EnvoyPlace, answers: AdminAnswers): EnvoyStatus {
   const json = envoyJson();
   const { read, problems } = createReader();
   const info = read("/server_info", answers.serverInfo, json.parseServerInfo);

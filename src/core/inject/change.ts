@@ -7,7 +7,7 @@ import { chooseOptions } from "./container/options.ts";
 import { type AppPart, changed, type Part, planPart, statusOf } from "./container/part.ts";
 import { rivals } from "./container/several.ts";
 import { annotationsVolume, ebbMount, ebbVolume, volumeNames, volumesOf } from "./container/volumes.ts";
-import type { Context, Told } from "./context.ts";
+import type { Context, InjectRequest } from "./context.ts";
 import { installContainer } from "./install.ts";
 import { STATUS } from "./marks.ts";
 import type { Pod } from "./pod.ts";
@@ -25,7 +25,7 @@ export interface Change {
 }
 
 /** The pod with ebb in it, as far as nothing is in the way. */
-export function planChange(pod: Pod, told: Told): Change {
+export function planChange(pod: Pod, told: InjectRequest): Change {
   const choice = chooseContainers(pod, told);
   const surroundings = surroundingsOf(pod, told.wishes.sidecars);
   const context = { pod, told, surroundings, names: volumeNames(pod), volumes: volumesOf(pod) };
@@ -86,7 +86,7 @@ interface Added {
   readonly native: string | undefined;
 }
 
-function statusText(parts: readonly Part[], { policy, known }: Told, { volumes, native }: Added): string {
+function statusText(parts: readonly Part[], { policy, known }: InjectRequest, { volumes, native }: Added): string {
   const statuses = parts.flatMap((part) => {
     const status = statusOf(part);
     return status === undefined ? [] : [[part.container.name, status] as const];

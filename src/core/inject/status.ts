@@ -41,7 +41,7 @@ export function readStatus(text: string | undefined): Status | undefined | Remar
 }
 
 /** What an earlier change knew that the pod without it does not tell. */
-export interface Known {
+export interface FormerSettings {
   readonly options: ReadonlyMap<string, string>;
   /** What images start, by container. */
   readonly entrypoints: ReadonlyMap<string, readonly string[]>;
@@ -49,7 +49,7 @@ export interface Known {
 
 export interface Former {
   readonly pod: Pod;
-  readonly known: Known;
+  readonly known: FormerSettings;
 }
 
 /** The pod as it was before ebb was put into it. Nothing but what ebb alone makes is ever taken out, whatever the status says. */

@@ -8,7 +8,7 @@ import { kindOf, type SidecarName } from "../sidecars/registry.ts";
 import type { QuitRequest } from "../sidecars/sidecar.ts";
 import { objectionTo } from "./ephemeral.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
-import { type Given, givenFor, isUsualAdmin, patienceOf, portOf, quitsOf } from "./quits.ts";
+import { givenFor, isUsualAdmin, type PodInstructions, patienceOf, portOf, quitsOf } from "./quits.ts";
 
 /** How a sidecar of another pod is ended: something that the API server and the kubelet do for those who may. */
 export type Means =
@@ -63,7 +63,7 @@ export function endingOf(
   const given = givenFor(container, pod.annotations, allowsReapExec);
   if (typeof given === "string") return given;
   const quits = given.quits ?? (sidecar === undefined ? [] : quitsOf(sidecar, pod));
-  const told: Told = { given, quits, sidecar };
+  const told: MeansRequest = { given, quits, sidecar };
   const objection = objectionTo({ image, args: quitCall(told) }, pod);
   const all: Readonly<Record<MeansKind, readonly Means[]>> = {
     exec: execs(container, told),
@@ -79,13 +79,13 @@ export function endingOf(
   return { container: container.name, sidecar, means, patienceMs };
 }
 
-interface Told {
+interface MeansRequest {
   readonly sidecar: SidecarName | undefined;
-  readonly given: Given;
+  readonly given: PodInstructions;
   readonly quits: readonly QuitRequest[];
 }
 
-function execs(container: ContainerView, told: Told): readonly Means[] {
+function execs(container: ContainerView, told: MeansRequest): readonly Means[] {
   const { given, quits, sidecar } = told;
   const exec = (command: readonly string[]): Means => ({ kind: "exec", container: container.name, command });
   if (given.command !== undefined)
@@ -112,25 +112,25 @@ function forwards(container: string, quits: readonly QuitRequest[]): readonly Me
   return requests.length === 0 ? [] : [{ kind: "port-forward", container, requests }];
 }
 
-function ephemerals(container: string, told: Told, pod: PodView): readonly Means[] {
+function ephemerals(container: string, told: MeansRequest, pod: PodView): readonly Means[] {
   if (told.quits.length === 0) return [];
   return [{ kind: "ephemeral", container, args: quitCall(told), env: variablesOf(told, pod) }];
 }
 
 /** The variables by which ebb finds and asks this sidecar, where its pod says nothing else of it. */
-function variableNames({ sidecar, given }: Told): readonly string[] {
+function variableNames({ sidecar, given }: MeansRequest): readonly string[] {
   if (sidecar === undefined || given.quits !== undefined) return [];
   return kindOf(sidecar).reaping?.().variables ?? [];
 }
 
-function variablesOf(told: Told, { containers }: PodView): readonly JsonObject[] {
+function variablesOf(told: MeansRequest, { containers }: PodView): readonly JsonObject[] {
   const variables = containers.flatMap((container) => container.variables);
   const found = variableNames(told).map((name) => variables.find((variable) => variable.name === name));
   return found.filter((variable) => variable !== undefined);
 }
 
 /** `ebb quit` for this sidecar alone, which finds an Envoy's admin interface also where that is not its usual place. */
-function quitCall(told: Told): readonly string[] {
+function quitCall(told: MeansRequest): readonly string[] {
   const { sidecar, given } = told;
   const isFound = sidecar !== undefined && given.quits === undefined && isUsualAdmin(sidecar, told.quits);
   const quits = isFound || variableNames(told).length > 0 ? [] : told.quits;

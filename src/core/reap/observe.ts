@@ -1,5 +1,5 @@
 import type { Observation } from "./attempt-steps.ts";
-import type { Known } from "./pod-rules.ts";
+import type { ReaperMemory } from "./pod-rules.ts";
 import { viewOf } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";
 import { verdictOf } from "./verdict.ts";
@@ -8,7 +8,7 @@ import { verdictOf } from "./verdict.ts";
 export interface Attempted {
   readonly uid: string;
   readonly policy: ReapPolicy;
-  readonly known: Known;
+  readonly known: ReaperMemory;
 }
 
 /**

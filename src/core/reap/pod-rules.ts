@@ -18,7 +18,7 @@ export type Rule =
   | ("no-right" | "stuck");
 
 /** What this reaper knows of pods besides what they say, by UID. */
-export interface Known {
+export interface ReaperMemory {
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** What became of those that it is done with. */
@@ -31,7 +31,7 @@ export interface Known {
 export interface Facts extends Parts {
   readonly pod: PodView;
   readonly policy: ReapPolicy;
-  readonly known: Known;
+  readonly known: ReaperMemory;
 }
 
 /** Why a pod is left; undefined: not for this rule's sake. The first that has a reason counts. */

@@ -10,7 +10,7 @@ import type { QuitRequest } from "../sidecars/sidecar.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 
 /** What a pod itself says of a container's end. */
-export interface Given {
+export interface PodInstructions {
   readonly command?: readonly string[];
   readonly quits?: readonly QuitRequest[];
   /** How long it may take to go once it has been told. */
@@ -25,7 +25,7 @@ export function givenFor(
   { name, isPrivileged }: Pick<ContainerView, "name" | "isPrivileged">,
   annotations: Annotations,
   allowsReapExec: boolean,
-): Given | string {
+): PodInstructions | string {
   const words = annotations.get(`ebb.dev/reap-exec.${name}`);
   if (words !== undefined && !allowsReapExec) {
     return `ebb.dev/reap-exec.${name} is not followed: this reaper runs without --allow-reap-exec`;

@@ -88,9 +88,9 @@ function only(object: JsonObject, isWanted: (name: string) => boolean): JsonObje
   return Object.fromEntries(Object.entries(object).filter(([name]) => isWanted(name)));
 }
 
-function each(object: JsonObject, names: readonly string[], lean: (value: unknown) => unknown): JsonObject {
+function each(object: JsonObject, names: readonly string[], trim: (value: unknown) => unknown): JsonObject {
   const lists = names.filter((name) => object[name] !== undefined);
   return Object.fromEntries(
-    lists.map((name) => [name, Array.isArray(object[name]) ? object[name].map(lean) : object[name]]),
+    lists.map((name) => [name, Array.isArray(object[name]) ? object[name].map(trim) : object[name]]),
   );
 }

@@ -3,7 +3,7 @@ import { sidecarIn } from "../sidecars/containers.ts";
 import { kindOf, type SidecarName } from "../sidecars/registry.ts";
 import { type Ending, endingOf, type Means } from "./means.ts";
 import { partsOf } from "./pod-parts.ts";
-import { type Facts, type Known, type Rule, rules } from "./pod-rules.ts";
+import { type Facts, type ReaperMemory, type Rule, rules } from "./pod-rules.ts";
 import { viewOf } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";
 import { describeMissing, missingFor } from "./rights.ts";
@@ -16,7 +16,7 @@ export type Verdict =
   | { readonly kind: "end"; readonly rule: Rule; readonly reason: string; readonly containers: readonly Ending[] };
 
 /** Whether the sidecars of a pod are all that is left of it, for good. Of whatever JSON; never throws. */
-export function verdictOf(pod: unknown, policy: ReapPolicy, known: Known): Verdict {
+export function verdictOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory): Verdict {
   const view = viewOf(pod);
   const { apps, sidecars } = partsOf(view);
   const facts: Facts = { pod: view, apps, sidecars, policy, known };

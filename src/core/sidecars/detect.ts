@@ -9,11 +9,11 @@ export interface Evidence extends PodFacts {
   /** Where the user says that an admin interface is: Envoy's, then. */
   readonly admin: HttpTarget | undefined;
   /** Those of which ports tell. */
-  readonly heard: readonly Heard[];
+  readonly heard: readonly PortFinding[];
 }
 
 /** A proxy of which a port tells. */
-export interface Heard {
+export interface PortFinding {
   readonly name: SidecarName;
   /** What told, for the log. */
   readonly by: string;
@@ -33,7 +33,7 @@ export interface Detection {
   readonly by: string | undefined;
 }
 
-interface Told {
+interface Naming {
   readonly names: SidecarName[];
   readonly by: string[];
 }
@@ -44,7 +44,7 @@ interface Told {
  * injector sets or by its annotation, whatever tells of the proxy, and telling nothing of it.
  */
 export function detect(evidence: Evidence): Detection {
-  const told: Told = { names: [], by: [] };
+  const told: Naming = { names: [], by: [] };
   proxyByUser(evidence, told);
   if (told.names.length === 0) proxiesByAnnotation(evidence, told);
   const isHeard = told.names.length === 0;
@@ -61,7 +61,7 @@ export function detect(evidence: Evidence): Detection {
 }
 
 /** Companions come after those of which ports tell. */
-function withHeard(found: FoundSidecar, heard: Heard | undefined, facts: PodFacts): FoundSidecar {
+function withHeard(found: FoundSidecar, heard: PortFinding | undefined, facts: PodFacts): FoundSidecar {
   if (heard === undefined) return found;
   const { admin, annotations, isSuggested } = heard;
   const told = annotations === undefined ? found : retold(found, annotations, facts);
@@ -79,7 +79,7 @@ export function retold(
 }
 
 /** A mesh's own variable names it, or its admin port; another admin interface, or another tool's variable, means a plain Envoy. */
-function proxyByUser({ env, admin }: Evidence, { names, by }: Told): void {
+function proxyByUser({ env, admin }: Evidence, { names, by }: Naming): void {
   const named = namedByUser(env);
   if (named !== undefined && (admin === undefined || named.name !== PLAIN)) {
     names.push(named.name);
@@ -130,7 +130,7 @@ function isAdminPort(name: SidecarName, port: number): boolean {
   return ports.includes(port) && admin.endsWith(`:${port}`);
 }
 
-function proxiesByAnnotation({ annotations }: Evidence, { names, by }: Told): void {
+function proxiesByAnnotation({ annotations }: Evidence, { names, by }: Naming): void {
   for (const name of sidecarNames) {
     const annotation = kindOf(name).isCompanion ? undefined : annotationOf(name, annotations);
     if (annotation === undefined) continue;
@@ -151,7 +151,7 @@ function saysSo(value: string | undefined): boolean {
   return value !== undefined && !/^(false|f|no|n|0|off|disabled|)$/i.test(value);
 }
 
-function proxiesByPort({ heard }: Evidence, { names, by }: Told): void {
+function proxiesByPort({ heard }: Evidence, { names, by }: Naming): void {
   for (const one of heard) {
     names.push(one.name);
     by.push(one.by);
@@ -176,7 +176,7 @@ function portOf(name: SidecarName, listening: ReadonlySet<number>): number | und
   return undefined;
 }
 
-function companions({ env, annotations }: Evidence, { names, by }: Told): void {
+function companions({ env, annotations }: Evidence, { names, by }: Naming): void {
   for (const name of sidecarNames) {
     const { isCompanion, variable } = kindOf(name);
     if (!isCompanion) continue;

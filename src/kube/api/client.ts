@@ -9,7 +9,7 @@ import type { Access, Surroundings } from "./identity.ts";
 import { type Query, withQuery } from "./query.ts";
 import { type Asking, retrying } from "./retry.ts";
 import { openStream, type Stream } from "./stream.ts";
-import { type Asked, unanswered } from "./unanswered.ts";
+import { type RequestName, unanswered } from "./unanswered.ts";
 import { createEventReader, type RawEvent } from "./watch-events.ts";
 
 // The API server's client: JSON over Bun's fetch, which takes a CA and a client certificate for each request, keeps connections
@@ -218,7 +218,7 @@ async function* watch<T>(
     signal,
     timeoutMs: (timeoutSeconds + 30) * 1000,
   });
-  const watched: Asked = { method: "GET", path: asked, signal };
+  const watched: RequestName = { method: "GET", path: asked, signal };
   for await (const { type, object } of events(response, watched, access)) {
     if (type === "ERROR") {
       const { code, message, reason = "Unknown" } = object as Refusal;
@@ -234,7 +234,7 @@ interface Refusal {
   readonly reason?: string;
 }
 
-async function* events(response: Response, asked: Asked, access: Access): AsyncGenerator<RawEvent> {
+async function* events(response: Response, asked: RequestName, access: Access): AsyncGenerator<RawEvent> {
   const reader = createEventReader(LARGEST_OBJECT);
   try {
     for await (const chunk of response.body ?? []) yield* reader.take(chunk);

@@ -38,15 +38,15 @@ const MOST_BYTES = MiB;
 /** Not one that expires on the way. */
 const EARLY_MS = 5000;
 
-interface Known {
+interface CachedCredential {
   readonly identity: Identity;
   readonly untilMs: number;
 }
 
 /** Asks the plugin once, and again when what it said has expired or was refused; whoever needs it meanwhile waits for that answer. */
 export function identityByPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>, limitMs?: number): Plugin {
-  let known: Known | undefined;
-  let asked: Promise<Known> | undefined;
+  let known: CachedCredential | undefined;
+  let asked: Promise<CachedCredential> | undefined;
   return async (isRefused = false) => {
     if (asked === undefined) {
       if (known !== undefined && !isRefused && Date.now() < known.untilMs - EARLY_MS) return known.identity;
@@ -59,7 +59,11 @@ export function identityByPlugin(exec: Exec, cluster: Readonly<Record<string, un
   };
 }
 
-async function ask(exec: Exec, cluster: Readonly<Record<string, unknown>>, limitMs?: number): Promise<Known> {
+async function ask(
+  exec: Exec,
+  cluster: Readonly<Record<string, unknown>>,
+  limitMs?: number,
+): Promise<CachedCredential> {
   const output = await runPlugin(exec, cluster, limitMs);
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = statusIn(exec, output);
   const hasCertificate = Boolean(cert);

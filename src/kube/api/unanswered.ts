@@ -3,7 +3,7 @@ import { ApiError } from "./api-error.ts";
 import type { Access } from "./identity.ts";
 
 /** What was asked, as messages name it. */
-export interface Asked {
+export interface RequestName {
   readonly method: string;
   readonly path: string;
   readonly signal?: AbortSignal | undefined;
@@ -19,7 +19,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Why there is no answer, in words that name the server. */
-export function unanswered(error: unknown, { method, path, signal }: Asked, { server, proxy }: Access): unknown {
+export function unanswered(error: unknown, { method, path, signal }: RequestName, { server, proxy }: Access): unknown {
   if (signal?.aborted) return signal.reason;
   const { name, code, message } = error as NodeJS.ErrnoException;
   const where = `${method} ${redactUrl(path)}: ${redactUrl(server)}${proxy ? ` through the proxy ${redactUrl(proxy)}` : ""}`;

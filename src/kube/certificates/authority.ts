@@ -3,9 +3,9 @@ import { isConflict, isTrouble } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { follow } from "../controller/follow.ts";
 import { createNotifier, type Notifier, pause } from "../controller/pause.ts";
+import { type AuthorityState, recall, trustedSince } from "./authority-state.ts";
 import { CONFIGURATIONS, isFilledByOthers, type WebhookConfiguration, writeBundle } from "./ca-bundle.ts";
 import type { Authority, Secret } from "./held.ts";
-import { type Known, recall, trustedSince } from "./known.ts";
 import { type OwnCertificates, policyOf, secretsOf } from "./own-certificates.ts";
 import { renewedSecret } from "./secret.ts";
 
@@ -22,7 +22,7 @@ const LONGEST_PAUSE_MS = 30_000;
 
 /** Keeps Secret and caBundle right until the signal is aborted. */
 export async function keepCertificates(own: OwnCertificates, context: Context): Promise<void> {
-  const known: Known = { sinceMs: Date.now() };
+  const known: AuthorityState = { sinceMs: Date.now() };
   const notifier = createNotifier();
   const secrets = { collection: secretsOf(own), name: own.secret };
   const configurations = { collection: CONFIGURATIONS, name: own.webhooks };
@@ -50,7 +50,7 @@ export async function keepCertificates(own: OwnCertificates, context: Context): 
 }
 
 interface Round extends Context {
-  readonly known: Known;
+  readonly known: AuthorityState;
   readonly notifier: Notifier;
 }
 

@@ -39,7 +39,7 @@ function webhooksOf(installation: Installation) {
 
 const NAME = "inject.ebb.dev";
 
-interface Asked {
+interface WebhookSelection {
   readonly name: string;
   readonly path: string;
   /** Of a pod. */
@@ -48,7 +48,7 @@ interface Asked {
   readonly label: Requirement;
 }
 
-function webhook(installation: Installation, { name, path, condition, label }: Asked) {
+function webhook(installation: Installation, { name, path, condition, label }: WebhookSelection) {
   const namespace = namespaceOf(installation, "webhook");
   const { selector, namespaceSelector, failurePolicy, timeoutSeconds } = installation;
   return {

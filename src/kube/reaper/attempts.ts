@@ -1,7 +1,7 @@
 import type { Act, Outcome, Result } from "../../core/reap/attempt-steps.ts";
 import { describeMeans } from "../../core/reap/means.ts";
 import { partsOf } from "../../core/reap/pod-parts.ts";
-import type { Known, Rule } from "../../core/reap/pod-rules.ts";
+import type { ReaperMemory, Rule } from "../../core/reap/pod-rules.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { eventOfAct, eventOfOutcome, reportOf } from "../../core/reap/report.ts";
@@ -25,7 +25,7 @@ export interface AttemptsContext {
   /** After a 403: may it be that a right is missing? */
   readonly denied?: (signal: AbortSignal) => Promise<unknown>;
   readonly policy: () => ReapPolicy;
-  readonly known: () => Known;
+  readonly known: () => ReaperMemory;
   /** Whether `changed` tells what the watch sees; else each looks by itself. */
   readonly watches: boolean;
   readonly log: Log;

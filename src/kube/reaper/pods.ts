@@ -142,7 +142,7 @@ function createScope(api: ApiClient, scope: Scope, { pods, put, interrupted }: K
       isFine();
       version = object.metadata.resourceVersion ?? version;
       if (type === "BOOKMARK") continue;
-      put(type === "DELETED" ? undefined : lean(object), nameOf(object));
+      put(type === "DELETED" ? undefined : trimmed(object), nameOf(object));
     }
   };
   return async (synced: () => void, isFine: () => void, signal: AbortSignal): Promise<void> => {
@@ -188,12 +188,12 @@ async function list(
   for (;;) {
     const asked = { ...query, limit: PAGE, continue: rest };
     const { items, metadata } = await listAt<KubeObject>(api, withQuery(collection, asked), { signal });
-    for (const item of items) found(lean(item));
+    for (const item of items) found(trimmed(item));
     rest = metadata.continue || undefined;
     if (rest === undefined) return metadata.resourceVersion;
   }
 }
 
-function lean(pod: KubeObject): KubeObject {
+function trimmed(pod: KubeObject): KubeObject {
   return trimPod(pod as unknown as JsonObject) as unknown as KubeObject;
 }

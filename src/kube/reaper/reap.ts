@@ -12,7 +12,7 @@ import type {
   Step,
 } from "../../core/reap/attempt-steps.ts";
 import { observe } from "../../core/reap/observe.ts";
-import type { Known } from "../../core/reap/pod-rules.ts";
+import type { ReaperMemory } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { createDeadlines, type Deadlines, runMachine } from "../../system/machine.ts";
 import type { Log } from "../../system/output/log.ts";
@@ -27,7 +27,7 @@ export interface Reaping {
   readonly api: ApiClient;
   readonly perform: Perform;
   readonly policy: () => ReapPolicy;
-  readonly known: () => Known;
+  readonly known: () => ReaperMemory;
   /** Without it the pod is looked at now and then. */
   readonly follow?: Follow | undefined;
   /** Waited for before each act, but not for long. */

@@ -1,6 +1,6 @@
 import { type Backoff, backoffMs } from "../../core/cluster/backoff.ts";
 import type { Outcome } from "../../core/reap/attempt-steps.ts";
-import type { Known } from "../../core/reap/pod-rules.ts";
+import type { ReaperMemory } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { reportOf, reportOfVerdict } from "../../core/reap/report.ts";
 import { type Verdict, verdictOf } from "../../core/reap/verdict.ts";
@@ -25,7 +25,7 @@ export function emptyMemory(): Memory {
   return { handled: new Map(), seen: new Map(), disagreements: new Map() };
 }
 
-export function knownNow({ handled, seen }: Memory): Known {
+export function knownNow({ handled, seen }: Memory): ReaperMemory {
   return { now: Date.now(), handled, seen };
 }
 

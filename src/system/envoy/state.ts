@@ -15,7 +15,7 @@ const MAX_ANSWER_MIB = 16;
  * Asks an Envoy's admin interface for its state, for all of it at the same time. Never rejects, never takes longer than `withinMs`.
  * By fetch, which keeps its connections from one look to the next: watching leaves no trail of closed ones.
  */
-export async function askEnvoy(admin: HttpTarget, { withinMs, inbound, known }: Look): Promise<AdminAnswers> {
+export async function askEnvoy(admin: HttpTarget, { withinMs, inbound, known }: StateOptions): Promise<AdminAnswers> {
   const end = performance.now() + withinMs;
   const get = (path: string) => ask(at(admin, path), end - performance.now());
   const bounds = get(boundListenersPath);
@@ -30,7 +30,7 @@ export async function askEnvoy(admin: HttpTarget, { withinMs, inbound, known }: 
   return { serverInfo, stats, bound, dumped: [...known.values()], notDumped, clusters };
 }
 
-export interface Look {
+export interface StateOptions {
   readonly withinMs: number;
   readonly inbound: Inbound | undefined;
   /** Of looks before this one: their configurations, which are long, are not asked for again. */

@@ -26,7 +26,7 @@ type Done<T> = (outcome: T | RequestFailed) => void;
 /** Sends requests to one place, one at a time or several at once, and keeps an idle connection for the next. */
 export interface HttpClient extends Disposable {
   /** The last answer. */
-  last(): Seen | undefined;
+  last(): ReceivedAnswer | undefined;
   /** Calls once: with a complete answer, or with why there is none; never, after it was cancelled. */
   send(request: HttpRequest, done: Done<HttpAnswer>, onBody?: OnBody): Cancel;
   /** @throws RequestFailed; the signal's reason when it is aborted */
@@ -51,14 +51,14 @@ interface Connection {
 }
 
 /** An answer as it came. */
-export interface Seen {
+export interface ReceivedAnswer {
   readonly text: string;
   readonly answer: HttpAnswer;
 }
 
 export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOptions = {}): HttpClient {
   let idle: Connection | undefined;
-  let last: Seen | undefined;
+  let last: ReceivedAnswer | undefined;
   const encode = memoizeLast(encodeRequest);
   const park = (connection: Connection): void => {
     idle = connection;
@@ -206,15 +206,18 @@ interface Exchange {
   readonly request: HttpRequest;
   readonly encode: (request: HttpRequest) => string;
   /** The answer before: the same bytes mean the same again. */
-  readonly last: Seen | undefined;
+  readonly last: ReceivedAnswer | undefined;
   readonly maxAnswer: number;
   readonly onBody: OnBody | undefined;
 }
 
-function exchange({ connection, request, encode, last, maxAnswer, onBody }: Exchange, done: Done<Seen>): Cancel {
+function exchange(
+  { connection, request, encode, last, maxAnswer, onBody }: Exchange,
+  done: Done<ReceivedAnswer>,
+): Cancel {
   let text = "";
   const reader = createAnswerReader(request.method, onBody);
-  const end = (outcome: Seen | RequestFailed): void => {
+  const end = (outcome: ReceivedAnswer | RequestFailed): void => {
     connection.receive = () => undefined;
     done(outcome);
   };

@@ -1,6 +1,6 @@
 import { oneLine } from "../../core/base/text.ts";
 import { parseArguments } from "../../core/cli/arguments.ts";
-import type { Given } from "../../core/cli/call.ts";
+import type { CallContext } from "../../core/cli/call.ts";
 import type { Options } from "../../core/cli/option.ts";
 import { options } from "../../core/cli/options.ts";
 import { resolve } from "../../core/cli/values.ts";
@@ -41,7 +41,7 @@ function writeAtOnce(
 }
 
 /** The same for a command that did not come to have settings: its flags are read for the path alone. */
-export function explain(reason: string, all: Options, { args, env }: Given): void {
+export function explain(reason: string, all: Options, { args, env }: CallContext): void {
   const { flags } = parseArguments(args, all);
   const { path } = resolve({ path: options.terminationLog }, { flags, env }).values;
   writeTerminationLog(path, reason);

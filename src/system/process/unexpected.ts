@@ -2,17 +2,17 @@ import type { Log } from "../output/log.ts";
 import { writeError } from "../output/output.ts";
 import { deadline } from "../timer.ts";
 
-let goOn: ((error: unknown) => void) | undefined;
+let onUncaught: ((error: unknown) => void) | undefined;
 
 /** From now on an error that nobody has caught ends nothing: `call` says it. */
 export function surviveErrors(call: (error: unknown) => void): void {
-  goOn = call;
+  onUncaught = call;
 }
 
 /** Whether ebb goes on after an error that nobody has caught. */
 export function isSurvived(error: unknown): boolean {
-  goOn?.(error);
-  return goOn !== undefined;
+  onUncaught?.(error);
+  return onUncaught !== undefined;
 }
 
 /** Says it, also where the log itself has failed. */

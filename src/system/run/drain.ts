@@ -5,10 +5,10 @@ import { kindOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { bounded, logBug } from "../process/unexpected.ts";
 import { leftUntil } from "../timer.ts";
-import { type Company, knownSidecars } from "./sidecars.ts";
+import { knownSidecars, type SidecarContext } from "./sidecars.ts";
 
-export interface Draining extends Company {
-  readonly settings: Company["settings"] & Settings<"restartPolicy" | "minDrain" | "idle">;
+export interface Draining extends SidecarContext {
+  readonly settings: SidecarContext["settings"] & Settings<"restartPolicy" | "minDrain" | "idle">;
   readonly shutdown: ShutdownPlan;
   /** Whether the sidecars have been up. */
   readonly isReady: boolean;

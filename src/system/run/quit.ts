@@ -7,10 +7,10 @@ import { bounded, orSaid } from "../process/unexpected.ts";
 import { quitAll } from "../sidecars/quit.ts";
 import { type Ask, askServer, headersOf } from "../sidecars/quit-request.ts";
 import { abortedAfter, leftUntil } from "../timer.ts";
-import { type Company, knownSidecars, waitedFor } from "./sidecars.ts";
+import { knownSidecars, type SidecarContext, waitedFor } from "./sidecars.ts";
 
-export interface Quitting extends Company {
-  readonly settings: Company["settings"] & Settings<"header">;
+export interface Quitting extends SidecarContext {
+  readonly settings: SidecarContext["settings"] & Settings<"header">;
   /** Whether the sidecars have been up. */
   readonly isReady: boolean;
   /** Where a quit was sent, or has failed as it may. */

@@ -9,7 +9,7 @@ import type { Wait } from "../sidecars/waiting.ts";
 import { abortedAfter } from "../timer.ts";
 
 /** What a run knows of its sidecars. */
-export interface Company {
+export interface SidecarContext {
   readonly env: Environment;
   readonly settings: SidecarSettings & Settings<"quitTimeout">;
   readonly log: Log;
@@ -17,7 +17,7 @@ export interface Company {
 }
 
 /** Those that the wait found, where that is all there is to know. */
-export function waitedFor({ wait, settings }: Company, purpose: "quit"): readonly Sidecar[] | undefined {
+export function waitedFor({ wait, settings }: SidecarContext, purpose: "quit"): readonly Sidecar[] | undefined {
   const here = wait?.here();
   if (here === undefined || here.sidecars.length === 0 || isUnsettled(here, settings, purpose)) return undefined;
   return here.sidecars;
@@ -25,7 +25,7 @@ export function waitedFor({ wait, settings }: Company, purpose: "quit"): readonl
 
 /** Those that the wait found; where it found none, or did not come to that, those that are there now: a sidecar may come late. */
 export async function knownSidecars(
-  { wait, settings, env, log }: Company,
+  { wait, settings, env, log }: SidecarContext,
   purpose: "quit" | "drain",
   actMs = settings.quitTimeout,
 ): Promise<readonly Sidecar[]> {

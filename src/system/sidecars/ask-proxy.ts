@@ -12,14 +12,14 @@ const MAX_ANSWER = 1024 * 1024;
 const MAX_TRIES = 20;
 const TRY_PERIOD_MS = 50;
 
-interface Asked {
+interface ProxyQuestion {
   readonly neighbour: Neighbour;
   readonly tries: number;
   readonly at: number;
 }
 
 /** By URL, as long as ebb runs: nobody is asked again who has answered. */
-const asked = new Map<string, Asked>();
+const asked = new Map<string, ProxyQuestion>();
 
 export interface Asking {
   /** The ports that containers of the app declare: nobody asks there. */

@@ -29,7 +29,7 @@ export type SidecarSettings = Settings<
 > &
   Partial<Settings<"signalProcess" | "readyPath">>;
 
-export interface Look {
+export interface FindOptions {
   readonly env: Environment;
   /** How long to look for sidecars that may not be there yet; 0: once. */
   readonly forMs: number;
@@ -46,24 +46,24 @@ export interface Look {
 }
 
 /** What was found, and what is asked of each; what the user alone has said comes after those. */
-export interface Here {
+export interface FoundSidecars {
   readonly found: readonly FoundSidecar[];
   readonly sidecars: readonly Sidecar[];
 }
 
 /** The sidecars to wait for and to quit: those that are named, or those that `auto` finds. */
-export async function findSidecars(settings: SidecarSettings, look: Look): Promise<Here> {
+export async function findSidecars(settings: SidecarSettings, look: FindOptions): Promise<FoundSidecars> {
   return planHere(await here(settings, look), settings);
 }
 
 /** What is asked of each of these; `locate` says where. */
-export function planHere(found: readonly FoundSidecar[], settings: SidecarSettings): Here {
+export function planHere(found: readonly FoundSidecar[], settings: SidecarSettings): FoundSidecars {
   const sidecars: Sidecar[] = [];
   for (const sidecar of planSidecars(found, settings)) sidecars.push(locate(sidecar));
   return { found, sidecars };
 }
 
-async function here(settings: SidecarSettings, look: Look): Promise<readonly FoundSidecar[]> {
+async function here(settings: SidecarSettings, look: FindOptions): Promise<readonly FoundSidecar[]> {
   const { env, log } = look;
   const annotations = readAnnotations(settings.podAnnotations, look.isAgain === true ? undefined : log);
   if (settings.sidecar !== "auto") return foundIn({ env, annotations }, settings.sidecar);
@@ -104,7 +104,11 @@ function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarSettings
  * Looks at what listens only where nothing else tells of the mesh's proxy, until one is found or time is up. Companions that are
  * ready end the look too: their own traffic goes through the proxy, so that it is there by then.
  */
-async function lookAround(facts: Omit<Evidence, "heard">, settings: SidecarSettings, look: Look): Promise<Detection> {
+async function lookAround(
+  facts: Omit<Evidence, "heard">,
+  settings: SidecarSettings,
+  look: FindOptions,
+): Promise<Detection> {
   const told = detect({ ...facts, heard: [] });
   if (told.hasProxy) return told;
   const start = performance.now();
@@ -136,7 +140,7 @@ interface Listened extends Heards {
 function createListening(
   facts: Omit<Evidence, "heard">,
   settings: SidecarSettings,
-  look: Look,
+  look: FindOptions,
 ): () => Promise<Listened> {
   let neighbours: Neighbours | undefined;
   const read = createListenerReader(look.log);

@@ -1,5 +1,5 @@
 import type { Settings } from "../../core/cli/options.ts";
-import type { Heard, Listener } from "../../core/sidecars/detect.ts";
+import type { Listener, PortFinding } from "../../core/sidecars/detect.ts";
 import type { PodFacts } from "../../core/sidecars/kinds/kind.ts";
 import { identityOf } from "../../core/sidecars/ownership/identity.ts";
 import { networkOf } from "../../core/sidecars/ownership/network.ts";
@@ -32,7 +32,7 @@ export interface SettleContext {
 
 /** What was found out of those that listen. */
 export interface Heards {
-  readonly heard: readonly Heard[];
+  readonly heard: readonly PortFinding[];
   readonly strangers: readonly Stranger[];
 }
 

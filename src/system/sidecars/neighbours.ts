@@ -1,5 +1,5 @@
 import { type HttpTarget, parseHttpTarget } from "../../core/base/address.ts";
-import { type Heard, type Listener, retold, suggestedBy } from "../../core/sidecars/detect.ts";
+import { type Listener, type PortFinding, retold, suggestedBy } from "../../core/sidecars/detect.ts";
 import {
   adminOf,
   judgeOwner,
@@ -69,7 +69,7 @@ async function hear(context: Context): Promise<Heards> {
   const suggested = suggestedBy(ports);
   const names = suggested.map(({ name }) => name);
   const all = await Promise.all(suggested.map((one) => hearOne(one, names, context)));
-  const heard = all.filter((one) => one !== undefined && "by" in one) as readonly Heard[];
+  const heard = all.filter((one) => one !== undefined && "by" in one) as readonly PortFinding[];
   const strangers = all.filter((one) => one !== undefined && "reason" in one) as readonly Stranger[];
   if (heard.length > 0) return { heard, strangers };
   const known = new Set(suggested.flatMap(({ name }) => portOf(adminIn(name, context)) ?? []));
@@ -85,7 +85,7 @@ async function hearOne(
   { name, port }: { readonly name: SidecarName; readonly port: number },
   names: readonly SidecarName[],
   context: Context,
-): Promise<Heard | Stranger | undefined> {
+): Promise<PortFinding | Stranger | undefined> {
   const admin = adminIn(name, context);
   const neighbour = await ask(name, admin, context);
   const isOwn = !isShared(context);
@@ -100,7 +100,7 @@ async function hearOne(
   return { name: neighbour.name, by, admin: urlOf(admin), ...told };
 }
 
-function annotationsOf({ annotations }: Extract<Neighbour, { kind: "proxy" }>): Pick<Heard, "annotations"> {
+function annotationsOf({ annotations }: Extract<Neighbour, { kind: "proxy" }>): Pick<PortFinding, "annotations"> {
   return annotations === undefined ? {} : { annotations };
 }
 
@@ -115,7 +115,7 @@ function portOf({ address }: HttpTarget): number | undefined {
 /** The Envoys on loopback, wherever they listen. On the node's network there are too many others: only who can be told apart is asked. */
 async function discover(context: Context): Promise<Heards> {
   const { self, listeners } = context;
-  const heard: Heard[] = [];
+  const heard: PortFinding[] = [];
   const strangers: Stranger[] = [];
   if (isShared(context) && Object.values(self.pod).every((part) => part === undefined)) return { heard, strangers };
   const admins = [...new Set(listeners.flatMap(adminAt))].slice(0, MAX_ASKED);

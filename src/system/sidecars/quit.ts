@@ -70,7 +70,7 @@ async function guarded({ name }: Sidecar, end: () => Promise<readonly QuitReport
 async function endOne(found: Sidecar, options: QuitOptions): Promise<readonly QuitReport[]> {
   const sidecar = locate(found);
   const until = performance.now() + options.timeoutMs;
-  const quits: Promise<Told>[] = [];
+  const quits: Promise<QuitOutcome>[] = [];
   const signals: Promise<readonly QuitReport[]>[] = [];
   for (const quit of sidecar.quits) if (quit.isMore !== true) quits.push(quitOne({ sidecar, quit }, options));
   for (const name of sidecar.processes) signals.push(signalAll(sidecar, name, options.timeoutMs));
@@ -103,12 +103,12 @@ function since(start: number): number {
   return toTenths(performance.now() - start);
 }
 
-interface Told {
+interface QuitOutcome {
   readonly report: QuitReport;
   readonly isTaken: boolean;
 }
 
-async function quitOne(one: Quit, options: QuitOptions): Promise<Told> {
+async function quitOne(one: Quit, options: QuitOptions): Promise<QuitOutcome> {
   const { sidecar, quit } = one;
   const start = performance.now();
   const controller = new AbortController();
@@ -136,7 +136,10 @@ async function quitOne(one: Quit, options: QuitOptions): Promise<Told> {
   }
 }
 
-function toldOf({ isTaken, ...result }: Result, report: Pick<QuitReport, "sidecar" | "request" | "tookMs">): Told {
+function toldOf(
+  { isTaken, ...result }: Result,
+  report: Pick<QuitReport, "sidecar" | "request" | "tookMs">,
+): QuitOutcome {
   const { tookMs, ...named } = report;
   return { report: { ...named, ...result, tookMs }, isTaken };
 }

@@ -5,13 +5,13 @@ import { kindOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { readIfThere } from "../file.ts";
 import { readListeners } from "../process/sockets.ts";
-import { type Here, type Look, planHere, readAnnotations, type SidecarSettings } from "./find.ts";
+import { type FindOptions, type FoundSidecars, planHere, readAnnotations, type SidecarSettings } from "./find.ts";
 import type { Neighbours } from "./neighbours.ts";
 
 /** What is meant to be done to the sidecars. */
 export type Purpose = "wait" | "quit" | "drain" | "ask";
 
-export interface SettleOptions extends Pick<Look, "env" | "log" | "signal" | "actMs" | "onStranger"> {
+export interface SettleOptions extends Pick<FindOptions, "env" | "log" | "signal" | "actMs" | "onStranger"> {
   readonly purpose: Purpose;
   /** Those of an earlier time, who have answered then. */
   readonly neighbours?: Neighbours;
@@ -22,7 +22,11 @@ export interface SettleOptions extends Pick<Look, "env" | "log" | "signal" | "ac
  * interface where it is, if nobody listens where it should be. Where this changes nothing, the same. On a network that may be the
  * node's each proxy is asked anew whose it is.
  */
-export async function settle(here: Here, settings: SidecarSettings, options: SettleOptions): Promise<Here> {
+export async function settle(
+  here: FoundSidecars,
+  settings: SidecarSettings,
+  options: SettleOptions,
+): Promise<FoundSidecars> {
   const { purpose, env, log, signal, actMs, onStranger } = options;
   if (here.found.length === 0) return here;
   const isOwn = purpose === "wait" || isOwnNetwork(settings);
@@ -44,7 +48,7 @@ export async function settle(here: Here, settings: SidecarSettings, options: Set
 }
 
 /** Whether `settle` has something to find out: one is to prove something, or its admin interface may be elsewhere. */
-export function isUnsettled(here: Here, settings: SidecarSettings, purpose: Purpose): boolean {
+export function isUnsettled(here: FoundSidecars, settings: SidecarSettings, purpose: Purpose): boolean {
   const isOwn = purpose === "wait" || isOwnNetwork(settings);
   return openIn(here, settings, { purpose, isOwn }).length > 0;
 }
@@ -66,7 +70,7 @@ interface Open {
   readonly sidecar: Sidecar | undefined;
 }
 
-function openIn({ found, sidecars }: Here, settings: SidecarSettings, situation: Situation): readonly Open[] {
+function openIn({ found, sidecars }: FoundSidecars, settings: SidecarSettings, situation: Situation): readonly Open[] {
   const open: Open[] = [];
   for (const [index, one] of found.entries()) {
     const sidecar = sidecars[index];
@@ -92,11 +96,11 @@ function isSettled({ found, sidecar }: Open, listeners: readonly Listener[]): bo
   return listeners.some(({ port }) => port === address.port);
 }
 
-export async function createNeighbours(settings: SidecarSettings, env: Look["env"]): Promise<Neighbours> {
+export async function createNeighbours(settings: SidecarSettings, env: FindOptions["env"]): Promise<Neighbours> {
   const { createNeighbours: create } = await import("./neighbours.ts"); // few need it
   return create({ env, annotations: readAnnotations(settings.podAnnotations), settings });
 }
 
-function adminOf({ name }: FoundSidecar, { found }: Here): string | undefined {
+function adminOf({ name }: FoundSidecar, { found }: FoundSidecars): string | undefined {
   return found.find((one) => one.name === name)?.adjustment?.admin;
 }

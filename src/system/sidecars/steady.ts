@@ -1,14 +1,14 @@
 import { type Address, loopbacks } from "../../core/base/address.ts";
 import { encodeRequest, type HttpRequest } from "../../core/base/http-message.ts";
 import { pollPeriodMs } from "../../core/sidecars/probe.ts";
-import type { Seen } from "../http/http.ts";
+import type { ReceivedAnswer } from "../http/http.ts";
 import { native } from "../native/native.ts";
 
 /** What an attempt has brought, and the next is to bring as well. */
 export interface Steady {
   readonly address: Address;
   /** Undefined: the connection was refused. */
-  readonly exchanged: { readonly request: HttpRequest; readonly seen: Seen } | undefined;
+  readonly exchanged: { readonly request: HttpRequest; readonly seen: ReceivedAnswer } | undefined;
 }
 
 /** Leaves what does not change to a thread of its own, and takes it back for a moment each second. */

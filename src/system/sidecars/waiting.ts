@@ -5,7 +5,7 @@ import { describeProbe, type Probe } from "../../core/sidecars/probe.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { REFUSED } from "../http/http.ts";
 import type { Log } from "../output/log.ts";
-import { findSidecars, type Here, type SidecarSettings } from "./find.ts";
+import { type FoundSidecars, findSidecars, type SidecarSettings } from "./find.ts";
 import { whenReady } from "./ready.ts";
 import { createNeighbours, isUnsettled, settle } from "./settle.ts";
 import { createStrangers } from "./strangers.ts";
@@ -30,7 +30,7 @@ export interface Wait {
   /** Resolves when all are ready; rejects with the signal's reason when it is aborted. */
   readonly done: Promise<void>;
   /** The sidecars, once they are found. */
-  readonly here: () => Here | undefined;
+  readonly here: () => FoundSidecars | undefined;
   /** What is not ready yet, and why. */
   readonly pending: () => string;
   /** One sentence: what has not been ready within the time, and why. */
@@ -39,12 +39,12 @@ export interface Wait {
 
 export function startWait(options: WaitOptions): Wait {
   const reasons = new Map<Probe, string>();
-  let here: Here | undefined;
+  let here: FoundSidecars | undefined;
   const wait = async (): Promise<void> => {
     const { settings, env, log, signal, lookMs } = options;
     const { onStranger } = createStrangers(log, "info", "not waited for");
     here = await findSidecars(settings, { env, forMs: lookMs, signal, log, onStranger });
-    const onMoved = (moved: Here): void => {
+    const onMoved = (moved: FoundSidecars): void => {
       here = moved;
     };
     const waits = [waitForAll(here, reasons, options, onMoved)];
@@ -66,16 +66,16 @@ const LOOK_PERIOD_MS = 250;
 
 /** All sidecars; where nobody listens for a second where one should be, its admin interface is looked for. */
 async function waitForAll(
-  here: Here,
+  here: FoundSidecars,
   reasons: Map<Probe, string>,
   options: WaitOptions,
-  onMoved: (here: Here) => void,
+  onMoved: (here: FoundSidecars) => void,
 ): Promise<void> {
   const start = performance.now();
   const place = new AbortController();
   const cut = () => place.abort(options.signal.reason);
   options.signal.addEventListener("abort", cut, { once: true });
-  let moved: Promise<Here> | undefined;
+  let moved: Promise<FoundSidecars> | undefined;
   const onRefused = (): void => {
     if (performance.now() - start < ELSEWHERE_MS || !isUnsettled(here, options.settings, "wait")) return;
     moved ??= findElsewhere(here, options, place.signal).finally(() => place.abort());
@@ -103,7 +103,11 @@ async function waitForAll(
 }
 
 /** Resolves when an admin interface was found elsewhere; rejects with the signal's reason when it is aborted. */
-async function findElsewhere(here: Here, { settings, env, log }: WaitOptions, signal: AbortSignal): Promise<Here> {
+async function findElsewhere(
+  here: FoundSidecars,
+  { settings, env, log }: WaitOptions,
+  signal: AbortSignal,
+): Promise<FoundSidecars> {
   const neighbours = await createNeighbours(settings, env);
   const order = { env, log, signal, purpose: "wait", neighbours, onStranger: () => undefined } as const;
   for (;;) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type HttpTarget, parseHttpTarget } from "../../../src/core/base/address.ts";
 import type { DumpedListener } from "../../../src/core/envoy/directions.ts";
 import { inboundDrain } from "../../../src/core/envoy/inbound.ts";
-import { type AdminAnswers, type Asked, envoyStatus } from "../../../src/core/envoy/status.ts";
+import { type AdminAnswers, type EnvoyPlace, envoyStatus } from "../../../src/core/envoy/status.ts";
 import { inboundOf } from "../../../src/core/sidecars/registry.ts";
 
 const admin = parseHttpTarget("http://localhost:15000") as HttpTarget;
@@ -46,7 +46,7 @@ const answers: AdminAnswers = {
   notDumped: undefined,
   clusters: { text: "" },
 };
-const asked: Asked = { admin, drainPath: inboundDrain, inbound: inboundOf("istio"), sockets: undefined };
+const asked: EnvoyPlace = { admin, drainPath: inboundDrain, inbound: inboundOf("istio"), sockets: undefined };
 
 test("an Envoy's answers are its status", () => {
   expect(envoyStatus(asked, answers)).toEqual({

@@ -1,5 +1,5 @@
 import { meansKinds } from "../../../src/core/reap/means.ts";
-import type { Known } from "../../../src/core/reap/pod-rules.ts";
+import type { ReaperMemory } from "../../../src/core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../../src/core/reap/policy.ts";
 
 /** JSON of a pod, a container or its state, to be written briefly. */
@@ -87,7 +87,7 @@ export const policy: ReapPolicy = {
   ...{ afterMs: 5000, allJobs: false, means: meansKinds, namespaces: new Map(), allowsReapExec: true },
 };
 
-export const known: Known = { now, handled: new Map(), seen: new Map() };
+export const known: ReaperMemory = { now, handled: new Map(), seen: new Map() };
 
 export const ofJob: Json = {
   ownerReferences: [{ apiVersion: "batch/v1", kind: "Job", name: "migrate", uid: "j", controller: true }],

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { meansKinds } from "../../../src/core/reap/means.ts";
-import type { Known } from "../../../src/core/reap/pod-rules.ts";
+import type { ReaperMemory } from "../../../src/core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../../src/core/reap/policy.ts";
 import { trimPod } from "../../../src/core/reap/trimmed-pod.ts";
 import { type Verdict, verdictOf } from "../../../src/core/reap/verdict.ts";
@@ -116,7 +116,7 @@ const endingsOf = (verdict: Verdict) =>
   verdict.kind === "end" ? verdict.containers.map(({ container }) => container) : [];
 
 /** Of any pod, policy and moment. */
-function always(holds: (pod: Json, policy: ReapPolicy, known: Known) => void): void {
+function always(holds: (pod: Json, policy: ReapPolicy, known: ReaperMemory) => void): void {
   const knows = fc.record({
     now: fc.constantFrom(now, now + 200_000),
     handled: fc.constant(new Map()),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Known, type Rule, ruleNames } from "../../../src/core/reap/pod-rules.ts";
+import { type ReaperMemory, type Rule, ruleNames } from "../../../src/core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../../src/core/reap/policy.ts";
 import { verdictOf } from "../../../src/core/reap/verdict.ts";
 import {
@@ -19,7 +19,7 @@ import {
 const stuck = { app: ended(0), "istio-proxy": running };
 const native = { spec: { restartPolicy: "Always" } };
 
-const verdict = (pod: PodInWords, policies: Partial<ReapPolicy> = {}, knowing: Partial<Known> = {}) =>
+const verdict = (pod: PodInWords, policies: Partial<ReapPolicy> = {}, knowing: Partial<ReaperMemory> = {}) =>
   verdictOf(podOf(pod), { ...policy, ...policies }, { ...known, ...knowing });
 
 /** A title, the pod, the rule by which it is left, and what is in the reason. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseHttpTarget } from "../../../src/core/base/address.ts";
-import { detect, type Heard, suggestedBy } from "../../../src/core/sidecars/detect.ts";
+import { detect, type PortFinding, suggestedBy } from "../../../src/core/sidecars/detect.ts";
 import { foundIn } from "../../../src/core/sidecars/plan.ts";
 import type { SidecarName } from "../../../src/core/sidecars/registry.ts";
 
@@ -14,7 +14,7 @@ interface Pod {
 }
 
 /** All that these ports suggest, as if it had proved to be there. */
-function heardAt(ports: readonly number[]): readonly Heard[] {
+function heardAt(ports: readonly number[]): readonly PortFinding[] {
   return suggestedBy(new Set(ports)).map(({ name, port }) => ({ name, by: `port ${port}` }));
 }
 
@@ -126,7 +126,7 @@ describe("ports that listen tell where nothing else does", () => {
 
 test("what its node says of the pod tells a native sidecar that a port tells of; the pod's own word comes first", () => {
   const annotations = new Map([["sidecar.istio.io/status", istioNative]]);
-  const heard: readonly Heard[] = [{ name: "istio", by: "port 15021", annotations }];
+  const heard: readonly PortFinding[] = [{ name: "istio", by: "port 15021", annotations }];
   const native = (own: readonly (readonly [string, string])[]) =>
     detect({ env: {}, admin: undefined, annotations: new Map(own), heard }).found.map(({ isNative }) => isNative);
   expect(native([])).toEqual([true]);
@@ -134,7 +134,7 @@ test("what its node says of the pod tells a native sidecar that a port tells of;
 });
 
 test("what was heard says where its admin interface is, and whether that has proved anything", () => {
-  const heard: readonly Heard[] = [
+  const heard: readonly PortFinding[] = [
     { name: "envoy", by: "/server_info at http://127.0.0.1:9911", admin: "http://127.0.0.1:9911" },
     { name: "linkerd", by: "port 4191", isSuggested: true },
   ];

@@ -5,7 +5,7 @@ import { ApiError } from "../../../src/kube/api/api-error.ts";
 import { lookAround } from "../../../src/kube/certificates/authority.ts";
 import { CONFIGURATIONS, type WebhookConfiguration } from "../../../src/kube/certificates/ca-bundle.ts";
 import { KEYS, readAuthorities, readSecret, type Secret, textOf } from "../../../src/kube/certificates/held.ts";
-import type { Known } from "../../../src/kube/certificates/known.ts";
+import type { AuthorityState } from "../../../src/kube/certificates/authority-state.ts";
 import type { OwnCertificates } from "../../../src/kube/certificates/own-certificates.ts";
 import { createFakeApi, type FakeApi } from "../fake-api.ts";
 
@@ -24,7 +24,7 @@ interface World {
   readonly own: OwnCertificates;
   readonly log: Parameters<typeof lookAround>[1]["log"];
   readonly lines: string[];
-  leader: Known;
+  leader: AuthorityState;
   /** The bundles that the API server has had, since when. */
   readonly bundles: { readonly atMs: number; readonly bundle: string }[];
 }

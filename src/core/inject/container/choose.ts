@@ -1,5 +1,5 @@
 import { isSidecar, withoutTag } from "../../sidecars/containers.ts";
-import type { Told } from "../context.ts";
+import type { InjectRequest } from "../context.ts";
 import { listed, missing, unknownSidecars } from "../names.ts";
 import { annotationField, type Container, type Pod } from "../pod.ts";
 import type { Remark } from "../remark.ts";
@@ -23,7 +23,7 @@ export interface Choice {
 }
 
 /** Which containers ebb is to start: those that the pod names, else all but the sidecars. */
-export function chooseContainers(pod: Pod, told: Told): Choice {
+export function chooseContainers(pod: Pod, told: InjectRequest): Choice {
   const { wishes } = told;
   const { containers } = pod.spec;
   const named = wishes.containers === undefined ? undefined : new Set(wishes.containers);
@@ -106,7 +106,7 @@ type Decision =
   | { readonly kind: "leave"; readonly warning: Remark }
   | { readonly kind: "unknown"; readonly problem: Remark };
 
-function decide(wanted: Wanted, told: Told): Decision {
+function decide(wanted: Wanted, told: InjectRequest): Decision {
   const { container } = wanted;
   const own = container.command ?? [];
   const isGiven = own.length === 0;
@@ -125,7 +125,10 @@ function howOf(isGiven: boolean, starter: Starter): Chosen["how"] {
   return starter.kind === "tool" ? { command: "tool", tool: starter.path } : { command: "wrapped" };
 }
 
-function entrypointOf({ name, image }: Container, { wishes, policy, known }: Told): readonly string[] | undefined {
+function entrypointOf(
+  { name, image }: Container,
+  { wishes, policy, known }: InjectRequest,
+): readonly string[] | undefined {
   const { entrypoints } = policy;
   const full = image ?? "";
   return (

@@ -73,13 +73,13 @@ function sidecarNamed(container: string, pod: unknown): Sidecar["name"] {
   return sidecarIn(container, image) ?? "custom";
 }
 
-interface Asked {
+interface ForwardedRequest {
   readonly container: string;
   readonly sidecar: Sidecar["name"];
 }
 
 /** Where the tunnel ends without an answer, the sidecar has ended before it could give one. */
-async function answerOf(stream: Stream, asked: Asked): Promise<Result> {
+async function answerOf(stream: Stream, asked: ForwardedRequest): Promise<Result> {
   const begun = new Set<number>();
   let text = "";
   for (;;) {
@@ -98,7 +98,7 @@ async function answerOf(stream: Stream, asked: Asked): Promise<Result> {
 }
 
 /** By the answer's head: what else it says may never come. */
-function judge(text: string, isEnd: boolean, asked: Asked): Result | undefined {
+function judge(text: string, isEnd: boolean, asked: ForwardedRequest): Result | undefined {
   if (isEnd && text === "") return { kind: "taken" };
   if (text.length > MAX_ANSWER) return refusedBecause(`an answer longer than ${MAX_ANSWER / 1024} KiB`);
   const parsed = parseAnswer(text, isEnd, "HEAD");
@@ -107,19 +107,19 @@ function judge(text: string, isEnd: boolean, asked: Asked): Result | undefined {
   return resultOf(parsed.answer, asked);
 }
 
-function resultOf(answer: HttpAnswer, asked: Asked): Result {
+function resultOf(answer: HttpAnswer, asked: ForwardedRequest): Result {
   const refusal = quitRefusal(asked.sidecar, answer);
   return refusal === undefined ? { kind: "taken" } : refusedBecause(forReaper(refusal, asked));
 }
 
 /** What the kubelet says: `... failed to connect to localhost:9901 inside namespace ...: connection refused`. */
-function reasonOf(text: string, asked: Asked): string {
+function reasonOf(text: string, asked: ForwardedRequest): string {
   if (!text.includes("refused")) return excerpt(text, 300);
   const meaning = quitUnreachable(asked.sidecar);
   return meaning === undefined ? "connection refused" : forReaper(`connection refused: ${meaning}`, asked);
 }
 
 /** What is a flag beside the app is the pod's annotation here. */
-function forReaper(why: string, { container }: Asked): string {
+function forReaper(why: string, { container }: ForwardedRequest): string {
   return why.includes("--") ? `${why} (the reaper takes the annotation ebb.dev/reap-quit.${container})` : why;
 }

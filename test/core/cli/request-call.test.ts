@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseAsked, parseExactly } from "../../../src/core/cli/asked.ts";
+import { parseExactly, parseRequestCall } from "../../../src/core/cli/request-call.ts";
 import { Failure } from "../../../src/core/run/exit.ts";
 
 const path = (text: string) => ({ kind: "path", path: text });
@@ -14,14 +14,14 @@ test.each([
   [["POST", "/tap", "{}"], { method: "POST", where: path("/tap"), body: "{}" }],
   [["DELETE", "/x"], { method: "DELETE", where: path("/x") }],
 ])("%j", (operands, asked) => {
-  expect(parseAsked(operands, undefined)).toEqual({ body: undefined, ...asked } as never);
+  expect(parseRequestCall(operands, undefined)).toEqual({ body: undefined, ...asked } as never);
 });
 
 test.each([
   ["http://localhost:8080/healthz", "localhost:8080", "/healthz", false],
   ["HTTPS://[::1]/a?b=c@d", "[::1]", "/a?b=c@d", true],
 ])("%s is a URL", (url, authority, asked, isSecure) => {
-  const { where } = parseAsked([url], undefined);
+  const { where } = parseRequestCall([url], undefined);
   expect(where).toMatchObject({ kind: "url", target: { authority, path: asked, isSecure } });
 });
 
@@ -29,7 +29,7 @@ test.each([
   [["/x"], "POST"],
   [["PUT", "/x"], "PUT"],
 ])("with a body, %j is %s", (operands, method) => {
-  expect(parseAsked(operands, "")).toMatchObject({ method, body: "" });
+  expect(parseRequestCall(operands, "")).toMatchObject({ method, body: "" });
 });
 
 test.each([
@@ -44,8 +44,8 @@ test.each([
   [["http:///x"], undefined, "http:///x"],
   [["http://me:secret@/x"], undefined, '"http://***@/x"'],
 ])("%j with body %j is a usage error that says why", (operands, body, said) => {
-  expect(() => parseAsked(operands, body)).toThrow(Failure);
-  expect(() => parseAsked(operands, body)).toThrow(said);
+  expect(() => parseRequestCall(operands, body)).toThrow(Failure);
+  expect(() => parseRequestCall(operands, body)).toThrow(said);
 });
 
 test.each([

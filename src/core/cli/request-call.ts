@@ -3,7 +3,7 @@ import { redactUrl, redactUrls } from "../base/redact.ts";
 import { EXIT, Failure } from "../run/exit.ts";
 
 /** What `ebb request` was asked for. */
-export interface Asked {
+export interface RequestCall {
   readonly method: string;
   /** A whole URL, or a path on the proxy's admin interface. */
   readonly where:
@@ -22,7 +22,7 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
  * method it is GET, with a body POST, as curl has it.
  * @throws Failure 64 that says what was expected
  */
-export function parseAsked(operands: readonly string[], bodyFlag: string | undefined): Asked {
+export function parseRequestCall(operands: readonly string[], bodyFlag: string | undefined): RequestCall {
   const isMethodFirst = /^[A-Za-z]+$/.test(operands[0] ?? "") && operands.length > 1;
   const [given, text = "", inline, unexpected] = isMethodFirst ? operands : [undefined, ...operands];
   if (text === "") throw usage("expected a path such as /stats, or a URL");
@@ -38,7 +38,7 @@ export function parseAsked(operands: readonly string[], bodyFlag: string | undef
  * is ignored.
  * @throws Failure 64 that says what was expected
  */
-export function parseExactly([method = "", path = "", body = ""]: readonly string[]): Asked {
+export function parseExactly([method = "", path = "", body = ""]: readonly string[]): RequestCall {
   if (!/^[\w!#$%&'*+.^`|~-]*$/.test(method)) throw usage(`expected a method, got ${JSON.stringify(method)}`);
   const written = path.startsWith("/") ? path : `/${path}`;
   const [sent = "/"] = written.split("#", 1);
@@ -60,7 +60,7 @@ function methodOf(given: string | undefined, body: string | undefined): string {
   return method;
 }
 
-function whereOf(text: string): Asked["where"] {
+function whereOf(text: string): RequestCall["where"] {
   if (text.startsWith("unix:")) throw usage("the socket is --admin unix:/path.sock, the path stands by itself");
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
     return { kind: "path", path: text.startsWith("/") ? text : `/${text}` };

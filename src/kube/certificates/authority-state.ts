@@ -3,7 +3,7 @@ import { type Authority, type HeldCertificates, readHeld, readSecret, type Secre
 import type { OwnCertificates } from "./own-certificates.ts";
 
 /** What a leader knows; undefined: nobody has told it yet. */
-export interface Known {
+export interface AuthorityState {
   readonly sinceMs: number;
   secret?: { readonly now: Secret | undefined };
   configuration?: { readonly now: WebhookConfiguration | undefined };
@@ -20,7 +20,7 @@ export interface Known {
  * What there is: the Secret, and where that is deleted or broken, what it was and what the API server trusts: the replicas
  * serve it still. Whoever deletes the Secret wants another CA.
  */
-export function recall({ last, configuration }: Known, secret: Secret | undefined): HeldCertificates {
+export function recall({ last, configuration }: AuthorityState, secret: Secret | undefined): HeldCertificates {
   const held = readSecret(secret);
   if (held.canSign) return held;
   const older = [...(last?.authorities ?? []), ...ownAuthorities(configuration?.now)];
@@ -36,7 +36,11 @@ export function recall({ last, configuration }: Known, secret: Secret | undefine
 }
 
 /** Where there is no configuration nobody asks the webhook anything: then all is as trusted as it has to be. */
-export function trustedSince(own: OwnCertificates, known: Known, newest: Authority | undefined): number | undefined {
+export function trustedSince(
+  own: OwnCertificates,
+  known: AuthorityState,
+  newest: Authority | undefined,
+): number | undefined {
   const { configuration } = known;
   const isTrusted =
     newest !== undefined &&

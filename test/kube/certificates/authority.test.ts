@@ -3,9 +3,9 @@ import { X509Certificate } from "node:crypto";
 import fc from "fast-check";
 import { ApiError } from "../../../src/kube/api/api-error.ts";
 import { lookAround } from "../../../src/kube/certificates/authority.ts";
+import type { AuthorityState } from "../../../src/kube/certificates/authority-state.ts";
 import { CONFIGURATIONS, type WebhookConfiguration } from "../../../src/kube/certificates/ca-bundle.ts";
 import { KEYS, readAuthorities, readSecret, type Secret, textOf } from "../../../src/kube/certificates/held.ts";
-import type { AuthorityState } from "../../../src/kube/certificates/authority-state.ts";
 import type { OwnCertificates } from "../../../src/kube/certificates/own-certificates.ts";
 import { createFakeApi, type FakeApi } from "../fake-api.ts";
 

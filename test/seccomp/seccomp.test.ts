@@ -2,7 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
-import { mountCertificate, nonEmpty, said, startWebhook } from "../binary/cluster/webhook.ts";
+import { mountCertificate, nonEmpty, said, startWebhook } from "../binary/cluster/webhook/webhook.ts";
 import { startAtTerminal } from "../binary/run/at-terminal.ts";
 import { childPath, compiled } from "../compiled.ts";
 import {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { openRaw, pod, reviewOf, startWebhook, type Webhook } from "../../binary/cluster/webhook.ts";
+import { openRaw, pod, reviewOf, startWebhook, type Webhook } from "../../binary/cluster/webhook/webhook.ts";
 import { inParallel } from "../../harness.ts";
 import { takes } from "../../time.ts";
 import { quantile } from "../statistics.ts";

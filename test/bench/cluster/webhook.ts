@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { openRaw, pod, startWebhook, type Webhook } from "../../binary/cluster/webhook.ts";
+import { openRaw, pod, startWebhook, type Webhook } from "../../binary/cluster/webhook/webhook.ts";
 import type { Figure } from "../figure.ts";
 import { quantile } from "../statistics.ts";
 import { number, type Table } from "../table.ts";

@@ -3,42 +3,21 @@ import { parseAllDocuments } from "yaml";
 import { readOperandCall } from "../../../src/core/cli/call.ts";
 import { webhookOptions } from "../../../src/core/cli/cluster/webhook-options.ts";
 import { ebb } from "../../harness.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes, read deeply
-type Any = any;
-
-const image = "registry.example.com/ebb:0.1.0";
-
-async function printed(...flags: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await ebb(["manifests", "--image", image, ...flags]);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  return stdout;
-}
-
-/** As Kubernetes reads YAML: 1.1. */
-function objectsOf(yaml: string): Any[] {
-  return parseAllDocuments(yaml, { version: "1.1" }).map((document) => {
-    expect([...document.errors, ...document.warnings]).toEqual([]);
-    return document.toJS();
-  });
-}
-
-async function objects(...flags: readonly string[]): Promise<Any[]> {
-  return objectsOf(await printed(...flags));
-}
-
-function find(all: readonly Any[], kind: string): Any {
-  const found = all.filter((object) => object.kind === kind);
-  expect(found).toHaveLength(1);
-  return found[0];
-}
-
-const podOf = (all: readonly Any[]) => find(all, "Deployment").spec.template.spec;
-const containerOf = (all: readonly Any[]) => podOf(all).containers[0];
-const hookOf = (all: readonly Any[]) => find(all, "MutatingWebhookConfiguration").webhooks[0];
+import {
+  type Any,
+  containerOf,
+  find,
+  first,
+  hookOf,
+  image,
+  objects,
+  objectsOf,
+  podOf,
+  printed,
+} from "./printed-manifests.ts";
 
 const withOwnCa = ["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"];
-const first = ["MutatingWebhookConfiguration", "ServiceAccount"];
+
 const running = ["Service", "PodDisruptionBudget", "Deployment"];
 
 describe("ebb manifests prints", () => {
@@ -217,169 +196,5 @@ describe.each(calls.map((call) => [call.join(" "), call] as const))("in what `eb
   test("no text is something else for a reader of YAML 1.2", async () => {
     const text = await printed(...call);
     expect(parseAllDocuments(text, { version: "1.2" }).map((document) => document.toJS())).toEqual(await made);
-  });
-});
-
-describe("an option of ebb manifests", () => {
-  test.each<[string[], (all: Any[]) => unknown, unknown]>([
-    [[], (all) => find(all, "Deployment").spec.replicas, 2],
-    [["--replicas", "3"], (all) => find(all, "Deployment").spec.replicas, 3],
-    [[], (all) => containerOf(all).image, image],
-    [["--image-pull-policy", "Always"], (all) => containerOf(all).imagePullPolicy, "Always"],
-    [["--image-pull-policy", "Always"], (all) => containerOf(all).args.includes("--image-pull-policy=Always"), true],
-    [[], (all) => podOf(all).imagePullSecrets, undefined],
-    [
-      ["--image-pull-secret", "a", "--image-pull-secret", "b.c"],
-      (all) => podOf(all).imagePullSecrets,
-      [{ name: "a" }, { name: "b.c" }],
-    ],
-    [[], (all) => podOf(all).priorityClassName, undefined],
-    [["--priority-class", "system-cluster-critical"], (all) => podOf(all).priorityClassName, "system-cluster-critical"],
-    [[], (all) => hookOf(all).failurePolicy, "Ignore"],
-    [["--failure-policy", "Fail"], (all) => hookOf(all).failurePolicy, "Fail"],
-    [[], (all) => hookOf(all).timeoutSeconds, 10],
-    [["--timeout", "3s"], (all) => hookOf(all).timeoutSeconds, 3],
-    [[], (all) => find(all, "Namespace").metadata.name, "ebb-webhook"],
-    [["--namespace", "mesh"], (all) => find(all, "Deployment").metadata.namespace, "mesh"],
-    [[], (all) => find(all, "Deployment").spec.template.metadata.annotations, { "ebb.dev/inject": "false" }],
-    [[], (all) => containerOf(all).resources.limits, { memory: "224Mi" }],
-    [["--max-request-bytes", "20Mi"], (all) => containerOf(all).resources.limits, { memory: "480Mi" }],
-    [["--name", "two"], (all) => find(all, "MutatingWebhookConfiguration").metadata.name, "two-webhook"],
-    [[], (all) => hookOf(all).objectSelector, undefined],
-    [
-      ["--selector", "a=b,!c"],
-      (all) => hookOf(all).objectSelector.matchExpressions,
-      [
-        { key: "a", operator: "In", values: ["b"] },
-        { key: "c", operator: "DoesNotExist" },
-      ],
-    ],
-    [
-      ["--namespace-selector", "mesh=on", "--namespace", "own"],
-      (all) => hookOf(all).namespaceSelector.matchExpressions,
-      [
-        { key: "kubernetes.io/metadata.name", operator: "NotIn", values: ["kube-system", "own"] },
-        { key: "ebb.dev/inject", operator: "NotIn", values: ["true", "false"] },
-        { key: "mesh", operator: "In", values: ["on"] },
-      ],
-    ],
-    [["--network-policy"], (all) => find(all, "NetworkPolicy").spec.policyTypes, ["Ingress"]],
-    [
-      ["--network-policy", "--cert-manager"],
-      (all) => find(all, "NetworkPolicy").spec.policyTypes,
-      ["Ingress", "Egress"],
-    ],
-    [
-      ["--certificate-validity", "10d", "--log-level", "debug", "--max-in-flight", "7"],
-      (all) => containerOf(all).args.slice(-4),
-      ["--certificate-validity=10d", `--image=${image}`, "--max-in-flight=7", "--log-level=debug"],
-    ],
-    [
-      ["--cert-manager", "--certificate-validity", "10d", "--ca-validity", "100d"],
-      (all) => all.filter(({ kind }) => kind === "Certificate").map(({ spec }) => spec.duration),
-      ["2400h", "240h"],
-    ],
-    [
-      ["--cert-manager", "--certificate-validity", "10d"],
-      (all) => containerOf(all).args,
-      ["--cert-dir=/certificates", `--image=${image}`],
-    ],
-    [
-      ["--all", "--volume", "image", "--set", "drain=40s", "--set", "quit-on=never", "--entrypoint", "app=/a b"],
-      (all) => containerOf(all).args.slice(-6),
-      [
-        `--image=${image}`,
-        "--all",
-        "--volume=image",
-        "--entrypoint=app=/a b",
-        "--set=drain=40s",
-        "--set=quit-on=never",
-      ],
-    ],
-  ])("%j is in the objects", async (flags, of, expected) => {
-    expect(of(await objects(...flags))).toEqual(expected);
-  });
-
-  test.each<[string, string[], string | RegExp]>([
-    ["no image", [], /--image: expected the image that has ebb as \/ebb, such as registry\.example\.com\/ebb:0\.1\.0/],
-    [
-      "an unknown component",
-      ["--image", "a", "webhok"],
-      'manifests: expected webhook, reaper or nothing, got "webhok"; did you mean webhook?',
-    ],
-    ["a namespace that is none", ["--namespace", "a.b"], '--namespace: expected a namespace\'s name, got "a.b"'],
-    ["a name too long for a Service", ["--name", "a".repeat(41)], /--name: expected at most 40 of a-z, 0-9 and -/],
-    ["a name with a digit first", ["--name", "1a"], /--name: expected .* with a letter first .*, got "1a"/],
-    ["no replicas", ["--replicas", "0"], '--replicas: expected a number from 1 to 999, got "0"'],
-    ["a timeout too long", ["--timeout", "31s"], '--timeout: expected whole seconds from 1s to 30s, got "31s"'],
-    ["half a second", ["--timeout", "1500ms"], /--timeout: expected whole seconds/],
-    ["no policy", ["--failure-policy", "ignore"], '--failure-policy: expected Ignore or Fail, got "ignore"'],
-    ["no labels", ["--selector", "a in b"], /--selector: expected labels as kubectl selects them, .*, got "a in b"/],
-    [
-      "an option of ebb run with a slip in it",
-      ["--image", "a", "--set", "drian=4s"],
-      /--set drian: .*did you mean drain\?/,
-    ],
-    ["an unknown flag", ["--replica", "1"], /unknown flag --replica.*--replicas/],
-    ["everything at once", ["--replicas", "x", "--timeout", "y"], /--replicas: .*\n.*--timeout: /],
-  ])("that is wrong is exit code 64, and nothing is printed: %s", async (_, flags, message) => {
-    const { code, stdout, stderr } = await ebb(["manifests", ...flags]);
-    expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
-    expect(stderr).toMatch(message);
-  });
-});
-
-describe("the registration", () => {
-  test("asks about all pods of a namespace with the label that do not opt out, at a path of their own", async () => {
-    const { webhooks } = find(await objects("--namespace-selector", "mesh=on"), "MutatingWebhookConfiguration");
-    expect(webhooks).toHaveLength(2);
-    const [ofPods, ofNamespaces] = webhooks;
-    const labels = ({ namespaceSelector }: Any) =>
-      namespaceSelector.matchExpressions.filter(({ key }: Any) => key === "ebb.dev/inject");
-    expect(labels(ofPods)).toEqual([{ key: "ebb.dev/inject", operator: "NotIn", values: ["true", "false"] }]);
-    expect(labels(ofNamespaces)).toEqual([{ key: "ebb.dev/inject", operator: "In", values: ["true"] }]);
-    expect(ofNamespaces.clientConfig.service).toMatchObject({ name: "ebb-webhook", path: "/mutate/namespace" });
-    const [{ expression }] = ofNamespaces.matchConditions;
-    const annotations = [undefined, { "ebb.dev/inject": "true" }, { "ebb.dev/inject": "false" }];
-    expect(annotations.map((each) => evaluate(expression, each))).toEqual([true, true, false]);
-    const common = ({ name: _, clientConfig: __, matchConditions: ___, namespaceSelector: ____, ...rest }: Any) => rest;
-    expect(common(ofNamespaces)).toEqual(common(ofPods));
-    const all = find(await objects("--all"), "MutatingWebhookConfiguration");
-    expect(all.webhooks).toHaveLength(1);
-    expect(labels(all.webhooks[0])).toEqual([{ key: "ebb.dev/inject", operator: "NotIn", values: ["false"] }]);
-  });
-
-  test.each<[string, string[], boolean[]]>([
-    ["pods that opted in are asked about", [], [false, false, true, false, true, true]],
-    ["with --all those that did not opt out", ["--all"], [true, true, true, false, true, true]],
-  ])("%s", async (_, flags, expected) => {
-    const [{ expression }] = hookOf(await objects(...flags)).matchConditions;
-    const annotations = [
-      undefined,
-      {},
-      { "ebb.dev/inject": "true" },
-      { "ebb.dev/inject": "false" },
-      { "ebb.dev/inject": "yes" },
-      { "ebb.dev/inject": "false", "ebb.dev/status": "{}" },
-    ];
-    expect(annotations.map((each) => evaluate(expression, each))).toEqual(expected);
-  });
-
-  /** These expressions of CEL are JavaScript, too, but for has(), which asks whether a field is there. */
-  function evaluate(expression: string, annotations: unknown): boolean {
-    const source = expression.replaceAll(/has\(([\w.]+)\)/g, "($1 !== undefined)");
-    return new Function("object", `return ${source}`)({ metadata: { annotations } });
-  }
-
-  test("asks again after other webhooks, has no side effects, and leaves caBundle to whoever knows it", async () => {
-    const { reinvocationPolicy, sideEffects, rules, clientConfig } = hookOf(await objects());
-    expect({ reinvocationPolicy, sideEffects, clientConfig: Object.keys(clientConfig) }).toEqual({
-      reinvocationPolicy: "IfNeeded",
-      sideEffects: "None",
-      clientConfig: ["service"],
-    });
-    expect(rules).toEqual([
-      { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], scope: "Namespaced" },
-    ]);
   });
 });

@@ -6,7 +6,7 @@ import { ebb, ebbPath, type Started, startEbb, temporaryFolder, until } from "..
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { startCluster, startReaper, stuckPod } from "../cluster/reaper.ts";
-import { startWebhook } from "../cluster/webhook.ts";
+import { startWebhook } from "../cluster/webhook/webhook.ts";
 
 /** What a whole run shows of the memory that ebb may execute: each mapping's rights and name, once. */
 interface Seen {

@@ -1,9 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Directions } from "../../../src/core/envoy/directions.ts";
 import {
-  type Action,
-  begin,
-  type Deadline,
   type DrainPolicy,
   describeOutcome,
   type Event,
@@ -15,65 +12,21 @@ import {
   step,
 } from "../../../src/core/envoy/drain.ts";
 import { inboundDrain } from "../../../src/core/envoy/inbound.ts";
-import { actionsOf } from "../run/machine.ts";
-
-const usual: DrainPolicy = { boundMs: 60_000, minMs: 5000, idle: 0, failsHealth: true, wasUp: false };
-
-/** A title, the events of a drain, and what is done at the begin and in answer to each event. */
-type Drain = readonly [
-  title: string,
-  events: readonly Event[],
-  actions: readonly string[],
-  policy?: Partial<DrainPolicy>,
-];
-
-function testDrains(drains: readonly Drain[]): void {
-  const rows = drains.map(([title, events, actions, policy = {}]) => [title, events, actions, policy] as const);
-  test.each(rows)("%s", (_, events, actions, policy) => {
-    expect(live(events, { ...usual, ...policy })).toEqual([...actions]);
-  });
-}
-
-function live(events: readonly Event[], policy: DrainPolicy): readonly string[] {
-  const machine = {
-    begin: () => begin(policy),
-    step: (state: State, event: Event) => step(state, event, policy),
-  };
-  return actionsOf(machine, events).map(tell);
-}
-
-/** `arm poll 1000`, `ask count`, `end drained`. */
-function tell(actions: readonly Action[]): string {
-  return actions
-    .map((action) => (action.kind === "end" ? `end ${tellOutcome(action.outcome)}` : words(action)))
-    .join(", ");
-}
-
-function words({ kind, ...rest }: Exclude<Action, { kind: "end" }>): string {
-  return [kind, ...Object.values(rest)].join(" ");
-}
-
-function tellOutcome(outcome: Outcome): string {
-  if (outcome.kind !== "out of time") return outcome.kind;
-  return `out of time ${outcome.left.requests} ${outcome.left.connections}`;
-}
-
-const done = (step: "fail-health" | "drain-listeners"): Event => ({ kind: "done", step });
-const failed = (step: Step): Event => ({ kind: "failed", step, isRefused: false });
-const refused = (step: Step): Event => ({ kind: "failed", step, isRefused: true });
-const at = (of: Deadline): Event => ({ kind: "deadline", of });
-const counted = (requests: number, connections = 0): Event => ({
-  kind: "counted",
-  inFlight: { requests, connections, hasRequests: true, countedBy: "listeners" },
-});
-const cut: Event = { kind: "cut" };
-
-const deadlines = "arm bound 60000, arm last look 59750, arm minimum 5000";
-const begun = `${deadlines}, ask fail-health`;
-const poll = "arm poll 1000";
-/** Until the first count. */
-const toCount = [done("fail-health"), at("minimum"), done("drain-listeners")];
-const toldToCount = [begun, "", "ask drain-listeners", "ask count"];
+import {
+  at,
+  begun,
+  counted,
+  cut,
+  deadlines,
+  done,
+  failed,
+  poll,
+  refused,
+  testDrains,
+  toCount,
+  toldToCount,
+  usual,
+} from "./simulated-drain.ts";
 
 describe("the usual drain:", () => {
   testDrains([
@@ -185,75 +138,6 @@ describe("it goes meanwhile:", () => {
       [...toCount, failed("count"), at("poll"), refused("count")],
       [...toldToCount, poll, "ask count", "end gone"],
     ],
-  ]);
-});
-
-describe("counts that fail:", () => {
-  const fail = [failed("count"), at("poll")];
-  const toldToFail = [poll, "ask count"];
-  const four = [...fail, ...fail, ...fail, ...fail];
-  const toldFour = [...toldToFail, ...toldToFail, ...toldToFail, ...toldToFail];
-
-  testDrains([
-    [
-      "five in a row: the time is sat out",
-      [...toCount, ...four, failed("count"), at("poll"), at("last look"), at("bound")],
-      [...toldToCount, ...toldFour, "sit-out", "", "", "end not counted"],
-    ],
-    [
-      "four, then one that succeeds, then four",
-      [...toCount, ...four, counted(1), at("poll"), ...four, counted(0)],
-      [...toldToCount, ...toldFour, poll, "ask count", ...toldFour, "end drained"],
-    ],
-    [
-      "one, when time runs out: what was seen before it does not count",
-      [...toCount, counted(7), at("poll"), failed("count"), at("bound")],
-      [...toldToCount, poll, "ask count", poll, "end not counted"],
-    ],
-    [
-      "a late one, when the time is sat out",
-      [...toCount, ...four, failed("count"), counted(0)],
-      [...toldToCount, ...toldFour, "sit-out", ""],
-    ],
-  ]);
-});
-
-describe("out of time:", () => {
-  testDrains([
-    ["while health is failed", [at("bound")], [begun, "end not counted"]],
-    ["while connections are accepted", [done("fail-health"), at("bound")], [begun, "", "end not counted"]],
-    [
-      "while listeners are drained",
-      [done("fail-health"), at("minimum"), at("bound")],
-      [begun, "", "ask drain-listeners", "end not counted"],
-    ],
-    ["before the first count", [...toCount, at("bound")], [...toldToCount, "end not counted"]],
-    ["with what was counted", [...toCount, counted(2, 1), at("bound")], [...toldToCount, poll, "end out of time 2 1"]],
-    [
-      "with what the last look saw",
-      [...toCount, counted(5), at("last look"), counted(2, 1), at("bound")],
-      [...toldToCount, poll, "ask count", poll, "end out of time 2 1"],
-    ],
-    [
-      "but drained where the last look says so",
-      [...toCount, counted(5), at("last look"), counted(0)],
-      [...toldToCount, poll, "ask count", "end drained"],
-    ],
-  ]);
-});
-
-describe("cut short:", () => {
-  testDrains([
-    ["while health is failed", [cut], [begun, "end cut short"]],
-    ["while connections are accepted", [done("fail-health"), cut], [begun, "", "end cut short"]],
-    [
-      "while listeners are drained",
-      [done("fail-health"), at("minimum"), cut],
-      [begun, "", "ask drain-listeners", "end cut short"],
-    ],
-    ["while it counts", [...toCount, counted(2), cut], [...toldToCount, poll, "end cut short"]],
-    ["twice", [cut, cut], [begun, "end cut short", ""]],
-    ["after the end", [refused("fail-health"), cut], [begun, "end not there", ""]],
   ]);
 });
 

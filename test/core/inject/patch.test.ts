@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { injectPod } from "../../../src/core/inject/patch.ts";
-import { app, changed, podIn, podOf, policy, refusal, warnings } from "./injection.ts";
+import { asks } from "./asking-pods.ts";
+import { app, changed, podOf, policy, refusal } from "./injection.ts";
 
 test("a pod that asks for it has ebb in it: a Job's container", () => {
   const job = { annotations: { note: "kept" }, spec: { restartPolicy: "Never", terminationGracePeriodSeconds: 60 } };
@@ -55,11 +56,6 @@ test("a pod that asks for it has ebb in it: a Job's container", () => {
       ],
     },
   });
-});
-
-const asks = (wish: unknown) => ({
-  metadata: { annotations: { "ebb.dev/inject": wish } },
-  spec: { containers: [app()] },
 });
 
 test.each<[string, unknown, boolean, string]>([
@@ -137,128 +133,4 @@ test.each<[string, object, string]>([
   expect(refusal({ spec })).toEqual([[field, "ebb is for Linux, and this pod is for Windows"]]);
   const pod = { spec: { containers: [app()], ...spec } };
   expect(injectPod(pod, { ...policy, all: true })).toMatchObject({ kind: "unchanged" });
-});
-
-test("with --all a pod of sidecars alone is left alone; one that asks for it is told", () => {
-  const gateway = [{ name: "proxy", image: "envoyproxy/envoy:v1.31" }];
-  expect(injectPod({ spec: { containers: gateway } }, { ...policy, all: true })).toMatchObject({ kind: "unchanged" });
-  const containers = [{ name: "istio-proxy" }];
-  expect(injectPod({ spec: { containers } }, { ...policy, all: true })).toMatchObject({ kind: "unchanged" });
-  expect(refusal({ containers })[0]?.[1]).toContain("only sidecars here (istio-proxy)");
-});
-
-test("a second time nothing changes, and a newer image replaces the older one", () => {
-  const once = changed();
-  expect(injectPod(once, policy)).toMatchObject({ kind: "unchanged", reason: "ebb is in it already" });
-  const newer = podIn(injectPod(once, { ...policy, image: "ebb:2" }));
-  expect(newer).toEqual(changed({}, { image: "ebb:2" }));
-});
-
-test("annotations of a pod that does not ask for ebb are said to mean nothing", () => {
-  const annotations = { "ebb.dev/drain": "40s" };
-  const { warnings: said } = injectPod({ metadata: { annotations }, spec: { containers: [app()] } }, policy);
-  expect(said).toEqual([
-    {
-      field: "metadata.annotations[ebb.dev/drain]",
-      message: 'ignored: the pod does not say ebb.dev/inject: "true"',
-    },
-  ]);
-  const no = podOf({ annotations: { ...annotations, "ebb.dev/inject": "false" } });
-  expect(injectPod(no, policy)).toMatchObject({ reason: 'it says ebb.dev/inject: "false"', warnings: [] });
-});
-
-test.each<[string, unknown, string, string]>([
-  ["no pod at all", null, "", "expected an object, got null"],
-  ["no spec", {}, "spec", "expected an object, got nothing"],
-  [
-    "no containers",
-    { spec: { containers: [] } },
-    "spec.containers",
-    "expected one container at least, got a list of 0",
-  ],
-  [
-    "a command with a number in it",
-    { spec: { containers: [app({ command: ["sleep", 10] })] } },
-    "spec.containers[0].command[1]",
-    'expected text, got 10: write it in quotes, "10"',
-  ],
-  [
-    "an annotation that is no text",
-    { metadata: { annotations: { "ebb.dev/drain": true } }, spec: { containers: [app()] } },
-    "metadata.annotations[ebb.dev/drain]",
-    'expected text, got true: write it in quotes, "true"',
-  ],
-  [
-    "a command that is no list",
-    { spec: { containers: [app({ command: "/app" })] } },
-    "spec.containers[0].command",
-    'expected a list, got "/app"',
-  ],
-  [
-    "an object in the place of a word",
-    { spec: { containers: [app({ command: [{}] })] } },
-    "spec.containers[0].command[0]",
-    "expected text, got an object",
-  ],
-  [
-    "a node selector that is no text",
-    { spec: { containers: [app()], nodeSelector: { x: 5 } } },
-    "spec.nodeSelector.x",
-    'expected text, got 5: write it in quotes, "5"',
-  ],
-  [
-    "a grace period in quotes",
-    { spec: { containers: [app()], terminationGracePeriodSeconds: "30" } },
-    "spec.terminationGracePeriodSeconds",
-    'expected a number, got "30"',
-  ],
-  [
-    "volumes that are no list",
-    { spec: { containers: [app()], volumes: {} } },
-    "spec.volumes",
-    "expected a list, got an object",
-  ],
-  [
-    "two containers of one name",
-    { spec: { containers: [app(), app()] } },
-    "spec.containers[1].name",
-    `"app" is another container's too`,
-  ],
-])("%s is refused, with field and value", (_, pod, field, message) => {
-  expect(injectPod(pod, { ...policy, all: true })).toMatchObject({ kind: "refused", problems: [{ field, message }] });
-});
-
-test("a pod of any size has an answer of few words", () => {
-  const image = "a".repeat(5000);
-  const containers = Array.from({ length: 10_000 }, (_, at) => ({ name: `a${at}`, image }));
-  const problemsOf = (said: object, spec: object) => {
-    const injection = injectPod({ metadata: { annotations: { "ebb.dev/inject": "true", ...said } }, spec }, policy);
-    return injection.kind === "refused" ? injection.problems : [];
-  };
-  const unknown = problemsOf({}, { containers });
-  expect(unknown).toHaveLength(51);
-  expect(unknown[0]?.message).toEndWith("more characters)");
-  expect(unknown[50]?.message).toBe("and 9950 more, which are not listed");
-  const stray = problemsOf({ "ebb.dev/containers": "b".repeat(200).concat(",").repeat(1000) }, { containers });
-  expect(JSON.stringify(stray).length).toBeLessThan(51 * 4200);
-  const broken = problemsOf({}, { containers: containers.map(() => ({ name: 1, env: [1, 2, 3] })) });
-  expect(broken).toHaveLength(4); // of the first container
-}, 120_000);
-
-test("what Kubernetes refuses for its length is refused", () => {
-  const long = injectPod(podOf({ annotations: { "ebb.dev/inject": "9".repeat(256 * 1024) } }), policy);
-  expect(long).toMatchObject({ kind: "refused", asked: false, problems: [{ field: "metadata.annotations" }] });
-  const [name, other] = ["n".repeat(63), "n".repeat(64)];
-  expect(injectPod(podOf({ spec: { containers: [{ ...app(), name }] } }), policy).kind).toBe("changed");
-  expect(injectPod(podOf({ spec: { containers: [{ ...app(), name: other }] } }), policy)).toMatchObject({
-    kind: "refused",
-    problems: [{ field: "spec.containers[0].name", message: `expected at most 63 characters, got "${other}"` }],
-  });
-});
-
-test("other annotations are nobody's business", () => {
-  const annotations = { "prometheus.io/scrape": "true", "ebb.developer/x": "1" };
-  expect(warnings({ annotations })).toEqual([]);
-  const pod = { metadata: { annotations: { ...annotations, "ebb.dev/status": "{}" } }, spec: { containers: [app()] } };
-  expect(injectPod(pod, policy).warnings).toEqual([]);
 });

@@ -1,20 +1,16 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Failure } from "../../../src/core/run/exit.ts";
 import { findAccess } from "../../../src/kube/api/access.ts";
 import { ApiError } from "../../../src/kube/api/api-error.ts";
 import { createApiClient } from "../../../src/kube/api/client.ts";
-import { inCluster } from "../../../src/kube/api/service-account.ts";
-import { issueAuthority, issueServing } from "../../../src/kube/certificates/issue.ts";
+import { issueServing } from "../../../src/kube/certificates/issue.ts";
 import { temporaryFolder } from "../../harness.ts";
 import { collectLog } from "../collect-log.ts";
+import { ask, authority, ca, kubeconfig, life, plugin } from "./kubeconfigs.ts";
 
-// Against a server with a certificate of a CA that nobody knows, which says what it was told.
-
-const life = { fromMs: Date.now() - 60_000, untilMs: Date.now() + 3_600_000 };
-const authority = issueAuthority(life);
 const serving = issueServing(["127.0.0.1", "api.test"], life, authority);
+
 const elsewhere = issueServing(["api.test"], life, authority);
 
 function serve(pair = serving) {
@@ -31,47 +27,6 @@ function serve(pair = serving) {
   return { url: `https://127.0.0.1:${server.port}`, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
-/** A kubeconfig of one cluster and one user. */
-function kubeconfig(cluster: object, user: object, more: object = {}): object {
-  return {
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "c", cluster }],
-    users: [{ name: "u", user }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u", namespace: "n" } }],
-    "current-context": "x",
-    ...more,
-  };
-}
-
-interface Asked {
-  readonly files: Readonly<Record<string, object | string>>;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly context?: string;
-}
-
-/** What a request with these files says of itself; the kubeconfig is the file `config`. */
-async function ask({ files, env = {}, context }: Asked): Promise<unknown> {
-  using folder = temporaryFolder();
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(join(folder.path, name, ".."), { recursive: true });
-    const text = typeof content === "string" ? content : JSON.stringify(content); // JSON is YAML
-    writeFileSync(join(folder.path, name), text.replaceAll("FOLDER", folder.path), { mode: 0o755 });
-  }
-  const named = Object.entries(env).map(([name, value]) => [name, value.replaceAll("FOLDER", folder.path)]);
-  const surroundings = { env: Object.fromEntries(named), context };
-  const access = await findAccess(
-    "KUBECONFIG" in env || "HOME" in env ? surroundings : { ...surroundings, kubeconfig: join(folder.path, "config") },
-    collectLog(),
-  );
-  return (await createApiClient(access).get("/x", { retries: 0 })).metadata;
-}
-
-const ca = { "certificate-authority-data": Buffer.from(authority.cert).toString("base64") };
-const plugin = (script: string, more: object = {}) => ({
-  files: { "bin/plugin": `#!/bin/sh\n${script}\n` },
-  exec: { apiVersion: "client.authentication.k8s.io/v1", command: "./bin/plugin", interactiveMode: "Never", ...more },
-});
 const credential = (status: object) => `echo '${JSON.stringify({ kind: "ExecCredential", status })}'`;
 
 test.each<[string, object, object, Record<string, string>, object]>([
@@ -210,83 +165,4 @@ test("a certificate of an unknown CA, or for another name, is refused, and says 
   await expect(wrong).rejects.toThrow(/tls-server-name can say which/);
   for (const error of await Promise.allSettled([unknown, wrong]))
     expect((error as PromiseRejectedResult).reason).toBeInstanceOf(ApiError);
-});
-
-test.each<[string, object | string, RegExp]>([
-  ["no YAML", "{a: [", /^kubeconfig .*config: /],
-  ["another shape", { clusters: [{ name: 5 }] }, /clusters\.0\.name/],
-  [
-    "no context",
-    kubeconfig({ server: "https://a" }, {}, { "current-context": "" }),
-    /no current-context; name one by --context/,
-  ],
-  [
-    "an unknown context",
-    kubeconfig({ server: "https://a" }, {}, { "current-context": "z" }),
-    /contexts: there is no "z"; there are: x$/,
-  ],
-  [
-    "an unknown cluster",
-    kubeconfig({ server: "https://a" }, {}, { clusters: [] }),
-    /clusters: there is no "c"; there are: none$/,
-  ],
-  [
-    "an unknown user",
-    kubeconfig({ server: "https://a" }, {}, { users: [] }),
-    /users: there is no "u"; there are: none$/,
-  ],
-  [
-    "no URL",
-    kubeconfig({ server: "a:6443" }, {}),
-    /server: expected an URL such as https:\/\/10.0.0.1:6443, got "a:6443"$/,
-  ],
-  ["a CA that is not there", kubeconfig({ server: "https://a", "certificate-authority": "none.crt" }, {}), /none\.crt/],
-  [
-    "a plugin that is not there",
-    kubeconfig({ server: "https://a", ...ca }, { exec: { command: "no-such-plugin", installHint: "Install it by x" } }),
-    /exec plugin no-such-plugin: .*; Install it by x$/,
-  ],
-  [
-    "a plugin that fails",
-    kubeconfig({ server: "https://a", ...ca }, { exec: { command: "false" } }),
-    /exec plugin false: exit code 1$/,
-  ],
-  [
-    "a plugin that says something else",
-    kubeconfig({ server: "https://a", ...ca }, { exec: { command: "echo", args: ["hello"] } }),
-    /exec plugin echo: expected an ExecCredential as JSON$/,
-  ],
-  [
-    "a way that kubectl dropped",
-    kubeconfig({ server: "https://a" }, { "auth-provider": { name: "gcp" } }),
-    /auth-provider is not supported/,
-  ],
-])("%s: refused by name", async (_, config, expected) => {
-  const error = await ask({ files: { config } }).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(Failure);
-  expect((error as Failure).message).toMatch(expected);
-});
-
-test("no access at all: the ways are told", async () => {
-  await expect(findAccess({ env: {} }, collectLog())).rejects.toThrow(
-    /no access to a Kubernetes API server: .* --kubeconfig$/,
-  );
-});
-
-test("in a pod: the ServiceAccount's files are read anew for each request, and no proxy is asked", async () => {
-  using folder = temporaryFolder();
-  for (const [name, text] of Object.entries({ "ca.crt": "ca", token: "one\n", namespace: "n" }))
-    writeFileSync(join(folder.path, name), text);
-  const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443", HTTPS_PROXY: "http://proxy" };
-  const access = inCluster(env, folder.path);
-  expect(access).toMatchObject({ server: "https://[fd00::1]:443", namespace: "n" });
-  expect(access.proxy).toBeUndefined();
-  expect(await access.identity()).toEqual({ ca: "ca", headers: { authorization: "Bearer one" } });
-  writeFileSync(join(folder.path, "token"), "two");
-  expect(await access.identity()).toEqual({ ca: "ca", headers: { authorization: "Bearer two" } });
-});
-
-test("a pod without a token: refused with what it needs", () => {
-  const env = { KUBERNETES_SERVICE_HOST: "10.96.0.1" };
-  expect(() => inCluster(env, "/none")).toThrow(/automountServiceAccountToken/);
 });

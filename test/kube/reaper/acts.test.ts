@@ -2,49 +2,10 @@ import { describe, expect, test } from "bun:test";
 import type { Result } from "../../../src/core/reap/attempt-steps.ts";
 import type { Means } from "../../../src/core/reap/means.ts";
 import { createActs } from "../../../src/kube/reaper/act/act.ts";
-import { ended, type Json, podOf, running } from "../../core/reap/stuck-pods.ts";
+import { ended, type Json } from "../../core/reap/stuck-pods.ts";
 import { onChannel, refuse, type StandInApi, type StreamEnd, startStandInApi } from "../api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
-
-const POD = "/api/v1/namespaces/shop/pods/p";
-const gone = "another one has its name";
-
-const annotations = { "ebb.dev/reap": "true" };
-const metadata = { name: "p", namespace: "shop", uid: "uid-1", resourceVersion: "7", annotations };
-const stuck = (uid = "uid-1", more: Json = {}): Json =>
-  podOf({
-    containers: { app: ended(0), envoy: { state: running, spec: { image: "envoyproxy/envoy:v1" } } },
-    metadata: { ...metadata, uid },
-    ...more,
-  });
-
-function withPod(pod: Json = stuck()): StandInApi {
-  const cluster = startStandInApi();
-  cluster.objects.set(POD, pod);
-  return cluster;
-}
-
-interface Done {
-  readonly result: Result;
-  readonly log: ReturnType<typeof collectLog>;
-}
-
-async function perform(cluster: StandInApi, means: Means, freshMs = 60_000): Promise<Done> {
-  const log = collectLog();
-  const gate = async () => void cluster.requests.push("gate");
-  const result = await createActs({ api: cluster.api, gate, image: "ebb:1", freshMs, log })(
-    { container: "envoy", means, patienceMs: 90_000 },
-    {
-      pod: { namespace: "shop", name: "p", uid: "uid-1" },
-      objection: (pod) => ((pod as { metadata: Json }).metadata.uid === "uid-1" ? undefined : gone),
-      signal: new AbortController().signal,
-    },
-  );
-  return { result, log };
-}
-
-const taken: Result = { kind: "taken" };
-const refused = (why: string): Result => ({ kind: "refused", why });
+import { annotations, gone, metadata, POD, perform, refused, stuck, taken, withPod } from "./performed-act.ts";
 
 describe("exec", () => {
   const means: Means = { kind: "exec", container: "envoy", command: ["/stop", "--now please"] };
@@ -141,104 +102,6 @@ describe("exec", () => {
     const { result, log } = await perform(cluster, means);
     expect(result).toEqual(taken);
     expect(log.lines).toEqual([]);
-  });
-});
-
-describe("port-forward", () => {
-  const annotation = "(the reaper takes the annotation ebb.dev/reap-quit.envoy)";
-  const noPath = `no such path: is this Envoy's admin interface? --admin says where it is ${annotation}`;
-  const request = { port: 15000, method: "POST", path: "/quitquitquit", headers: [["x-token", "t"]] } as const;
-  const means: Means = { kind: "port-forward", container: "envoy", requests: [request] };
-  const port = Buffer.of(15000 % 256, 15000 >> 8);
-  /** A kubelet's end, which answers a request so. */
-  const answers = (...messages: readonly Uint8Array[]): StreamEnd & { readonly got: string[] } => {
-    const got: string[] = [];
-    return {
-      got,
-      open(far) {
-        far.send(onChannel(0, port));
-        far.send(onChannel(1, port));
-      },
-      message(far, bytes) {
-        got.push(Buffer.from(bytes).toString("latin1"));
-        for (const message of messages) far.send(message);
-        far.close();
-      },
-    };
-  };
-  const http = (head: string): Uint8Array => onChannel(0, `HTTP/1.1 ${head}\r\n\r\n`);
-
-  test("the pod is looked at once the tunnel is open, and only then something is sent", async () => {
-    await using cluster = withPod();
-    const end = answers(http("200 OK\r\ncontent-length: 100"));
-    cluster.portforward = end;
-    expect((await perform(cluster, means)).result).toEqual(taken);
-    expect(cluster.requests).toEqual(["gate", `STREAM ${POD}/portforward?ports=15000 v4.channel.k8s.io`, `GET ${POD}`]);
-    expect(end.got).toEqual([
-      "\0POST /quitquitquit HTTP/1.1\r\nHost: localhost:15000\r\nUser-Agent: ebb\r\nContent-Length: 0\r\nx-token: t\r\n\r\n",
-    ]);
-  });
-
-  test.each<[string, readonly Uint8Array[], Result]>([
-    ["an answer in pieces", [onChannel(0, "HTTP/1.1 200"), onChannel(0, " OK\r\n\r"), onChannel(0, "\n")], taken],
-    ["the sidecar ends before it answers", [], taken],
-    ["a refusal", [http("404 Not Found")], refused(`HTTP 404: ${noPath}`)],
-    [
-      "an answer that breaks off",
-      [onChannel(0, "HTTP/1.1 200")],
-      refused("the connection was closed before the answer was complete"),
-    ],
-    ["no HTTP", [onChannel(0, "SSH-2.0-OpenSSH")], refused('not HTTP: "SSH-2.0-OpenSSH"')],
-    [
-      "without end",
-      [onChannel(0, `HTTP/1.1 200 OK\r\nx: ${"x".repeat(70_000)}`)],
-      refused("an answer longer than 64 KiB"),
-    ],
-    [
-      "nobody listens",
-      [onChannel(1, "an error occurred forwarding 15000 -> 15000: connect: connection refused")],
-      refused(`connection refused: nobody listens there; --admin says where its admin interface is ${annotation}`),
-    ],
-    ["something else", [onChannel(1, "no such sandbox")], refused('"no such sandbox"')],
-  ])("%s", async (_, messages, result) => {
-    await using cluster = withPod();
-    cluster.portforward = answers(...messages);
-    expect((await perform(cluster, means)).result).toEqual(result);
-  });
-
-  test("another pod that has the name once the tunnel is open is sent nothing", async () => {
-    await using cluster = withPod();
-    const end = answers(http("200 OK"));
-    cluster.portforward = { ...end, open: () => void cluster.objects.set(POD, stuck("uid-2")) };
-    expect((await perform(cluster, means)).result).toEqual(refused(gone));
-    expect(end.got).toEqual([]);
-  });
-
-  test("of several requests one that is taken is enough; where none is, all reasons are told", async () => {
-    await using cluster = withPod();
-    let heads = ["404 Not Found", "200 OK", "404 Not Found", "500 Oops"];
-    cluster.portforward = {
-      open: (far) => void far.send(onChannel(0, port)),
-      message(far) {
-        far.send(http(heads[0] as string));
-        heads = heads.slice(1);
-      },
-    };
-    const both: Means = { ...means, requests: [request, request] };
-    expect((await perform(cluster, both)).result).toEqual(taken);
-    expect((await perform(cluster, both)).result).toEqual(refused(`HTTP 404: ${noPath}; HTTP 500`));
-  });
-
-  test("what was taken stays so, whatever becomes of the next request", async () => {
-    await using cluster = withPod();
-    cluster.portforward = {
-      open: (far) => void far.send(onChannel(0, port)),
-      message(far) {
-        cluster.objects.clear();
-        far.send(http("200 OK"));
-      },
-    };
-    expect((await perform(cluster, { ...means, requests: [request, request] })).result).toEqual(taken);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
-import { ebb, lineOf, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { ebb, lineOf, startEbb, temporaryFolder, until } from "../../../harness.ts";
 import { mountCertificate, nonEmpty, pod, portOf, said, startUnready, startWebhook, webhookFlags } from "./webhook.ts";
 
 describe("ebb webhook", () => {

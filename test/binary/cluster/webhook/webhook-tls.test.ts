@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { PeerCertificate } from "node:tls";
-import { until } from "../../harness.ts";
+import { until } from "../../../harness.ts";
 import { json, mountCertificate, nonEmpty, openRaw, reviewOf, said, startWebhook, type Webhook } from "./webhook.ts";
 
-const own = join(import.meta.dirname, "../../fixtures/localhost.pem");
+const own = join(import.meta.dirname, "../../../fixtures/localhost.pem");
 
 describe("TLS", () => {
   test("of 1.2 and 1.3 is spoken, older is not", async () => {

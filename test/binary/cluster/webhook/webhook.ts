@@ -1,8 +1,8 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
-import { issueAuthority, issueServing } from "../../../src/kube/certificates/issue.ts";
-import { logOf, type Started, type StartOptions, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { issueAuthority, issueServing } from "../../../../src/kube/certificates/issue.ts";
+import { logOf, type Started, type StartOptions, startEbb, temporaryFolder, until } from "../../../harness.ts";
 
 /** A certificate of a CA of its own, in a folder as the kubelet mounts a Secret. */
 export interface Mounted extends Disposable {

@@ -1,18 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { connect } from "node:net";
-import { inParallel, until } from "../../harness.ts";
-import { json, nonEmpty, pod, reviewOf, said, startWebhook, type Webhook } from "./webhook.ts";
-
-const body = JSON.stringify(reviewOf({}));
-const head = (more = "") => `POST /mutate HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${more}`;
-const whole = `${head(`content-length: ${body.length}\r\n`)}\r\n${body}`;
-
-/** Whatever came before, a pod is still changed. */
-async function expectWell(webhook: Webhook): Promise<void> {
-  const answer = await webhook.ask();
-  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('"patch":')]);
-}
+import { until } from "../../../harness.ts";
+import { body, expectWell, head, metrics, whole } from "./hostile-clients.ts";
+import { json, nonEmpty, pod, said, startWebhook, type Webhook } from "./webhook.ts";
 
 describe("a request that is no AdmissionReview", () => {
   test.each<[number, string, string, RequestInit & { readonly path?: string }]>([
@@ -151,66 +141,6 @@ describe("a slow request", () => {
   });
 });
 
-test("1,000 idle connections, and more, harm nothing: the ones that have been idle longest go", async () => {
-  await using webhook = await startWebhook();
-  const numbers = Array.from({ length: 1020 }, (_, at) => at);
-  const idle = await inParallel(numbers, () => webhook.open(), 8);
-  try {
-    const open = async () => Number(/^ebb_webhook_connections (\d+)$/m.exec(await metrics(webhook))?.[1]);
-    await until("some are closed", async () => (await open()) <= 1000, 60_000);
-    expect(await open()).toBeGreaterThan(900);
-    await until("the first is among them", () => idle[0]?.isClosed(), 60_000);
-    await expectWell(webhook);
-  } finally {
-    for (const raw of idle) raw[Symbol.dispose]();
-  }
-}, 180_000);
-
-describe("a connection without TLS", () => {
-  /** The first record of a handshake says how long it is; the rest of it never comes. */
-  const starts = [[], [0x16, 3, 1, 2, 0], [0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc]].map((bytes) => Buffer.from(bytes));
-
-  /** @param start what the client sends, which then waits */
-  const open = (webhook: Webhook, start: Buffer) => {
-    const socket = connect(webhook.port, "127.0.0.1", () => void socket.write(start));
-    let isClosed = false;
-    socket
-      .on("error", () => undefined)
-      .on("close", () => {
-        isClosed = true;
-      });
-    socket.resume(); // so that its end is seen
-    return { isClosed: () => isClosed, [Symbol.dispose]: () => void socket.destroy() };
-  };
-
-  test.each(starts)("is closed in the time that a request has: %j", async (start) => {
-    await using webhook = await startWebhook(["--request-timeout", "300ms"]);
-    using client = open(webhook, start);
-    await until("it is closed", () => client.isClosed(), 30_000);
-    expect(await metrics(webhook)).toContain('ebb_webhook_connections_cut_total{reason="handshake"} 1\n');
-    await expectWell(webhook);
-  });
-
-  test("is counted, and of more than 250 the oldest goes: nobody else's", async () => {
-    await using webhook = await startWebhook(["--request-timeout", "10m"]);
-    using kept = await webhook.open();
-    kept.send(whole);
-    await until("it is answered", () => kept.text().includes('"patch":'), 30_000);
-    const clients = Array.from({ length: 300 }, () => open(webhook, Buffer.of()));
-    try {
-      const cut = /^ebb_webhook_connections_cut_total\{reason="limit"\} 50$/m;
-      await until("50 are closed", async () => cut.test(await metrics(webhook)), 60_000);
-      expect(await metrics(webhook)).toContain("ebb_webhook_connections 251\n");
-      await until("they know", () => clients.filter((client) => client.isClosed()).length === 50, 60_000);
-      expect(kept.isClosed()).toBe(false);
-      await expectWell(webhook);
-    } finally {
-      for (const client of clients) client[Symbol.dispose]();
-    }
-    await until("they are forgotten", async () => !(await metrics(webhook)).includes("_connections 25"), 30_000);
-  }, 180_000);
-});
-
 describe("a pod of 2.7 MB", () => {
   const SIZE = 2_700_000;
   const list = <T>(length: number, of: (at: number) => T) => Array.from({ length }, (_, at) => of(at));
@@ -298,7 +228,3 @@ test("requests that take all memory meant for them are refused in the same way, 
   for (const raw of held) raw[Symbol.dispose]();
   await until("there is room", async () => (await status()) === 200, 30_000);
 });
-
-async function metrics({ health }: Webhook): Promise<string> {
-  return await (await fetch(`${health}/metrics`)).text();
-}

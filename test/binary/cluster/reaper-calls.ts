@@ -1,0 +1,14 @@
+import { until } from "../../harness.ts";
+import type { Reaper } from "./reaper.ts";
+
+export const LONG_MS = 60_000;
+
+export const ended = (reaper: Reaper, count: number) =>
+  until(`${count} ended`, () => reaper.said("sidecars ended").length >= count || undefined, LONG_MS);
+
+export async function metric(reaper: Reaper, line: string): Promise<number> {
+  const text = await (await fetch(`${reaper.health}/metrics`)).text();
+  const found = text.split("\n").find((each) => each.startsWith(`${line} `));
+  if (found === undefined) throw new Error(`no ${line} in\n${text}`);
+  return Number(found.slice(line.length));
+}

@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import { until } from "../../harness.ts";
+import { refuse } from "../../kube/api-server/api-server.ts";
+import { nonEmpty, running, startCluster, startReaper, stuckPod } from "./reaper.ts";
+import { ended, LONG_MS, metric } from "./reaper-calls.ts";
+
+test("that nobody has chosen it is said", async () => {
+  const nobody = "nobody has chosen this reaper: it leaves all pods alone";
+  await using cluster = startCluster();
+  cluster.put(stuckPod("mute", { annotations: {} }));
+  await using idle = await startReaper(cluster);
+  const [line] = await until("it is said", () => nonEmpty(idle.said(nobody)), LONG_MS);
+  expect(line).toMatchObject({ level: "warn", pods: 1, how: expect.stringContaining("ebb.dev/reap=true") });
+  cluster.put(stuckPod("says-yes", { state: running }));
+  await using busy = await startReaper(cluster);
+  await until("it leads or waits", async () => (await fetch(`${busy.health}/readyz`)).ok || undefined, LONG_MS);
+  busy.started.kill("SIGTERM");
+  await busy.started.ended;
+  expect(busy.said(nobody)).toEqual([]);
+});
+
+test("/readyz and /healthz: ready once all pods are listed, and well while the API server is not", async () => {
+  await using cluster = startCluster();
+  let isWell = false;
+  const { answer } = cluster.api;
+  cluster.api.answer = (request, url) => (isWell ? answer?.(request, url) : refuse(503, "starting"));
+  await using reaper = await startReaper(cluster);
+  await until("it asked", () => nonEmpty(cluster.api.requests), LONG_MS);
+  expect((await fetch(`${reaper.health}/readyz`)).status).toBe(503);
+  expect((await fetch(`${reaper.health}/healthz`)).status).toBe(200);
+  isWell = true;
+  await until("it is ready", async () => (await fetch(`${reaper.health}/readyz`)).ok || undefined, LONG_MS);
+});
+
+test("a missing right is the reaper's own state, and no sidecar's; once granted, it goes on", async () => {
+  await using cluster = startCluster();
+  const right = "patch pods/ephemeralcontainers";
+  cluster.api.denied.add(right);
+  cluster.put(stuckPod("stuck"));
+  await using reaper = await startReaper(cluster);
+  const [event] = await until("the pod has an Event", () => nonEmpty(cluster.events()), LONG_MS);
+  expect(event).toMatchObject({ reason: "NotReaped", regarding: { kind: "Pod", name: "stuck" } });
+  expect(event?.note).toContain(`nothing was done: this reaper's account may not ${right} in all namespaces`);
+  expect(reaper.said("this reaper's account lacks rights")).toMatchObject([{ rights: [`${right} in all namespaces`] }]);
+  expect(await (await fetch(`${reaper.health}/readyz`)).text()).toContain(right);
+  expect(await metric(reaper, "ebb_reaper_missing_rights")).toBe(1);
+  expect(cluster.told).toEqual([]);
+  cluster.api.denied.delete(right);
+  await ended(reaper, 1);
+  await until("it is ready", async () => (await fetch(`${reaper.health}/readyz`)).ok || undefined, LONG_MS);
+  expect(cluster.events().map(({ reason }) => reason)).toEqual(["NotReaped", "SidecarTold", "SidecarsEnded"]);
+});
+
+test("a right that goes while it runs blames no sidecar either", async () => {
+  await using cluster = startCluster();
+  const right = "patch pods/ephemeralcontainers";
+  const before = cluster.api.answer;
+  cluster.api.answer = (request, url) =>
+    request.method === "PATCH" && cluster.api.denied.has(right) ? refuse(403, "no") : before?.(request, url);
+  await using reaper = await startReaper(cluster);
+  await until("it leads", () => nonEmpty(reaper.said("this replica leads")), LONG_MS);
+  cluster.api.denied.add(right);
+  cluster.put(stuckPod("stuck"));
+  await until("it says so", () => nonEmpty(reaper.said("this reaper's account lacks rights")), LONG_MS);
+  cluster.api.denied.delete(right);
+  await ended(reaper, 1);
+  expect(cluster.events().map(({ reason }) => reason)).not.toContain("SidecarRefusesToEnd");
+});

@@ -1,0 +1,11 @@
+import { expect } from "bun:test";
+import type { Snapshot } from "../../../src/core/status/snapshot.ts";
+import { ebb, type StartOptions } from "../../harness.ts";
+
+export const none = ["--sidecar", "none"];
+
+export async function statusOf(flags: readonly string[], options: StartOptions = {}): Promise<Snapshot> {
+  const { code, stdout, stderr } = await ebb(["status", "--json", ...flags], options);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout) as Snapshot;
+}

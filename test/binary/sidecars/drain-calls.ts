@@ -1,0 +1,1 @@
+export const quick = ["--drain", "20s", "--min-drain", "100ms"];

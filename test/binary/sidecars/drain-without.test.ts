@@ -1,0 +1,82 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type Ended, ebb, ebbPath, lineOf, startEbb, until } from "../../harness.ts";
+import { idle } from "../../stand-in/envoy-answers.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
+import type { Port } from "../../stand-in/sidecars.ts";
+import { quick } from "./drain-calls.ts";
+import { canHaveNetwork, ebbBeside } from "./own-network.ts";
+
+setDefaultTimeout(20_000);
+
+describe("where there is no Envoy, ebb drain keeps accepting for the minimum", () => {
+  test.concurrent("without a sidecar", async () => {
+    const start = performance.now();
+    const ended = await ebb(["drain", "--sidecar", "none", "--drain", "20s", "--min-drain", "300ms"]);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(290);
+    expect(ended.log.at(-1)).toMatchObject({ msg: expect.stringContaining("no Envoy is drained"), forMs: 300 });
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("and no longer than the bound", async () => {
+    const ended = await ebb(["drain", "--sidecar", "none", "--drain", "2s", "--min-drain", "60s"]);
+    const forMs = ended.log.at(-1)?.forMs as number; // what finding out has taken counts too
+    expect(forMs).toBeLessThanOrEqual(2000);
+    expect(forMs).toBeGreaterThan(200);
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("beside Linkerd, which it then quits", async () => {
+    await using linkerd = await fakeSidecar();
+    const named = ["--sidecar", "linkerd", "--admin", linkerd.url];
+    await using started = startEbb(["drain", ...named, "--drain", "20s", "--min-drain", "300ms", "--quit"]);
+    await until("it waits", () => started.stderr().includes("no Envoy is drained"));
+    expect(linkerd.requests).toEqual([]);
+    const ended = await started.ended;
+    expect(linkerd.requests).toEqual(["POST /shutdown"]);
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("but not when a stop signal comes", async () => {
+    await using started = startEbb(["drain", "--sidecar", "none", "--drain", "60s", "--min-drain", "60s"]);
+    await until("it waits", () => started.stderr().includes("no Envoy is drained"));
+    started.kill("SIGTERM");
+    expect((await started.ended).code).toBe(143);
+  });
+});
+
+describe.skipIf(!canHaveNetwork)("in a network of its own (which needs root)", () => {
+  /** Runs `ebb drain` once the sidecars listen. */
+  function drainBeside(sidecars: readonly Port[], flags: readonly string[]): Promise<Ended> {
+    const targets = sidecars.map(({ port }) => `tcp://127.0.0.1:${port}`);
+    const wait = ["wait", "--sidecar", "none", "--quiet", ...targets, "--"];
+    return ebbBeside(sidecars, [...wait, ebbPath, "drain", "--min-drain", "100ms", ...flags]);
+  }
+
+  test.concurrent("several are drained at the same time, one that hangs does not hold the other up", async () => {
+    const sidecars = [
+      { port: 9901, stats: idle },
+      { port: 15000, hangs: true },
+    ] as const;
+    const ended = await drainBeside(sidecars, ["--sidecar", "envoy,istio", "--drain", "3s"]);
+    const outcomes = ended.log.filter(({ msg }) => msg === "ebb: drain");
+    expect(outcomes).toMatchObject([
+      { level: "info", sidecar: "envoy", outcome: "drained" },
+      { level: "warn", sidecar: "istio", outcome: "out of time, and what was left could not be counted" },
+    ]);
+    expect(ended.stderr).toContain("sidecar 15000 POST /healthcheck/fail\n");
+    expect(ended.code).toBe(69);
+  });
+
+  test.concurrent("auto finds what to drain", async () => {
+    const ended = await drainBeside([{ port: 9901, stats: idle }], ["--drain", "20s"]);
+    expect(lineOf(ended, "drain")).toMatchObject({ sidecar: "envoy", outcome: "drained" });
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("auto that finds nothing keeps accepting for the minimum", async () => {
+    const ended = await ebbBeside([], ["drain", ...quick]);
+    expect(ended.log.map(({ msg }) => msg)).toContain("ebb: no sidecar found");
+    expect(ended.stderr).toContain("no Envoy is drained");
+    expect(ended.code).toBe(0);
+  });
+});

@@ -1,0 +1,7 @@
+import { childPath } from "../../compiled.ts";
+
+export const quitPath = "/quitquitquit";
+
+export const request = [`POST ${quitPath}`];
+
+export const app = ["--", childPath(), "exit", "7"];

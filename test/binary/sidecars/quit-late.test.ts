@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { childPath } from "../../compiled.ts";
+import { ebb, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { processState } from "../../processes.ts";
+import { startRawServer } from "../../stand-in/raw-server.ts";
+import { type FakeSidecarOptions, fakeSidecar } from "../../stand-in/sidecar.ts";
+import { never } from "../../time.ts";
+import { app, quitPath, request } from "./quit-calls.ts";
+
+test("the answer to a HEAD has no body, whatever its length says (RFC 9110, 9.3.2)", async () => {
+  await using server = await startRawServer((socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n"));
+  const call = ["quit", "--sidecar", "none", "--quit", `HEAD http://127.0.0.1:${server.port}/`, "--quit-timeout", "1s"];
+  expect((await ebb(call)).code).toBe(0);
+});
+
+test("a quit for a sidecar that is late is repeated until it listens", async () => {
+  await using server = await startRawServer((socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+  await server.close();
+  const flags = ["--no-wait", "--sidecar", "none", "--quit", `http://127.0.0.1:${server.port}/quit`];
+  await using started = startEbb(["run", ...flags, ...app]);
+  await until("the command has started", () => started.stderr().includes("ebb: started"));
+  await never("it gives up", () => [undefined, "Z"].includes(processState(started.pid)), 100);
+  await server.open();
+  const { code, log } = await started.ended;
+  expect(code).toBe(7);
+  expect(log.find(({ msg }) => msg === "ebb: quit")).toMatchObject({ outcome: "answered", status: 200 });
+});
+
+test("nothing is asked while the command runs, though ebb prepares the quit meanwhile", async () => {
+  await using sidecar = await fakeSidecar();
+  const command = [childPath(), "clock", "0", "50000"];
+  await using started = startEbb(["run", "--sidecar", "envoy", "--admin", sidecar.url, "--", ...command]);
+  await until("the command runs", () => /^started /m.test(started.stdout()));
+  const probes = sidecar.probes();
+  const ended = await started.ended;
+  expect({ code: ended.code, probes: sidecar.probes(), requests: sidecar.requests }).toEqual({
+    code: 0,
+    probes,
+    requests: request,
+  });
+  expect(ended.log.filter(({ msg }) => msg === "ebb: quit")).toHaveLength(1);
+});
+
+test("a sidecar that died while the command ran is gone already", async () => {
+  await using sidecar = await fakeSidecar();
+  const flags = ["--sidecar", "envoy", "--admin", sidecar.url];
+  await using started = startEbb(["run", ...flags, "--", childPath(), "record"]);
+  await until("the child is ready", () => started.stdout().includes("ready\n"));
+  await sidecar[Symbol.asyncDispose]();
+  started.kill("SIGTERM");
+  const { code, log } = await started.ended;
+  expect(code).toBe(0);
+  expect(log.find(({ msg }) => msg === "ebb: quit")?.outcome).toBe("gone already");
+});
+
+test("ebb quit: a native sidecar is never quit, and that is no failure", async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "annotations");
+  await Bun.write(path, 'sidecar.istio.io/status="{\\"initContainers\\":[\\"istio-proxy\\"]}"\n');
+  await using sidecar = await fakeSidecar();
+  const flags = ["--pod-annotations", path, "--quit", `${sidecar.url}${quitPath}`];
+  for (const name of ["auto", "istio"]) {
+    const { code, log } = await ebb(["quit", ...flags, "--sidecar", name]);
+    expect({ code, requests: sidecar.requests }).toEqual({ code: 0, requests: [] });
+    expect(log[log.length - 1]?.msg).toContain("native");
+  }
+});
+
+describe("a quit with +", () => {
+  const order: string[] = [];
+  const noting = (name: string): FakeSidecarOptions => ({
+    onQuit(_, response) {
+      order.push(name);
+      response.end();
+    },
+  });
+
+  test("is asked before the sidecars, and answered", async () => {
+    await using companion = await fakeSidecar(noting("companion"));
+    await using sidecar = await fakeSidecar(noting("sidecar"));
+    const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "20s"];
+    const { log } = await ebb(["quit", ...flags, "--quit", `+${companion.url}/bye`]);
+    expect(order).toEqual(["companion", "sidecar"]);
+    expect(log.at(-2)).toMatchObject({ sidecar: "custom", outcome: "answered" });
+  });
+
+  test("that hangs has its whole time, and then the sidecars have theirs", async () => {
+    await using companion = await fakeSidecar({ onQuit: () => undefined });
+    await using sidecar = await fakeSidecar();
+    const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "1s"];
+    const start = Date.now();
+    const { log } = await ebb(["quit", ...flags, "--quit", `+${companion.url}/bye`]);
+    expect(log.at(-2)).toMatchObject({ sidecar: "custom", outcome: "no answer in time" });
+    expect(log.at(-1)).toMatchObject({ sidecar: "envoy", outcome: "gone" });
+    expect(Date.parse(String(log.at(-2)?.time)) - start).toBeGreaterThan(990); // its time counts from ebb's start
+  });
+});

@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import {
+  type Action,
+  begin,
+  type Deadline,
+  type DrainPolicy,
+  type Event,
+  type Outcome,
+  type State,
+  type Step,
+  step,
+} from "../../../src/core/envoy/drain.ts";
+import { actionsOf } from "../run/machine.ts";
+
+export const usual: DrainPolicy = { boundMs: 60_000, minMs: 5000, idle: 0, failsHealth: true, wasUp: false };
+
+/** A title, the events of a drain, and what is done at the begin and in answer to each event. */
+export type Drain = readonly [
+  title: string,
+  events: readonly Event[],
+  actions: readonly string[],
+  policy?: Partial<DrainPolicy>,
+];
+
+export function testDrains(drains: readonly Drain[]): void {
+  const rows = drains.map(([title, events, actions, policy = {}]) => [title, events, actions, policy] as const);
+  test.each(rows)("%s", (_, events, actions, policy) => {
+    expect(live(events, { ...usual, ...policy })).toEqual([...actions]);
+  });
+}
+
+export function live(events: readonly Event[], policy: DrainPolicy): readonly string[] {
+  const machine = {
+    begin: () => begin(policy),
+    step: (state: State, event: Event) => step(state, event, policy),
+  };
+  return actionsOf(machine, events).map(tell);
+}
+
+/** `arm poll 1000`, `ask count`, `end drained`. */
+export function tell(actions: readonly Action[]): string {
+  return actions
+    .map((action) => (action.kind === "end" ? `end ${tellOutcome(action.outcome)}` : words(action)))
+    .join(", ");
+}
+
+export function words({ kind, ...rest }: Exclude<Action, { kind: "end" }>): string {
+  return [kind, ...Object.values(rest)].join(" ");
+}
+
+export function tellOutcome(outcome: Outcome): string {
+  if (outcome.kind !== "out of time") return outcome.kind;
+  return `out of time ${outcome.left.requests} ${outcome.left.connections}`;
+}
+
+export const done = (step: "fail-health" | "drain-listeners"): Event => ({ kind: "done", step });
+
+export const failed = (step: Step): Event => ({ kind: "failed", step, isRefused: false });
+
+export const refused = (step: Step): Event => ({ kind: "failed", step, isRefused: true });
+
+export const at = (of: Deadline): Event => ({ kind: "deadline", of });
+
+export const counted = (requests: number, connections = 0): Event => ({
+  kind: "counted",
+  inFlight: { requests, connections, hasRequests: true, countedBy: "listeners" },
+});
+
+export const cut: Event = { kind: "cut" };
+
+export const deadlines = "arm bound 60000, arm last look 59750, arm minimum 5000";
+
+export const begun = `${deadlines}, ask fail-health`;
+
+export const poll = "arm poll 1000";
+
+/** Until the first count. */
+export const toCount = [done("fail-health"), at("minimum"), done("drain-listeners")];
+
+export const toldToCount = [begun, "", "ask drain-listeners", "ask count"];

@@ -1,0 +1,142 @@
+import { expect, test } from "bun:test";
+import { injectPod } from "../../../../src/core/inject/patch.ts";
+import { app, changed, type Given, type Loose, podOf, policy, refusal, warnings } from "../injection.ts";
+import { image, named } from "./chosen.ts";
+
+test.each([
+  ["/ebb", "run", "--", "/app"],
+  ["/shared/ebb", "/app"],
+  ["ebb", "scuttle", "/app"],
+])("a container that starts an ebb of its own (%s %s) gets what the pod tells, and keeps its command", (...command) => {
+  const { spec } = changed({ containers: [app({ command })], annotations: { "ebb.dev/drain": "10s" } });
+  expect(spec.containers[0].command).toEqual(command);
+  expect(spec.containers[0].env).toContainEqual({ name: "EBB_DRAIN", value: "10s" });
+  expect(spec.containers[0].lifecycle).toBeUndefined();
+  expect(spec.containers[0].volumeMounts.map(({ name }: Loose) => name)).toEqual(["ebb-annotations"]);
+  expect(spec.initContainers).toBeUndefined();
+});
+
+test("a container that starts ebb for something else is left as it is, and said so", () => {
+  const given = { containers: [app({ command: ["/ebb", "sleep", "1h"] })] };
+  expect(warnings(given)).toEqual([["spec.containers[0].command", "it starts /ebb sleep, which is left as it is"]]);
+  expect(injectPod(podOf(given), policy)).toMatchObject({
+    kind: "unchanged",
+    reason: "there is nothing to change in it",
+  });
+});
+
+const unnamed = (more: object = {}) => ({ name: "app", image, ...more });
+
+const entrypoints = (name: string) => ({ entrypoints: new Map([[name, ["/from-policy"]]]) });
+
+test.each<[string, Given["annotations"], readonly [string] | [], readonly string[]]>([
+  ["the annotation of the container", { "ebb.dev/entrypoint.app": '["/a", "b c"]' }, [], ["/a", "b c"]],
+  ["the annotation of the pod, as words", { "ebb.dev/entrypoint": " /a  b " }, [], ["/a", "b"]],
+  ["the container's before the pod's", { "ebb.dev/entrypoint": "/a", "ebb.dev/entrypoint.app": "/b" }, [], ["/b"]],
+  ["--entrypoint by container", {}, ["app"], ["/from-policy"]],
+  ["--entrypoint by image", {}, [image], ["/from-policy"]],
+  ["--entrypoint by image without its tag", {}, ["registry.example.com:5000/team/app"], ["/from-policy"]],
+  ["the annotation before --entrypoint", { "ebb.dev/entrypoint": "/a" }, ["app"], ["/a"]],
+  ["a tool", { "ebb.dev/entrypoint": "/bin/scuttle /a" }, [], ["scuttle", "/a"]],
+])("what an image starts is told by %s", (_, annotations = {}, [name], expected) => {
+  const containers = [unnamed({ args: ["x"] })];
+  const [container] = changed({ annotations, containers }, name === undefined ? {} : entrypoints(name)).spec.containers;
+  expect(warnings({ annotations, containers }, name === undefined ? {} : entrypoints(name))).toEqual([]);
+  const start = expected[0] === "scuttle" ? ["/ebb.dev/ebb"] : ["/ebb.dev/ebb", "run", "--"];
+  expect([container.command, container.args]).toEqual([[...start, ...expected], ["x"]]);
+});
+
+test.each([
+  ["no command", unnamed(), "its whole command line (ENTRYPOINT and CMD)"],
+  ["an empty command", unnamed({ command: [] }), "its whole command line (ENTRYPOINT and CMD"],
+  ["args alone", unnamed({ args: ["x"] }), "its ENTRYPOINT as annotation ebb.dev/entrypoint.app, as command here"],
+])("a container with %s is refused, with what to give and how", (_, container, words) => {
+  const [[field, message] = []] = refusal({ containers: [container] });
+  expect(field).toBe("spec.containers[0].command");
+  expect(message).toContain(image);
+  expect(message).toContain(words);
+});
+
+test.each(['["/app"', "[1]", "[]", "sh -c 'x y'", "", "a\\ b"])(
+  "a command line that cannot be meant is refused: %s",
+  (text) => {
+    const given = { annotations: { "ebb.dev/entrypoint": text }, containers: [unnamed()] };
+    expect(refusal(given)[0]).toEqual([
+      "metadata.annotations[ebb.dev/entrypoint]",
+      `expected a command line: ["/app", "--port", "80"], or /app --port 80 where no word has blanks or quotes, got ${JSON.stringify(text)}`,
+    ]);
+  },
+);
+
+test("a command line for the pod is that of the one container without a command", () => {
+  const { spec } = changed({ containers: [app(), { name: "b" }], annotations: { "ebb.dev/entrypoint": "/b" } });
+  expect(spec.containers.map(({ command }: Loose) => command[3])).toEqual(["/app", "/b"]);
+});
+
+test("one command line is not taken for several containers", () => {
+  const annotations = { "ebb.dev/entrypoint": "/a" };
+  expect(refusal({ annotations, containers: [unnamed(), { name: "b" }] })).toEqual([
+    [
+      "metadata.annotations[ebb.dev/entrypoint]",
+      "several containers have no command: write ebb.dev/entrypoint.NAME for each of app, b",
+    ],
+  ]);
+});
+
+test.each(["ebb.dev/entrypoint", "ebb.dev/entrypoint.app"])(
+  "%s of a container with a command is said to mean nothing",
+  (name) => {
+    const given = { annotations: { [name]: "/a" } };
+    expect(changed(given).spec.containers[0].command).toEqual(["/ebb.dev/ebb", "run", "--", "/app", "serve"]);
+    const message = "this says nothing: the container's own command comes first";
+    expect(warnings(given)).toEqual([[`metadata.annotations[${name}]`, message]]);
+  },
+);
+
+// Several containers in a pod that ends
+
+const two = [named("a"), named("b")];
+
+test.each(["Never", "OnFailure"])(
+  "restartPolicy %s: several containers would quit the sidecars under each other",
+  (restartPolicy) => {
+    const [[field, message] = []] = refusal({ containers: two, spec: { restartPolicy } });
+    expect(field).toBe("spec.containers");
+    expect(message).toContain("whichever of a, b ends first would quit the sidecars that the others still need");
+  },
+);
+
+const ends = { containers: two, spec: { restartPolicy: "Never" } };
+
+test.each<[string, Given, number]>([
+  ["one is named", { ...ends, annotations: { "ebb.dev/containers": "b" } }, 0],
+  ["all but one never quit", { ...ends, annotations: { "ebb.dev/quit-on.a": "never" } }, 0],
+  ["none of them does", { ...ends, annotations: { "ebb.dev/quit-on": "never" } }, 0],
+  [
+    "one of them says so itself, as another tool has it",
+    { ...ends, containers: [named("a"), named("b", { env: [{ name: "NEVER_KILL_ISTIO", value: "true" }] })] },
+    0,
+  ],
+  ["several are named, with a warning", { ...ends, annotations: { "ebb.dev/containers": "a,b" } }, 1],
+  [
+    "several are named, and all but one never quit",
+    { ...ends, annotations: { "ebb.dev/containers": "a,b", "ebb.dev/quit-on.b": "never" } },
+    0,
+  ],
+  ["the pod is never over", { containers: two }, 0],
+  [
+    "one of them starts an ebb of its own",
+    { ...ends, containers: [named("a"), named("b", { command: ["/ebb", "/b"] })] },
+    0,
+  ],
+])("that is fine where %s", (_, given, count) => {
+  changed(given);
+  const said = warnings(given);
+  expect(said).toHaveLength(count);
+  for (const [field] of said) expect(field).toBe("spec.containers");
+});
+
+test("a value that ebb run would refuse is no reason to believe that it will not quit", () => {
+  const containers = [named("a"), named("b", { env: [{ name: "EBB_QUIT_ON", value: "sometimes" }] })];
+  expect(refusal({ ...ends, containers })[0]?.[0]).toBe("spec.containers");
+});

@@ -1,0 +1,5 @@
+import { app } from "../injection.ts";
+
+export const named = (name: string, more: object = {}) => app({ name, ...more });
+
+export const image = "registry.example.com:5000/team/app:1.2@sha256:00";

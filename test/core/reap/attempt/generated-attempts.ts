@@ -1,0 +1,147 @@
+import fc from "fast-check";
+import { begin, step } from "../../../../src/core/reap/attempt.ts";
+import type { Action, AttemptPolicy, Event, Observation, State } from "../../../../src/core/reap/attempt-steps.ts";
+import type { Ending, Means } from "../../../../src/core/reap/means.ts";
+import type { Verdict } from "../../../../src/core/reap/verdict.ts";
+
+export const policy: fc.Arbitrary<AttemptPolicy> = fc.record({
+  rounds: fc.integer({ min: 1, max: 3 }),
+  answerMs: fc.constant(30_000),
+  rest: fc.constant({ firstMs: 1000, longestMs: 60_000 }),
+  chance: fc.double({ min: 0, max: 1, noNaN: true }),
+});
+
+/** How the world around one attempt behaves: what each means does, and what else happens at which step. */
+export interface World {
+  readonly policy: AttemptPolicy;
+  /** By sidecar, how many means it has, and the one that it heeds; undefined: none. */
+  readonly sidecars: readonly { readonly means: number; readonly heeds: number | undefined }[];
+  /** What happens to requests, in order; afterwards all goes well. */
+  readonly troubles: readonly ("unavailable" | "hangs" | "late")[];
+  readonly happens: { readonly at: number; readonly what: "stop" | "replaced" | "opts-out" | "ends" } | undefined;
+}
+
+export const world: fc.Arbitrary<World> = fc.record({
+  policy,
+  sidecars: fc.array(
+    fc.record({ means: fc.integer({ min: 1, max: 3 }), heeds: fc.option(fc.nat(2), { nil: undefined }) }),
+    { minLength: 1, maxLength: 3 },
+  ),
+  troubles: fc.array(fc.constantFrom("unavailable", "hangs", "late"), { maxLength: 6 }),
+  happens: fc.option(fc.record({ at: fc.nat(12), what: fc.constantFrom("stop", "replaced", "opts-out", "ends") }), {
+    nil: undefined,
+  }),
+});
+
+export interface Entry {
+  readonly event: Event | undefined;
+  readonly before: State | undefined;
+  readonly after: State;
+  readonly actions: readonly Action[];
+}
+
+export interface Told {
+  readonly trace: readonly Entry[];
+  /** Acts that reached a pod that was not to be reaped then. */
+  readonly wrong: readonly string[];
+}
+
+/** Runs an attempt to its end, and beyond; the trace of it. */
+export function simulate({ policy, sidecars, troubles, happens }: World): Told {
+  const left = new Map(sidecars.map((each, at) => [`s${at}`, each]));
+  const wrong: string[] = [];
+  const trace: Entry[] = [];
+  const queue: Event[] = [];
+  const ahead = [...troubles];
+  let fate: Observation | undefined;
+  const observation = (): Observation => fate ?? observationOf(left);
+  let [state, actions] = begin(policy);
+  let event: Event | undefined;
+  let before: State | undefined;
+  for (let at = 0; at < 500; at += 1) {
+    trace.push({ event, before, after: state, actions });
+    if (happens?.at === at) {
+      if (happens.what === "replaced") fate = { kind: "gone" };
+      if (happens.what === "opts-out") fate = { kind: "leave", rule: "opted-out", reason: "no" };
+      if (happens.what === "ends") left.clear();
+      queue.push(happens.what === "stop" ? { kind: "stop" } : { kind: "changed", observation: observation() });
+    }
+    for (const action of actions) {
+      if (action.kind === "arm" && action.deadline !== "answer") queue.push({ kind: "deadline", of: action.deadline });
+      if (action.kind === "disarm") drop(queue, action.deadline);
+      if (action.kind !== "look" && action.kind !== "act") continue;
+      const trouble = ahead.shift();
+      if (trouble === "hangs") queue.push({ kind: "deadline", of: "answer" });
+      if (trouble === "late") queue.push({ kind: "deadline", of: "answer" }, answer(action));
+      if (trouble === "unavailable") queue.push(failure(action));
+      if (trouble === undefined) queue.push(answer(action));
+    }
+    const next = queue.shift();
+    if (next === undefined) return { trace, wrong };
+    before = state;
+    event = next;
+    [state, actions] = step(state, event, policy);
+  }
+  throw new Error("it does not end");
+
+  function answer(action: Extract<Action, { kind: "look" | "act" }>): Event {
+    const { turn } = action;
+    if (action.kind === "look") return { kind: "looked", turn, observation: observation() };
+    const { container, means } = action.act;
+    const sidecar = left.get(container);
+    if (sidecar === undefined) return { kind: "acted", turn, result: { kind: "refused", why: "not running" } };
+    if (means.kind !== "exec" || means.command[0] !== String(sidecar.heeds)) {
+      const isTaken = sidecar.means % 2 === 0;
+      return { kind: "acted", turn, result: isTaken ? { kind: "taken" } : { kind: "refused", why: "no" } };
+    }
+    left.delete(container);
+    if (fate === undefined) queue.push({ kind: "changed", observation: observation() });
+    return { kind: "acted", turn, result: { kind: "taken" } };
+  }
+}
+
+export function failure(action: Extract<Action, { kind: "look" | "act" }>): Event {
+  const { turn } = action;
+  if (action.kind === "look") return { kind: "look-failed", turn, why: "503" };
+  return { kind: "acted", turn, result: { kind: "unavailable", why: "503" } };
+}
+
+export function drop(queue: Event[], deadline: string): void {
+  const at = queue.findIndex((event) => event.kind === "deadline" && event.of === deadline);
+  if (at >= 0) queue.splice(at, 1);
+}
+
+export function observationOf(left: ReadonlyMap<string, { readonly means: number }>): Verdict {
+  const containers = [...left].map(([container, { means }]): Ending => {
+    const all = Array.from({ length: means }, (_, at): Means => ({ kind: "exec", container, command: [String(at)] }));
+    return { container, sidecar: undefined, means: all, patienceMs: 1000 };
+  });
+  if (containers.length === 0) return { kind: "leave", rule: "sidecars-ended", reason: "ended" };
+  return { kind: "end", rule: "stuck", reason: "stuck", containers };
+}
+
+export function always(holds: (told: Told, world: World) => void): void {
+  fc.assert(
+    fc.property(world, (world) => holds(simulate(world), world)),
+    { numRuns: 1000 },
+  );
+}
+
+export const all = ({ trace }: Told): readonly Action[] => trace.flatMap(({ actions }) => actions);
+
+export const observation: fc.Arbitrary<Observation> = fc.constantFrom<Observation>(
+  { kind: "gone" },
+  { kind: "later", rule: "too-early", reason: "early", at: 5 },
+  ...(["sidecars-ended", "being-ended", "app-running", "sidecar-restarts", "over"] as const).map(
+    (rule): Observation => ({ kind: "leave", rule, reason: rule }),
+  ),
+  observationOf(new Map([["s0", { means: 2 }]])),
+  observationOf(
+    new Map([
+      ["s0", { means: 1 }],
+      ["s1", { means: 1 }],
+    ]),
+  ),
+);
+
+export const turn = fc.nat(12);

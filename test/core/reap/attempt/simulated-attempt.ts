@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import { begin, step } from "../../../../src/core/reap/attempt.ts";
+import type {
+  Action,
+  AttemptPolicy,
+  Event,
+  Observation,
+  Result,
+  State,
+} from "../../../../src/core/reap/attempt-steps.ts";
+import type { Ending, Means } from "../../../../src/core/reap/means.ts";
+import type { Rule } from "../../../../src/core/reap/pod-rules.ts";
+import { actionsOf } from "../../run/machine.ts";
+
+export const usual: AttemptPolicy = {
+  rounds: 2,
+  answerMs: 30_000,
+  rest: { firstMs: 1000, longestMs: 60_000 },
+  chance: 1,
+};
+
+export const exec = (container: string): Means => ({ kind: "exec", container, command: ["/stop"] });
+
+export const forward = (container: string): Means => ({
+  kind: "port-forward",
+  container,
+  requests: [{ port: 1, method: "POST", path: "/quit", headers: [] }],
+});
+
+export const ending = (container: string, means: readonly Means[] = [exec(container), forward(container)]): Ending => ({
+  container,
+  sidecar: "istio",
+  means,
+  patienceMs: 7000,
+});
+
+export const stuck = (...containers: readonly Ending[]): Observation => ({
+  kind: "end",
+  rule: "stuck",
+  reason: "stuck",
+  containers,
+});
+
+export const left = (rule: Rule, reason: string = rule): Observation => ({ kind: "leave", rule, reason });
+
+export const proxy = stuck(ending("proxy"));
+
+export const ended = left("sidecars-ended");
+
+export const looked = (turn: number, observation: Observation): Event => ({ kind: "looked", turn, observation });
+
+export const acted = (turn: number, result: Result): Event => ({ kind: "acted", turn, result });
+
+export const changed = (observation: Observation): Event => ({ kind: "changed", observation });
+
+export const taken: Result = { kind: "taken" };
+
+export const refused: Result = { kind: "refused", why: "404" };
+
+export const over = (of: "answer" | "patience" | "rest"): Event => ({ kind: "deadline", of });
+
+export const stop: Event = { kind: "stop" };
+
+/** `look 1`, `act 2 exec in proxy`, `arm rest 1000`, `end gave-up: ...`. */
+export function tell(action: Action): string {
+  switch (action.kind) {
+    case "look":
+      return `look ${action.turn}`;
+    case "act":
+      return `act ${action.turn} ${action.act.means.kind} in ${action.act.container}`;
+    case "abort":
+      return "abort";
+    case "arm":
+      return `arm ${action.deadline} ${action.ms}`;
+    case "disarm":
+      return `disarm ${action.deadline}`;
+    case "end": {
+      const { kind, ...rest } = action.outcome;
+      return `end ${kind}${"reason" in rest ? `: ${rest.reason}` : ""}`;
+    }
+  }
+}
+
+export function live(events: readonly Event[], policy: AttemptPolicy = usual): readonly string[] {
+  const machine = { begin: () => begin(policy), step: (state: State, event: Event) => step(state, event, policy) };
+  return actionsOf(machine, events).map((actions) => actions.map(tell).join(", "));
+}
+
+export const look = (turn: number) => `look ${turn}, arm answer 30000`;
+
+export const act = (turn: number, kind: string, container = "proxy") =>
+  `act ${turn} ${kind} in ${container}, arm answer 30000`;
+
+/** A title, the events, and what is done at the begin and in answer to each. */
+export type Life = readonly [
+  title: string,
+  events: readonly Event[],
+  actions: readonly string[],
+  policy?: Partial<AttemptPolicy>,
+];
+
+export function testLives(lives: readonly Life[]): void {
+  test.each(lives.map(([title, events, actions, policy = {}]) => [title, events, actions, policy] as const))(
+    "%s",
+    (_, events, actions, policy) => expect(live(events, { ...usual, ...policy })).toEqual([...actions]),
+  );
+}

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "bun:test";
+import { describeMeans, type Ending, type MeansKind, meansKinds } from "../../../src/core/reap/means.ts";
+import { ending } from "./stuck-means.ts";
+import { ended, type Json, type PodInWords, running } from "./stuck-pods.ts";
+
+test.each<[string, string, Partial<PodInWords>, readonly MeansKind[], string]>([
+  [
+    "that takes quits at another host alone",
+    "csql-a",
+    {
+      containers: {
+        app: { state: ended(0), spec: { env: [{ name: "CSQL_PROXY_QUIT_URLS", value: "http://example.com/quit" }] } },
+      },
+    },
+    meansKinds,
+    "none of the allowed means",
+  ],
+  ["of which nothing is known", "fluent-bit", {}, meansKinds, "ebb does not know how fluent-bit is ended"],
+  [
+    "with ebb in it, of which nothing is known",
+    "fluent-bit",
+    {
+      containers: {
+        "fluent-bit": { state: running, spec: { volumeMounts: [{ name: "ebb", mountPath: "/ebb.dev" }] } },
+      },
+    },
+    meansKinds,
+    "ebb does not know how fluent-bit is ended",
+  ],
+  [
+    "that what is allowed does not end",
+    "linkerd-proxy",
+    {},
+    ["exec"],
+    "none of the allowed means (exec) ends linkerd-proxy",
+  ],
+  [
+    "on the node's network",
+    "istio-proxy",
+    { spec: { hostNetwork: true } },
+    meansKinds,
+    "on the node's network, where ports may be other pods': say how with the annotation ebb.dev/reap-exec.istio-proxy",
+  ],
+  [
+    "with a command that is none",
+    "istio-proxy",
+    { annotations: { "ebb.dev/reap-exec.istio-proxy": '["/stop' } },
+    meansKinds,
+    'ebb.dev/reap-exec.istio-proxy: expected a command line such as ["/bin/app", "--stop"], got',
+  ],
+  [
+    "with a request to elsewhere",
+    "istio-proxy",
+    { annotations: { "ebb.dev/reap-quit.istio-proxy": "http://example.com/quit" } },
+    meansKinds,
+    "ebb.dev/reap-quit.istio-proxy: expected a URL on the pod's loopback",
+  ],
+  [
+    "with a request over TLS",
+    "istio-proxy",
+    { annotations: { "ebb.dev/reap-quit.istio-proxy": "https://localhost/quit" } },
+    meansKinds,
+    "expected a URL on the pod's loopback",
+  ],
+  [
+    "with no time at all",
+    "istio-proxy",
+    { annotations: { "ebb.dev/reap-patience.istio-proxy": "0s" } },
+    meansKinds,
+    "ebb.dev/reap-patience.istio-proxy: expected a duration above 0, such as 5s, got",
+  ],
+])("a sidecar %s is not ended, and the reason says what to do", (_, name, more, allowed, reason) => {
+  expect(ending(name, more, allowed)).toEqual(expect.stringContaining(reason));
+});
+
+describe("a token", () => {
+  const secret = { name: "DAPR_API_TOKEN", valueFrom: { secretKeyRef: { name: "dapr", key: "token" } } };
+  const withToken = (token: Json): Partial<PodInWords> => ({
+    containers: { daprd: { state: running, spec: { env: [{ name: "OTHER", value: "x" }, token] } } },
+  });
+  const meansOf = (got: Ending | string) => (typeof got === "string" ? [] : got.means);
+
+  test("is handed to an ephemeral container as the pod has it: the reaper reads no Secret", () => {
+    const means = meansOf(ending("daprd", withToken(secret)));
+    expect(means.find(({ kind }) => kind === "ephemeral")).toMatchObject({ env: [secret] });
+  });
+
+  test("goes with the request, and is not described", () => {
+    const means = meansOf(ending("daprd", withToken({ name: "DAPR_API_TOKEN", value: "s3cret" })));
+    expect(means[0]).toMatchObject({ requests: [{ headers: [["dapr-api-token", "s3cret"]] }] });
+    expect(means.map(describeMeans).join()).not.toContain("s3cret");
+  });
+});
+
+test.each<[string, Json, number]>([
+  ["istio-proxy", {}, 30_000],
+  ["linkerd-proxy", {}, 150_000],
+  ["consul-dataplane", {}, 60_000],
+  [
+    "consul-dataplane",
+    { "consul.hashicorp.com/sidecar-proxy-lifecycle-shutdown-grace-period-seconds": "100" },
+    130_000,
+  ],
+  ["daprd", { "dapr.io/graceful-shutdown-seconds": "soon" }, 65_000],
+  ["linkerd-proxy", { "ebb.dev/reap-patience.linkerd-proxy": "5m" }, 300_000],
+  ["linkerd-proxy", { "ebb.dev/reap-patience.other": "5m" }, 150_000],
+])("%s with %j has so long to go", (name, annotations, patienceMs) => {
+  expect(ending(name, { annotations })).toMatchObject({ patienceMs });
+});

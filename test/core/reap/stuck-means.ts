@@ -1,0 +1,18 @@
+import { type Ending, endingOf, type MeansKind, meansKinds } from "../../../src/core/reap/means.ts";
+import { viewOf } from "../../../src/core/reap/pod-view.ts";
+import { sidecarIn } from "../../../src/core/sidecars/containers.ts";
+import { ended, type PodInWords, podOf, running } from "./stuck-pods.ts";
+
+/** How the container of this name is ended, in a pod with it and more. */
+export function ending(
+  name: string,
+  more: Partial<PodInWords> = {},
+  allowed: readonly MeansKind[] = meansKinds,
+  allowsReapExec = true,
+): Ending | string {
+  const pod = viewOf(podOf({ ...more, containers: { app: ended(0), [name]: running, ...more.containers } }));
+  const container = pod.containers.find((each) => each.name === name);
+  return container === undefined
+    ? "no such container"
+    : endingOf(container, sidecarIn(name, container.image), { pod, allowed, image: "ebb:1", allowsReapExec });
+}

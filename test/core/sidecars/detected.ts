@@ -1,0 +1,39 @@
+import { parseHttpTarget } from "../../../src/core/base/address.ts";
+import { detect, type PortFinding, suggestedBy } from "../../../src/core/sidecars/detect.ts";
+
+export type Table = Readonly<Record<string, string>>;
+
+export interface Pod {
+  readonly env?: Table;
+  readonly admin?: string;
+  readonly annotations?: Table;
+  readonly listening?: readonly number[];
+}
+
+/** All that these ports suggest, as if it had proved to be there. */
+export function heardAt(ports: readonly number[]): readonly PortFinding[] {
+  return suggestedBy(new Set(ports)).map(({ name, port }) => ({ name, by: `port ${port}` }));
+}
+
+/** The names that were found, a native one marked, and what told. */
+export function found({
+  env = {},
+  admin,
+  annotations = {},
+  listening = [],
+}: Pod): readonly [names: string, by: string] {
+  const { found, by } = detect({
+    env,
+    admin: admin === undefined ? undefined : parseHttpTarget(admin),
+    annotations: new Map(Object.entries(annotations)),
+    heard: heardAt(listening),
+  });
+  const names = found.map(({ name, isNative }) => (isNative ? `${name} (native)` : name)).join(", ");
+  return [names, by ?? "nothing"];
+}
+
+export const istioStatus = '{"initContainers":["istio-init"],"containers":["istio-proxy"]}';
+
+export const istioNative = '{"initContainers":["istio-init","istio-proxy"],"containers":null}';
+
+export const linkerdVersion = { "linkerd.io/proxy-version": "stable-2.14.0" };

@@ -1,0 +1,136 @@
+import { describe, expect, test } from "bun:test";
+import { onSocket } from "../../../src/core/sidecars/plan.ts";
+import { describeQuit } from "../../../src/core/sidecars/quit.ts";
+import type { SidecarName } from "../../../src/core/sidecars/registry.ts";
+import type { Sidecar } from "../../../src/core/sidecars/sidecar.ts";
+import { type Given, inWords, type Pod, plan } from "./planned.ts";
+
+describe("what the user gives is meant for the mesh's proxy, where there is one", () => {
+  const dapr = ["dapr", "http://localhost:3500/v1.0/healthz/outbound", "POST http://localhost:3500/v1.0/shutdown"];
+  const istioReady = "http://localhost:15021/healthz/ready";
+  const istioQuit = "POST http://localhost:15020/quitquitquit";
+  const env = { CSQL_PROXY_QUIT_URLS: "http://localhost:9091/q" };
+  const cloudSql = ["cloud-sql-proxy", "tcp://localhost:9091", "POST http://localhost:9091/q"];
+
+  test.each<[string, readonly SidecarName[], Pod, Given, readonly (readonly string[])[]]>([
+    ["a quit", ["istio", "dapr"], {}, { quit: ["http://x/q"] }, [["istio", istioReady, "POST http://x/q"], dapr]],
+    [
+      "an admin interface",
+      ["envoy", "dapr"],
+      {},
+      { admin: "http://h:1" },
+      [["envoy", "http://h:1/ready", "POST http://h:1/quitquitquit"], dapr],
+    ],
+    [
+      "a process",
+      ["istio", "dapr"],
+      {},
+      { signalProcess: ["pilot-agent"] },
+      [["istio", istioReady, "signal pilot-agent"], dapr],
+    ],
+    [
+      "a process and a quit",
+      ["istio"],
+      {},
+      { signalProcess: ["pilot-agent"], quit: ["http://x/q"] },
+      [["istio", istioReady, "POST http://x/q", "signal pilot-agent"]],
+    ],
+    [
+      "a process where nothing was found",
+      [],
+      {},
+      { signalProcess: ["a", "/b"] },
+      [["custom", "signal a", "signal /b"]],
+    ],
+    [
+      "a quit where there is no proxy",
+      ["dapr"],
+      {},
+      { quit: ["http://x/q"] },
+      [[...dapr.slice(0, 2), "POST http://x/q"]],
+    ],
+    [
+      "a process beside two proxies, whose own quits it replaces",
+      ["istio", "linkerd"],
+      {},
+      { signalProcess: ["x"] },
+      [
+        ["istio", istioReady],
+        ["linkerd", "http://localhost:4191/ready"],
+        ["custom", "signal x"],
+      ],
+    ],
+    [
+      "a process as last resort, beside the sidecar's own quit",
+      ["istio", "dapr"],
+      {},
+      { signalProcess: ["+pilot-agent"] },
+      [["istio", istioReady, istioQuit, "at last signal pilot-agent"], dapr],
+    ],
+    [
+      "a process as last resort, where nothing was found",
+      [],
+      {},
+      { signalProcess: ["+x"] },
+      [["custom", "at last signal x"]],
+    ],
+    [
+      "a readiness path",
+      ["istio"],
+      {},
+      { readyPath: "/server_info" },
+      [["istio", "http://localhost:15000/server_info", istioQuit]],
+    ],
+    [
+      "a readiness path and an admin interface",
+      ["istio", "dapr"],
+      {},
+      { readyPath: "/server_info", admin: "http://h:1" },
+      [["istio", "http://h:1/server_info", istioQuit], dapr],
+    ],
+    ["one more quit, asked once", ["cloud-sql-proxy"], { env }, { quit: ["+http://localhost:9091/q"] }, [cloudSql]],
+    [
+      "one more quit, that is nobody's own",
+      ["cloud-sql-proxy"],
+      { env },
+      { quit: ["+http://x/q"] },
+      [cloudSql, ["custom", "POST http://x/q"]],
+    ],
+  ])("%s", (_, names, pod, given, expected) => {
+    expect(plan(names, pod, given).map(inWords)).toEqual(expected as string[][]);
+  });
+
+  test("a native one is neither told to quit nor signalled", () => {
+    const annotations = { "dapr.io/enable-native-sidecar": "true" };
+    const given = { quit: ["http://x/q"], signalProcess: ["daprd", "+daprd"] };
+    expect(plan(["dapr"], { annotations }, given).map(inWords)).toEqual([dapr.slice(0, 2)]);
+  });
+});
+
+describe("Kuma's admin interface is on its socket, once that is there", () => {
+  const socket = "/tmp/kuma-dp-1/kuma-envoy-admin.sock";
+  const moved = (given: Given) => {
+    const [kuma] = plan(["kuma"], {}, given);
+    return kuma?.socket === undefined ? undefined : onSocket(kuma, socket);
+  };
+
+  test("for the drain and the quit; readiness keeps its port", () => {
+    const kuma = moved({}) as Sidecar;
+    expect(kuma.envoy?.admin.address).toEqual({ kind: "unix", path: socket });
+    expect(inWords(kuma)).toEqual([
+      "kuma",
+      "http://localhost:9902/ready or http://localhost:9901/ready",
+      `POST unix:${socket} /quitquitquit`,
+    ]);
+  });
+
+  test("but a quit that the user gives stays", () => {
+    const kuma = moved({ quit: ["http://localhost:9901/quitquitquit"] }) as Sidecar;
+    expect(kuma.quits.map(describeQuit)).toEqual(["POST http://localhost:9901/quitquitquit"]);
+    expect(kuma.envoy?.admin.address).toEqual({ kind: "unix", path: socket });
+  });
+
+  test("but --admin says where it is", () => {
+    expect(moved({ admin: "http://localhost:9901" })).toBeUndefined();
+  });
+});

@@ -1,0 +1,45 @@
+import { describeTarget, parseHttpTarget } from "../../../src/core/base/address.ts";
+import { type Executable, parseExecutable } from "../../../src/core/run/process.ts";
+import type { SidecarUrls } from "../../../src/core/sidecars/own-probes.ts";
+import { foundIn, planSidecars } from "../../../src/core/sidecars/plan.ts";
+import { describeProbe } from "../../../src/core/sidecars/probe.ts";
+import { describeQuit, parseQuit } from "../../../src/core/sidecars/quit.ts";
+import type { SidecarName } from "../../../src/core/sidecars/registry.ts";
+import type { QuitRequest, Sidecar } from "../../../src/core/sidecars/sidecar.ts";
+
+export type Table = Readonly<Record<string, string>>;
+
+export interface Pod {
+  readonly env?: Table;
+  readonly annotations?: Table;
+}
+
+export interface Given {
+  readonly admin?: string;
+  readonly quit?: readonly string[];
+  readonly signalProcess?: readonly string[];
+  readonly readyPath?: string;
+}
+
+export function plan(names: readonly SidecarName[], { env = {}, annotations = {} }: Pod = {}, given: Given = {}) {
+  const urls: SidecarUrls = {
+    admin: given.admin === undefined ? undefined : parseHttpTarget(given.admin),
+    ready: [],
+    quit: (given.quit ?? []).map((text) => parseQuit(text) as QuitRequest),
+    signalProcess: (given.signalProcess ?? []).map((text) => parseExecutable(text) as Executable),
+    readyPath: given.readyPath,
+  };
+  return planSidecars(foundIn({ env, annotations: new Map(Object.entries(annotations)) }, names), urls);
+}
+
+/** Name, what is asked, what is told to quit, what is signalled. */
+export function inWords({ name, ready, quits, processes, lastResort = [] }: Sidecar): readonly string[] {
+  const signals = [...processes.map((file) => `signal ${file}`), ...lastResort.map((file) => `at last signal ${file}`)];
+  return [name, ...ready.map(describeProbe), ...quits.map(quitInWords), ...signals];
+}
+
+export function quitInWords(quit: QuitRequest): string {
+  return quit.otherwise === undefined
+    ? describeQuit(quit)
+    : `${describeQuit(quit)}, else ${describeTarget(quit.otherwise.target)}`;
+}

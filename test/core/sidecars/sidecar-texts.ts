@@ -1,0 +1,4 @@
+export function must<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("not readable");
+  return value;
+}

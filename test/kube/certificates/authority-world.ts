@@ -1,0 +1,91 @@
+import { expect, setSystemTime } from "bun:test";
+import { ApiError } from "../../../src/kube/api/api-error.ts";
+import { lookAround } from "../../../src/kube/certificates/authority.ts";
+import type { AuthorityState } from "../../../src/kube/certificates/authority-state.ts";
+import { CONFIGURATIONS, type WebhookConfiguration } from "../../../src/kube/certificates/ca-bundle.ts";
+import { readSecret, type Secret } from "../../../src/kube/certificates/held.ts";
+import type { OwnCertificates } from "../../../src/kube/certificates/own-certificates.ts";
+import { createFakeApi, type FakeApi } from "../fake-api.ts";
+
+// The leader's rounds against an API server in memory, with a clock that the test turns.
+
+export const SECRET = "/api/v1/namespaces/ebb/secrets/certs";
+
+export const CONFIGURATION = `${CONFIGURATIONS}/ebb`;
+
+export const MINUTE = 60_000;
+
+export const HOUR = 60 * MINUTE;
+
+export const START = Date.parse("2030-01-01T00:00:00Z");
+
+export interface World {
+  readonly api: FakeApi;
+  readonly own: OwnCertificates;
+  readonly log: Parameters<typeof lookAround>[1]["log"];
+  readonly lines: string[];
+  leader: AuthorityState;
+  /** The bundles that the API server has had, since when. */
+  readonly bundles: { readonly atMs: number; readonly bundle: string }[];
+}
+
+export function createWorld(settings: Partial<OwnCertificates> = {}): World {
+  setSystemTime(START);
+  const api = createFakeApi();
+  const own: OwnCertificates = {
+    ...{ api, namespace: "ebb", secret: "certs", lease: "ebb", service: "ebb", webhooks: "ebb", identity: "a" },
+    ...{ validityMs: 10 * HOUR, authorityValidityMs: 100 * HOUR },
+    ...settings,
+  };
+  const lines: string[] = [];
+  const line = (fields: object, message: string): void => void lines.push(`${message}: ${JSON.stringify(fields)}`);
+  const log = { debug: line, info: line, warn: line, error: line, isDebug: false, flush: () => undefined };
+  apply(api, "");
+  return { api, own, log, lines, leader: { sinceMs: START }, bundles: [{ atMs: START, bundle: "" }] };
+}
+
+/** `kubectl apply` of the manifest, with what it has as caBundle. */
+export function apply(api: FakeApi, caBundle: string): void {
+  const service = { name: "ebb", namespace: "ebb" };
+  const webhooks = [
+    { name: "pods.ebb.dev", clientConfig: { service, caBundle } },
+    { name: "others.example", clientConfig: { service: { name: "other", namespace: "ebb" } } },
+  ];
+  api.put(CONFIGURATION, { metadata: { name: "ebb" }, webhooks });
+}
+
+export const secretOf = ({ api }: World) => api.objects.get(SECRET) as Secret | undefined;
+
+export const configurationOf = ({ api }: World) => api.objects.get(CONFIGURATION) as WebhookConfiguration | undefined;
+
+export const bundleOf = (world: World): string =>
+  Buffer.from(configurationOf(world)?.webhooks?.[0]?.clientConfig.caBundle ?? "", "base64").toString();
+
+export const heldOf = (world: World) => readSecret(secretOf(world));
+
+/** What the leader does until it has nothing more to do; when it has to look again. Its watch is as fast as can be. */
+export async function look(world: World): Promise<number> {
+  for (let round = 0; ; round++) {
+    expect(round).toBeLessThan(20); // else it never comes to rest
+    world.leader.secret = { now: secretOf(world) };
+    world.leader.configuration = { now: configurationOf(world) };
+    try {
+      const untilMs = await lookAround(world.own, {
+        known: world.leader,
+        log: world.log,
+        signal: AbortSignal.timeout(60_000),
+      });
+      note(world);
+      if (untilMs > Date.now() + 1000) return untilMs;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      note(world);
+    }
+    setSystemTime(Date.now() + 1000);
+  }
+}
+
+export function note(world: World): void {
+  const bundle = bundleOf(world);
+  if (world.bundles.at(-1)?.bundle !== bundle) world.bundles.push({ atMs: Date.now(), bundle });
+}

@@ -1,0 +1,110 @@
+import type { Outcome } from "../../../src/core/reap/attempt-steps.ts";
+import type { KubeObject } from "../../../src/kube/api/client.ts";
+import type { Attempts } from "../../../src/kube/reaper/attempts.ts";
+import { nameOf } from "../../../src/kube/reaper/pods.ts";
+import { createReaperMetrics } from "../../../src/kube/reaper/reaper-metrics.ts";
+import { createReconciler, emptyMemory } from "../../../src/kube/reaper/reconciler.ts";
+import { ended, podOf, policy, running } from "../../core/reap/stuck-pods.ts";
+import { until } from "../../harness.ts";
+import { takes } from "../../time.ts";
+import { collectLog } from "../collect-log.ts";
+
+export const LONG_MS = 30_000;
+
+export interface Given {
+  readonly concurrency?: number;
+  readonly isDryRun?: boolean;
+  /** How long ago the replica before told this pod's sidecar, in milliseconds. */
+  readonly toldMsAgo?: number;
+  /** How long that takes to be found. */
+  readonly askMs?: number;
+  readonly afterMs?: number;
+}
+
+/** A reconciler that leads, over attempts that end when they are told to. */
+export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0, afterMs = 0 }: Given = {}) {
+  const pods = new Map<string, KubeObject>();
+  const begun: string[] = [];
+  const underWay = new Map<string, (outcome: Outcome) => void>();
+  const asked: string[] = [];
+  const memory = emptyMemory();
+  const attempts: Attempts = {
+    get underWay() {
+      return underWay.size;
+    },
+    isUnderWay: (uid) => underWay.has(uid),
+    changed: () => undefined,
+    make(pod) {
+      const { uid } = nameOf(pod);
+      begun.push(uid);
+      const { promise, resolve } = Promise.withResolvers<Outcome>();
+      underWay.set(uid, (outcome) => {
+        underWay.delete(uid);
+        resolve(outcome);
+      });
+      return promise;
+    },
+  };
+  const idle = {
+    leads: () => true,
+    isCircuitOpen: () => false,
+    depth: () => 0,
+    underWay: () => 0,
+    missingRights: () => 0,
+    syncedAt: () => 0,
+  };
+  const log = collectLog();
+  const reconciler = createReconciler({
+    source: pods,
+    attempts,
+    events: {
+      write: async () => undefined,
+      async lastTold({ uid }) {
+        asked.push(uid);
+        await takes(askMs);
+        return toldMsAgo === undefined ? undefined : Date.now() - toldMsAgo;
+      },
+    },
+    complaints: { judged: () => undefined, lead: () => undefined, forgot: () => undefined },
+    metrics: createReaperMetrics("1", idle),
+    policy: () => ({ ...policy, afterMs }),
+    memory,
+    concurrency,
+    isDryRun,
+    log,
+  });
+  const stop = new AbortController();
+  const judging = reconciler.judge(stop.signal);
+  let acting = Promise.resolve();
+  return {
+    begun,
+    underWay,
+    asked,
+    memory,
+    log,
+    depth: () => reconciler.depth,
+    act: () => {
+      acting = reconciler.act(stop.signal);
+    },
+    put(uid: string, app = ended(0, -0.001)) {
+      const pod = podOf({ containers: { app, envoy: running }, metadata: { uid, name: uid } });
+      pods.set(uid, pod as unknown as KubeObject);
+      reconciler.changed({ uid, name: uid, namespace: "shop", pod: pods.get(uid) });
+    },
+    remove(uid: string) {
+      pods.delete(uid);
+      reconciler.changed({ uid, name: uid, namespace: "shop", pod: undefined });
+    },
+    finish(uid: string, outcome: Outcome = { kind: "ended", acts: [] }) {
+      underWay.get(uid)?.(outcome);
+    },
+    async end() {
+      stop.abort();
+      for (const finish of underWay.values()) finish({ kind: "stopped" });
+      await Promise.all([judging, acting]);
+    },
+  };
+}
+
+export const begins = (reconciler: ReturnType<typeof lead>, count: number) =>
+  until(`${count} begun`, () => reconciler.begun.length >= count || undefined, LONG_MS);

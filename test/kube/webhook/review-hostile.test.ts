@@ -1,0 +1,92 @@
+import { describe, expect, test } from "bun:test";
+import { type Review, review } from "../../../src/kube/webhook/review.ts";
+import { bytes, envelope, notAsked, patchOf, pod, policy, request, reviewed } from "./reviewed.ts";
+
+describe("a hostile pod", () => {
+  const raw = (object: string) => bytes(JSON.stringify({ ...envelope, request }).replace(JSON.stringify(pod), object));
+  const json = JSON.stringify(pod);
+  const [app] = pod.spec.containers;
+
+  test.each(['{"a":', "["])("nested 50,000 times (%s) is refused, wherever that is", (open) => {
+    const deep = open.repeat(50_000) + (open === "[" ? "" : "1") + (open === "[" ? "]" : "}").repeat(50_000);
+    for (const [object, message] of [
+      [json.replace('"spec":', `"deep":${deep},"spec":`), "deep"],
+      [json.replace('"name":"app"', `"name":"app","deep":${deep}`), "spec.containers[0]"],
+    ] as const) {
+      const result = review(raw(object), policy) as Review;
+      expect(result.decision.response).toMatchObject({ allowed: false });
+      expect(result.decision.reason).toMatch(message);
+      expect(result.decision.reason).toEndWith(": deeper than 100 levels");
+    }
+    expect("problem" in review(raw(deep), { ...policy, all: true })).toBe(false);
+  });
+
+  test.each([
+    ["nested half a million times", `${"[".repeat(500_000)}${"]".repeat(500_000)}`],
+    ["with a list of half a million lists", `[${"[],".repeat(500_000)}1]`],
+    ["with a million empty fields", `{${'"a":"",'.repeat(500_000)}"b":1}`],
+  ])("%s is not even parsed: once it is, each may cost a hundred bytes", (_, object) => {
+    expect(review(raw(object), policy)).toEqual({
+      problem: "the body has more than 400000 characters outside of strings",
+    });
+  });
+
+  test("with a million brackets in a text is like any other", () => {
+    const env = [{ name: "A", value: '\\"[{,'.repeat(200_000) }];
+    const object = { ...pod, spec: { containers: [{ ...app, env }] } };
+    expect(reviewed({ object }).decision.result).toBe("injected");
+  });
+
+  test.each(["__proto__", "constructor", "toString"])(
+    "with fields called %s changes nothing but its answer",
+    (name) => {
+      const fields = `"${name}":{"polluted":true},`;
+      const object = json.replaceAll(/\{(?!"ebb)/g, `{${fields}`);
+      const result = review(raw(object), { ...policy, all: true });
+      expect("problem" in result).toBe(false);
+      expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+      if ("body" in result) expect(patchOf(JSON.parse(result.body).response)).not.toEqual([]);
+    },
+  );
+
+  test("with numbers that JavaScript cannot hold keeps them: they are in no operation", () => {
+    const huge = '"securityContext":{"runAsUser":9007199254740993},"huge":1e999,';
+    const object = json
+      .replace('"name":"app"', `${huge}"env":[{"name":"A","value":"","n":9007199254740993}],"name":"app"`)
+      .replace(
+        '"containers"',
+        `"activeDeadlineSeconds":9007199254740993,"volumes":[{"name":"v","n":9007199254740993}],"containers"`,
+      );
+    const result = review(raw(object), policy) as Review;
+    const patch = JSON.stringify(patchOf(JSON.parse(result.body).response));
+    expect(patch).toContain("ebb");
+    expect(patch).not.toContain("900719925474099");
+    expect(patch).not.toContain("null");
+  });
+
+  const many = (of: (at: number) => object) => Array.from({ length: 5000 }, (_, at) => of(at));
+
+  test.each<[string, object]>([
+    ["spec.containers", { containers: many((at) => ({ ...app, name: `c${at}` })) }],
+    ["spec.volumes", { ...pod.spec, volumes: many((at) => ({ name: `v${at}`, emptyDir: {} })) }],
+    ["spec.containers[0].env", { containers: [{ ...app, env: many((at) => ({ name: `V${at}`, value: "" })) }] }],
+  ])("with 5,000 items in %s is refused, unless it does not ask", (field, spec) => {
+    const { answer } = reviewed({ object: { ...pod, spec } });
+    expect(answer.status?.message).toBe(`ebb cannot be put into this pod: ${field}: more than 1000 items`);
+    expect(reviewed({ object: { ...notAsked, spec } }).decision.result).toBe("unchanged");
+    expect(reviewed({ object: { ...notAsked, spec } }, { all: true }).decision.result).toBe("skipped");
+  });
+
+  test("with much to say of it is told 10,000 characters", () => {
+    const containers = Array.from({ length: 500 }, (_, at) => ({ name: `c${at}`, image: "i".repeat(5000) }));
+    const { answer, decision } = reviewed({ object: { ...pod, spec: { containers } } });
+    expect(answer.status?.message).toMatch(/^ebb cannot be put into this pod: .*… \(\d+ more characters\)$/);
+    expect(answer.status?.message.length).toBeLessThan(10_100);
+    expect(decision.reason?.length).toBeLessThan(10_050);
+  });
+
+  test("with 1,000 containers is answered", () => {
+    const containers = Array.from({ length: 1000 }, (_, at) => ({ ...app, name: `c${at}` }));
+    expect(reviewed({ object: { ...pod, spec: { containers } } }).decision.result).not.toBe("unchanged");
+  });
+});

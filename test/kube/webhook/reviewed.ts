@@ -1,0 +1,56 @@
+import type { Operation } from "rfc6902";
+import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
+import { type Review, review } from "../../../src/kube/webhook/review.ts";
+
+export const policy: InjectPolicy = {
+  image: "registry.example.com/ebb:1",
+  all: false,
+  volume: "emptyDir",
+  options: new Map(),
+  entrypoints: new Map(),
+};
+
+export const pod = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { generateName: "web-7c9f-", annotations: { "ebb.dev/inject": "true" } },
+  spec: { containers: [{ name: "app", image: "app", command: ["/app", "--port", "80"] }] },
+};
+
+export const notAsked = { ...pod, metadata: { name: "web" } };
+
+export const request = {
+  uid: "705ab4f5-6393-11e8-b7cc-42010a800002",
+  kind: { group: "", version: "v1", kind: "Pod" },
+  resource: { group: "", version: "v1", resource: "pods" },
+  namespace: "shop",
+  operation: "CREATE",
+  object: pod as unknown,
+  dryRun: false,
+};
+
+export const envelope = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
+
+export const bytes = (text: string) => new TextEncoder().encode(text);
+
+export const bodyOf = (changes: object) => bytes(JSON.stringify({ ...envelope, request: { ...request, ...changes } }));
+
+export function reviewed(changes: object, more: Partial<InjectPolicy> = {}): Review & { readonly answer: Answer } {
+  const result = review(bodyOf(changes), { ...policy, ...more });
+  if ("problem" in result) throw new Error(result.problem);
+  return { ...result, answer: JSON.parse(result.body).response };
+}
+
+export interface Answer {
+  readonly uid: string;
+  readonly allowed: boolean;
+  readonly patchType?: string;
+  readonly patch?: string;
+  readonly warnings?: readonly string[];
+  readonly status?: { readonly message: string; readonly code: number };
+  readonly auditAnnotations?: object;
+}
+
+export function patchOf({ patch = "" }: Answer): Operation[] {
+  return JSON.parse(Buffer.from(patch, "base64").toString());
+}

@@ -17,8 +17,8 @@ import { findingsOf } from "../core/status/findings.ts";
 import { processesOf } from "../core/status/proc-pid.ts";
 import type { ProbeStatus, SidecarStatus, Snapshot } from "../core/status/snapshot.ts";
 import { statusLines } from "../core/status/text.ts";
+import { askForStatus } from "../system/envoy/ask-status.ts";
 import type { KnownListeners } from "../system/envoy/listeners.ts";
-import { askEnvoy } from "../system/envoy/state.ts";
 import { createLog } from "../system/output/log.ts";
 import { writeOutput } from "../system/output/output.ts";
 import { openScreen } from "../system/output/screen.ts";
@@ -99,7 +99,7 @@ async function stateOf(
   const key = describeTarget(envoy.admin);
   const listeners = known.get(key) ?? new Map();
   known.set(key, listeners);
-  const answers = await askEnvoy(envoy.admin, { withinMs: REQUEST_MS, inbound, known: listeners });
+  const answers = await askForStatus(envoy.admin, { withinMs: REQUEST_MS, inbound, known: listeners });
   return envoyStatus({ ...envoy, inbound, sockets }, answers);
 }
 

@@ -6,7 +6,7 @@ import { inFlightOf } from "../../src/core/envoy/in-flight.ts";
 import { parseBoundListeners, parseListenerDump, parseServerInfo } from "../../src/core/envoy/json.ts";
 import { createLineReader, LONGEST_LINE } from "../../src/core/envoy/lines.ts";
 import { groupNames } from "../../src/core/envoy/name-groups.ts";
-import { createStatsReader, parseStats } from "../../src/core/envoy/stats.ts";
+import { createStatsReader, parseStats } from "../../src/core/envoy/stats-query.ts";
 import { socketsOf } from "../../src/core/proc/net.ts";
 import { listenersIn, parseAnnotations } from "../../src/core/sidecars/detect.ts";
 import { identityOf, parseNode } from "../../src/core/sidecars/ownership/identity.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { clustersPath } from "../../src/core/envoy/clusters.ts";
 import { dynamicListenersPath, parseBoundListeners, staticListenersPath } from "../../src/core/envoy/json.ts";
 import { groupNames, type NameGroup } from "../../src/core/envoy/name-groups.ts";
-import { boundListenersPath, statsPath } from "../../src/core/envoy/stats.ts";
+import { boundListenersPath, statsPath } from "../../src/core/envoy/stats-query.ts";
 import type { SidecarKind } from "../../src/core/sidecars/kinds/kind.ts";
 import { kindOf } from "../../src/core/sidecars/registry.ts";
 import { until } from "../harness.ts";

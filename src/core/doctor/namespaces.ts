@@ -42,8 +42,8 @@ export function misplacedInNamespace({ metadata }: JsonObject): readonly Finding
       label.slice(PREFIX.length),
       known.map((each) => each.slice(PREFIX.length)),
     );
-    const hint = near === undefined ? "" : `; did you mean ${PREFIX}${near}?`;
-    findings.push({ object, message: `its label ${label} says nothing${hint}` });
+    if (near === undefined) continue; // somebody's own, for --namespace-selector
+    findings.push({ object, message: `its label ${label} says nothing; did you mean ${PREFIX}${near}?` });
   }
   for (const [annotation, value] of Object.entries(objectOf(annotations))) {
     if (!annotation.startsWith(PREFIX)) continue;

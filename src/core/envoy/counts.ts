@@ -1,4 +1,4 @@
-import { isOwnPort, type Listener, type Manager, portOf, type Stats } from "./statistics.ts";
+import { isOwnPort, type Listener, type Manager, portOf, type Stats } from "./stats-model.ts";
 
 /**
  * Whether the answer to `statsPath` is statistics: an answer such as "Forbidden" is none. A stats matcher may leave nothing

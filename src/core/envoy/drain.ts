@@ -2,7 +2,7 @@ import { counted } from "../base/wording.ts";
 import type { Directions } from "./directions.ts";
 import type { InFlight, Side } from "./in-flight.ts";
 import { type Inbound, inboundDrain } from "./inbound.ts";
-import { isOwnPort } from "./statistics.ts";
+import { isOwnPort } from "./stats-model.ts";
 
 /**
  * The draining of one Envoy, as a pure state machine: failing-health -> accepting -> draining-listeners -> counting -> over.

@@ -2,8 +2,8 @@ import type { SocketTables } from "../proc/net.ts";
 import { countInFlight, isStatistics, listenersIn } from "./counts.ts";
 import type { Inbound } from "./inbound.ts";
 import { countAccepted } from "./sockets.ts";
-import { portOf, type Stats } from "./statistics.ts";
-import { parseStats } from "./stats.ts";
+import { portOf, type Stats } from "./stats-model.ts";
+import { parseStats } from "./stats-query.ts";
 
 /** The work that an Envoy has in flight. */
 export interface InFlight {

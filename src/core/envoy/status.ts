@@ -9,7 +9,7 @@ import type { EnvoyStatus, ListenerStatus } from "./envoy-status.ts";
 import { inFlightOf, readStats } from "./in-flight.ts";
 import type { Inbound } from "./inbound.ts";
 import type { BoundListener, ServerInfo } from "./json.ts";
-import type { Stats } from "./statistics.ts";
+import type { Stats } from "./stats-model.ts";
 
 /** What Envoy answered: the text, or why there is none. */
 export type AdminAnswer = { readonly text: string } | { readonly problem: string };

@@ -1,5 +1,4 @@
 import { type JsonObject, objectOf, withField } from "../base/json.ts";
-import { sidecarIn } from "../sidecars/containers.ts";
 import { chooseContainers } from "./container/choose.ts";
 import { proxyHook, serves } from "./container/hooks.ts";
 import { surroundingsOf } from "./container/network.ts";
@@ -10,6 +9,7 @@ import { annotationsVolume, ebbMount, ebbVolume, volumeNames, volumesOf } from "
 import type { Context, InjectRequest } from "./context.ts";
 import { installContainer } from "./install.ts";
 import { STATUS } from "./marks.ts";
+import { nativeSidecarsIn } from "./native-sidecars.ts";
 import type { Pod } from "./pod.ts";
 import type { Remark } from "./remark.ts";
 import { NATIVE, type Status } from "./status.ts";
@@ -75,7 +75,7 @@ function build(parts: readonly Part[], { pod, told, surroundings, names }: Conte
   let spec = withField(pod.spec, "containers", containers);
   if (inits.length > 0) spec = withField(spec, "initContainers", [...inits, ...(pod.spec.initContainers ?? [])]);
   if (volumes.length > 0) spec = withField(spec, "volumes", [...(pod.spec.volumes ?? []), ...volumes]);
-  const native = nativeIn(pod);
+  const native = nativeSidecarsIn(pod);
   const status = statusText(parts, told, { volumes: volumes.map(({ name }) => String(name)), native });
   return withAnnotations(withField(pod, "spec", spec), { [NATIVE]: native, [STATUS]: status });
 }
@@ -99,14 +99,6 @@ function statusText(parts: readonly Part[], { policy, known }: InjectRequest, { 
     ...(options.length === 0 ? {} : { options: Object.fromEntries(options) }),
   };
   return JSON.stringify(status);
-}
-
-/** The native sidecars that are in the pod; undefined: none, or the pod says it itself. */
-function nativeIn({ metadata, spec }: Pod): string | undefined {
-  if (metadata?.annotations?.[NATIVE] !== undefined) return undefined;
-  const natives = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
-  const names = natives.flatMap(({ name, image }) => sidecarIn(name, image ?? undefined) ?? []);
-  return names.length === 0 ? undefined : [...new Set(names)].join(",");
 }
 
 function withAnnotations(pod: JsonObject, added: Readonly<Record<string, string | undefined>>): JsonObject {

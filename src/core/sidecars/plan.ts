@@ -177,7 +177,7 @@ function ownEnvoy(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget |
 }
 
 function ownQuits(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly QuitRequest[] {
-  const { headers } = adjustment;
+  const { quitHeaders: headers } = adjustment;
   const quits: QuitRequest[] = [];
   const more = {
     ...(headers === undefined ? {} : { headers }),

@@ -1,6 +1,6 @@
 import type { DumpedListener } from "../../core/envoy/directions.ts";
 import { groupNames } from "../../core/envoy/name-groups.ts";
-import { boundListenersPath } from "../../core/envoy/stats.ts";
+import { boundListenersPath } from "../../core/envoy/stats-query.ts";
 import type { AdminAnswer } from "../../core/envoy/status.ts";
 
 /** Asks an admin interface for a path. */

@@ -6,7 +6,7 @@ import { parseQuantity } from "../../../src/core/cluster/quantity.ts";
 import { countInbound } from "../../../src/core/envoy/clusters.ts";
 import { countInFlight } from "../../../src/core/envoy/counts.ts";
 import { groupNames } from "../../../src/core/envoy/name-groups.ts";
-import { parseStats } from "../../../src/core/envoy/stats.ts";
+import { parseStats } from "../../../src/core/envoy/stats-query.ts";
 import { parseStat } from "../../../src/core/run/process.ts";
 import { withoutTag } from "../../../src/core/sidecars/containers.ts";
 import { parseAnnotations } from "../../../src/core/sidecars/detect.ts";

@@ -204,7 +204,7 @@ describe("what stands where nobody reads it is named:", () => {
   });
 
   test("a slip in a namespace's label, and an annotation of one", () => {
-    const labels = { "ebb.dev/injct": "true", "ebb.dev/inject": "true", "kubernetes.io/metadata.name": "shop" };
+    const labels = { "ebb.dev/injct": "true", "ebb.dev/inject": "true", "ebb.dev/team": "web" };
     const metadata = { name: "shop", labels, annotations: { "ebb.dev/reap": "true", "ebb.dev/drain": "1s" } };
     expect(misplacedInNamespace({ metadata }).map(({ message }) => message)).toEqual([
       "its label ebb.dev/injct says nothing; did you mean ebb.dev/inject?",

@@ -93,7 +93,7 @@ function adjust({ env, annotations }: PodFacts): Adjustment {
   const isHeader = token !== "" && !/[\r\n\0]/.test(token);
   return {
     ...(adminSocket({ env, annotations }) ?? adminOn(env.DAPR_HTTP_PORT)),
-    ...(isHeader ? { headers: [["dapr-api-token", token]] } : {}),
+    ...(isHeader ? { quitHeaders: [["dapr-api-token", token]] } : {}),
   };
 }
 

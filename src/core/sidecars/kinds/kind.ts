@@ -49,7 +49,7 @@ export interface Adjustment {
   /** Where quits are sent. */
   readonly quits?: readonly QuitTarget[];
   /** For the quits. */
-  readonly headers?: readonly Header[];
+  readonly quitHeaders?: readonly Header[];
   readonly leaves?: string;
 }
 

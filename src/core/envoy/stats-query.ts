@@ -1,5 +1,5 @@
 import { managerIn } from "./counts.ts";
-import type { Listener, Manager, Published, Stats } from "./statistics.ts";
+import type { Listener, Manager, Published, Stats } from "./stats-model.ts";
 
 /** The path of all that is counted here, in its text form, without what was never used (envoyproxy.io, operations/admin, /stats). */
 export const statsPath = `/stats?usedonly&filter=${encodeURIComponent(

@@ -2,7 +2,7 @@ import { at, type HttpTarget } from "../../core/base/address.ts";
 import { excerpt } from "../../core/base/http-framing.ts";
 import { clustersPath } from "../../core/envoy/clusters.ts";
 import type { Inbound } from "../../core/envoy/inbound.ts";
-import { boundListenersPath, statsPath } from "../../core/envoy/stats.ts";
+import { boundListenersPath, statsPath } from "../../core/envoy/stats-query.ts";
 import type { AdminAnswer, AdminAnswers } from "../../core/envoy/status.ts";
 import { fetchStreamed } from "../http/fetch.ts";
 import { RequestFailed } from "../http/request-failed.ts";
@@ -15,7 +15,10 @@ const MAX_ANSWER_MIB = 16;
  * Asks an Envoy's admin interface for its state, for all of it at the same time. Never rejects, never takes longer than `withinMs`.
  * By fetch, which keeps its connections from one look to the next: watching leaves no trail of closed ones.
  */
-export async function askEnvoy(admin: HttpTarget, { withinMs, inbound, known }: StateOptions): Promise<AdminAnswers> {
+export async function askForStatus(
+  admin: HttpTarget,
+  { withinMs, inbound, known }: StateOptions,
+): Promise<AdminAnswers> {
   const end = performance.now() + withinMs;
   const get = (path: string) => ask(at(admin, path), end - performance.now());
   const bounds = get(boundListenersPath);

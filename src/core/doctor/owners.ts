@@ -1,6 +1,7 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
 import { podsIn } from "../inject/workload.ts";
 import type { Finding } from "./finding.ts";
+import { annotationFindings } from "./pods.ts";
 
 /** The Events of owners that could not create a pod. */
 export const REFUSALS = "reason=FailedCreate";
@@ -39,11 +40,15 @@ function isOver({ status }: JsonObject): boolean {
   return listOf(objectOf(status).conditions).some((each) => /^(Complete|Failed)$/.test(String(objectOf(each).type)));
 }
 
-/** Annotations and labels of a workload's own that were meant for its pods. What made it, a CronJob, has them of its own. */
-export function misplacedFindings(workload: JsonObject): readonly Finding[] {
+/**
+ * Annotations and labels of a workload's own that were meant for its pods. What made it, a CronJob, has them of its own: and as
+ * its pods come and go, its template is looked at in their place.
+ */
+export function workloadFindings(workload: JsonObject, label: string | undefined): readonly Finding[] {
   const { ownerReferences } = objectOf(workload.metadata);
   if (listOf(ownerReferences).length > 0 || isOver(workload)) return [];
-  return podsIn(workload).flatMap(({ object, warnings }) =>
-    warnings.map(({ field, message }) => ({ object, message: `${field}: ${message}` })),
-  );
+  return podsIn(workload).flatMap(({ object, pod, warnings }) => [
+    ...warnings.map(({ field, message }) => ({ object, message: `${field}: ${message}` })),
+    ...(workload.kind === "CronJob" ? annotationFindings(pod, label).map(({ message }) => ({ object, message })) : []),
+  ]);
 }

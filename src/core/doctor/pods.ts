@@ -16,13 +16,19 @@ export function podFinding(pod: JsonObject, label: string | undefined, webhooks:
     const { image } = presence;
     const { images } = webhooks;
     if (image === undefined || images.length === 0 || images.includes(image)) return undefined;
-    return { object, message: `it has ebb from ${image}, and the webhook now gives ${images.join(" or ")}: ${again}` };
+    // what only a manifest has put there comes again with each pod
+    const how = asksBy(pod, { label, all: webhooks.all }) === undefined ? inManifest(images) : again;
+    return { object, message: `it has ebb from ${image}, and the webhook now gives ${images.join(" or ")}: ${how}` };
   }
   const by = asksBy(pod, { label, all: webhooks.all });
   const why = by === undefined ? undefined : whyMissing(pod, by, webhooks);
   if (by === undefined || why === undefined) return undefined;
   const asks = by === "annotation" ? "it asks for ebb" : "it is to have ebb";
   return { object, message: `${asks} (${words[by]}) and has none: ${why}${again}` };
+}
+
+function inManifest([image]: readonly string[]): string {
+  return `its manifest brings it, so no restart helps: ebb inject --image ${image} on that, and apply it`;
 }
 
 /** Annotations and labels of a pod that say nothing, or not what somebody meant: the webhook tells only whoever makes the pod itself. */
@@ -72,7 +78,7 @@ function whyMissing(pod: JsonObject, by: keyof typeof words, { answering }: Webh
   if (injection.kind === "refused") {
     if (by === "--all") return undefined;
     const problems = injection.problems.map(({ field, message }) => `${field}: ${message}`);
-    return `${problems.join("; ")}; then `;
+    return `${problems.join("; ")}; after that: `;
   }
   if (injection.kind !== "changed") return undefined;
   if (answering === 0) return "no webhook is there to put it in: install it (ebb manifests webhook), then ";

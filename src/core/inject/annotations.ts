@@ -74,7 +74,7 @@ export function idleAnnotations(annotations: Annotations, reason: string): reado
 export function strayLabels(labels: Readonly<Record<string, unknown>>): readonly Remark[] {
   return Object.keys(labels)
     .filter((name) => name.startsWith(PREFIX) && !ofReaper.test(name))
-    .map((name) => ({ field: `metadata.labels[${name}]`, message: "ignored here: move it to metadata.annotations" }));
+    .map((name) => ({ field: `metadata.labels[${name}]`, message: "ignored as a label: write it under annotations" }));
 }
 
 /** A slip in the name of the one that asks may be the reason. */

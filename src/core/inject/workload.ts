@@ -67,16 +67,20 @@ function nameOf({ kind, metadata }: JsonObject): string {
   return `${textOf(kind) ?? "(without a kind)"} ${place === undefined ? own : `${place}/${own}`}`;
 }
 
-/** What the workload itself says is not said to its pods. */
+/** What the workload itself says, or a CronJob's template of Jobs, is not said to its pods. */
 function misplaced(object: JsonObject, { path, inner }: { path: Path; inner: Path }): readonly Remark[] {
-  const { annotations, labels } = objectOf(object.metadata);
-  const own = Object.entries({ annotations, labels }).flatMap(([where, all]) =>
-    Object.keys(objectOf(all)).map((name) => ({ where, name })),
-  );
-  return own
-    .filter(({ name }) => name.startsWith("ebb.dev/"))
-    .map(({ where, name }) => ({
-      field: describePath([...path, "metadata", `${where}[${name}]`]),
-      message: `ignored here: move it to ${describePath([...inner, "metadata", "annotations"])}`,
-    }));
+  const message = `ignored here: move it to ${describePath([...inner, "metadata", "annotations"])}`;
+  const outer = inner.flatMap((_, at) => (at % 2 === 0 ? [inner.slice(0, at)] : []));
+  return outer.flatMap((place) => {
+    const { annotations, labels } = objectOf(objectOf(valueAt(object, place)).metadata);
+    const own = Object.entries({ annotations, labels }).flatMap(([where, all]) =>
+      Object.keys(objectOf(all)).map((name) => ({ where, name })),
+    );
+    return own
+      .filter(({ name }) => name.startsWith("ebb.dev/"))
+      .map(({ where, name }) => ({
+        field: describePath([...path, ...place, "metadata", `${where}[${name}]`]),
+        message,
+      }));
+  });
 }

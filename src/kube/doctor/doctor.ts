@@ -18,7 +18,7 @@ import { isTrouble } from "../api/api-error.ts";
 import { connect } from "../api/client.ts";
 import { stopsOf } from "../controller/stops.ts";
 import { askLabels, examineNamespace, readNamespaces } from "./namespaces.ts";
-import { misplacedInWorkloads, refusedOwners } from "./owners.ts";
+import { examineWorkloads, refusedOwners } from "./owners.ts";
 import { examinePods } from "./pods.ts";
 import { createReader, type Reader, readRegistrations } from "./read.ts";
 import { type Report, textOfReport } from "./report.ts";
@@ -51,7 +51,8 @@ async function examineAll(reader: Reader, names: readonly string[]): Promise<Omi
   const registrations = await readRegistrations(reader);
   const webhooks = webhooksOf(registrations);
   const namespaces = await readNamespaces(reader, names);
-  const inPods = await examinePods(reader, scopes, { labels: askLabels(namespaces), webhooks });
+  const labels = askLabels(namespaces);
+  const inPods = await examinePods(reader, scopes, { labels, webhooks });
   const components = await readComponents(reader);
   const hasReaper = components === undefined || components.some(({ component }) => component === "reaper");
   return {
@@ -63,7 +64,7 @@ async function examineAll(reader: Reader, names: readonly string[]): Promise<Omi
       ...(await formerReplicas(reader, components ?? [])),
       ...(await leftBindings(reader)),
       ...namespaces.flatMap((each) => examineNamespace(each, { webhooks, hasReaper })),
-      ...(await misplacedInWorkloads(reader, scopes)),
+      ...(await examineWorkloads(reader, scopes, labels)),
       ...(webhooks.count === 0 ? [] : await refusedOwners(reader, scopes)),
       ...inPods.findings,
     ],

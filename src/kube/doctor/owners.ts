@@ -1,6 +1,6 @@
 import { type JsonObject, objectOf } from "../../core/base/json.ts";
 import type { Finding } from "../../core/doctor/finding.ts";
-import { lacksPods, misplacedFindings, REFUSALS, type Refused, refusalFinding } from "../../core/doctor/owners.ts";
+import { lacksPods, REFUSALS, type Refused, refusalFinding, workloadFindings } from "../../core/doctor/owners.ts";
 import type { Reader } from "./read.ts";
 
 /** Jobs, ReplicaSets and others, of whose pods the webhook refused one not long ago: Kubernetes keeps Events for an hour. */
@@ -42,13 +42,20 @@ const workloads: readonly (readonly [kind: string, group: string, collection: st
   ["DaemonSet", "/apis/apps/v1", "daemonsets"],
 ];
 
-/** What workloads say of themselves that was meant for their pods. */
-export async function misplacedInWorkloads(reader: Reader, scopes: readonly string[]): Promise<readonly Finding[]> {
+/** What workloads say of themselves that was meant for their pods. `labels`: ebb.dev/inject of each namespace that has it. */
+export async function examineWorkloads(
+  reader: Reader,
+  scopes: readonly string[],
+  labels: ReadonlyMap<string, string>,
+): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const scope of scopes) {
     for (const [kind, group, collection] of workloads) {
       // the objects of a list do not say of which kind they are
-      const found = (each: JsonObject) => void findings.push(...misplacedFindings({ ...each, kind }));
+      const found = (each: JsonObject): void => {
+        const label = labels.get(String(objectOf(each.metadata).namespace));
+        findings.push(...workloadFindings({ ...each, kind }, label));
+      };
       await reader.each(`${group}${scope}/${collection}`, {}, found);
     }
   }

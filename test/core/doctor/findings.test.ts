@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { misplacedInNamespace, namespaceFinding, reapLabelFinding } from "../../../src/core/doctor/namespaces.ts";
-import { lacksPods, misplacedFindings, refusalFinding } from "../../../src/core/doctor/owners.ts";
+import { lacksPods, refusalFinding, workloadFindings } from "../../../src/core/doctor/owners.ts";
 import { annotationFindings, podFinding } from "../../../src/core/doctor/pods.ts";
 import { presenceOf } from "../../../src/core/doctor/presence.ts";
 import {
@@ -30,6 +30,9 @@ test.each<["emptyDir" | "image"]>([["emptyDir"], ["image"]])("the image of ebb i
 
 const noCommand = { ...bare, spec: { containers: [{ name: "a" }] } };
 
+/** From `ebb inject --all`. */
+const unasked = podIn(injectPod(bare, { ...policy, all: true, image: "ebb:0" }));
+
 describe("a pod", () => {
   test.each<[string, Loose, string | undefined, Partial<Webhooks>, RegExp | undefined]>([
     ["that asks and has ebb", injected(), undefined, {}, undefined],
@@ -52,7 +55,7 @@ describe("a pod", () => {
       noCommand,
       "true",
       {},
-      /^it is to have ebb .* none: spec\.containers\[0\]\.command: give its whole command line/,
+      /^it is to have ebb .* none: spec\.containers\[0\]\.command: missing, .*: give its whole command line/,
     ],
     ["that cannot have it, and only --all takes", noCommand, undefined, { all: true }, undefined],
     [
@@ -63,7 +66,8 @@ describe("a pod", () => {
       /annotations\[ebb\.dev\/drain\]: .*5x/,
     ],
     ["that asks and cannot have it", podOf({ containers: [{ name: "a" }] }), undefined, {}, /it asks for ebb/],
-    ["with ebb from elsewhere", injected({ image: "ebb:0" }), undefined, {}, /from ebb:0, .* now gives registry/],
+    ["with ebb from elsewhere", injected({ image: "ebb:0" }), undefined, {}, /from ebb:0, .* now gives registry.*pod/],
+    ["with ebb from its manifest alone", unasked, undefined, {}, /its manifest brings it, so no restart helps/],
     ["with ebb from either", injected(), undefined, { images: ["ebb:2", policy.image] }, undefined],
     ["where it is not known what is given", injected(), undefined, { images: [] }, undefined],
   ])("%s", (_, pod, label, changes, message) => {
@@ -184,15 +188,25 @@ describe("what stands where nobody reads it is named:", () => {
   ])("%s of a workload itself", (_, metadata, fields) => {
     const named = { name: "a", namespace: "shop", ...metadata };
     const findings = fields.map((field) => ({ object: "Job shop/a", message: `${field}: ${there}` }));
-    expect(misplacedFindings(job(named))).toEqual(findings);
-    expect(misplacedFindings(job({ ...named, ownerReferences: [{ kind: "CronJob" }] }))).toEqual([]);
-    expect(misplacedFindings(job(named, { status: { conditions: [{ type: "Failed" }] } }))).toEqual([]);
+    expect(workloadFindings(job(named), undefined)).toEqual(findings);
+    expect(workloadFindings(job({ ...named, ownerReferences: [{ kind: "CronJob" }] }), undefined)).toEqual([]);
+    expect(workloadFindings(job(named, { status: { conditions: [{ type: "Failed" }] } }), undefined)).toEqual([]);
+  });
+
+  test("an annotation of a CronJob's Jobs, and slips in the template of its pods", () => {
+    const ofPods = { ...template, metadata: { annotations: { "ebb.dev/injct": "true" } } };
+    const jobTemplate = { metadata: { annotations: { "ebb.dev/drain": "1s" } }, spec: { template: ofPods } };
+    const cronJob = { kind: "CronJob", metadata: { name: "a", namespace: "shop" }, spec: { jobTemplate } };
+    expect(workloadFindings(cronJob, undefined).map(({ message }) => message)).toEqual([
+      "spec.jobTemplate.metadata.annotations[ebb.dev/drain]: ignored here: move it to spec.jobTemplate.spec.template.metadata.annotations",
+      "metadata.annotations[ebb.dev/injct]: no such annotation; did you mean ebb.dev/inject?",
+    ]);
   });
 
   test("a label of a pod that is an annotation", () => {
     const pod = stored({ ...bare, metadata: { labels: { "ebb.dev/inject": "true", "ebb.dev/reap": "true" } } });
     expect(annotationFindings(pod, undefined).map(({ message }) => message)).toEqual([
-      "metadata.labels[ebb.dev/inject]: ignored here: move it to metadata.annotations",
+      "metadata.labels[ebb.dev/inject]: ignored as a label: write it under annotations",
     ]);
   });
 

@@ -87,6 +87,13 @@ describe("a new pod", () => {
   });
 });
 
+test("a pod that only its namespace took, with an option of ebb that cannot be read, is refused", () => {
+  const object = { ...pod, metadata: { annotations: { "ebb.dev/drain": "abc" } } };
+  const { answer, decision } = reviewed({ object }, { all: true });
+  expect([answer.allowed, decision.result]).toEqual([false, "refused"]);
+  expect(decision.reason).toContain('got "abc"');
+});
+
 test.each([
   ["an update", { operation: "UPDATE", oldObject: pod }],
   ["a deletion", { operation: "DELETE", object: null, oldObject: pod }],

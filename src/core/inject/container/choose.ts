@@ -148,7 +148,7 @@ function unknownCommand({ at, container: { name, image, args } }: Wanted): Remar
   const other = "or leave it out: ebb.dev/containers names those that ebb starts";
   return {
     field: `spec.containers[${at}].command`,
-    message: `give ${what} ${ways}; ${other}: what the image ${image ?? "of this container"} starts is not known here`,
+    message: `missing, and ${image ?? "its image"}'s is not known: give ${what} ${ways}; ${other}`,
   };
 }
 

@@ -23,7 +23,7 @@ test(`no folder has more than ${MOST_FILES} files`, () => {
   expect(folders.filter((folder) => countFiles(folder) > MOST_FILES)).toEqual([]);
 });
 
-test.each(["README.md", "src/README.md", "src/manual/sidecars.md", "src/manual/threats.md"])(
+test.each(["README.md", "src/README.md", "src/CONTRIBUTING.md", "src/manual/sidecars.md", "src/manual/threats.md"])(
   "each path that %s names is there",
   (page) => {
     const text = readFileSync(join(project, page), "utf8");

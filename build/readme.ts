@@ -4,7 +4,7 @@ import { defaultOf, flagOf } from "../src/core/cli/help.ts";
 import { options } from "../src/core/cli/options.ts";
 import { annotationMeanings } from "../src/core/inject/annotations.ts";
 import { exitMeanings } from "../src/core/run/exit.ts";
-import type { Fact } from "../src/core/sidecars/kinds/fact.ts";
+import { type Fact, readFacts } from "../src/core/sidecars/kinds/fact.ts";
 import type { SidecarKind } from "../src/core/sidecars/kinds/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../src/core/sidecars/registry.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
@@ -15,7 +15,10 @@ const root = join(import.meta.dirname, "..");
 /** The facts of each sidecar, which its file has beside what ebb runs with. */
 export const facts: ReadonlyMap<SidecarName, readonly Fact[]> = new Map(
   await Promise.all(
-    sidecarNames.map(async (name) => [name, (await import(`../src/core/sidecars/kinds/${name}.ts`)).facts] as const),
+    sidecarNames.map(async (name) => {
+      const { facts } = (await import(`../src/core/sidecars/kinds/${name}.ts`)) as { readonly facts: string };
+      return [name, readFacts(facts)] as const;
+    }),
   ),
 );
 

@@ -1,4 +1,3 @@
-import type { Fact } from "./fact.ts";
 import type { SidecarKind } from "./kind.ts";
 
 /**
@@ -36,30 +35,13 @@ export const alloydbAuthProxy = {
   }),
 } as const satisfies SidecarKind;
 
-export const facts: readonly Fact[] = [
-  {
-    about: "admin",
-    ran: "alloydb-auth-proxy 1.17.1",
-    by: "test/sidecars/alloydb-auth-proxy",
-    says: "only with --quitquitquit",
-  },
-  { about: "ready", ran: "alloydb-auth-proxy 1.17.1", by: "test/sidecars/alloydb-auth-proxy" },
-  { about: "quit", ran: "alloydb-auth-proxy 1.17.1", by: "test/sidecars/alloydb-auth-proxy", says: "it ends with 0" },
-  {
-    about: "leaves",
-    ran: "alloydb-auth-proxy 1.17.1",
-    by: "test/sidecars/alloydb-auth-proxy",
-    says: "its admin server answers through both delays",
-  },
-  { about: "refusals", ran: "alloydb-auth-proxy 1.17.1", by: "test/sidecars/alloydb-auth-proxy" },
-  {
-    about: "found",
-    read: "alloydb-auth-proxy v1.17.1 examples/k8s-sidecar/proxy_sidecar_deployment.yaml",
-    says: "nothing but the container itself tells of it",
-  },
-  {
-    about: "container",
-    read: "alloydb-auth-proxy v1.17.1 examples/k8s-sidecar/proxy_sidecar_deployment.yaml; Dockerfile",
-  },
-  { about: "reaper", read: "alloydb-auth-proxy v1.17.1 cmd/root.go:492" },
-];
+export const facts = `
+admin | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy | only with --quitquitquit
+ready | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy
+quit | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy | it ends with 0
+leaves | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy | its admin server answers through both delays
+refusals | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy
+found | read alloydb-auth-proxy v1.17.1 examples/k8s-sidecar/proxy_sidecar_deployment.yaml | nothing but the container itself tells of it
+container | read alloydb-auth-proxy v1.17.1 examples/k8s-sidecar/proxy_sidecar_deployment.yaml; Dockerfile
+reaper | read alloydb-auth-proxy v1.17.1 cmd/root.go:492
+`;

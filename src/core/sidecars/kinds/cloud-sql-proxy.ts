@@ -1,6 +1,5 @@
 import { parseHttpTarget } from "../../base/address.ts";
 import type { Probe } from "../probe.ts";
-import type { Fact } from "./fact.ts";
 import type { Adjustment, PodFacts, QuitTarget, SidecarKind } from "./kind.ts";
 
 /**
@@ -42,39 +41,18 @@ export const cloudSqlProxy = {
   }),
 } as const satisfies SidecarKind;
 
-export const facts: readonly Fact[] = [
-  {
-    about: "admin",
-    ran: "cloud-sql-proxy 2.27.0",
-    by: "test/sidecars/cloud-sql-proxy",
-    says: "only with --quitquitquit",
-  },
-  { about: "ready", ran: "cloud-sql-proxy 2.27.0", by: "test/sidecars/cloud-sql-proxy" },
-  { about: "quit", ran: "cloud-sql-proxy 2.27.0", by: "test/sidecars/cloud-sql-proxy", says: "it ends with 0" },
-  {
-    about: "leaves",
-    ran: "cloud-sql-proxy 2.27.0",
-    by: "test/sidecars/cloud-sql-proxy",
-    says: "its admin server answers through both delays",
-  },
-  { about: "refusals", ran: "cloud-sql-proxy 2.27.0", by: "test/sidecars/cloud-sql-proxy" },
-  { about: "found", read: "cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423" },
-  {
-    about: "native",
-    read: "cloud-sql-proxy-operator v1.8.1 internal/controller/setup.go:52",
-    says: "from Kubernetes 1.29 on the operator's is one, which no annotation tells: a quit is followed by a restart",
-  },
-  {
-    about: "moved",
-    read: "cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423",
-    says: "`CSQL_PROXY_QUIT_URLS`",
-  },
-  {
-    about: "container",
-    read: "cloud-sql-proxy-operator v1.8.1 internal/workload/names.go; cloud-sql-proxy v2.25.3 Dockerfile",
-  },
-  { about: "reaper", read: "cloud-sql-proxy v2.25.3 cmd/root.go:417" },
-];
+export const facts = `
+admin | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy | only with --quitquitquit
+ready | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy
+quit | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy | it ends with 0
+leaves | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy | its admin server answers through both delays
+refusals | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy
+found | read cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423
+native | read cloud-sql-proxy-operator v1.8.1 internal/controller/setup.go:52 | from Kubernetes 1.29 on the operator's is one, which no annotation tells: a quit is followed by a restart
+moved | read cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423 | \`CSQL_PROXY_QUIT_URLS\`
+container | read cloud-sql-proxy-operator v1.8.1 internal/workload/names.go; cloud-sql-proxy v2.25.3 Dockerfile
+reaper | read cloud-sql-proxy v2.25.3 cmd/root.go:417
+`;
 
 /** One for each of the operator's proxies in this pod. */
 function adjust({ env }: PodFacts): Adjustment {

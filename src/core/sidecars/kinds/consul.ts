@@ -1,6 +1,5 @@
 import { inboundDrain } from "../../envoy/inbound.ts";
 import type { Probe } from "../probe.ts";
-import type { Fact } from "./fact.ts";
 import {
   type Adjustment,
   type EnvoyNode,
@@ -61,50 +60,21 @@ function podOfNode({ id, cluster, metadata }: EnvoyNode): PodIdentity | undefine
   return id.endsWith(rest) ? { name: id.slice(0, -rest.length) } : {};
 }
 
-export const facts: readonly Fact[] = [
-  { about: "admin", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
-  { about: "ready", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
-  {
-    about: "quit",
-    ran: "Envoy 1.40.0 with consul-dataplane's bootstrap",
-    by: "test/sidecars/consul",
-    says: "Envoy ends with 0, and consul-dataplane with it (read: consul-dataplane 28a963a pkg/consuldp/proxy.go:166-172, consul_dataplane.go:257-261)",
-  },
-  {
-    about: "leaves",
-    read: "consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214",
-    says: "/graceful_shutdown waits its whole grace period in any case; it is asked only where nobody listens at the admin interface",
-  },
-  {
-    about: "refusals",
-    ran: "Envoy 1.40.0 with consul-dataplane's bootstrap",
-    by: "test/sidecars/consul",
-    says: "those of /graceful_shutdown are read: consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214",
-  },
-  { about: "drain", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
-  { about: "count", ran: "Envoy 1.40.0 with consul-dataplane's bootstrap", by: "test/sidecars/consul" },
-  { about: "found", read: "consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_webhook.go:446" },
-  {
-    about: "pod",
-    read: "consul-k8s a507b1d control-plane/connect-inject/controllers/endpoints/endpoints_controller.go:452-460; consul-dataplane 28a963a internal/bootstrap/bootstrap_tpl.go:181-191",
-    says: "its node.id: `POD-SERVICE-sidecar-proxy`, without the namespace: no proof on the node's network",
-  },
-  {
-    about: "native",
-    read: "consul-k8s a507b1d1e control-plane/connect-inject/lifecycle/lifecycle_configuration.go:128-139",
-    says: "the annotation tells; a Helm default that makes it one is in no annotation",
-  },
-  {
-    about: "moved",
-    read: "consul-k8s a507b1d1e control-plane/connect-inject/constants/annotations_and_labels.go:123-129, webhook/consul_dataplane_sidecar.go:389-411",
-    says: "one sidecar for each service of `connect-service`, on the ports after",
-  },
-  {
-    about: "container",
-    read: "consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_webhook.go:39; consul-dataplane 28a963a Dockerfile:107",
-  },
-  { about: "reaper", read: "consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214" },
-];
+export const facts = `
+admin | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
+ready | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
+quit | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul | Envoy ends with 0, and consul-dataplane with it (read: consul-dataplane 28a963a pkg/consuldp/proxy.go:166-172, consul_dataplane.go:257-261)
+leaves | read consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214 | /graceful_shutdown waits its whole grace period in any case; it is asked only where nobody listens at the admin interface
+refusals | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul | those of /graceful_shutdown are read: consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214
+drain | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
+count | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
+found | read consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_webhook.go:446
+pod | read consul-k8s a507b1d control-plane/connect-inject/controllers/endpoints/endpoints_controller.go:452-460; consul-dataplane 28a963a internal/bootstrap/bootstrap_tpl.go:181-191 | its node.id: \`POD-SERVICE-sidecar-proxy\`, without the namespace: no proof on the node's network
+native | read consul-k8s a507b1d1e control-plane/connect-inject/lifecycle/lifecycle_configuration.go:128-139 | the annotation tells; a Helm default that makes it one is in no annotation
+moved | read consul-k8s a507b1d1e control-plane/connect-inject/constants/annotations_and_labels.go:123-129, webhook/consul_dataplane_sidecar.go:389-411 | one sidecar for each service of \`connect-service\`, on the ports after
+container | read consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_webhook.go:39; consul-dataplane 28a963a Dockerfile:107
+reaper | read consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214
+`;
 
 /** A pod with several services has a sidecar for each, on the ports after (consul-k8s, webhook/consul_dataplane_sidecar.go). */
 function adjust({ annotations }: PodFacts): Adjustment {

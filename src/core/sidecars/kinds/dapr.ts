@@ -1,4 +1,3 @@
-import type { Fact } from "./fact.ts";
 import {
   type Adjustment,
   type Annotations,
@@ -47,45 +46,18 @@ export const dapr = {
   }),
 } as const satisfies SidecarKind;
 
-export const facts: readonly Fact[] = [
-  { about: "admin", ran: "daprd 1.14.0 and 1.18.2", by: "test/sidecars/dapr" },
-  { about: "ready", ran: "daprd 1.14.0 and 1.18.2", by: "test/sidecars/dapr" },
-  {
-    about: "quit",
-    ran: "daprd 1.14.0 and 1.18.2",
-    by: "test/sidecars/dapr",
-    says: "204, and it ends with 0; the header `dapr-force-shutdown: true` (1.17.7 and later) ends it at once with 1, which fails a Job: ebb sends it only as --header",
-  },
-  {
-    about: "leaves",
-    ran: "daprd 1.14.0 and 1.18.2",
-    by: "test/sidecars/dapr",
-    says: "its port closes at once; with a request under way it ends with 1 when the grace period is over; dapr.io/block-shutdown-duration delays signals, not this",
-  },
-  {
-    about: "refusals",
-    ran: "daprd 1.14.0 and 1.18.2",
-    by: "test/sidecars/dapr",
-    says: "another method than POST is 404 too",
-  },
-  { about: "found", read: "dapr v1.18.3 pkg/injector/patcher/sidecar_patcher.go:137-183" },
-  {
-    about: "native",
-    read: "dapr v1.18.3 pkg/injector/service/pod_patch.go:83-122",
-    says: "a Helm value that makes it one is in no annotation",
-  },
-  {
-    about: "moved",
-    ran: "daprd 1.14.0 and 1.18.2",
-    by: "test/sidecars/dapr",
-    says: "`DAPR_HTTP_PORT`; `dapr.io/unix-domain-socket-path` puts its API on a unix socket",
-  },
-  {
-    about: "container",
-    read: "dapr v1.18.3 pkg/injector/consts/consts.go:24, pkg/injector/patcher/sidecar_container.go:62",
-  },
-  { about: "reaper", read: "dapr v1.18.3 pkg/runtime/config.go:475" },
-];
+export const facts = `
+admin | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr
+ready | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr
+quit | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | 204, and it ends with 0; the header \`dapr-force-shutdown: true\` (1.17.7 and later) ends it at once with 1, which fails a Job: ebb sends it only as --header
+leaves | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | its port closes at once; with a request under way it ends with 1 when the grace period is over; dapr.io/block-shutdown-duration delays signals, not this
+refusals | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | another method than POST is 404 too
+found | read dapr v1.18.3 pkg/injector/patcher/sidecar_patcher.go:137-183
+native | read dapr v1.18.3 pkg/injector/service/pod_patch.go:83-122 | a Helm value that makes it one is in no annotation
+moved | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | \`DAPR_HTTP_PORT\`; \`dapr.io/unix-domain-socket-path\` puts its API on a unix socket
+container | read dapr v1.18.3 pkg/injector/consts/consts.go:24, pkg/injector/patcher/sidecar_container.go:62
+reaper | read dapr v1.18.3 pkg/runtime/config.go:475
+`;
 
 /** Where the pod says so, its API is on a unix socket instead of a port (pkg/api/http/server.go). The token goes to daprd alone, and is never logged. */
 function adjust({ env, annotations }: PodFacts): Adjustment {

@@ -1,5 +1,4 @@
 import { textOf } from "../../base/json.ts";
-import type { Fact } from "./fact.ts";
 import { type EnvoyNode, type PodIdentity, type SidecarKind, splitAtLastDot } from "./kind.ts";
 
 /** A plain Envoy: its admin interface (envoyproxy.io, operations/admin). 9901 is the usual port. */
@@ -40,37 +39,14 @@ function podOfNode({ id, metadata }: EnvoyNode): PodIdentity {
   return splitAtLastDot(id);
 }
 
-export const facts: readonly Fact[] = [
-  { about: "admin", ran: "Envoy 1.40.0", by: "test/envoy/admin.test.ts" },
-  { about: "ready", ran: "Envoy 1.40.0", by: "test/envoy/run.test.ts" },
-  {
-    about: "quit",
-    ran: "Envoy 1.40.0",
-    by: "test/envoy/run.test.ts",
-    says: "it ends at once with 0, and leaves the file of a unix socket behind",
-  },
-  { about: "refusals", ran: "Envoy 1.40.0", by: "test/envoy/admin.test.ts" },
-  {
-    about: "drain",
-    ran: "Envoy 1.40.0",
-    by: "test/envoy/drain.test.ts",
-    says: "`/ready` stays 200: only /healthcheck/fail changes it",
-  },
-  {
-    about: "count",
-    says: "requests of HTTP listeners, connections of the others",
-    ran: "Envoy 1.40.0",
-    by: "test/envoy/drain.test.ts",
-  },
-  { about: "found", ran: "Envoy 1.40.0", by: "test/envoy/run.test.ts" },
-  {
-    about: "pod",
-    ran: "Envoy 1.40.0",
-    by: "test/envoy/neighbours.test.ts",
-    says: "its node.id as `POD.NAMESPACE`, or POD_NAME and POD_NAMESPACE, or POD_UID, in its metadata, as its user writes them",
-  },
-  {
-    about: "container",
-    read: "envoyproxy/envoy 11ade9d distribution/docker/Dockerfile-envoy; consul-k8s 0.49; AWS App Mesh and OSM injectors",
-  },
-];
+export const facts = `
+admin | ran Envoy 1.40.0, test/envoy/admin.test.ts
+ready | ran Envoy 1.40.0, test/envoy/run.test.ts
+quit | ran Envoy 1.40.0, test/envoy/run.test.ts | it ends at once with 0, and leaves the file of a unix socket behind
+refusals | ran Envoy 1.40.0, test/envoy/admin.test.ts
+drain | ran Envoy 1.40.0, test/envoy/drain.test.ts | \`/ready\` stays 200: only /healthcheck/fail changes it
+count | ran Envoy 1.40.0, test/envoy/drain.test.ts | requests of HTTP listeners, connections of the others
+found | ran Envoy 1.40.0, test/envoy/run.test.ts
+pod | ran Envoy 1.40.0, test/envoy/neighbours.test.ts | its node.id as \`POD.NAMESPACE\`, or POD_NAME and POD_NAMESPACE, or POD_UID, in its metadata, as its user writes them
+container | read envoyproxy/envoy 11ade9d distribution/docker/Dockerfile-envoy; consul-k8s 0.49; AWS App Mesh and OSM injectors
+`;

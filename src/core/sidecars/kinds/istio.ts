@@ -1,6 +1,5 @@
 import { objectOf } from "../../base/json.ts";
 import { inboundDrain } from "../../envoy/inbound.ts";
-import type { Fact } from "./fact.ts";
 import {
   type Adjustment,
   type Annotations,
@@ -70,59 +69,20 @@ function annotationsOfNode({ metadata }: EnvoyNode): Annotations {
   return new Map(entries.flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : [])));
 }
 
-export const facts: readonly Fact[] = [
-  { about: "admin", ran: "Istio 1.31.1", by: "test/sidecars/istio" },
-  {
-    about: "ready",
-    ran: "Istio 1.31.1",
-    by: "test/sidecars/istio",
-    says: "pilot-agent asks Envoy only until it was ready once: after POST /healthcheck/fail both ports still answer 200",
-  },
-  {
-    about: "quit",
-    ran: "Istio 1.31.1",
-    by: "test/sidecars/istio",
-    says: "Envoy is killed without a drain, and pilot-agent ends with 0",
-  },
-  {
-    about: "refusals",
-    ran: "Istio 1.31.1",
-    by: "test/sidecars/istio",
-    says: "403 before 405; the loopback is the peer's address",
-  },
-  {
-    about: "drain",
-    ran: "Istio 1.31.1",
-    by: "test/sidecars/istio",
-    says: "listeners keep accepting; each answer says `connection: close`; idle connections stay",
-  },
-  {
-    about: "count",
-    ran: "Istio 1.31.1",
-    by: "test/sidecars/istio",
-    says: "its statistics leave out requests and connections of listeners; its inbound clusters have no host rows before their first request",
-  },
-  { about: "found", ran: "Istio 1.31.1", by: "test/cluster/istio/webhooks.test.ts" },
-  {
-    about: "pod",
-    read: "istio 86c9f01 pkg/istio-agent/agent.go:112-120, pilot/cmd/pilot-agent/app/cmd.go:272",
-    says: "its node.id: `sidecar~IP~POD.NAMESPACE~DOMAIN`",
-  },
-  {
-    about: "native",
-    ran: "Istio 1.31.1",
-    by: "test/cluster/istio/webhooks.test.ts",
-    says: "`sidecar.istio.io/status` lists istio-proxy under initContainers",
-  },
-  {
-    about: "moved",
-    ran: "Istio 1.31.1",
-    by: "test/sidecars/istio",
-    says: "`status.sidecar.istio.io/port` moves the quit; with 0 there is none, and Envoy's own quit ends pilot-agent with 0",
-  },
-  { about: "container", ran: "Istio 1.31.1", by: "test/cluster/istio/webhooks.test.ts" },
-  { about: "reaper", ran: "Istio 1.31.1", by: "test/cluster/istio/jobs.test.ts" },
-];
+export const facts = `
+admin | ran Istio 1.31.1, test/sidecars/istio
+ready | ran Istio 1.31.1, test/sidecars/istio | pilot-agent asks Envoy only until it was ready once: after POST /healthcheck/fail both ports still answer 200
+quit | ran Istio 1.31.1, test/sidecars/istio | Envoy is killed without a drain, and pilot-agent ends with 0
+refusals | ran Istio 1.31.1, test/sidecars/istio | 403 before 405; the loopback is the peer's address
+drain | ran Istio 1.31.1, test/sidecars/istio | listeners keep accepting; each answer says \`connection: close\`; idle connections stay
+count | ran Istio 1.31.1, test/sidecars/istio | its statistics leave out requests and connections of listeners; its inbound clusters have no host rows before their first request
+found | ran Istio 1.31.1, test/cluster/istio/webhooks.test.ts
+pod | read istio 86c9f01 pkg/istio-agent/agent.go:112-120, pilot/cmd/pilot-agent/app/cmd.go:272 | its node.id: \`sidecar~IP~POD.NAMESPACE~DOMAIN\`
+native | ran Istio 1.31.1, test/cluster/istio/webhooks.test.ts | \`sidecar.istio.io/status\` lists istio-proxy under initContainers
+moved | ran Istio 1.31.1, test/sidecars/istio | \`status.sidecar.istio.io/port\` moves the quit; with 0 there is none, and Envoy's own quit ends pilot-agent with 0
+container | ran Istio 1.31.1, test/cluster/istio/webhooks.test.ts
+reaper | ran Istio 1.31.1, test/cluster/istio/jobs.test.ts
+`;
 
 /** istio-proxy under initContainers, and not under containers, is a native sidecar. */
 function isNative(annotations: Annotations): boolean {

@@ -1,5 +1,4 @@
 import { inboundDrain } from "../../envoy/inbound.ts";
-import type { Fact } from "./fact.ts";
 import { adminOn, type EnvoyNode, type PodIdentity, type SidecarKind, splitAtLastDot } from "./kind.ts";
 
 /**
@@ -51,45 +50,16 @@ function podOfNode({ id, metadata }: EnvoyNode): PodIdentity | undefined {
   return "dataplane.proxyType" in metadata ? splitAtLastDot(id.slice(id.indexOf(".") + 1)) : undefined;
 }
 
-export const facts: readonly Fact[] = [
-  {
-    about: "admin",
-    ran: "Envoy 1.40.0 with Kuma 2.14.3's bootstrap",
-    by: "test/sidecars/kuma",
-    says: "mode 0600, kuma-dp's user; on TCP before 2.14 and with envoyAdminUnixSocket=false (read: kuma 2.14.3 pkg/xds/bootstrap/template_v3.go:237, app/kuma-dp/cmd/run.go:169-180)",
-  },
-  {
-    about: "ready",
-    read: "kuma 2.14.3 app/kuma-dp/pkg/dataplane/readiness/component.go:134-212",
-    says: "READY alone is kuma-dp's word, before its Envoy has any configuration",
-  },
-  {
-    about: "quit",
-    ran: "Envoy 1.40.0 with Kuma 2.14.3's bootstrap",
-    by: "test/sidecars/kuma",
-    says: "Envoy ends with 0; kuma-dp ends with it (read: kuma 2.14.3 app/kuma-dp/cmd/run.go:268-274)",
-  },
-  { about: "refusals", ran: "Envoy 1.40.0 with Kuma 2.14.3's bootstrap", by: "test/sidecars/kuma" },
-  { about: "drain", ran: "Envoy 1.40.0 with Kuma 2.14.3's bootstrap", by: "test/sidecars/kuma" },
-  { about: "count", ran: "Envoy 1.40.0 with Kuma 2.14.3's bootstrap", by: "test/sidecars/kuma" },
-  {
-    about: "found",
-    read: "kuma 2.14.3 pkg/plugins/runtime/k8s/webhooks/injector/testdata/inject.01.golden.yaml:4-34",
-  },
-  {
-    about: "pod",
-    read: "kuma 2.14.3 pkg/core/xds/types.go:48, pkg/xds/bootstrap/template_v3.go:86",
-    says: "its node.id: `MESH.POD.NAMESPACE`",
-  },
-  {
-    about: "native",
-    read: "kuma 2.14.3 pkg/plugins/runtime/k8s/plugin.go:394",
-    says: "no annotation tells; from Kubernetes 1.29 on it is one, and a quit is followed by a restart",
-  },
-  {
-    about: "moved",
-    read: "kuma 2.14.3 pkg/plugins/runtime/k8s/metadata/annotations.go:134",
-    says: "`kuma.io/envoy-admin-port`, for TCP",
-  },
-  { about: "container", read: "kuma 2.14.3 pkg/plugins/runtime/k8s/util/names.go:4" },
-];
+export const facts = `
+admin | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma | mode 0600, kuma-dp's user; on TCP before 2.14 and with envoyAdminUnixSocket=false (read: kuma 2.14.3 pkg/xds/bootstrap/template_v3.go:237, app/kuma-dp/cmd/run.go:169-180)
+ready | read kuma 2.14.3 app/kuma-dp/pkg/dataplane/readiness/component.go:134-212 | READY alone is kuma-dp's word, before its Envoy has any configuration
+quit | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma | Envoy ends with 0; kuma-dp ends with it (read: kuma 2.14.3 app/kuma-dp/cmd/run.go:268-274)
+refusals | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma
+drain | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma
+count | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma
+found | read kuma 2.14.3 pkg/plugins/runtime/k8s/webhooks/injector/testdata/inject.01.golden.yaml:4-34
+pod | read kuma 2.14.3 pkg/core/xds/types.go:48, pkg/xds/bootstrap/template_v3.go:86 | its node.id: \`MESH.POD.NAMESPACE\`
+native | read kuma 2.14.3 pkg/plugins/runtime/k8s/plugin.go:394 | no annotation tells; from Kubernetes 1.29 on it is one, and a quit is followed by a restart
+moved | read kuma 2.14.3 pkg/plugins/runtime/k8s/metadata/annotations.go:134 | \`kuma.io/envoy-admin-port\`, for TCP
+container | read kuma 2.14.3 pkg/plugins/runtime/k8s/util/names.go:4
+`;

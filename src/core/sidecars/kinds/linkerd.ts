@@ -1,6 +1,5 @@
 import { parseDuration } from "../../base/duration.ts";
 import { parseObject, textOf } from "../../base/json.ts";
-import type { Fact } from "./fact.ts";
 import {
   type Adjustment,
   type Annotations,
@@ -52,42 +51,19 @@ function readEnvironment(body: string): PodIdentity | undefined {
   return { name: textOf(said._pod_name), namespace: textOf(said._pod_ns), uid: textOf(said._pod_uid) };
 }
 
-export const facts: readonly Fact[] = [
-  { about: "admin", read: "linkerd2 version-2.20 charts/partials/templates/_proxy.tpl:112" },
-  {
-    about: "ready",
-    read: "linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:72-85",
-    says: "once 200, it never says 503 again",
-  },
-  { about: "quit", read: "linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282" },
-  {
-    about: "leaves",
-    read: "linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/stack.rs:203, linkerd/app/src/env.rs:314",
-    says: "the admin port closes when the drain begins; the exit code is 0",
-  },
-  {
-    about: "refusals",
-    read: "linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282; linkerd2 version-2.20 pkg/k8s/labels.go:212",
-  },
-  { about: "found", read: "linkerd2 version-2.20 pkg/inject/inject.go:1286-1293" },
-  {
-    about: "pod",
-    read: "linkerd2-proxy 29637b64f linkerd/app/admin/src/server.rs:270; linkerd2 b24cd4059 charts/partials/templates/_proxy.tpl:7-28",
-    says: "`/env.json` has its pod's name, namespace and UID; before 2.12 there is none, and a port alone proves nothing",
-  },
-  {
-    about: "native",
-    read: "linkerd2 version-2.20 pkg/inject/inject.go:429-445",
-    says: "`config.linkerd.io/proxy-enable-native-sidecar`, beta or alpha; 2.20 makes native ones by default without an annotation: a quit is then followed by a restart",
-  },
-  {
-    about: "moved",
-    read: "linkerd2 version-2.20 pkg/k8s/labels.go:170, pkg/inject/inject.go:300-305 and 403-410",
-    says: "`config.linkerd.io/admin-port` and `config.linkerd.io/shutdown-grace-period`",
-  },
-  { about: "container", read: "linkerd2 version-2.20 pkg/k8s/labels.go:365; linkerd2-proxy Dockerfile.proxy:84" },
-  { about: "reaper", read: "linkerd2-proxy release/v2.366.0 linkerd/app/src/env.rs:314" },
-];
+export const facts = `
+admin | read linkerd2 version-2.20 charts/partials/templates/_proxy.tpl:112
+ready | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:72-85 | once 200, it never says 503 again
+quit | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282
+leaves | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/stack.rs:203, linkerd/app/src/env.rs:314 | the admin port closes when the drain begins; the exit code is 0
+refusals | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282; linkerd2 version-2.20 pkg/k8s/labels.go:212
+found | read linkerd2 version-2.20 pkg/inject/inject.go:1286-1293
+pod | read linkerd2-proxy 29637b64f linkerd/app/admin/src/server.rs:270; linkerd2 b24cd4059 charts/partials/templates/_proxy.tpl:7-28 | \`/env.json\` has its pod's name, namespace and UID; before 2.12 there is none, and a port alone proves nothing
+native | read linkerd2 version-2.20 pkg/inject/inject.go:429-445 | \`config.linkerd.io/proxy-enable-native-sidecar\`, beta or alpha; 2.20 makes native ones by default without an annotation: a quit is then followed by a restart
+moved | read linkerd2 version-2.20 pkg/k8s/labels.go:170, pkg/inject/inject.go:300-305 and 403-410 | \`config.linkerd.io/admin-port\` and \`config.linkerd.io/shutdown-grace-period\`
+container | read linkerd2 version-2.20 pkg/k8s/labels.go:365; linkerd2-proxy Dockerfile.proxy:84
+reaper | read linkerd2-proxy release/v2.366.0 linkerd/app/src/env.rs:314
+`;
 
 /** linkerd2 pkg/inject/inject.go: the first of these names that is there counts, as Go's strconv.ParseBool reads it. */
 function isNative(annotations: Annotations): boolean {

@@ -1,4 +1,3 @@
-import type { Fact } from "./fact.ts";
 import { adminOn, type SidecarKind, saysYes } from "./kind.ts";
 
 /**
@@ -34,27 +33,11 @@ export const vaultAgent = {
   annotationPrefixes: ["vault.hashicorp.com/"],
 } as const satisfies SidecarKind;
 
-export const facts: readonly Fact[] = [
-  {
-    about: "admin",
-    read: "vault-k8s v1.7.6 agent-inject/agent/config.go:286-338",
-    says: "it listens only with agent-enable-quit or a cache",
-  },
-  {
-    about: "quit",
-    read: "vault 0063586d command/agent.go, handleQuit",
-    says: "a second quit panics in the handler; a signal after a quit ends the agent with 2",
-  },
-  { about: "refusals", read: "vault 0063586d command/agent.go, handleQuit" },
-  {
-    about: "found",
-    read: "vault-k8s v1.7.6 agent-inject/agent/agent.go:595-730",
-    says: "`agent-pre-populate-only` leaves no sidecar",
-  },
-  {
-    about: "moved",
-    read: "vault-k8s v1.7.6 agent-inject/agent/annotations.go:527",
-    says: "`vault.hashicorp.com/agent-cache-listener-port`",
-  },
-  { about: "container", read: "vault-k8s v1.7.6 agent-inject/agent/container_sidecar.go:23 and 107" },
-];
+export const facts = `
+admin | read vault-k8s v1.7.6 agent-inject/agent/config.go:286-338 | it listens only with agent-enable-quit or a cache
+quit | read vault 0063586d command/agent.go, handleQuit | a second quit panics in the handler; a signal after a quit ends the agent with 2
+refusals | read vault 0063586d command/agent.go, handleQuit
+found | read vault-k8s v1.7.6 agent-inject/agent/agent.go:595-730 | \`agent-pre-populate-only\` leaves no sidecar
+moved | read vault-k8s v1.7.6 agent-inject/agent/annotations.go:527 | \`vault.hashicorp.com/agent-cache-listener-port\`
+container | read vault-k8s v1.7.6 agent-inject/agent/container_sidecar.go:23 and 107
+`;

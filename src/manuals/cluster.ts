@@ -75,7 +75,7 @@ export const ofCluster: Readonly<Record<string, Manual>> = {
   },
   doctor: {
     about:
-      "Reads a cluster, with your kubeconfig, and names what of ebb is not as somebody wanted it: pods that are to have ebb and have none (the webhook was down, or came later, or a container has no command), pods with ebb from another image than the webhook now gives (after an upgrade), a registration without a webhook behind it, rights without an account, annotations and labels that stand where nobody reads them. It changes nothing. What it may not read it names. Pods that are over are left out.",
+      "Reads a cluster, with your kubeconfig, and names what of ebb is not as somebody wanted it: pods that are to have ebb and have none (the webhook was down, or came later, or a container has no command), pods with ebb from another image than the webhook now gives (after an upgrade), a registration without a webhook behind it, rights without an account, annotations and labels that stand where nobody reads them. It changes nothing. What it may not read it names. Pods and Jobs that are over are left out.",
     examples: [
       { call: "ebb doctor", why: "The whole cluster." },
       { call: "ebb doctor --namespace shop --json", why: "The pods of one namespace, for a script." },

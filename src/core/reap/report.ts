@@ -38,7 +38,7 @@ export function reportOf(outcome: Outcome): Report {
 
 /** Of a pod that nobody chose, in which nothing is done: what it would be if somebody had. */
 export function reportOfUnchosen(choice: string, would: Verdict): Report & { readonly isStuck: boolean } {
-  const isStuck = would.kind !== "leave";
+  const isStuck = would.kind !== "leave" || would.rule === "no-right";
   return { result: "not chosen", why: isStuck ? `stuck: ${would.reason}; ${choice}` : choice, isStuck };
 }
 

@@ -1,8 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import type { Act, Outcome, Tried } from "../../../src/core/reap/attempt-steps.ts";
-import { eventOfAct, eventOfOutcome, reportOf, reportOfVerdict } from "../../../src/core/reap/report.ts";
+import {
+  eventOfAct,
+  eventOfOutcome,
+  reportOf,
+  reportOfUnchosen,
+  reportOfVerdict,
+} from "../../../src/core/reap/report.ts";
 import { type Row, tableOf } from "../../../src/core/reap/table.ts";
-import { verdictOf } from "../../../src/core/reap/verdict.ts";
+import { type Verdict, verdictOf } from "../../../src/core/reap/verdict.ts";
 import { ended, known, podOf, policy, running } from "./stuck-pods.ts";
 
 const forward: Act = {
@@ -151,4 +157,12 @@ shop       stuck  not chosen  stuck: envoy is left; nobody
   expect(tableOf(unchosen.slice(1), { ...few, allJobs: true })).toBe(
     "1 pod not chosen, none stuck: the label ebb.dev/reap=true on a pod or its namespace chooses it\n",
   );
+});
+
+test.each<[string, Verdict, boolean]>([
+  ["that is to be ended", { kind: "end", rule: "stuck", reason: "r", containers: [] }, true],
+  ["that a missing right alone keeps", { kind: "leave", rule: "no-right", reason: "r" }, true],
+  ["whose app runs", { kind: "leave", rule: "app-running", reason: "r" }, false],
+])("a pod that nobody chose, and %s: whether it is stuck", (_, verdict, isStuck) => {
+  expect(reportOfUnchosen("nobody chose it", verdict)).toMatchObject({ result: "not chosen", isStuck });
 });

@@ -14,7 +14,7 @@ export interface Component {
   readonly gives: string | undefined;
 }
 
-/** The Deployments of an installation have this label; app.kubernetes.io/component tells them apart. */
+/** All objects of an installation have this label; app.kubernetes.io/component tells them apart. */
 export const COMPONENTS = "app.kubernetes.io/name=ebb";
 
 export function componentOf({ metadata, spec, status }: JsonObject): Component {
@@ -27,20 +27,22 @@ export function componentOf({ metadata, spec, status }: JsonObject): Component {
     name: String(name),
     ready: Number(objectOf(status).readyReplicas ?? 0),
     replicas: Number(replicas ?? 1),
-    image: textOf(firstOf(podSpec).image),
-    gives: givenBy(podSpec),
+    image: textOf(objectOf(listOf(objectOf(podSpec).containers)[0]).image),
+    gives: imageIn(argsOf(podSpec)),
   };
 }
 
-function firstOf(podSpec: unknown): JsonObject {
-  return objectOf(listOf(objectOf(podSpec).containers)[0]);
+/** The arguments of all containers of a pod. */
+export function argsOf(podSpec: unknown): readonly string[] {
+  const { containers } = objectOf(podSpec);
+  return listOf(containers).flatMap((one) => listOf(objectOf(one).args).flatMap((arg) => textOf(arg) ?? []));
 }
 
 const IMAGE = "--image=";
 
-function givenBy(podSpec: unknown): string | undefined {
-  const arg = listOf(firstOf(podSpec).args).find((each) => textOf(each)?.startsWith(IMAGE));
-  return textOf(arg)?.slice(IMAGE.length);
+/** The image that a webhook or a reaper with these arguments takes ebb from. */
+export function imageIn(args: readonly string[]): string | undefined {
+  return args.find((arg) => arg.startsWith(IMAGE))?.slice(IMAGE.length);
 }
 
 /** `reaper ebb-reaper/ebb-reaper: 2 of 2 replicas ready, image registry.example.com/ebb:0.1.0`. */
@@ -64,7 +66,7 @@ export function formerFinding(component: Component, pods: readonly JsonObject[])
   const { namespace, name, gives } = component;
   const former = pods.flatMap(({ metadata, spec }) => {
     const { name, deletionTimestamp } = objectOf(metadata);
-    const own = givenBy(spec);
+    const own = imageIn(argsOf(spec));
     return deletionTimestamp === undefined || own === gives ? [] : [{ pod: `pod/${name}`, own }];
   });
   if (former.length === 0) return undefined;

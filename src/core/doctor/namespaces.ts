@@ -1,7 +1,7 @@
 import { type JsonObject, objectOf } from "../base/json.ts";
 import { nearest } from "../cli/suggestion.ts";
 import { boolean } from "../cli/syntax.ts";
-import { ASK } from "../inject/marks.ts";
+import { ASK, isOwn, PREFIX } from "../inject/marks.ts";
 import { REAP } from "../reap/policy.ts";
 import type { Finding } from "./finding.ts";
 import type { Webhooks } from "./registrations.ts";
@@ -28,8 +28,6 @@ export function namespaceFinding(name: string, label: string, { count }: Pick<We
   return { object: `Namespace ${name}`, message };
 }
 
-const PREFIX = "ebb.dev/";
-
 /** What of ebb's stands where nobody reads it. */
 export function misplacedInNamespace({ metadata }: JsonObject): readonly Finding[] {
   const { name, labels, annotations } = objectOf(metadata);
@@ -37,7 +35,7 @@ export function misplacedInNamespace({ metadata }: JsonObject): readonly Finding
   const known = [ASK, REAP];
   const findings: Finding[] = [];
   for (const label of Object.keys(objectOf(labels))) {
-    if (!label.startsWith(PREFIX) || known.includes(label)) continue;
+    if (!isOwn(label) || known.includes(label)) continue;
     const near = nearest(
       label.slice(PREFIX.length),
       known.map((each) => each.slice(PREFIX.length)),
@@ -46,7 +44,7 @@ export function misplacedInNamespace({ metadata }: JsonObject): readonly Finding
     findings.push({ object, message: `its label ${label} says nothing; did you mean ${PREFIX}${near}?` });
   }
   for (const [annotation, value] of Object.entries(objectOf(annotations))) {
-    if (!annotation.startsWith(PREFIX)) continue;
+    if (!isOwn(annotation)) continue;
     const isLabel = known.includes(annotation);
     const how = isLabel ? `: it is a label of a namespace: kubectl label namespace ${name} ${annotation}=${value}` : "";
     findings.push({ object, message: `its annotation ${annotation} says nothing${how}` });

@@ -1,4 +1,5 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { isOwn } from "../inject/marks.ts";
 import { injectPod } from "../inject/patch.ts";
 import { viewOf } from "../reap/pod-view.ts";
 import { choiceOf } from "../reap/policy.ts";
@@ -12,15 +13,15 @@ export function podFinding(pod: JsonObject, label: string | undefined, webhooks:
   const object = `Pod ${namespace}/${name}`;
   const again = howAgain(pod);
   const presence = presenceOf(pod);
+  const by = asksBy(pod, { label, all: webhooks.all });
   if (presence.kind === "present") {
     const { image } = presence;
     const { images } = webhooks;
     if (image === undefined || images.length === 0 || images.includes(image)) return undefined;
     // what only a manifest has put there comes again with each pod
-    const how = asksBy(pod, { label, all: webhooks.all }) === undefined ? inManifest(images) : again;
+    const how = by === undefined ? inManifest(images) : again;
     return { object, message: `it has ebb from ${image}, and the webhook now gives ${images.join(" or ")}: ${how}` };
   }
-  const by = asksBy(pod, { label, all: webhooks.all });
   const why = by === undefined ? undefined : whyMissing(pod, by, webhooks);
   if (by === undefined || why === undefined) return undefined;
   const asks = by === "annotation" ? "it asks for ebb" : "it is to have ebb";
@@ -31,23 +32,16 @@ function inManifest([image]: readonly string[]): string {
   return `its manifest brings it, so no restart helps: ebb inject --image ${image} on that, and apply it`;
 }
 
-/** Annotations and labels of a pod that say nothing, or not what somebody meant: the webhook tells only whoever makes the pod itself. */
+/** Annotations and labels of a pod that have no effect, or not the one meant. The webhook warns only the user who creates a pod directly. */
 export function annotationFindings(pod: JsonObject, label: string | undefined): readonly Finding[] {
   const { name, namespace, annotations, labels } = objectOf(pod.metadata);
-  const own = Object.keys({ ...objectOf(annotations), ...objectOf(labels) }).filter((key) =>
-    key.startsWith("ebb.dev/"),
-  );
-  if (own.length === 0) return [];
+  if (!Object.keys({ ...objectOf(annotations), ...objectOf(labels) }).some(isOwn)) return [];
   const { warnings } = injectPod(pod, { ...nobodys, all: label === "true" });
   const ofAnnotations = warnings.filter(({ field }) => /^metadata\.(annotations|labels)\[/.test(field));
   const reap = choiceOf(viewOf(pod), { ...noPolicy, namespaces: new Map() });
-  return [
-    ...ofAnnotations.map(({ field, message }) => ({
-      object: `Pod ${namespace}/${name}`,
-      message: `${field}: ${message}`,
-    })),
-    ...(reap.kind === "unreadable" ? [{ object: `Pod ${namespace}/${name}`, message: reap.reason }] : []),
-  ];
+  const messages = ofAnnotations.map(({ field, message }) => `${field}: ${message}`);
+  if (reap.kind === "unreadable") messages.push(reap.reason);
+  return messages.map((message) => ({ object: `Pod ${namespace}/${name}`, message }));
 }
 
 const noPolicy = { afterMs: 0, allJobs: false, means: [], allowsReapExec: false } as const;

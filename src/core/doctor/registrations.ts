@@ -1,4 +1,5 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { type JsonObject, objectOf } from "../base/json.ts";
+import { argsOf, imageIn } from "./components.ts";
 import type { Finding } from "./finding.ts";
 
 /** A webhook of ebb's in a cluster. */
@@ -26,15 +27,16 @@ export interface Webhooks {
 }
 
 export function webhooksOf(registrations: readonly Registration[] | undefined): Webhooks {
-  const args = (registrations ?? []).flatMap(({ deployments }) => (deployments ?? []).flatMap(argsOf));
-  const images = args.flatMap((arg) => (arg.startsWith("--image=") ? [arg.slice("--image=".length)] : []));
+  const deployments = (registrations ?? []).flatMap(({ deployments }) => deployments ?? []);
+  const calls = deployments.map(({ spec }) => argsOf(objectOf(objectOf(spec).template).spec));
+  const images = calls.flatMap((args) => imageIn(args) ?? []);
   const answering = registrations?.filter(({ isServiceThere }) => isServiceThere !== false).length;
-  return { count: registrations?.length, answering, images: [...new Set(images)], all: args.includes("--all") };
-}
-
-function argsOf({ spec }: JsonObject): readonly string[] {
-  const { containers } = objectOf(objectOf(objectOf(spec).template).spec);
-  return listOf(containers).flatMap((one) => listOf(objectOf(one).args).flatMap((arg) => textOf(arg) ?? []));
+  return {
+    count: registrations?.length,
+    answering,
+    images: [...new Set(images)],
+    all: calls.some((args) => args.includes("--all")),
+  };
 }
 
 export function registrationFindings(registration: Registration): readonly Finding[] {

@@ -3,13 +3,11 @@ import { nearest } from "../cli/suggestion.ts";
 import { boolean, splitBy } from "../cli/syntax.ts";
 import { sidecarNames } from "../sidecars/registry.ts";
 import { mismatch, optionNamed, podOptionFlags, problemOf } from "./container/options.ts";
-import { STATUS } from "./marks.ts";
+import { isOwn, PREFIX, STATUS } from "./marks.ts";
 import { annotationField } from "./pod.ts";
 import type { Remark } from "./remark.ts";
 import { NATIVE } from "./status.ts";
 import type { Wishes } from "./wishes.ts";
-
-const PREFIX = "ebb.dev/";
 
 /** What an annotation of the pod, or of a workload's template of pods, means. */
 export const annotationMeanings: readonly (readonly [annotation: string, example: string, meaning: string])[] = [
@@ -46,8 +44,13 @@ export const annotationMeanings: readonly (readonly [annotation: string, example
 
 /** Those without a container, but for `status`, which ebb writes. */
 export const ownNames = ["inject", "containers", "sidecars", "entrypoint", "native"];
-/** Those of `ebb reaper` (core/reap/policy.ts, reap-quits.ts). */
+/** Those of `ebb reaper` (core/reap/policy.ts, quits.ts). */
 const ofReaper = /^ebb\.dev\/reap($|-(exec|quit|patience)\..)/;
+
+/** Whether it is ebb's, and not the reaper's. */
+function isOfInject(name: string): boolean {
+  return isOwn(name) && !ofReaper.test(name);
+}
 
 type Annotations = Readonly<Record<string, unknown>>;
 
@@ -65,7 +68,7 @@ export function readAsked(annotations: Annotations): boolean | undefined | Remar
 /** Of a pod that nothing is done to: those of its annotations that so mean nothing. */
 export function idleAnnotations(annotations: Annotations, reason: string): readonly Remark[] {
   return Object.keys(annotations)
-    .filter((name) => name.startsWith(PREFIX) && !ofReaper.test(name))
+    .filter(isOfInject)
     .filter((name) => ![`${PREFIX}inject`, `${PREFIX}sidecars`, STATUS, NATIVE].includes(name))
     .map((name) => ({ field: annotationField(name), message: whyIdle(name.slice(PREFIX.length), reason) }));
 }
@@ -73,22 +76,27 @@ export function idleAnnotations(annotations: Annotations, reason: string): reado
 /** Labels of a pod that were meant as annotations; the reaper reads its own either way. */
 export function strayLabels(labels: Readonly<Record<string, unknown>>): readonly Remark[] {
   return Object.keys(labels)
-    .filter((name) => name.startsWith(PREFIX) && !ofReaper.test(name))
+    .filter(isOfInject)
     .map((name) => ({ field: `metadata.labels[${name}]`, message: "ignored as a label: write it under annotations" }));
 }
 
 /** A slip in the name of the one that asks may be the reason. */
 function whyIdle(key: string, reason: string): string {
-  const isKnown = [...ownNames, ...podOptionFlags].includes(key.split(".")[0] as string);
-  const near = isKnown ? undefined : nearest(key, [...ownNames, ...podOptionFlags]);
-  if (near !== undefined) return `no such annotation; did you mean ${PREFIX}${near}?`;
-  return `ignored: the pod ${reason.replace(/^it /, "")}`;
+  const isSlip = !keys.includes(key.split(".")[0] as string) && nearest(key, keys) !== undefined;
+  return isSlip ? unknownKey(key) : `ignored: the pod ${reason.replace(/^it /, "")}`;
+}
+
+const keys = [...ownNames, ...podOptionFlags];
+
+function unknownKey(key: string): string {
+  const near = nearest(key, keys);
+  return `no such annotation${near === undefined ? "" : `; did you mean ${PREFIX}${near}?`}`;
 }
 
 export function readWishes(annotations: Readonly<Record<string, string>>): Wishes {
   const reading: Reading = { options: new Map(), own: new Map(), entrypoints: new Map(), problems: [], warnings: [] };
   for (const [name, text] of Object.entries(annotations)) {
-    if (name.startsWith(PREFIX) && name !== STATUS && !ofReaper.test(name)) readOne({ name, text }, reading);
+    if (isOfInject(name) && name !== STATUS) readOne({ name, text }, reading);
   }
   return { containers: undefined, sidecars: [], entrypoint: undefined, ...reading };
 }
@@ -119,9 +127,7 @@ function readOne(annotation: Annotation, reading: Reading): void {
     return readContainers(annotation, key, reading);
   const option = optionNamed(key);
   if (option === undefined) {
-    const near = nearest(key, [...ownNames, ...podOptionFlags]);
-    const hint = near === undefined ? "" : `; did you mean ${PREFIX}${near}?`;
-    reading.warnings.push({ field: annotationField(name), message: `no such annotation${hint}` });
+    reading.warnings.push({ field: annotationField(name), message: unknownKey(key) });
     return;
   }
   const problem = problemOf(option, text);

@@ -1,4 +1,5 @@
 import { describePath, isObject, type JsonObject, listOf, objectOf, type Path, textOf, valueAt } from "../base/json.ts";
+import { isOwn } from "./marks.ts";
 import type { Remark } from "./remark.ts";
 
 /** A pod, or the template of pods, in an object of Kubernetes. */
@@ -77,7 +78,7 @@ function misplaced(object: JsonObject, { path, inner }: { path: Path; inner: Pat
       Object.keys(objectOf(all)).map((name) => ({ where, name })),
     );
     return own
-      .filter(({ name }) => name.startsWith("ebb.dev/"))
+      .filter(({ name }) => isOwn(name))
       .map(({ where, name }) => ({
         field: describePath([...path, ...place, "metadata", `${where}[${name}]`]),
         message,

@@ -85,7 +85,8 @@ async function formerReplicas(reader: Reader, components: readonly Component[]):
     const pods: JsonObject[] = [];
     const query = { labelSelector: `${COMPONENTS},app.kubernetes.io/component=webhook` };
     await reader.each(`/api/v1/namespaces/${component.namespace}/pods`, query, (pod) => pods.push(pod));
-    findings.push(...[formerFinding(component, pods)].filter((finding) => finding !== undefined));
+    const finding = formerFinding(component, pods);
+    if (finding !== undefined) findings.push(finding);
   }
   return findings;
 }
@@ -94,7 +95,7 @@ async function formerReplicas(reader: Reader, components: readonly Component[]):
 async function leftBindings(reader: Reader): Promise<readonly Finding[]> {
   const bindings: JsonObject[] = [];
   const path = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
-  await reader.each(path, { labelSelector: "app.kubernetes.io/name=ebb" }, (each) => bindings.push(each));
+  await reader.each(path, { labelSelector: COMPONENTS }, (each) => bindings.push(each));
   const findings: Finding[] = [];
   for (const { metadata, roleRef, subjects } of bindings) {
     const { namespace, name } = objectOf(listOf(subjects)[0]);

@@ -2,7 +2,7 @@ import { type JsonObject, objectOf, textOf } from "../../core/base/json.ts";
 import type { Finding } from "../../core/doctor/finding.ts";
 import { misplacedInNamespace, namespaceFinding, reapLabelFinding } from "../../core/doctor/namespaces.ts";
 import type { Webhooks } from "../../core/doctor/registrations.ts";
-import { ASK } from "../../core/inject/marks.ts";
+import { ASK, isOwn } from "../../core/inject/marks.ts";
 import { REAP } from "../../core/reap/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Reader } from "./read.ts";
@@ -26,7 +26,7 @@ export async function readNamespaces(reader: Reader, names: readonly string[]): 
 
 /** What is ebb's: a cluster may have thousands of namespaces. */
 function ownIn(all: unknown): JsonObject {
-  return Object.fromEntries(Object.entries(objectOf(all)).filter(([name]) => name.startsWith("ebb.dev/")));
+  return Object.fromEntries(Object.entries(objectOf(all)).filter(([name]) => isOwn(name)));
 }
 
 /** The label ebb.dev/inject of each namespace that has it. */

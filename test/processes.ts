@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 import { ebbPath } from "./harness.ts";
 
@@ -18,6 +18,19 @@ export function childrenOf(pid: number): readonly number[] {
   } catch {
     return []; // it is gone
   }
+}
+
+/** What it has open, by number. A descriptor may close between the listing and the look at it: such a one is left out. */
+export function descriptorsOf(pid: number): ReadonlyMap<number, string> {
+  const open = new Map<number, string>();
+  for (const number of readdirSync(`/proc/${pid}/fd`)) {
+    try {
+      open.set(Number(number), readlinkSync(`/proc/${pid}/fd/${number}`));
+    } catch {
+      // it has closed
+    }
+  }
+  return open;
 }
 
 export function isEbb(pid: number): boolean {

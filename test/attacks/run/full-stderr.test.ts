@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { compiled } from "../../compiled.ts";
 import { ebb, logOf, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { descriptorsOf } from "../../processes.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 const deaf = compiled(resolve(import.meta.dirname, "../../fixtures/deaf.c"));
@@ -80,8 +81,7 @@ function attempt<T>(call: () => T): T | undefined {
 
 /** How often a process has it open: twice, once ebb has found out that the pipe is full. */
 function timesOpen(pid: number, path: string): number {
-  const folder = `/proc/${pid}/fd`;
-  return readdirSync(folder).filter((name) => attempt(() => readlinkSync(join(folder, name))) === path).length;
+  return [...descriptorsOf(pid).values()].filter((each) => each === path).length;
 }
 
 test("a reader that goes on gets whole lines, and how many are missing", async () => {

@@ -1,20 +1,11 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readlinkSync } from "node:fs";
 import { SIG } from "../../../src/core/run/signal.ts";
 import { childPath } from "../../compiled.ts";
 import { ebb, startEbb, until } from "../../harness.ts";
-import { childrenOf } from "../../processes.ts";
+import { childrenOf, descriptorsOf } from "../../processes.ts";
 import { settled } from "../../time.ts";
 
 const run = ["run", "--sidecar", "none", "--quiet", "--"];
-
-function descriptorsOf(pid: number): readonly string[] {
-  return readdirSync(`/proc/${pid}/fd`).map((number) => `${number} ${readlinkSync(`/proc/${pid}/fd/${number}`)}`);
-}
-
-function target(descriptor: string): string {
-  return descriptor.replace(/^\d+ /, "");
-}
 
 test("the child has none of ebb's own, and ebb has no more after many signals and orphans than before", async () => {
   const script = `"$0" orphans 10 0; echo begun; read go; "$0" orphans 300 0; exec "$0" record`;
@@ -23,7 +14,7 @@ test("the child has none of ebb's own, and ebb has no more after many signals an
   await until("the child has begun", () => started.stdout().includes("begun\n"));
   const pid = childrenOf(started.pid).at(-1) as number;
   // what the start itself needed goes a moment after the child has said its first word
-  await settled("ebb's descriptors", () => descriptorsOf(pid).join(), 200);
+  await settled("ebb's descriptors", () => [...descriptorsOf(pid)].join(), 200);
   const before = descriptorsOf(pid);
   await until("the child records", () => started.stdout().includes("ready\n"));
   for (let sent = 1; sent <= 100; sent++) {
@@ -33,9 +24,8 @@ test("the child has none of ebb's own, and ebb has no more after many signals an
   await until("the orphans are reaped", () => childrenOf(pid).length === 1);
   expect(descriptorsOf(pid)).toEqual(before);
   const ofChild = descriptorsOf(childrenOf(pid)[0] as number);
-  expect(ofChild.map(target).filter((each) => before.map(target).includes(each))).toEqual(
-    before.slice(0, 3).map(target),
-  );
+  const ofEbb = [...before.values()];
+  expect([...ofChild.values()].filter((each) => ofEbb.includes(each))).toEqual(ofEbb.slice(0, 3));
   process.kill(pid, SIG.TERM);
   expect((await started.ended).code).toBe(0);
 });

@@ -25,7 +25,7 @@ export interface InFlight {
  */
 export type CountedBy = "listeners" | "clusters" | "connections" | "sockets";
 
-/** What was read of an Envoy and its pod; undefined: it was not to be had, or not asked for. */
+/** What was read of an Envoy and its pod; undefined: it could not be read, or nothing asked for it. */
 export interface Readings {
   /** Of the answer to `statsPath`. */
   readonly stats?: Stats | undefined;

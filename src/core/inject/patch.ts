@@ -126,7 +126,7 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   const problems = [...wishes.problems, ...change.problems];
   const warnings = distinct([...wishes.warnings, ...change.warnings]);
   if (problems.length > 0) {
-    // who gives ebb an option has asked for it, whoever took the pod
+    // an option of ebb asks for ebb, by whichever rule the pod was selected
     return { ...refused(problems, warnings), asked: asked || wishes.problems.length > 0 };
   }
   const next = change.pod ?? former.pod;

@@ -16,7 +16,7 @@ export interface Health {
 
 /**
  * /healthz, /readyz and /metrics, by plain HTTP, as kubelet and Prometheus ask.
- * @throws Failure 71 where the address is not to be had
+ * @throws Failure 71 where it cannot bind the address
  */
 export function openHealth({ host, port }: ListenAddress, metrics: Exposition, { unready, unwell }: Probes): Health {
   const answer = (reason: string | undefined): Response =>

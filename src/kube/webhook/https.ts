@@ -125,7 +125,7 @@ function sayBroken(socket: TLSSocket, status: BrokenStatus): void {
   socket.write(`HTTP/1.1 ${status} ${reasons[status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }
 
-/** @throws Failure 71 where the address is not to be had */
+/** @throws Failure 71 where it cannot bind the address */
 async function listen(server: ReturnType<typeof createTls>, { host, port }: ListenAddress): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", ({ message }) => reject(new Failure(EXIT.system, `--listen: ${message}`)));

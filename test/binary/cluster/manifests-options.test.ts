@@ -153,7 +153,7 @@ describe("the registration", () => {
     return new Function("object", `return ${source}`)({ metadata: { annotations } });
   }
 
-  test("asks again after other webhooks, has no side effects, and leaves caBundle to whoever knows it", async () => {
+  test("asks again after other webhooks, has no side effects, and leaves caBundle to what knows it", async () => {
     const { reinvocationPolicy, sideEffects, rules, clientConfig } = hookOf(await objects());
     expect({ reinvocationPolicy, sideEffects, clientConfig: Object.keys(clientConfig) }).toEqual({
       reinvocationPolicy: "IfNeeded",

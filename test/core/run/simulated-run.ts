@@ -80,7 +80,7 @@ function enter(world: World, before: State | undefined, event: Event | undefined
   world.trace.push(freeze({ before, event, after, actions, hasChild, armed: [...armed] }));
 }
 
-/** As src/commands/run.ts does it. */
+/** As src/system/run/perform.ts does it. */
 function perform(world: World, action: Action): void {
   const must = (holds: boolean) => holds || world.wrong.push(`${action.kind} out of place`);
   switch (action.kind) {

@@ -28,15 +28,13 @@ function factsOf(name: SidecarName): readonly Fact[] {
 
 /** The pages with tables that are made from the declarations: each stands between `<!-- NAME -->` and `<!-- /NAME -->`. */
 const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  "README.md": {
-    options: optionTable,
-    sidecars: sidecarTable,
-    exits: exitTable,
-    annotations: annotationTable,
-    inits: initTable,
-    differences: differenceTable,
-  },
-  "src/manual/sidecars.md": { facts: factTables },
+  "README.md": { exits: exitTable },
+  "src/manual/options.md": { options: optionTable },
+  "src/manual/exit-codes.md": { exits: exitTable },
+  "src/manual/inject.md": { annotations: annotationTable },
+  "src/manual/init.md": { inits: initTable },
+  "src/manual/migrating.md": { differences: differenceTable },
+  "src/manual/sidecars.md": { sidecars: sidecarTable, facts: factTables },
 };
 
 export const pagePaths: readonly string[] = Object.keys(pages);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { pagePaths, withTables } from "../build/readme.ts";
 import { commands } from "../src/commands.ts";
 import { readCommandCall, readOperandCall } from "../src/core/cli/call.ts";
@@ -24,19 +24,49 @@ const policy: InjectPolicy = {
   entrypoints: new Map(),
 };
 
-const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
+const root = join(import.meta.dirname, "..");
+const topics = readdirSync(join(root, "src/manual")).map((file) => `src/manual/${file}`);
+const textOf = (page: string) => readFileSync(join(root, page), "utf8");
+const pages = ["README.md", ...topics];
+/** The README and the manual. */
+const all = pages.map(textOf).join("\n");
 
 test.each(pagePaths)("the tables of %s are those of the declarations (bun build/readme.ts writes them)", (page) => {
-  const text = readFileSync(join(import.meta.dirname, "..", page), "utf8");
+  const text = textOf(page);
   expect(text).toBe(withTables(page, text));
 });
 
 test("a place for a table that is missing is named", () => {
-  expect(() => withTables("README.md", "# ebb")).toThrow("README.md has no place for the table of options");
+  expect(() => withTables("README.md", "# ebb")).toThrow("README.md has no place for the table of exits");
 });
 
 test.each(Object.keys(commands))("the README names ebb %s", (name) => {
-  expect(readme).toContain(`ebb ${name}`);
+  expect(textOf("README.md")).toContain(`ebb ${name}`);
+});
+
+test("the README is read in one sitting", () => {
+  expect(textOf("README.md").split("\n").length).toBeLessThanOrEqual(280);
+});
+
+/** As GitHub makes them of headings. */
+const anchorsOf = (text: string) =>
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^a-z0-9 -]/g, "")
+      .replaceAll(" ", "-"),
+  );
+
+test.each([...pages, "src/README.md", "src/CONTRIBUTING.md"])("each link of %s leads to something", (page) => {
+  const links = [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+  const broken = links.filter((link) => {
+    if (/^https?:/.test(link)) return false;
+    const [path = "", anchor] = link.split("#");
+    const target = path === "" ? page : join(dirname(page), path);
+    if (!existsSync(join(root, target))) return true;
+    return anchor !== undefined && !anchorsOf(textOf(target)).includes(anchor);
+  });
+  expect(broken).toEqual([]);
 });
 
 /** What the README writes as code. */
@@ -51,8 +81,8 @@ function fieldsOf(node: unknown): readonly string[] {
   return Object.entries(node).flatMap(([name, value]) => [name, ...fieldsOf(value)]);
 }
 
-test("the README names each field and each kind of finding of ebb status --json", () => {
-  const section = readme.slice(readme.indexOf("`ebb status`"), readme.indexOf("\n## Commands"));
+test("the manual names each field and each kind of finding of ebb status --json", () => {
+  const section = textOf("src/manual/status.md");
   const zombies: readonly Zombie[] = [{ pid: 8, name: "defunct", parent: 7 }];
   const findings: readonly Finding[] = [{ kind: "zombies", message: "1 zombie" }];
   // numbers of connections are named by their states
@@ -66,16 +96,16 @@ async function metricsOf({ text }: Exposition): Promise<readonly string[]> {
   return [...(await text()).matchAll(/^# TYPE (ebb_\w+) /gm)].map(([, name = ""]) => name);
 }
 
-test("the README names each metric of the webhook", async () => {
+test("the manual names each metric of the webhook", async () => {
   const names = await metricsOf(createMetrics("1", { inFlight: () => 0, connections: () => 0 }));
   expect(names.length).toBeGreaterThan(5);
-  expect(missingFrom(readme, names)).toEqual([]);
+  expect(missingFrom(all, names)).toEqual([]);
 });
 
-const manifests = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => Bun.YAML.parse(yaml));
+const manifests = [...all.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => Bun.YAML.parse(yaml));
 const calls = manifests.flatMap(callsOf);
 
-test("the README has manifests for each of its uses", () => {
+test("there are manifests for each of its uses", () => {
   const kinds = manifests.map((manifest) => (manifest as { kind: string }).kind);
   expect([...new Set(kinds)].sort()).toEqual(["CronJob", "Deployment", "Job", "Pod"]);
   expect(calls).not.toEqual([]);
@@ -116,12 +146,13 @@ test("each annotation of the README's table is one that ebb knows, and each that
   for (const name of ownNames) expect(named).toContain(`ebb.dev/${name}`);
 });
 
-test("the README names each metric of the reaper, each of its means and each Event", async () => {
+test("the manual names each metric of the reaper, each of its means and each Event", async () => {
   const gauges = { leads: () => true, isCircuitOpen: () => false, depth: () => 0, underWay: () => 0 };
-  const all = { ...gauges, missingRights: () => 0, syncedAt: () => undefined };
-  const metrics = await metricsOf(createReaperMetrics("1", all));
+  const metrics = await metricsOf(
+    createReaperMetrics("1", { ...gauges, missingRights: () => 0, syncedAt: () => undefined }),
+  );
   expect(metrics.length).toBeGreaterThan(8);
-  expect(missingFrom(readme, [...metrics, ...eventReasons, ...meansKinds])).toEqual([]);
+  expect(missingFrom(all, [...metrics, ...eventReasons, ...meansKinds])).toEqual([]);
 });
 
 /** Each list in a manifest that starts with ebb, in any folder, with the `args` beside it. */

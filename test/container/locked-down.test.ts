@@ -12,7 +12,7 @@ import { startSidecar } from "./sidecar.ts";
 setDefaultTimeout(120_000); // a tenth of a processor, on a machine that may be busy
 
 const image = "localhost/ebb:scratch";
-const pod = podNamed("locked-down", readFileSync(join(import.meta.dirname, "../../README.md"), "utf8"));
+const pod = podNamed("locked-down", readFileSync(join(import.meta.dirname, "../../src/manual/security.md"), "utf8"));
 const [init, app] = [pod.initContainers[0], pod.containers[0]] as [ContainerSpec, ContainerSpec];
 
 const defaultProfile = "/usr/share/containers/seccomp.json";
@@ -27,7 +27,7 @@ interface More {
   readonly mounts?: readonly string[];
 }
 
-/** As the manifest in the README has it. */
+/** As the manifest in the manual has it. */
 function start(spec: ContainerSpec, beside: Container, { words = [], mounts = [] }: More): Container {
   const limits = unlimited === undefined ? limitFlags(spec.resources.limits) : [];
   const [, ...command] = spec.command;
@@ -40,7 +40,7 @@ function startApp(beside: Container, words: readonly string[]): Container {
   return start(app, beside, { words: ["/child", ...words], mounts: [`${childPath()}:/child:ro`] });
 }
 
-describe.skipIf(lacking !== undefined)("the pod of the README that is locked down", () => {
+describe.skipIf(lacking !== undefined)("the pod of the manual that is locked down", () => {
   beforeAll(
     async () => {
       buildImages();

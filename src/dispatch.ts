@@ -27,7 +27,7 @@ export async function main(call: Resolution, signals: Signals): Promise<never> {
 }
 
 async function perform(call: Resolution, signals: Signals): Promise<number> {
-  if (call.kind === "help") return await showHelp(call.topic);
+  if (call.kind === "help") return await showManual(call.topic);
   if (call.kind === "version") return await showVersion(call.format);
   if (call.kind === "command") return await run(call, signals);
   if (call.kind === "unknown") return fail(unknownCommand(call), "run", { args: [call.word], signals });
@@ -67,11 +67,23 @@ function withOwners({ exitCode, message, flags }: UnknownFlags): Failure {
   return new Failure(exitCode, [message, ...ownersOf(flags, commands)].join("\n"));
 }
 
+/** `ebb help [TOPIC]`: of what has no page of its own, a command or another tool, its --help. */
+async function showManual(topic: string | undefined): Promise<number> {
+  if (topic === undefined || topic.startsWith("-")) return await showHelp(undefined);
+  const { listTopics, showTopic } = await import("./topic.ts");
+  const isTopic = (await listTopics()).some(([each]) => each === topic);
+  if (!isTopic && (toolNames.includes(topic) || Object.hasOwn(commands, topic))) return await showHelp(topic);
+  await showTopic(topic, process.env);
+  return EXIT.ok;
+}
+
+/** `--help`, of ebb or of a command. */
 async function showHelp(name: string | undefined): Promise<number> {
   const width = process.stdout.columns || 80;
   if (name !== undefined && toolNames.includes(name)) return await showToolHelp(name, width);
-  if (name === undefined || name.startsWith("-")) {
-    await writeOutput(overview(commands, width));
+  if (name === undefined) {
+    const { listTopics } = await import("./topic.ts");
+    await writeOutput(overview(commands, await listTopics(), width));
     return EXIT.ok;
   }
   const command = commandNamed(name);

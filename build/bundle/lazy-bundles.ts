@@ -3,12 +3,14 @@ import type { BunPlugin } from "bun";
 
 const source = resolve(import.meta.dirname, "../../src");
 
-/** What runs at a desk, or once in the life of a replica. */
+/** What runs at a desk, or once in the life of a replica; the last two are mostly text. */
 const desk = [
   "kube/inject/inject.ts",
   "kube/manifests/manifests.ts",
   "kube/reaper/reaper.ts",
   "kube/webhook/webhook.ts",
+  "licenses.ts",
+  "topic.ts",
 ];
 
 /**
@@ -24,7 +26,6 @@ export const parsedModules: readonly string[] = desk.map((path) => `/$bunfs/root
 export const lazyBundles: readonly string[] = [
   "dispatch.ts",
   ...desk,
-  "licenses.ts",
   "personalities/personalities.ts",
   "system/envoy/drain.ts",
   "system/process/descendants.ts",

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Facts } from "../../src/about/facts.ts";
+import { manualPages } from "../manual.ts";
 import type { Target } from "../targets.ts";
 import { type Component, type ComponentsInput, componentsOf, ownText } from "./components.ts";
 import { licenseText } from "./license-text.ts";
@@ -29,11 +30,16 @@ export async function aboutExecutable(input: ComponentsInput): Promise<About> {
 
 /** The modules that stand in the places of those in src/about, by path. */
 export function aboutModules({ own, components, facts }: About): ReadonlyMap<string, string> {
-  const text = Bun.zstdCompressSync(licenseText(own, components), { level: 19 }).toString("base64");
+  const text = packed(licenseText(own, components));
   return new Map([
     [join(project, "src", "about", "facts.ts"), `export const facts = ${JSON.stringify(facts)};`],
     [join(project, "src", "about", "texts.ts"), `export const texts = "${text}";`],
+    [join(project, "src", "about", "manual.ts"), `export const manual = "${packed(JSON.stringify(manualPages()))}";`],
   ]);
+}
+
+function packed(text: string): string {
+  return Bun.zstdCompressSync(text, { level: 19 }).toString("base64");
 }
 
 function factsOf({ commit, dirty }: Source, components: readonly Component[], target: Target): Facts {

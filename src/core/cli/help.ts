@@ -29,8 +29,12 @@ interface Described {
 
 type Row = readonly [left: string, right: string];
 
-/** `ebb --help`: one screen. */
-export function overview(commands: Readonly<Record<string, Summary>>, width: number): string {
+/** `ebb --help`. */
+export function overview(
+  commands: Readonly<Record<string, Summary>>,
+  topics: readonly (readonly [topic: string, title: string])[],
+  width: number,
+): string {
   const rows = Object.entries(commands).map(([name, { summary }]): Row => [name, summary]);
   return `ebb: the life of an application container beside a sidecar
 
@@ -40,8 +44,10 @@ usage: ebb [run] [flags] -- CMD ARG...
 ${columns("commands", rows, width)}
 ${wrap(`In another tool's place, with its own variables and flags: \`ebb NAME\`, or a file called NAME, for ${toolNames.join(", ")}.`, width, "")}
 ${columns("exit codes", exitMeanings, width)}
-ebb COMMAND --help tells all of a command, ebb --version the version,
-ebb --version --json what it was made of, ebb --licenses the licences of that.
+${wrap(`manual: ${topics.map(([topic]) => topic).join(", ")}`, width, "")}
+ebb help TOPIC prints a page of the manual, ebb COMMAND --help a command's flags
+and examples, ebb --version the version, ebb --version --json what it was made
+of, ebb --licenses the licences of that.
 `;
 }
 

@@ -60,14 +60,18 @@ see also: ebb wait, ebb quit
 
 describe("the overview", () => {
   test("lists each command and each exit code", () => {
-    const help = overview({ run: { summary: "does the job" }, quit: { summary: "ends it" } }, 80);
+    const help = overview(
+      { run: { summary: "does the job" }, quit: { summary: "ends it" } },
+      [["run", "All of run"]],
+      80,
+    );
     expect(help).toContain("  run   does the job\n  quit  ends it\n");
     expect(help).toMatch(/^ {2}127 +the command was not found$/m);
     expect(help).toMatch(/^ {2}0-255 +the child's own exit code, unchanged$/m);
   });
 
   test("of all commands is one screen, a line for each", () => {
-    const lines = overview(commands, 80).split("\n");
+    const lines = overview(commands, [], 80).split("\n");
     expect(lines.length).toBeLessThanOrEqual(40);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     for (const { summary } of Object.values(commands)) expect(lines.some((line) => line.endsWith(summary))).toBe(true);

@@ -1,0 +1,185 @@
+// The manual's Markdown at a terminal: headings, paragraphs, lists, tables and code, of what src/manual uses.
+
+export interface Look {
+  /** Columns. */
+  readonly width: number;
+  /** Whether there are colours. */
+  readonly isStyled: boolean;
+}
+
+type Block =
+  | { readonly kind: "heading"; readonly text: string; readonly level: number }
+  | { readonly kind: "code"; readonly lines: readonly string[] }
+  | { readonly kind: "table"; readonly rows: readonly (readonly string[])[] }
+  | { readonly kind: "item"; readonly mark: string; readonly text: string }
+  | { readonly kind: "paragraph"; readonly text: string };
+
+const CODE_INDENT = "    ";
+
+/** A page as lines of at most `width` columns, where words and code allow. */
+export function renderMarkdown(text: string, look: Look): string {
+  const rendered = blocksOf(text).map((block) => ({ block, text: renderBlock(block, look) }));
+  return rendered
+    .map(({ block, text }, at) => {
+      const before = rendered[at - 1]?.block;
+      const isTight = before === undefined || (before.kind === "item" && block.kind === "item");
+      return `${isTight ? "" : "\n"}${text}\n`;
+    })
+    .join("");
+}
+
+/** Its title, without the mark. */
+export function titleOf(text: string): string {
+  return /^# (.*)$/m.exec(text)?.[1] ?? "";
+}
+
+function blocksOf(text: string): readonly Block[] {
+  const lines = text.split("\n").filter((line) => !/^(<!--.*-->|!\[.*)$/.test(line));
+  const blocks: Block[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const [block, next] = blockAt(lines, at);
+    if (block !== undefined) blocks.push(block);
+    at = next;
+  }
+  return blocks;
+}
+
+function blockAt(lines: readonly string[], at: number): readonly [Block | undefined, number] {
+  const line = lines[at] as string;
+  if (line.trim() === "") return [undefined, at + 1];
+  const heading = /^(#+) (.*)$/.exec(line);
+  if (heading !== null) {
+    const [, marks = "", text = ""] = heading;
+    return [{ kind: "heading", text, level: marks.length }, at + 1];
+  }
+  if (line.startsWith("```")) {
+    const end = lines.indexOf("```", at + 1);
+    return [{ kind: "code", lines: lines.slice(at + 1, end) }, end + 1];
+  }
+  if (line.startsWith(CODE_INDENT)) {
+    const end = endOf(lines, at, (each) => each.startsWith(CODE_INDENT));
+    return [{ kind: "code", lines: lines.slice(at, end).map((each) => each.slice(CODE_INDENT.length)) }, end];
+  }
+  if (line.startsWith("|")) {
+    const end = endOf(lines, at, (each) => each.startsWith("|"));
+    const rows = lines.slice(at, end).filter((each) => !/^[| -]+$/.test(each) || /^[| ]+$/.test(each));
+    return [{ kind: "table", rows: rows.map(cellsOf) }, end];
+  }
+  const item = /^(- |\d+\. )(.*)$/.exec(line);
+  const end = endOf(lines, at + 1, (each) => each.trim() !== "" && !/^(- |\d+\. |#|\||```)/.test(each));
+  const rest = lines.slice(at + 1, end).map((each) => each.trim());
+  if (item === null) return [{ kind: "paragraph", text: [line, ...rest].join(" ") }, end];
+  const [, mark = "", first = ""] = item;
+  return [{ kind: "item", mark, text: [first, ...rest].join(" ") }, end];
+}
+
+function endOf(lines: readonly string[], from: number, goesOn: (line: string) => boolean): number {
+  let at = from;
+  while (at < lines.length && goesOn(lines[at] as string)) at += 1;
+  return at;
+}
+
+/** `\|` is no end of a cell. */
+function cellsOf(row: string): readonly string[] {
+  return row
+    .replace(/^\||\|$/g, "")
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.replaceAll("\\|", "|").trim());
+}
+
+function renderBlock(block: Block, look: Look): string {
+  switch (block.kind) {
+    case "heading":
+      return styled(plain(block.text), block.level === 1 ? UNDERLINED : BOLD, look);
+    case "code":
+      return block.lines.map((line) => `${CODE_INDENT}${line}`.trimEnd()).join("\n");
+    case "table":
+      return renderTable(block.rows, look);
+    case "item":
+      return wrapped(block.text, look, block.mark, " ".repeat(block.mark.length));
+    case "paragraph":
+      return wrapped(block.text, look, "", "");
+  }
+}
+
+const BOLD = "1";
+const UNDERLINED = "1;4";
+const CODE = "36";
+
+function styled(text: string, style: string, { isStyled }: Look): string {
+  return isStyled && text !== "" ? `\x1b[${style}m${text}\x1b[0m` : text;
+}
+
+/** Without marks: of a link its text, and where it leads if that is another page. */
+function plain(text: string): string {
+  return text
+    .replace(/!?\[([^\]]*)\]\(([^)]*)\)/g, (_, shown: string, target: string) => {
+      const page = /^([a-z-]+)\.md(#.*)?$/.exec(target)?.[1];
+      return page === undefined || shown === page ? shown : `${shown} (ebb help ${page})`;
+    })
+    .replaceAll("**", "")
+    .replaceAll("`", "");
+}
+
+/** Words of code keep their colour wherever a line ends. */
+function wrapped(text: string, look: Look, first: string, rest: string): string {
+  const lines: string[] = [];
+  let line = first;
+  let isCode = false;
+  for (const word of text.replace(/!?\[([^\]]*)\]\([^)]*\)/g, (link) => plain(link)).split(/\s+/)) {
+    const bare = plain(word);
+    const ticks = word.split("`").length - 1;
+    const isPart = isCode || ticks > 0;
+    if (ticks % 2 === 1) isCode = !isCode;
+    const shown = isPart ? styled(bare, CODE, look) : bare;
+    const isEmpty = line === first || line === rest;
+    if (!isEmpty && lengthOf(line) + 1 + bare.length > look.width) {
+      lines.push(line);
+      line = rest + shown;
+    } else line += (isEmpty ? "" : " ") + shown;
+  }
+  return [...lines, line].join("\n");
+}
+
+function lengthOf(text: string): number {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what styles a text has no width
+  return text.replace(/\x1b\[[\d;]*m/g, "").length;
+}
+
+const GAP = 2;
+
+function renderTable(rows: readonly (readonly string[])[], look: Look): string {
+  const [head = [], ...body] = rows;
+  const widths = head.map((_, at) => Math.max(...rows.map((row) => plain(row[at] ?? "").length)));
+  const total = widths.reduce((sum, width) => sum + width + GAP, -GAP);
+  if (total <= look.width)
+    return [head, ...body]
+      .filter(hasText)
+      .map((row) => alignRow(row, widths))
+      .join("\n");
+  return [...(head.length > 2 ? [] : [head].filter(hasText)), ...body]
+    .map((row) => rowAsBlock(row, head, look))
+    .join("\n");
+}
+
+function hasText(row: readonly string[]): boolean {
+  return row.some((cell) => cell !== "");
+}
+
+function alignRow(row: readonly string[], widths: readonly number[]): string {
+  return row
+    .map((cell, at) => plain(cell).padEnd((widths[at] ?? 0) + GAP))
+    .join("")
+    .trimEnd();
+}
+
+function rowAsBlock([term = "", ...cells]: readonly string[], [, ...names]: readonly string[], look: Look): string {
+  const isOne = cells.length === 1;
+  const indent = " ".repeat(CODE_INDENT.length);
+  const texts = cells.flatMap((cell, at) => {
+    if (cell === "") return [];
+    const name = isOne || (names[at] ?? "") === "" ? "" : `${names[at]}: `;
+    return [wrapped(`${name}${cell}`, look, indent, indent)];
+  });
+  return [wrapped(term, look, "", ""), ...texts].join("\n");
+}

@@ -38,13 +38,19 @@ const extras = {
 const { positionals: wanted, values } = parseArgs({
   strict: false,
   allowPositionals: true,
-  options: { all: { type: "boolean" }, target: { type: "string" }, ...valued("bun", "entry", "outfile", "outdir") },
+  options: {
+    all: { type: "boolean" },
+    modules: { type: "boolean" },
+    target: { type: "string" },
+    ...valued("bun", "entry", "outfile", "outdir"),
+  },
 });
 let isUpdated = false;
 
 const unknown = wanted.filter((word) => !Object.hasOwn(extras, word));
 if (unknown.length > 0) fail(`${unknown.join(" ")}: expected any of ${Object.keys(extras).join(", ")}`);
 setUpModules();
+if (values.modules) process.exit(0); // for --help
 setUpPackages();
 for (const extra of wanted) extras[extra]();
 if (values.all || values.target === otherArch) setUpTargets(fail);

@@ -1,0 +1,157 @@
+// node build/task.mjs TASK [ARG...]: what `npm run TASK -- ARG...` does: sets this machine up, builds, and runs. Plain Node.js,
+// because nothing else is there yet: so --help answers at once.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const testing = ["bun", "test", "--preload", "./test/same-cases.ts", "--timeout", "60000", "--max-concurrency", "4"];
+const apart = ["cluster", "sidecars"].flatMap((folder) => ["--path-ignore-patterns", `test/${folder}/**`]);
+
+/** What each needs of build/setup.mjs, the arguments of its build (without them none), its commands, and its help. */
+const tasks = {
+  start: {
+    setup: ["envoy"],
+    build: [],
+    run: [["bun", "test/demo.ts"]],
+    help: "npm start\n  sets up, builds dist/ebb, and shows a Job beside a real Envoy",
+  },
+  build: {
+    setup: (args) => args,
+    build: (args) => args,
+    run: [],
+    takes: 0,
+    help: `npm run build -- [--all] [--target NAME] [--bun PATH] [--outfile FILE] [--outdir FOLDER]
+  builds dist/ebb; with --all for each processor, in dist/`,
+  },
+  check: {
+    setup: [],
+    run: [["biome", "check"], ["tsc"]],
+    help: "npm run check\n  lint, arrows between rooms, types",
+  },
+  unit: {
+    setup: [],
+    native: true,
+    run: [
+      [
+        ...testing,
+        "test/core",
+        "test/kube",
+        "test/personalities",
+        "test/system",
+        "test/house.test.ts",
+        "test/readme.test.ts",
+      ],
+    ],
+    alone: [...testing],
+    help: "npm run unit -- [FILE...]\n  the tests that need no executable",
+  },
+  watch: {
+    setup: [],
+    run: [["bun", "test", "--watch", "test/core"]],
+    alone: ["bun", "test", "--watch"],
+    help: "npm run watch -- [FILE...]\n  runs the tests of core, or of a file, at each change",
+  },
+  binary: {
+    setup: ["envoy"],
+    build: [],
+    run: [[...testing, "test/binary"]],
+    alone: [...testing],
+    help: "npm run binary -- [FILE...]\n  builds, and runs the tests of the executable from outside",
+  },
+  test: {
+    setup: ["envoy", "container", "shells", "inits", "targets"],
+    build: [],
+    run: [["biome", "check"], ["tsc"], [...testing, ...apart]],
+    help: "npm test -- [FILE...]\n  sets up, builds, and runs all tests but test:faults, test:sidecars and test:cluster",
+  },
+  "test:cluster": { setup: ["envoy", "cluster"], build: [], run: [["bun", "test/cluster/run.ts"]], ownHelp: true },
+  "test:sidecars": { setup: ["envoy", "sidecars"], build: [], run: [["bun", "test/sidecars/run.ts"]], ownHelp: true },
+  "test:faults": { setup: [], build: [], run: [["bun", "test/faults/faults.ts"]], ownHelp: true },
+  "test:syscalls": { setup: [], build: [], run: [["bun", "test/syscalls/syscalls.ts"]], ownHelp: true },
+  image: {
+    setup: ["--all"],
+    build: ["--all"],
+    run: [["bun", "build/image/image.ts"]],
+    help: `npm run image -- [--tar] [--zstd] [--baseline] [--platform LIST] [--name NAME] [--from FOLDER] [--out FOLDER]
+  builds for each processor, and writes an OCI image without a container engine: dist/image
+  --tar            one archive too: dist/image.tar
+  --zstd           smaller layers
+  --baseline       the executable for processors without AVX2
+  --platform LIST  of linux/amd64,linux/arm64`,
+  },
+  fuzz: {
+    setup: [],
+    run: [["bun", "test/fuzz/fuzz.ts"]],
+    help: `npm run fuzz -- NAME [--for 10m] [--seed N]
+  feeds a parser what its grammar makes by seed; stops at the first input that it does not take, or takes too long for
+  NAME is one of test/fuzz/grammars.ts; another word lists them`,
+  },
+  bench: {
+    setup: [],
+    run: [["bun", "test/bench/bench.ts"]],
+    help: `npm run bench -- [--rival NAME=PATH]... [--quick] [FIGURE]...
+  measures dist/ebb (or EBB=PATH) beside other tools; nothing else should run meanwhile; another word lists the figures`,
+  },
+  conformance: {
+    setup: [],
+    build: [],
+    run: [["bun", "test/conformance/conformance.ts"]],
+    help: `npm run conformance -- [--rival NAME=PATH]... [--only TEXT]
+npm run conformance -- --random N [--seed S] [--as NAME]
+  runs ebb's cases against the tools in whose place it stands, or N cases made from seeds; each difference must be a known one`,
+  },
+  format: {
+    setup: [],
+    run: [["biome", "check", "--write"]],
+    help: "npm run format\n  formats, and mends what biome can",
+  },
+};
+
+const [, , name = "", ...args] = process.argv;
+const task = tasks[name];
+if (task === undefined) fail(`${name}: expected any of ${Object.keys(tasks).join(", ")}`);
+if (args.includes("--help") || args.includes("-h")) help();
+run(["node", "build/setup.mjs", ...given(task.setup)]);
+if (task.build !== undefined) run(["bun", "build/build.ts", ...given(task.build)]);
+perform();
+
+function given(words) {
+  return typeof words === "function" ? words(args) : words;
+}
+
+/** With arguments `alone` runs those alone. */
+function perform() {
+  if (task.takes === 0) return;
+  if (task.alone !== undefined && args.length > 0) return run([...task.alone, ...args]);
+  for (const command of task.run.slice(0, -1)) run(command);
+  run([...task.run.at(-1), ...args]);
+}
+
+/** Of what has a help of its own: Bun and the packages have to be there for it, and nothing else. */
+function help() {
+  if (task.ownHelp !== true) {
+    console.log(task.help);
+    process.exit(0);
+  }
+  run(["node", "build/setup.mjs", "--modules"]);
+  run([...task.run.at(-1), "--help"]);
+  process.exit(0);
+}
+
+/** Ends as the command does, where that fails. */
+function run([program, ...words]) {
+  const path = `${root}/node_modules/.bin:${process.env.PATH}`;
+  const { status, signal, error } = spawnSync(program, words, {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, PATH: path },
+  });
+  if (error !== undefined) fail(`${program}: ${error.message}`);
+  if (signal !== null) process.exit(1);
+  if (status !== 0) process.exit(status);
+}
+
+function fail(reason) {
+  console.error(`task: ${reason}`);
+  process.exit(64);
+}

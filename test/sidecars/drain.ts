@@ -96,7 +96,7 @@ export function drainTests(mesh: Mesh): void {
       const drained = drainedOf(await endOf(started));
       expect(drained.came).toEqual({
         code: 0,
-        outcome: "the sidecar has ended meanwhile: there is nothing left to drain",
+        outcome: "Envoy has exited already: nothing is left to drain",
       });
       expectTook(drained, MIN_MS);
     });

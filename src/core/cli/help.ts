@@ -1,4 +1,3 @@
-import { exitMeanings } from "../run/exit.ts";
 import { toolNames } from "./names.ts";
 import type { Option, OptionGroup, Options } from "./option.ts";
 
@@ -43,7 +42,6 @@ usage: ebb [run] [flags] -- CMD ARG...
 
 ${columns("commands", rows, width)}
 ${wrap(`In another tool's place, with its own variables and flags: \`ebb NAME\`, or a file called NAME, for ${toolNames.join(", ")}.`, width, "")}
-${columns("exit codes", exitMeanings, width)}
 ${wrap(`manual: ${topics.map(([topic]) => topic).join(", ")}`, width, "")}
 ebb help TOPIC prints a page of the manual, ebb COMMAND --help a command's flags
 and examples, ebb --version the version, ebb --version --json what it was made

@@ -201,7 +201,7 @@ export function describeOutcome(outcome: Outcome): { readonly ok: boolean; reado
     case "drained":
       return { ok: true, text: "drained" };
     case "gone":
-      return { ok: true, text: "the sidecar has ended meanwhile: there is nothing left to drain" };
+      return { ok: true, text: "Envoy has exited already: nothing is left to drain" };
     case "out of time": {
       const { requests, connections } = outcome.left;
       const parts = [counted(requests, "request"), counted(connections, "connection")];

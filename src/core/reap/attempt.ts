@@ -177,7 +177,7 @@ function next(state: Progress, endings: readonly Ending[], { policy, before }: A
   const denied = tried.at(-1)?.why;
   if (denied !== undefined && tried.every(({ isDenied }) => isDenied))
     return over({ kind: "put-off", reason: denied }, before);
-  return over({ kind: "gave-up", reason: `${container} does not go, whatever it is told`, tried }, before);
+  return over({ kind: "gave-up", reason: `${container} did not exit; all methods were tried`, tried }, before);
 }
 
 /** Its description leaves out secrets, so two may have the same. */

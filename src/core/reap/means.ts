@@ -150,7 +150,7 @@ export function describeMeans(means: Means): string {
     case "exec":
       return `exec in ${means.container}: ${describeCommand(means)}`;
     case "port-forward":
-      return `port-forward: ${means.requests.map(({ method, port, path }) => `${method} :${port}${redactUrl(path)}`).join(", ")}`;
+      return `${means.requests.map(({ method, port, path }) => `${method} localhost:${port}${redactUrl(path)}`).join(", ")} through a port-forward`;
     case "ephemeral":
       return `ephemeral container: ebb ${means.args.map(redactUrls).join(" ")}`;
   }

@@ -52,7 +52,7 @@ export function reportOfVerdict(verdict: Verdict): Report {
 }
 
 function describeAct({ container, means }: Act): string {
-  return `${container} by ${describeMeans(means)}`;
+  return `${container}, by ${describeMeans(means)}`;
 }
 
 /** Each means once, with what it came to the last time. */

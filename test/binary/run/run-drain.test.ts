@@ -186,7 +186,7 @@ test.concurrent("a proxy that has gone by itself, before the stop signal came, i
   const ended = await started.ended;
   expect(lineOf(ended, "drain")).toMatchObject({
     level: "info",
-    outcome: "the sidecar has ended meanwhile: there is nothing left to drain",
+    outcome: "Envoy has exited already: nothing is left to drain",
   });
   expect(ended.stdout).toBe("ready\n15\n");
   expect(ended.log.filter(({ level }) => level !== "info")).toEqual([]);

@@ -25,7 +25,7 @@ async function drain(envoy: StandInEnvoy, drainMs: number, ...flags: readonly st
 }
 
 const others = faults.filter((fault) => fault !== "dying");
-const gone = "the sidecar has ended meanwhile: there is nothing left to drain";
+const gone = "Envoy has exited already: nothing is left to drain";
 
 describe("a drain ends in time, and says what came of it, where", () => {
   describe.each<[string, string]>([
@@ -82,7 +82,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
   test.concurrent("config_dump is dying: it is gone", async () => {
     await using envoy = await startEnvoy({ "/config_dump": "dying" });
     const ended = await drain(envoy, 15_000, "--sidecar", "istio");
-    expect(lineOf(ended, "drain").outcome).toMatch(/^the sidecar has ended meanwhile|^nobody listens/); // its health checks are failed then too
+    expect(lineOf(ended, "drain").outcome).toMatch(/^Envoy has exited already|^nobody listens/); // its health checks are failed then too
   });
 
   test.concurrent.each(others)("config_dump is %s: outbound is waited for too", async (fault) => {

@@ -35,13 +35,15 @@ test.concurrent("--once ends what is stuck, says what became of each pod, and do
   const dry = await once(here, "--dry-run", "--after", "0s");
   expect(dry).toMatchObject({ code: 0 });
   expect(dry.stdout).toMatch(/^NAMESPACE +POD +RESULT +WHY\n/);
-  expect(dry.stdout).toMatch(/stuck +would end +.*port-forward: POST :9901\/quitquitquit\n/);
+  expect(dry.stdout).toMatch(/stuck +would end +.*POST localhost:9901 through a port-forward\/quitquitquit\n/);
   expect([await quits(here, "stuck"), await reaperEvents(here)]).toEqual([0, []]);
 
   const real = await once(here);
   expect(real).toMatchObject({ code: 0 });
   const [, first, second, rest] = real.stdout.split("\n");
-  expect(first).toMatch(new RegExp(`^${here.name} +stuck +ended +envoy by port-forward: POST :9901/quitquitquit$`));
+  expect(first).toMatch(
+    new RegExp(`^${here.name} +stuck +ended +envoy by POST localhost:9901/quitquitquit through a port-forward$`),
+  );
   expect(second).toMatch(new RegExp(`^${here.name} +says-no +left +its annotation says ebb.dev/reap: "false"$`));
   expect(rest).toBe("1 pod not stuck: 1 app-running");
   await here.until("the pod is over", async () => (await here.pod("stuck")).status.phase === "Succeeded");

@@ -211,7 +211,11 @@ test.concurrent("with --dry-run nothing is touched, and what would be done is sa
   const synced = () => reaper.metric("ebb_reaper_last_sync_timestamp_seconds");
   await here.until("all pods are read again", async () => (await synced()) > before);
   expect(said(reaper, "pod is stuck")).toMatchObject([
-    { pod: "work", dryRun: true, why: expect.stringContaining("port-forward: POST :9901/quitquitquit") },
+    {
+      pod: "work",
+      dryRun: true,
+      why: expect.stringContaining("POST localhost:9901/quitquitquit through a port-forward"),
+    },
   ]);
   expect(await reaperEvents(here)).toEqual([]);
   expect(await quits(here, "work")).toBe(0);

@@ -74,9 +74,7 @@ describe("Pod Security 'restricted', a read-only root, another user, no token, a
     const [ofApp, ofEnvoy] = (await Promise.all(logs)) as [string, string];
     for (const log of [ofApp, ofEnvoy]) {
       const drain = logOf(log).find(({ msg }) => msg === "ebb: drain");
-      expect(["drained", "the sidecar has ended meanwhile: there is nothing left to drain"]).toContain(
-        drain?.outcome as string,
-      );
+      expect(["drained", "Envoy has exited already: nothing is left to drain"]).toContain(drain?.outcome as string);
     }
     expect(ofApp).toContain("\n15\n");
     expect(ofApp).toContain('"exitCode":0');

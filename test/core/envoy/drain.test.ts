@@ -188,7 +188,7 @@ test.each([
 
 test.each<[Outcome, boolean, string]>([
   [{ kind: "drained" }, true, "drained"],
-  [{ kind: "gone" }, true, "the sidecar has ended meanwhile: there is nothing left to drain"],
+  [{ kind: "gone" }, true, "Envoy has exited already: nothing is left to drain"],
   [left(1, 0), false, "out of time with 1 left (1 request)"],
   [left(0, 1), false, "out of time with 1 left (1 connection)"],
   [left(2, 3), false, "out of time with 5 left (2 requests, 3 connections)"],

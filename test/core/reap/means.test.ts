@@ -9,7 +9,7 @@ describe("a sidecar is ended by", () => {
   };
   const istio = [
     "exec in istio-proxy: pilot-agent request POST quitquitquit",
-    "port-forward: POST :15020/quitquitquit",
+    "POST localhost:15020/quitquitquit through a port-forward",
     "ephemeral container: ebb quit --sidecar istio --quit POST http://localhost:15020/quitquitquit",
   ];
 
@@ -30,7 +30,7 @@ describe("a sidecar is ended by", () => {
       { annotations: { "status.sidecar.istio.io/port": "16020" } },
       [
         istio[0] as string,
-        "port-forward: POST :16020/quitquitquit",
+        "POST localhost:16020/quitquitquit through a port-forward",
         "ephemeral container: ebb quit --sidecar istio --quit POST http://localhost:16020/quitquitquit",
       ],
     ],
@@ -40,7 +40,7 @@ describe("a sidecar is ended by", () => {
       { annotations: { "status.sidecar.istio.io/port": "0" } },
       [
         istio[0] as string,
-        "port-forward: POST :15000/quitquitquit",
+        "POST localhost:15000/quitquitquit through a port-forward",
         "ephemeral container: ebb quit --sidecar istio --quit POST http://localhost:15000/quitquitquit",
       ],
     ],
@@ -56,7 +56,7 @@ describe("a sidecar is ended by", () => {
       { containers: { daprd: { state: running, spec: { volumeMounts: [{ name: "ebb", mountPath: "/ebb.dev" }] } } } },
       [
         "exec in daprd: /ebb.dev/ebb quit --sidecar dapr",
-        "port-forward: POST :3500/v1.0/shutdown",
+        "POST localhost:3500/v1.0/shutdown through a port-forward",
         "ephemeral container: ebb quit --sidecar dapr",
       ],
     ],
@@ -65,7 +65,7 @@ describe("a sidecar is ended by", () => {
       "linkerd-proxy",
       {},
       [
-        "port-forward: POST :4191/shutdown",
+        "POST localhost:4191/shutdown through a port-forward",
         "ephemeral container: ebb quit --sidecar linkerd --quit POST http://localhost:4191/shutdown",
       ],
     ],
@@ -73,14 +73,14 @@ describe("a sidecar is ended by", () => {
       "ebb, which looks for an Envoy's admin interface where its usual port is closed",
       "envoy",
       {},
-      ["port-forward: POST :9901/quitquitquit", "ephemeral container: ebb quit --sidecar envoy"],
+      ["POST localhost:9901/quitquitquit through a port-forward", "ephemeral container: ebb quit --sidecar envoy"],
     ],
     [
       "the admin port that its annotation names",
       "kuma-sidecar",
       { annotations: { "kuma.io/envoy-admin-port": "9911" } },
       [
-        "port-forward: POST :9911/quitquitquit",
+        "POST localhost:9911/quitquitquit through a port-forward",
         "ephemeral container: ebb quit --sidecar kuma --quit POST http://localhost:9911/quitquitquit",
       ],
     ],
@@ -89,7 +89,7 @@ describe("a sidecar is ended by", () => {
       "envoy",
       { annotations: { "ebb.dev/reap-quit.envoy": "http://localhost:9901/quitquitquit" } },
       [
-        "port-forward: POST :9901/quitquitquit",
+        "POST localhost:9901/quitquitquit through a port-forward",
         "ephemeral container: ebb quit --sidecar envoy --quit POST http://localhost:9901/quitquitquit",
       ],
     ],
@@ -98,7 +98,7 @@ describe("a sidecar is ended by", () => {
       "consul-dataplane-a",
       { annotations: { "consul.hashicorp.com/connect-service": "a,b" } },
       [
-        "port-forward: POST :19000/quitquitquit, POST :19001/quitquitquit",
+        "POST localhost:19000/quitquitquit, POST localhost:19001/quitquitquit through a port-forward",
         "ephemeral container: ebb quit --sidecar consul --quit POST http://localhost:19000/quitquitquit --quit POST http://localhost:19001/quitquitquit",
       ],
     ],
@@ -106,7 +106,7 @@ describe("a sidecar is ended by", () => {
       "the port that its variable tells the app",
       "daprd",
       { containers: { app: { state: ended(0), spec: { env: [{ name: "DAPR_HTTP_PORT", value: "3600" }] } } } },
-      ["port-forward: POST :3600/v1.0/shutdown", "ephemeral container: ebb quit --sidecar dapr"],
+      ["POST localhost:3600/v1.0/shutdown through a port-forward", "ephemeral container: ebb quit --sidecar dapr"],
     ],
     [
       "the Cloud SQL Auth Proxy's own command",
@@ -114,7 +114,7 @@ describe("a sidecar is ended by", () => {
       {},
       [
         "exec in cloud-sql-proxy: /cloud-sql-proxy shutdown --admin-port 9091",
-        "port-forward: POST :9091/quitquitquit",
+        "POST localhost:9091/quitquitquit through a port-forward",
         "ephemeral container: ebb quit --sidecar cloud-sql-proxy --quit POST http://localhost:9091/quitquitquit",
       ],
     ],
@@ -129,7 +129,7 @@ describe("a sidecar is ended by", () => {
       "istio-proxy",
       { annotations: { "ebb.dev/reap-quit.istio-proxy": "PUT http://127.0.0.1:7/bye?now" } },
       [
-        "port-forward: PUT :7/bye?now",
+        "PUT localhost:7/bye?now through a port-forward",
         "ephemeral container: ebb quit --sidecar istio --quit PUT http://127.0.0.1:7/bye?now",
       ],
     ],
@@ -138,7 +138,7 @@ describe("a sidecar is ended by", () => {
       "fluent-bit",
       { annotations: { "ebb.dev/reap-quit.fluent-bit": "http://localhost:2020/quit" } },
       [
-        "port-forward: POST :2020/quit",
+        "POST localhost:2020/quit through a port-forward",
         "ephemeral container: ebb quit --sidecar none --quit POST http://localhost:2020/quit",
       ],
     ],
@@ -153,7 +153,7 @@ describe("a sidecar is ended by", () => {
       },
       [
         "exec in fluent-bit: /ebb.dev/ebb quit --sidecar none --quit POST http://localhost:2020/quit",
-        "port-forward: POST :2020/quit",
+        "POST localhost:2020/quit through a port-forward",
         "ephemeral container: ebb quit --sidecar none --quit POST http://localhost:2020/quit",
       ],
     ],
@@ -178,7 +178,7 @@ describe("a sidecar is ended by", () => {
         },
       },
       [
-        "port-forward: POST :9091/quitquitquit, POST :9092/quitquitquit",
+        "POST localhost:9091/quitquitquit, POST localhost:9092/quitquitquit through a port-forward",
         "ephemeral container: ebb quit --sidecar cloud-sql-proxy --quit POST http://localhost:9091/quitquitquit --quit POST http://localhost:9092/quitquitquit",
       ],
     ],
@@ -192,7 +192,7 @@ describe("a sidecar is ended by", () => {
       "no more ephemeral containers than five",
       "linkerd-proxy",
       { ephemeralContainers: Object.fromEntries([1, 2, 3, 4, 5].map((each) => [`ebb-reaper-${each}`, ended(1)])) },
-      ["port-forward: POST :4191/shutdown"],
+      ["POST localhost:4191/shutdown through a port-forward"],
     ],
   ])("%s", (_, name, more, means) => {
     expect(told(ending(name, more))).toEqual([...means]);

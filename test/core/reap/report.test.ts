@@ -33,7 +33,7 @@ const outcomes = {
   left: { kind: "left", reason: "app container app still runs" },
   gaveUp: {
     kind: "gave-up",
-    reason: "proxy does not go, whatever it is told",
+    reason: "proxy did not exit; all methods were tried",
     tried: [
       tried(exec, 1, "no such file"),
       tried(forward, 1, "503"),
@@ -46,13 +46,13 @@ const outcomes = {
 
 describe("what became of a pod", () => {
   test.each<[Outcome, string, string]>([
-    [outcomes.ended, "ended", "proxy by port-forward: POST :9/q"],
+    [outcomes.ended, "ended", "proxy, by POST localhost:9/q through a port-forward"],
     [outcomes.gone, "gone", "it was deleted, or another has its name"],
     [outcomes.left, "left", "app container app still runs"],
     [
       outcomes.gaveUp,
       "gave up",
-      "proxy does not go, whatever it is told; proxy by exec in proxy: /stop: no such file; proxy by port-forward: POST :9/q: 404",
+      "proxy did not exit; all methods were tried; proxy, by exec in proxy: /stop: no such file; proxy, by POST localhost:9/q through a port-forward: 404",
     ],
     [outcomes.stopped, "stopped", "this reaper was told to stop, or leads no more; the next one looks again"],
   ])("%j", (outcome, result, why) => {
@@ -75,7 +75,7 @@ describe("an Event", () => {
     expect(eventOfAct(exec, "the app has ended")).toEqual({
       type: "Normal",
       reason: "SidecarTold",
-      note: "telling proxy by exec in proxy: /stop: the app has ended",
+      note: "telling proxy, by exec in proxy: /stop: the app has ended",
     });
     expect(eventOfOutcome(outcomes.ended)).toMatchObject({ type: "Normal", reason: "SidecarsEnded" });
     expect(eventOfOutcome(outcomes.gaveUp)).toMatchObject({ type: "Warning", reason: "SidecarRefusesToEnd" });

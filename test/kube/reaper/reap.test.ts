@@ -117,7 +117,7 @@ test("where none works, it is told what each has come to", async () => {
   const { reaping } = reapingOf(cluster, { means: ["ephemeral", "exec"], follow: cluster.watch });
   expect(await reap(pod, reaping)).toMatchObject({
     kind: "gave-up",
-    reason: "envoy does not go, whatever it is told",
+    reason: "envoy did not exit; all methods were tried",
     tried: [
       { means: { kind: "ephemeral" }, why: "403 not you" },
       { means: { kind: "exec" }, why: "no such file or directory" },

@@ -46,7 +46,7 @@ export function planHook(
   const fitMs = fit(wishMs, pod, options);
   const drain = fitMs === wishMs ? wish : wholeSeconds(fitMs);
   const plan = { kind: mayHook && fitMs > 0 ? "hook" : "run", drain, drainMs: fitMs } as const;
-  return said === undefined || fitMs === wishMs ? plan : { ...plan, warning: tooLong(wish, drain) };
+  return said === undefined || fitMs === wishMs ? plan : { ...plan, warning: tooLong(wish, drain, pod) };
 }
 
 /** What the pod's grace period leaves for draining: all of it one after the other. It may be said to be shorter than it is. */
@@ -70,10 +70,11 @@ function wholeSeconds(ms: number): string {
   return ms < 1000 ? `${Math.floor(ms)}ms` : `${Math.floor(ms / 1000)}s`;
 }
 
-function tooLong(said: string, fitting: string): Remark {
+function tooLong(said: string, fitting: string, { spec }: Pod): Remark {
+  const seconds = spec.terminationGracePeriodSeconds ?? 30;
   return {
     field: "spec.terminationGracePeriodSeconds",
-    message: `it has no room for a drain of ${said}, but for ${fitting}, beside the time that the app has for its end`,
+    message: `grace period ${seconds}s: the drain is cut from ${said} to ${fitting}, so that the app has time to end`,
   };
 }
 

@@ -74,7 +74,7 @@ test.each<[string, Given]>([
   expect(warnings(given)).toEqual([
     [
       "spec.terminationGracePeriodSeconds",
-      "it has no room for a drain of 40s, but for 24s, beside the time that the app has for its end",
+      "grace period 30s: the drain is cut from 40s to 24s, so that the app has time to end",
     ],
   ]);
 });

@@ -1,11 +1,23 @@
 // node build/task.mjs TASK [ARG...]: what `npm run TASK -- ARG...` does: sets this machine up, builds, and runs. Plain Node.js,
 // because nothing else is there yet: so --help answers at once.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { availableParallelism, homedir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const testing = ["bun", "test", "--preload", "./test/same-cases.ts", "--timeout", "60000", "--max-concurrency", "4"];
+/** Most tests wait for others, so there are more workers than processors. The slowest files of the last run start first. */
+const timings = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "ebb", "test-timings.json");
+const manyFiles = [
+  `--parallel=${2 * availableParallelism()}`,
+  "--no-isolate",
+  "--timings",
+  timings,
+  "--update-timings",
+];
 const apart = ["cluster", "sidecars"].flatMap((folder) => ["--path-ignore-patterns", `test/${folder}/**`]);
+const checks = [["biome", "check"], ["tsc"]];
 
 /** What each needs of build/setup.mjs, the arguments of its build (without them none), its commands, and its help. */
 const tasks = {
@@ -19,13 +31,13 @@ const tasks = {
     setup: (args) => args,
     build: (args) => args,
     run: [],
-    takes: 0,
     help: `npm run build -- [--all] [--target NAME] [--bun PATH] [--outfile FILE] [--outdir FOLDER]
   builds dist/ebb; with --all for each processor, in dist/`,
   },
   check: {
     setup: [],
-    run: [["biome", "check"], ["tsc"]],
+    check: true,
+    run: [],
     help: "npm run check\n  lint, arrows between rooms, types",
   },
   unit: {
@@ -34,6 +46,7 @@ const tasks = {
     run: [
       [
         ...testing,
+        ...manyFiles,
         "test/core",
         "test/kube",
         "test/personalities",
@@ -54,14 +67,15 @@ const tasks = {
   binary: {
     setup: ["envoy"],
     build: [],
-    run: [[...testing, "test/binary"]],
+    run: [[...testing, ...manyFiles, "test/binary"]],
     alone: [...testing],
     help: "npm run binary -- [FILE...]\n  builds, and runs the tests of the executable from outside",
   },
   test: {
     setup: ["envoy", "container", "shells", "inits", "targets"],
     build: [],
-    run: [["biome", "check"], ["tsc"], [...testing, ...apart]],
+    check: true,
+    run: [[...testing, ...manyFiles, ...apart]],
     help: "npm test -- [FILE...]\n  sets up, builds, and runs all tests but test:faults, test:sidecars and test:cluster",
   },
   "test:cluster": { setup: ["envoy", "cluster"], build: [], run: [["bun", "test/cluster/run.ts"]], ownHelp: true },
@@ -110,45 +124,46 @@ npm run conformance -- --random N [--seed S] [--as NAME]
 const [, , name = "", ...args] = process.argv;
 const task = tasks[name];
 if (task === undefined) fail(`${name}: expected any of ${Object.keys(tasks).join(", ")}`);
-if (args.includes("--help") || args.includes("-h")) help();
-run(["node", "build/setup.mjs", ...given(task.setup)]);
-if (task.build !== undefined) run(["bun", "build/build.ts", ...given(task.build)]);
-perform();
+if (args.includes("--help") || args.includes("-h")) await help();
+else await perform();
+
+async function perform() {
+  await run(["node", "build/setup.mjs", ...given(task.setup)]);
+  const checked = task.check === true ? checks.map((command) => run(command, "pipe")) : [];
+  if (task.build !== undefined) await run(["bun", "build/build.ts", ...given(task.build)]);
+  await Promise.all(checked);
+  if (task.alone !== undefined && args.length > 0) return run([...task.alone, ...args]);
+  for (const command of task.run) await run([...command, ...args]);
+}
 
 function given(words) {
   return typeof words === "function" ? words(args) : words;
 }
 
-/** With arguments `alone` runs those alone. */
-function perform() {
-  if (task.takes === 0) return;
-  if (task.alone !== undefined && args.length > 0) return run([...task.alone, ...args]);
-  for (const command of task.run.slice(0, -1)) run(command);
-  run([...task.run.at(-1), ...args]);
-}
-
 /** Of what has a help of its own: Bun and the packages have to be there for it, and nothing else. */
-function help() {
-  if (task.ownHelp !== true) {
-    console.log(task.help);
-    process.exit(0);
-  }
-  run(["node", "build/setup.mjs", "--modules"]);
-  run([...task.run.at(-1), "--help"]);
-  process.exit(0);
+async function help() {
+  if (task.ownHelp !== true) return console.log(task.help);
+  await run(["node", "build/setup.mjs", "--modules"]);
+  await run([...task.run[0], "--help"]);
 }
 
-/** Ends as the command does, where that fails. */
-function run([program, ...words]) {
+/** Ends as the command does, where that fails. What is piped is shown when it has ended: beside others its lines would mix. */
+async function run([program, ...words], output = "inherit") {
   const path = `${root}/node_modules/.bin:${process.env.PATH}`;
-  const { status, signal, error } = spawnSync(program, words, {
+  const child = spawn(program, words, {
     cwd: root,
-    stdio: "inherit",
+    stdio: ["inherit", output, output],
     env: { ...process.env, PATH: path },
   });
-  if (error !== undefined) fail(`${program}: ${error.message}`);
-  if (signal !== null) process.exit(1);
-  if (status !== 0) process.exit(status);
+  const printed = [];
+  child.stdout?.on("data", (bytes) => printed.push(bytes));
+  child.stderr?.on("data", (bytes) => printed.push(bytes));
+  const code = await new Promise((resolve) => {
+    child.on("error", ({ message }) => fail(`${program}: ${message}`));
+    child.on("close", (status) => resolve(status ?? 1));
+  });
+  process.stdout.write(Buffer.concat(printed));
+  if (code !== 0) process.exit(code);
 }
 
 function fail(reason) {

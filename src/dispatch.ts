@@ -3,7 +3,7 @@ import type { Command, Invocation } from "./command.ts";
 import { commands } from "./commands.ts";
 import { HelpAsked } from "./core/cli/arguments.ts";
 import { UnknownFlags } from "./core/cli/call.ts";
-import { describeCommand, describeTool, type Manual, overview } from "./core/cli/help.ts";
+import { describeCommand, describeTool, listPages, type Manual, overview } from "./core/cli/help.ts";
 import { toolNames } from "./core/cli/names.ts";
 import { ownersOf } from "./core/cli/owners.ts";
 import type { NamedCommand, Resolution } from "./core/cli/resolve.ts";
@@ -27,7 +27,8 @@ export async function main(call: Resolution, signals: Signals): Promise<never> {
 }
 
 async function perform(call: Resolution, signals: Signals): Promise<number> {
-  if (call.kind === "help") return await showManual(call.topic);
+  if (call.kind === "help") return await showHelp(call.name);
+  if (call.kind === "manual") return await showManual(call.topic);
   if (call.kind === "version") return await showVersion(call.format);
   if (call.kind === "command") return await run(call, signals);
   if (call.kind === "unknown") return fail(unknownCommand(call), "run", { args: [call.word], signals });
@@ -67,11 +68,15 @@ function withOwners({ exitCode, message, flags }: UnknownFlags): Failure {
   return new Failure(exitCode, [message, ...ownersOf(flags, commands)].join("\n"));
 }
 
-/** `ebb help [TOPIC]`: of what has no page of its own, a command or another tool, its --help. */
+/** `ebb help [TOPIC]`: of a command or another tool that has no page of its own, its --help. */
 async function showManual(topic: string | undefined): Promise<number> {
-  if (topic === undefined || topic.startsWith("-")) return await showHelp(undefined);
   const { listTopics, showTopic } = await import("./topic.ts");
-  const isTopic = (await listTopics()).some(([each]) => each === topic);
+  const topics = await listTopics();
+  if (topic === undefined || topic.startsWith("-")) {
+    await writeOutput(listPages(topics, widthOfLines()));
+    return EXIT.ok;
+  }
+  const isTopic = topics.some(([each]) => each === topic);
   if (!isTopic && (toolNames.includes(topic) || Object.hasOwn(commands, topic))) return await showHelp(topic);
   await showTopic(topic, process.env);
   return EXIT.ok;
@@ -79,17 +84,20 @@ async function showManual(topic: string | undefined): Promise<number> {
 
 /** `--help`, of ebb or of a command. */
 async function showHelp(name: string | undefined): Promise<number> {
-  const width = process.stdout.columns || 80;
+  const width = widthOfLines();
   if (name !== undefined && toolNames.includes(name)) return await showToolHelp(name, width);
-  if (name === undefined) {
-    const { listTopics } = await import("./topic.ts");
-    await writeOutput(overview(commands, await listTopics(), width));
+  if (name === undefined || name.startsWith("-")) {
+    await writeOutput(overview(commands, width));
     return EXIT.ok;
   }
   const command = commandNamed(name);
   const { manuals } = await import("./manuals.ts");
   await writeOutput(describeCommand(command, manuals[name] as Manual, width));
   return EXIT.ok;
+}
+
+function widthOfLines(): number {
+  return process.stdout.columns || 80;
 }
 
 async function showToolHelp(name: string, width: number): Promise<number> {

@@ -63,7 +63,7 @@ function isContainer(): boolean {
 async function runPersonality({ name: tool, args: words, at }: Tool): Promise<number> {
   const { personalities } = await import("./personalities/personalities.ts");
   const call = (personalities[tool] as Personality).translate(words, process.env);
-  if (call.isHelp === true) return await performAny({ kind: "help", topic: tool });
+  if (call.isHelp === true) return await performAny({ kind: "help", name: tool });
   const { command: name, args, argsAt, said } = call;
   return await perform({ kind: "command", name, args, at: argsAt === undefined ? undefined : at + argsAt, said });
 }

@@ -1,5 +1,6 @@
 import { manual } from "./about/manual.ts";
 import { type Look, renderMarkdown, titleOf } from "./core/cli/markdown.ts";
+import { commandNames, toolNames } from "./core/cli/names.ts";
 import { nearest } from "./core/cli/suggestion.ts";
 import { EXIT, Failure } from "./core/run/exit.ts";
 import { isTerminal } from "./system/output/live.ts";
@@ -14,7 +15,7 @@ export async function showTopic(topic: string, env: Environment): Promise<void> 
   const pages = await readPages();
   const page = pages[topic];
   if (page === undefined) {
-    const near = nearest(topic, Object.keys(pages));
+    const near = nearest(topic, [...Object.keys(pages), ...commandNames, ...toolNames]);
     const hint = near === undefined ? "ebb help lists them" : `did you mean ebb help ${near}?`;
     throw new Failure(EXIT.usage, `help: ${JSON.stringify(topic)}: no such topic; ${hint}`);
   }
@@ -23,9 +24,9 @@ export async function showTopic(topic: string, env: Environment): Promise<void> 
   if (!(await wasPaged(bytes, env.PAGER))) await writeStreamed(bytes);
 }
 
-/** The topics and their titles. */
+/** The topics and their titles, without the command's name before them. */
 export async function listTopics(): Promise<readonly (readonly [topic: string, title: string])[]> {
-  return Object.entries(await readPages()).map(([topic, text]) => [topic, titleOf(text)]);
+  return Object.entries(await readPages()).map(([topic, text]) => [topic, titleOf(text).replace(/^ebb [a-z]+: /, "")]);
 }
 
 /** In development, of the source's own folder. */

@@ -29,11 +29,7 @@ interface Described {
 type Row = readonly [left: string, right: string];
 
 /** `ebb --help`. */
-export function overview(
-  commands: Readonly<Record<string, Summary>>,
-  topics: readonly (readonly [topic: string, title: string])[],
-  width: number,
-): string {
+export function overview(commands: Readonly<Record<string, Summary>>, width: number): string {
   const rows = Object.entries(commands).map(([name, { summary }]): Row => [name, summary]);
   return `ebb: the life of an application container beside a sidecar
 
@@ -42,10 +38,17 @@ usage: ebb [run] [flags] -- CMD ARG...
 
 ${columns("commands", rows, width)}
 ${wrap(`In another tool's place, with its own variables and flags: \`ebb NAME\`, or a file called NAME, for ${toolNames.join(", ")}.`, width, "")}
-${wrap(`manual: ${topics.map(([topic]) => topic).join(", ")}`, width, "")}
-ebb help TOPIC prints a page of the manual, ebb COMMAND --help a command's flags
-and examples, ebb --version the version, ebb --version --json what it was made
-of, ebb --licenses the licences of that.
+ebb COMMAND --help         flags, examples and exit codes of a command
+ebb help                   the topics of the manual, ebb help TOPIC one of them
+ebb --version [--json]     the version, with --json what it was made of
+ebb --licenses             the licences of that
+`;
+}
+
+/** `ebb help`: the pages of the manual. */
+export function listPages(pages: readonly (readonly [topic: string, title: string])[], width: number): string {
+  return `${columns("ebb help TOPIC prints a page of the manual", pages, width)}
+ebb --help lists the commands, ebb COMMAND --help the flags of one.
 `;
 }
 

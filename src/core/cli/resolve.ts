@@ -6,7 +6,9 @@ import type { ForeignSettings } from "./values.ts";
 export type Resolution =
   | NamedCommand
   | Tool
-  | { readonly kind: "help"; readonly topic: string | undefined }
+  /** `name`: of a command or another tool. */
+  | { readonly kind: "help"; readonly name: string | undefined }
+  | { readonly kind: "manual"; readonly topic: string | undefined }
   | { readonly kind: "version"; readonly format: string | undefined }
   | { readonly kind: "licenses" }
   /** No command line to run: nothing would be found. `near`: the command that may have been meant. */
@@ -44,7 +46,7 @@ export interface Place {
 export function resolveCommand(words: readonly string[], place: Place): Resolution {
   const [first, ...rest] = words;
   if (toolNames.includes(place.calledBy)) return resolveTool(place.calledBy, words, 0);
-  if (first === undefined) return { kind: "help", topic: undefined };
+  if (first === undefined) return { kind: "help", name: undefined };
   if (toolNames.includes(first)) return resolveTool(first, rest, 1);
   const about = resolveAbout(first, rest[0]);
   if (about !== undefined) return about;
@@ -58,11 +60,12 @@ export function resolveCommand(words: readonly string[], place: Place): Resoluti
 
 function resolveTool(name: string, args: readonly string[], at: number): Resolution {
   const about = args.length === 1 ? resolveAbout(args[0] as string, name) : undefined;
-  return about !== undefined && args[0] !== "help" ? about : { kind: "tool", name, args, at };
+  return about !== undefined && about.kind !== "manual" ? about : { kind: "tool", name, args, at };
 }
 
 function resolveAbout(word: string, next: string | undefined): Resolution | undefined {
-  if (word === "-h" || word === "--help" || word === "help") return { kind: "help", topic: next };
+  if (word === "help") return { kind: "manual", topic: next };
+  if (word === "-h" || word === "--help") return { kind: "help", name: next };
   if (word === "-V" || word === "--version") return { kind: "version", format: next };
   return word === "--licenses" ? { kind: "licenses" } : undefined;
 }

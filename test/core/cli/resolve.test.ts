@@ -10,9 +10,10 @@ const pod: Place = { ...desk, isContainer: () => true };
 const run = (...args: string[]): Resolution => ({ kind: "command", name: "run", args, at: 0 });
 
 test.each<[string, readonly string[], Place, Resolution]>([
-  ["nothing", [], desk, { kind: "help", topic: undefined }],
-  ["--help", ["--help"], desk, { kind: "help", topic: undefined }],
-  ["help of a command", ["help", "drain"], desk, { kind: "help", topic: "drain" }],
+  ["nothing", [], desk, { kind: "help", name: undefined }],
+  ["--help", ["--help"], desk, { kind: "help", name: undefined }],
+  ["help, alone", ["help"], desk, { kind: "manual", topic: undefined }],
+  ["help of a command", ["help", "drain"], desk, { kind: "manual", topic: "drain" }],
   ["--version", ["--version", "--json"], desk, { kind: "version", format: "--json" }],
   ["--licenses", ["--licenses"], desk, { kind: "licenses" }],
   ["a command", ["drain", "--json"], desk, { kind: "command", name: "drain", args: ["--json"], at: 1 }],
@@ -31,7 +32,7 @@ test.each<[string, readonly string[], Place, Resolution]>([
     { kind: "tool", name: "scuttle", args: ["-x"], at: 0 },
   ],
   ["another tool by a word", ["scuttle", "ls"], desk, { kind: "tool", name: "scuttle", args: ["ls"], at: 1 }],
-  ["help of another tool", ["scuttle", "-h"], desk, { kind: "help", topic: "scuttle" }],
+  ["help of another tool", ["scuttle", "-h"], desk, { kind: "help", name: "scuttle" }],
   [
     "a program of another tool's called help",
     ["scuttle", "help"],

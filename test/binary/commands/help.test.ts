@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Command } from "../../../src/command.ts";
+import { commands } from "../../../src/commands.ts";
+import { describeCommand, type Manual } from "../../../src/core/cli/help.ts";
+import { titleOf } from "../../../src/core/cli/markdown.ts";
+import { manuals } from "../../../src/manuals.ts";
+import { ebb, ebbPath } from "../../harness.ts";
+
+const folder = resolve(import.meta.dirname, "../../../src/manual");
+const topics = readdirSync(folder).map((file) => file.replace(/\.md$/, ""));
+const page = (topic: string) => readFileSync(join(folder, `${topic}.md`), "utf8");
+
+/** What a terminal of so many columns shows, `\r` left out. */
+function shownAt(columns: number, command: string, env: Readonly<Record<string, string>> = {}): string {
+  const words = ["script", "-qec", `stty columns ${columns}; exec ${command}`, "/dev/null"];
+  const { stdout } = Bun.spawnSync(words, {
+    stdin: "ignore",
+    env: { PATH: process.env.PATH ?? "", TERM: "xterm", ...env },
+  });
+  return stdout.toString().replaceAll("\r", "");
+}
+
+describe("--help", () => {
+  const overview = ebb(["--help"]);
+
+  test.each([["-h"], [undefined]])("ebb %s is ebb --help: all commands, on stdout, with 0", async (arg) => {
+    const { code, stdout, stderr } = await ebb(arg === undefined ? [] : [arg]);
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: (await overview).stdout, stderr: "" });
+    for (const name of Object.keys(commands)) expect(stdout).toMatch(new RegExp(`^  ${name} +\\S`, "m"));
+  });
+
+  test.each(Object.keys(commands))("ebb %s --help names each of its flags", async (name) => {
+    const { code, stdout, stderr } = await ebb([name, "--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const command = commands[name];
+    expect(stdout).toContain(`usage: ebb ${command?.usage}`);
+    for (const { flag } of Object.values(command?.options ?? {})) expect(stdout).toContain(`--${flag}`);
+    if (!topics.includes(name)) expect((await ebb(["help", name])).stdout).toBe(stdout);
+    expect((await ebb([name, "-h"])).stdout).toBe(stdout);
+    expect((await ebb([name, "--nonsense", "--help"])).stdout).toBe(stdout);
+    expect(stdout).toStartWith(describeCommand(command as Command, manuals[name] as Manual, 80));
+  });
+
+  test("is as wide as the terminal", async () => {
+    const widths = async (columns: number) => {
+      const command = `stty columns ${columns}; exec ${ebbPath} run --help`;
+      const { stdout } = Bun.spawnSync(["script", "-qec", command, "/dev/null"], { stdin: "ignore" });
+      return Math.max(
+        ...stdout
+          .toString()
+          .split("\r\n")
+          .filter((line) => !line.startsWith("  ebb "))
+          .map((line) => line.length),
+      );
+    };
+    expect(await widths(60)).toBeWithin(50, 61);
+    expect(await widths(120)).toBeWithin(100, 121);
+  });
+});
+
+describe("the manual", () => {
+  test("ebb help lists each topic with its title", async () => {
+    const { code, stdout, stderr } = await ebb(["help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const lines = stdout.split("\n").filter((line) => /^ {2}[a-z0-9-]+ +\S/.test(line));
+    expect(lines.map((line) => line.trim().split(" ")[0])).toEqual(topics.toSorted());
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  test.each(topics)("ebb help %s is its page, to the byte, in a pipe", async (topic) => {
+    expect(await ebb(["help", topic])).toMatchObject({ code: 0, stdout: page(topic), stderr: "" });
+  });
+
+  test("at a terminal it fits, has colours, and none of Markdown's marks", () => {
+    const shown = shownAt(60, `${ebbPath} help drain`);
+    expect(shown).toStartWith(`\x1b[1;4m${titleOf(page("drain"))}\x1b[0m\n`);
+    expect(shown).not.toMatch(/\*\*|\]\(|^#|^\|/m);
+  });
+
+  test.each([{ NO_COLOR: "1" }, { TERM: "dumb" }])("%j: without colours", (env) => {
+    const shown = shownAt(60, `${ebbPath} help drain`, env);
+    expect(shown).toStartWith(`${titleOf(page("drain"))}\n`);
+    expect(shown).not.toContain("\x1b");
+  });
+
+  test("$PAGER gets what the terminal would show", () => {
+    expect(shownAt(80, `${ebbPath} help quit`, { PAGER: "sed s/^/paged:/" })).toStartWith("paged:");
+  });
+
+  test("a pager that is not there is no reason to show nothing", () => {
+    expect(shownAt(80, `${ebbPath} help quit`, { PAGER: "/nosuch/pager" })).toContain(titleOf(page("quit")));
+  });
+
+  test("a pager is not asked in a pipe", async () => {
+    const { stdout } = await ebb(["help", "quit"], { env: { PAGER: "sed s/^/paged:/" } });
+    expect(stdout).toBe(page("quit"));
+  });
+
+  test.each([
+    ["nosuch", 'help: "nosuch": no such topic; ebb help lists them'],
+    ["drian", 'help: "drian": no such topic; did you mean ebb help drain?'],
+    ["slepe", 'help: "slepe": no such topic; did you mean ebb help sleep?'],
+  ])("ebb help %s names what there is", async (topic, reason) => {
+    expect(await ebb(["help", topic])).toMatchObject({ code: 64, stdout: "", stderr: `ebb: ${reason}\n` });
+  });
+
+  test("ebb help COMMAND is its --help where it has no page", async () => {
+    expect((await ebb(["help", "completion"])).stdout).toBe((await ebb(["completion", "--help"])).stdout);
+  });
+});

@@ -23,7 +23,7 @@ test("it ends what is stuck, leaves the rest, and says in a table what became of
     ["1", "pod", "not"],
     ["1", "pod", "not"],
   ]);
-  expect(lines[0]).toContain("envoy by ephemeral container: ebb quit");
+  expect(lines[0]).toContain("envoy, by ephemeral container: ebb quit");
   expect(lines[2]).toContain("stuck: the app has ended for good (app with 0), and envoy is left; neither it nor");
   expect(lines.slice(-2)).toEqual([
     "1 pod not stuck: 1 app-running",

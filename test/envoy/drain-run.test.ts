@@ -116,7 +116,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     envoy.kill("SIGKILL");
     const ended = await started.ended;
     expect(ended.stdout).toBe("ready\n15\n");
-    expect(lineOf(ended, "drain")).toMatchObject({ outcome: expect.stringContaining("ended meanwhile") });
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: expect.stringContaining("exited already") });
     expect(quitOf(ended)).toMatchObject({ outcome: "gone already" });
     expect(ended.code).toBe(0);
     held.drop();

@@ -113,7 +113,7 @@ function styled(text: string, style: string, { isStyled }: Look): string {
 /** Without marks: of a link its text, and where it leads if that is another page. */
 function plain(text: string): string {
   return text
-    .replace(/!?\[([^\]]*)\]\(([^)]*)\)/g, (_, shown: string, target: string) => {
+    .replace(/!?\[([^[\]]*)\]\(([^()]*)\)/g, (_, shown: string, target: string) => {
       const page = /^([a-z-]+)\.md(#.*)?$/.exec(target)?.[1];
       return page === undefined || shown === page ? shown : `${shown} (ebb help ${page})`;
     })
@@ -126,7 +126,7 @@ function wrapped(text: string, look: Look, first: string, rest: string): string 
   const lines: string[] = [];
   let line = first;
   let isCode = false;
-  for (const word of text.replace(/!?\[([^\]]*)\]\([^)]*\)/g, (link) => plain(link)).split(/\s+/)) {
+  for (const word of text.replace(/!?\[[^[\]]*\]\([^()]*\)/g, (link) => plain(link)).split(/\s+/)) {
     const bare = plain(word);
     const ticks = word.split("`").length - 1;
     const isPart = isCode || ticks > 0;

@@ -3,14 +3,10 @@ import type { Command, Invocation } from "./command.ts";
 import { commands } from "./commands.ts";
 import { HelpAsked } from "./core/cli/arguments.ts";
 import { UnknownFlags } from "./core/cli/call.ts";
-import { describeCommand, describeTool, listPages, type Manual, overview } from "./core/cli/help.ts";
-import { toolNames } from "./core/cli/names.ts";
 import { ownersOf } from "./core/cli/owners.ts";
 import type { NamedCommand, Resolution } from "./core/cli/resolve.ts";
-import { nearest } from "./core/cli/suggestion.ts";
 import { EXIT, Failure } from "./core/run/exit.ts";
 import { argvIndexAt, explainFailure, invoke, report } from "./invoke.ts";
-import type { Personality } from "./personalities/personality.ts";
 import { exit } from "./system/native/exit.ts";
 import { writeOutput } from "./system/output/output.ts";
 import type { Signals } from "./system/process/signals.ts";
@@ -28,7 +24,10 @@ export async function main(call: Resolution, signals: Signals): Promise<never> {
 
 async function perform(call: Resolution, signals: Signals): Promise<number> {
   if (call.kind === "help") return await showHelp(call.name);
-  if (call.kind === "manual") return await showManual(call.topic);
+  if (call.kind === "manual") {
+    await (await import("./help.ts")).showManual(call.topic, commands, process.env);
+    return EXIT.ok;
+  }
   if (call.kind === "version") return await showVersion(call.format);
   if (call.kind === "command") return await run(call, signals);
   if (call.kind === "unknown") return fail(unknownCommand(call), "run", { args: [call.word], signals });
@@ -38,7 +37,7 @@ async function perform(call: Resolution, signals: Signals): Promise<number> {
 async function run({ name, args, at, said }: NamedCommand, signals: Signals): Promise<number> {
   try {
     const invocation = { args, argvIndex: argvIndexAt(at), env: process.env, said, signals, commands };
-    return await invoke(commandNamed(name), invocation);
+    return await invoke(commands[name] as Command, invocation);
   } catch (error) {
     if (error instanceof HelpAsked) return await showHelp(name);
     if (error instanceof UnknownFlags) return fail(withOwners(error), name, { args, said, signals });
@@ -51,7 +50,7 @@ function fail(
   name: string,
   { args, said, signals }: Pick<Invocation, "args" | "said" | "signals">,
 ): never {
-  explainFailure(failure, commandNamed(name), { args, argvIndex: undefined, env: process.env, said, signals });
+  explainFailure(failure, commands[name] as Command, { args, argvIndex: undefined, env: process.env, said, signals });
   throw failure;
 }
 
@@ -68,50 +67,9 @@ function withOwners({ exitCode, message, flags }: UnknownFlags): Failure {
   return new Failure(exitCode, [message, ...ownersOf(flags, commands)].join("\n"));
 }
 
-/** `ebb help [TOPIC]`: of a command or another tool that has no page of its own, its --help. */
-async function showManual(topic: string | undefined): Promise<number> {
-  const { listTopics, showTopic } = await import("./topic.ts");
-  const topics = await listTopics();
-  if (topic === undefined || topic.startsWith("-")) {
-    await writeOutput(listPages(topics, widthOfLines()));
-    return EXIT.ok;
-  }
-  const isTopic = topics.some(([each]) => each === topic);
-  if (!isTopic && (toolNames.includes(topic) || Object.hasOwn(commands, topic))) return await showHelp(topic);
-  await showTopic(topic, process.env);
-  return EXIT.ok;
-}
-
-/** `--help`, of ebb or of a command. */
 async function showHelp(name: string | undefined): Promise<number> {
-  const width = widthOfLines();
-  if (name !== undefined && toolNames.includes(name)) return await showToolHelp(name, width);
-  if (name === undefined || name.startsWith("-")) {
-    await writeOutput(overview(commands, width));
-    return EXIT.ok;
-  }
-  const command = commandNamed(name);
-  const { manuals } = await import("./manuals.ts");
-  await writeOutput(describeCommand(command, manuals[name] as Manual, width));
+  await (await import("./help.ts")).showHelp(name, commands);
   return EXIT.ok;
-}
-
-function widthOfLines(): number {
-  return process.stdout.columns || 80;
-}
-
-async function showToolHelp(name: string, width: number): Promise<number> {
-  const { personalities } = await import("./personalities/personalities.ts");
-  await writeOutput(describeTool(name, personalities[name] as Personality, width));
-  return EXIT.ok;
-}
-
-function commandNamed(name: string): Command {
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command !== undefined) return command;
-  const near = nearest(name, Object.keys(commands));
-  const hint = near === undefined ? "" : `did you mean ebb ${near}? `;
-  throw new Failure(EXIT.usage, `${name}: no such command; ${hint}ebb --help lists them`);
 }
 
 /** In one line, or as JSON with what the executable was made of. */

@@ -3,14 +3,15 @@ import type { BunPlugin } from "bun";
 
 const source = resolve(import.meta.dirname, "../../src");
 
-/** What runs at a desk, or once in the life of a replica; the last two are mostly text. */
+/** What runs at a desk, or once in the life of a replica; some are mostly text. */
 const desk = [
+  "core/cli/completion/completion.ts",
+  "help.ts",
   "kube/inject/inject.ts",
   "kube/manifests/manifests.ts",
   "kube/reaper/reaper.ts",
   "kube/webhook/webhook.ts",
   "licenses.ts",
-  "topic.ts",
 ];
 
 /**
@@ -26,6 +27,7 @@ export const parsedModules: readonly string[] = desk.map((path) => `/$bunfs/root
 export const lazyBundles: readonly string[] = [
   "dispatch.ts",
   ...desk,
+  "core/sidecars/kinds/istio-status.ts",
   "personalities/personalities.ts",
   "system/envoy/drain.ts",
   "system/process/descendants.ts",
@@ -68,7 +70,7 @@ const keepLazy: BunPlugin = {
   setup(build) {
     build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer, kind }) => {
       const imported = resolve(dirname(importer), path);
-      const isLazy = kind === "dynamic-import" && lazyBundles.includes(imported);
+      const isLazy = (kind === "dynamic-import" || kind === "require-call") && lazyBundles.includes(imported);
       return isLazy ? { path: LAZY + relative(source, imported), external: true } : undefined;
     });
   },

@@ -3,7 +3,7 @@ import { SIG } from "../../core/run/signal.ts";
 import { readIfThere } from "../file.ts";
 import type { Log } from "../output/log.ts";
 import { kill, ownChildren } from "./child.ts";
-import { allPids } from "./processes.ts";
+import { allPids } from "./pids.ts";
 
 /** What is in an uninterruptible sleep, or may not be signalled, holds nothing up. */
 const LIMIT_MS = 1000;

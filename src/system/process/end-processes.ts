@@ -2,7 +2,7 @@ import { endingSignals, hasEnded, type Process, parseStat, runs } from "../../co
 import { signalName } from "../../core/run/signal.ts";
 import { readIfThere } from "../file.ts";
 import { kill } from "./child.ts";
-import { allPids } from "./processes.ts";
+import { allPids } from "./pids.ts";
 
 /** What became of one process; without a pid, of the search for any. */
 export interface ProcessEnd {

@@ -1,6 +1,7 @@
 import type { Owner } from "../../core/proc/net.ts";
 import { type Process, type ProcessTable, parseProcess } from "../../core/status/proc-pid.ts";
 import { readIfThere } from "../file.ts";
+import { allPids } from "./pids.ts";
 
 export interface SeenProcesses extends ProcessTable {
   /** Who has which socket open, by the socket's inode. */
@@ -50,12 +51,6 @@ function readProcesses(): SeenProcesses | undefined {
     isInitOwn: isInitOwn(),
     commandOf: (pid) => (readIfThere(`/proc/${pid}/cmdline`) ?? "").split("\0").slice(0, -1),
   };
-}
-
-/** Of all processes that /proc shows; none where it is not mounted. */
-export function allPids(): readonly number[] {
-  const names = unlessGone(() => fs().readdirSync("/proc"), []) ?? [];
-  return names.filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
 /** The inodes of the sockets that a process has open; undefined where ebb may not see them: another user's. */

@@ -81,5 +81,8 @@ async function bundle(path: string, plugin: BunPlugin): Promise<string> {
   const { outputs } = await Bun.build({ entrypoints: [path], plugins: [keepLazy, plugin], ...options });
   const [output] = outputs;
   if (output === undefined || outputs.length > 1) throw new Error(`${path}: ${outputs.length} outputs, expected one`);
-  return await output.text();
+  return (await output.text()).replace(requiresLazy, 'require("lazy:');
 }
+
+/** Bun calls `require` by a short name of its own, which it does not follow in the next build. */
+const requiresLazy = /(?<![\w$.])(?!import\b)[\w$]+\("lazy:/g;

@@ -1,6 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { inputs } from "../../build/evidence/source.ts";
 import { cacheFolder } from "../../build/setup/cache.mjs";
 import { aptInstall, containerPackages, debianNames, isInPath, otherArch } from "../../build/setup/packages.mjs";
 import { temporaryFolder } from "../harness.ts";
@@ -39,19 +41,61 @@ export function obstacle(): string | undefined {
 }
 
 /**
- * Builds Dockerfile.distroless. What has not changed since the last time is kept; what it has replaced goes. The stages
- * `build` get names, since unnamed images without one that is made of them count as replaced.
+ * Builds Dockerfile.distroless, where another process has not built the same already: while images get their names anew, nobody
+ * finds them. One process at a time: the lock goes with it, however it ends.
  */
 export function buildImages(): void {
   const lacking = obstacle();
   if (lacking !== undefined) throw new Error(`containers need ${lacking}`);
+  mkdirSync(runFolder, { recursive: true });
+  run("flock", [join(runFolder, "images.lock"), process.execPath, import.meta.path]);
+}
+
+function buildUnlessBuilt(): void {
+  const record = join(runFolder, "images-of");
+  const digest = digestOfInputs();
+  if (existsSync(record) && readFileSync(record, "utf8") === digest && targets.every(([name]) => isImage(name))) return;
+  rmSync(record, { force: true });
+  buildAll();
+  writeFileSync(record, digest);
+}
+
+function isImage(name: string): boolean {
+  return spawnSync("buildah", [...storage, "inspect", "--type", "image", `localhost/ebb:${name}`]).status === 0;
+}
+
+/** All that the images are made of. */
+function digestOfInputs(): string {
+  const hash = createHash("sha256").update(settings());
+  for (const input of [...inputs, "Dockerfile.distroless", ".dockerignore", "test/container/base-images.sh"]) {
+    const path = join(project, input);
+    const files = statSync(path).isDirectory()
+      ? readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name))
+      : [path];
+    for (const file of files.toSorted()) {
+      if (statSync(file).isFile()) hash.update(`${file}\0`).update(readFileSync(file)).update("\0");
+    }
+  }
+  return hash.digest("hex");
+}
+
+/** What this machine's npm is told, for the builder's. */
+function settings(): string {
+  return ["registry", "cafile"].map(npmSetting).join("");
+}
+
+/**
+ * What has not changed since the last time is kept; what it has replaced goes. The stages `build` get names, since unnamed
+ * images without one that is made of them count as replaced.
+ */
+function buildAll(): void {
   if (!existsSync(join(store, "overlay-images", "images.json"))) console.log("making the images, once: two minutes");
   run("bash", [join(import.meta.dirname, "base-images.sh"), store, runFolder]);
   using folder = temporaryFolder();
-  const settings = join(folder.path, "npmrc");
-  writeFileSync(settings, ["registry", "cafile"].map(npmSetting).join(""));
+  const npmrc = join(folder.path, "npmrc");
+  writeFileSync(npmrc, settings());
   for (const [name, target] of targets) {
-    const mounts = ["-v", `${settings}:/usr/local/etc/npmrc:ro`];
+    const mounts = ["-v", `${npmrc}:/usr/local/etc/npmrc:ro`];
     if (existsSync(certificates)) mounts.push("-v", `${certificates}:${certificates}:ro`);
     const file = ["-f", "Dockerfile.distroless", ...told, ...target, "-t", `localhost/ebb:${name}`, "."];
     run("buildah", [...storage, "bud", ...layered, ...mounts, ...file]);
@@ -95,3 +139,5 @@ function run(command: string, args: readonly string[]): string {
   const last = `${stdout}${stderr}`.trim().split("\n").slice(-30).join("\n");
   throw new Error(`${command} ${args.join(" ")}: exit code ${status}\n${last}`);
 }
+
+if (import.meta.main) buildUnlessBuilt();

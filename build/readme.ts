@@ -31,7 +31,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   "README.md": { exits: exitTable },
   "src/manual/options.md": { options: optionTable },
   "src/manual/exit-codes.md": { exits: exitTable },
-  "src/manual/inject.md": { annotations: annotationTable },
+  "src/manual/annotations.md": { annotations: annotationTable },
   "src/manual/init.md": { inits: initTable },
   "src/manual/migrating.md": { differences: differenceTable },
   "src/manual/sidecars.md": { sidecars: sidecarTable, facts: factTables },

@@ -1,5 +1,6 @@
 import type { Environment } from "../base/environment.ts";
 import { isServiceLink } from "../base/service-links.ts";
+import type { FieldsOf, MessageAt } from "../messages/log-types.ts";
 import { EXIT, Failure } from "../run/exit.ts";
 import { nothing, type Option, type Options, OWN, type Values, type Variable } from "./option.ts";
 import { unexpected } from "./syntax.ts";
@@ -31,11 +32,12 @@ export interface ForeignSettings {
   readonly readyStatus?: number;
 }
 
+type NoteOf<M extends MessageAt<"warn">> = { readonly message: M; readonly fields: FieldsOf<M> };
+
 /** A warning for the log. */
-export interface Note {
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly message: string;
-}
+export type Note =
+  | NoteOf<"ignored a variable: another one is not set">
+  | NoteOf<"disabled by a variable: Linkerd is neither waited for nor quit">;
 
 /** What sets options. */
 export interface Sources {

@@ -90,7 +90,7 @@ export function accessIn(files: readonly File[], { context }: Surroundings, log:
   const isInsecure = cluster["insecure-skip-tls-verify"] === true;
   const server = serverOf(cluster, file.path);
   if (isInsecure)
-    log.warn({ kubeconfig: file.path, server: redactUrl(server) }, "the API server's certificate is not verified");
+    log.warn({ kubeconfig: file.path, server: redactUrl(server) }, "not verifying the API server's certificate");
   return {
     server,
     isInsecure,

@@ -42,7 +42,7 @@ export function startWait(options: WaitOptions): Wait {
   let here: FoundSidecars | undefined;
   const wait = async (): Promise<void> => {
     const { settings, env, log, signal, lookMs } = options;
-    const { onStranger } = createStrangers(log, "info", "not waited for");
+    const { onStranger } = createStrangers(log, "info", "did not wait for a proxy");
     here = await findSidecars(settings, { env, forMs: lookMs, signal, log, onStranger });
     const onMoved = (moved: FoundSidecars): void => {
       here = moved;

@@ -8,7 +8,7 @@ import { toolNames } from "./core/cli/names.ts";
 import { ownersOf } from "./core/cli/owners.ts";
 import type { NamedCommand, Resolution } from "./core/cli/resolve.ts";
 import { nearest } from "./core/cli/suggestion.ts";
-import { EXIT, Failure } from "./core/run/exit.ts";
+import { allOf, EXIT, Failure } from "./core/run/exit.ts";
 import { argvIndexAt, explainFailure, invoke, report } from "./invoke.ts";
 import type { Personality } from "./personalities/personality.ts";
 import { exit } from "./system/native/exit.ts";
@@ -56,15 +56,15 @@ function fail(
 
 function unknownCommand({ word, near }: Extract<Resolution, { kind: "unknown" }>): Failure {
   if (near === undefined) {
-    const reason = "neither a command of ebb, which ebb --help lists, nor a program in PATH";
-    return new Failure(EXIT.notFound, `${word}: ${reason}`);
+    const text = `${word}: neither a command of ebb, which ebb --help lists, nor a program in PATH` as const;
+    return new Failure(EXIT.notFound, text);
   }
   const instead = `(to run a program of that name: ebb -- ${word})`;
   return new Failure(EXIT.usage, `${word}: no such command; did you mean "ebb ${near}"? ${instead}`);
 }
 
 function withOwners({ exitCode, message, flags }: UnknownFlags): Failure {
-  return new Failure(exitCode, [message, ...ownersOf(flags, commands)].join("\n"));
+  return new Failure(exitCode, allOf([message, ...ownersOf(flags, commands)]));
 }
 
 /** `ebb help [TOPIC]`: of what has no page of its own, a command or another tool, its --help. */

@@ -10,7 +10,8 @@ import {
   toReaper,
 } from "../core/cli/cluster/installation-options.ts";
 import { nearest } from "../core/cli/suggestion.ts";
-import { EXIT, Failure } from "../core/run/exit.ts";
+import type { FailureText } from "../core/messages/failure-text.ts";
+import { allOf, EXIT, Failure } from "../core/run/exit.ts";
 import type { Component, Installation } from "../kube/manifests/installation.ts";
 import { writeContent } from "../system/output/content.ts";
 import { writeError } from "../system/output/output.ts";
@@ -53,14 +54,16 @@ const alone: Readonly<Record<Component, Partial<typeof options>>> = { webhook: o
 /** @throws Failure 64 for a flag that would change nothing */
 function expectOwnFlags(call: Call<typeof options>, chosen: readonly Component[]): void {
   const idle = components.filter((name) => !chosen.includes(name));
-  const problems = idle.flatMap((name) =>
-    given(alone[name], call).map((flag) => `${flag} is for the ${name}: add the word ${name}, or leave it out`),
+  const problems: FailureText[] = idle.flatMap((name) =>
+    given(alone[name], call).map(
+      (flag) => `${flag} is for the ${name}: add the word ${name}, or leave it out` as const,
+    ),
   );
   const { schedule } = call.values;
   if (schedule !== undefined && chosen.length === 1 && call.origins.replicas !== "default") {
-    problems.push("--replicas: with --schedule there are none");
+    problems.push("--replicas: with --schedule there are none; leave one of them out");
   }
-  if (problems.length > 0) throw new Failure(EXIT.usage, problems.join("\n"));
+  if (problems.length > 0) throw new Failure(EXIT.usage, allOf(problems));
 }
 
 /** An image whose tag is another version than this: flags and rights may differ. */

@@ -55,7 +55,7 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
     const limit = error.kind === "late" ? ` (--timeout ${formatDuration(call.values.timeout)})` : "";
-    throw new Failure(EXIT.unavailable, `${method} ${describeTarget(target)}: ${error.message}${limit}`);
+    throw new Failure(EXIT.unavailable, `request: ${method} ${describeTarget(target)}: ${error.message}${limit}`);
   }
 }
 
@@ -63,7 +63,7 @@ async function readBody(): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return new Uint8Array(await readStdinWithin(MOST_BODY_BYTES));
   } catch (error) {
-    throw new Failure(EXIT.usage, `--body: ${(error as Error).message}`);
+    throw new Failure(EXIT.usage, `--body: cannot read stdin: ${(error as Error).message}`);
   }
 }
 
@@ -86,14 +86,15 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   const found = sidecars.find(({ envoy }) => envoy !== undefined) ?? sidecars[0];
   if (found?.envoy !== undefined) return found.envoy.admin;
   const [stranger] = strangers;
-  if (found === undefined && stranger !== undefined) throw new Failure(EXIT.unavailable, `request: ${stranger.reason}`);
+  if (found === undefined && stranger !== undefined)
+    throw new Failure(EXIT.unavailable, `request: no proxy of this pod: ${stranger.reason}`);
   if (found === undefined && !isOwnNetwork(settings)) throw new Failure(EXIT.unavailable, NOBODY);
   const name = found === undefined || found.name === "custom" ? sidecarNames[0] : found.name;
   return parseHttpTarget(kindOf(name as SidecarName).admin) as HttpTarget;
 }
 
 const NOBODY =
-  "request: no proxy is found, and on a network that may be the node's a port alone proves none to be this pod's: --admin says where it is";
+  "request: no proxy of this pod: on a network that may be the node's, a port alone does not prove whose proxy it is; set --admin";
 
 function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
   return text === undefined ? undefined : new TextEncoder().encode(text);

@@ -1,7 +1,8 @@
 import type { Environment } from "../base/environment.ts";
 import { isServiceLink } from "../base/service-links.ts";
+import type { FailureText } from "../messages/failure-text.ts";
 import type { FieldsOf, MessageAt } from "../messages/log-types.ts";
-import { EXIT, Failure } from "../run/exit.ts";
+import { allOf, EXIT, Failure } from "../run/exit.ts";
 import { nothing, type Option, type Options, OWN, type Values, type Variable } from "./option.ts";
 import { unexpected } from "./syntax.ts";
 
@@ -25,7 +26,7 @@ export interface Found {
 export interface ForeignSettings {
   readonly values: ReadonlyMap<string, readonly Found[]>;
   /** What is wrong with them already. */
-  readonly problems: readonly string[];
+  readonly problems: readonly FailureText[];
   /** What its user should know of them. */
   readonly notes: readonly Note[];
   /** The one status with which `ready` URLs are ready; undefined: any 2xx. */
@@ -46,7 +47,7 @@ export interface Sources {
   /** Stands in the place of other tools' variables. */
   readonly said?: ForeignSettings | undefined;
   /** What is wrong with the flags already. */
-  readonly problems?: readonly string[];
+  readonly problems?: readonly FailureText[];
 }
 
 /**
@@ -68,7 +69,7 @@ export function resolve<O extends Options>(options: O, sources: Sources): Resolv
       bad.push(problem.message);
     }
   }
-  if (bad.length > 0) throw new Failure(EXIT.usage, bad.join("\n"));
+  if (bad.length > 0) throw new Failure(EXIT.usage, allOf(bad));
   // few ask where a value came from, so few starts compute it
   return {
     values: values as Values<O>,
@@ -95,7 +96,14 @@ export function defaultTexts({ initial, initially }: Option<unknown>): readonly 
   return isSet ? [initially] : [];
 }
 
-export class BadValue extends Error {}
+export class BadValue extends Error {
+  declare readonly message: FailureText;
+
+  // biome-ignore lint/complexity/noUselessConstructor: it types the text
+  constructor(message: FailureText) {
+    super(message);
+  }
+}
 
 /** A list gathers what all variables give; of any other option the first that is set counts. */
 export function find(option: Option<unknown>, { flags, env, said }: Sources, mayBeOwn: boolean): readonly Found[] {
@@ -133,7 +141,9 @@ export function textsOf({ shown }: Option<unknown>, variable: Variable, { value,
   try {
     return variable.read(value, env);
   } catch (cause) {
-    throw new BadValue(`${variable.name}: ${(cause as Error).message}, got ${JSON.stringify(shown(value))}`);
+    throw new BadValue(
+      `${variable.name}: ${(cause as Error).message as `expected ${string}`}, got ${JSON.stringify(shown(value))}`,
+    );
   }
 }
 

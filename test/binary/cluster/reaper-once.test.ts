@@ -29,7 +29,7 @@ test("it ends what is stuck, leaves the rest, and says in a table what became of
     "1 pod not stuck: 1 app-running",
     "1 pod not chosen, 1 stuck: the label ebb.dev/reap=true on a pod or its namespace chooses it, --all-jobs chooses the pods of all Jobs",
   ]);
-  const told = log.filter(({ msg }) => msg === "ebb: sidecar told");
+  const told = log.filter(({ msg }) => msg === "ebb: asked a sidecar to quit");
   expect(told).toHaveLength(2);
   expect(told.find(({ pod }) => pod === "done")).toMatchObject({
     ...{ namespace: "shop", pod: "done", uid: "uid-done", job: "job-done", container: "envoy" },

@@ -10,7 +10,7 @@ import {
   toReaper,
 } from "../core/cli/cluster/installation-options.ts";
 import { nearest } from "../core/cli/suggestion.ts";
-import type { FailureText } from "../core/messages/failure-text.ts";
+import type { FailureText, PlainWarning } from "../core/messages/failure-text.ts";
 import { allOf, EXIT, Failure } from "../core/run/exit.ts";
 import type { Component, Installation } from "../kube/manifests/installation.ts";
 import { writeContent } from "../system/output/content.ts";
@@ -35,7 +35,7 @@ async function main({ args }: Invocation): Promise<number> {
   expectOwnFlags(call, chosen);
   const installation = await installationOf(call);
   const strange = otherRelease(installation);
-  if (strange !== undefined) writeError(`ebb: manifests: ${strange}\n`);
+  if (strange !== undefined) writeError(`ebb: ${strange}\n`);
   const { printManifests } = await import("../kube/manifests/manifests.ts");
   await writeContent(printManifests(installation, chosen, args));
   return EXIT.ok;
@@ -67,10 +67,10 @@ function expectOwnFlags(call: Call<typeof options>, chosen: readonly Component[]
 }
 
 /** An image whose tag is another version than this: flags and rights may differ. */
-function otherRelease({ image, version }: Installation): string | undefined {
+function otherRelease({ image, version }: Installation): PlainWarning | undefined {
   const [, tag] = /:v?(\d+\.\d+\.\d+)$/.exec(image) ?? [];
   if (tag === undefined || tag === version) return undefined;
-  return `warning: the image is ${tag}, and this is ebb ${version}: print the manifests with ebb ${tag}`;
+  return `manifests: warning: the image is ${tag}, and this is ebb ${version}: print the manifests with ebb ${tag}`;
 }
 
 /** @throws Failure 64 for what the webhook would not start with */

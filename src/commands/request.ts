@@ -7,6 +7,7 @@ import { redactUrl } from "../core/base/redact.ts";
 import { type Call, readOperandCall } from "../core/cli/call.ts";
 import { pickOptions } from "../core/cli/options.ts";
 import { parseExactly, parseRequestCall } from "../core/cli/request-call.ts";
+import type { PlainWarning } from "../core/messages/failure-text.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import type { Stranger } from "../core/sidecars/ownership/proof.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../core/sidecars/registry.ts";
@@ -102,9 +103,11 @@ function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
 
 /** As curl --fail has it, but with the body: 400 and above are an error; a redirect is none, and is not followed. */
 function judge({ status, statusText, location }: StreamedAnswer): number {
-  const said = `HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}`;
+  const said = `HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}` as const;
   if (status >= 400) writeError(`ebb: ${said}\n`);
   else if (status >= 300 && location !== undefined)
-    writeError(`ebb: ${said}: not followed to ${excerpt(redactUrl(location), 200)}\n`);
+    writeError(
+      `ebb: ${said}: not followed to ${excerpt(redactUrl(location), 200)}\n` satisfies `ebb: ${PlainWarning}\n`,
+    );
   return status >= 400 ? EXIT.refused : EXIT.ok;
 }

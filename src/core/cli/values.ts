@@ -38,7 +38,7 @@ type NoteOf<M extends MessageAt<"warn">> = { readonly message: M; readonly field
 /** A warning for the log. */
 export type Note =
   | NoteOf<"ignored a variable: another one is not set">
-  | NoteOf<"disabled by a variable: Linkerd is neither waited for nor quit">;
+  | NoteOf<"disabled by a variable: the sidecar is neither waited for nor quit">;
 
 /** What sets options. */
 export interface Sources {
@@ -99,7 +99,6 @@ export function defaultTexts({ initial, initially }: Option<unknown>): readonly 
 export class BadValue extends Error {
   declare readonly message: FailureText;
 
-  // biome-ignore lint/complexity/noUselessConstructor: it types the text
   constructor(message: FailureText) {
     super(message);
   }

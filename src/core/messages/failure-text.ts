@@ -1,4 +1,4 @@
-import type { failures } from "./failures.ts";
+import type { failures, plainWarnings } from "./failures.ts";
 import type { usageFailures } from "./usage-failures.ts";
 
 // Types alone, as log-types.ts.
@@ -10,3 +10,6 @@ type Fill<P extends string> = P extends `${infer Start}{${string}}${infer Rest}`
 
 /** A text that fits a pattern of the catalogue. */
 export type FailureText = Fill<Pattern>;
+
+/** The text of a warning that is not in the log. */
+export type PlainWarning = Fill<keyof typeof plainWarnings>;

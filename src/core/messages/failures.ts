@@ -81,8 +81,13 @@ export const failures = {
   },
 } as const satisfies FailureCatalogue;
 
-/** Those that no `Failure` has: of `ebb inject`, each in a line; of `report` (invoke.ts); of the start's own C code. */
+/** Those that no `Failure` has: of `ebb inject`, each in a line; of `report` (invoke.ts); of the start's own C code (native/limits.c). */
 export const otherFailures = {
+  "HTTP {status}": {
+    exit: 1,
+    cause: "ebb request: the server answered with 400 or more. Its answer is on stdout.",
+    cure: "Read the answer.",
+  },
   "{file}:{line}: {problem}": {
     exit: 65,
     cause: "ebb inject: the manifest is no YAML, or a pod in it opted in and cannot be changed. Nothing was written.",
@@ -92,5 +97,39 @@ export const otherFailures = {
     exit: 70,
     cause: "An error that ebb does not expect, before the command was started.",
     cure: "Report it with the output of ebb --version.",
+  },
+  "{limit} is {value}, and ebb needs {enough}: raise it ({how})": {
+    exit: 71,
+    cause: "A limit of the process (ulimit) is too low for any command of ebb.",
+    cure: "Raise it, where the container or its user is started.",
+  },
+  "cannot start a thread: {reason}: raise it ({how})": {
+    exit: 71,
+    cause: "The limit of processes of the user or the pod is used up.",
+    cure: "Raise it (ulimit -u, podPidsLimit), or look for what leaves processes behind.",
+  },
+} as const satisfies FailureCatalogue;
+
+/** Warnings outside the log: of commands that write none, and where the log is not there yet. */
+export const plainWarnings = {
+  "cannot write the termination log {path}: {reason}": {
+    exit: [],
+    cause: "--termination-log names a file that cannot be written, or a pipe that nobody reads.",
+    cure: "Name another file: the container's terminationMessagePath, by default /dev/termination-log.",
+  },
+  "warning: ignored {variable}: no such option": {
+    exit: [],
+    cause: "ebb config: an EBB_ variable has a name that no option has.",
+    cure: "Correct its name: ebb help options.",
+  },
+  "manifests: warning: {problem}": {
+    exit: [],
+    cause: "The image is of another version than the ebb that prints the manifests: flags and permissions may differ.",
+    cure: "Print them with the ebb of that image.",
+  },
+  "HTTP {status}: not followed to {url}": {
+    exit: [],
+    cause: "ebb request: the server redirects, and ebb follows no redirect.",
+    cure: "Request the other URL.",
   },
 } as const satisfies FailureCatalogue;

@@ -95,7 +95,7 @@ export const podMessages = {
     cause: "A variable of another tool means nothing without the one that names the proxy's admin interface.",
     cure: "Set the variable that is needed, or remove the other.",
   },
-  "disabled by a variable: Linkerd is neither waited for nor quit": {
+  "disabled by a variable: the sidecar is neither waited for nor quit": {
     level: "warn",
     by: "linkerd-await",
     fields: { variable: "its name", reason: "its value" },

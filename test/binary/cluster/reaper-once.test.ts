@@ -141,7 +141,7 @@ test("an API server that refuses is exit 69, in its own words", async () => {
 test("ephemeral containers that nobody could start are not asked for: they need --image", async () => {
   const { code, stderr } = await ebb(["reaper", "--once", "--means", "ephemeral"]);
   expect(code).toBe(64);
-  expect(stderr).toContain("--means: ephemeral needs --image");
+  expect(stderr).toContain("--means: expected --image IMAGE with ephemeral");
 });
 
 test("without --image the others are used", async () => {

@@ -5,7 +5,7 @@ import { HelpAsked } from "./core/cli/arguments.ts";
 import { UnknownFlags } from "./core/cli/call.ts";
 import { ownersOf } from "./core/cli/owners.ts";
 import type { NamedCommand, Resolution } from "./core/cli/resolve.ts";
-import { EXIT, Failure } from "./core/run/exit.ts";
+import { allOf, EXIT, Failure } from "./core/run/exit.ts";
 import { argvIndexAt, explainFailure, invoke, report } from "./invoke.ts";
 import { exit } from "./system/native/exit.ts";
 import { writeOutput } from "./system/output/output.ts";
@@ -56,15 +56,15 @@ function fail(
 
 function unknownCommand({ word, near }: Extract<Resolution, { kind: "unknown" }>): Failure {
   if (near === undefined) {
-    const reason = "neither a command of ebb, which ebb --help lists, nor a program in PATH";
-    return new Failure(EXIT.notFound, `${word}: ${reason}`);
+    const text = `${word}: neither a command of ebb, which ebb --help lists, nor a program in PATH` as const;
+    return new Failure(EXIT.notFound, text);
   }
   const instead = `(to run a program of that name: ebb -- ${word})`;
   return new Failure(EXIT.usage, `${word}: no such command; did you mean "ebb ${near}"? ${instead}`);
 }
 
 function withOwners({ exitCode, message, flags }: UnknownFlags): Failure {
-  return new Failure(exitCode, [message, ...ownersOf(flags, commands)].join("\n"));
+  return new Failure(exitCode, allOf([message, ...ownersOf(flags, commands)]));
 }
 
 async function showHelp(name: string | undefined): Promise<number> {

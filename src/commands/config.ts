@@ -2,6 +2,7 @@ import type { Command, Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { options } from "../core/cli/options.ts";
 import { unknownVariables } from "../core/cli/values.ts";
+import type { PlainWarning } from "../core/messages/failure-text.ts";
 import { EXIT } from "../core/run/exit.ts";
 import { writeError, writeOutput } from "../system/output/output.ts";
 
@@ -15,7 +16,10 @@ export const command: Command = {
 
 async function main({ args, env }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
-  for (const name of unknownVariables(options, env)) writeError(`ebb: warning: ${name} sets nothing: no such option\n`);
+  for (const name of unknownVariables(options, env)) {
+    const warning: PlainWarning = `warning: ignored ${name}: no such option`;
+    writeError(`ebb: ${warning}\n`);
+  }
   const rows = Object.entries(options)
     .filter(([key]) => key !== "json")
     .map(([key, { flag, initially, shown }]) => {

@@ -11,7 +11,7 @@ import { planShutdown, splitDrain } from "../core/run/shutdown-budget.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { drainAll } from "../system/envoy/drain.ts";
 import { keepLive } from "../system/output/live.ts";
-import { createLog, type Log } from "../system/output/log.ts";
+import { createLog, type Log, logAt } from "../system/output/log.ts";
 import { openPodLog } from "../system/output/pod-log.ts";
 import type { Signals } from "../system/process/signals.ts";
 import { onStop } from "../system/process/stop.ts";
@@ -56,13 +56,20 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   });
   const isOff = allMs === 0;
   if (isOff)
-    log.warn({ drain: settings.drain, podGrace: settings.podGrace }, "no time to drain (--drain, --pod-grace)");
+    log.warn(
+      { drain: settings.drain, podGrace: settings.podGrace },
+      "no time to drain: --drain and --pod-grace leave none",
+    );
   if (isOff && !settings.thenQuit) return EXIT.ok;
   const start = performance.now();
   const end = start + allMs;
   const stop = stopOf(signals);
   const { signal } = stop;
-  const { onStranger, mayBeOurs } = createStrangers(log, "error", settings.thenQuit ? NEITHER : "not drained");
+  const { onStranger, mayBeOurs } = createStrangers(
+    log,
+    "error",
+    settings.thenQuit ? "did not drain or quit a proxy" : "did not drain a proxy",
+  );
   const look = { env, forMs: 0, actMs: allMs, signal, log, onStranger };
   const { sidecars } = await settle(await findSidecars(settings, look), settings, { ...look, purpose: "drain" });
   const { drainMs, quitMs } = settings.thenQuit ? splitDrain(allMs) : { drainMs: allMs, quitMs: 0 };
@@ -76,8 +83,6 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   if (typeof haveQuit === "number") return 128 + haveQuit;
   return isDrained && haveQuit ? EXIT.ok : EXIT.unavailable;
 }
-
-const NEITHER = "neither drained nor quit";
 
 interface Stop {
   readonly signal: AbortSignal;
@@ -141,6 +146,6 @@ async function quit(
     headers: settings.header,
     wereReady: true,
   });
-  for (const { ok, ...report } of reports) log[ok ? "info" : "error"](report, "quit");
+  for (const { ok, ...report } of reports) logAt(log, ok ? "info" : "error", report, "quit");
   return reports.every(({ ok }) => ok);
 }

@@ -86,7 +86,7 @@ function wantedPolicy({ values, origins }: Call<typeof options>): InjectPolicy |
   );
   if (idle.length === 0) return undefined;
   const flags = idle.map(([, { flag }]) => `--${flag}`).join(", ");
-  throw new Failure(EXIT.usage, `--remove: it puts nothing into a pod, so leave out ${flags}`);
+  throw new Failure(EXIT.usage, `--remove: adds nothing to a pod; leave out ${flags}`);
 }
 
 function outcomeOf({ values: { diff, inPlace } }: Call<typeof options>): "print" | "write" | "diff" {

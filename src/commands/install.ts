@@ -28,8 +28,8 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   onStop(signals, (signal) => stop.abort(signal));
   try {
     const { wasThere, canStart, bytes, sha256 } = await installSelf(dest, stop.signal);
-    log.info({ dest, bytes, sha256 }, wasThere ? "installed already" : "installed");
-    if (!canStart) log.warn({ dest }, "this cannot be started here: its volume is mounted noexec");
+    log.info({ dest, bytes, sha256 }, wasThere ? "already installed" : "installed");
+    if (!canStart) log.warn({ dest }, "cannot execute the copy here: its volume is mounted noexec");
     return EXIT.ok;
   } catch (error) {
     if (stop.signal.aborted) return 128 + stop.signal.reason;

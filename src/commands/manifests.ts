@@ -10,7 +10,8 @@ import {
   toReaper,
 } from "../core/cli/cluster/installation-options.ts";
 import { nearest } from "../core/cli/suggestion.ts";
-import { EXIT, Failure } from "../core/run/exit.ts";
+import type { FailureText, PlainWarning } from "../core/messages/failure-text.ts";
+import { allOf, EXIT, Failure } from "../core/run/exit.ts";
 import type { Component, Installation } from "../kube/manifests/installation.ts";
 import { writeContent } from "../system/output/content.ts";
 import { writeError } from "../system/output/output.ts";
@@ -34,7 +35,7 @@ async function main({ args }: Invocation): Promise<number> {
   expectOwnFlags(call, chosen);
   const installation = await installationOf(call);
   const strange = otherRelease(installation);
-  if (strange !== undefined) writeError(`ebb: manifests: ${strange}\n`);
+  if (strange !== undefined) writeError(`ebb: ${strange}\n`);
   const { printManifests } = await import("../kube/manifests/manifests.ts");
   await writeContent(printManifests(installation, chosen, args));
   return EXIT.ok;
@@ -53,21 +54,23 @@ const alone: Readonly<Record<Component, Partial<typeof options>>> = { webhook: o
 /** @throws Failure 64 for a flag that would change nothing */
 function expectOwnFlags(call: Call<typeof options>, chosen: readonly Component[]): void {
   const idle = components.filter((name) => !chosen.includes(name));
-  const problems = idle.flatMap((name) =>
-    given(alone[name], call).map((flag) => `${flag} is for the ${name}: add the word ${name}, or leave it out`),
+  const problems: FailureText[] = idle.flatMap((name) =>
+    given(alone[name], call).map(
+      (flag) => `${flag} is for the ${name}: add the word ${name}, or leave it out` as const,
+    ),
   );
   const { schedule } = call.values;
   if (schedule !== undefined && chosen.length === 1 && call.origins.replicas !== "default") {
-    problems.push("--replicas: with --schedule there are none");
+    problems.push("--replicas: with --schedule there are none; leave one of them out");
   }
-  if (problems.length > 0) throw new Failure(EXIT.usage, problems.join("\n"));
+  if (problems.length > 0) throw new Failure(EXIT.usage, allOf(problems));
 }
 
 /** An image whose tag is another version than this: flags and rights may differ. */
-function otherRelease({ image, version }: Installation): string | undefined {
+function otherRelease({ image, version }: Installation): PlainWarning | undefined {
   const [, tag] = /:v?(\d+\.\d+\.\d+)$/.exec(image) ?? [];
   if (tag === undefined || tag === version) return undefined;
-  return `warning: the image is ${tag}, and this is ebb ${version}: print the manifests with ebb ${tag}`;
+  return `manifests: warning: the image is ${tag}, and this is ebb ${version}: print the manifests with ebb ${tag}`;
 }
 
 /** @throws Failure 64 for what the webhook would not start with */

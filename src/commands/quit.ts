@@ -2,7 +2,7 @@ import type { Command, Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { finding, logging, pickOptions } from "../core/cli/options.ts";
 import { EXIT } from "../core/run/exit.ts";
-import { createLog } from "../system/output/log.ts";
+import { createLog, logAt } from "../system/output/log.ts";
 import { findSidecars } from "../system/sidecars/find.ts";
 import { quitAll } from "../system/sidecars/quit.ts";
 import { settle } from "../system/sidecars/settle.ts";
@@ -26,7 +26,7 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   const settings = call.values;
   const log = createLog(settings, { env, said });
   const end = performance.now() + settings.quitTimeout;
-  const { onStranger, mayBeOurs } = createStrangers(log, "error", "not quit");
+  const { onStranger, mayBeOurs } = createStrangers(log, "error", "did not quit a proxy");
   const once = {
     env,
     forMs: 0,
@@ -38,13 +38,13 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   const found = await findSidecars(settings, once);
   const { sidecars } = await settle(found, settings, { ...once, purpose: "quit" });
   for (const { name } of sidecars.filter(({ isNative }) => isNative)) {
-    log.info({ sidecar: name }, "a native sidecar ends by itself after the app; a quit would only restart it");
+    log.info({ sidecar: name }, "did not quit a native sidecar: the kubelet stops it after the app");
   }
   const reports = await quitAll(sidecars, {
     timeoutMs: leftUntil(end),
     headers: settings.header,
     wereReady: false,
   });
-  for (const { ok, ...report } of reports) log[ok ? "info" : "error"](report, "quit");
+  for (const { ok, ...report } of reports) logAt(log, ok ? "info" : "error", report, "quit");
   return reports.every(({ ok }) => ok) && !mayBeOurs() ? EXIT.ok : EXIT.unavailable;
 }

@@ -7,6 +7,7 @@ import { redactUrl } from "../core/base/redact.ts";
 import { type Call, readOperandCall } from "../core/cli/call.ts";
 import { pickOptions } from "../core/cli/options.ts";
 import { parseExactly, parseRequestCall } from "../core/cli/request-call.ts";
+import type { PlainWarning } from "../core/messages/failure-text.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import type { Stranger } from "../core/sidecars/ownership/proof.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../core/sidecars/registry.ts";
@@ -55,7 +56,7 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
     const limit = error.kind === "late" ? ` (--timeout ${formatDuration(call.values.timeout)})` : "";
-    throw new Failure(EXIT.unavailable, `${method} ${describeTarget(target)}: ${error.message}${limit}`);
+    throw new Failure(EXIT.unavailable, `request: ${method} ${describeTarget(target)}: ${error.message}${limit}`);
   }
 }
 
@@ -63,7 +64,7 @@ async function readBody(): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return new Uint8Array(await readStdinWithin(MOST_BODY_BYTES));
   } catch (error) {
-    throw new Failure(EXIT.usage, `--body: ${(error as Error).message}`);
+    throw new Failure(EXIT.usage, `--body: cannot read stdin: ${(error as Error).message}`);
   }
 }
 
@@ -86,14 +87,15 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   const found = sidecars.find(({ envoy }) => envoy !== undefined) ?? sidecars[0];
   if (found?.envoy !== undefined) return found.envoy.admin;
   const [stranger] = strangers;
-  if (found === undefined && stranger !== undefined) throw new Failure(EXIT.unavailable, `request: ${stranger.reason}`);
+  if (found === undefined && stranger !== undefined)
+    throw new Failure(EXIT.unavailable, `request: no proxy of this pod: ${stranger.reason}`);
   if (found === undefined && !isOwnNetwork(settings)) throw new Failure(EXIT.unavailable, NOBODY);
   const name = found === undefined || found.name === "custom" ? sidecarNames[0] : found.name;
   return parseHttpTarget(kindOf(name as SidecarName).admin) as HttpTarget;
 }
 
 const NOBODY =
-  "request: no proxy is found, and on a network that may be the node's a port alone proves none to be this pod's: --admin says where it is";
+  "request: no proxy of this pod: on a network that may be the node's, a port alone does not prove whose proxy it is; set --admin";
 
 function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
   return text === undefined ? undefined : new TextEncoder().encode(text);
@@ -101,9 +103,11 @@ function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
 
 /** As curl --fail has it, but with the body: 400 and above are an error; a redirect is none, and is not followed. */
 function judge({ status, statusText, location }: StreamedAnswer): number {
-  const said = `HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}`;
+  const said = `HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}` as const;
   if (status >= 400) writeError(`ebb: ${said}\n`);
   else if (status >= 300 && location !== undefined)
-    writeError(`ebb: ${said}: not followed to ${excerpt(redactUrl(location), 200)}\n`);
+    writeError(
+      `ebb: ${said}: not followed to ${excerpt(redactUrl(location), 200)}\n` satisfies `ebb: ${PlainWarning}\n`,
+    );
   return status >= 400 ? EXIT.refused : EXIT.ok;
 }

@@ -53,7 +53,7 @@ async function main({ args, argvIndex, env, said, signals }: Invocation): Promis
   stop.abort();
   if (outcome === "out of time") {
     if (settings.onWaitTimeout === "fail") throw new Failure(EXIT.unavailable, wait.failure());
-    log.warn({ reason: wait.failure() }, "going on all the same");
+    log.warn({ reason: wait.failure() }, "not ready in time: continuing");
   }
   if (typeof outcome === "number") return 128 + outcome;
   if (call.command.length === 0) return EXIT.ok;

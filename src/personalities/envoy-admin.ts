@@ -23,7 +23,7 @@ export function sayAdmin(
   if (variables.text(ADMIN) === undefined) {
     saying.say("sidecar", `no ${ADMIN}`, "none");
     for (const variable of variables.among(idle)) {
-      saying.note({ fields: { variable }, message: `this variable sets nothing without ${ADMIN}` });
+      saying.note({ fields: { variable, needs: ADMIN }, message: "ignored a variable: another one is not set" });
     }
     return undefined;
   }

@@ -47,7 +47,10 @@ function translate(args: readonly string[], env: Environment): Translation {
     const origin = env.LINKERD_AWAIT_DISABLED ? "LINKERD_AWAIT_DISABLED" : "LINKERD_DISABLED";
     saying.say("sidecar", origin, "none");
     if (isVerbose)
-      saying.note({ fields: { variable: origin, reason }, message: "Linkerd is neither waited for nor shut down" });
+      saying.note({
+        fields: { variable: origin, reason },
+        message: "disabled by a variable: the sidecar is neither waited for nor quit",
+      });
   }
   saying.say("log-level", isVerbose ? "--verbose" : "linkerd-await", isVerbose ? "info" : "warn");
   const translation = { ...commandLine(call.words, call.wordsAt), said: saying.said };

@@ -19,7 +19,7 @@ function translate(given: readonly string[]): Translation {
   if (command === "request") return request(args, saying);
   if (command === "wait") return wait(args, saying);
   const got = command === undefined ? "nothing" : JSON.stringify(command);
-  saying.refuse(`pilot-agent: ebb stands in for its commands request and wait, got ${got}`);
+  saying.refuse(`pilot-agent: expected request or wait, the commands that ebb stands in for, got ${got}`);
   return { command: "wait", args: [], argsAt: undefined, said: saying.said };
 }
 

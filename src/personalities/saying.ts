@@ -1,5 +1,6 @@
 import { type Syntax, unexpected } from "../core/cli/syntax.ts";
 import type { ForeignSettings, Found, Note } from "../core/cli/values.ts";
+import type { FailureText } from "../core/messages/failure-text.ts";
 
 /** Gathers what a tool is told, as values of ebb's options. */
 export interface Saying {
@@ -8,13 +9,13 @@ export interface Saying {
   say(flag: string, origin: string, ...texts: readonly string[]): void;
   /** Whether a value is what the syntax expects; refuses it where it is not. */
   check(found: Found, syntax: Syntax<unknown>): boolean;
-  refuse(problem: string): void;
+  refuse(problem: FailureText): void;
   note(note: Note): void;
 }
 
 export function createSaying(): Saying {
   const values = new Map<string, Found[]>();
-  const problems: string[] = [];
+  const problems: FailureText[] = [];
   const notes: Note[] = [];
   return {
     said: { values, problems, notes },

@@ -1,5 +1,6 @@
 import { unexpected } from "../core/cli/syntax.ts";
 import type { Found } from "../core/cli/values.ts";
+import type { FailureText } from "../core/messages/failure-text.ts";
 
 /** A flag of a tool: `--name`, `-name` where its library is Go's, `-short`; with a value, or with one that may follow `=`. */
 export interface ToolFlag {
@@ -14,7 +15,7 @@ export interface ToolCall {
   readonly words: readonly string[];
   /** Where `words` starts among the arguments; undefined: something else stands between or behind them. */
   readonly wordsAt: number | undefined;
-  readonly problems: readonly string[];
+  readonly problems: readonly FailureText[];
 }
 
 type Given = { readonly flag: ToolFlag; readonly origin: string; readonly value: string | undefined };
@@ -22,7 +23,7 @@ type Given = { readonly flag: ToolFlag; readonly origin: string; readonly value:
 /** Flags before and among the words, up to `--`: as clap and cobra read them. */
 export function parseToolFlags(args: readonly string[], known: readonly ToolFlag[]): ToolCall {
   const flags = new Map<string, Found>();
-  const problems: string[] = [];
+  const problems: FailureText[] = [];
   const places: number[] = [];
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] as string;
@@ -50,7 +51,7 @@ export function parseToolFlags(args: readonly string[], known: readonly ToolFlag
 }
 
 /** `--name`, `--name=value`, `-s`, `-svalue`, `-s=value`, `-abc`. */
-function readFlags(arg: string, known: readonly ToolFlag[], problems: string[]): readonly Given[] {
+function readFlags(arg: string, known: readonly ToolFlag[], problems: FailureText[]): readonly Given[] {
   const [, name, , inline] = /^--?([^=]+)(=([\s\S]*))?$/.exec(arg) ?? [];
   const long = known.find((flag) => flag.name === name && (arg.startsWith("--") || flag.short === undefined));
   if (long !== undefined) return [{ flag: long, origin: `--${long.name}`, value: inline }];

@@ -45,7 +45,7 @@ async function refuseOccupied(files: Files, dest: string): Promise<void> {
     throw new Failure(EXIT.usage, `install: ${dest} is a folder; did you mean ${`${withoutSlashes(dest)}/ebb`}?`);
   }
   if (there !== undefined && !there.isFile()) {
-    throw new Failure(EXIT.usage, `install: ${dest} is no regular file, and will not be replaced`);
+    throw new Failure(EXIT.usage, `install: ${dest} is not a regular file: name another path`);
   }
 }
 
@@ -54,7 +54,7 @@ async function openSelf(files: Files): Promise<File> {
   try {
     return await files.open("/proc/self/exe").catch(() => files.open(process.execPath));
   } catch (cause) {
-    throw new Failure(EXIT.system, `install: ebb cannot read itself: ${(cause as Error).message}`, { cause });
+    throw new Failure(EXIT.system, `install: cannot read ebb itself: ${(cause as Error).message}`, { cause });
   }
 }
 
@@ -107,7 +107,10 @@ async function replace(files: Files, { self, dest, sha256, signal }: Replacement
     await using copied = await files.open(temporary);
     const found = await digestOf(copied, signal);
     if (found !== sha256) {
-      throw new Failure(EXIT.system, `install: ${dest}: what was read back is not what was written (SHA-256 ${found})`);
+      throw new Failure(
+        EXIT.system,
+        `install: ${dest}: the copy differs from the original (SHA-256 ${found}); install again`,
+      );
     }
     await files.rename(temporary, dest);
   } catch (error) {
@@ -148,7 +151,7 @@ async function refusal(files: Files, { error, dest, neededBytes }: Refused): Pro
   const disk = await files.statfs(folder).catch(() => undefined);
   const freeBytes = disk === undefined ? undefined : disk.bavail * disk.bsize;
   const reason = explainObstacle({ code, message, dest, folder, neededBytes, freeBytes, uid: process.getuid?.() });
-  return new Failure(EXIT.system, `install: ${reason}`, { cause: error });
+  return new Failure(EXIT.system, `install: cannot write ${reason}`, { cause: error });
 }
 
 function folderOf(path: string): string {

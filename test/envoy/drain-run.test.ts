@@ -40,7 +40,14 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     expect(ended.stdout).toBe("ready\n15\n");
     expect(load.failed).toEqual([]);
     expect(load.answered).toHaveLength(load.sent.length);
-    const order = ["started", "draining before the command is stopped", "the listeners drain", "drain", "quit", "done"];
+    const order = [
+      "started",
+      "draining before stopping the command",
+      "draining the listeners",
+      "drain",
+      "quit",
+      "done",
+    ];
     const said = ended.log.map(({ msg }) => msg.replace("ebb: ", ""));
     expect(said.filter((each) => order.includes(each))).toEqual(order);
     expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });

@@ -282,7 +282,7 @@ describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
     const annotations = ["--pod-annotations", annotationsIn(folder.path, native)];
     const times = ["--drain", "5m", "--min-drain", "4m"];
     await using started = startEbb(["drain", "--admin", envoy.admin, "--sidecar", "istio", ...times, ...annotations]);
-    await says(started, "the listeners drain");
+    await says(started, "draining the listeners");
     expect(await send(idle, "/again")).toMatchObject({ status: 200, closes: true });
     expect(await send(await open(envoy.portOf("inbound")), "/new")).toMatchObject({ status: 200, closes: true });
     expect(started.stderr()).not.toContain("in flight");
@@ -294,7 +294,7 @@ describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
     const call = await holdTcp({ port: envoy.portOf("outbound-raw"), backend });
     // no sidecar's defaults say that inbound alone is drained
     const ended = await ebb(drain(envoy, "--drain", "20s", "--sidecar", "envoy", "--min-drain", "2s"));
-    expect(lineOf(ended, "the listeners drain")).toMatchObject({ request: expect.stringContaining("inboundonly") });
+    expect(lineOf(ended, "draining the listeners")).toMatchObject({ request: expect.stringContaining("inboundonly") });
     expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
     expect(ended.code).toBe(0);
     call.drop();

@@ -63,7 +63,7 @@ describe.skipIf(!canHaveNetwork)("on the node's network, where two pods are (whi
         const envoys = [{ admin, node }];
         const run = await ebbBesideEnvoys(envoys, ["run", "--detect", "100ms", ...app], network);
         expect(run).toMatchObject({ code: 42, run: [true] });
-        expect(reasonIn(run, "not quit")).toMatch(/hostNetwork.*node\.id/);
+        expect(reasonIn(run, "did not quit a proxy")).toMatch(/hostNetwork.*node\.id/);
         const quit = await ebbBesideEnvoys(envoys, ["quit"], network);
         expect(quit).toMatchObject({ code, run: [true] });
         const drain = ["drain", "--drain", "1s", "--min-drain", "0s", "--quit"];
@@ -81,7 +81,7 @@ describe.skipIf(!canHaveNetwork)("on the node's network, where two pods are (whi
       const drain = ["drain", "--drain", "5s", "--min-drain", "0s"];
       const ended = await ebbBesideEnvoys([{ admin: on(port), node }, others], drain, { hosts: "node", env: self });
       expect(ended).toMatchObject({ code: 0, run: [true, true] });
-      expect(ended.stderr).toContain("the listeners drain");
+      expect(ended.stderr).toContain("draining the listeners");
     });
 
     test("is quit where it names this pod, and the other pod's goes on", async () => {

@@ -138,7 +138,7 @@ describe("with the system calls of build/seccomp.json and no other,", () => {
     expect((await webhook.ask({}, { method: "PUT" })).status).toBe(405);
     expect(await (await fetch(`${webhook.health}/metrics`)).text()).toContain("process_cpu_seconds_total");
     webhook.mounted.renew();
-    await until("another one is served", () => nonEmpty(said(webhook, "serving with another certificate")), 30_000);
+    await until("another one is served", () => nonEmpty(said(webhook, "serving with a new certificate")), 30_000);
     expect((await webhook.ask({}, { keepalive: false })).status).toBe(200);
     webhook.started.kill("SIGTERM");
     expect((await webhook.started.ended).code).toBe(0);

@@ -91,7 +91,7 @@ export function drainTests(mesh: Mesh): void {
       const { beside, app } = await startPair(mesh, pod);
       await startRequest(mesh, pod, app, 20_000);
       await using started = pod.startEbb(["drain", ...flags], { env: mesh.env });
-      await until("the listeners drain", () => started.stderr().includes("the listeners drain"));
+      await until("draining the listeners", () => started.stderr().includes("draining the listeners"));
       beside.container.kill("SIGKILL");
       const drained = drainedOf(await endOf(started));
       expect(drained.came).toEqual({

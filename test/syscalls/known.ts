@@ -17,7 +17,7 @@ const known: readonly Known[] = [
     call: "kill",
     reason:
       "nobody can forward a signal to an app that must not be signalled; ebb says so, and --grace does not help either",
-    isIt: ({ error }, { stderr }) => error === "EPERM" && stderr.includes("the signal could not be sent"),
+    isIt: ({ error }, { stderr }) => error === "EPERM" && stderr.includes("cannot send a signal"),
   },
   {
     call: "setpgid",

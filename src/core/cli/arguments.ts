@@ -1,3 +1,4 @@
+import type { FailureText } from "../messages/failure-text.ts";
 import type { Option, Options } from "./option.ts";
 import { nearest } from "./suggestion.ts";
 
@@ -7,7 +8,7 @@ export interface Arguments {
   readonly operands: readonly string[];
   /** How many arguments that took, `--` included: what follows is the child's command line. */
   readonly length: number;
-  readonly problems: readonly string[];
+  readonly problems: readonly FailureText[];
   /** The flags among the problems that this command does not have. */
   readonly unknown: readonly string[];
 }
@@ -23,7 +24,7 @@ export class HelpAsked extends Error {}
 export function parseArguments(args: readonly string[], options: Options, mayMix = false): Arguments {
   const all = Object.values(options);
   const flags = new Map<string, string[]>();
-  const problems: string[] = [];
+  const problems: FailureText[] = [];
   const unknown: string[] = [];
   const operands: string[] = [];
   let at = 0;

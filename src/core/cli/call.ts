@@ -1,5 +1,6 @@
 import type { Environment } from "../base/environment.ts";
 import { redactUrls } from "../base/redact.ts";
+import type { FailureText } from "../messages/failure-text.ts";
 import { EXIT, Failure } from "../run/exit.ts";
 import { parseArguments } from "./arguments.ts";
 import type { Options } from "./option.ts";
@@ -58,7 +59,7 @@ function readCall<O extends Options>(options: O, { args, env, said }: CallContex
 export class UnknownFlags extends Failure {
   readonly flags: readonly string[];
 
-  constructor(message: string, flags: readonly string[]) {
+  constructor(message: FailureText, flags: readonly string[]) {
     super(EXIT.usage, message);
     this.flags = flags;
   }

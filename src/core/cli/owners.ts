@@ -1,10 +1,11 @@
+import type { FailureText } from "../messages/failure-text.ts";
 import type { Options } from "./option.ts";
 
 type Commands = Readonly<Record<string, { readonly options: Options }>>;
 
 /** A line for each flag that other commands have: `--json is a flag of ebb config and ebb status`. */
-export function ownersOf(flags: readonly string[], commands: Commands): readonly string[] {
-  return flags.flatMap((flag) => {
+export function ownersOf(flags: readonly string[], commands: Commands): readonly FailureText[] {
+  return flags.flatMap((flag): readonly FailureText[] => {
     const owners = Object.entries(commands).filter(([, { options }]) => hasFlag(options, flag));
     if (owners.length === 0) return [];
     return [`--${flag} is a flag of ${listed(owners.map(([name]) => `ebb ${name}`))}`];

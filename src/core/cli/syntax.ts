@@ -1,6 +1,7 @@
 import { parseDuration } from "../base/duration.ts";
 import { parsePort } from "../base/host-port.ts";
 import { redactUrls } from "../base/redact.ts";
+import type { FailureText } from "../messages/failure-text.ts";
 import { isForwarded, parseSignal, SIG, type SignalNumber } from "../run/signal.ts";
 import { type SidecarName, sidecarNames } from "../sidecars/registry.ts";
 
@@ -26,7 +27,7 @@ export function syntax<V>(
 }
 
 /** What is wrong with a value: `--grace: expected a duration such as 30s, got "soon"`. */
-export function unexpected(origin: string, expected: string, got: string, shown = redactUrls): string {
+export function unexpected(origin: string, expected: string, got: string, shown = redactUrls): FailureText {
   return `${origin}: expected ${expected}, got ${JSON.stringify(shown(got))}`;
 }
 

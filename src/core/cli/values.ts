@@ -1,6 +1,8 @@
 import type { Environment } from "../base/environment.ts";
 import { isServiceLink } from "../base/service-links.ts";
-import { EXIT, Failure } from "../run/exit.ts";
+import type { FailureText } from "../messages/failure-text.ts";
+import type { FieldsOf, MessageAt } from "../messages/log-types.ts";
+import { allOf, EXIT, Failure } from "../run/exit.ts";
 import { nothing, type Option, type Options, OWN, type Values, type Variable } from "./option.ts";
 import { unexpected } from "./syntax.ts";
 
@@ -24,18 +26,19 @@ export interface Found {
 export interface ForeignSettings {
   readonly values: ReadonlyMap<string, readonly Found[]>;
   /** What is wrong with them already. */
-  readonly problems: readonly string[];
+  readonly problems: readonly FailureText[];
   /** What its user should know of them. */
   readonly notes: readonly Note[];
   /** The one status with which `ready` URLs are ready; undefined: any 2xx. */
   readonly readyStatus?: number;
 }
 
+type NoteOf<M extends MessageAt<"warn">> = { readonly message: M; readonly fields: FieldsOf<M> };
+
 /** A warning for the log. */
-export interface Note {
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly message: string;
-}
+export type Note =
+  | NoteOf<"ignored a variable: another one is not set">
+  | NoteOf<"disabled by a variable: the sidecar is neither waited for nor quit">;
 
 /** What sets options. */
 export interface Sources {
@@ -44,7 +47,7 @@ export interface Sources {
   /** Stands in the place of other tools' variables. */
   readonly said?: ForeignSettings | undefined;
   /** What is wrong with the flags already. */
-  readonly problems?: readonly string[];
+  readonly problems?: readonly FailureText[];
 }
 
 /**
@@ -66,7 +69,7 @@ export function resolve<O extends Options>(options: O, sources: Sources): Resolv
       bad.push(problem.message);
     }
   }
-  if (bad.length > 0) throw new Failure(EXIT.usage, bad.join("\n"));
+  if (bad.length > 0) throw new Failure(EXIT.usage, allOf(bad));
   // few ask where a value came from, so few starts compute it
   return {
     values: values as Values<O>,
@@ -93,7 +96,13 @@ export function defaultTexts({ initial, initially }: Option<unknown>): readonly 
   return isSet ? [initially] : [];
 }
 
-export class BadValue extends Error {}
+export class BadValue extends Error {
+  declare readonly message: FailureText;
+
+  constructor(message: FailureText) {
+    super(message);
+  }
+}
 
 /** A list gathers what all variables give; of any other option the first that is set counts. */
 export function find(option: Option<unknown>, { flags, env, said }: Sources, mayBeOwn: boolean): readonly Found[] {
@@ -131,7 +140,9 @@ export function textsOf({ shown }: Option<unknown>, variable: Variable, { value,
   try {
     return variable.read(value, env);
   } catch (cause) {
-    throw new BadValue(`${variable.name}: ${(cause as Error).message}, got ${JSON.stringify(shown(value))}`);
+    throw new BadValue(
+      `${variable.name}: ${(cause as Error).message as `expected ${string}`}, got ${JSON.stringify(shown(value))}`,
+    );
   }
 }
 

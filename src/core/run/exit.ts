@@ -1,3 +1,4 @@
+import type { FailureText } from "../messages/failure-text.ts";
 import type { SignalNumber } from "./signal.ts";
 
 /** ebb's own exit codes: sysexits(3) for ebb itself, the shell's 126 and 127 for a command that could not start. */
@@ -40,12 +41,18 @@ export const exitMeanings: readonly (readonly [code: string, meaning: string])[]
 
 /** An expected failure: its message is for the user, its code for the caller's `podFailurePolicy`. */
 export class Failure extends Error {
+  declare readonly message: FailureText;
   readonly exitCode: number;
 
-  constructor(exitCode: number, message: string, options?: ErrorOptions) {
+  constructor(exitCode: number, message: FailureText, options?: ErrorOptions) {
     super(message, options);
     this.exitCode = exitCode;
   }
+}
+
+/** Several as one, each in a line. */
+export function allOf(problems: readonly FailureText[]): FailureText {
+  return problems.join("\n") as FailureText;
 }
 
 /** A lazy bundle (build/bundle/lazy-bundles.ts) has a class of its own, so the class does not tell. */

@@ -13,7 +13,7 @@ export interface Obstacle {
 }
 
 /** Why there is no copy, and what to do about it, in one sentence for whoever mounted the volume. */
-export function explainObstacle({ code, message, dest, folder, ...place }: Obstacle): string {
+export function explainObstacle({ code, message, dest, folder, ...place }: Obstacle): `${string}: ${string}` {
   switch (code) {
     case "ENOENT":
       return `${dest}: there is no folder ${folder}; mount the volume there, or name a folder that exists`;

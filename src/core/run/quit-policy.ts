@@ -6,6 +6,9 @@ export interface QuitPolicy {
   readonly restartPolicy: RestartPolicy | undefined;
 }
 
+/** From inside a pod nothing tells which of the two it is. */
+const KUBELET = "the kubelet restarts this container; if the pod is being deleted, the kubelet stops the sidecars";
+
 /**
  * Why the sidecars stay, or undefined when they are to quit. A container that the kubelet will start again needs its
  * sidecars: `Always` restarts after any exit, `OnFailure` after any but 0.
@@ -13,10 +16,9 @@ export interface QuitPolicy {
 export function reasonToStay(exitCode: number, policy: QuitPolicy): string | undefined {
   if (policy.quitOn === "never") return "--quit-on never";
   if (policy.quitOn === "success" && exitCode !== 0) return `--quit-on success, and the exit code is ${exitCode}`;
-  if (policy.restartPolicy === "Always")
-    return "the kubelet restarts this container, unless its pod is being deleted (restartPolicy Always)";
+  if (policy.restartPolicy === "Always") return `restartPolicy Always: ${KUBELET}`;
   if (policy.restartPolicy === "OnFailure" && exitCode !== 0) {
-    return `the kubelet restarts this container, unless its pod is being deleted (restartPolicy OnFailure, exit code ${exitCode})`;
+    return `restartPolicy OnFailure, exit code ${exitCode}: ${KUBELET}`;
   }
   return undefined;
 }

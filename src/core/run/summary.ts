@@ -1,4 +1,5 @@
 import { toTenths } from "../base/duration.ts";
+import type { FieldsOf } from "../messages/log-types.ts";
 import type { ChildExit } from "./exit.ts";
 import { signalName } from "./signal.ts";
 
@@ -17,7 +18,7 @@ export interface Life {
 }
 
 /** How long each phase took, in milliseconds to a tenth, and how it ended: the last line of the log. */
-export function summarize({ since, now, exit, exitCode }: Life): Readonly<Record<string, unknown>> {
+export function summarize({ since, now, exit, exitCode }: Life): FieldsOf<"done"> {
   const leave = since.quit ?? now;
   const signal = exit !== undefined && "signal" in exit ? { signal: signalName(exit.signal) } : {};
   return {

@@ -90,7 +90,7 @@ export function accessIn(files: readonly File[], { context }: Surroundings, log:
   const isInsecure = cluster["insecure-skip-tls-verify"] === true;
   const server = serverOf(cluster, file.path);
   if (isInsecure)
-    log.warn({ kubeconfig: file.path, server: redactUrl(server) }, "the API server's certificate is not verified");
+    log.warn({ kubeconfig: file.path, server: redactUrl(server) }, "not verifying the API server's certificate");
   return {
     server,
     isInsecure,
@@ -105,7 +105,7 @@ function serverOf({ server }: Cluster, path: string): string {
   if (/^https?:\/\/[^/]/.test(server) && URL.canParse(server)) return withoutSlashes(server);
   throw new Failure(
     EXIT.usage,
-    `${path}: server: expected an URL such as https://10.0.0.1:6443, got "${redactUrl(server)}"`,
+    `kubeconfig ${path}: server: expected a URL such as https://10.0.0.1:6443, got "${redactUrl(server)}"`,
   );
 }
 
@@ -166,7 +166,7 @@ function identityOf(
   { user, file: userFile }: Place<"user", User>,
 ): Access["identity"] {
   if (user["auth-provider"]) {
-    throw wrong([userFile], "auth-provider is not supported, nor is it by kubectl any more; use an exec plugin");
+    throw wrong([userFile], "auth-provider is not supported; use an exec plugin, as with kubectl");
   }
   const plugin = user.exec ? createPlugin(user.exec, cluster, userFile) : undefined;
   const headers = impersonation(user);
@@ -196,7 +196,8 @@ function ownIdentity(user: User, file: File): Identity {
 
 function impersonation(user: User): Readonly<Record<string, string>> {
   const groups = user["as-groups"] ?? [];
-  if (groups.length > 1) throw new Failure(EXIT.usage, "kubeconfig: as-groups: only one group can be impersonated");
+  if (groups.length > 1)
+    throw new Failure(EXIT.usage, `kubeconfig: as-groups: expected at most one group, got ${groups.length}`);
   return {
     ...(user.as && { "impersonate-user": user.as }),
     ...(user["as-uid"] && { "impersonate-uid": user["as-uid"] }),

@@ -68,7 +68,7 @@ async function goRound(own: OwnCertificates, round: Round): Promise<void> {
       if (signal.aborted) return;
       if (!isTrouble(error)) throw error;
       if (!isConflict(error) && error.message !== complaint)
-        log.warn({ reason: error.message }, "cannot keep certificates");
+        log.warn({ reason: error.message }, "cannot update the certificates");
       complaint = error.message;
       await pause(pauseMs, signal);
       if (!isConflict(error)) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
@@ -109,7 +109,7 @@ async function spreadTrust(
   const configuration = known.configuration?.now;
   if (configuration === undefined) return Number.POSITIVE_INFINITY;
   if (isFilledByOthers(configuration)) {
-    if (!known.isWarned) log.warn({ webhooks: own.webhooks }, "cert-manager fills its caBundle: ebb needs --cert-dir");
+    if (!known.isWarned) log.warn({ webhooks: own.webhooks }, "cert-manager manages the caBundle: set --cert-dir");
     known.isWarned = true;
     return Number.POSITIVE_INFINITY;
   }
@@ -119,7 +119,10 @@ async function spreadTrust(
   if (written === undefined) return Number.POSITIVE_INFINITY;
   known.configuration = { now: written };
   known.spreadMs = nowMs;
-  log.info({ webhooks: own.webhooks, authorities: authorities.length }, "the API server was told whom to trust");
+  log.info(
+    { webhooks: own.webhooks, authorities: authorities.length },
+    "updated the caBundle of the webhook configuration",
+  );
   return nowMs;
 }
 
@@ -139,7 +142,7 @@ function write(
 }
 
 function tell(planned: Exclude<Plan, { kind: "keep" }>, log: Context["log"]): void {
-  if (planned.kind === "retire") return log.info({}, "the old CA is trusted no longer");
-  if (planned.authority !== undefined) log.info({ reason: planned.authority }, "made a CA");
-  if (planned.serving !== undefined) log.info({ reason: planned.serving }, "made a serving certificate");
+  if (planned.kind === "retire") return log.info({}, "retired the old CA");
+  if (planned.authority !== undefined) log.info({ reason: planned.authority }, "created a CA");
+  if (planned.serving !== undefined) log.info({ reason: planned.serving }, "created a serving certificate");
 }

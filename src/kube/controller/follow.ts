@@ -20,7 +20,7 @@ export async function follow<T extends KubeObject>(
   seen: (object: T | undefined) => void,
   { log, signal }: Context,
 ): Promise<void> {
-  const message = "cannot watch; trying again";
+  const message = "cannot watch an object: retrying";
   await keepTrying((isFine) => once(api, followed, { seen, isFine, signal }), { message, log, signal });
 }
 

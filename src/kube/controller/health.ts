@@ -37,6 +37,6 @@ export function openHealth({ host, port }: ListenAddress, metrics: Exposition, {
     const server = Bun.serve({ ...place, maxRequestBodySize: 1024, fetch: serve });
     return { port: server.port ?? port, close: () => server.stop(true) };
   } catch (error) {
-    throw new Failure(EXIT.system, `--health-listen: ${(error as Error).message}`);
+    throw new Failure(EXIT.system, `--health-listen: cannot bind: ${(error as Error).message}`);
   }
 }

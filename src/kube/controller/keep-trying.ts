@@ -1,4 +1,5 @@
 import { backoffMs } from "../../core/cluster/backoff.ts";
+import type { MessageAt } from "../../core/messages/log-types.ts";
 import { ApiError, isTrouble } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { pause } from "./pause.ts";
@@ -9,7 +10,7 @@ const BETWEEN_MS = 500;
 
 export interface Trying extends Context {
   /** What cannot be done, for the log. */
-  readonly message: string;
+  readonly message: Extract<MessageAt<"warn">, `cannot watch ${string}: retrying`>;
   readonly failed?: (error: Error) => void;
 }
 

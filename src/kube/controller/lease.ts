@@ -65,9 +65,9 @@ export async function lead(
       await pause(retryMs * (1 + Math.random() / 5), signal);
       continue;
     }
-    log.info({ lease: settings.name, identity: settings.identity }, "this replica leads");
+    log.info({ lease: settings.name, identity: settings.identity }, "acquired the lease: this replica leads");
     if (!(await isLost(election, work, { signal, retryMs }))) return await election.release();
-    log.warn({ lease: settings.name }, "this replica leads no more");
+    log.warn({ lease: settings.name }, "lost the lease: this replica no longer leads");
   }
   if (election.mayHold()) await election.release();
 }

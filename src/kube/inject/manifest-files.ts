@@ -101,7 +101,7 @@ function decode(name: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new Failure(INJECT_EXIT.input, `${name}: this is no UTF-8 text`);
+    throw new Failure(INJECT_EXIT.input, `${name}: not UTF-8 text`);
   }
 }
 
@@ -115,7 +115,7 @@ function attempt<T>(path: string, read: () => T): T {
 
 function refuse(path: string): (error: unknown) => never {
   return (error) => {
-    throw new Failure(EXIT.system, `${path}: ${reasonOf(error as NodeJS.ErrnoException)}`);
+    throw new Failure(EXIT.system, `${path}: cannot access: ${reasonOf(error as NodeJS.ErrnoException)}`);
   };
 }
 

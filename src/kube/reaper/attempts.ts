@@ -6,7 +6,7 @@ import { viewOf } from "../../core/reap/pod-view.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { eventOfAct, eventOfOutcome, reportOf } from "../../core/reap/report.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
-import type { Log } from "../../system/output/log.ts";
+import { type Log, logAt } from "../../system/output/log.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import type { Perform } from "./act/act.ts";
 import { type Follow, lookAt } from "./look.ts";
@@ -77,7 +77,7 @@ export function createAttempts(context: AttemptsContext): Attempts {
           after(act, result, tookMs) {
             metrics.acted(act.means.kind, result.kind);
             const fields = { ...audit, ...auditOfAct(act, result), tookMs: Math.round(tookMs) };
-            log[result.kind === "taken" ? "info" : "warn"](fields, "sidecar told");
+            logAt(log, result.kind === "taken" ? "info" : "warn", fields, "asked a sidecar to quit");
           },
           signal,
         });
@@ -117,11 +117,15 @@ function conclude(audit: Audit, outcome: Outcome, log: Log): void {
     case "ended":
       return log.info({ ...audit, why }, "sidecars ended");
     case "gave-up":
-      return log.error({ ...audit, why }, "a sidecar does not end");
+      return log.error({ ...audit, why }, "a sidecar did not end: all methods tried");
     case "put-off":
-      return log.warn({ ...audit, why }, "cannot be ended now: put off");
-    default:
-      return log.info({ ...audit, why }, `pod ${outcome.kind}`);
+      return log.warn({ ...audit, why }, "cannot end the sidecars now: postponed");
+    case "gone":
+      return log.info({ ...audit, why }, "pod gone");
+    case "left":
+      return log.info({ ...audit, why }, "pod left alone");
+    case "stopped":
+      return log.info({ ...audit, why }, "stopped before the pod was done");
   }
 }
 

@@ -41,7 +41,10 @@ export function createComplaints({ events, isDryRun, log }: ComplaintsContext): 
     complaint.isTold = true;
     const { about, reason, rule } = complaint;
     const { kind, namespace, name } = about;
-    log.warn({ namespace, ...(kind === "Namespace" ? {} : { pod: name }), rule, reason }, "cannot be reaped as it is");
+    log.warn(
+      { namespace, ...(kind === "Namespace" ? {} : { pod: name }), rule, reason },
+      "cannot reap: the pod or namespace needs a change",
+    );
     if (!isDryRun) void events.write(about, eventOfComplaint(reason), term);
   };
   return {

@@ -24,7 +24,7 @@ export interface Namespaces {
 }
 
 const COLLECTION = "/api/v1/namespaces";
-const message = "cannot watch namespaces; trying again";
+const message = "cannot watch namespaces: retrying";
 
 export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: WatchedNamespaces, log: Log): Namespaces {
   const said = new Map<string, string>();
@@ -59,8 +59,7 @@ export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: Watche
 function complainOnce(log: Log): (error: ApiError) => void {
   let isRefused = false;
   return ({ message: reason }) => {
-    if (!isRefused)
-      log.warn({ reason }, "namespaces cannot be read: what their label ebb.dev/reap says does not count");
+    if (!isRefused) log.warn({ reason }, "cannot read namespaces: ignoring their label ebb.dev/reap");
     isRefused = true;
   };
 }
@@ -70,7 +69,7 @@ function complainOfEach(log: Log): (name: string) => void {
   return (namespace) => {
     if (missing.has(namespace)) return;
     missing.add(namespace);
-    log.warn({ namespace }, "--namespace: there is no such namespace; its pods are looked after once it is there");
+    log.warn({ namespace }, "no such namespace: waiting for it");
   };
 }
 

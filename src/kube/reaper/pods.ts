@@ -74,7 +74,7 @@ export function watchPods(
           syncs.set(namespace, Date.now());
           if (syncs.size === scopes.length) listed.resolve();
         };
-        const message = "cannot watch pods; trying again";
+        const message = "cannot watch pods: retrying";
         const failed = (): void => interrupted("failed");
         return keepTrying((isFine) => scope(synced, isFine, signal), { message, failed, log, signal });
       });

@@ -95,9 +95,9 @@ async function available<T>(asked: () => Promise<T>, signal: AbortSignal): Promi
   try {
     return await asked();
   } catch (error) {
-    if (signal.aborted) throw new Failure(EXIT.unavailable, "told to stop before the pods were read");
+    if (signal.aborted) throw new Failure(EXIT.unavailable, "stopped by a signal before all was read");
     if (!isTrouble(error)) throw error;
-    throw new Failure(EXIT.unavailable, error.message, { cause: error });
+    throw new Failure(EXIT.unavailable, `cannot read from the API server: ${error.message}`, { cause: error });
   }
 }
 

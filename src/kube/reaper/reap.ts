@@ -181,7 +181,9 @@ interface Patience {
 
 /** Done, or not in time, or failed: none of them is a reason not to go on. */
 async function soon(work: Promise<void>, { ms, log, signal }: Patience): Promise<void> {
-  const failed = work.catch((error: Error) => log.warn({ reason: error.message }, "cannot tell of an act before it"));
+  const failed = work.catch((error: Error) =>
+    log.warn({ reason: error.message }, "cannot write the Event before the act"),
+  );
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = deadline(ms, resolve);
   signal.addEventListener("abort", () => resolve(), { once: true });

@@ -40,7 +40,7 @@ export async function main(settings: ReaperSettings, { means, env, log, signals 
   const api = await connect({ env, kubeconfig: settings.kubeconfig, context: settings.context }, log);
   log.info(
     { server: redactUrl(api.server), namespaces: settings.namespace.flat(), means, dryRun: settings.dryRun },
-    "reaper",
+    "starting the reaper",
   );
   const policyIn = (namespaces: ReapPolicy["namespaces"]): ReapPolicy => ({
     afterMs: settings.after,
@@ -115,7 +115,7 @@ function sayIfUnchosen(source: PodSource, policy: ReapPolicy, log: Log): void {
   if (policy.allJobs || policy.namespaces.size > 0) return;
   for (const pod of source.all()) if (choiceOf(viewOf(pod), policy).kind !== "not in") return;
   const how = `label a pod or a namespace ${REAP}=true, or run the reaper with --all-jobs`;
-  log.warn({ pods: source.size, how }, "nobody has chosen this reaper: it leaves all pods alone");
+  log.warn({ pods: source.size, how }, "no pod is selected: no namespace or pod has opted in");
 }
 
 /** With --dry-run those to look. */

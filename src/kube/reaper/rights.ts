@@ -57,7 +57,8 @@ export function createRights({ api, needed, log }: RightsContext): Rights {
       return isOther;
     } catch (error) {
       if (!(signal.aborted || isTrouble(error))) throw error;
-      if (!(signal.aborted || isSilent)) log.warn({ reason: (error as Error).message }, "cannot check its own rights");
+      if (!(signal.aborted || isSilent))
+        log.warn({ reason: (error as Error).message }, "cannot check the account's permissions");
       isSilent = true;
       return false;
     }
@@ -84,8 +85,8 @@ export function createRights({ api, needed, log }: RightsContext): Rights {
 }
 
 function tell(missing: readonly Right[], log: Log): void {
-  if (missing.length === 0) return log.info({}, "all rights are granted: it goes on");
-  log.error({ rights: missing.map(describeRight), how: howToMend(missing) }, "this reaper's account lacks rights");
+  if (missing.length === 0) return log.info({}, "all permissions are granted: continuing");
+  log.error({ rights: missing.map(describeRight), how: howToMend(missing) }, "the reaper's account lacks permissions");
 }
 
 function namesOf(rights: readonly Right[]): string {

@@ -34,10 +34,10 @@ export function createGate(rate: Rate, log: Log, policy: CircuitPolicy = circuit
   const moveTo = (next: Circuit, reason?: string): void => {
     const before = circuit;
     circuit = next;
-    if (next.state === "closed" && before.state !== "closed") log.info({}, "the API server answers again");
+    if (next.state === "closed" && before.state !== "closed") log.info({}, "the API server answers again: continuing");
     if (next.state === "open" && before.state === "closed") {
       const restMs = Math.round(next.until - performance.now());
-      log.warn({ reason, restMs }, "the API server is unwell: it is asked nothing for a while");
+      log.warn({ reason, restMs }, "the API server fails: pausing requests");
     }
     if (next.state === before.state) return;
     moved.abort();

@@ -118,7 +118,8 @@ function busy(why: string): Refusal {
 }
 
 function bug({ message, stack }: Error, from: string | undefined, log: Log): Refusal {
-  log.error({ from, error: stack ?? message }, "this is a bug in ebb, please report it");
+  const fields = { what: "a request could not be answered", error: stack ?? message, from };
+  log.error(fields, "a bug in ebb: please report it");
   return new Refusal(500, `a bug in ebb: ${message}`);
 }
 
@@ -144,8 +145,8 @@ function logDecision(log: Log, { request, decision }: Review, ms: number): void 
     dryRun: request.dryRun === true || undefined,
     durationMs: Math.round(ms * 100) / 100,
   };
-  const level = fields.warnings === undefined ? levels[result] : "warn";
-  log[level](fields, result === "unchanged" ? "pod unchanged" : `pod ${result}`);
+  const isFine = fields.warnings === undefined;
+  if (isFine && result === "unchanged") return log.debug(fields, "pod unchanged");
+  if (isFine && (result === "injected" || result === "removed")) return log.info(fields, `pod ${result}`);
+  log.warn(fields, `pod ${result}`);
 }
-
-const levels = { injected: "info", removed: "info", unchanged: "debug", refused: "warn", skipped: "warn" } as const;

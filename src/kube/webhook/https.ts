@@ -128,7 +128,7 @@ function sayBroken(socket: TLSSocket, status: BrokenStatus): void {
 /** @throws Failure 71 where it cannot bind the address */
 async function listen(server: ReturnType<typeof createTls>, { host, port }: ListenAddress): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    server.once("error", ({ message }) => reject(new Failure(EXIT.system, `--listen: ${message}`)));
+    server.once("error", ({ message }) => reject(new Failure(EXIT.system, `--listen: cannot bind: ${message}`)));
     server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve);
   });
 }

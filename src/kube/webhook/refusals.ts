@@ -22,7 +22,7 @@ export function logRefusals(log: Log): (request: RefusedRequest, now?: number) =
       notLogged += 1;
       return;
     }
-    log.warn(notLogged === 0 ? { ...request } : { ...request, notLogged }, "a request was refused");
+    log.warn(notLogged === 0 ? { ...request } : { ...request, notLogged }, "refused a request");
     [bucket, notLogged] = [next, 0];
   };
 }

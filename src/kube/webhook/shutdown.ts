@@ -1,6 +1,6 @@
 import type { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
 import type { Values } from "../../core/cli/option.ts";
-import type { Log } from "../../system/output/log.ts";
+import { type Log, logAt } from "../../system/output/log.ts";
 import { pause } from "../controller/pause.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { HttpsServer } from "./https.ts";
@@ -20,12 +20,13 @@ export interface Shutdown {
 export async function shutDown(server: HttpsServer, { endpoint, settings, stop, log }: Shutdown): Promise<void> {
   const start = performance.now();
   const minMs = Math.min(settings.minDrain, settings.drain);
-  log.info({ minDrainMs: minMs, atMostMs: settings.drain, connections: server.connections }, "leaving");
+  log.info({ minDrainMs: minMs, atMostMs: settings.drain, connections: server.connections }, "shutting down");
   endpoint.leave();
   await pause(minMs, stop);
   const leftMs = Math.max(0, settings.drain - (performance.now() - start));
   await Promise.race([server.close(), pause(leftMs, stop)]);
   const { inFlight } = endpoint;
   server.destroy();
-  log[inFlight > 0 ? "warn" : "info"]({ drainedMs: Math.round(performance.now() - start), cut: inFlight }, "left");
+  const fields = { drainedMs: Math.round(performance.now() - start), cut: inFlight };
+  logAt(log, inFlight > 0 ? "warn" : "info", fields, "shut down");
 }

@@ -62,7 +62,7 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
       log.info({ port: server.port, expires }, "serving");
     } else {
       server.use(certificate);
-      log.info({ expires }, "serving with another certificate");
+      log.info({ expires }, "serving with a new certificate");
     }
     served = certificate;
     metrics.expires(certificate.expiresAt);

@@ -9,7 +9,7 @@ import type { Stats } from "../../core/envoy/stats-model.ts";
 import { createStatsReader, statsPath } from "../../core/envoy/stats-query.ts";
 import { inboundOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import type { Log } from "../output/log.ts";
+import { type Log, logAt } from "../output/log.ts";
 import { readSocketTables } from "../process/sockets.ts";
 import { ADMIN_REQUEST_MS, type EnvoyAdmin, isAnswer, type NoAnswer } from "./admin.ts";
 import { type KnownListeners, learnListeners } from "./listeners.ts";
@@ -43,10 +43,10 @@ export function drainSteps(options: StepOptions): (step: Step) => Promise<Event>
 
 const messages = {
   "fail-health": {
-    done: "Envoy's health checks fail from now on; connections are still accepted",
-    failed: "the health checks could not be failed",
+    done: "failed Envoy's health checks: still accepting connections",
+    failed: "cannot fail Envoy's health checks",
   },
-  "drain-listeners": { done: "the listeners drain", failed: "the listeners could not be drained" },
+  "drain-listeners": { done: "draining the listeners", failed: "cannot drain the listeners" },
 } as const;
 
 /** A POST, asked again where it fails: done twice it does the same. */
@@ -68,7 +68,7 @@ async function command(
     const isLast = isRefused || tries === TRIES || performance.now() > end;
     const reason = explained(outcome.reason, path);
     // nobody listens: it has drained and gone, or was never there, which the drain's outcome says
-    log[isLast && !outcome.isRefused ? "warn" : "debug"]({ ...fields, reason }, failed);
+    logAt(log, isLast && !outcome.isRefused ? "warn" : "debug", { ...fields, reason }, failed);
     if (isLast) return { kind: "failed", step, isRefused };
     await Bun.sleep(PAUSE_MS);
   }
@@ -101,7 +101,7 @@ async function count({ sidecar, admin, envoy, log }: StepOptions, directions: Di
   }
   if (inFlight === undefined) {
     const reason = isAnswer(outcome) ? `no statistics: ${excerpt(outcome.body)}` : outcome.reason;
-    log.warn({ sidecar, reason }, "the work in flight could not be counted");
+    log.warn({ sidecar, reason }, "cannot count the work in flight");
     return { kind: "failed", step: "count", isRefused: false };
   }
   tell(inFlight);
@@ -143,7 +143,7 @@ function createTeller({ sidecar, log, onProgress }: StepOptions): Tell {
       log.info({ sidecar, countedBy, what: countedByText[countedBy] }, "counting the work in flight");
     by = countedBy;
     const key = `${requests} ${connections}`;
-    log[key === said ? "debug" : "info"]({ sidecar, requests, connections }, "in flight");
+    logAt(log, key === said ? "debug" : "info", { sidecar, requests, connections }, "in flight");
     said = key;
     onProgress?.(sidecar, inFlight);
   };
@@ -171,7 +171,7 @@ function createDirections({ sidecar, envoy, admin, log }: StepOptions): Directio
   const learn = async (): Promise<void> => {
     const reason = await learnListeners(get, known);
     areLearned = true;
-    if (reason !== undefined) log.debug({ sidecar, reason }, "the direction of some listeners is not known");
+    if (reason !== undefined) log.debug({ sidecar, reason }, "cannot learn the direction of some listeners");
   };
   const begin = (): Promise<void> => {
     learning ??= learn();

@@ -17,7 +17,7 @@ import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { createHttpClient } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
 import { createDeadlines, type Deadlines, runMachine } from "../machine.ts";
-import type { Log } from "../output/log.ts";
+import { type Log, logAt } from "../output/log.ts";
 import { createQueue, type Queue } from "../queue.ts";
 import { locate } from "../sidecars/admin-socket.ts";
 import { deadline } from "../timer.ts";
@@ -61,7 +61,8 @@ async function drainSafely(drained: Drained, options: DrainOptions): Promise<boo
     return await drainOne(drained, options);
   } catch (error) {
     const reason = error instanceof Error ? error.stack : String(error);
-    options.log.error({ sidecar: drained.name, error: reason }, "a bug in ebb: the drain failed");
+    const bug = { what: "the drain failed", error: reason, sidecar: drained.name };
+    options.log.error(bug, "a bug in ebb: please report it");
     return false;
   }
 }
@@ -89,7 +90,7 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   deadlines.disarmAll();
   const { ok, text } = describeOutcome(outcome);
   const tookMs = toTenths(performance.now() - start);
-  log[ok || signal.aborted ? "info" : "warn"]({ sidecar: name, outcome: text, tookMs }, "drain");
+  logAt(log, ok || signal.aborted ? "info" : "warn", { sidecar: name, outcome: text, tookMs }, "drain");
   return ok;
 }
 
@@ -112,10 +113,7 @@ function perform(action: Action, effects: Effects): void {
     case "arm":
       return deadlines.arm(action.deadline, action.ms);
     case "sit-out":
-      return log.warn(
-        { sidecar, atMostMs: boundMs },
-        "nothing tells what is in flight: the drain takes all of its time",
-      );
+      return log.warn({ sidecar, atMostMs: boundMs }, "cannot count the work in flight: draining for the whole time");
     case "end":
       return;
   }
@@ -125,7 +123,8 @@ function askFor(step: Step, { sidecar, ask, queue, over, log }: Effects): void {
   ask(step).then(queue.push, (error: unknown) => {
     if (over.aborted) return;
     // a bug: it must not cost the app its end and its exit code
-    log.error({ sidecar, step, reason: error instanceof Error ? error.stack : String(error) }, "draining went wrong");
+    const stack = error instanceof Error ? error.stack : String(error);
+    log.error({ what: "a step of the drain failed", error: stack, sidecar, step }, "a bug in ebb: please report it");
     queue.push({ kind: "failed", step, isRefused: false });
   });
 }
@@ -138,10 +137,7 @@ function onAbort(signal: AbortSignal, end: AbortSignal, call: () => void): void 
 
 function keepAccepting({ boundMs, minMs, log, signal }: DrainOptions): Promise<void> {
   const forMs = Math.min(minMs, boundMs);
-  log.info(
-    { forMs },
-    "no Envoy is drained: connections are still accepted, while the pod's address leaves the endpoints",
-  );
+  log.info({ forMs }, "no Envoy to drain: still accepting connections while the pod leaves the endpoints");
   const { promise, resolve } = Promise.withResolvers<void>();
   const over = new AbortController();
   onAbort(signal, over.signal, resolve);
@@ -168,9 +164,6 @@ export function revive(sidecar: Sidecar, log: Log): void {
   client.send({ method: "POST", target: at(envoy.admin, "/healthcheck/ok"), headers: [] }, (outcome) => {
     client[Symbol.dispose]();
     const answer = outcome instanceof RequestFailed ? outcome.message : `HTTP ${outcome.status}`;
-    log.warn(
-      { sidecar: name, answer },
-      "it drains for a container before this one: its health checks are to pass again",
-    );
+    log.warn({ sidecar: name, answer }, "Envoy drains for a former container: made its health checks pass again");
   });
 }

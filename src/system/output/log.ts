@@ -2,26 +2,40 @@ import { formatDuration } from "../../core/base/duration.ts";
 import { capped, oneLine } from "../../core/base/text.ts";
 import { options, type Settings } from "../../core/cli/options.ts";
 import { type Sources, unknownVariables } from "../../core/cli/values.ts";
+import type { FieldsOf, Message, MessageAt, Say } from "../../core/messages/log-types.ts";
+import type { Level } from "../../core/messages/message.ts";
 import { atExit } from "../native/exit.ts";
 import { deadline } from "../timer.ts";
 import { isTerminal } from "./live.ts";
 import { describeLossBy, writeError } from "./output.ts";
 
 const LONGEST_HOLD_MS = 5;
-const LOST = "log lines are missing here: nobody read stderr, or it was full";
+const LOST: MessageAt<"warn"> = "lost log lines: stderr was full";
 
 export type Fields = Readonly<Record<string, unknown>>;
-type Level = "debug" | "info" | "warn" | "error";
 
 /**
- * A constant message, its values as fields. debug: each attempt; info: each phase; warn, error: what went wrong.
+ * A message of the catalogue (core/messages), its values as fields. debug: each attempt; info: each phase; warn, error: what went wrong.
  * What is logged first is held for up to 5 ms, or until the first error, so that the child need not wait for it.
  */
-export interface Log extends Readonly<Record<Level, (fields: Fields, message: string) => void>> {
+export interface Log extends Levels {
   /** Whether it says what `debug` is called with. */
   readonly isDebug: boolean;
   /** Writes what is held. */
   flush(): void;
+}
+
+type Levels = { readonly [L in Level]: Say<L> };
+
+/** Where the level is one of several: the message has to be one of each. */
+export function logAt<L extends Level, M extends MessageAt<L>, F extends FieldsOf<M>>(
+  log: Log,
+  level: L,
+  fields: F & { readonly [K in Exclude<keyof F, keyof FieldsOf<M>>]: never },
+  message: M,
+): void {
+  const say = log[level as Level] as (fields: Fields, message: Message) => void;
+  say(fields, message);
 }
 
 type LogSources = Pick<Sources, "env" | "said">;
@@ -52,7 +66,7 @@ export function createLog(settings: LogSettings, { env, said }: LogSources, othe
     isNoted = true;
     for (const { fields, message } of said?.notes ?? []) hold("warn", fields, message);
     for (const variable of unknownVariables(options, env)) {
-      hold("warn", { variable }, "this variable sets nothing: no such option");
+      hold("warn", { variable }, "ignored a variable: no such option");
     }
   };
   const release = (): void => {

@@ -97,7 +97,7 @@ export async function writeStreamed(bytes: Uint8Array, descriptor: 1 | 2 = 1): P
       continue;
     }
     if (error !== 0 && error !== ERRNO.EINTR) {
-      throw new Failure(EXIT.system, `${descriptor === 1 ? "stdout" : "stderr"}: ${errorText(error)}`);
+      throw new Failure(EXIT.system, `cannot write to ${descriptor === 1 ? "stdout" : "stderr"}: ${errorText(error)}`);
     }
     at += Math.max(0, written);
     pauseMs = 1;

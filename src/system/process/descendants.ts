@@ -18,7 +18,8 @@ export async function killDescendants(others: readonly number[], log: Log): Prom
     const pids = (ownChildren() ?? searchChildren()).filter((pid) => !others.includes(pid));
     if (pids.length === 0) return;
     const problems = new Set(pids.map((pid) => kill(pid, SIG.KILL)).filter(Boolean));
-    if (performance.now() > end) return log.warn({ pids, problems: [...problems] }, "still there after SIGKILL");
+    if (performance.now() > end)
+      return log.warn({ pids, problems: [...problems] }, "processes still run after SIGKILL");
     await Bun.sleep(1); // those that end are reaped meanwhile
   }
 }

@@ -68,7 +68,7 @@ async function endProcess(target: Process, timeoutMs: number): Promise<ProcessEn
     const until = start + (timeoutMs * (index + 1)) / endingSignals.length;
     if (await watchItEnd(target, until)) return { pid, isGone: true, outcome: `gone after ${signalName(signal)}` };
   }
-  return { pid, isGone: false, outcome: "still there after SIGKILL" };
+  return { pid, isGone: false, outcome: "processes still run after SIGKILL" };
 }
 
 async function watchItEnd(target: Process, until: number): Promise<boolean> {

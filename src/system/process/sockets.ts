@@ -34,6 +34,6 @@ export function createListenerReader(log: Log): () => readonly Listener[] {
 /** The kernel takes some milliseconds for it, by netlink hardly any: for where a seccomp profile forbids that. */
 function readTables(log: Log): readonly Listener[] {
   const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);
-  if (tables.length === 0) log.debug({}, "no /proc/net/tcp: ports that listen cannot be seen");
+  if (tables.length === 0) log.debug({}, "cannot read /proc/net/tcp: listening ports are unknown");
   return tables.flatMap(listenersIn);
 }

@@ -19,9 +19,9 @@ export function isSurvived(error: unknown): boolean {
 export function logBug(log: Log, error: unknown, what: string): void {
   const detail = error instanceof Error ? error.stack : String(error);
   try {
-    log.error({ error: detail }, `a bug in ebb: ${what}`);
+    log.error({ what, error: detail }, "a bug in ebb: please report it");
   } catch {
-    writeError(`ebb: error: a bug in ebb: ${what}: ${detail}\n`);
+    writeError(`ebb: error: a bug in ebb: please report it: ${what}: ${detail}\n`);
   }
 }
 

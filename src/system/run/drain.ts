@@ -25,7 +25,7 @@ async function drainKnown(run: Draining): Promise<void> {
   const end = performance.now() + shutdown.drainMs;
   const sidecars = await knownSidecars(run, "drain", shutdown.drainMs);
   const { drainAll } = await import("../envoy/drain.ts"); // few starts need it
-  log.info({ atMostMs: shutdown.drainMs }, "draining before the command is stopped");
+  log.info({ atMostMs: shutdown.drainMs }, "draining before stopping the command");
   await drainAll(sidecars, {
     boundMs: leftUntil(end),
     minMs: settings.minDrain,

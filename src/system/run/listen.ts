@@ -10,7 +10,7 @@ export function listen(run: Run, signals: Signals): void {
   signals.subscribe((signal, { wasIgnored, isEarly }) => {
     if (signal === SIG.CONT && run.child !== undefined) run.child.isToStop = false; // also where its stop is still to be read
     run.queue.push({ kind: "signal", signal, wasIgnored, isEarly });
-    run.log.debug({ signal: signalName(signal) }, "signal");
+    run.log.debug({ signal: signalName(signal) }, "received a signal");
   });
   signals.onChildChange(() => {
     countWakeUp();

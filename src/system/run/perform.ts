@@ -31,7 +31,7 @@ export function attemptTo(what: string, run: Run, act: () => void): boolean {
     act();
     return true;
   } catch (error) {
-    logBug(run.log, error, `it could not ${what}`);
+    logBug(run.log, error, `could not ${what}`);
     return false;
   }
 }
@@ -64,7 +64,7 @@ function perform(run: Run, action: Action): void {
     case "disarm":
       return run.deadlines.disarm(action.deadline);
     case "stay":
-      return run.log.info({ reason: action.reason }, "the sidecars are not quit");
+      return run.log.info({ reason: action.reason }, "left the sidecars running");
     case "quit":
       return quit(run);
     case "exit":
@@ -92,8 +92,11 @@ function wait(run: Run): void {
 
 function giveUpWaiting(run: Run, isStarting: boolean): void {
   const reason = run.wait?.failure() ?? "";
-  if (isStarting) run.log.warn({ reason }, "starting all the same");
-  else fail(run, reason);
+  if (isStarting) run.log.warn({ reason }, "not ready in time: starting the command");
+  else {
+    run.log.error({ reason }, "not ready in time: did not start the command");
+    writeTerminationLog(run.settings.terminationLog, reason);
+  }
 }
 
 function start(run: Run): void {
@@ -112,7 +115,8 @@ function start(run: Run): void {
     if (run.child !== undefined) return logBug(run.log, error, "the start went wrong");
     if (!(error instanceof Failure)) throw error;
     run.queue.push({ kind: "start-failed", exitCode: error.exitCode });
-    fail(run, error.message);
+    run.log.error({ reason: error.message }, "the command did not start");
+    writeTerminationLog(run.settings.terminationLog, error.message);
   }
 }
 
@@ -137,12 +141,6 @@ function rehearse(run: Run): void {
 /** Where ebb does more than to pass on what the terminal sends, that must not reach the child without ebb. */
 function mustLeadGroup({ settings, shutdown }: Run): boolean {
   return settings.group || settings.signal.length > 0 || shutdown.drainMs > 0 || shutdown.graceMs !== undefined;
-}
-
-/** Says why ebb failed, also where `kubectl describe pod` shows it. */
-function fail(run: Run, reason: string): void {
-  run.log.error({}, reason);
-  writeTerminationLog(run.settings.terminationLog, reason);
 }
 
 function drain(run: Run): void {

@@ -3,6 +3,7 @@ import { describeQuit } from "../../core/sidecars/quit.ts";
 import type { QuitRequest, Sidecar } from "../../core/sidecars/sidecar.ts";
 import { createHttpClient } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
+import { logAt } from "../output/log.ts";
 import { bounded, orSaid } from "../process/unexpected.ts";
 import { quitAll } from "../sidecars/quit.ts";
 import { type Ask, askServer, headersOf } from "../sidecars/quit-request.ts";
@@ -49,7 +50,7 @@ async function tellSidecars(run: Quitting): Promise<boolean> {
   });
   let isWhole = true;
   for (const { ok, ...report } of reports) {
-    log[levelOf(ok, report.error)](report, "quit");
+    logAt(log, levelOf(ok, report.error), report, "quit");
     isWhole &&= report.error === undefined;
   }
   return isWhole;
@@ -87,8 +88,8 @@ async function tellOne({ settings, log }: Quitting, { name, quit }: One, signal:
   try {
     using client = createHttpClient();
     const { status } = await client.request({ method, target, headers: headersOf(quit, settings.header) }, signal);
-    log.warn({ sidecar: name, request, status }, "quit, asked once");
+    log.warn({ sidecar: name, request, status }, "sent the quit once, without a check");
   } catch (error) {
-    log.error({ sidecar: name, request, error: String(error) }, "quit, asked once");
+    log.error({ sidecar: name, request, error: String(error) }, "cannot send the quit");
   }
 }

@@ -12,7 +12,7 @@ export interface Remains {
 
 export function send(log: Log, pid: number, signal: SignalNumber): void {
   const problem = kill(pid, signal);
-  if (problem !== undefined) log.warn({ signal: signalName(signal), pid, problem }, "the signal could not be sent");
+  if (problem !== undefined) log.warn({ signal: signalName(signal), pid, problem }, "cannot send a signal");
 }
 
 /**
@@ -29,7 +29,7 @@ const GROUP_PERIOD_MS = 10;
 
 export function watchGroup({ log, shutdown: { graceMs } }: Remains, { pid: group }: Child, onGone: () => void): void {
   if (!hasGroup(group)) return onGone();
-  log.info({ group, graceMs }, "the command has ended, and left processes in its group");
+  log.info({ group, graceMs }, "the command ended and left processes in its group");
   const timer = setInterval(() => {
     if (hasGroup(group)) return;
     clearInterval(timer);
@@ -39,7 +39,7 @@ export function watchGroup({ log, shutdown: { graceMs } }: Remains, { pid: group
 
 /** All that ebb can find of the command, wherever it has gone: as PID 1 every process, else all descendants. */
 export async function killAll({ log, shutdown: { graceMs } }: Remains, { pid, others }: Child): Promise<void> {
-  log.warn({ graceMs }, "out of grace: SIGKILL to all that is left of the command");
+  log.warn({ graceMs }, "grace period over: sent SIGKILL to what is left of the command");
   if (hasGroup(pid)) send(log, -pid, SIG.KILL);
   if (process.pid === 1) return send(log, -1, SIG.KILL);
   try {

@@ -30,7 +30,11 @@ export async function knownSidecars(
   actMs = settings.quitTimeout,
 ): Promise<readonly Sidecar[]> {
   const signal = abortedAfter(actMs);
-  const { onStranger } = createStrangers(log, "warn", purpose === "quit" ? "not quit" : "not drained");
+  const { onStranger } = createStrangers(
+    log,
+    "warn",
+    purpose === "quit" ? "did not quit a proxy" : "did not drain a proxy",
+  );
   const waited = wait?.here();
   const look = { env, forMs: 0, isAgain: waited !== undefined, actMs, signal, log, onStranger };
   const isFound = waited !== undefined && waited.sidecars.length > 0;

@@ -43,7 +43,7 @@ export async function settle(
   for (const stranger of strangers) onStranger(stranger);
   const moved = found.filter((one) => one.adjustment?.admin !== adminOf(one, here));
   for (const { name, adjustment } of moved)
-    log.info({ sidecar: name, admin: adjustment?.admin }, "its admin interface");
+    log.info({ sidecar: name, admin: adjustment?.admin }, "found the sidecar's admin interface");
   return isOwn && found.length === here.found.length && moved.length === 0 ? here : planHere(found, settings);
 }
 

@@ -1,5 +1,7 @@
+import type { Message, MessageAt } from "../../core/messages/log-types.ts";
+import type { Level } from "../../core/messages/message.ts";
 import type { Stranger } from "../../core/sidecars/ownership/proof.ts";
-import type { Log } from "../output/log.ts";
+import { type Log, logAt } from "../output/log.ts";
 
 /** The proxies that nothing proves to be this pod's: each said once. */
 export interface Strangers {
@@ -8,14 +10,23 @@ export interface Strangers {
   readonly mayBeOurs: () => boolean;
 }
 
-/** `what`: what is therefore not done to them. */
-export function createStrangers(log: Log, level: "info" | "warn" | "error", what: string): Strangers {
+type Skipped = Extract<Message, `did not ${string} a proxy`>;
+type SkippedAt<L extends Level> = Skipped & MessageAt<L | "info">;
+
+/** `message`: what is therefore not done to them. */
+export function createStrangers<L extends "info" | "warn" | "error", M extends SkippedAt<L>>(
+  log: Log,
+  level: L,
+  message: M,
+): Strangers {
   const said = new Set<string>();
   let mayBeOurs = false;
   return {
     onStranger({ reason, isOthers }) {
       mayBeOurs ||= !isOthers;
-      if (!said.has(reason)) log[isOthers ? "info" : level]({ reason }, what);
+      const at = (isOthers ? "info" : level) as "info" | "warn" | "error";
+      // all of them have this field, and the levels that the caller gives
+      if (!said.has(reason)) logAt(log, at, { reason }, message as "did not quit a proxy");
       said.add(reason);
     },
     mayBeOurs: () => mayBeOurs,

@@ -34,7 +34,7 @@ export interface Wait {
   /** What is not ready yet, and why. */
   readonly pending: () => string;
   /** One sentence: what has not been ready within the time, and why. */
-  readonly failure: () => string;
+  readonly failure: () => `not ready within ${string}: ${string}`;
 }
 
 export function startWait(options: WaitOptions): Wait {
@@ -42,7 +42,7 @@ export function startWait(options: WaitOptions): Wait {
   let here: FoundSidecars | undefined;
   const wait = async (): Promise<void> => {
     const { settings, env, log, signal, lookMs } = options;
-    const { onStranger } = createStrangers(log, "info", "not waited for");
+    const { onStranger } = createStrangers(log, "info", "did not wait for a proxy");
     here = await findSidecars(settings, { env, forMs: lookMs, signal, log, onStranger });
     const onMoved = (moved: FoundSidecars): void => {
       here = moved;
@@ -56,7 +56,7 @@ export function startWait(options: WaitOptions): Wait {
     if (here === undefined) return "still looking for sidecars";
     return [...reasons].map(([probe, reason]) => `${describeProbe(probe)}: ${reason}`).join("; ");
   };
-  const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending()}`;
+  const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending()}` as const;
   return { done: wait(), here: () => here, pending, failure };
 }
 

@@ -16,7 +16,7 @@ test("while it quits: ebb hears each as often as it was sent, and none changes t
   await using started = startEbb(["run", ...flags, "--log-level", "debug", "--", child, "exit", "7"]);
   await until("it quits", () => sidecar.requests.length > 0);
   const heard = () =>
-    [...started.stderr().matchAll(/"ebb: signal","signal":"(?:SIG)?([^"]+)"/g)].map(([, name]) => name);
+    [...started.stderr().matchAll(/"ebb: received a signal","signal":"(?:SIG)?([^"]+)"/g)].map(([, name]) => name);
   const sent: string[] = [];
   for (const signal of [...forwarded, ...forwarded]) {
     process.kill(started.pid, signal);

@@ -5,7 +5,7 @@ import { nonEmpty, running, startCluster, startReaper, stuckPod } from "./reaper
 import { ended, LONG_MS, metric } from "./reaper-calls.ts";
 
 test("that nobody has chosen it is said", async () => {
-  const nobody = "nobody has chosen this reaper: it leaves all pods alone";
+  const nobody = "no pod is selected: no namespace or pod has opted in";
   await using cluster = startCluster();
   cluster.put(stuckPod("mute", { annotations: {} }));
   await using idle = await startReaper(cluster);
@@ -41,7 +41,9 @@ test("a missing right is the reaper's own state, and no sidecar's; once granted,
   const [event] = await until("the pod has an Event", () => nonEmpty(cluster.events()), LONG_MS);
   expect(event).toMatchObject({ reason: "NotReaped", regarding: { kind: "Pod", name: "stuck" } });
   expect(event?.note).toContain(`nothing was done: this reaper's account may not ${right} in all namespaces`);
-  expect(reaper.said("this reaper's account lacks rights")).toMatchObject([{ rights: [`${right} in all namespaces`] }]);
+  expect(reaper.said("the reaper's account lacks permissions")).toMatchObject([
+    { rights: [`${right} in all namespaces`] },
+  ]);
   expect(await (await fetch(`${reaper.health}/readyz`)).text()).toContain(right);
   expect(await metric(reaper, "ebb_reaper_missing_rights")).toBe(1);
   expect(cluster.told).toEqual([]);
@@ -58,10 +60,10 @@ test("a right that goes while it runs blames no sidecar either", async () => {
   cluster.api.answer = (request, url) =>
     request.method === "PATCH" && cluster.api.denied.has(right) ? refuse(403, "no") : before?.(request, url);
   await using reaper = await startReaper(cluster);
-  await until("it leads", () => nonEmpty(reaper.said("this replica leads")), LONG_MS);
+  await until("it leads", () => nonEmpty(reaper.said("acquired the lease: this replica leads")), LONG_MS);
   cluster.api.denied.add(right);
   cluster.put(stuckPod("stuck"));
-  await until("it says so", () => nonEmpty(reaper.said("this reaper's account lacks rights")), LONG_MS);
+  await until("it says so", () => nonEmpty(reaper.said("the reaper's account lacks permissions")), LONG_MS);
   cluster.api.denied.delete(right);
   await ended(reaper, 1);
   expect(cluster.events().map(({ reason }) => reason)).not.toContain("SidecarRefusesToEnd");

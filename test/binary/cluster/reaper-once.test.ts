@@ -29,7 +29,7 @@ test("it ends what is stuck, leaves the rest, and says in a table what became of
     "1 pod not stuck: 1 app-running",
     "1 pod not chosen, 1 stuck: the label ebb.dev/reap=true on a pod or its namespace chooses it, --all-jobs chooses the pods of all Jobs",
   ]);
-  const told = log.filter(({ msg }) => msg === "ebb: sidecar told");
+  const told = log.filter(({ msg }) => msg === "ebb: asked a sidecar to quit");
   expect(told).toHaveLength(2);
   expect(told.find(({ pod }) => pod === "done")).toMatchObject({
     ...{ namespace: "shop", pod: "done", uid: "uid-done", job: "job-done", container: "envoy" },
@@ -141,7 +141,7 @@ test("an API server that refuses is exit 69, in its own words", async () => {
 test("ephemeral containers that nobody could start are not asked for: they need --image", async () => {
   const { code, stderr } = await ebb(["reaper", "--once", "--means", "ephemeral"]);
   expect(code).toBe(64);
-  expect(stderr).toContain("--means: ephemeral needs --image");
+  expect(stderr).toContain("--means: expected --image IMAGE with ephemeral");
 });
 
 test("without --image the others are used", async () => {

@@ -53,7 +53,7 @@ test("a metric tells how many running pods asked for ebb and have none, and how 
 test("a stop signal ends it with 0, and the Lease is given back", async () => {
   await using cluster = startCluster();
   await using reaper = await startReaper(cluster);
-  await until("it leads", () => nonEmpty(reaper.said("this replica leads")), LONG_MS);
+  await until("it leads", () => nonEmpty(reaper.said("acquired the lease: this replica leads")), LONG_MS);
   reaper.started.kill("SIGTERM");
   expect((await reaper.started.ended).code).toBe(0);
   expect(holderOf(cluster)).toBe("");
@@ -62,7 +62,7 @@ test("a stop signal ends it with 0, and the Lease is given back", async () => {
 test("of two only one acts; when it goes, the other does, and tells nobody twice", async () => {
   await using cluster = startCluster();
   await using first = await startReaper(cluster);
-  await until("the first leads", () => nonEmpty(first.said("this replica leads")), LONG_MS);
+  await until("the first leads", () => nonEmpty(first.said("acquired the lease: this replica leads")), LONG_MS);
   await using second = await startReaper(cluster);
   await until("the second is ready", async () => (await fetch(`${second.health}/readyz`)).ok || undefined, LONG_MS);
   const finish: (() => void)[] = [];
@@ -72,7 +72,7 @@ test("of two only one acts; when it goes, the other does, and tells nobody twice
   first.started.kill("SIGKILL");
   const lease = cluster.api.objects.get(LEASE);
   cluster.api.put(LEASE, { ...lease, spec: { ...lease.spec, holderIdentity: "" } }); // as if its time were over
-  await until("the second leads", () => nonEmpty(second.said("this replica leads")), LONG_MS);
+  await until("the second leads", () => nonEmpty(second.said("acquired the lease: this replica leads")), LONG_MS);
   cluster.put(stuckPod("other"));
   await until("the other is told", () => cluster.told.includes("other") || undefined, LONG_MS);
   expect(cluster.told).toEqual(["slow", "other"]);
@@ -103,13 +103,17 @@ test("a right that is gone for a moment blames no sidecar, and the pod is ended 
   };
   cluster.put(stuckPod("done"));
   await using reaper = await startReaper(cluster);
-  const [line] = await until("it is put off", () => nonEmpty(reaper.said("cannot be ended now: put off")), LONG_MS);
+  const [line] = await until(
+    "it is put off",
+    () => nonEmpty(reaper.said("cannot end the sidecars now: postponed")),
+    LONG_MS,
+  );
   expect(line).toMatchObject({ pod: "done", level: "warn" });
   expect(String(line?.why)).toContain('cannot get resource "pods"');
   cluster.api.answer = answer;
   await until("it is told", () => cluster.told.length === 1 || undefined, LONG_MS);
   await ended(reaper, 1);
-  expect(reaper.said("a sidecar does not end")).toEqual([]);
+  expect(reaper.said("a sidecar did not end: all methods tried")).toEqual([]);
   expect(cluster.events().map(({ reason }) => reason)).not.toContain("SidecarRefusesToEnd");
 });
 
@@ -138,7 +142,7 @@ test("what only its author can mend is said once, also as an Event on what is wr
   const before = listed();
   await until("all are listed again, twice", () => listed() >= before + 2, LONG_MS);
   const named = (reaper: Reaper) =>
-    reaper.said("cannot be reaped as it is").map(({ namespace, pod }) => [namespace, pod]);
+    reaper.said("cannot reap: the pod or namespace needs a change").map(({ namespace, pod }) => [namespace, pod]);
   expect(named(first).toSorted()).toEqual([
     ["bank", undefined],
     ["shop", "bad-url"],
@@ -157,7 +161,7 @@ test("a namespace that is not there is named once, and counts once it is there",
   await using reaper = await startReaper(cluster, "--resync", "1s", "--namespace", "bank", "--dry-run");
   const asked = () => cluster.api.requests.filter((each) => each === "GET /api/v1/namespaces/bank").length;
   await until("it is asked for again", () => asked() >= 3, LONG_MS);
-  const said = () => reaper.said("--namespace: there is no such namespace; its pods are looked after once it is there");
+  const said = () => reaper.said("no such namespace: waiting for it");
   expect(said()).toMatchObject([{ level: "warn", namespace: "bank" }]);
   cluster.api.put("/api/v1/namespaces/bank", { metadata: { name: "bank", labels: { "ebb.dev/reap": "true" } } });
   const pod = stuckPod("done", { annotations: {} });
@@ -175,13 +179,17 @@ test("a container that cannot start is not put into a pod twice, and the kubelet
   };
   cluster.put(stuckPod("locked"));
   await using reaper = await startReaper(cluster);
-  const said = () => reaper.said("a sidecar does not end");
+  const said = () => reaper.said("a sidecar did not end: all methods tried");
   const [line] = await until("it gives up", () => nonEmpty(said()), LONG_MS);
   expect(line?.why).toContain(`ebb-reaper-1 does not start: CreateContainerConfigError: ${message}`);
   await until("an Event", () => cluster.events().some(({ note }) => note.includes(message)), LONG_MS);
   reaper.started.kill("SIGTERM");
   await reaper.started.ended;
   await using next = await startReaper(cluster);
-  await until("the next one leaves it, and says why", () => nonEmpty(next.said("cannot be reaped as it is")), LONG_MS);
+  await until(
+    "the next one leaves it, and says why",
+    () => nonEmpty(next.said("cannot reap: the pod or namespace needs a change")),
+    LONG_MS,
+  );
   expect(cluster.told).toEqual(["locked"]);
 });

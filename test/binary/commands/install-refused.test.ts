@@ -90,7 +90,7 @@ describe("what the system refuses is exit code 71, one sentence, and nothing is 
       using folder = temporaryFolder();
       const mount = `install -m 755 ${ebbPath} $0/ebb; mount --bind $0 $0; mount -o remount,bind,ro $0`;
       const { code, log } = await installInto(folder.path, mount);
-      expect([code, log[0]?.msg]).toEqual([0, "ebb: installed already"]);
+      expect([code, log[0]?.msg]).toEqual([0, "ebb: already installed"]);
     });
 
     test("and a volume from which nothing can be started is a warning", async () => {

@@ -87,7 +87,7 @@ describe("ebb install makes a whole copy", () => {
     await ebb(["install", dest]);
     const { ino } = statSync(dest);
     const { code, log } = await ebb(["install", dest]);
-    expect({ code, log }).toMatchObject({ code: 0, log: [{ msg: "ebb: installed already", sha256: digest }] });
+    expect({ code, log }).toMatchObject({ code: 0, log: [{ msg: "ebb: already installed", sha256: digest }] });
     expect(statSync(dest).ino).toBe(ino);
   });
 

@@ -51,7 +51,7 @@ test.concurrent.each<[string, readonly string[], object]>([
   expect(ended.stdout).toBe("ready\n15\n");
   const requests = [...drains, "GET /stats", "GET /stats", "POST /quitquitquit"];
   expect(envoy.requests.filter((request) => request !== "GET /ready")).toEqual(requests);
-  const last = ["draining before the command is stopped", "drain", "quit", "done"];
+  const last = ["draining before stopping the command", "drain", "quit", "done"];
   expect(messages(ended.log).filter((msg) => last.includes(msg))).toEqual(last);
   expect(ended.code).toBe(0);
 });
@@ -64,7 +64,7 @@ test.concurrent("where the child ends by itself and nothing is quit, the summary
   await untilItCounts(started);
   started.kill("SIGUSR1");
   const { log, code } = await started.ended;
-  expect(messages(log).slice(-3)).toEqual(["the sidecars are not quit", "drain", "done"]);
+  expect(messages(log).slice(-3)).toEqual(["left the sidecars running", "drain", "done"]);
   expect(code).toBe(0);
 });
 
@@ -75,7 +75,7 @@ test.concurrent("the grace begins when the child gets its stop signal, not befor
   await using started = await startRun(envoy, flags, {}, ["ignore", "15"]);
   started.kill("SIGTERM");
   const ended = await started.ended;
-  const order = ["drain", "out of grace: SIGKILL to all that is left of the command", "quit"];
+  const order = ["drain", "grace period over: sent SIGKILL to what is left of the command", "quit"];
   expect(messages(ended.log).filter((msg) => order.includes(msg))).toEqual(order);
   expect(ended.code).toBe(137);
 });

@@ -29,8 +29,8 @@ const gone = "Envoy has exited already: nothing is left to drain";
 
 describe("a drain ends in time, and says what came of it, where", () => {
   describe.each<[string, string]>([
-    ["healthcheck/fail", "the health checks could not be failed"],
-    ["drain_listeners", "the listeners could not be drained"],
+    ["healthcheck/fail", "cannot fail Envoy's health checks"],
+    ["drain_listeners", "cannot drain the listeners"],
   ])("%s is", (endpoint, warning) => {
     test.concurrent.each(faults)("%s", async (fault) => {
       await using envoy = await startEnvoy({ [`/${endpoint}`]: fault });
@@ -56,7 +56,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
         level: "warn",
         outcome: "out of time, and what was left could not be counted",
       });
-      expect(warnings(ended)[0]).toBe("the work in flight could not be counted");
+      expect(warnings(ended)[0]).toBe("cannot count the work in flight");
       expect(ended.code).toBe(69);
     });
 
@@ -73,8 +73,8 @@ describe("a drain ends in time, and says what came of it, where", () => {
       await using envoy = await startEnvoy({ "/stats": "500" });
       const ended = await drain(envoy, 9000);
       expect(envoy.requests.filter((request) => request === "GET /stats")).toHaveLength(5);
-      const fixedTime = "nothing tells what is in flight: the drain takes all of its time";
-      expect(warnings(ended)).toEqual(["the work in flight could not be counted", fixedTime]);
+      const fixedTime = "cannot count the work in flight: draining for the whole time";
+      expect(warnings(ended)).toEqual(["cannot count the work in flight", fixedTime]);
       expect(ended.code).toBe(69);
     });
   });

@@ -16,9 +16,9 @@ describe("ebb drain", () => {
     envoy.stats = idle;
     const ended = await started.ended;
     expect(envoy.requests).toEqual(["POST /healthcheck/fail", "POST /drain_listeners", "GET /stats", "GET /stats"]);
-    const failed = lineOf(ended, "Envoy's health checks fail from now on; connections are still accepted");
+    const failed = lineOf(ended, "failed Envoy's health checks: still accepting connections");
     expect(failed).toMatchObject({ sidecar: "envoy", request: `POST ${envoy.url}/healthcheck/fail` });
-    const listeners = lineOf(ended, "the listeners drain");
+    const listeners = lineOf(ended, "draining the listeners");
     expect(listeners).toMatchObject({ request: `POST ${envoy.url}/drain_listeners?graceful&skip_exit` });
     expect(timeOf(listeners) - timeOf(lineOf(ended, "draining"))).toBeGreaterThanOrEqual(290);
     expect(lineOf(ended, "drain")).toMatchObject({ sidecar: "envoy", outcome: "drained" });
@@ -83,7 +83,7 @@ describe("ebb drain", () => {
     await using envoy = await startEnvoy();
     const ended = await ebb(["drain", "--admin", envoy.url, "--drain", "5s", "--min-drain", "60s"]);
     expect(envoy.requests).toEqual(["POST /healthcheck/fail", "POST /drain_listeners", "GET /stats"]);
-    const accepted = timeOf(lineOf(ended, "the listeners drain")) - timeOf(lineOf(ended, "draining"));
+    const accepted = timeOf(lineOf(ended, "draining the listeners")) - timeOf(lineOf(ended, "draining"));
     expect(accepted).toBeGreaterThanOrEqual(3000); // of 4 s: what finding out has taken counts too
     expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
     expect(ended.code).toBe(0);

@@ -144,15 +144,15 @@ describe.skipIf(!canHaveNetwork)("on the node's network", () => {
     const network = { hosts, env: self };
     const run = await ebbBeside([strange], ["run", ...flags, "--detect", "200ms", ...app], network);
     expect(run).toMatchObject({ code: 5, requests: [] });
-    expect(lineOf(run, "not quit").reason).toMatch(
+    expect(lineOf(run, "did not quit a proxy").reason).toMatch(
       /http:\/\/localhost:9901 is not proved .*node\.id is "gateway".*--admin/,
     );
     const quit = await ebbBeside([strange], ["quit", ...flags], network);
     expect(quit).toMatchObject({ code: 69, requests: [] });
-    expect(lineOf(quit, "not quit").level).toBe("error");
+    expect(lineOf(quit, "did not quit a proxy").level).toBe("error");
     const drain = await ebbBeside([strange], ["drain", ...flags, ...fast, "--quit"], network);
     expect(drain).toMatchObject({ code: 69, requests: [] });
-    expect(lineOf(drain, "neither drained nor quit").reason).toContain("gateway");
+    expect(lineOf(drain, "did not drain or quit a proxy").reason).toContain("gateway");
   });
 
   test("run drains nobody there either", async () => {
@@ -213,7 +213,10 @@ describe.skipIf(!canHaveNetwork)("on the node's network", () => {
   ])("a proxy that names another pod is left alone, and no failure: %s", async (_, ports) => {
     const quit = await ebbBeside(ports, ["quit"], { hosts: "node", env: self });
     expect(quit).toMatchObject({ code: 0, requests: [] });
-    expect(lineOf(quit, "not quit")).toMatchObject({ level: "info", reason: expect.stringContaining("another pod") });
+    expect(lineOf(quit, "did not quit a proxy")).toMatchObject({
+      level: "info",
+      reason: expect.stringContaining("another pod"),
+    });
     const run = await ebbBeside(ports, ["run", "--detect", "100ms", ...app], { hosts: "node", env: self });
     expect(run).toMatchObject({ code: 5, requests: [] });
   });

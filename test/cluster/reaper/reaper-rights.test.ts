@@ -43,8 +43,8 @@ async function missing({ here }: Installation): Promise<readonly (readonly strin
   if (replica === undefined) return [];
   const log = logOf(await here.logs(replica.metadata.name, "reaper"));
   return log.flatMap(({ msg, rights }) => {
-    if (msg === "ebb: all rights are granted: it goes on") return [[]];
-    return msg === "ebb: this reaper's account lacks rights" ? [rights as unknown as readonly string[]] : [];
+    if (msg === "ebb: all permissions are granted: continuing") return [[]];
+    return msg === "ebb: the reaper's account lacks permissions" ? [rights as unknown as readonly string[]] : [];
   });
 }
 

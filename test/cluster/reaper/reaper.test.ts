@@ -65,7 +65,7 @@ describe("Jobs that a real Envoy keeps from their end", () => {
           (await reasons(here, pod.metadata.name)).includes("SidecarsEnded"),
         );
         expect(new Set(await reasons(here, pod.metadata.name))).toEqual(new Set(["SidecarTold", "SidecarsEnded"]));
-        const audit = said(reaper, "sidecar told").filter((line) => line.pod === pod.metadata.name);
+        const audit = said(reaper, "asked a sidecar to quit").filter((line) => line.pod === pod.metadata.name);
         expect(audit).toMatchObject([
           { namespace: here.name, uid: pod.metadata.uid, job, container: "envoy", rule: "stuck", result: "taken" },
         ]);
@@ -118,7 +118,7 @@ describe("left alone, while the pod beside them is ended, are", () => {
     expect(new Set((await reaperEvents(here)).map(({ regarding }) => regarding.name))).toEqual(new Set(["stuck"]));
     for (const pod of ["fails-again", "server", "runs", "says-no", "says-nothing"])
       expect(await quits(here, pod)).toBe(0);
-    expect(said(reaper, "sidecar told").map(({ pod }) => pod)).toEqual(["stuck"]);
+    expect(said(reaper, "asked a sidecar to quit").map(({ pod }) => pod)).toEqual(["stuck"]);
   });
 });
 
@@ -148,11 +148,14 @@ test.concurrent("an image that is not there is put into a pod once, and the kube
   );
   expect(given.note).toContain("ebb-reaper-1 does not start: ErrImageNeverPull");
   await using next = await startReaper(here, [...flags, "--lease", "another"]);
-  await here.until("the next one leaves it", () => said(next, "cannot be reaped as it is").length === 1);
+  await here.until(
+    "the next one leaves it",
+    () => said(next, "cannot reap: the pod or namespace needs a change").length === 1,
+  );
   expect((await here.pod("work")).spec.ephemeralContainers).toHaveLength(1);
   await using mended = await startReaper(here, ["--means", "ephemeral", "--lease", "third"]);
   await here.until("another image ends it", async () => (await here.pod("work")).status.phase === "Succeeded");
-  expect(said(mended, "sidecar told")).toHaveLength(1);
+  expect(said(mended, "asked a sidecar to quit")).toHaveLength(1);
 });
 
 test.concurrent("another pod that takes the name while its reaping is under way is not touched", async () => {
@@ -195,7 +198,7 @@ test.concurrent("a sidecar that does not end, whatever it is told, is reported o
   expect(await judged(reaper, "handled")).toBe(1);
   const reports = (await reaperEvents(here, "work")).filter(({ reason }) => reason === "SidecarRefusesToEnd");
   expect(reports).toMatchObject([{ type: "Warning", note: expect.stringContaining("envoy does not go") }]);
-  expect(said(reaper, "a sidecar does not end")).toMatchObject([{ level: "error", pod: "work" }]);
+  expect(said(reaper, "a sidecar did not end: all methods tried")).toMatchObject([{ level: "error", pod: "work" }]);
   expect(await reaper.metric(gaveUp)).toBe(1);
   expect(await quits(here, "work")).toBe(times);
   const pod: Pod = await here.pod("work");

@@ -118,11 +118,11 @@ test.concurrent("a leader that ends hands over at once, one that is killed is re
   await here.until("all serve", () => second.served().length > 0 && third.served().length > 0);
   expect(await first.end("SIGTERM")).toBe(0);
   const next = await here.until("another leads", () =>
-    [second, third].find((each) => each.log().includes("this replica leads")),
+    [second, third].find((each) => each.log().includes("acquired the lease: this replica leads")),
   );
   const other = next === second ? third : second;
   await next.end("SIGKILL");
-  await here.until("the last leads", () => other.log().includes("this replica leads"));
+  await here.until("the last leads", () => other.log().includes("acquired the lease: this replica leads"));
   expect(other.served().map(({ cert }) => cert)).toEqual([last(first)]);
   await request("DELETE", secretPath(here));
   await here.until("the last keeps the Secret", async () => (await heldIn(here)).canSign);
@@ -152,7 +152,7 @@ test.concurrent("short lives, a leader killed, a Secret deleted, a caBundle wipe
   })();
   await here.until("a second CA", async () => (await heldIn(here)).authorities.length > 1);
   await first.end("SIGKILL");
-  await here.until("the second leads", () => second.log().includes("this replica leads"));
+  await here.until("the second leads", () => second.log().includes("acquired the lease: this replica leads"));
   await here.until("it renews", async () => second.served().length > 3);
   await request("DELETE", secretPath(here));
   await here.until("another CA", () => second.log().includes("its Secret was deleted"));

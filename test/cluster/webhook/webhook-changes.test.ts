@@ -50,7 +50,7 @@ describe("every pod gets ebb", () => {
       await here.until("each replica serves with a certificate of that one", async () => {
         const pods = await here.pods(component);
         const logs = await Promise.all(pods.map(({ metadata }) => here.logs(metadata.name, "webhook")));
-        return logs.every((log) => log.includes("serving with another certificate"));
+        return logs.every((log) => log.includes("serving with a new certificate"));
       });
     }
     expectAllChanged(creating.created);

@@ -60,13 +60,13 @@ test("each of ebb's own exit codes has one meaning that is written down", () => 
 
 test("a failure keeps its exit code, its message and its cause", () => {
   const cause = new Error("EACCES");
-  const failure = new Failure(126, "app: permission denied", { cause });
+  const failure = new Failure(126, "cannot start app: permission denied", { cause });
   expect(failure).toBeInstanceOf(Error);
-  expect(failure).toMatchObject({ exitCode: 126, message: "app: permission denied", cause });
+  expect(failure).toMatchObject({ exitCode: 126, message: "cannot start app: permission denied", cause });
 });
 
 test("a failure is known by its exit code, whichever bundle its class is of", () => {
-  expect(isFailure(new Failure(EXIT.usage, "bad"))).toBe(true);
+  expect(isFailure(new Failure(EXIT.usage, "--x: expected y"))).toBe(true);
   expect(isFailure(Object.assign(new Error("bad"), { exitCode: 64 }))).toBe(true);
   expect([new Error("bug"), new TypeError("bug"), { exitCode: 64 }, undefined].map(isFailure)).toEqual([
     false,

@@ -21,7 +21,7 @@ describe("the sidecars are quit", () => {
 });
 
 describe("the sidecars stay, and the reason says why,", () => {
-  const restarts = "the kubelet restarts this container, unless its pod is being deleted";
+  const restarts = "the kubelet restarts this container; if the pod is being deleted, the kubelet stops the sidecars";
 
   test.each<[number, QuitOn, RestartPolicy | undefined, string]>([
     [0, "never", undefined, "--quit-on never"],
@@ -29,11 +29,11 @@ describe("the sidecars stay, and the reason says why,", () => {
     [1, "success", undefined, "--quit-on success, and the exit code is 1"],
     [137, "success", "Never", "--quit-on success, and the exit code is 137"],
     [1, "success", "OnFailure", "--quit-on success, and the exit code is 1"],
-    [0, "always", "Always", `${restarts} (restartPolicy Always)`],
-    [1, "always", "Always", `${restarts} (restartPolicy Always)`],
-    [0, "success", "Always", `${restarts} (restartPolicy Always)`],
-    [1, "always", "OnFailure", `${restarts} (restartPolicy OnFailure, exit code 1)`],
-    [143, "always", "OnFailure", `${restarts} (restartPolicy OnFailure, exit code 143)`],
+    [0, "always", "Always", `restartPolicy Always: ${restarts}`],
+    [1, "always", "Always", `restartPolicy Always: ${restarts}`],
+    [0, "success", "Always", `restartPolicy Always: ${restarts}`],
+    [1, "always", "OnFailure", `restartPolicy OnFailure, exit code 1: ${restarts}`],
+    [143, "always", "OnFailure", `restartPolicy OnFailure, exit code 143: ${restarts}`],
   ])("after exit code %d with --quit-on %s, restartPolicy %s", (exitCode, quitOn, restartPolicy, why) => {
     expect(reason(exitCode, quitOn, restartPolicy)).toBe(why);
   });

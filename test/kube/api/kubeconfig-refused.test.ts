@@ -34,7 +34,7 @@ test.each<[string, object | string, RegExp]>([
   [
     "no URL",
     kubeconfig({ server: "a:6443" }, {}),
-    /server: expected an URL such as https:\/\/10.0.0.1:6443, got "a:6443"$/,
+    /server: expected a URL such as https:\/\/10.0.0.1:6443, got "a:6443"$/,
   ],
   ["a CA that is not there", kubeconfig({ server: "https://a", "certificate-authority": "none.crt" }, {}), /none\.crt/],
   [

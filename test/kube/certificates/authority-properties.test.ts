@@ -122,7 +122,7 @@ test("over three lives of a CA all is renewed in time, and old CAs go", async ()
   const changes = await live(world, Array(8).fill([{ kind: "time", share: 0.4 }]));
   expect(changes).toBeGreaterThan(320 / 10 - 5);
   expect(changes).toBeLessThan(2 * (320 / 10));
-  const made = world.lines.filter((line) => line.startsWith("made a CA"));
+  const made = world.lines.filter((line) => line.startsWith("created a CA"));
   expect(made.length).toBeGreaterThanOrEqual(5);
   expect(made.length).toBeLessThanOrEqual(6);
   expect(heldOf(world).authorities.length).toBeLessThanOrEqual(2);

@@ -136,7 +136,7 @@ test("an API server that is unwell: it goes on when that is over, and complains 
   await using watched = watch(api);
   await synced(watched);
   expect(watched.seen).toEqual(["a 1"]);
-  const complaints = watched.log.lines.filter(({ message }) => message === "cannot watch pods; trying again");
+  const complaints = watched.log.lines.filter(({ message }) => message === "cannot watch pods: retrying");
   expect(complaints).toHaveLength(1);
 });
 
@@ -211,7 +211,7 @@ test("who may not read namespaces is told so once, and goes on with pods", async
   const asked = () => api.requests.filter((each) => each.includes("/api/v1/namespaces?")).length;
   await until("it asks again", () => asked() > 2 || undefined, LONG_MS);
   expect(watched.log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
-    "warn namespaces cannot be read: what their label ebb.dev/reap says does not count",
+    "warn cannot read namespaces: ignoring their label ebb.dev/reap",
   ]);
 });
 

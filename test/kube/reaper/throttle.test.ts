@@ -88,8 +88,8 @@ test("while it is unwell one asks at a time; its success lets all others pass, a
   await Promise.all(waiting);
   expect({ asked, isOpen: gate.isOpen }).toEqual({ asked: 10, isOpen: false });
   expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
-    "warn the API server is unwell: it is asked nothing for a while",
-    "info the API server answers again",
+    "warn the API server fails: pausing requests",
+    "info the API server answers again: continuing",
   ]);
 });
 

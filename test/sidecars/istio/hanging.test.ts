@@ -34,7 +34,9 @@ describe.each(["REDIRECT", "TPROXY"] as const)("an Envoy of Istio's that hangs (
     const { container } = await startReady(mesh, pod);
     process.kill(envoyOf(container), "SIGSTOP");
     const ended = await run(pod, ["drain", "--drain", "5s"]);
-    expect(lineOf(ended, "not drained")).toMatchObject({ reason: expect.stringContaining("set --sidecar istio") });
+    expect(lineOf(ended, "did not drain a proxy")).toMatchObject({
+      reason: expect.stringContaining("set --sidecar istio"),
+    });
     expect(ended.code).toBe(69);
   });
 

@@ -20,8 +20,9 @@ test("what goes wrong in ebb itself ends no drain before its time, nor what it i
   expect(said).toContainEqual({
     sidecar: "envoy",
     step: "fail-health",
-    reason: expect.any(String),
-    msg: "draining went wrong",
+    what: "a step of the drain failed",
+    error: expect.any(String),
+    msg: "a bug in ebb: please report it",
   });
   expect(said.at(-1)).toMatchObject({ outcome: "out of time, and what was left could not be counted", msg: "drain" });
 });

@@ -1,6 +1,6 @@
 import { settingProblems } from "../../inject/container/options.ts";
 import type { InjectPolicy } from "../../inject/policy.ts";
-import { EXIT, Failure } from "../../run/exit.ts";
+import { allOf, EXIT, Failure } from "../../run/exit.ts";
 import type { Values } from "../option.ts";
 import type { injectionOptions } from "./injection-options.ts";
 
@@ -13,7 +13,7 @@ export function policyOf(values: Values<typeof injectionOptions>): InjectPolicy 
   const options = new Map(set);
   const problems = settingProblems(options);
   const missing = "--image: expected the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0";
-  if (image === undefined) throw new Failure(EXIT.usage, [missing, ...problems].join("\n"));
-  if (problems.length > 0) throw new Failure(EXIT.usage, problems.join("\n"));
+  if (image === undefined) throw new Failure(EXIT.usage, allOf([missing, ...problems]));
+  if (problems.length > 0) throw new Failure(EXIT.usage, allOf(problems));
   return { image, imagePullPolicy, all, volume, options, entrypoints: new Map(entrypoint) };
 }

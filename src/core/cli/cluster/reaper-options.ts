@@ -163,7 +163,10 @@ export function usableMeans(
 ): readonly MeansKind[] {
   if (image !== undefined || !means.includes("ephemeral")) return means;
   if (isGiven) {
-    throw new Failure(EXIT.usage, "--means: ephemeral needs --image, an image that has ebb as /ebb, got none");
+    throw new Failure(
+      EXIT.usage,
+      "--means: expected --image IMAGE with ephemeral, an image that has ebb as /ebb, got none",
+    );
   }
   return means.filter((each) => each !== "ephemeral");
 }

@@ -2,6 +2,7 @@ import { redactUrls } from "../../base/redact.ts";
 import type { Option } from "../../cli/option.ts";
 import { options } from "../../cli/options.ts";
 import { nearest } from "../../cli/suggestion.ts";
+import type { FailureText } from "../../messages/failure-text.ts";
 
 /** Of other commands than `ebb run`. */
 const others: ReadonlySet<string> = new Set(["any", "port", "body", "timeout", "json", "watch"]);
@@ -32,23 +33,28 @@ export function variablesOf(flag: string): readonly string[] {
 }
 
 /** What is wrong with a value, as the option's variable would have it; undefined: nothing. */
-export function problemOf({ syntax, variables, shown }: Option<unknown>, text: string): string | undefined {
+export function problemOf({ syntax, variables, shown }: Option<unknown>, text: string): Mismatch | undefined {
   const texts = variables[0]?.read?.(text, {}) ?? [text];
   const bad = texts.length === 0 ? text : texts.find((one) => syntax.parse(one) === undefined);
   return bad === undefined ? undefined : mismatch(syntax.expected, bad, shown);
 }
 
 /** What is wrong with options that are meant for all pods (`--set`), each in a line. */
-export function settingProblems(settings: ReadonlyMap<string, string>): readonly string[] {
-  return [...settings].flatMap(([flag, text]) => {
+export function settingProblems(settings: ReadonlyMap<string, string>): readonly FailureText[] {
+  return [...settings].flatMap(([flag, text]): readonly FailureText[] => {
     const option = optionNamed(flag);
-    if (option !== undefined) return problemOf(option, text)?.replace(/^/, `--set ${flag}: `) ?? [];
+    if (option !== undefined) {
+      const problem = problemOf(option, text);
+      return problem === undefined ? [] : [`--set ${flag}: ${problem}`];
+    }
     const near = nearest(flag, podOptionFlags);
-    return `--set ${flag}: ebb run has no such option${near === undefined ? "" : `; did you mean ${near}?`}`;
+    return [`--set ${flag}: ebb run has no such option${near === undefined ? "" : `; did you mean ${near}?`}`];
   });
 }
 
-export function mismatch(expected: string, text: string, shown = redactUrls): string {
+export type Mismatch = `expected ${string}, got ${string}`;
+
+export function mismatch(expected: string, text: string, shown = redactUrls): Mismatch {
   return `expected ${expected}, got ${JSON.stringify(shown(text))}`;
 }
 

@@ -19,10 +19,7 @@ export function createActs(settings: ActSettings): Perform {
       const { kind } = act.means;
       if (error instanceof ApiError && error.status === 403 && !forbidden.has(kind)) {
         forbidden.add(kind);
-        settings.log.warn(
-          { means: kind, reason: error.message },
-          "a means is not allowed; allow it, or leave it out of --means",
-        );
+        settings.log.warn({ means: kind, reason: error.message }, "a reaping method is forbidden");
       }
       if (error instanceof ApiError && error.status === 403) await settings.denied?.(acting.signal);
       return resultOf(error);

@@ -32,7 +32,7 @@ export async function actByExec(means: Exec, acting: Acting, settings: ActSettin
   if (uid !== undefined && uid !== pod.uid) {
     settings.log.error(
       { ...pod, now: uid, means: describeMeans(means) },
-      "another pod took the name during the command",
+      "another pod took the name while the command ran",
     );
   }
   return result;

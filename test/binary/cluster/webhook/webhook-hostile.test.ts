@@ -48,7 +48,7 @@ describe("a request that is no AdmissionReview", () => {
     raw.send(text);
     await until("it is refused", () => raw.isClosed(), 30_000);
     expect(raw.text()).toStartWith(`HTTP/1.1 ${status} `);
-    const [line] = await until("it is logged", () => nonEmpty(said(webhook, "a request was refused")), 30_000);
+    const [line] = await until("it is logged", () => nonEmpty(said(webhook, "refused a request")), 30_000);
     expect(line).toMatchObject({
       level: "warn",
       from: "127.0.0.1",
@@ -114,7 +114,7 @@ describe("a slow request", () => {
     await until("it is refused", () => raw.text().startsWith("HTTP/1.1 404 "), 30_000);
     await until("it is closed", () => raw.isClosed(), 30_000);
     expect(raw.text()).not.toContain("408");
-    expect(said(webhook, "a request was refused").map(({ status }) => status)).toEqual([404]);
+    expect(said(webhook, "refused a request").map(({ status }) => status)).toEqual([404]);
   });
 
   test("is forgotten, however many there were", async () => {

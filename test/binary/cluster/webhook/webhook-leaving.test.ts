@@ -66,7 +66,7 @@ describe("a stop signal", () => {
   test.each(["SIGTERM", "SIGINT"] as const)("that comes twice (%s) ends it at once", async (signal) => {
     await using webhook = await startWebhook(["--min-drain", "10m", "--drain", "20m"]);
     webhook.started.kill("SIGTERM");
-    await until("it leaves", () => nonEmpty(said(webhook, "leaving")), 30_000);
+    await until("it leaves", () => nonEmpty(said(webhook, "shutting down")), 30_000);
     webhook.started.kill(signal);
     const ended = await webhook.started.ended;
     expect([ended.code, ended.signal]).toEqual([0, null]);

@@ -50,7 +50,7 @@ describe("a certificate that is replaced", () => {
       webhook.mounted.renew();
       await until(
         "another one is served",
-        () => said(webhook, "serving with another certificate").length === count,
+        () => said(webhook, "serving with a new certificate").length === count,
         60_000,
       );
       seen.add(await serialOf(webhook));
@@ -68,7 +68,7 @@ describe("a certificate that is replaced", () => {
     await until("it is said", () => nonEmpty(said(webhook, "cannot use the certificate")), 60_000);
     expect([await serialOf(webhook), (await webhook.ask()).status]).toEqual([before, 200]);
     webhook.mounted.renew();
-    await until("another one is served", () => nonEmpty(said(webhook, "serving with another certificate")), 60_000);
+    await until("another one is served", () => nonEmpty(said(webhook, "serving with a new certificate")), 60_000);
     expect(await serialOf(webhook)).not.toBe(before);
   }, 120_000);
 });
@@ -92,7 +92,7 @@ describe("with --client-ca", () => {
   test("that stays so when the certificate is replaced", async () => {
     await using webhook = await startWebhook(["--client-ca", own]);
     webhook.mounted.renew();
-    await until("another one is served", () => nonEmpty(said(webhook, "serving with another certificate")), 60_000);
+    await until("another one is served", () => nonEmpty(said(webhook, "serving with a new certificate")), 60_000);
     const pem = await Bun.file(own).text();
     expect((await ask(webhook, { cert: pem, key: pem })).status).toBe(200);
     await expect(ask(webhook, {})).rejects.toThrow();

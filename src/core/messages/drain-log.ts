@@ -1,0 +1,89 @@
+import type { Catalogue } from "./message.ts";
+
+const sidecar = "the sidecar's name";
+const request = "what was sent";
+
+/** Of draining: by `ebb drain`, and by `ebb run --drain`. */
+export const drainMessages = {
+  draining: { level: "info", by: "drain", fields: { atMostMs: "milliseconds that it may take" } },
+  "draining before stopping the command": {
+    level: "info",
+    by: "run",
+    fields: { atMostMs: "milliseconds that it may take" },
+  },
+  "no Envoy to drain: still accepting connections while the pod leaves the endpoints": {
+    level: "info",
+    by: "run, drain",
+    fields: { forMs: "milliseconds (--min-drain)" },
+  },
+  "failed Envoy's health checks: still accepting connections": {
+    level: "info",
+    by: "run, drain",
+    fields: { sidecar, request },
+  },
+  "draining the listeners": { level: "info", by: "run, drain", fields: { sidecar, request } },
+  "counting the work in flight": {
+    level: "info",
+    by: "run, drain",
+    fields: { sidecar, countedBy: "listeners, clusters, connections or sockets", what: "the same in words" },
+  },
+  "in flight": {
+    level: ["debug", "info"],
+    by: "run, drain",
+    fields: { sidecar, requests: "how many, with streams and WebSockets", connections: "how many that are not HTTP" },
+  },
+  "cannot learn the direction of some listeners": {
+    level: "debug",
+    by: "run, drain",
+    fields: { sidecar, reason: "what Envoy answered" },
+  },
+  drain: {
+    level: ["info", "warn"],
+    by: "run, drain",
+    fields: { sidecar, outcome: "drained, or what was left", tookMs: "milliseconds" },
+    cause: "As a warning: work was still in flight when the time was over, or could not be counted. It is cut off.",
+    cure: "Raise --drain, and terminationGracePeriodSeconds with it; or bound the requests. Idle connections count where Envoy publishes no requests: --idle N allows for them.",
+  },
+  "no time to drain: --drain and --pod-grace leave none": {
+    level: "warn",
+    by: "drain",
+    fields: { drain: "--drain, milliseconds", podGrace: "--pod-grace, milliseconds" },
+    cause: "--drain is 0, or --pod-grace leaves no time for it.",
+    cure: "Raise --drain, or --pod-grace and terminationGracePeriodSeconds.",
+  },
+  "cannot fail Envoy's health checks": {
+    level: ["debug", "warn"],
+    by: "run, drain",
+    fields: { sidecar, request, reason: "what Envoy answered" },
+    cause: "Envoy's admin interface refused POST /healthcheck/fail, or did not answer. The drain goes on without it.",
+    cure: "HTTP 403: allow the path (admin.allow_paths). No answer: look at Envoy's log, or name its admin interface by --admin.",
+  },
+  "cannot drain the listeners": {
+    level: ["debug", "warn"],
+    by: "run, drain",
+    fields: { sidecar, request, reason: "what Envoy answered" },
+    cause: "Envoy's admin interface refused POST /drain_listeners, or did not answer. It still accepts connections.",
+    cure: "HTTP 403: allow the path (admin.allow_paths). No answer: look at Envoy's log, or name its admin interface by --admin.",
+  },
+  "cannot count the work in flight": {
+    level: "warn",
+    by: "run, drain",
+    fields: { sidecar, reason: "what Envoy answered" },
+    cause: "Envoy's statistics could not be read, or have none of the listeners. ebb asks again a few times.",
+    cure: "Allow /stats (admin.allow_paths). In a mesh, keep the statistics of listeners: ebb help drain has the settings.",
+  },
+  "cannot count the work in flight: draining for the whole time": {
+    level: "warn",
+    by: "run, drain",
+    fields: { sidecar, atMostMs: "milliseconds" },
+    cause: "Several counts failed in a row, so that ebb waits until the time of the drain is over.",
+    cure: "As for the line above: make /stats readable.",
+  },
+  "Envoy drains for a former container: made its health checks pass again": {
+    level: "warn",
+    by: "run",
+    fields: { sidecar, answer: "what Envoy answered" },
+    cause: "The container was restarted while its sidecar drained: Envoy's health checks still failed.",
+    cure: "None is needed if the answer is HTTP 200. Look why the container was restarted: a liveness probe that fails during the drain, most likely.",
+  },
+} as const satisfies Catalogue;

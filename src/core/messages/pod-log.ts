@@ -1,0 +1,133 @@
+import type { Catalogue } from "./message.ts";
+
+const sidecar = "the sidecar's name";
+const proof = "which proof is missing, and how to give it";
+
+/** Of sidecars: how they are found, waited for and quit; and of any command's start. */
+export const podMessages = {
+  found: {
+    level: "info",
+    by: "pod",
+    fields: { sidecars: "their names", by: "what told of them", native: "whether one is a native sidecar" },
+  },
+  "no sidecar found": { level: "info", by: "pod", fields: { lookedMs: "milliseconds" } },
+  "found the sidecar's admin interface": {
+    level: "info",
+    by: "pod",
+    fields: { sidecar, admin: "its URL, where it is not the usual one" },
+  },
+  attempt: { level: "debug", by: "run, wait", fields: { target: "what was asked", reason: "why it is not ready" } },
+  "not ready": { level: "info", by: "run, wait", fields: { target: "what was asked", reason: "why: said once each" } },
+  ready: { level: "info", by: "run, wait", fields: { target: "what was asked", waitedMs: "milliseconds" } },
+  "did not wait for a proxy": { level: "info", by: "run, wait", fields: { reason: proof } },
+  "did not quit a native sidecar: the kubelet stops it after the app": {
+    level: "info",
+    by: "quit",
+    fields: { sidecar },
+  },
+  installed: {
+    level: "info",
+    by: "install",
+    fields: { dest: "the file", bytes: "its size", sha256: "its digest, in hex" },
+  },
+  "already installed": {
+    level: "info",
+    by: "install",
+    fields: { dest: "the file", bytes: "its size", sha256: "its digest, in hex" },
+  },
+  "cannot read /proc/net/tcp: listening ports are unknown": { level: "debug", by: "pod", fields: {} },
+  quit: {
+    level: ["info", "warn", "error"],
+    by: "run, quit, drain",
+    fields: {
+      sidecar,
+      request: "what was sent",
+      outcome: "gone, or why not",
+      "status?": "the HTTP status",
+      "error?": "a bug in ebb",
+      tookMs: "milliseconds",
+    },
+    cause:
+      "As a warning or an error: the sidecar refused the quit, did not answer, or still runs. The outcome says which.",
+    cure: "HTTP 404 or 403: the quit endpoint is off; the outcome names the setting that turns it on. Out of time: raise --quit-timeout. Until then --signal-process NAME ends it by a signal (shareProcessNamespace: true), or the reaper does.",
+  },
+  "did not quit a proxy": {
+    level: ["info", "warn", "error"],
+    by: "run, quit",
+    fields: { reason: proof },
+    cause:
+      "A proxy listens here, but on a network that may be the node's nothing proves that it is this pod's. ebb never quits another pod's.",
+    cure: "Do what the reason says: --admin URL, --host-network=false, or POD_NAME and POD_NAMESPACE by the downward API.",
+  },
+  "did not drain a proxy": {
+    level: ["info", "warn", "error"],
+    by: "run, drain",
+    fields: { reason: proof },
+    cause:
+      "A proxy listens here, but on a network that may be the node's nothing proves that it is this pod's. ebb never drains another pod's.",
+    cure: "Do what the reason says: --admin URL, --host-network=false, or POD_NAME and POD_NAMESPACE by the downward API.",
+  },
+  "did not drain or quit a proxy": {
+    level: ["info", "error"],
+    by: "drain",
+    fields: { reason: proof },
+    cause: "As above, for ebb drain --quit: a proxy listens here, and nothing proves that it is this pod's.",
+    cure: "Do what the reason says: --admin URL, --host-network=false, or POD_NAME and POD_NAMESPACE by the downward API.",
+  },
+  "cannot read the pod's annotations": {
+    level: "warn",
+    by: "pod",
+    fields: { path: "the file (--pod-annotations)", reason: "what the system said" },
+    cause: "The file of the downward API is no regular file, is above 1 MiB, or may not be read by this user.",
+    cure: "Mount metadata.annotations there as a downwardAPI volume, or name the right file by --pod-annotations.",
+  },
+  "ignored a variable: no such option": {
+    level: "warn",
+    by: "all",
+    fields: { variable: "its name" },
+    cause: "An EBB_ variable has a name that no option has: a typing error, or an option of another version.",
+    cure: "Correct its name: ebb help options lists them all, ebb config shows what is set.",
+  },
+  "ignored a variable: another one is not set": {
+    level: "warn",
+    by: "scuttle, envoy-preflight",
+    fields: { variable: "its name", needs: "the variable that is not set" },
+    cause: "A variable of another tool means nothing without the one that names the proxy's admin interface.",
+    cure: "Set the variable that is needed, or remove the other.",
+  },
+  "disabled by a variable: the sidecar is neither waited for nor quit": {
+    level: "warn",
+    by: "linkerd-await",
+    fields: { variable: "its name", reason: "its value" },
+    cause: "LINKERD_AWAIT_DISABLED or LINKERD_DISABLED is set.",
+    cure: "None is needed where the pod has no proxy; else remove the variable.",
+  },
+  "cannot execute the copy here: its volume is mounted noexec": {
+    level: "warn",
+    by: "install",
+    fields: { dest: "the file" },
+    cause: "The volume is mounted without the right to execute files from it. The copy is there, but starts nothing.",
+    cure: "Copy it into an emptyDir, or remove noexec from the volume's mount options.",
+  },
+  "lost log lines: stderr was full": {
+    level: "warn",
+    by: "all",
+    fields: { lines: "how many" },
+    cause: "Nobody read stderr for a while: ebb keeps 64 KiB and drops later lines, so that no log holds up the app.",
+    cure: "Look at the node's container runtime and disk, or at what reads the pipe.",
+  },
+  "a bug in ebb: please report it": {
+    level: "error",
+    by: "all",
+    fields: {
+      what: "what failed",
+      error: "the error, with its stack",
+      "sidecar?": "the sidecar's name",
+      "step?": "the step of its drain",
+      "from?": "the client's address",
+    },
+    cause:
+      "An error that ebb does not expect. It goes on: the command, its exit code and the other sidecars are not affected.",
+    cure: "Report the whole line, with the output of ebb --version.",
+  },
+} as const satisfies Catalogue;

@@ -1,0 +1,166 @@
+import type { Catalogue } from "./message.ts";
+
+const by = "reaper";
+const reason = "what the API server or the network said";
+const audit = {
+  namespace: "the pod's namespace",
+  pod: "its name",
+  uid: "its UID",
+  job: "the Job that it belongs to",
+  rule: "the rule that decided",
+  why: "the same in words",
+} as const;
+
+export const reaperMessages = {
+  "starting the reaper": {
+    level: "info",
+    by,
+    fields: {
+      server: "the API server's URL",
+      namespaces: "which; none: all",
+      means: "the methods that it uses",
+      dryRun: "whether it only looks",
+    },
+  },
+  "pod is stuck": { level: "info", by, fields: { ...audit, dryRun: "true: nothing is done" } },
+  "sidecars ended": { level: "info", by, fields: audit },
+  "pod gone": { level: "info", by, fields: audit },
+  "pod left alone": { level: "info", by, fields: audit },
+  "stopped before the pod was done": { level: "info", by, fields: audit },
+  "the API server answers again: continuing": { level: "info", by, fields: {} },
+  "all permissions are granted: continuing": { level: "info", by, fields: {} },
+  "asked a sidecar to quit": {
+    level: ["info", "warn"],
+    by,
+    fields: {
+      ...audit,
+      "why?": "why it was not taken",
+      container: "the sidecar's",
+      means: "by which method",
+      result: "taken, refused or unavailable",
+      tookMs: "milliseconds",
+    },
+    cause: "As a warning: the method did not work, or nobody answered. The next one is tried.",
+    cure: "Read the reason. 403: grant the permission (ebb manifests reaper). No such command in the sidecar: another method serves.",
+  },
+  "a sidecar did not end: all methods tried": {
+    level: "error",
+    by,
+    fields: audit,
+    cause: "Each method was tried, several times. The reaper leaves the pod alone from now on.",
+    cure: "Read what each came to. Name a command by the annotation ebb.dev/reap-exec.CONTAINER, allow another method by --means, or delete the pod.",
+  },
+  "cannot end the sidecars now: postponed": {
+    level: "warn",
+    by,
+    fields: audit,
+    cause: "The API server or the node's kubelet does not answer. The reaper tries again, later each time.",
+    cure: "Look at the node: kubectl get node, and its kubelet's log.",
+  },
+  "cannot reap: the pod or namespace needs a change": {
+    level: "warn",
+    by,
+    fields: { namespace: "its name", "pod?": "its name", rule: "the rule that decided", reason: "what to change" },
+    cause:
+      "A label or annotation has a bad value, two contradict each other, no method is left, or a permission is missing.",
+    cure: "Do what the reason says. It is an Event on the pod, too: NotReaped.",
+  },
+  "no pod is selected: no namespace or pod has opted in": {
+    level: "warn",
+    by,
+    fields: { pods: "how many run", how: "what to do" },
+    cause: "The reaper runs, but --all-jobs is not set, and nothing has the label ebb.dev/reap=true.",
+    cure: "kubectl label namespace NAME ebb.dev/reap=true, or run it with --all-jobs.",
+  },
+  "a reaping method is forbidden": {
+    level: "warn",
+    by,
+    fields: { means: "which", reason },
+    cause: "The reaper's account may not use it (HTTP 403): no Role for it, or an admission policy.",
+    cure: "Allow it (ebb manifests reaper prints the Role), or leave it out of --means.",
+  },
+  "another pod took the name while the command ran": {
+    level: "error",
+    by,
+    fields: {
+      uid: "the pod that was meant",
+      namespace: "its namespace",
+      name: "its name",
+      now: "the UID of the other one",
+      means: "what ran",
+    },
+    cause: "A pod was replaced by one of the same name within half a second: the command may have run in the new one.",
+    cure: "Check the new pod. Leave exec out of --means where pods have fixed names (StatefulSets) and this repeats.",
+  },
+  "the reaper's account lacks permissions": {
+    level: "error",
+    by,
+    fields: { rights: "which", how: "how to grant them" },
+    cause: "The API server says that this account may not do what the options need.",
+    cure: "ebb manifests reaper with the same options, and kubectl apply. The reaper sees it within 5 s.",
+  },
+  "cannot check the account's permissions": {
+    level: "warn",
+    by,
+    fields: { reason },
+    cause: "The API server does not answer SelfSubjectAccessReviews. What was granted before counts.",
+    cure: "None is needed if it passes: the reaper asks again every 30 s.",
+  },
+  "cannot write an Event": {
+    level: "warn",
+    by,
+    fields: { namespace: "the pod's namespace", pod: "its name", reason },
+    cause: "A permission on events.k8s.io is missing, or the API server does not answer. The work goes on.",
+    cure: "403: apply the manifests again.",
+  },
+  "cannot read Events": {
+    level: "warn",
+    by,
+    fields: { namespace: "the pod's namespace", pod: "its name", reason },
+    cause:
+      "A permission on events.k8s.io is missing, or the API server does not answer. A sidecar may be asked twice, which does no harm.",
+    cure: "403: apply the manifests again.",
+  },
+  "cannot write the Event before the act": {
+    level: "warn",
+    by,
+    fields: { reason },
+    cause: "The Event that announces the act was not written in time. The act follows all the same.",
+    cure: "403: apply the manifests again.",
+  },
+  "cannot read namespaces: ignoring their label ebb.dev/reap": {
+    level: "warn",
+    by,
+    fields: { reason },
+    cause: "The account may not get or list namespaces, so that only the labels of pods count.",
+    cure: "Apply the ClusterRole of ebb manifests reaper, or label the pods.",
+  },
+  "no such namespace: waiting for it": {
+    level: "warn",
+    by,
+    fields: { namespace: "its name" },
+    cause: "--namespace names one that does not exist.",
+    cure: "Correct the name, or create it: the reaper looks again at each --resync.",
+  },
+  "the API server fails: pausing requests": {
+    level: "warn",
+    by,
+    fields: { reason: "the last failure", restMs: "milliseconds of the pause" },
+    cause: "Several requests in a row failed: the circuit breaker is open.",
+    cure: "Look at the API server. The reaper goes on by itself when it answers.",
+  },
+  "cannot watch pods: retrying": {
+    level: "warn",
+    by,
+    fields: { reason },
+    cause: "The account may not list or watch pods, or the API server does not answer.",
+    cure: "403: apply the manifests again. Else wait: the reaper tries again, later each time.",
+  },
+  "cannot watch namespaces: retrying": {
+    level: "warn",
+    by,
+    fields: { reason },
+    cause: "The API server does not answer.",
+    cure: "Wait: the reaper tries again, later each time.",
+  },
+} as const satisfies Catalogue;

@@ -1,0 +1,97 @@
+import type { Catalogue } from "./message.ts";
+
+const signal = "the signal's name";
+
+/** Of a command's life: what `ebb run` does, and what `ebb wait` does when its time is over. */
+export const runMessages = {
+  "received a signal": { level: "debug", by: "run", fields: { signal } },
+  forwarded: { level: "debug", by: "run", fields: { signal, pid: "the command's process" } },
+  "dropped a signal: the command has not started yet": { level: "info", by: "run, wait", fields: { signal } },
+  started: {
+    level: "info",
+    by: "run",
+    fields: { pid: "the command's process", command: "its first word" },
+  },
+  done: {
+    level: "info",
+    by: "run",
+    fields: {
+      waitedMs: "milliseconds of the wait for the sidecars",
+      "ranMs?": "milliseconds that the command ran",
+      "drainedMs?": "milliseconds of the drain",
+      "quitMs?": "milliseconds of the quits",
+      "signal?": "the signal that ended the command",
+      exitCode: "ebb's exit code",
+    },
+  },
+  "left the sidecars running": { level: "info", by: "run", fields: { reason: "the option that says so, and why" } },
+  "the command ended and left processes in its group": {
+    level: "info",
+    by: "run",
+    fields: { group: "the process group", graceMs: "milliseconds that they have to end" },
+  },
+  "not ready in time: starting the command": {
+    level: "warn",
+    by: "run",
+    fields: { reason: "what is not ready, and why" },
+    cause: "A sidecar was not ready within --wait-timeout, and --on-wait-timeout is start.",
+    cure: "Read the reason: the last answer of each sidecar. Give it more time by --wait-timeout, or look why it does not start.",
+  },
+  "not ready in time: continuing": {
+    level: "warn",
+    by: "wait",
+    fields: { reason: "what is not ready, and why" },
+    cause: "A sidecar or target was not ready within --wait-timeout, and --on-wait-timeout is start.",
+    cure: "Read the reason. Raise --wait-timeout, or fix the target.",
+  },
+  "not ready in time: did not start the command": {
+    level: "error",
+    by: "run",
+    fields: { reason: "what is not ready, and why" },
+    cause: "A sidecar was not ready within --wait-timeout. ebb exits with 69.",
+    cure: "connection refused: the sidecar is not in this pod (--sidecar none) or elsewhere (--admin URL). HTTP 503: it starts; raise --wait-timeout, and look at its log. To start the command all the same: --on-wait-timeout start.",
+  },
+  "the command did not start": {
+    level: "error",
+    by: "run",
+    fields: { reason: "which command, and what the system said" },
+    cause:
+      "The file is not there (exit code 127), cannot be executed (126), or the system has no process or memory left (71).",
+    cure: "Check the path in the image, the file's mode, its interpreter, and the pod's limits.",
+  },
+  "cannot send a signal": {
+    level: "warn",
+    by: "run",
+    fields: { signal, pid: "the process; below 0: the group", problem: "what the system said" },
+    cause: "The kernel refused kill(2): the process has another user, or a security profile forbids it.",
+    cure: "Run ebb and the command as the same user, or allow kill in the seccomp profile.",
+  },
+  "grace period over: sent SIGKILL to what is left of the command": {
+    level: "warn",
+    by: "run",
+    fields: { graceMs: "milliseconds since the stop signal" },
+    cause: "The command, or a process that it started, still ran when the time of --grace (or --pod-grace) was over.",
+    cure: "Make the command end on the signal, or raise --grace, and terminationGracePeriodSeconds with it.",
+  },
+  "processes still run after SIGKILL": {
+    level: "warn",
+    by: "run",
+    fields: { pids: "the processes", problems: "what the system said" },
+    cause: "The kernel has not ended them yet (they wait for a disk or a network file system), or did not allow it.",
+    cure: "The kubelet ends them with the container. Where it happens often, look at the volumes that they use.",
+  },
+  "sent the quit once, without a check": {
+    level: "warn",
+    by: "run",
+    fields: { sidecar: "the sidecar's name", request: "what was sent", status: "the HTTP status" },
+    cause: "A bug in ebb broke off the usual quit: ebb sent it once more, and did not check that the sidecar is gone.",
+    cure: "Report the bug: the error before this line has its details.",
+  },
+  "cannot send the quit": {
+    level: "error",
+    by: "run",
+    fields: { sidecar: "the sidecar's name", request: "what was sent", error: "what went wrong" },
+    cause: "A bug in ebb broke off the usual quit, and the plain one failed too. The sidecar may keep the pod alive.",
+    cure: "Report the bug. End the sidecar by hand: kubectl exec, or ebb reaper --once.",
+  },
+} as const satisfies Catalogue;

@@ -8,7 +8,7 @@ import { annotationMeanings, ownNames } from "../src/core/inject/annotations.ts"
 import { injectPod } from "../src/core/inject/patch.ts";
 import type { InjectPolicy } from "../src/core/inject/policy.ts";
 import { podsIn } from "../src/core/inject/workload.ts";
-import { meansKinds } from "../src/core/reap/means.ts";
+import { methodKinds } from "../src/core/reap/methods.ts";
 import { eventReasons } from "../src/core/reap/report.ts";
 import { type Finding, findingKinds, type Snapshot, type Zombie } from "../src/core/status/snapshot.ts";
 import type { Exposition } from "../src/kube/controller/process-metrics.ts";
@@ -146,13 +146,13 @@ test("each annotation of the README's table is one that ebb knows, and each that
   for (const name of ownNames) expect(named).toContain(`ebb.dev/${name}`);
 });
 
-test("the manual names each metric of the reaper, each of its means and each Event", async () => {
+test("the manual names each metric of the reaper, each of its methods and each Event", async () => {
   const gauges = { leads: () => true, isCircuitOpen: () => false, depth: () => 0, underWay: () => 0 };
   const metrics = await metricsOf(
     createReaperMetrics("1", { ...gauges, missingRights: () => 0, syncedAt: () => undefined }),
   );
   expect(metrics.length).toBeGreaterThan(8);
-  expect(missingFrom(all, [...metrics, ...eventReasons, ...meansKinds])).toEqual([]);
+  expect(missingFrom(all, [...metrics, ...eventReasons, ...methodKinds])).toEqual([]);
 });
 
 /** Each list in a manifest that starts with ebb, in any folder, with the `args` beside it. */

@@ -1,6 +1,6 @@
 import type { Command, Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
-import { reaperOptions as options, usableMeans } from "../core/cli/cluster/reaper-options.ts";
+import { reaperOptions as options, usableMethods } from "../core/cli/cluster/reaper-options.ts";
 import { withoutVariables } from "../core/cli/values.ts";
 import { createLog } from "../system/output/log.ts";
 
@@ -14,8 +14,8 @@ export const command: Command = {
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
-  const means = usableMeans(call.values, call.origins.means !== "default");
+  const methods = usableMethods(call.values, call.origins.methods !== "default");
   const log = createLog(call.values, { env: withoutVariables(options, env) }); // it warns of what sets nothing
   const reaper = await import("../kube/reaper/reaper.ts");
-  return await reaper.main(call.values, { means, env, log, signals });
+  return await reaper.main(call.values, { methods, env, log, signals });
 }

@@ -26,7 +26,7 @@ export const ofCluster: Readonly<Record<string, Manual>> = {
   },
   reaper: {
     about:
-      'Watches the pods of a cluster and ends the sidecars of those whose app has ended for good: for pods that cannot be changed. A pod asks for it with ebb.dev/reap: "true" as label or annotation, a namespace with that label for all of its pods; with --all-jobs the pods of all Jobs are looked after; who says "false" never is. What the kubelet will start again, ends by itself or has not finished is left alone. A sidecar is told by the first means that works: a command in it, a request through the API server to its quit endpoint, an ephemeral container with ebb; never by a pod\'s address, and only after a look at that very pod. Replicas agree by a Lease on who acts. With --once it looks once, acts, and prints a table, which also names the stuck pods that nobody chose.',
+      'Watches the pods of a cluster and ends the sidecars of those whose app has ended for good: for pods that cannot be changed. A pod asks for it with ebb.dev/reap: "true" as label or annotation, a namespace with that label for all of its pods; with --all-jobs the pods of all Jobs are looked after; who says "false" never is. What the kubelet will start again, ends by itself or has not finished is left alone. A sidecar is told by the first methods that works: a command in it, a request through the API server to its quit endpoint, an ephemeral container with ebb; never by a pod\'s address, and only after a look at that very pod. Replicas agree by a Lease on who acts. With --once it looks once, acts, and prints a table, which also names the stuck pods that nobody chose.',
     examples: [
       {
         call: "ebb reaper --once --namespace shop --all-jobs --dry-run",
@@ -37,7 +37,7 @@ export const ofCluster: Readonly<Record<string, Manual>> = {
         why: "In a CronJob: ends the sidecars of all finished Jobs, by an ephemeral container where nothing else works.",
       },
       {
-        call: "ebb reaper --means port-forward,ephemeral --image registry.example.com/ebb:0.1.0",
+        call: "ebb reaper --methods port-forward,ephemeral --image registry.example.com/ebb:0.1.0",
         why: "In a Deployment, without the right to exec in anything.",
       },
     ],
@@ -51,7 +51,7 @@ export const ofCluster: Readonly<Record<string, Manual>> = {
   },
   manifests: {
     about:
-      "Prints all that installs the webhook in a cluster: a namespace of its own, rights, replicas, service and registration; with the word reaper, what installs that: two replicas, or with --schedule a CronJob, with rights to the means it may use and no others, in the whole cluster or in some namespaces. It asks no cluster, and the same call prints the same text, so it can be kept in a repository. kubectl delete with the text of one component removes that one and nothing of the other; a namespace that --namespace names stays. All that says how pods are changed (--set, --entrypoint, --volume, --all) goes to the webhook as it is, all that says what is ended (--all-jobs, --after, --means) to the reaper.",
+      "Prints all that installs the webhook in a cluster: a namespace of its own, rights, replicas, service and registration; with the word reaper, what installs that: two replicas, or with --schedule a CronJob, with rights to the methods it may use and no others, in the whole cluster or in some namespaces. It asks no cluster, and the same call prints the same text, so it can be kept in a repository. kubectl delete with the text of one component removes that one and nothing of the other; a namespace that --namespace names stays. All that says how pods are changed (--set, --entrypoint, --volume, --all) goes to the webhook as it is, all that says what is ended (--all-jobs, --after, --methods) to the reaper.",
     examples: [
       {
         call: "ebb manifests --image registry.example.com/ebb:0.1.0",
@@ -66,7 +66,7 @@ export const ofCluster: Readonly<Record<string, Manual>> = {
         why: "Certificates by cert-manager, and no pod that opted in starts without ebb.",
       },
       {
-        call: "ebb manifests reaper --image registry.example.com/ebb:0.1.0 --reap-namespace shop,bank --means port-forward",
+        call: "ebb manifests reaper --image registry.example.com/ebb:0.1.0 --reap-namespace shop,bank --methods port-forward",
         why: "A reaper for two namespaces, with rights in these alone, and none to exec or to change a pod.",
       },
     ],

@@ -44,7 +44,7 @@ export function annotationFindings(pod: JsonObject, label: string | undefined): 
   return messages.map((message) => ({ object: `Pod ${namespace}/${name}`, message }));
 }
 
-const noPolicy = { afterMs: 0, allJobs: false, means: [], allowsReapExec: false } as const;
+const noPolicy = { afterMs: 0, allJobs: false, methods: [], allowsReapExec: false } as const;
 
 /** How a pod is made anew. The name of a ReplicaSet is its Deployment's with the hash of the template (pod-template-hash). */
 function howAgain({ metadata }: JsonObject): string {

@@ -18,7 +18,7 @@ export const reaperMessages = {
     fields: {
       server: "the API server's URL",
       namespaces: "which; none: all",
-      means: "the methods that it uses",
+      methods: "the methods that it uses",
       dryRun: "whether it only looks",
     },
   },
@@ -36,7 +36,7 @@ export const reaperMessages = {
       ...audit,
       "why?": "why it was not taken",
       container: "the sidecar's",
-      means: "by which method",
+      method: "by which method",
       result: "taken, refused or unavailable",
       tookMs: "milliseconds",
     },
@@ -48,7 +48,7 @@ export const reaperMessages = {
     by,
     fields: audit,
     cause: "Each method was tried, several times. The reaper leaves the pod alone from now on.",
-    cure: "Read what each came to. Name a command by the annotation ebb.dev/reap-exec.CONTAINER, allow another method by --means, or delete the pod.",
+    cure: "Read what each came to. Name a command by the annotation ebb.dev/reap-exec.CONTAINER, allow another method by --methods, or delete the pod.",
   },
   "cannot end the sidecars now: postponed": {
     level: "warn",
@@ -75,9 +75,9 @@ export const reaperMessages = {
   "a reaping method is forbidden": {
     level: "warn",
     by,
-    fields: { means: "which", reason },
+    fields: { method: "which", reason },
     cause: "The reaper's account may not use it (HTTP 403): no Role for it, or an admission policy.",
-    cure: "Allow it (ebb manifests reaper prints the Role), or leave it out of --means.",
+    cure: "Allow it (ebb manifests reaper prints the Role), or leave it out of --methods.",
   },
   "another pod took the name while the command ran": {
     level: "error",
@@ -87,10 +87,10 @@ export const reaperMessages = {
       namespace: "its namespace",
       name: "its name",
       now: "the UID of the other one",
-      means: "what ran",
+      method: "what ran",
     },
     cause: "A pod was replaced by one of the same name within half a second: the command may have run in the new one.",
-    cure: "Check the new pod. Leave exec out of --means where pods have fixed names (StatefulSets) and this repeats.",
+    cure: "Check the new pod. Leave exec out of --methods where pods have fixed names (StatefulSets) and this repeats.",
   },
   "the reaper's account lacks permissions": {
     level: "error",

@@ -1,11 +1,11 @@
 import type { Backoff } from "../cluster/backoff.ts";
-import type { Means } from "./means.ts";
+import type { Method } from "./methods.ts";
 import type { Verdict } from "./verdict.ts";
 
 /**
  * The reaping of one pod, by its UID, as a pure state machine: looking -> acting -> watching -> looking ... -> over, with rests
  * where the API server does not answer. Before each act the pod is looked at anew: an act follows that look alone, and only
- * while the verdict is still the same. One sidecar after the other, and one means after the other.
+ * while the verdict is still the same. One sidecar after the other, and one method after the other.
  */
 export type State =
   | (Progress & { readonly phase: "looking" })
@@ -16,7 +16,7 @@ export type State =
 
 export interface Act {
   readonly container: string;
-  readonly means: Means;
+  readonly method: Method;
   /** Milliseconds that the sidecar then has to go. */
   readonly patienceMs: number;
 }
@@ -24,7 +24,7 @@ export interface Act {
 export interface Progress {
   /** Which look or act is under way: the answer to an older one says nothing. */
   readonly turn: number;
-  /** All means have failed so often. */
+  /** All methods have failed so often. */
   readonly round: number;
   /** Looks and acts since the last act that was answered. */
   readonly failures: number;
@@ -92,7 +92,7 @@ export type Outcome =
   | { readonly kind: "stopped" };
 
 export interface AttemptPolicy {
-  /** How often all means are tried. */
+  /** How often all methods are tried. */
   readonly rounds: number;
   /** Milliseconds that a look or an act may take. */
   readonly answerMs: number;

@@ -13,7 +13,7 @@ import type {
   Step,
   Tried,
 } from "./attempt-steps.ts";
-import type { Ending } from "./means.ts";
+import type { Ending } from "./methods.ts";
 import type { Rule } from "./pod-rules.ts";
 
 /** The first state and what to do in it. */
@@ -136,7 +136,7 @@ function changed(state: Live, observation: Observation, policy: AttemptPolicy): 
 /** How a sidecar's end looks, whoever has ended it. */
 const endedRules: ReadonlySet<Rule> = new Set(["sidecars-ended", "over"]);
 /** It will be so after the next act too: the kubelet starts it again, or nothing is left that could end it. */
-const lastingRules: ReadonlySet<Rule> = new Set(["sidecar-restarts", "sidecar-waiting", "no-means"]);
+const lastingRules: ReadonlySet<Rule> = new Set(["sidecar-restarts", "sidecar-waiting", "no-method"]);
 
 /** How often to look whether somebody else's act has worked. */
 const SOMEBODY_ELSE_MS = 5000;
@@ -166,9 +166,9 @@ function next(state: Progress, endings: readonly Ending[], { policy, before }: A
   if (ending === undefined) return over({ kind: "left", reason: "nothing of it is to be ended" }, before);
   const { container, patienceMs } = ending;
   const spent = new Set(tried.filter((each) => each.round === round && each.container === container).map(keyOf));
-  const means = ending.means.find((each) => !spent.has(JSON.stringify(each)));
-  if (means !== undefined) {
-    const act: Act = { container, means, patienceMs };
+  const method = ending.methods.find((each) => !spent.has(JSON.stringify(each)));
+  if (method !== undefined) {
+    const act: Act = { container, method, patienceMs };
     const turn = state.turn + 1;
     const answer: Action = { kind: "arm", deadline: "answer", ms: policy.answerMs };
     return [{ ...only(state), phase: "acting", turn, acted: act }, [...before, { kind: "act", turn, act }, answer]];
@@ -181,8 +181,8 @@ function next(state: Progress, endings: readonly Ending[], { policy, before }: A
 }
 
 /** Its description leaves out secrets, so two may have the same. */
-function keyOf({ means }: Act): string {
-  return JSON.stringify(means);
+function keyOf({ method }: Act): string {
+  return JSON.stringify(method);
 }
 
 function rest(progress: Progress, { rest, chance }: AttemptPolicy, before: readonly Action[], atLeastMs = 0): Step {

@@ -14,7 +14,7 @@ export type Rule =
   | ("opted-out" | "unreadable-choice" | "not-chosen" | "handled" | "deleted" | "unreadable" | "static" | "over")
   | ("pending" | "node-lost" | "restarts-always" | "contradiction" | "no-app" | "no-sidecar" | "initializing")
   | ("restarting" | "app-running" | "app-waiting" | "app-unknown" | "app-restarts" | "sidecar-restarts")
-  | ("sidecar-waiting" | "sidecar-unknown" | "sidecars-ended" | "being-ended" | "debugged" | "no-means" | "too-early")
+  | ("sidecar-waiting" | "sidecar-unknown" | "sidecars-ended" | "being-ended" | "debugged" | "no-method" | "too-early")
   | ("no-right" | "stuck");
 
 /** What this reaper knows of pods besides what they say, by UID. */
@@ -70,7 +70,7 @@ export const rules: readonly (readonly [Rule, (facts: Facts) => string | undefin
 /** Every name of a rule, as metrics have them. */
 export const ruleNames: readonly Rule[] = [
   ...rules.map(([name]) => name),
-  "no-means",
+  "no-method",
   "too-early",
   "no-right",
   "stuck",

@@ -1,5 +1,5 @@
 import { boolean } from "../cli/syntax.ts";
-import type { MeansKind } from "./means.ts";
+import type { MethodKind } from "./methods.ts";
 import type { PodView } from "./pod-view.ts";
 import type { Right } from "./rights.ts";
 
@@ -12,7 +12,7 @@ export interface ReapPolicy {
   /** Nobody has to choose a pod: of one that nobody chose, what it would be then. */
   readonly asIfChosen?: true;
   /** In the order in which they are tried. */
-  readonly means: readonly MeansKind[];
+  readonly methods: readonly MethodKind[];
   /** Commands that pods name in annotations are run in them. */
   readonly allowsReapExec: boolean;
   /** Of ephemeral containers. */

@@ -1,6 +1,6 @@
 import { oneLine } from "../base/text.ts";
 import type { Act, Outcome, Tried } from "./attempt-steps.ts";
-import { describeMeans } from "./means.ts";
+import { describeMethod } from "./methods.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** What became of a pod, for people: a word, and a sentence. */
@@ -47,15 +47,15 @@ export function reportOfVerdict(verdict: Verdict): Report {
   const { reason } = verdict;
   if (verdict.kind === "leave") return { result: verdict.rule === "no-right" ? "no right" : "left", why: reason };
   if (verdict.kind === "later") return { result: "later", why: reason };
-  const first = verdict.containers.flatMap(({ means }) => means.slice(0, 1).map(describeMeans));
+  const first = verdict.containers.flatMap(({ methods }) => methods.slice(0, 1).map(describeMethod));
   return { result: "would end", why: `${reason}: ${first.join("; ")}` };
 }
 
-function describeAct({ container, means }: Act): string {
-  return `${container}, by ${describeMeans(means)}`;
+function describeAct({ container, method }: Act): string {
+  return `${container}, by ${describeMethod(method)}`;
 }
 
-/** Each means once, with what it came to the last time. */
+/** Each method once, with its last result. */
 function triedOnce(tried: readonly Tried[]): readonly string[] {
   return [...new Map(tried.map((each) => [describeAct(each), each.why]))].map(([act, why]) => `${act}: ${why}`);
 }

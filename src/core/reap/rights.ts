@@ -1,4 +1,4 @@
-import { type MeansKind, meansKinds } from "./means.ts";
+import { type MethodKind, methodKinds } from "./methods.ts";
 
 /** What the reaper's account must be allowed to do; RBAC's words. */
 export interface Right {
@@ -10,33 +10,33 @@ export interface Right {
   readonly namespace: string | undefined;
   readonly name?: string;
   /** Only this way to end sidecars needs it; undefined: all do. */
-  readonly means?: MeansKind;
+  readonly method?: MethodKind;
 }
 
 export interface RightsNeeded {
   /** None: all. */
   readonly namespaces: readonly string[];
-  readonly means: readonly MeansKind[];
+  readonly methods: readonly MethodKind[];
   /** It only looks. */
   readonly onlyLooks: boolean;
   readonly lease: { readonly namespace: string; readonly name: string } | undefined;
 }
 
 /** exec and port-forward by WebSocket are a GET, of which the API server asks for create too (Kubernetes 1.35). */
-export const rightsByMeans: Readonly<
-  Record<MeansKind, Pick<Right, "resource"> & { readonly verbs: readonly string[] }>
+export const rightsByMethod: Readonly<
+  Record<MethodKind, Pick<Right, "resource"> & { readonly verbs: readonly string[] }>
 > = {
   exec: { resource: "pods/exec", verbs: ["get", "create"] },
   "port-forward": { resource: "pods/portforward", verbs: ["get", "create"] },
   ephemeral: { resource: "pods/ephemeralcontainers", verbs: ["patch"] },
 };
 
-export function rightsNeeded({ namespaces, means, onlyLooks, lease }: RightsNeeded): readonly Right[] {
+export function rightsNeeded({ namespaces, methods, onlyLooks, lease }: RightsNeeded): readonly Right[] {
   const scopes = namespaces.length === 0 ? [undefined] : [...new Set(namespaces)];
-  return [...scopes.flatMap((namespace) => inScope(namespace, onlyLooks ? [] : means, onlyLooks)), ...ofLease(lease)];
+  return [...scopes.flatMap((namespace) => inScope(namespace, onlyLooks ? [] : methods, onlyLooks)), ...ofLease(lease)];
 }
 
-function inScope(namespace: string | undefined, means: readonly MeansKind[], onlyLooks: boolean): readonly Right[] {
+function inScope(namespace: string | undefined, methods: readonly MethodKind[], onlyLooks: boolean): readonly Right[] {
   const rights = (group: string, resource: string, ...verbs: string[]): readonly Right[] =>
     verbs.map((verb) => ({ verb, group, resource, namespace }));
   const ownName = namespace === undefined ? {} : { name: namespace };
@@ -46,10 +46,10 @@ function inScope(namespace: string | undefined, means: readonly MeansKind[], onl
       ...right,
       ...ownName,
     })),
-    ...means.flatMap((each) =>
-      rights("", rightsByMeans[each].resource, ...rightsByMeans[each].verbs).map((right) => ({
+    ...methods.flatMap((each) =>
+      rights("", rightsByMethod[each].resource, ...rightsByMethod[each].verbs).map((right) => ({
         ...right,
-        means: each,
+        method: each,
       })),
     ),
     ...(onlyLooks ? [] : rights("events.k8s.io", "events", "create", "list")),
@@ -74,11 +74,13 @@ export function describeMissing(missing: readonly Right[]): string {
 
 const GRANT = "grant them (ebb manifests reaper ... | kubectl apply --server-side --force-conflicts -f -)";
 
-/** Only the rights of a means can be done without. */
+/** Only the rights of a method are optional. */
 export function howToMend(missing: readonly Right[]): string {
-  const means = new Set(missing.map((right) => right.means));
-  const isNoneLeft = meansKinds.every((kind) => means.has(kind));
-  return means.has(undefined) || isNoneLeft ? GRANT : `${GRANT}, or leave ${[...means].join(" and ")} out of --means`;
+  const methods = new Set(missing.map((right) => right.method));
+  const isNoneLeft = methodKinds.every((kind) => methods.has(kind));
+  return methods.has(undefined) || isNoneLeft
+    ? GRANT
+    : `${GRANT}, or leave ${[...methods].join(" and ")} out of --methods`;
 }
 
 /** Each act begins with a look at the pod. */
@@ -86,13 +88,13 @@ function isToLook({ group, resource, verb }: Right): boolean {
   return group === "" && resource === "pods" && verb === "get";
 }
 
-/** Those that keep a means from a pod of this namespace. */
+/** Those that keep a method from a pod of this namespace. */
 export function missingFor(
   missing: readonly Right[],
-  { namespace, means }: { readonly namespace: string | undefined; readonly means: MeansKind },
+  { namespace, method }: { readonly namespace: string | undefined; readonly method: MethodKind },
 ): readonly Right[] {
   return missing.filter(
     (right) =>
-      (right.means === means || isToLook(right)) && (right.namespace === undefined || right.namespace === namespace),
+      (right.method === method || isToLook(right)) && (right.namespace === undefined || right.namespace === namespace),
   );
 }

@@ -1,7 +1,7 @@
 import { formatDuration } from "../base/duration.ts";
 import { sidecarIn } from "../sidecars/containers.ts";
 import { kindOf, type SidecarName } from "../sidecars/registry.ts";
-import { type Ending, endingOf, type Means } from "./means.ts";
+import { type Ending, endingOf, type Method } from "./methods.ts";
 import { partsOf } from "./pod-parts.ts";
 import { type Facts, type ReaperMemory, type Rule, rules } from "./pod-rules.ts";
 import { viewOf } from "./pod-view.ts";
@@ -25,7 +25,7 @@ export function verdictOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory)
     if (reason !== undefined) return { kind: "leave", rule, reason };
   }
   const endings = endingsOf(facts);
-  if (typeof endings === "string") return { kind: "leave", rule: "no-means", reason: endings };
+  if (typeof endings === "string") return { kind: "leave", rule: "no-method", reason: endings };
   return withRights(inTime(facts, endings), facts);
 }
 
@@ -36,7 +36,7 @@ function endingsOf({ pod, sidecars, policy }: Facts): readonly Ending[] | string
   ranked.sort((one, other) => rank(one.sidecar) - rank(other.sidecar));
   const endings: Ending[] = [];
   for (const { container, sidecar } of ranked) {
-    const ending = endingOf(container, sidecar, { ...policy, pod, allowed: policy.means });
+    const ending = endingOf(container, sidecar, { ...policy, pod, allowed: policy.methods });
     if (typeof ending === "string") return ending;
     endings.push(ending);
   }
@@ -47,19 +47,19 @@ function rank(sidecar: SidecarName | undefined): number {
   return sidecar === undefined || kindOf(sidecar).isCompanion ? 0 : 1;
 }
 
-/** By the means that the reaper's account may use; what it lacks is its own trouble, never the sidecar's. */
+/** By the methods that the reaper's account may use; what it lacks is its own trouble, never the sidecar's. */
 function withRights(verdict: Verdict, { pod, policy }: Facts): Verdict {
   const { missing = [] } = policy;
   if (verdict.kind !== "end" || missing.length === 0) return verdict;
   const containers: Ending[] = [];
   for (const ending of verdict.containers) {
-    const lackOf = ({ kind }: Means) => missingFor(missing, { namespace: pod.namespace, means: kind });
-    const means = ending.means.filter((each) => lackOf(each).length === 0);
-    if (means.length === 0) {
-      const lack = describeMissing([...new Set(ending.means.flatMap(lackOf))]);
+    const lackOf = ({ kind }: Method) => missingFor(missing, { namespace: pod.namespace, method: kind });
+    const methods = ending.methods.filter((each) => lackOf(each).length === 0);
+    if (methods.length === 0) {
+      const lack = describeMissing([...new Set(ending.methods.flatMap(lackOf))]);
       return { kind: "leave", rule: "no-right", reason: `${verdict.reason}; nothing was done: ${lack}` };
     }
-    containers.push({ ...ending, means });
+    containers.push({ ...ending, methods });
   }
   return { ...verdict, containers };
 }

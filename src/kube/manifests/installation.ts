@@ -1,5 +1,5 @@
 import type { Requirement } from "../../core/cli/cluster/label-selector.ts";
-import type { MeansKind } from "../../core/reap/means.ts";
+import type { MethodKind } from "../../core/reap/methods.ts";
 
 /** What is installed in a cluster, where, and under which names. */
 export interface Installation {
@@ -31,7 +31,7 @@ export interface Installation {
   readonly toReaper: readonly string[];
   /** Where the reaper looks; none: everywhere. */
   readonly reapNamespaces: readonly string[];
-  readonly means: readonly MeansKind[];
+  readonly methods: readonly MethodKind[];
   readonly dryRun: boolean;
   /** When it does, in a CronJob; undefined: it watches. */
   readonly schedule: string | undefined;

@@ -1,10 +1,10 @@
-import type { MeansKind } from "../../core/reap/means.ts";
-import { rightsByMeans } from "../../core/reap/rights.ts";
+import type { MethodKind } from "../../core/reap/methods.ts";
+import { rightsByMethod } from "../../core/reap/rights.ts";
 import { leaseRules, type Rule, rights } from "./common.ts";
 import { type Installation, type Manifest, metadataIn, metadataOf, nameOf } from "./installation.ts";
 
 /**
- * What the reaper may do: see pods, end their sidecars by the allowed means alone, write Events; in the whole cluster, or in some
+ * What the reaper may do: see pods, end their sidecars by the allowed methods alone, write Events; in the whole cluster, or in some
  * namespaces. With --dry-run it may see.
  */
 export function reaperRights(installation: Installation): readonly Manifest[] {
@@ -40,20 +40,20 @@ function inNamespace(installation: Installation, namespace: string, isFirst: boo
   });
 }
 
-function about({ dryRun, means }: Installation): string {
+function about({ dryRun, methods }: Installation): string {
   if (dryRun) return "Pods, and the label ebb.dev/reap of their namespaces, to look at: nothing can be done.";
-  return `Pods, and the label ebb.dev/reap of their namespaces; Events on pods; and how sidecars are ended: ${means.join(", ")}.`;
+  return `Pods, and the label ebb.dev/reap of their namespaces; Events on pods; and how sidecars are ended: ${methods.join(", ")}.`;
 }
 
-function podRules({ means, dryRun }: Installation): readonly Rule[] {
+function podRules({ methods, dryRun }: Installation): readonly Rule[] {
   const pods = { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] };
   if (dryRun) return [pods];
   const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "list"] };
-  return [pods, ...means.map(ruleOf), events];
+  return [pods, ...methods.map(ruleOf), events];
 }
 
-function ruleOf(means: MeansKind): Rule {
-  const { resource, verbs } = rightsByMeans[means];
+function ruleOf(methods: MethodKind): Rule {
+  const { resource, verbs } = rightsByMethod[methods];
   return { apiGroups: [""], resources: [resource], verbs };
 }
 

@@ -1,5 +1,5 @@
 import type { Act, Outcome, Result } from "../../core/reap/attempt-steps.ts";
-import { describeMeans } from "../../core/reap/means.ts";
+import { describeMethod } from "../../core/reap/methods.ts";
 import { partsOf } from "../../core/reap/pod-parts.ts";
 import type { ReaperMemory, Rule } from "../../core/reap/pod-rules.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
@@ -75,7 +75,7 @@ export function createAttempts(context: AttemptsContext): Attempts {
           follow: watches ? follow : undefined,
           before: (act, reason) => events.write(named, eventOfAct(act, reason), signal),
           after(act, result, tookMs) {
-            metrics.acted(act.means.kind, result.kind);
+            metrics.acted(act.method.kind, result.kind);
             const fields = { ...audit, ...auditOfAct(act, result), tookMs: Math.round(tookMs) };
             logAt(log, result.kind === "taken" ? "info" : "warn", fields, "asked a sidecar to quit");
           },
@@ -106,9 +106,9 @@ export function auditOf(pod: KubeObject, { rule }: Verdict): Audit {
   return { namespace, pod: name, uid, job: viewOf(pod).job, rule };
 }
 
-function auditOfAct({ container, means }: Act, result: Result) {
+function auditOfAct({ container, method }: Act, result: Result) {
   const why = result.kind === "taken" ? undefined : result.why;
-  return { container, means: describeMeans(means), result: result.kind, why };
+  return { container, method: describeMethod(method), result: result.kind, why };
 }
 
 function conclude(audit: Audit, outcome: Outcome, log: Log): void {

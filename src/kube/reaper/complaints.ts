@@ -8,7 +8,7 @@ import type { PodEvents, Regarding } from "./pod-events.ts";
 import { nameOf } from "./pods.ts";
 
 /** Where a pod is left because of what somebody has written, or has not, or has not allowed: only they can mend it. */
-const causes: ReadonlySet<Rule> = new Set(["unreadable-choice", "contradiction", "no-means", "no-right"]);
+const causes: ReadonlySet<Rule> = new Set(["unreadable-choice", "contradiction", "no-method", "no-right"]);
 
 interface Complaint {
   readonly about: Regarding;

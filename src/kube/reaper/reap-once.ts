@@ -74,8 +74,8 @@ export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
 
 /** With --dry-run too: what would be missing then. */
 function rightsOnce(api: ApiClient, { settings, policyIn, log }: Once): Rights {
-  const { means } = policyIn(new Map());
-  const which = { namespaces: settings.namespace.flat(), means, onlyLooks: false, lease: undefined };
+  const { methods } = policyIn(new Map());
+  const which = { namespaces: settings.namespace.flat(), methods, onlyLooks: false, lease: undefined };
   return createRights({ api, needed: rightsNeeded(which), log });
 }
 

@@ -1,7 +1,7 @@
 import { Counter, Histogram, Registry } from "prom-client";
 import { asksBy, presenceOf } from "../../core/doctor/presence.ts";
 import type { Outcome, Result } from "../../core/reap/attempt-steps.ts";
-import type { MeansKind } from "../../core/reap/means.ts";
+import type { MethodKind } from "../../core/reap/methods.ts";
 import { ruleNames } from "../../core/reap/pod-rules.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
 import type { KubeObject } from "../api/client.ts";
@@ -15,7 +15,7 @@ export interface ReaperMetrics extends Exposition {
   /** Whether ebb was put into a pod that runs. */
   saw(uid: string, pod: KubeObject): void;
   forgot(uid: string): void;
-  acted(means: MeansKind, result: Result["kind"]): void;
+  acted(method: MethodKind, result: Result["kind"]): void;
   /** @param seconds from the app's end to the sidecars' */
   attempted(outcome: Outcome["kind"], seconds: number | undefined): void;
   requested(verb: string, code: string): void;
@@ -43,7 +43,7 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
     new Counter({ name: `ebb_reaper_${name}`, help, labelNames, registers: [registry] });
   const verdicts = counter("verdicts_total", "Verdicts about pods by the rule that had the word.", "rule");
   for (const rule of ruleNames) verdicts.inc({ rule }, 0);
-  const acts = counter("acts_total", "What sidecars were told, by which means, with what result.", "means", "result");
+  const acts = counter("acts_total", "What sidecars were told, by which method, with what result.", "method", "result");
   const attempts = counter("attempts_total", "Reapings of pods by how they ended.", "outcome");
   for (const outcome of outcomes) attempts.inc({ outcome }, 0);
   const requests = counter("api_requests_total", "Requests to the API server but those for the Lease.", "verb", "code");
@@ -80,7 +80,7 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
       judged.put(uid, undefined);
       injected.put(uid, undefined);
     },
-    acted: (means, result) => acts.inc({ means, result }),
+    acted: (method, result) => acts.inc({ method, result }),
     attempted(outcome, seconds) {
       attempts.inc({ outcome });
       if (seconds !== undefined) durations.observe(seconds);

@@ -4,7 +4,7 @@ import { version } from "../../../package.json";
 import type { Environment } from "../../core/base/environment.ts";
 import { redactUrl } from "../../core/base/redact.ts";
 import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
-import type { MeansKind } from "../../core/reap/means.ts";
+import type { MethodKind } from "../../core/reap/methods.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
 import { choiceOf, REAP, type ReapPolicy } from "../../core/reap/policy.ts";
 import { rightsNeeded } from "../../core/reap/rights.ts";
@@ -28,24 +28,24 @@ import { createGate, throttled } from "./throttle.ts";
 
 export interface Context {
   /** Those that can be used. */
-  readonly means: readonly MeansKind[];
+  readonly methods: readonly MethodKind[];
   readonly env: Environment;
   readonly log: Log;
   readonly signals: Signals;
 }
 
 /** Looks after pods until a stop signal, or once. Resolves to the exit code. @throws Failure where there is no API server */
-export async function main(settings: ReaperSettings, { means, env, log, signals }: Context): Promise<number> {
+export async function main(settings: ReaperSettings, { methods, env, log, signals }: Context): Promise<number> {
   const stops = stopsOf(signals);
   const api = await connect({ env, kubeconfig: settings.kubeconfig, context: settings.context }, log);
   log.info(
-    { server: redactUrl(api.server), namespaces: settings.namespace.flat(), means, dryRun: settings.dryRun },
+    { server: redactUrl(api.server), namespaces: settings.namespace.flat(), methods, dryRun: settings.dryRun },
     "starting the reaper",
   );
   const policyIn = (namespaces: ReapPolicy["namespaces"]): ReapPolicy => ({
     afterMs: settings.after,
     allJobs: settings.allJobs,
-    means,
+    methods,
     allowsReapExec: settings.allowReapExec,
     image: settings.image,
     namespaces,
@@ -70,7 +70,7 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   const memory = emptyMemory();
   const gate = createGate({ perSecond: settings.qps, burst: settings.burst }, log);
   const leadership = electLeader(direct, { settings, identity, log, signal: stops.first });
-  const rights = rightsOf(direct, { settings, means: policyIn(new Map()).means, log });
+  const rights = rightsOf(direct, { settings, methods: policyIn(new Map()).methods, log });
   const gauges = {
     missingRights: () => rights.missing().length,
     leads: leadership.leads,
@@ -121,13 +121,13 @@ function sayIfUnchosen(source: PodSource, policy: ReapPolicy, log: Log): void {
 /** With --dry-run those to look. */
 function rightsOf(
   api: ApiClient,
-  { settings, means, log }: Pick<Serving, "settings" | "log"> & Pick<Context, "means">,
+  { settings, methods, log }: Pick<Serving, "settings" | "log"> & Pick<Context, "methods">,
 ) {
   const { dryRun, namespace, lease: name, leaseNamespace = api.namespace } = settings;
   const lease = dryRun ? undefined : { namespace: leaseNamespace, name };
   return createRights({
     api,
-    needed: rightsNeeded({ namespaces: namespace.flat(), means, onlyLooks: dryRun, lease }),
+    needed: rightsNeeded({ namespaces: namespace.flat(), methods, onlyLooks: dryRun, lease }),
     log,
   });
 }

@@ -156,11 +156,11 @@ describe("the cluster side hides", () => {
     pod("bad", { "ebb.dev/reap-exec.envoy": `["/bin/quit", "${CANARY}"` });
     pod("quit", { "ebb.dev/reap-quit.envoy": `http://me:${CANARY}@localhost:9901/quit?token=${CANARY}` });
     pod("other", { "ebb.dev/reap-quit.envoy": `http://me:${CANARY}@elsewhere/quit?token=${CANARY}` });
-    const flags = ["--allow-reap-exec", "--means", "exec,port-forward,ephemeral", "--log-level", "debug"];
+    const flags = ["--allow-reap-exec", "--methods", "exec,port-forward,ephemeral", "--log-level", "debug"];
     const all = [await once(cluster, ...flags, "--dry-run"), await once(cluster, ...flags, "--dry-run", "--json")];
     expect(all[0]?.stdout).toContain("exec in envoy: /bin/quit ...");
     expectAllHidden(all);
-    const ended = await once(cluster, ...imageFlags.slice(0, 2), "--means", "exec,ephemeral", "--log-level", "debug");
+    const ended = await once(cluster, ...imageFlags.slice(0, 2), "--methods", "exec,ephemeral", "--log-level", "debug");
     expectAllHidden([ended]);
     expectHidden(JSON.stringify(cluster.events()));
   });

@@ -47,19 +47,19 @@ async function main(): Promise<readonly Reaped[]> {
     console.error(error);
     process.exit(1);
   });
-  const measure = async (means: string, pods: number, name = means, flags = fast): Promise<Reaped> => {
+  const measure = async (method: string, pods: number, name = method, flags = fast): Promise<Reaped> => {
     told.clear();
     streams = 0;
-    const names = Array.from({ length: pods }, (_, at) => `${means}-${pods}-${at}`);
+    const names = Array.from({ length: pods }, (_, at) => `${method}-${pods}-${at}`);
     await each(names, (one) => createStuck(api, one));
-    const used = await reapAll(pods, ["--means", means, ...flags]);
+    const used = await reapAll(pods, ["--method", method, ...flags]);
     await each(names, (one) => api.delete(`${PODS}/${one}?gracePeriodSeconds=0`));
     const isOnce = told.size === pods && [...told.values()].every((times) => times === 1);
     return { name, pods, ...used, streams, isOnce };
   };
   const reaped: Reaped[] = [];
-  for (const means of ["port-forward", "ephemeral"]) {
-    for (const count of counts) reaped.push(await measure(means, count));
+  for (const method of ["port-forward", "ephemeral"]) {
+    for (const count of counts) reaped.push(await measure(method, count));
   }
   reaped.push(await measure("port-forward", counts[0] as number, "port-forward, --qps 20", []));
   return reaped;

@@ -26,7 +26,7 @@ function table(reaped: readonly Reaped[]): Table {
       "requests are its own, but for the Lease; with 10 pods at a time and --qps 1000, where nothing else is said",
       "memory from /proc/PID/status in the end, MB of 10^6 bytes",
     ],
-    columns: ["means", "pods", "s", "pods/s", "requests", "a pod", "streams", "cpu ms a pod", "RSS MB", "each once"],
+    columns: ["method", "pods", "s", "pods/s", "requests", "a pod", "streams", "cpu ms a pod", "RSS MB", "each once"],
     rows: reaped.map(({ name, pods, seconds, requests, streams, cpuSeconds, rssMb, isOnce }) => [
       ...[name, String(pods), number(seconds), number(pods / seconds), String(requests)],
       ...[number((requests + streams) / pods), String(streams), number((1000 * cpuSeconds) / pods), number(rssMb)],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
 import { readOperandCall } from "../../../src/core/cli/call.ts";
-import { reaperOptions, usableMeans } from "../../../src/core/cli/cluster/reaper-options.ts";
-import { meansKinds } from "../../../src/core/reap/means.ts";
+import { reaperOptions, usableMethods } from "../../../src/core/cli/cluster/reaper-options.ts";
+import { methodKinds } from "../../../src/core/reap/methods.ts";
 import { ebb } from "../../harness.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes, read deeply
@@ -37,7 +37,7 @@ const containerOf = (all: readonly Any[]) => podOf(all).containers[0];
 /** What the reaper takes its flags for. */
 function settingsOf(all: readonly Any[]) {
   const { values, origins } = readOperandCall(reaperOptions, { args: containerOf(all).args, env: {} });
-  return { values, means: usableMeans(values, origins.means !== "default") };
+  return { values, methods: usableMethods(values, origins.methods !== "default") };
 }
 
 const cluster = ["ClusterRole", "ClusterRoleBinding"];
@@ -75,9 +75,9 @@ describe("ebb manifests reaper prints", () => {
 const calls: readonly string[][] = [
   [],
   ["--name", "second", "--namespace", "mesh", "--network-policy"],
-  ["--reap-namespace", "shop", "--reap-namespace", "bank,shop", "--means", "port-forward"],
+  ["--reap-namespace", "shop", "--reap-namespace", "bank,shop", "--methods", "port-forward"],
   ["--reap-namespace", "ebb-reaper", "--all-jobs", "--after", "30s", "--selector", "team in (a,b)"],
-  ["--schedule", "@hourly", "--means", "ephemeral,exec", "--network-policy", "--log-level", "debug"],
+  ["--schedule", "@hourly", "--methods", "ephemeral,exec", "--network-policy", "--log-level", "debug"],
   ["--dry-run", "--image-pull-policy", "Always", "--qps", "5", "--burst", "6", "--concurrency", "7", "--resync", "1h"],
 ];
 
@@ -153,11 +153,11 @@ describe.each(calls.map((call) => [call.join(" "), call] as const))("in what `%s
       const bound = roles.filter((each) => each.metadata.namespace === metadata.namespace);
       expect(bound.map((each) => each.metadata.name)).toContain(roleRef.name);
     }
-    const { values, means } = settingsOf(all);
+    const { values, methods } = settingsOf(all);
     const roles = all.filter(({ kind, metadata }) => /Role$/.test(kind) && !metadata.name.endsWith("-lease"));
     const places = values.namespace.length === 0 ? [undefined] : values.namespace.flat();
     expect(roles.map(({ metadata }) => metadata.namespace)).toEqual(places);
-    const acting = values.dryRun ? [] : means.map((each) => resourceOf[each]);
+    const acting = values.dryRun ? [] : methods.map((each) => resourceOf[each]);
     for (const { rules } of roles) {
       const resources = rules.flatMap((rule: Any) => rule.resources);
       expect(resources.sort()).toEqual(
@@ -176,8 +176,8 @@ describe.each(calls.map((call) => [call.join(" "), call] as const))("in what `%s
 
 const resourceOf = { exec: "pods/exec", "port-forward": "pods/portforward", ephemeral: "pods/ephemeralcontainers" };
 
-test("each means has its resource", () => {
-  expect(Object.keys(resourceOf)).toEqual([...meansKinds]);
+test("each method has its resource", () => {
+  expect(Object.keys(resourceOf)).toEqual([...methodKinds]);
 });
 
 describe("an option of ebb manifests reaper", () => {
@@ -192,7 +192,7 @@ describe("an option of ebb manifests reaper", () => {
     [["--all-jobs"], (all) => settingsOf(all).values.allJobs, true],
     [["--after", "1m"], (all) => settingsOf(all).values.after, 60_000],
     [["--selector", "a in (b,c),!d"], (all) => settingsOf(all).values.selector, "a in (b,c),!d"],
-    [["--means", "ephemeral,exec"], (all) => settingsOf(all).means, ["ephemeral", "exec"]],
+    [["--methods", "ephemeral,exec"], (all) => settingsOf(all).methods, ["ephemeral", "exec"]],
     [["--dry-run"], (all) => settingsOf(all).values.dryRun, true],
     [["--image-pull-policy", "Never"], (all) => settingsOf(all).values.imagePullPolicy, "Never"],
     [["--image-pull-policy", "Never"], (all) => containerOf(all).imagePullPolicy, "Never"],
@@ -221,7 +221,7 @@ describe("an option of ebb manifests reaper", () => {
       ["reaper", "--reap-namespace", "a,B"],
       '--reap-namespace: expected names such as shop or shop,bank, got "a,B"',
     ],
-    ["no means", ["reaper", "--means", "kill"], "--means: expected of exec, port-forward, ephemeral"],
+    ["no methods", ["reaper", "--methods", "kill"], "--methods: expected of exec, port-forward, ephemeral"],
     [
       "replicas of a CronJob",
       ["reaper", "--schedule", "@daily", "--replicas", "3"],

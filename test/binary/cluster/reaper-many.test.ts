@@ -75,7 +75,7 @@ test(
       "ebb.dev/reap-quit.envoy": "POST http://localhost:10000/quit",
     };
     const flags = [
-      "--means",
+      "--methods",
       "exec,port-forward",
       "--allow-reap-exec",
       "--qps",

@@ -139,16 +139,16 @@ test("an API server that refuses is exit 69, in its own words", async () => {
 });
 
 test("ephemeral containers that nobody could start are not asked for: they need --image", async () => {
-  const { code, stderr } = await ebb(["reaper", "--once", "--means", "ephemeral"]);
+  const { code, stderr } = await ebb(["reaper", "--once", "--methods", "ephemeral"]);
   expect(code).toBe(64);
-  expect(stderr).toContain("--means: expected --image IMAGE with ephemeral");
+  expect(stderr).toContain("--methods: expected --image IMAGE with ephemeral");
 });
 
 test("without --image the others are used", async () => {
   await using cluster = startCluster();
   const { code, log, ...ended } = await ebb(["reaper", "--once", ...cluster.flags.slice(0, 2)]);
   expect(code).toBe(0);
-  expect(lineOf({ code, log, ...ended }, "reaper").means).toEqual(["exec", "port-forward"]);
+  expect(lineOf({ code, log, ...ended }, "reaper").methods).toEqual(["exec", "port-forward"]);
 });
 
 test("what the account may not do is said, with --dry-run too", async () => {

@@ -18,7 +18,7 @@ test("pods that were stuck before it came, and those that come to be, are seen t
   cluster.put(stuckPod("new", { secondsAgo: 0 }));
   await ended(reaper, 3);
   expect(cluster.told.toSorted()).toEqual(["busy", "early", "new"]);
-  expect(await metric(reaper, 'ebb_reaper_acts_total{means="ephemeral",result="taken"}')).toBe(3);
+  expect(await metric(reaper, 'ebb_reaper_acts_total{method="ephemeral",result="taken"}')).toBe(3);
   expect(await metric(reaper, 'ebb_reaper_attempts_total{outcome="ended"}')).toBe(3);
   expect(await metric(reaper, "ebb_reaper_end_to_ended_seconds_count")).toBe(3);
   expect(await metric(reaper, "ebb_reaper_leader")).toBe(1);

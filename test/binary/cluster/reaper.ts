@@ -19,7 +19,7 @@ export interface Cluster extends AsyncDisposable {
 // biome-ignore lint/suspicious/noExplicitAny: what a test writes, and reads back
 export type Json = any;
 
-export const imageFlags = ["--image", "registry.example.com/ebb:1", "--means", "ephemeral"];
+export const imageFlags = ["--image", "registry.example.com/ebb:1", "--methods", "ephemeral"];
 
 export function startCluster(): Cluster {
   const api = startStandInApi();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type MeansKind, meansKinds } from "../../../src/core/reap/means.ts";
+import { type MethodKind, methodKinds } from "../../../src/core/reap/methods.ts";
 import { logOf } from "../../harness.ts";
 import { images, namespace } from "../cluster.ts";
 import { type Container, exitCodeOf, hasCondition, jobOf, type KubeObject, type Pod, statusOf } from "../objects.ts";
@@ -59,7 +59,7 @@ describe("a Job in a namespace that Istio injects into", () => {
 });
 
 describe("a Job without ebb, which Istio's ordinary sidecar keeps from its end,", () => {
-  test.concurrent.each<MeansKind>([...meansKinds])("is ended by the reaper: by %s", async (means) => {
+  test.concurrent.each<MethodKind>([...methodKinds])("is ended by the reaper: by %s", async (method) => {
     await using here = await webhooks.namespace("before Istio's");
     await here.apply([work(3, { ...reaped, ...sidecarKind(false) })]);
     const { metadata } = await here.podOf("work");
@@ -67,11 +67,11 @@ describe("a Job without ebb, which Istio's ordinary sidecar keeps from its end,"
       const now = await here.pod(metadata.name);
       return exitCodeOf(now, "app") === 3 && statusOf(now, "istio-proxy")?.ready === true;
     });
-    await using reaper = await startReaper(here, ["--means", means]);
+    await using reaper = await startReaper(here, ["--methods", method]);
     await here.until("the Job has failed", async () => hasCondition(await here.job("work"), "Failed"));
     const pod = await here.pod(metadata.name);
     expect([exitCodeOf(pod, "app"), exitCodeOf(pod, "istio-proxy")]).toEqual([3, 0]);
-    expect(await reaper.metric(`ebb_reaper_acts_total{means="${means}",result="taken"}`)).toBe(1);
+    expect(await reaper.metric(`ebb_reaper_acts_total{method="${method}",result="taken"}`)).toBe(1);
   });
 });
 

@@ -13,10 +13,10 @@ const restricted = { "pod-security.kubernetes.io/enforce": "restricted" };
 /** "WORK" is the namespace with the stuck Job. */
 const watching: readonly [string, readonly string[], RegExp][] = [
   ["in the whole cluster, by exec", ["--all-jobs"], /by exec in envoy: \/shared\/ebb \.\.\./],
-  ["in one namespace, without exec", ["--reap-namespace=WORK", "--means=port-forward"], /by port-forward: POST /],
+  ["in one namespace, without exec", ["--reap-namespace=WORK", "--methods=port-forward"], /by port-forward: POST /],
   [
     "in two namespaces, its own is one of them, by ephemeral containers alone",
-    ["--reap-namespace=WORK,OWN", "--means=ephemeral"],
+    ["--reap-namespace=WORK,OWN", "--methods=ephemeral"],
     /by ephemeral container: ebb quit /,
   ],
 ];
@@ -81,13 +81,13 @@ describe("the reaper's account may do what it needs, and nothing else:", () => {
   test.concurrent.each<[string[], own: string[], work: string[], elsewhere: string[]]>([
     [[], [...all, ...everywhere, ...lease], [...all, ...everywhere], [...all, ...everywhere]],
     [
-      ["--means=port-forward,ephemeral"],
+      ["--methods=port-forward,ephemeral"],
       [seen, ...portForward, ...ephemeral, events, ...everywhere, ...lease],
       [seen, ...portForward, ...ephemeral, events, ...everywhere],
       [seen, ...portForward, ...ephemeral, events, ...everywhere],
     ],
     [[inWork], lease, [...all, ...ownLabel], []],
-    [[inWork, "--means=exec"], lease, [seen, ...exec, events, ...ownLabel], []],
+    [[inWork, "--methods=exec"], lease, [seen, ...exec, events, ...ownLabel], []],
     [[inWork, "--schedule=@hourly"], [], [...all, ...ownLabel], []],
     [[inWork, "--dry-run"], [], [seen, ...ownLabel], []],
     [["--dry-run"], [seen, ...everywhere], [seen, ...everywhere], [seen, ...everywhere]],

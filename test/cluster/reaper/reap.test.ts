@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Act, Outcome, Result } from "../../../src/core/reap/attempt-steps.ts";
-import { type MeansKind, meansKinds } from "../../../src/core/reap/means.ts";
+import { type MethodKind, methodKinds } from "../../../src/core/reap/methods.ts";
 import { connect } from "../../../src/kube/api/client.ts";
 import { createActs } from "../../../src/kube/reaper/act/act.ts";
 import { type Reaping, reap } from "../../../src/kube/reaper/reap.ts";
@@ -59,7 +59,7 @@ interface Otherwise extends Partial<Omit<Reaping, "api">> {
   readonly between?: () => Promise<void>;
 }
 
-async function reapPod(pod: Pod, means: readonly MeansKind[], otherwise: Otherwise = {}): Promise<Reaped> {
+async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Otherwise = {}): Promise<Reaped> {
   const { meanwhile, between, kubeconfig, ...more } = otherwise;
   const log = collectLog();
   const api = await connect({ env: process.env, kubeconfig }, log);
@@ -78,7 +78,7 @@ async function reapPod(pod: Pod, means: readonly MeansKind[], otherwise: Otherwi
         await meanwhile?.();
         return await perform(act, acting);
       },
-      policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, means, namespaces: new Map() }),
+      policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() }),
       known: () => ({ now: Date.now(), handled: new Map(), seen: new Map() }),
       after: (act, result) => acts.push([act, result]),
       log,
@@ -90,9 +90,9 @@ async function reapPod(pod: Pod, means: readonly MeansKind[], otherwise: Otherwi
 }
 
 /** But for those that a busy API server had no time for. */
-function resultsOf(acts: Reaped["acts"]): readonly (readonly [MeansKind, Result])[] {
+function resultsOf(acts: Reaped["acts"]): readonly (readonly [MethodKind, Result])[] {
   const answered = acts.filter(([, { kind }]) => kind !== "unavailable");
-  return answered.map(([{ means }, result]) => [means.kind, result]);
+  return answered.map(([{ method }, result]) => [method.kind, result]);
 }
 
 function whysOf(acts: Reaped["acts"]): readonly string[] {
@@ -100,11 +100,11 @@ function whysOf(acts: Reaped["acts"]): readonly string[] {
 }
 
 describe("a Job that a real Envoy keeps from its end", () => {
-  test.concurrent.each(meansKinds)("completes by %s", async (means) => {
+  test.concurrent.each(methodKinds)("completes by %s", async (method) => {
     await using here = await namespace();
     const pod = await stuckJob(here, 0);
-    const { outcome, acts } = await reapPod(pod, [means]);
-    expect(resultsOf(acts)).toEqual([[means, { kind: "taken" }]]);
+    const { outcome, acts } = await reapPod(pod, [method]);
+    expect(resultsOf(acts)).toEqual([[method, { kind: "taken" }]]);
     expect(outcome.kind).toBe("ended");
     await here.until("the Job is complete", async () => hasCondition(await here.job("work"), "Complete"));
     expect(exitCodeOf(await here.pod(pod.metadata.name), "envoy")).toBe(0);
@@ -134,7 +134,7 @@ describe("a Job that a real Envoy keeps from its end", () => {
 });
 
 describe("another pod that has taken the name", () => {
-  test.concurrent.each(meansKinds)("is not touched by %s, though it is as stuck", async (means) => {
+  test.concurrent.each(methodKinds)("is not touched by %s, though it is as stuck", async (method) => {
     await using here = await namespace();
     const one = podOf("work", stuckSpec(0), { annotations: reaped });
     await here.apply([configMap, one]);
@@ -144,13 +144,13 @@ describe("another pod that has taken the name", () => {
       await here.apply([one]);
       await stuck(here, "work");
     };
-    const { outcome, acts } = await reapPod(pod, [means], {
+    const { outcome, acts } = await reapPod(pod, [method], {
       follow: () => () => undefined, // a watch that is late
       meanwhile: replace,
       pace: { rounds: 1, answerMs: 300_000, rest: { firstMs: 1000, longestMs: 1000 } },
     });
     const why = "the pod is gone, or another one has its name";
-    expect(resultsOf(acts)).toEqual([[means, { kind: "refused", why }]]);
+    expect(resultsOf(acts)).toEqual([[method, { kind: "refused", why }]]);
     expect(outcome.kind).toBe("gone");
     const other = await here.pod("work");
     expect(other.metadata.uid).not.toBe(pod.metadata.uid);
@@ -202,7 +202,7 @@ async function accountFor(here: Namespace, folder: string, rules: readonly objec
 const rule = (resource: string, ...verbs: readonly string[]) => ({ apiGroups: [""], resources: [resource], verbs });
 
 describe("who may do less, by a token", () => {
-  test.concurrent.each<[MeansKind, readonly object[]]>([
+  test.concurrent.each<[MethodKind, readonly object[]]>([
     ["exec", [rule("pods/exec", "get", "create")]],
     ["port-forward", [rule("pods/portforward", "get", "create")]],
     ["ephemeral", [rule("pods/ephemeralcontainers", "patch")]],
@@ -211,13 +211,13 @@ describe("who may do less, by a token", () => {
     using folder = temporaryFolder();
     const pod = await stuckJob(here, 0);
     const kubeconfig = await accountFor(here, folder.path, [rule("pods", "get"), ...rules]);
-    const means = [...meansKinds.filter((kind) => kind !== allowed), allowed];
-    const { outcome, acts, log } = await reapPod(pod, means, { kubeconfig });
+    const methods = [...methodKinds.filter((kind) => kind !== allowed), allowed];
+    const { outcome, acts, log } = await reapPod(pod, methods, { kubeconfig });
     expect(outcome.kind).toBe("ended");
     await here.until("the Job is complete", async () => hasCondition(await here.job("work"), "Complete"));
     const user = `User "system:serviceaccount:${here.name}:reaper" cannot`;
     for (const why of whysOf(acts)) expect(why).toContain(`is forbidden: ${user}`);
-    expect(new Set(log.lines.map(({ fields }) => fields.means))).toEqual(new Set(means.slice(0, 2)));
+    expect(new Set(log.lines.map(({ fields }) => fields.method))).toEqual(new Set(methods.slice(0, 2)));
   });
 
   test.concurrent.each([

@@ -156,7 +156,7 @@ test("exec works by each of them", async () => {
   await using proxy = await startProxy();
   using folder = temporaryFolder();
   const given = await arrange(here, folder.path, proxy.url);
-  const hasCertificate = given.own["client-certificate-data"] !== undefined; // else this cluster is entered by other means
+  const hasCertificate = given.own["client-certificate-data"] !== undefined; // else this cluster is entered by other meanss
   const needsCertificate = /certificate|impersonation/;
   const names = Object.keys(ways).filter((name) => hasCertificate || !needsCertificate.test(name));
   await here.apply(names.map(stuckPod));
@@ -178,7 +178,7 @@ test("exec works by each of them", async () => {
       here.name,
       "--selector",
       `way=${name}`,
-      "--means",
+      "--methods",
       "exec",
       "--allow-reap-exec",
       "--after",

@@ -63,7 +63,7 @@ test.concurrent("--once exits with 69 where a sidecar comes back, or nobody answ
   const annotations = { "ebb.dev/reap-patience.envoy": "1s" };
   await here.apply([standIns, standInPod("work", { sidecar: "fails", more, annotations })]);
   await appEnded(here, "work");
-  const ended = await once(here, "--means", "port-forward");
+  const ended = await once(here, "--methods", "port-forward");
   expect(ended.code).toBe(69);
   expect(ended.stdout).toMatch(/work +gave up +/);
   const reports = (await reaperEvents(here, "work")).filter(({ reason }) => reason === "SidecarRefusesToEnd");

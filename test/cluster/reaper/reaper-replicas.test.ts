@@ -55,9 +55,9 @@ function allOver(here: Namespace): Promise<readonly Pod[]> {
 describe("of two replicas", () => {
   test.concurrent.each(["port-forward", "ephemeral"])(
     "the leader is killed between one pod and the next, by %s: nothing is done twice, nothing forgotten",
-    async (means) => {
+    async (method) => {
       await using here = await namespace();
-      await using replicas = await startReplicas(here, ["--means", means, "--concurrency", "1"]);
+      await using replicas = await startReplicas(here, ["--methods", method, "--concurrency", "1"]);
       const { leader, follower } = replicas;
       await here.apply([standIns, ...names.map((name) => standInPod(name, { annotations }))]);
       await here.until("the first sidecar is told", async () => (await reaperEvents(here)).length > 0);
@@ -67,7 +67,7 @@ describe("of two replicas", () => {
       expect(await follower.leads()).toBe(true);
       for (const { metadata, spec } of pods) {
         expect(await quits(here, metadata.name)).toBe(1);
-        if (means === "ephemeral") expect(spec.ephemeralContainers).toHaveLength(1);
+        if (method === "ephemeral") expect(spec.ephemeralContainers).toHaveLength(1);
       }
     },
   );

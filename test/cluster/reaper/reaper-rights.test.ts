@@ -88,7 +88,7 @@ function verbsOf(where: Namespace, of: Role) {
 
 test("without the right to a port-forward nobody blames the sidecar; once it is there, the pod ends", async () => {
   await using work = await namespace();
-  await using reaper = await install(work, "--means=port-forward");
+  await using reaper = await install(work, "--methods=port-forward");
   const role = await work.object<Role>(`role/${reaper.name}`);
   const at = role.rules.findIndex(({ resources }) => resources.includes("pods/portforward"));
   await takeAway(work, role, [at, "create"]);

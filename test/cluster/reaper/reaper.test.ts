@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type MeansKind, meansKinds } from "../../../src/core/reap/means.ts";
+import { type MethodKind, methodKinds } from "../../../src/core/reap/methods.ts";
 import { logOf } from "../../harness.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
@@ -46,12 +46,12 @@ function judged(reaper: Reaper, rule: string): Promise<number> {
 }
 
 describe("Jobs that a real Envoy keeps from their end", () => {
-  test.concurrent.each<MeansKind>([...meansKinds])(
+  test.concurrent.each<MethodKind>([...methodKinds])(
     "are over by %s: complete, or failed where the app has failed",
-    async (means) => {
+    async (method) => {
       await using here = await namespace();
       await here.apply([configMap, standIns, stuckJob("good", 0), stuckJob("bad", 3)]);
-      await using reaper = await startReaper(here, ["--means", means]);
+      await using reaper = await startReaper(here, ["--methods", method]);
       const [good, bad] = await Promise.all([over(here, "good"), over(here, "bad")]);
       expect(good.status.conditions).toContainEqual(expect.objectContaining({ type: "Complete", status: "True" }));
       expect(bad.status.conditions).toContainEqual(expect.objectContaining({ type: "Failed", status: "True" }));
@@ -70,7 +70,7 @@ describe("Jobs that a real Envoy keeps from their end", () => {
           { namespace: here.name, uid: pod.metadata.uid, job, container: "envoy", rule: "stuck", result: "taken" },
         ]);
       }
-      expect(await reaper.metric(`ebb_reaper_acts_total{means="${means}",result="taken"}`)).toBe(2);
+      expect(await reaper.metric(`ebb_reaper_acts_total{method="${method}",result="taken"}`)).toBe(2);
       expect(await reaper.metric('ebb_reaper_attempts_total{outcome="ended"}')).toBe(2);
       expect(await reaper.metric("ebb_reaper_end_to_ended_seconds_count")).toBe(2);
     },
@@ -141,7 +141,7 @@ test.concurrent("a word that cannot be read is an Event on what has it: a pod, o
 test.concurrent("an image that is not there is put into a pod once, and the kubelet's reason is told", async () => {
   await using here = await namespace();
   await here.apply([standIns, standInPod("work")]);
-  const flags = ["--means", "ephemeral", "--image", "registry.example/none:1", "--image-pull-policy", "Never"];
+  const flags = ["--methods", "ephemeral", "--image", "registry.example/none:1", "--image-pull-policy", "Never"];
   await using _ = await startReaper(here, flags);
   const given = await here.until("it is given up, as an Event", async () =>
     (await reaperEvents(here, "work")).find(({ reason }) => reason === "SidecarRefusesToEnd"),
@@ -153,7 +153,7 @@ test.concurrent("an image that is not there is put into a pod once, and the kube
     () => said(next, "cannot reap: the pod or namespace needs a change").length === 1,
   );
   expect((await here.pod("work")).spec.ephemeralContainers).toHaveLength(1);
-  await using mended = await startReaper(here, ["--means", "ephemeral", "--lease", "third"]);
+  await using mended = await startReaper(here, ["--methods", "ephemeral", "--lease", "third"]);
   await here.until("another image ends it", async () => (await here.pod("work")).status.phase === "Succeeded");
   expect(said(mended, "asked a sidecar to quit")).toHaveLength(1);
 });
@@ -185,7 +185,7 @@ test.concurrent("a sidecar that does not end, whatever it is told, is reported o
   await using here = await namespace();
   const annotations = { "ebb.dev/reap-patience.envoy": "1s" };
   await here.apply([standIns, standInPod("work", { sidecar: "stays", annotations })]);
-  await using reaper = await startReaper(here, ["--means", "port-forward", "--resync", "2s"]);
+  await using reaper = await startReaper(here, ["--methods", "port-forward", "--resync", "2s"]);
   const gaveUp = 'ebb_reaper_attempts_total{outcome="gave-up"}';
   await here.until("it gives up", async () => (await reaper.metric(gaveUp)) === 1, 200_000);
   const times = await quits(here, "work");

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { meansKinds } from "../../../src/core/reap/means.ts";
+import { methodKinds } from "../../../src/core/reap/methods.ts";
 import type { ReaperMemory } from "../../../src/core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../../src/core/reap/policy.ts";
 import { ago, type Containers, ended, type Json, now, ofJob, podOf, running, waiting } from "./stuck-pods.ts";
@@ -83,7 +83,7 @@ export const policy: fc.Arbitrary<ReapPolicy> = fc.record({
   afterMs: fc.constantFrom(0, 5000, 90_000),
   allJobs: fc.boolean(),
   allowsReapExec: fc.boolean(),
-  means: fc.subarray([...meansKinds], { minLength: 1 }),
+  methods: fc.subarray([...methodKinds], { minLength: 1 }),
   namespaces: fc.constantFrom(new Map(), new Map([["shop", "true"]])),
 });
 

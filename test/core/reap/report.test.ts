@@ -14,7 +14,7 @@ import { ended, known, podOf, policy, running } from "./stuck-pods.ts";
 const forward: Act = {
   container: "proxy",
   patienceMs: 1,
-  means: {
+  method: {
     kind: "port-forward",
     container: "proxy",
     requests: [{ port: 9, method: "POST", path: "/q", headers: [["token", "s3cret"]] }],
@@ -23,7 +23,7 @@ const forward: Act = {
 const exec: Act = {
   container: "proxy",
   patienceMs: 1,
-  means: { kind: "exec", container: "proxy", command: ["/stop"] },
+  method: { kind: "exec", container: "proxy", command: ["/stop"] },
 };
 const tried = (act: Act, round: number, why: string): Tried => ({ ...act, round, why });
 
@@ -59,7 +59,7 @@ describe("what became of a pod", () => {
     expect(reportOf(outcome)).toEqual({ result: result as "ended", why });
   });
 
-  test("what would become of it has the first means of each sidecar", () => {
+  test("what would become of it has the first method of each sidecar", () => {
     const pod = podOf({ containers: { app: ended(0), "istio-proxy": running } });
     expect(reportOfVerdict(verdictOf(pod, policy, known))).toEqual({
       result: "would end",

@@ -1,6 +1,6 @@
-import { describeMeans, type Ending } from "../../../src/core/reap/means.ts";
+import { describeMethod, type Ending } from "../../../src/core/reap/methods.ts";
 
-/** In words, with the means in their order. */
+/** In words, with the methods in their order. */
 export function told(got: Ending | string): readonly string[] {
-  return typeof got === "string" ? [got] : got.means.map(describeMeans);
+  return typeof got === "string" ? [got] : got.methods.map(describeMethod);
 }

@@ -1,4 +1,4 @@
-import { meansKinds } from "../../../src/core/reap/means.ts";
+import { methodKinds } from "../../../src/core/reap/methods.ts";
 import type { ReaperMemory } from "../../../src/core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../../src/core/reap/policy.ts";
 
@@ -84,7 +84,7 @@ function statusesOf(containers: Containers): readonly Json[] {
 }
 
 export const policy: ReapPolicy = {
-  ...{ afterMs: 5000, allJobs: false, means: meansKinds, namespaces: new Map(), allowsReapExec: true },
+  ...{ afterMs: 5000, allJobs: false, methods: methodKinds, namespaces: new Map(), allowsReapExec: true },
 };
 
 export const known: ReaperMemory = { now, handled: new Map(), seen: new Map() };

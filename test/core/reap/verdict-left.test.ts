@@ -224,21 +224,21 @@ describe("a pod is left", () => {
     [
       "when nothing is known that ends a sidecar",
       { containers: { app: ended(0), mine: running }, annotations: { "ebb.dev/sidecars": "mine" } },
-      "no-means",
+      "no-method",
       "ebb does not know how mine is ended: say how with the annotation ebb.dev/reap-exec.mine, or ebb.dev/reap-quit.mine",
     ],
     [
       "when what is beside the app takes no quit",
       { containers: { app: ended(0), "otc-container": running } },
-      "no-means",
+      "no-method",
       "ebb does not know how otc-container is ended",
     ],
     [
       "when nothing that may be done ends a sidecar",
       { containers: { app: ended(0), "linkerd-proxy": running } },
-      "no-means",
-      "none of the allowed means (exec) ends linkerd-proxy: allow more with --means",
-      { means: ["exec"] },
+      "no-method",
+      "none of the allowed methods (exec) ends linkerd-proxy: allow more with --methods",
+      { methods: ["exec"] },
     ],
   ]);
 });

@@ -25,9 +25,9 @@ test("each reason is a sentence of one line, and each ending has a means that is
     expect(verdict.reason).toMatch(/^\S[^\n]*\S$/);
     expect(verdict.reason).not.toMatch(/undefined|\[object/);
     if (verdict.kind !== "end") return;
-    for (const { means } of verdict.containers) {
-      expect(means.length).toBeGreaterThan(0);
-      for (const { kind } of means) expect(policy.means).toContain(kind);
+    for (const { methods } of verdict.containers) {
+      expect(methods.length).toBeGreaterThan(0);
+      for (const { kind } of methods) expect(policy.methods).toContain(kind);
     }
   });
 });

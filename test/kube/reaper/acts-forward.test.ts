@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Result } from "../../../src/core/reap/attempt-steps.ts";
-import type { Means } from "../../../src/core/reap/means.ts";
+import type { Method } from "../../../src/core/reap/methods.ts";
 import { onChannel, type StreamEnd } from "../api-server/api-server.ts";
 import { gone, POD, perform, refused, stuck, taken, withPod } from "./performed-act.ts";
 
@@ -8,7 +8,7 @@ describe("port-forward", () => {
   const annotation = "(the reaper takes the annotation ebb.dev/reap-quit.envoy)";
   const noPath = `no such path: is this Envoy's admin interface? --admin says where it is ${annotation}`;
   const request = { port: 15000, method: "POST", path: "/quitquitquit", headers: [["x-token", "t"]] } as const;
-  const means: Means = { kind: "port-forward", container: "envoy", requests: [request] };
+  const method: Method = { kind: "port-forward", container: "envoy", requests: [request] };
   const port = Buffer.of(15000 % 256, 15000 >> 8);
   /** A kubelet's end, which answers a request so. */
   const answers = (...messages: readonly Uint8Array[]): StreamEnd & { readonly got: string[] } => {
@@ -32,7 +32,7 @@ describe("port-forward", () => {
     await using cluster = withPod();
     const end = answers(http("200 OK\r\ncontent-length: 100"));
     cluster.portforward = end;
-    expect((await perform(cluster, means)).result).toEqual(taken);
+    expect((await perform(cluster, method)).result).toEqual(taken);
     expect(cluster.requests).toEqual(["gate", `STREAM ${POD}/portforward?ports=15000 v4.channel.k8s.io`, `GET ${POD}`]);
     expect(end.got).toEqual([
       "\0POST /quitquitquit HTTP/1.1\r\nHost: localhost:15000\r\nUser-Agent: ebb\r\nContent-Length: 0\r\nx-token: t\r\n\r\n",
@@ -63,14 +63,14 @@ describe("port-forward", () => {
   ])("%s", async (_, messages, result) => {
     await using cluster = withPod();
     cluster.portforward = answers(...messages);
-    expect((await perform(cluster, means)).result).toEqual(result);
+    expect((await perform(cluster, method)).result).toEqual(result);
   });
 
   test("another pod that has the name once the tunnel is open is sent nothing", async () => {
     await using cluster = withPod();
     const end = answers(http("200 OK"));
     cluster.portforward = { ...end, open: () => void cluster.objects.set(POD, stuck("uid-2")) };
-    expect((await perform(cluster, means)).result).toEqual(refused(gone));
+    expect((await perform(cluster, method)).result).toEqual(refused(gone));
     expect(end.got).toEqual([]);
   });
 
@@ -84,7 +84,7 @@ describe("port-forward", () => {
         heads = heads.slice(1);
       },
     };
-    const both: Means = { ...means, requests: [request, request] };
+    const both: Method = { ...method, requests: [request, request] };
     expect((await perform(cluster, both)).result).toEqual(taken);
     expect((await perform(cluster, both)).result).toEqual(refused(`HTTP 404: ${noPath}; HTTP 500`));
   });
@@ -98,6 +98,6 @@ describe("port-forward", () => {
         far.send(http("200 OK"));
       },
     };
-    expect((await perform(cluster, { ...means, requests: [request, request] })).result).toEqual(taken);
+    expect((await perform(cluster, { ...method, requests: [request, request] })).result).toEqual(taken);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Result } from "../../../src/core/reap/attempt-steps.ts";
-import type { Means } from "../../../src/core/reap/means.ts";
+import type { Method } from "../../../src/core/reap/methods.ts";
 import { createActs } from "../../../src/kube/reaper/act/act.ts";
 import { ended, type Json } from "../../core/reap/stuck-pods.ts";
 import { onChannel, refuse, type StandInApi, type StreamEnd, startStandInApi } from "../api-server/api-server.ts";
@@ -8,7 +8,7 @@ import { collectLog } from "../collect-log.ts";
 import { annotations, gone, metadata, POD, perform, refused, stuck, taken, withPod } from "./performed-act.ts";
 
 describe("exec", () => {
-  const means: Means = { kind: "exec", container: "envoy", command: ["/stop", "--now please"] };
+  const method: Method = { kind: "exec", container: "envoy", command: ["/stop", "--now please"] };
   const path = `${POD}/exec?container=envoy&stdout=true&stderr=true&command=%2Fstop&command=--now+please`;
   const says = (...messages: readonly Uint8Array[]): StreamEnd => ({
     open(far) {
@@ -27,7 +27,7 @@ describe("exec", () => {
   test("the pod is looked at directly before and after it; nothing waits between", async () => {
     await using cluster = withPod();
     cluster.exec = says(onChannel(1, "OK\n"), status({ status: "Success" }));
-    expect((await perform(cluster, means)).result).toEqual(taken);
+    expect((await perform(cluster, method)).result).toEqual(taken);
     expect(cluster.requests).toEqual(["gate", `GET ${POD}`, `STREAM ${path} v5.channel.k8s.io`, `GET ${POD}`]);
   });
 
@@ -55,26 +55,26 @@ describe("exec", () => {
   ])("%s", async (_, messages, result) => {
     await using cluster = withPod();
     cluster.exec = says(...messages);
-    expect((await perform(cluster, means)).result).toEqual(result);
+    expect((await perform(cluster, method)).result).toEqual(result);
   });
 
   test("of much output the first is kept", async () => {
     await using cluster = withPod();
     const much = Array.from({ length: 100 }, () => onChannel(1, "x".repeat(10_000)));
     cluster.exec = says(...much, code("2"));
-    const { result } = await perform(cluster, means);
+    const { result } = await perform(cluster, method);
     expect(result).toEqual(refused(`exit code 2: "${"x".repeat(200)}..."`));
   });
 
   test("another pod of that name is not touched", async () => {
     await using cluster = withPod(stuck("uid-2"));
-    expect((await perform(cluster, means)).result).toEqual(refused(gone));
+    expect((await perform(cluster, method)).result).toEqual(refused(gone));
     expect(cluster.requests).toEqual(["gate", `GET ${POD}`]);
   });
 
   test("a look that took long tells nothing of now: it is looked again, and where that never gets better nothing is done", async () => {
     await using cluster = withPod();
-    expect((await perform(cluster, means, 0)).result).toMatchObject({ kind: "unavailable" });
+    expect((await perform(cluster, method, 0)).result).toMatchObject({ kind: "unavailable" });
     expect(cluster.requests).toEqual(["gate", `GET ${POD}`, `GET ${POD}`, `GET ${POD}`]);
   });
 
@@ -86,7 +86,7 @@ describe("exec", () => {
         far.send(status({ status: "Success" }));
       },
     };
-    const { result, log } = await perform(cluster, means);
+    const { result, log } = await perform(cluster, method);
     expect(result).toEqual(taken);
     expect(log.lines).toMatchObject([{ level: "error", fields: { uid: "uid-1", now: "uid-2" } }]);
   });
@@ -99,14 +99,14 @@ describe("exec", () => {
         far.close();
       },
     };
-    const { result, log } = await perform(cluster, means);
+    const { result, log } = await perform(cluster, method);
     expect(result).toEqual(taken);
     expect(log.lines).toEqual([]);
   });
 });
 
 describe("ephemeral", () => {
-  const means: Means = {
+  const method: Method = {
     kind: "ephemeral",
     container: "envoy",
     args: ["quit", "--sidecar", "envoy"],
@@ -117,7 +117,7 @@ describe("ephemeral", () => {
 
   test("a container that ends the sidecar is put into the pod", async () => {
     await using cluster = withPod();
-    expect((await perform(cluster, means)).result).toEqual(taken);
+    expect((await perform(cluster, method)).result).toEqual(taken);
     expect(cluster.requests).toEqual([`GET ${POD}`, `PATCH ${POD}/ephemeralcontainers`]);
     expect(containersOf(cluster)).toEqual([
       {
@@ -148,7 +148,7 @@ describe("ephemeral", () => {
     ],
   ])("its user is %s, where there is one", async (_, more) => {
     await using cluster = withPod(stuck("uid-1", more));
-    expect((await perform(cluster, means)).result).toEqual(taken);
+    expect((await perform(cluster, method)).result).toEqual(taken);
     expect(containersOf(cluster)[0]?.securityContext).not.toHaveProperty("runAsUser");
   });
 
@@ -159,7 +159,7 @@ describe("ephemeral", () => {
     );
     const pod = cluster.objects.get(POD) as { spec: Json };
     pod.spec.ephemeralContainers = [{ name: "debug" }, { name: "ebb-reaper-1" }];
-    expect((await perform(cluster, { ...means, env: [] })).result).toEqual(taken);
+    expect((await perform(cluster, { ...method, env: [] })).result).toEqual(taken);
     expect(containersOf(cluster).map(({ name }) => name)).toEqual(["debug", "ebb-reaper-1", "ebb-reaper-2"]);
     expect(containersOf(cluster)[2]).toMatchObject({ securityContext: { runAsUser: 65532, runAsGroup: 65532 } });
     expect(containersOf(cluster)[2]).not.toHaveProperty("env");
@@ -175,20 +175,20 @@ describe("ephemeral", () => {
       if (method === "PATCH") cluster.objects.set(POD, other);
       return undefined;
     };
-    expect((await perform(cluster, means)).result).toEqual(result);
+    expect((await perform(cluster, method)).result).toEqual(result);
     expect(cluster.objects.get(POD)).toEqual(other);
   });
 });
 
-describe("whatever the means", () => {
-  const all: readonly Means[] = [
+describe("whatever the method", () => {
+  const all: readonly Method[] = [
     { kind: "exec", container: "envoy", command: ["/stop"] },
     { kind: "port-forward", container: "envoy", requests: [{ port: 1, method: "POST", path: "/q", headers: [] }] },
     { kind: "ephemeral", container: "envoy", args: ["quit"], env: [] },
   ];
-  const table = all.map((means) => [means.kind, means] as const);
+  const table = all.map((method) => [method.kind, method] as const);
 
-  test.each(table)("%s: what is not allowed is refused in the server's words, and logged once", async (_, means) => {
+  test.each(table)("%s: what is not allowed is refused in the server's words, and logged once", async (_, method) => {
     await using cluster = withPod();
     const why = 'pods "p" is forbidden: User "x" cannot do that';
     cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(403, why));
@@ -197,44 +197,47 @@ describe("whatever the means", () => {
     const pod = { namespace: "shop", name: "p", uid: "uid-1" };
     const acting = { pod, objection: () => undefined, signal: new AbortController().signal };
     for (let time = 0; time < 2; time++) {
-      expect(await act({ container: "envoy", means, patienceMs: 1 }, acting)).toEqual(refused(`403 ${why}`));
+      expect(await act({ container: "envoy", method, patienceMs: 1 }, acting)).toEqual(refused(`403 ${why}`));
     }
-    expect(log.lines).toMatchObject([{ level: "warn", fields: { means: means.kind } }]);
+    expect(log.lines).toMatchObject([{ level: "warn", fields: { method: method.kind } }]);
   });
 
-  test.each(table)("%s: what a right is missing for is told apart: it may be granted in a moment", async (_, means) => {
-    await using cluster = withPod();
-    const why =
-      'pods "p" is forbidden: User "x" cannot create resource "pods/exec" in API group "" in the namespace "shop"';
-    cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(403, why));
-    expect((await perform(cluster, means)).result).toEqual({ kind: "refused", why: `403 ${why}`, isDenied: true });
-  });
+  test.each(table)(
+    "%s: what a right is missing for is told apart: it may be granted in a moment",
+    async (_, method) => {
+      await using cluster = withPod();
+      const why =
+        'pods "p" is forbidden: User "x" cannot create resource "pods/exec" in API group "" in the namespace "shop"';
+      cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(403, why));
+      expect((await perform(cluster, method)).result).toEqual({ kind: "refused", why: `403 ${why}`, isDenied: true });
+    },
+  );
 
-  test.each(table)("%s: a server that has too much to do is left alone as long as it wants", async (_, means) => {
+  test.each(table)("%s: a server that has too much to do is left alone as long as it wants", async (_, method) => {
     await using cluster = withPod();
     cluster.answer = () => refuse(429, "slowly", { "retry-after": "7" });
-    expect((await perform(cluster, means)).result).toEqual({ kind: "unavailable", why: "429 slowly", afterMs: 7000 });
+    expect((await perform(cluster, method)).result).toEqual({ kind: "unavailable", why: "429 slowly", afterMs: 7000 });
   });
 
-  test.each(table)("%s: what conflicts with somebody else's write is tried again", async (_, means) => {
+  test.each(table)("%s: what conflicts with somebody else's write is tried again", async (_, method) => {
     await using cluster = withPod();
     cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(409, "conflict"));
-    expect((await perform(cluster, means)).result).toEqual({ kind: "unavailable", why: "409 conflict" });
+    expect((await perform(cluster, method)).result).toEqual({ kind: "unavailable", why: "409 conflict" });
   });
 
-  test.each(table)("%s: a pod that is not there is refused", async (_, means) => {
+  test.each(table)("%s: a pod that is not there is refused", async (_, method) => {
     await using cluster = startStandInApi();
-    expect((await perform(cluster, means)).result).toEqual(refused('404 pods "p" not found'));
+    expect((await perform(cluster, method)).result).toEqual(refused('404 pods "p" not found'));
   });
 
-  test.each(table)("%s: it ends with the signal's reason", async (_, means) => {
+  test.each(table)("%s: it ends with the signal's reason", async (_, method) => {
     await using cluster = withPod();
     cluster.answer = () => new Promise(() => undefined);
     const stop = new AbortController();
     const act = createActs({ api: cluster.api, gate: async () => undefined, image: "i", log: collectLog() });
     const pod = { namespace: "shop", name: "p", uid: "uid-1" };
     const acting = act(
-      { container: "envoy", means, patienceMs: 1 },
+      { container: "envoy", method, patienceMs: 1 },
       { pod, objection: () => undefined, signal: stop.signal },
     );
     stop.abort(new Error("enough"));

@@ -1,5 +1,5 @@
 import type { Result } from "../../../src/core/reap/attempt-steps.ts";
-import type { Means } from "../../../src/core/reap/means.ts";
+import type { Method } from "../../../src/core/reap/methods.ts";
 import { createActs } from "../../../src/kube/reaper/act/act.ts";
 import { ended, type Json, podOf, running } from "../../core/reap/stuck-pods.ts";
 import { type StandInApi, startStandInApi } from "../api-server/api-server.ts";
@@ -31,11 +31,11 @@ export interface Done {
   readonly log: ReturnType<typeof collectLog>;
 }
 
-export async function perform(cluster: StandInApi, means: Means, freshMs = 60_000): Promise<Done> {
+export async function perform(cluster: StandInApi, method: Method, freshMs = 60_000): Promise<Done> {
   const log = collectLog();
   const gate = async () => void cluster.requests.push("gate");
   const result = await createActs({ api: cluster.api, gate, image: "ebb:1", freshMs, log })(
-    { container: "envoy", means, patienceMs: 90_000 },
+    { container: "envoy", method, patienceMs: 90_000 },
     {
       pod: { namespace: "shop", name: "p", uid: "uid-1" },
       objection: (pod) => ((pod as { metadata: Json }).metadata.uid === "uid-1" ? undefined : gone),

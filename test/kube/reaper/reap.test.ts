@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Act, Result } from "../../../src/core/reap/attempt-steps.ts";
-import { type MeansKind, meansKinds } from "../../../src/core/reap/means.ts";
+import { type MethodKind, methodKinds } from "../../../src/core/reap/methods.ts";
 import type { KubeObject } from "../../../src/kube/api/client.ts";
 import { createActs } from "../../../src/kube/reaper/act/act.ts";
 import { type Reaping, reap } from "../../../src/kube/reaper/reap.ts";
@@ -48,18 +48,21 @@ interface Told {
   readonly reaping: Reaping;
 }
 
-function reapingOf(cluster: StandInApi, more: Partial<Reaping> & { readonly means?: readonly MeansKind[] } = {}): Told {
-  const { means = meansKinds, ...rest } = more;
+function reapingOf(
+  cluster: StandInApi,
+  more: Partial<Reaping> & { readonly methods?: readonly MethodKind[] } = {},
+): Told {
+  const { methods = methodKinds, ...rest } = more;
   const log = collectLog();
   const told: string[] = [];
   const perform = createActs({ api: cluster.api, gate: async () => undefined, image: "i", freshMs: 60_000, log });
   const reaping: Reaping = {
     api: cluster.api,
     perform,
-    policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, means, namespaces: new Map() }),
+    policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() }),
     known: () => ({ now: Date.now(), handled: new Map([["uid-1", "it is being dealt with"]]), seen: new Map() }),
-    before: async (act: Act, reason: string) => void told.push(`before ${act.means.kind}: ${reason}`),
-    after: (act: Act, result: Result) => void told.push(`after ${act.means.kind}: ${result.kind}`),
+    before: async (act: Act, reason: string) => void told.push(`before ${act.method.kind}: ${reason}`),
+    after: (act: Act, result: Result) => void told.push(`after ${act.method.kind}: ${result.kind}`),
     pace: { rounds: 1, rest: { firstMs: 10, longestMs: 20 } },
     log,
     signal: new AbortController().signal,
@@ -75,7 +78,7 @@ test("a look, word of it, an act, and its end as the watch sees it; nothing is l
   await using cluster = arrange();
   const { told, reaping } = reapingOf(cluster, { follow: cluster.watch });
   const outcome = await reap(pod, reaping);
-  expect(outcome).toMatchObject({ kind: "ended", acts: [{ container: "envoy", means: { kind: "exec" } }] });
+  expect(outcome).toMatchObject({ kind: "ended", acts: [{ container: "envoy", method: { kind: "exec" } }] });
   expect(told[0]).toBe(`before exec: ${why}`);
   expect(told).toHaveLength(2);
   const stream = `STREAM ${PATH}/exec?container=envoy&stdout=true&stderr=true&command=%2Fstop v5.channel.k8s.io`;
@@ -91,7 +94,7 @@ test("where nothing is watched the pod is looked at until it has ended", async (
   expect(told).toEqual([`before exec: ${why}`, "after exec: taken"]);
 });
 
-test("one means after the other, until one works", async () => {
+test("one method after the other, until one works", async () => {
   await using cluster = arrange();
   const { exec } = cluster;
   cluster.exec = { open: (far) => far.send(noCommand) };
@@ -106,7 +109,7 @@ test("one means after the other, until one works", async () => {
     },
   };
   const { told, reaping } = reapingOf(cluster, { follow: cluster.watch });
-  expect(await reap(pod, reaping)).toMatchObject({ kind: "ended", acts: [{ means: { kind: "port-forward" } }] });
+  expect(await reap(pod, reaping)).toMatchObject({ kind: "ended", acts: [{ method: { kind: "port-forward" } }] });
   expect(told.slice(0, 3)).toEqual([`before exec: ${why}`, "after exec: refused", `before port-forward: ${why}`]);
 });
 
@@ -114,13 +117,13 @@ test("where none works, it is told what each has come to", async () => {
   await using cluster = arrange();
   cluster.exec = { open: (far) => far.send(noCommand) };
   cluster.answer = ({ method }) => (method === "PATCH" ? refuse(403, "not you") : undefined);
-  const { reaping } = reapingOf(cluster, { means: ["ephemeral", "exec"], follow: cluster.watch });
+  const { reaping } = reapingOf(cluster, { methods: ["ephemeral", "exec"], follow: cluster.watch });
   expect(await reap(pod, reaping)).toMatchObject({
     kind: "gave-up",
     reason: "envoy did not exit; all methods were tried",
     tried: [
-      { means: { kind: "ephemeral" }, why: "403 not you" },
-      { means: { kind: "exec" }, why: "no such file or directory" },
+      { method: { kind: "ephemeral" }, why: "403 not you" },
+      { method: { kind: "exec" }, why: "no such file or directory" },
     ],
   });
 });
@@ -184,12 +187,12 @@ test("to stop is to do nothing any more: before the first look, and in the middl
   expect(cluster.requests.slice(length).filter((request) => !request.startsWith("GET"))).toEqual([]);
 });
 
-test("an act that nobody answers is given up, and the next means is tried", async () => {
+test("an act that nobody answers is given up, and the next method is tried", async () => {
   await using cluster = arrange();
   cluster.exec = {};
   cluster.answer = ({ method }) => (method === "PATCH" ? refuse(422, "no") : undefined);
   const pace = { rounds: 1, answerMs: 500, rest: { firstMs: 10, longestMs: 20 } };
-  const { reaping } = reapingOf(cluster, { means: ["exec", "ephemeral"], follow: cluster.watch, pace });
+  const { reaping } = reapingOf(cluster, { methods: ["exec", "ephemeral"], follow: cluster.watch, pace });
   expect(await reap(pod, reaping)).toMatchObject({ kind: "gave-up", tried: [{ why: "no answer within 500ms" }, {}] });
   await until("the stream is closed", () => cluster.closed === cluster.opened, 30_000);
 });

@@ -107,7 +107,7 @@ const registration = {
 const { image, imagePullPolicy, ...change } = injectionOptions;
 const { requestTimeout, maxRequestBytes, maxInFlight, logLevel, logFormat } = webhookOptions;
 const { certificateValidity, caValidity } = webhookOptions;
-const { namespace: reapNamespace, allJobs, after, means, allowReapExec, dryRun } = reaperOptions;
+const { namespace: reapNamespace, allJobs, after, methods, allowReapExec, dryRun } = reaperOptions;
 const { concurrency, qps, burst, resync } = reaperOptions;
 
 const reaping = {
@@ -138,7 +138,7 @@ export const toReaper = {
   allJobs,
   after,
   selector: installation.selector,
-  means,
+  methods,
   allowReapExec,
   dryRun,
   ...watching,
@@ -147,7 +147,7 @@ export const toReaper = {
 
 /** What says nothing to the other component. */
 export const ofWebhookAlone = { ...change, requestTimeout, maxRequestBytes, maxInFlight, ...registration, ...ofOwnCa };
-export const ofReaperAlone = { ...reaping, allJobs, after, means, allowReapExec, dryRun, ...watching };
+export const ofReaperAlone = { ...reaping, allJobs, after, methods, allowReapExec, dryRun, ...watching };
 
 /** What `ebb manifests` is told: by flags alone, so that the same call always prints the same. */
 export const installationOptions = flagsOnly({ ...told, ...installation, ...ofWebhookAlone, ...ofReaperAlone });

@@ -1,5 +1,5 @@
 import { isDnsLabel } from "../../base/dns-name.ts";
-import { type MeansKind, meansKinds } from "../../reap/means.ts";
+import { type MethodKind, methodKinds } from "../../reap/methods.ts";
 import { EXIT, Failure } from "../../run/exit.ts";
 import { changed, list, option, optional, type Values } from "../option.ts";
 import { logging, options, pickOptions } from "../options.ts";
@@ -48,13 +48,13 @@ const reaping = {
     syntax: duration,
     help: "how long the app has to have ended: the sidecars may be ending by themselves",
   }),
-  means: option<readonly MeansKind[]>({
-    flag: "means",
+  methods: option<readonly MethodKind[]>({
+    flag: "methods",
     group: "reaping",
     value: "NAME[,NAME]",
-    initial: meansKinds,
-    initially: meansKinds.join(","),
-    syntax: syntax(parseMeans, `of ${meansKinds.join(", ")}, in the order in which they are tried`),
+    initial: methodKinds,
+    initially: methodKinds.join(","),
+    syntax: syntax(parseMethods, `of ${methodKinds.join(", ")}, in the order in which they are tried`),
     help: "how sidecars may be ended; ephemeral needs --image",
   }),
   allowReapExec: option({
@@ -157,22 +157,22 @@ export type ReaperSettings = Values<typeof reaperOptions>;
  *
  * @throws Failure 64 where that is none, or where they were asked for and there is none
  */
-export function usableMeans(
-  { means, image }: Pick<ReaperSettings, "means" | "image">,
+export function usableMethods(
+  { methods, image }: Pick<ReaperSettings, "methods" | "image">,
   isGiven: boolean,
-): readonly MeansKind[] {
-  if (image !== undefined || !means.includes("ephemeral")) return means;
+): readonly MethodKind[] {
+  if (image !== undefined || !methods.includes("ephemeral")) return methods;
   if (isGiven) {
     throw new Failure(
       EXIT.usage,
-      "--means: expected --image IMAGE with ephemeral, an image that has ebb as /ebb, got none",
+      "--methods: expected --image IMAGE with ephemeral, an image that has ebb as /ebb, got none",
     );
   }
-  return means.filter((each) => each !== "ephemeral");
+  return methods.filter((each) => each !== "ephemeral");
 }
 
-function parseMeans(given: string): readonly MeansKind[] | undefined {
+function parseMethods(given: string): readonly MethodKind[] | undefined {
   const names = splitBy(given, ",");
-  const known = names.flatMap((each) => meansKinds.find((kind) => kind === each) ?? []);
+  const known = names.flatMap((each) => methodKinds.find((kind) => kind === each) ?? []);
   return names.length > 0 && known.length === new Set(names).size ? known : undefined;
 }

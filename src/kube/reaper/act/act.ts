@@ -9,17 +9,17 @@ import { actByForward } from "./forward.ts";
 /** Never throws but the signal's reason, and bugs. */
 export type Perform = (act: Act, acting: Acting) => Promise<Result>;
 
-/** What ends a sidecar: each looks at the pod once more, as late as its means lets it, and acts on that pod or on none. */
+/** What ends a sidecar: each looks at the pod once more, as late as its method lets it, and acts on that pod or on none. */
 export function createActs(settings: ActSettings): Perform {
   const forbidden = new Set<string>();
   return async (act, acting) => {
     try {
       return await perform(act, acting, settings);
     } catch (error) {
-      const { kind } = act.means;
+      const { kind } = act.method;
       if (error instanceof ApiError && error.status === 403 && !forbidden.has(kind)) {
         forbidden.add(kind);
-        settings.log.warn({ means: kind, reason: error.message }, "a reaping method is forbidden");
+        settings.log.warn({ method: kind, reason: error.message }, "a reaping method is forbidden");
       }
       if (error instanceof ApiError && error.status === 403) await settings.denied?.(acting.signal);
       return resultOf(error);
@@ -27,14 +27,14 @@ export function createActs(settings: ActSettings): Perform {
   };
 }
 
-function perform({ means, patienceMs }: Act, acting: Acting, settings: ActSettings): Promise<Result> {
-  switch (means.kind) {
+function perform({ method, patienceMs }: Act, acting: Acting, settings: ActSettings): Promise<Result> {
+  switch (method.kind) {
     case "exec":
-      return actByExec(means, acting, settings);
+      return actByExec(method, acting, settings);
     case "port-forward":
-      return actByForward(means, acting, settings);
+      return actByForward(method, acting, settings);
     case "ephemeral":
-      return actByEphemeral({ ...means, patienceMs }, acting, settings);
+      return actByEphemeral({ ...method, patienceMs }, acting, settings);
   }
 }
 
@@ -50,7 +50,7 @@ function resultOf(error: unknown): Result {
   return { kind: "refused", why, ...(lacksRight(error) && { isDenied: true }) };
 }
 
-/** `GET /path: 403 ...`: the path is told beside it, as the means. */
+/** `GET /path: 403 ...`: the path is told beside it, as the method. */
 function withoutRequest(message: string): string {
   return message.replace(/^[A-Z]+ \/\S*: /, "");
 }

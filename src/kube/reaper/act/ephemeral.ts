@@ -3,31 +3,31 @@ import { type JsonObject, valueAt } from "../../../core/base/json.ts";
 import { restrictedSecurity } from "../../../core/inject/install.ts";
 import type { Result } from "../../../core/reap/attempt-steps.ts";
 import { EPHEMERAL_PREFIX, ownEphemerals } from "../../../core/reap/ephemeral.ts";
-import type { Means } from "../../../core/reap/means.ts";
+import type { Method } from "../../../core/reap/methods.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";
 import type { KubeObject } from "../../api/client.ts";
 import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
 
-type Ephemeral = Extract<Means, { kind: "ephemeral" }> & { readonly patienceMs: number };
+type Ephemeral = Extract<Method, { kind: "ephemeral" }> & { readonly patienceMs: number };
 
 /**
  * A container of ebb's image in the pod: it shares the pod's loopback, and nothing of the sidecar's own is needed. The patch is
  * refused where the pod is another one (422), or has changed since it was looked at (409: look again).
  */
-export async function actByEphemeral(means: Ephemeral, acting: Acting, settings: ActSettings): Promise<Result> {
+export async function actByEphemeral(method: Ephemeral, acting: Acting, settings: ActSettings): Promise<Result> {
   const { pod, objection, signal } = acting;
   const fresh = await settings.api.get(pathOf(pod), { signal, retries: 0 });
   const why = objection(fresh);
   if (why !== undefined) return refusedBecause(why);
-  await settings.api.patch(`${pathOf(pod)}/ephemeralcontainers`, patchOf(means, fresh, settings), {
+  await settings.api.patch(`${pathOf(pod)}/ephemeralcontainers`, patchOf(method, fresh, settings), {
     signal,
     retries: 0,
   });
   return { kind: "taken" };
 }
 
-function patchOf(means: Ephemeral, pod: KubeObject, settings: ActSettings): readonly object[] {
-  const container = containerOf(means, pod, settings);
+function patchOf(method: Ephemeral, pod: KubeObject, settings: ActSettings): readonly object[] {
+  const container = containerOf(method, pod, settings);
   const view = viewOf(pod);
   const list = "/spec/ephemeralContainers";
   return [

@@ -1,13 +1,13 @@
 import { excerpt } from "../../../core/base/http-framing.ts";
 import { listOf, objectOf, textOf } from "../../../core/base/json.ts";
 import type { Result } from "../../../core/reap/attempt-steps.ts";
-import { describeMeans, type Means } from "../../../core/reap/means.ts";
+import { describeMethod, type Method } from "../../../core/reap/methods.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";
 import type { KubeObject } from "../../api/client.ts";
 import type { Stream } from "../../api/stream.ts";
 import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
 
-type Exec = Extract<Means, { kind: "exec" }>;
+type Exec = Extract<Method, { kind: "exec" }>;
 
 /** kubernetes staging/src/k8s.io/apimachinery/pkg/util/remotecommand: output, errors, and what became of the command. */
 const PROTOCOL = "v5.channel.k8s.io";
@@ -21,17 +21,17 @@ const LOOKS = 3;
  * A command in the sidecar's container. `exec` knows no UID: the pod is looked at directly before, not long ago, and once more
  * after it, when it must be the same.
  */
-export async function actByExec(means: Exec, acting: Acting, settings: ActSettings): Promise<Result> {
+export async function actByExec(method: Exec, acting: Acting, settings: ActSettings): Promise<Result> {
   const { pod, signal } = acting;
   await settings.gate(signal);
   const problem = await lookDirectlyBefore(acting, settings);
   if (problem !== undefined) return problem;
-  using stream = await settings.api.stream(execPath(means, acting), PROTOCOL, { signal });
+  using stream = await settings.api.stream(execPath(method, acting), PROTOCOL, { signal });
   const result = await resultOf(stream);
   const uid = await uidNow(acting, settings);
   if (uid !== undefined && uid !== pod.uid) {
     settings.log.error(
-      { ...pod, now: uid, means: describeMeans(means) },
+      { ...pod, now: uid, method: describeMethod(method) },
       "another pod took the name while the command ran",
     );
   }

@@ -1,7 +1,7 @@
 import { excerpt, type HttpAnswer } from "../../../core/base/http-framing.ts";
 import { encodeRequest, parseAnswer } from "../../../core/base/http-message.ts";
 import type { Result } from "../../../core/reap/attempt-steps.ts";
-import type { Means, PortRequest } from "../../../core/reap/means.ts";
+import type { Method, PortRequest } from "../../../core/reap/methods.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";
 import { sidecarIn } from "../../../core/sidecars/containers.ts";
 import { quitRefusal, quitUnreachable } from "../../../core/sidecars/quit.ts";
@@ -10,7 +10,7 @@ import { latin1 } from "../../../system/http/latin1.ts";
 import type { Stream } from "../../api/stream.ts";
 import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
 
-type Forward = Extract<Means, { kind: "port-forward" }>;
+type Forward = Extract<Method, { kind: "port-forward" }>;
 
 /** kubernetes pkg/kubelet/server/portforward/websocket.go: two channels a port, each of which begins with the port's number. */
 const PROTOCOL = "v4.channel.k8s.io";
@@ -22,11 +22,11 @@ const MAX_ANSWER = 64 * 1024;
  * Requests to ports of the pod's loopback. A tunnel belongs to the pod that had the name when it was opened: it is opened, then
  * the pod is looked at, and only then something is sent.
  */
-export async function actByForward(means: Forward, acting: Acting, settings: ActSettings): Promise<Result> {
+export async function actByForward(method: Forward, acting: Acting, settings: ActSettings): Promise<Result> {
   const results: Result[] = [];
-  for (const request of means.requests) {
+  for (const request of method.requests) {
     try {
-      results.push(await send(request, means.container, { acting, settings }));
+      results.push(await send(request, method.container, { acting, settings }));
     } catch (error) {
       if (acting.signal.aborted || !results.some(isTaken)) throw error;
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { reaperOptions, usableMeans } from "../../../../src/core/cli/cluster/reaper-options.ts";
+import { reaperOptions, usableMethods } from "../../../../src/core/cli/cluster/reaper-options.ts";
 import { resolve } from "../../../../src/core/cli/values.ts";
 
 const read = (flags: Readonly<Record<string, readonly string[]>>, env: Record<string, string> = {}) =>
@@ -10,7 +10,7 @@ test("unless something else is said, it is as the help says", () => {
     namespace: [],
     allJobs: false,
     after: 5000,
-    means: ["exec", "port-forward", "ephemeral"],
+    methods: ["exec", "port-forward", "ephemeral"],
     once: false,
     dryRun: false,
     concurrency: 10,
@@ -21,8 +21,8 @@ test("unless something else is said, it is as the help says", () => {
 });
 
 test.each<[string, string, unknown]>([
-  ["means", "ephemeral,exec", ["ephemeral", "exec"]],
-  ["means", " port-forward ", ["port-forward"]],
+  ["methods", "ephemeral,exec", ["ephemeral", "exec"]],
+  ["methods", " port-forward ", ["port-forward"]],
   ["after", "0", 0],
   ["after", "1m", 60_000],
   ["selector", "app=shop,tier in (a,b)", "app=shop,tier in (a,b)"],
@@ -33,9 +33,9 @@ test.each<[string, string, unknown]>([
 });
 
 test.each<[string, string, string]>([
-  ["means", "exec,kill", "expected of exec, port-forward, ephemeral, in the order"],
-  ["means", "exec,exec", "expected of exec"],
-  ["means", "", "expected of exec"],
+  ["methods", "exec,kill", "expected of exec, port-forward, ephemeral, in the order"],
+  ["methods", "exec,exec", "expected of exec"],
+  ["methods", "", "expected of exec"],
   ["selector", "a b c", "expected labels as kubectl selects them"],
   ["namespace", "Shop", "expected names such as shop or shop,bank"],
   ["namespace", "shop,,Bank", "expected names such as shop or shop,bank"],
@@ -56,17 +56,17 @@ describe("ephemeral containers", () => {
   const all = ["exec", "port-forward", "ephemeral"] as const;
 
   test("are used where there is an image for them", () => {
-    expect(usableMeans({ means: all, image: "r/ebb:1" }, false)).toEqual([...all]);
+    expect(usableMethods({ methods: all, image: "r/ebb:1" }, false)).toEqual([...all]);
   });
 
   test("are left out where there is none", () => {
-    expect(usableMeans({ means: all, image: undefined }, false)).toEqual(["exec", "port-forward"]);
+    expect(usableMethods({ methods: all, image: undefined }, false)).toEqual(["exec", "port-forward"]);
   });
 
   test("that are asked for need one", () => {
-    expect(() => usableMeans({ means: ["ephemeral"], image: undefined }, true)).toThrow(
+    expect(() => usableMethods({ methods: ["ephemeral"], image: undefined }, true)).toThrow(
       "expected --image IMAGE with ephemeral",
     );
-    expect(usableMeans({ means: ["exec"], image: undefined }, true)).toEqual(["exec"]);
+    expect(usableMethods({ methods: ["exec"], image: undefined }, true)).toEqual(["exec"]);
   });
 });

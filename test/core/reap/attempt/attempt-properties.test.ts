@@ -19,18 +19,18 @@ test("each act answers a look at the pod, which was stuck, and acts on what that
         if (event?.kind !== "looked" || event.observation.kind !== "end") throw new Error("an act without a look");
         const ending = event.observation.containers[0];
         expect(action.act.container).toBe(ending?.container as string);
-        expect(ending?.means).toContain(action.act.means);
+        expect(ending?.methods).toContain(action.act.method);
       }
     }
   });
 });
 
-test("no means is told twice to one sidecar in one round, unless nobody answered", () => {
+test("no sidecar is asked twice by one method in one round, unless nobody answered", () => {
   always((told, { policy }) => {
     const answered = told.trace.flatMap(({ event, before }) => {
       if (event?.kind !== "acted" || event.result.kind === "unavailable" || before?.phase !== "acting") return [];
       return event.turn === before.turn
-        ? [`${before.round} ${before.acted.container} ${JSON.stringify(before.acted.means)}`]
+        ? [`${before.round} ${before.acted.container} ${JSON.stringify(before.acted.method)}`]
         : [];
     });
     expect(new Set(answered).size).toBe(answered.length);
@@ -38,21 +38,22 @@ test("no means is told twice to one sidecar in one round, unless nobody answered
   });
 });
 
-test("a sidecar that heeds one of its means is ended, whatever goes wrong on the way", () => {
+test("a sidecar that heeds one of its methods is ended, whatever goes wrong on the way", () => {
   always((told, { sidecars, happens, troubles }) => {
-    const heed = sidecars.every(({ means, heeds }) => heeds !== undefined && heeds < means);
+    const heed = sidecars.every(({ methods, heeds }) => heeds !== undefined && heeds < methods);
     // what is not answered may have been heard
     if (!heed || happens !== undefined || troubles.some((each) => each !== "unavailable")) return;
     expect(endsOf(told)).toMatchObject([{ kind: "ended" }]);
   });
 });
 
-test("one that heeds none is given up, after all its means in each round, and the report has them all", () => {
+test("one that heeds none is given up, after all its methods in each round, and the report has them all", () => {
   always((told, { sidecars, happens, troubles, policy }) => {
     const [first] = sidecars;
-    if (first === undefined || (first.heeds ?? 9) < first.means || happens !== undefined || troubles.length > 0) return;
+    if (first === undefined || (first.heeds ?? 9) < first.methods || happens !== undefined || troubles.length > 0)
+      return;
     expect(endsOf(told)).toMatchObject([
-      { kind: "gave-up", tried: Array(first.means * policy.rounds).fill({ container: "s0" }) },
+      { kind: "gave-up", tried: Array(first.methods * policy.rounds).fill({ container: "s0" }) },
     ]);
   });
 });

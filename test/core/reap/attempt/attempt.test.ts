@@ -159,7 +159,7 @@ describe("a means that does not work:", () => {
     ],
     [
       "the container that was put into the pod does not start, and nothing else is left: it is given up, with the reason",
-      [looked(1, proxy), acted(2, taken), changed(left("no-means", "ebb-reaper-1 does not start"))],
+      [looked(1, proxy), acted(2, taken), changed(left("no-method", "ebb-reaper-1 does not start"))],
       [
         look(1),
         `disarm answer, ${act(2, "exec")}`,
@@ -187,8 +187,8 @@ describe("a means that does not work:", () => {
       outcome: {
         kind: "gave-up",
         tried: [
-          { container: "proxy", means: { kind: "exec" }, why: "404" },
-          { container: "proxy", means: { kind: "port-forward" }, why: "taken, and still there 7s later" },
+          { container: "proxy", method: { kind: "exec" }, why: "404" },
+          { container: "proxy", method: { kind: "port-forward" }, why: "taken, and still there 7s later" },
         ],
       },
     });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { begin, step } from "../../../../src/core/reap/attempt.ts";
 import type { Action, AttemptPolicy, Event, Observation, State } from "../../../../src/core/reap/attempt-steps.ts";
-import type { Ending, Means } from "../../../../src/core/reap/means.ts";
+import type { Ending, Method } from "../../../../src/core/reap/methods.ts";
 import type { Verdict } from "../../../../src/core/reap/verdict.ts";
 
 export const policy: fc.Arbitrary<AttemptPolicy> = fc.record({
@@ -11,11 +11,11 @@ export const policy: fc.Arbitrary<AttemptPolicy> = fc.record({
   chance: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 
-/** How the world around one attempt behaves: what each means does, and what else happens at which step. */
+/** How the world around one attempt behaves: what each method does, and what else happens at which step. */
 export interface World {
   readonly policy: AttemptPolicy;
-  /** By sidecar, how many means it has, and the one that it heeds; undefined: none. */
-  readonly sidecars: readonly { readonly means: number; readonly heeds: number | undefined }[];
+  /** By sidecar, how many methods it has, and the one that it heeds; undefined: none. */
+  readonly sidecars: readonly { readonly methods: number; readonly heeds: number | undefined }[];
   /** What happens to requests, in order; afterwards all goes well. */
   readonly troubles: readonly ("unavailable" | "hangs" | "late")[];
   readonly happens: { readonly at: number; readonly what: "stop" | "replaced" | "opts-out" | "ends" } | undefined;
@@ -24,7 +24,7 @@ export interface World {
 export const world: fc.Arbitrary<World> = fc.record({
   policy,
   sidecars: fc.array(
-    fc.record({ means: fc.integer({ min: 1, max: 3 }), heeds: fc.option(fc.nat(2), { nil: undefined }) }),
+    fc.record({ methods: fc.integer({ min: 1, max: 3 }), heeds: fc.option(fc.nat(2), { nil: undefined }) }),
     { minLength: 1, maxLength: 3 },
   ),
   troubles: fc.array(fc.constantFrom("unavailable", "hangs", "late"), { maxLength: 6 }),
@@ -87,11 +87,11 @@ export function simulate({ policy, sidecars, troubles, happens }: World): Told {
   function answer(action: Extract<Action, { kind: "look" | "act" }>): Event {
     const { turn } = action;
     if (action.kind === "look") return { kind: "looked", turn, observation: observation() };
-    const { container, means } = action.act;
+    const { container, method } = action.act;
     const sidecar = left.get(container);
     if (sidecar === undefined) return { kind: "acted", turn, result: { kind: "refused", why: "not running" } };
-    if (means.kind !== "exec" || means.command[0] !== String(sidecar.heeds)) {
-      const isTaken = sidecar.means % 2 === 0;
+    if (method.kind !== "exec" || method.command[0] !== String(sidecar.heeds)) {
+      const isTaken = sidecar.methods % 2 === 0;
       return { kind: "acted", turn, result: isTaken ? { kind: "taken" } : { kind: "refused", why: "no" } };
     }
     left.delete(container);
@@ -111,10 +111,13 @@ export function drop(queue: Event[], deadline: string): void {
   if (at >= 0) queue.splice(at, 1);
 }
 
-export function observationOf(left: ReadonlyMap<string, { readonly means: number }>): Verdict {
-  const containers = [...left].map(([container, { means }]): Ending => {
-    const all = Array.from({ length: means }, (_, at): Means => ({ kind: "exec", container, command: [String(at)] }));
-    return { container, sidecar: undefined, means: all, patienceMs: 1000 };
+export function observationOf(left: ReadonlyMap<string, { readonly methods: number }>): Verdict {
+  const containers = [...left].map(([container, { methods }]): Ending => {
+    const all = Array.from(
+      { length: methods },
+      (_, at): Method => ({ kind: "exec", container, command: [String(at)] }),
+    );
+    return { container, sidecar: undefined, methods: all, patienceMs: 1000 };
   });
   if (containers.length === 0) return { kind: "leave", rule: "sidecars-ended", reason: "ended" };
   return { kind: "end", rule: "stuck", reason: "stuck", containers };
@@ -135,11 +138,11 @@ export const observation: fc.Arbitrary<Observation> = fc.constantFrom<Observatio
   ...(["sidecars-ended", "being-ended", "app-running", "sidecar-restarts", "over"] as const).map(
     (rule): Observation => ({ kind: "leave", rule, reason: rule }),
   ),
-  observationOf(new Map([["s0", { means: 2 }]])),
+  observationOf(new Map([["s0", { methods: 2 }]])),
   observationOf(
     new Map([
-      ["s0", { means: 1 }],
-      ["s1", { means: 1 }],
+      ["s0", { methods: 1 }],
+      ["s1", { methods: 1 }],
     ]),
   ),
 );

@@ -8,7 +8,7 @@ import type {
   Result,
   State,
 } from "../../../../src/core/reap/attempt-steps.ts";
-import type { Ending, Means } from "../../../../src/core/reap/means.ts";
+import type { Ending, Method } from "../../../../src/core/reap/methods.ts";
 import type { Rule } from "../../../../src/core/reap/pod-rules.ts";
 import { actionsOf } from "../../run/machine.ts";
 
@@ -19,18 +19,21 @@ export const usual: AttemptPolicy = {
   chance: 1,
 };
 
-export const exec = (container: string): Means => ({ kind: "exec", container, command: ["/stop"] });
+export const exec = (container: string): Method => ({ kind: "exec", container, command: ["/stop"] });
 
-export const forward = (container: string): Means => ({
+export const forward = (container: string): Method => ({
   kind: "port-forward",
   container,
   requests: [{ port: 1, method: "POST", path: "/quit", headers: [] }],
 });
 
-export const ending = (container: string, means: readonly Means[] = [exec(container), forward(container)]): Ending => ({
+export const ending = (
+  container: string,
+  methods: readonly Method[] = [exec(container), forward(container)],
+): Ending => ({
   container,
   sidecar: "istio",
-  means,
+  methods,
   patienceMs: 7000,
 });
 
@@ -67,7 +70,7 @@ export function tell(action: Action): string {
     case "look":
       return `look ${action.turn}`;
     case "act":
-      return `act ${action.turn} ${action.act.means.kind} in ${action.act.container}`;
+      return `act ${action.turn} ${action.act.method.kind} in ${action.act.container}`;
     case "abort":
       return "abort";
     case "arm":

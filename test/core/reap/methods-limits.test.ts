@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { describeMeans, type Ending, type MeansKind, meansKinds } from "../../../src/core/reap/means.ts";
-import { ending } from "./stuck-means.ts";
+import { describeMethod, type Ending, type MethodKind, methodKinds } from "../../../src/core/reap/methods.ts";
+import { ending } from "./stuck-methods.ts";
 import { ended, type Json, type PodInWords, running } from "./stuck-pods.ts";
 
-test.each<[string, string, Partial<PodInWords>, readonly MeansKind[], string]>([
+test.each<[string, string, Partial<PodInWords>, readonly MethodKind[], string]>([
   [
     "that takes quits at another host alone",
     "csql-a",
@@ -12,10 +12,10 @@ test.each<[string, string, Partial<PodInWords>, readonly MeansKind[], string]>([
         app: { state: ended(0), spec: { env: [{ name: "CSQL_PROXY_QUIT_URLS", value: "http://example.com/quit" }] } },
       },
     },
-    meansKinds,
-    "none of the allowed means",
+    methodKinds,
+    "none of the allowed methods",
   ],
-  ["of which nothing is known", "fluent-bit", {}, meansKinds, "ebb does not know how fluent-bit is ended"],
+  ["of which nothing is known", "fluent-bit", {}, methodKinds, "ebb does not know how fluent-bit is ended"],
   [
     "with ebb in it, of which nothing is known",
     "fluent-bit",
@@ -24,7 +24,7 @@ test.each<[string, string, Partial<PodInWords>, readonly MeansKind[], string]>([
         "fluent-bit": { state: running, spec: { volumeMounts: [{ name: "ebb", mountPath: "/ebb.dev" }] } },
       },
     },
-    meansKinds,
+    methodKinds,
     "ebb does not know how fluent-bit is ended",
   ],
   [
@@ -32,41 +32,41 @@ test.each<[string, string, Partial<PodInWords>, readonly MeansKind[], string]>([
     "linkerd-proxy",
     {},
     ["exec"],
-    "none of the allowed means (exec) ends linkerd-proxy",
+    "none of the allowed methods (exec) ends linkerd-proxy",
   ],
   [
     "on the node's network",
     "istio-proxy",
     { spec: { hostNetwork: true } },
-    meansKinds,
+    methodKinds,
     "on the node's network, where ports may be other pods': say how with the annotation ebb.dev/reap-exec.istio-proxy",
   ],
   [
     "with a command that is none",
     "istio-proxy",
     { annotations: { "ebb.dev/reap-exec.istio-proxy": '["/stop' } },
-    meansKinds,
+    methodKinds,
     'ebb.dev/reap-exec.istio-proxy: expected a command line such as ["/bin/app", "--stop"], got',
   ],
   [
     "with a request to elsewhere",
     "istio-proxy",
     { annotations: { "ebb.dev/reap-quit.istio-proxy": "http://example.com/quit" } },
-    meansKinds,
+    methodKinds,
     "ebb.dev/reap-quit.istio-proxy: expected a URL on the pod's loopback",
   ],
   [
     "with a request over TLS",
     "istio-proxy",
     { annotations: { "ebb.dev/reap-quit.istio-proxy": "https://localhost/quit" } },
-    meansKinds,
+    methodKinds,
     "expected a URL on the pod's loopback",
   ],
   [
     "with no time at all",
     "istio-proxy",
     { annotations: { "ebb.dev/reap-patience.istio-proxy": "0s" } },
-    meansKinds,
+    methodKinds,
     "ebb.dev/reap-patience.istio-proxy: expected a duration above 0, such as 5s, got",
   ],
 ])("a sidecar %s is not ended, and the reason says what to do", (_, name, more, allowed, reason) => {
@@ -78,17 +78,17 @@ describe("a token", () => {
   const withToken = (token: Json): Partial<PodInWords> => ({
     containers: { daprd: { state: running, spec: { env: [{ name: "OTHER", value: "x" }, token] } } },
   });
-  const meansOf = (got: Ending | string) => (typeof got === "string" ? [] : got.means);
+  const meansOf = (got: Ending | string) => (typeof got === "string" ? [] : got.methods);
 
   test("is handed to an ephemeral container as the pod has it: the reaper reads no Secret", () => {
-    const means = meansOf(ending("daprd", withToken(secret)));
-    expect(means.find(({ kind }) => kind === "ephemeral")).toMatchObject({ env: [secret] });
+    const methods = meansOf(ending("daprd", withToken(secret)));
+    expect(methods.find(({ kind }) => kind === "ephemeral")).toMatchObject({ env: [secret] });
   });
 
   test("goes with the request, and is not described", () => {
-    const means = meansOf(ending("daprd", withToken({ name: "DAPR_API_TOKEN", value: "s3cret" })));
-    expect(means[0]).toMatchObject({ requests: [{ headers: [["dapr-api-token", "s3cret"]] }] });
-    expect(means.map(describeMeans).join()).not.toContain("s3cret");
+    const methods = meansOf(ending("daprd", withToken({ name: "DAPR_API_TOKEN", value: "s3cret" })));
+    expect(methods[0]).toMatchObject({ requests: [{ headers: [["dapr-api-token", "s3cret"]] }] });
+    expect(methods.map(describeMethod).join()).not.toContain("s3cret");
   });
 });
 

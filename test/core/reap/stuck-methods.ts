@@ -1,4 +1,4 @@
-import { type Ending, endingOf, type MeansKind, meansKinds } from "../../../src/core/reap/means.ts";
+import { type Ending, endingOf, type MethodKind, methodKinds } from "../../../src/core/reap/methods.ts";
 import { viewOf } from "../../../src/core/reap/pod-view.ts";
 import { sidecarIn } from "../../../src/core/sidecars/containers.ts";
 import { ended, type PodInWords, podOf, running } from "./stuck-pods.ts";
@@ -7,7 +7,7 @@ import { ended, type PodInWords, podOf, running } from "./stuck-pods.ts";
 export function ending(
   name: string,
   more: Partial<PodInWords> = {},
-  allowed: readonly MeansKind[] = meansKinds,
+  allowed: readonly MethodKind[] = methodKinds,
   allowsReapExec = true,
 ): Ending | string {
   const pod = viewOf(podOf({ ...more, containers: { app: ended(0), [name]: running, ...more.containers } }));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { meansKinds } from "../../../src/core/reap/means.ts";
+import { methodKinds } from "../../../src/core/reap/methods.ts";
 import { told } from "./stuck-containers.ts";
-import { ending } from "./stuck-means.ts";
+import { ending } from "./stuck-methods.ts";
 import { ended, type Json, running } from "./stuck-pods.ts";
 
 describe("a container of the reaper's that is in the pod already", () => {
@@ -38,7 +38,7 @@ describe("a command that the pod names is not run", () => {
   const annotations = { "ebb.dev/reap-exec.envoy": '["/stop"]' };
 
   test("unless the reaper was told to", () => {
-    expect(ending("envoy", { annotations }, meansKinds, false)).toBe(
+    expect(ending("envoy", { annotations }, methodKinds, false)).toBe(
       "ebb.dev/reap-exec.envoy is not followed: this reaper runs without --allow-reap-exec",
     );
     expect(told(ending("envoy", { annotations }))).toContain("exec in envoy: /stop");

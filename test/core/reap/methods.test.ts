@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { told } from "./stuck-containers.ts";
-import { ending } from "./stuck-means.ts";
+import { ending } from "./stuck-methods.ts";
 import { ended, type PodInWords, running } from "./stuck-pods.ts";
 
 describe("a sidecar is ended by", () => {
@@ -194,8 +194,8 @@ describe("a sidecar is ended by", () => {
       { ephemeralContainers: Object.fromEntries([1, 2, 3, 4, 5].map((each) => [`ebb-reaper-${each}`, ended(1)])) },
       ["POST localhost:4191/shutdown through a port-forward"],
     ],
-  ])("%s", (_, name, more, means) => {
-    expect(told(ending(name, more))).toEqual([...means]);
+  ])("%s", (_, name, more, methods) => {
+    expect(told(ending(name, more))).toEqual([...methods]);
   });
 
   test("what is allowed, in that order", () => {

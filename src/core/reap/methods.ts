@@ -11,7 +11,7 @@ import type { ContainerView, PodView } from "./pod-view.ts";
 import { givenFor, isUsualAdmin, type PodInstructions, patienceOf, portOf, quitsOf } from "./quits.ts";
 
 /** How a sidecar of another pod is ended: something that the API server and the kubelet do for those who may. */
-export type Means =
+export type Method =
   | { readonly kind: "exec"; readonly container: string; readonly command: readonly string[]; readonly isGiven?: true }
   /** HTTP requests to ports of the pod's loopback, one after the other. */
   | { readonly kind: "port-forward"; readonly container: string; readonly requests: readonly PortRequest[] }
@@ -23,9 +23,9 @@ export type Means =
       readonly env: readonly JsonObject[];
     };
 
-export type MeansKind = Means["kind"];
+export type MethodKind = Method["kind"];
 
-export const meansKinds = ["exec", "port-forward", "ephemeral"] as const satisfies readonly MeansKind[];
+export const methodKinds = ["exec", "port-forward", "ephemeral"] as const satisfies readonly MethodKind[];
 
 export interface PortRequest {
   readonly port: number;
@@ -35,19 +35,19 @@ export interface PortRequest {
   readonly headers: readonly Header[];
 }
 
-/** One sidecar's end: the means in the order in which they are tried, each only where the one before has not worked. */
+/** One sidecar's end: the methods in the order in which they are tried, each only where the one before has not worked. */
 export interface Ending {
   readonly container: string;
   /** Undefined: a sidecar by its pod's word alone. */
   readonly sidecar: SidecarName | undefined;
-  readonly means: readonly Means[];
+  readonly methods: readonly Method[];
   /** Milliseconds that it may take to go once it has been told. */
   readonly patienceMs: number;
 }
 
 export interface Allowed {
   readonly pod: PodView;
-  readonly allowed: readonly MeansKind[];
+  readonly allowed: readonly MethodKind[];
   /** What ebb.dev/reap-exec says counts. */
   readonly allowsReapExec: boolean;
   /** Of ephemeral containers. */
@@ -63,31 +63,31 @@ export function endingOf(
   const given = givenFor(container, pod.annotations, allowsReapExec);
   if (typeof given === "string") return given;
   const quits = given.quits ?? (sidecar === undefined ? [] : quitsOf(sidecar, pod));
-  const told: MeansRequest = { given, quits, sidecar };
+  const told: MethodRequest = { given, quits, sidecar };
   const objection = objectionTo({ image, args: quitCall(told) }, pod);
-  const all: Readonly<Record<MeansKind, readonly Means[]>> = {
+  const all: Readonly<Record<MethodKind, readonly Method[]>> = {
     exec: execs(container, told),
     "port-forward": forwards(container.name, quits),
     ephemeral: objection === undefined ? ephemerals(container.name, told, pod) : [],
   };
   // a pod on the node's network has the node's loopback, where other pods listen too
-  const isOwn = ({ kind }: Means) => !pod.hasHostNetwork || (kind === "exec" && given.command !== undefined);
-  const means = allowed.flatMap((kind) => all[kind].filter(isOwn));
-  if (means.length === 0 && objection !== undefined && allowed.includes("ephemeral")) return objection;
-  if (means.length === 0) return noMeans(container.name, sidecar, { pod, allowed, allowsReapExec });
+  const isOwn = ({ kind }: Method) => !pod.hasHostNetwork || (kind === "exec" && given.command !== undefined);
+  const methods = allowed.flatMap((kind) => all[kind].filter(isOwn));
+  if (methods.length === 0 && objection !== undefined && allowed.includes("ephemeral")) return objection;
+  if (methods.length === 0) return noMethod(container.name, sidecar, { pod, allowed, allowsReapExec });
   const patienceMs = given.patienceMs ?? patienceOf(sidecar, pod.annotations);
-  return { container: container.name, sidecar, means, patienceMs };
+  return { container: container.name, sidecar, methods, patienceMs };
 }
 
-interface MeansRequest {
+interface MethodRequest {
   readonly sidecar: SidecarName | undefined;
   readonly given: PodInstructions;
   readonly quits: readonly QuitRequest[];
 }
 
-function execs(container: ContainerView, told: MeansRequest): readonly Means[] {
+function execs(container: ContainerView, told: MethodRequest): readonly Method[] {
   const { given, quits, sidecar } = told;
-  const exec = (command: readonly string[]): Means => ({ kind: "exec", container: container.name, command });
+  const exec = (command: readonly string[]): Method => ({ kind: "exec", container: container.name, command });
   if (given.command !== undefined)
     return [{ kind: "exec", container: container.name, command: given.command, isGiven: true }];
   const hasEbb = quits.length > 0 && container.mountPaths.includes(EBB_FOLDER);
@@ -102,7 +102,7 @@ function ownCommand(sidecar: SidecarName, quits: readonly QuitRequest[]): readon
   return kindOf(sidecar).reaping?.().command?.(port);
 }
 
-function forwards(container: string, quits: readonly QuitRequest[]): readonly Means[] {
+function forwards(container: string, quits: readonly QuitRequest[]): readonly Method[] {
   const requests = quits.flatMap(({ method, target, headers = [] }): readonly PortRequest[] => {
     const port = portOf(target);
     const credentials = basicCredentials({ target, headers });
@@ -112,51 +112,51 @@ function forwards(container: string, quits: readonly QuitRequest[]): readonly Me
   return requests.length === 0 ? [] : [{ kind: "port-forward", container, requests }];
 }
 
-function ephemerals(container: string, told: MeansRequest, pod: PodView): readonly Means[] {
+function ephemerals(container: string, told: MethodRequest, pod: PodView): readonly Method[] {
   if (told.quits.length === 0) return [];
   return [{ kind: "ephemeral", container, args: quitCall(told), env: variablesOf(told, pod) }];
 }
 
 /** The variables by which ebb finds and asks this sidecar, where its pod says nothing else of it. */
-function variableNames({ sidecar, given }: MeansRequest): readonly string[] {
+function variableNames({ sidecar, given }: MethodRequest): readonly string[] {
   if (sidecar === undefined || given.quits !== undefined) return [];
   return kindOf(sidecar).reaping?.().variables ?? [];
 }
 
-function variablesOf(told: MeansRequest, { containers }: PodView): readonly JsonObject[] {
+function variablesOf(told: MethodRequest, { containers }: PodView): readonly JsonObject[] {
   const variables = containers.flatMap((container) => container.variables);
   const found = variableNames(told).map((name) => variables.find((variable) => variable.name === name));
   return found.filter((variable) => variable !== undefined);
 }
 
 /** `ebb quit` for this sidecar alone, which finds an Envoy's admin interface also where that is not its usual place. */
-function quitCall(told: MeansRequest): readonly string[] {
+function quitCall(told: MethodRequest): readonly string[] {
   const { sidecar, given } = told;
   const isFound = sidecar !== undefined && given.quits === undefined && isUsualAdmin(sidecar, told.quits);
   const quits = isFound || variableNames(told).length > 0 ? [] : told.quits;
   return ["quit", "--sidecar", told.sidecar ?? "none", ...quits.flatMap((quit) => ["--quit", exactQuit(quit)])];
 }
 
-function noMeans(name: string, sidecar: SidecarName | undefined, { pod, allowed, allowsReapExec }: Allowed): string {
+function noMethod(name: string, sidecar: SidecarName | undefined, { pod, allowed, allowsReapExec }: Allowed): string {
   const how = `say how with the annotation ebb.dev/reap-exec.${name}${allowsReapExec ? "" : " (and --allow-reap-exec)"}`;
   if (pod.hasHostNetwork) return `it is on the node's network, where ports may be other pods': ${how}`;
   if (sidecar === undefined) return `ebb does not know how ${name} is ended: ${how}, or ebb.dev/reap-quit.${name}`;
-  return `none of the allowed means (${allowed.join(", ")}) ends ${name}: allow more with --means, or ${how}`;
+  return `none of the allowed methods (${allowed.join(", ")}) ends ${name}: allow more with --methods, or ${how}`;
 }
 
 /** For logs, Events and tables: no header is in it, and of a command that the pod gives only the program. */
-export function describeMeans(means: Means): string {
-  switch (means.kind) {
+export function describeMethod(method: Method): string {
+  switch (method.kind) {
     case "exec":
-      return `exec in ${means.container}: ${describeCommand(means)}`;
+      return `exec in ${method.container}: ${describeCommand(method)}`;
     case "port-forward":
-      return `${means.requests.map(({ method, port, path }) => `${method} localhost:${port}${redactUrl(path)}`).join(", ")} through a port-forward`;
+      return `${method.requests.map(({ method: verb, port, path }) => `${verb} localhost:${port}${redactUrl(path)}`).join(", ")} through a port-forward`;
     case "ephemeral":
-      return `ephemeral container: ebb ${means.args.map(redactUrls).join(" ")}`;
+      return `ephemeral container: ebb ${method.args.map(redactUrls).join(" ")}`;
   }
 }
 
-function describeCommand({ command, isGiven }: Extract<Means, { kind: "exec" }>): string {
+function describeCommand({ command, isGiven }: Extract<Method, { kind: "exec" }>): string {
   const [program = "", ...words] = command.map(redactUrls);
   if (isGiven === true && words.length > 0) return `${program} ...`;
   return [program, ...words].join(" ");

@@ -27,7 +27,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     const held = await holdRequest(way, "/hold/1");
     await until("traffic", () => load.answered.length > 50);
     started.kill("SIGTERM");
-    await says(started, "health checks fail");
+    await says(started, "failed Envoy's health checks");
     const { length: atFailure } = load.answered;
     await until("connections are still accepted", () => load.answered.length > atFailure + 50);
     load.deregister();
@@ -123,7 +123,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     envoy.kill("SIGKILL");
     const ended = await started.ended;
     expect(ended.stdout).toBe("ready\n15\n");
-    expect(lineOf(ended, "drain")).toMatchObject({ outcome: expect.stringContaining("ended meanwhile") });
+    expect(lineOf(ended, "drain")).toMatchObject({ outcome: expect.stringContaining("exited already") });
     expect(quitOf(ended)).toMatchObject({ outcome: "gone already" });
     expect(ended.code).toBe(0);
     held.drop();

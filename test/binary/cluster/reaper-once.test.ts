@@ -23,7 +23,7 @@ test("it ends what is stuck, leaves the rest, and says in a table what became of
     ["1", "pod", "not"],
     ["1", "pod", "not"],
   ]);
-  expect(lines[0]).toContain("envoy by ephemeral container: ebb quit");
+  expect(lines[0]).toContain("envoy, by ephemeral container: ebb quit");
   expect(lines[2]).toContain("stuck: the app has ended for good (app with 0), and envoy is left; neither it nor");
   expect(lines.slice(-2)).toEqual([
     "1 pod not stuck: 1 app-running",
@@ -148,7 +148,7 @@ test("without --image the others are used", async () => {
   await using cluster = startCluster();
   const { code, log, ...ended } = await ebb(["reaper", "--once", ...cluster.flags.slice(0, 2)]);
   expect(code).toBe(0);
-  expect(lineOf({ code, log, ...ended }, "reaper").means).toEqual(["exec", "port-forward"]);
+  expect(lineOf({ code, log, ...ended }, "starting the reaper").means).toEqual(["exec", "port-forward"]);
 });
 
 test("what the account may not do is said, with --dry-run too", async () => {

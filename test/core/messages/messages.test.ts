@@ -45,7 +45,9 @@ describe("has a cause and a cure, in whole sentences, in the manual:", () => {
 
 test.each(failures)("%s: what is constant in it stands in the code", (text) => {
   const parts = text.split(/\{\w+\}/).filter((part) => /[a-z]{3}/i.test(part));
-  expect(parts.filter((part) => !code.includes(part.trim()) && !code.includes(JSON.stringify(part).slice(1, -1)))).toEqual([]);
+  expect(
+    parts.filter((part) => !code.includes(part.trim()) && !code.includes(JSON.stringify(part).slice(1, -1))),
+  ).toEqual([]);
 });
 
 test("only types of the catalogue are imported by what runs", () => {

@@ -64,7 +64,9 @@ describe("ephemeral containers", () => {
   });
 
   test("that are asked for need one", () => {
-    expect(() => usableMeans({ means: ["ephemeral"], image: undefined }, true)).toThrow("expected --image IMAGE with ephemeral");
+    expect(() => usableMeans({ means: ["ephemeral"], image: undefined }, true)).toThrow(
+      "expected --image IMAGE with ephemeral",
+    );
     expect(usableMeans({ means: ["exec"], image: undefined }, true)).toEqual(["exec"]);
   });
 });

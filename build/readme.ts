@@ -9,6 +9,7 @@ import type { SidecarKind } from "../src/core/sidecars/kinds/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../src/core/sidecars/registry.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
 import { type Wish, wishes } from "./inits.ts";
+import { failureList, logList, warningList } from "./messages.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -33,8 +34,10 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   "src/manual/exit-codes.md": { exits: exitTable },
   "src/manual/annotations.md": { annotations: annotationTable },
   "src/manual/init.md": { inits: initTable },
+  "src/manual/logs.md": { messages: logList },
   "src/manual/migrating.md": { differences: differenceTable },
   "src/manual/sidecars.md": { sidecars: sidecarTable, facts: factTables },
+  "src/manual/troubleshooting.md": { warnings: warningList, failures: failureList },
 };
 
 export const pagePaths: readonly string[] = Object.keys(pages);

@@ -1,7 +1,7 @@
 import { manual } from "./about/manual.ts";
 import type { Command } from "./command.ts";
-import { describeCommand, describeTool, listPages, type Manual, overview } from "./core/cli/help.ts";
-import { type Look, renderMarkdown, titleOf } from "./core/cli/markdown.ts";
+import { describeCommand, describeTool, listPages, type Manual, overview, type Synopsis } from "./core/cli/help.ts";
+import { introOf, type Look, renderMarkdown, titleOf } from "./core/cli/markdown.ts";
 import { commandNames, toolNames } from "./core/cli/names.ts";
 import { nearest } from "./core/cli/suggestion.ts";
 import { EXIT, Failure } from "./core/run/exit.ts";
@@ -30,7 +30,21 @@ export async function showHelp(name: string | undefined, commands: Commands): Pr
     const hint = near === undefined ? "" : `did you mean ebb ${near}? `;
     throw new Failure(EXIT.usage, `${name}: no such command; ${hint}ebb --help lists them`);
   }
-  await writeOutput(describeCommand(command, manuals[name] as Manual, width));
+  await writeOutput(describeCommand(command, synopsisOf(name, await readPages()), width));
+}
+
+/** Of commands without a page of their own, the page that tells most of them. */
+const topics: Readonly<Record<string, string>> = {
+  sleep: "wait",
+  config: "options",
+  completion: "options",
+  manifests: "webhook",
+};
+
+/** The command's text for --help: what it does is the first paragraph of its page. */
+export function synopsisOf(name: string, pages: Pages): Synopsis {
+  const manual = manuals[name] as Manual;
+  return { ...manual, about: manual.about ?? introOf(pages[name] ?? ""), topic: topics[name] ?? name };
 }
 
 /**

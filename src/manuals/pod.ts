@@ -4,24 +4,22 @@ import { bad } from "./bad.ts";
 /** Of the commands that run in a pod, or beside nothing. */
 export const inPod: Readonly<Record<string, Manual>> = {
   run: {
-    about:
-      "Waits until the sidecars are ready, starts the command, forwards every signal to it, reaps orphans, and tells the sidecars to quit when it has ended. Exits with the command's own exit code, whatever the quits did. A stop signal that comes earlier ends the wait, and the sidecars are quit all the same. Without flags it finds the sidecars by itself, in any mesh or in none.",
     examples: [
       {
         call: "ebb run -- /app --month 10",
-        why: "As ENTRYPOINT, or as `command` of a Job: it completes, because the sidecar is quit when /app has ended.",
+        why: "As ENTRYPOINT, or as `command` in a Job: the Job completes, because the sidecar is quit when /app has ended.",
       },
       {
         call: "ebb run --drain 40s --pod-grace 60s --grace 10s --restart-policy Always -- /server",
-        why: "In a Deployment, without any preStop hook: a stop signal drains the proxy, then stops /server, by force after 10 s.",
+        why: "In a Deployment, without a preStop hook: a stop signal drains the proxy, then stops /server, after 10 s by SIGKILL.",
       },
       {
         call: "ebb run --sidecar envoy --admin http://localhost:9000 -- /app",
-        why: "Beside an Envoy of your own, whose admin interface is elsewhere than at port 9901.",
+        why: "Beside an Envoy of your own with its admin interface on port 9000, not 9901.",
       },
       {
         call: "ebb run --wait-timeout 30s --on-wait-timeout start -- /app",
-        why: "Starts /app after half a minute whether or not the proxy is ready.",
+        why: "Starts /app after 30 s, even if the proxy is not ready.",
       },
     ],
     exits: [
@@ -35,20 +33,18 @@ export const inPod: Readonly<Record<string, Manual>> = {
     seeAlso: ["wait", "drain", "quit", "config"],
   },
   wait: {
-    about:
-      "Blocks until the sidecars and all targets are ready. With a command it then becomes that command: nothing of ebb is left in memory, and nobody quits the sidecars. Where targets are named, a sidecar that is not there yet is not waited for, unless --sidecar names it. A target is http(s)://host:port/path (ready: 200 to 299), tcp://host:port, unix:/socket or file:/path.",
     examples: [
       {
         call: "ebb wait -- /server",
-        why: "As ENTRYPOINT of a server that runs as long as its pod: /server starts when the proxy can serve it.",
+        why: "As ENTRYPOINT of a server: /server starts when the proxy is ready.",
       },
       {
         call: "ebb wait --wait-timeout 2m tcp://db:5432 http://auth:8080/healthz",
-        why: "In an init container or a Job: waits for two other services, with exit code 69 after two minutes.",
+        why: "In an init container or a Job: waits for two other services; exit code 69 after two minutes.",
       },
       {
         call: "ebb wait --any tcp://db-0:5432 tcp://db-1:5432",
-        why: "One of two is enough.",
+        why: "One of the two is enough.",
       },
       {
         call: "ebb wait --sidecar none file:/shared/ready",
@@ -66,7 +62,7 @@ export const inPod: Readonly<Record<string, Manual>> = {
   },
   sleep: {
     about:
-      "Does nothing for a while. For preStop hooks of images that have no sleep: the app goes on serving while the pod's address leaves the endpoints. A duration is Go's (500ms, 1m30s) or a number of seconds. A stop signal ends it.",
+      "Does nothing for a while: for preStop hooks of images that have no sleep. The app goes on serving while the pod's address leaves the endpoints. A stop signal ends it.",
     examples: [
       {
         call: "ebb sleep 5s",
@@ -76,21 +72,19 @@ export const inPod: Readonly<Record<string, Manual>> = {
     exits: [
       ["0", "the time is over"],
       ["128+n", "signal n ended it"],
-      ["64", "this is no duration"],
+      ["64", "not a duration"],
     ],
     seeAlso: ["drain", "run"],
   },
   drain: {
-    about:
-      "Fails the proxy's health checks, keeps accepting for --min-drain while the pod's address leaves the endpoints, drains the listeners gracefully, and waits until nothing is in flight: requests on HTTP listeners, connections on the others. Idle keep-alive connections do not hold it up. All of it, --quit included, takes --drain at the most. Progress also goes to the pod's own log, because what an exec hook prints is seen nowhere.",
     examples: [
       {
         call: "ebb drain --drain 50s --pod-grace 60s",
-        why: "As preStop hook of the app's container, or of the proxy's own.",
+        why: "As preStop hook of the app's container, or of the proxy's.",
       },
       {
         call: "ebb drain --quit --sidecar envoy",
-        why: "By kubectl exec, to take one gateway's pod out of service: drains it, then ends it.",
+        why: "By kubectl exec: takes one gateway pod out of service, then ends it.",
       },
     ],
     exits: [
@@ -102,16 +96,14 @@ export const inPod: Readonly<Record<string, Manual>> = {
     seeAlso: ["run", "quit", "sleep"],
   },
   quit: {
-    about:
-      "Tells the sidecars to quit, all at the same time, and says what each answered, what that means, and whether it is gone. A request that fails is repeated within --quit-timeout. A native sidecar is left alone: Kubernetes ends it by itself after the app, and would only start it again.",
     examples: [
       {
         call: "ebb quit",
-        why: "At the end of a Job whose command ebb did not start.",
+        why: "At the end of a Job that ebb did not start.",
       },
       {
         call: "ebb quit --sidecar istio",
-        why: "By kubectl exec, where a Job's pod hangs because its proxy is still running.",
+        why: "By kubectl exec: ends a pod that hangs because its proxy still runs.",
       },
       {
         call: "ebb quit --sidecar none --quit 'POST http://localhost:8001/shutdown' --header 'authorization: Bearer abc'",
@@ -119,15 +111,13 @@ export const inPod: Readonly<Record<string, Manual>> = {
       },
     ],
     exits: [
-      ["0", "each sidecar took it and is gone, or there is none"],
+      ["0", "every sidecar is gone, or there is none"],
       bad,
-      ["69", "one did not take it, or is still there; the log says which and why"],
+      ["69", "a sidecar refused, or is still there; the log says which and why"],
     ],
     seeAlso: ["run", "drain"],
   },
   request: {
-    about:
-      "Sends one HTTP request to the proxy's admin interface, as `pilot-agent request` does, or to any URL, in an image that has no curl. The answer's body goes to stdout as it comes, all else to stderr. A redirect is not followed. Proxy variables such as HTTP_PROXY never touch it, and a header of EBB_HEADER, which is for quits, is not sent.",
     examples: [
       {
         call: "ebb request GET stats",
@@ -135,24 +125,22 @@ export const inPod: Readonly<Record<string, Manual>> = {
       },
       {
         call: "ebb request POST quitquitquit --port 15020",
-        why: "Another port on this pod's loopback: that of Istio's agent.",
+        why: "Another port of this pod: the one of Istio's agent.",
       },
       {
         call: "ebb request POST http://localhost:8080/import --header 'content-type: application/json' --body -",
-        why: "The app itself, with what stdin says.",
+        why: "To the app itself, with stdin as the body.",
       },
     ],
     exits: [
       ["0", "the answer's status was below 400"],
-      ["1", "it was 400 or more"],
+      ["1", "the answer's status was 400 or more"],
       bad,
       ["69", "no answer, or not all of it in time"],
     ],
     seeAlso: ["status", "wait", "quit"],
   },
   status: {
-    about:
-      "Shows which sidecars are here, whether each is ready and if not why, its listeners, what is in flight, how far a drain has come, which processes listen in this pod, and what stands out. It answers why a pod is stuck, without netstat, ss or a shell.",
     examples: [
       {
         call: "ebb status",
@@ -160,28 +148,26 @@ export const inPod: Readonly<Record<string, Manual>> = {
       },
       {
         call: "ebb status --watch",
-        why: "While a drain goes on.",
+        why: "Follow a drain.",
       },
       {
         call: "ebb status --json",
-        why: "The same for programs.",
+        why: "For scripts.",
       },
     ],
-    exits: [["0", "whatever it sees; ebb wait is what tells ready from not ready"], bad],
+    exits: [["0", "always; use ebb wait to tell ready from not ready"], bad],
     seeAlso: ["wait", "request", "config"],
   },
   install: {
-    about:
-      "Copies ebb itself to DEST, for a container whose image nobody wants to change. The copy is whole or not there at all: it is written beside DEST, synced, read back, compared by SHA-256, and then moved. It has mode 0755 whatever the umask. A copy that is there already is left as it is. One line of the log says `installed`, or `installed already`.",
     examples: [
       {
         call: "ebb install /shared/ebb",
-        why: "In an init container with an emptyDir at /shared; the app's container then starts with /shared/ebb run -- /app.",
+        why: "In an init container with an emptyDir at /shared. The app's container starts with /shared/ebb run -- /app.",
       },
     ],
     exits: [
       ["0", "DEST is a whole copy"],
-      ["64", "DEST is a folder, or anything else but a file"],
+      ["64", "DEST is not a regular file"],
       ["71", "the system refused: no such folder, no room, read-only, no permission"],
       ["128+n", "signal n ended it; nothing is left behind"],
     ],
@@ -189,42 +175,42 @@ export const inPod: Readonly<Record<string, Manual>> = {
   },
   config: {
     about:
-      "Shows what is in force: each option's value and where it came from, a flag, which variable, or the default. It names every value that is bad, and warns of EBB_ variables that set nothing.",
+      "Shows each option's value and where it comes from: a flag, a variable, or the default. It names every bad value, and warns of EBB_ variables that are no option.",
     examples: [
       {
         call: "ebb config",
-        why: "By kubectl exec: what ebb makes of this container's environment.",
+        why: "By kubectl exec: the options of this container.",
       },
       {
         call: "ebb config --json --wait-timeout 90s",
-        why: "For programs, and with a flag to try.",
+        why: "For scripts, with a flag to try.",
       },
     ],
     exits: [
-      ["0", "all of it is right"],
-      ["64", "something is not; stderr says what"],
+      ["0", "all values are valid"],
+      ["64", "a value is bad; stderr says which"],
     ],
     seeAlso: ["run"],
   },
   completion: {
     about:
-      "Prints a script that completes commands, flags, their values, files, and the command line after -- in a shell.",
+      "Prints a script for a shell that completes commands, flags, their values, files, and the command line after --.",
     examples: [
       {
         call: "ebb completion bash > /etc/bash_completion.d/ebb",
-        why: "bash, for all users; for this shell alone: source <(ebb completion bash)",
+        why: "bash, for all users. For this shell only: source <(ebb completion bash)",
       },
       {
         call: "ebb completion zsh > ~/.zfunc/_ebb",
-        why: "zsh, in any folder of $fpath; for this shell alone: source <(ebb completion zsh)",
+        why: "zsh, in any folder of $fpath. For this shell only: source <(ebb completion zsh)",
       },
       {
         call: "ebb completion fish > ~/.config/fish/completions/ebb.fish",
-        why: "fish; for this shell alone: ebb completion fish | source",
+        why: "fish. For this shell only: ebb completion fish | source",
       },
     ],
     exits: [
-      ["0", "here it is"],
+      ["0", "the script was printed"],
       ["64", "no such shell"],
     ],
     seeAlso: ["config"],

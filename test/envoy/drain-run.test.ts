@@ -27,7 +27,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     const held = await holdRequest(way, "/hold/1");
     await until("traffic", () => load.answered.length > 50);
     started.kill("SIGTERM");
-    await says(started, "health checks fail");
+    await says(started, "failed Envoy's health checks");
     const { length: atFailure } = load.answered;
     await until("connections are still accepted", () => load.answered.length > atFailure + 50);
     load.deregister();

@@ -68,7 +68,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     const held = await Promise.all([1, 2, 3].map((id) => holdRequest(way, `/hold/${id}`)));
     await until("traffic", () => load.answered.length > 100);
     await using started = startEbb(drain(envoy, "--drain", "20s", "--quit"));
-    await says(started, "health checks fail");
+    await says(started, "failed Envoy's health checks");
     const { length: atFailure } = load.answered;
     await until("connections are still accepted", () => load.answered.length > atFailure + 50);
     load.deregister();
@@ -184,22 +184,25 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     expect(ended.code).toBe(69);
   });
 
-  test.concurrent.each(["health checks fail", "in flight"])("is done when it is killed after: %s", async (after) => {
-    await using backend = await startBackend();
-    await using envoy = await startProxy(backend);
-    const held = await holdTcp({ port: envoy.portOf("raw"), backend });
-    await using started = startEbb(drain(envoy, "--drain", "20s", "--quit"));
-    await says(started, after);
-    envoy.kill("SIGKILL");
-    const ended = await started.ended;
-    expect(lineOf(ended, "drain")).toMatchObject({
-      level: "info",
-      outcome: expect.stringContaining("exited already"),
-    });
-    expect(quitOf(ended)).toMatchObject({ outcome: "gone already" });
-    expect(ended.code).toBe(0);
-    held.drop();
-  });
+  test.concurrent.each(["failed Envoy's health checks", "in flight"])(
+    "is done when it is killed after: %s",
+    async (after) => {
+      await using backend = await startBackend();
+      await using envoy = await startProxy(backend);
+      const held = await holdTcp({ port: envoy.portOf("raw"), backend });
+      await using started = startEbb(drain(envoy, "--drain", "20s", "--quit"));
+      await says(started, after);
+      envoy.kill("SIGKILL");
+      const ended = await started.ended;
+      expect(lineOf(ended, "drain")).toMatchObject({
+        level: "info",
+        outcome: expect.stringContaining("exited already"),
+      });
+      expect(quitOf(ended)).toMatchObject({ outcome: "gone already" });
+      expect(ended.code).toBe(0);
+      held.drop();
+    },
+  );
 
   test.concurrent("on a unix socket is the same", async () => {
     using folder = temporaryFolder();

@@ -1,9 +1,10 @@
 import { toolNames } from "./names.ts";
 import type { Option, OptionGroup, Options } from "./option.ts";
 
-/** What `--help` says of a command beyond what its declaration says. Plain text of one paragraph each; help wraps it. */
+/** What `--help` says of a command beyond its declaration: plain text, which help wraps. */
 export interface Manual {
-  readonly about: string;
+  /** What it does; undefined where the command has a page in the manual, whose first paragraph says it. */
+  readonly about?: string;
   readonly examples: readonly Example[];
   /** The exit codes that tell something of this command. */
   readonly exits: readonly (readonly [code: string, meaning: string])[];
@@ -52,15 +53,22 @@ ebb --help lists the commands, ebb COMMAND --help the flags of one.
 `;
 }
 
+/** A command's manual with what it does, and the topic of the manual that says more. */
+export interface Synopsis extends Manual {
+  readonly about: string;
+  readonly topic: string;
+}
+
 /** `ebb COMMAND --help`: what it does, examples, flags by group, exit codes, in lines of at most `width` where words allow. */
-export function describeCommand({ usage, options }: Described, manual: Manual, width: number): string {
+export function describeCommand({ usage, options }: Described, manual: Synopsis, width: number): string {
   const sections = [
     `usage: ebb ${usage}\n`,
     wrap(manual.about, width, ""),
     `examples:\n${manual.examples.map(({ call, why }) => `  ${call}\n${wrap(why, width, DEEP)}`).join("")}`,
     ...groupNames.map((group) => describeGroup(group, options, width)),
     columns("exit codes", manual.exits, width),
-    wrap(`see also: ${manual.seeAlso.map((name) => `ebb ${name}`).join(", ")}`, width, ""),
+    wrap(`see also: ${manual.seeAlso.map((name) => `ebb ${name}`).join(", ")}`, width, "") +
+      wrap(`more: ebb help ${manual.topic}`, width, ""),
   ];
   return sections.filter((section) => section !== "").join("\n");
 }

@@ -33,6 +33,12 @@ export function titleOf(text: string): string {
   return /^# (.*)$/m.exec(text)?.[1] ?? "";
 }
 
+/** Its first paragraph, without marks. */
+export function introOf(text: string): string {
+  const intro = blocksOf(text).find(({ kind }) => kind === "paragraph");
+  return intro?.kind === "paragraph" ? plain(intro.text) : "";
+}
+
 function blocksOf(text: string): readonly Block[] {
   const lines = text.split("\n").filter((line) => !/^(<!--.*-->|!\[.*)$/.test(line));
   const blocks: Block[] = [];

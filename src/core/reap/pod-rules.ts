@@ -11,7 +11,7 @@ import { choiceOf, type ReapPolicy } from "./policy.ts";
 
 /** The rules' names are in metrics: they stay. */
 export type Rule =
-  | ("opted-out" | "unreadable-choice" | "not-chosen" | "handled" | "deleted" | "unreadable" | "static" | "over")
+  | ("opted-out" | "unreadable-choice" | "not-selected" | "handled" | "deleted" | "unreadable" | "static" | "over")
   | ("pending" | "node-lost" | "restarts-always" | "contradiction" | "no-app" | "no-sidecar" | "initializing")
   | ("restarting" | "app-running" | "app-waiting" | "app-unknown" | "app-restarts" | "sidecar-restarts")
   | ("sidecar-waiting" | "sidecar-unknown" | "sidecars-ended" | "being-ended" | "debugged" | "no-method" | "too-early")
@@ -38,7 +38,7 @@ export interface Facts extends Parts {
 export const rules: readonly (readonly [Rule, (facts: Facts) => string | undefined])[] = [
   ["opted-out", chosen("out")],
   ["unreadable-choice", chosen("unreadable")],
-  ["not-chosen", chosen("not in")],
+  ["not-selected", chosen("not in")],
   ["unreadable", ({ pod }) => pod.problem],
   ["handled", ({ pod, known }) => known.handled.get(pod.uid ?? "")],
   ["deleted", ({ pod }) => (pod.isDeleted ? "it is being deleted: the kubelet ends all its containers" : undefined)],

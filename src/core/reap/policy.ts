@@ -9,8 +9,8 @@ export interface ReapPolicy {
   readonly afterMs: number;
   /** Those of Jobs are taken too, without a word of their own. */
   readonly allJobs: boolean;
-  /** Nobody has to choose a pod: of one that nobody chose, what it would be then. */
-  readonly asIfChosen?: true;
+  /** Judges a pod as if it were selected, for the table of those that are not. */
+  readonly asIfSelected?: true;
   /** In the order in which they are tried. */
   readonly methods: readonly MethodKind[];
   /** Commands that pods name in annotations are run in them. */
@@ -44,7 +44,7 @@ export function choiceOf(pod: PodView, policy: ReapPolicy): Choice {
   const yes = said[0];
   if (yes !== undefined) return { kind: "in", reason: `${yes.by} says ${REAP}: ${JSON.stringify(yes.text)}` };
   if (policy.allJobs && pod.job !== undefined) return { kind: "in", reason: `it is of Job ${pod.job} (--all-jobs)` };
-  if (policy.asIfChosen === true) return { kind: "in", reason: "nobody has to choose it" };
+  if (policy.asIfSelected === true) return { kind: "in", reason: "nobody has to choose it" };
   return {
     kind: "not in",
     reason: `neither it nor its namespace says ${REAP}: "true"${policy.allJobs ? ", and it is no Job's" : ""}`,

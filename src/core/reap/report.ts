@@ -14,7 +14,7 @@ export interface Report {
     | "stopped"
     | "later"
     | "gone"
-    | "not chosen"
+    | "not selected"
     | "left";
   readonly why: string;
 }
@@ -24,7 +24,7 @@ export function reportOf(outcome: Outcome): Report {
     case "ended":
       return { result: "ended", why: outcome.acts.map(describeAct).join("; ") };
     case "gone":
-      return { result: "gone", why: "it was deleted, or another has its name" };
+      return { result: "gone", why: "the pod was deleted, or another pod has its name" };
     case "left":
       return { result: "left", why: outcome.reason };
     case "gave-up":
@@ -32,14 +32,14 @@ export function reportOf(outcome: Outcome): Report {
     case "put-off":
       return { result: "put off", why: outcome.reason };
     case "stopped":
-      return { result: "stopped", why: "this reaper was told to stop, or leads no more; the next one looks again" };
+      return { result: "stopped", why: "this reaper was stopped, or lost the Lease; the next one looks again" };
   }
 }
 
-/** Of a pod that nobody chose, in which nothing is done: what it would be if somebody had. */
-export function reportOfUnchosen(choice: string, would: Verdict): Report & { readonly isStuck: boolean } {
+/** Of a pod that is not selected, in which nothing is done: what it would be if it were. */
+export function reportOfUnselected(choice: string, would: Verdict): Report & { readonly isStuck: boolean } {
   const isStuck = would.kind !== "leave" || would.rule === "no-right";
-  return { result: "not chosen", why: isStuck ? `stuck: ${would.reason}; ${choice}` : choice, isStuck };
+  return { result: "not selected", why: isStuck ? `stuck: ${would.reason}; ${choice}` : choice, isStuck };
 }
 
 /** What would become of it, where nothing is done. */
@@ -61,7 +61,7 @@ function triedOnce(tried: readonly Tried[]): readonly string[] {
 }
 
 /** The reasons of the reaper's Events: words for programs, which stay. */
-export const eventReasons = ["SidecarTold", "SidecarsEnded", "SidecarRefusesToEnd", "NotReaped"] as const;
+export const eventReasons = ["SidecarAsked", "SidecarsEnded", "SidecarDidNotExit", "NotReaped"] as const;
 
 /** An Event on the pod (events.k8s.io/v1). */
 export interface PodEvent {
@@ -72,15 +72,15 @@ export interface PodEvent {
 
 /** Before an act: so that a reaper that takes over knows of it. */
 export function eventOfAct(act: Act, reason: string): PodEvent {
-  return { type: "Normal", reason: "SidecarTold", note: noteOf(`telling ${describeAct(act)}: ${reason}`) };
+  return { type: "Normal", reason: "SidecarAsked", note: noteOf(`asking ${describeAct(act)}: ${reason}`) };
 }
 
-/** Undefined: nothing was done that its user should know of. */
+/** Undefined where nothing was done that the pod's owner should know. */
 export function eventOfOutcome(outcome: Outcome): PodEvent | undefined {
   const { why } = reportOf(outcome);
   if (outcome.kind === "ended") return { type: "Normal", reason: "SidecarsEnded", note: noteOf(`ended: ${why}`) };
   if (outcome.kind !== "gave-up") return undefined;
-  return { type: "Warning", reason: "SidecarRefusesToEnd", note: noteOf(why) };
+  return { type: "Warning", reason: "SidecarDidNotExit", note: noteOf(why) };
 }
 
 /** What only the author of the pod, or of its namespace, can mend. */

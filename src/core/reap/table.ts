@@ -10,12 +10,12 @@ export interface Row extends Report {
   readonly pod: string;
   /** The rule by which it was left; undefined: it was not. */
   readonly rule?: Rule;
-  /** It would be ended if somebody had chosen it. */
+  /** Its sidecars would be ended if it were selected. */
   readonly isStuck?: boolean;
 }
 
-/** Left as a matter of course: in a table of a whole cluster nobody looks for them. */
-const plain: ReadonlySet<Rule> = new Set(["not-chosen", "over", "pending", "app-running", "restarts-always"]);
+/** Ordinary pods: a table of a whole cluster only counts them. */
+const plain: ReadonlySet<Rule> = new Set(["not-selected", "over", "pending", "app-running", "restarts-always"]);
 
 const order: readonly Report["result"][] = [
   "gave up",
@@ -25,7 +25,7 @@ const order: readonly Report["result"][] = [
   "would end",
   "stopped",
   "later",
-  "not chosen",
+  "not selected",
   "gone",
   "left",
 ];
@@ -36,7 +36,7 @@ export interface TableOptions {
   readonly allJobs: boolean;
 }
 
-/** What became of each pod, and why, what matters most first; those that are left as a matter of course are counted. */
+/** What became of each pod, and why, most important first; ordinary pods are only counted. */
 export function tableOf(rows: readonly Row[], { showsAll, allJobs }: TableOptions): string {
   if (rows.length === 0) return "no pods\n";
   const isShown = ({ rule, isStuck }: Row) => showsAll || rule === undefined || isStuck === true || !plain.has(rule);
@@ -47,9 +47,9 @@ export function tableOf(rows: readonly Row[], { showsAll, allJobs }: TableOption
   ];
   const widths = [0, 1, 2].map((at) => Math.max(...lines.map((line) => (line[at] ?? "").length)));
   const table = lines.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "));
-  const unchosen = rows.filter(({ rule }) => rule === "not-chosen");
-  const rest = rows.filter((row) => row.rule !== "not-chosen" && !isShown(row));
-  return `${[...(shown.length > 0 ? table : []), ...summaryOf(rest), ...summaryOfUnchosen(unchosen, allJobs)].join("\n")}\n`;
+  const unselected = rows.filter(({ rule }) => rule === "not-selected");
+  const rest = rows.filter((row) => row.rule !== "not-selected" && !isShown(row));
+  return `${[...(shown.length > 0 ? table : []), ...summaryOf(rest), ...summaryOfUnselected(unselected, allJobs)].join("\n")}\n`;
 }
 
 function byWeight(one: Row, other: Row): number {
@@ -67,13 +67,11 @@ function summaryOf(rows: readonly Row[]): readonly string[] {
   return [`${counted(rows.length, "pod")} not stuck: ${parts.join(", ")}`];
 }
 
-/** That nothing is done to them says nothing of whether they are stuck. */
-function summaryOfUnchosen(rows: readonly Row[], allJobs: boolean): readonly string[] {
+/** They may be stuck all the same. */
+function summaryOfUnselected(rows: readonly Row[], allJobs: boolean): readonly string[] {
   if (rows.length === 0) return [];
   const stuck = rows.filter(({ isStuck }) => isStuck).length;
-  const chooses = `the label ${REAP}=true on a pod or its namespace chooses it`;
-  const jobs = allJobs ? "" : ", --all-jobs chooses the pods of all Jobs";
-  return [
-    `${counted(rows.length, "pod")} not chosen, ${stuck === 0 ? "none stuck" : `${stuck} stuck`}: ${chooses}${jobs}`,
-  ];
+  const jobs = allJobs ? "" : ", or by --all-jobs";
+  const how = `select by the label ${REAP}=true on a pod or its namespace${jobs}`;
+  return [`${counted(rows.length, "pod")} not selected, ${stuck === 0 ? "none stuck" : `${stuck} stuck`}: ${how}`];
 }

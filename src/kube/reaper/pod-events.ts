@@ -75,7 +75,7 @@ async function timesIn(api: ApiClient, namespace: string, signal: AbortSignal): 
   const times = new Map<string | undefined, number>();
   let rest: string | undefined;
   do {
-    const query = { fieldSelector: "reason=SidecarTold", limit: PAGE, continue: rest };
+    const query = { fieldSelector: "reason=SidecarAsked", limit: PAGE, continue: rest };
     const list = await listAt<Event>(api, withQuery(collectionOf({ namespace }), query), { signal });
     for (const { regarding, eventTime } of list.items) {
       const time = timeOf(eventTime);

@@ -1,7 +1,7 @@
 import { version } from "../../../package.json";
 import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
-import { reportOf, reportOfUnchosen, reportOfVerdict } from "../../core/reap/report.ts";
+import { reportOf, reportOfUnselected, reportOfVerdict } from "../../core/reap/report.ts";
 import { rightsNeeded } from "../../core/reap/rights.ts";
 import { type Row, tableOf } from "../../core/reap/table.ts";
 import { type Verdict, verdictOf } from "../../core/reap/verdict.ts";
@@ -113,9 +113,9 @@ async function reapPod(pod: KubeObject, around: Around): Promise<Row> {
   const { namespace, name } = nameOf(pod);
   const row = (rest: Omit<Row, "namespace" | "pod">): Row => ({ namespace, pod: name, ...rest });
   const verdict = settings.dryRun ? judge(pod, around) : await judgeInTime(pod, around);
-  if (verdict.rule === "not-chosen") {
-    const would = judge(pod, { ...around, policy: { ...around.policy, asIfChosen: true } });
-    return row({ ...reportOfUnchosen(verdict.reason, would), rule: verdict.rule });
+  if (verdict.rule === "not-selected") {
+    const would = judge(pod, { ...around, policy: { ...around.policy, asIfSelected: true } });
+    return row({ ...reportOfUnselected(verdict.reason, would), rule: verdict.rule });
   }
   if (verdict.kind === "leave") return row({ ...reportOfVerdict(verdict), rule: verdict.rule });
   if (verdict.kind === "later" || settings.dryRun) return row(reportOfVerdict(verdict));

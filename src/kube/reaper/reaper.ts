@@ -99,7 +99,7 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   const health = openHealth(settings.healthListen, metrics, { unready, unwell: leadership.stuck });
   log.info({ port: health.port }, "answering probes");
   // what throws is a bug, and ends all of it
-  void source.listed.then(() => sayIfUnchosen(source, policy(), log));
+  void source.listed.then(() => sayIfUnselected(source, policy(), log));
   await rights.check(stops.first);
   await Promise.all([
     rights.run(() => reconciler.reconsider(source.all()), stops.first),
@@ -111,7 +111,7 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
 }
 
 /** As after an installation: then it is looked at, and nothing ever happens. */
-function sayIfUnchosen(source: PodSource, policy: ReapPolicy, log: Log): void {
+function sayIfUnselected(source: PodSource, policy: ReapPolicy, log: Log): void {
   if (policy.allJobs || policy.namespaces.size > 0) return;
   for (const pod of source.all()) if (choiceOf(viewOf(pod), policy).kind !== "not in") return;
   const how = `label a pod or a namespace ${REAP}=true, or run the reaper with --all-jobs`;

@@ -74,7 +74,7 @@ function start({ words, argvIndex }: CommandLine, run: Run): number {
 }
 
 function startFailure(file: string, error: number): Failure {
-  const message = `cannot start ${redactUrls(file)}: ${errorText(error)}` as const;
+  const message = `cannot start ${redactUrls(file) || "''"}: ${errorText(error)}` as const;
   if (error === ERRNO.ENOENT || error === ERRNO.ENOTDIR) return new Failure(EXIT.notFound, message);
   return new Failure(exhausted.includes(error) ? EXIT.system : EXIT.notExecutable, message);
 }

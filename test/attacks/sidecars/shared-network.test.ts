@@ -182,7 +182,7 @@ describe.skipIf(!canHaveNetwork)("two pods on their node's network (which needs 
   test("where nobody is proved, request asks nobody", async () => {
     const ended = await ebbBeside([{ port: 15000, app: 503 }], ["request", "POST", "/quitquitquit"], node);
     expect(ended).toMatchObject({ code: 69, requests: ["15000 GET /server_info"] });
-    expect(ended.stderr).toContain("--admin says where it is");
+    expect(ended.stderr).toContain("set --admin");
   });
 });
 

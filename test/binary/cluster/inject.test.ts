@@ -115,7 +115,7 @@ describe("ebb taken out of what was injected", () => {
     const renamed = injected.replace("name: web\n                image", "name: other\n                image");
     const { code, stdout, stderr } = await inject(renamed, "--remove");
     expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
-    expect(stderr).toContain("--remove: it puts nothing into a pod, so leave out --image");
+    expect(stderr).toContain("--remove: adds nothing to a pod; leave out --image");
     const through = ["sh", "-c", 'printf %s "$0" | "$@"', renamed];
     const refused = await ebb(["inject", "--remove"], { through });
     expect(refused).toMatchObject({ code: 65, stdout: "", stderr: expect.stringContaining('container "other"') });
@@ -165,7 +165,7 @@ describe("what cannot be done", () => {
       "a file that is not there",
       ["inject", "--image", image, "-f", "/nosuch.yaml"],
       71,
-      /\/nosuch\.yaml: no such file/,
+      /\/nosuch\.yaml: cannot access: no such file/,
     ],
     ["a folder without manifests", ["inject", "--image", image, "-f/proc/self/fdinfo"], 64, /no file here ends with/],
   ])("%s", async (_, args, code, message) => {
@@ -175,7 +175,7 @@ describe("what cannot be done", () => {
   test("what is no UTF-8 is refused", async () => {
     expect(await inject(new Uint8Array([0xff, 0xfe, 0x61, 0]))).toMatchObject({
       code: 65,
-      stderr: expect.stringContaining("no UTF-8"),
+      stderr: expect.stringContaining("not UTF-8 text"),
     });
   });
 

@@ -50,7 +50,7 @@ test("a missing right is the reaper's own state, and no sidecar's; once granted,
   cluster.api.denied.delete(right);
   await ended(reaper, 1);
   await until("it is ready", async () => (await fetch(`${reaper.health}/readyz`)).ok || undefined, LONG_MS);
-  expect(cluster.events().map(({ reason }) => reason)).toEqual(["NotReaped", "SidecarTold", "SidecarsEnded"]);
+  expect(cluster.events().map(({ reason }) => reason)).toEqual(["NotReaped", "SidecarAsked", "SidecarsEnded"]);
 });
 
 test("a right that goes while it runs blames no sidecar either", async () => {
@@ -66,5 +66,5 @@ test("a right that goes while it runs blames no sidecar either", async () => {
   await until("it says so", () => nonEmpty(reaper.said("the reaper's account lacks permissions")), LONG_MS);
   cluster.api.denied.delete(right);
   await ended(reaper, 1);
-  expect(cluster.events().map(({ reason }) => reason)).not.toContain("SidecarRefusesToEnd");
+  expect(cluster.events().map(({ reason }) => reason)).not.toContain("SidecarDidNotExit");
 });

@@ -27,7 +27,7 @@ test("it ends what is stuck, leaves the rest, and says in a table what became of
   expect(lines[2]).toContain("stuck: the app has ended for good (app with 0), and envoy is left; neither it nor");
   expect(lines.slice(-2)).toEqual([
     "1 pod not stuck: 1 app-running",
-    "1 pod not chosen, 1 stuck: the label ebb.dev/reap=true on a pod or its namespace chooses it, --all-jobs chooses the pods of all Jobs",
+    "1 pod not selected, 1 stuck: select by the label ebb.dev/reap=true on a pod or its namespace, or by --all-jobs",
   ]);
   const told = log.filter(({ msg }) => msg === "ebb: asked a sidecar to quit");
   expect(told).toHaveLength(2);
@@ -46,9 +46,9 @@ test("each act is an Event on the pod, before it and after", async () => {
     end();
   };
   expect((await once(cluster)).code).toBe(0);
-  expect(before).toEqual(["SidecarTold"]);
+  expect(before).toEqual(["SidecarAsked"]);
   expect(cluster.events().map(({ reason, type }) => `${type} ${reason}`)).toEqual([
-    "Normal SidecarTold",
+    "Normal SidecarAsked",
     "Normal SidecarsEnded",
   ]);
   expect(cluster.events()[0]).toMatchObject({
@@ -97,7 +97,7 @@ test("what the run before has told may take its time: it is not told again", asy
   const eventTime = new Date(Date.now() - 5000).toISOString().replace("Z", "000Z");
   cluster.api.put("/apis/events.k8s.io/v1/namespaces/shop/events/e", {
     metadata: { name: "e", namespace: "shop" },
-    ...{ reason: "SidecarTold", regarding: { uid: "uid-slow" }, eventTime },
+    ...{ reason: "SidecarAsked", regarding: { uid: "uid-slow" }, eventTime },
   });
   const { code, stdout } = await once(cluster);
   expect({ code, told: cluster.told }).toEqual({ code: 0, told: [] });
@@ -148,7 +148,7 @@ test("without --image the others are used", async () => {
   await using cluster = startCluster();
   const { code, log, ...ended } = await ebb(["reaper", "--once", ...cluster.flags.slice(0, 2)]);
   expect(code).toBe(0);
-  expect(lineOf({ code, log, ...ended }, "reaper").methods).toEqual(["exec", "port-forward"]);
+  expect(lineOf({ code, log, ...ended }, "starting the reaper").methods).toEqual(["exec", "port-forward"]);
 });
 
 test("what the account may not do is said, with --dry-run too", async () => {

@@ -114,7 +114,7 @@ test("a right that is gone for a moment blames no sidecar, and the pod is ended 
   await until("it is told", () => cluster.told.length === 1 || undefined, LONG_MS);
   await ended(reaper, 1);
   expect(reaper.said("a sidecar did not end: all methods tried")).toEqual([]);
-  expect(cluster.events().map(({ reason }) => reason)).not.toContain("SidecarRefusesToEnd");
+  expect(cluster.events().map(({ reason }) => reason)).not.toContain("SidecarDidNotExit");
 });
 
 test("what only its author can mend is said once, also as an Event on what is wrong: a pod, or its namespace", async () => {

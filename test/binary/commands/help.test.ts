@@ -1,15 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { manualPages } from "../../../build/manual.ts";
 import type { Command } from "../../../src/command.ts";
 import { commands } from "../../../src/commands.ts";
-import { describeCommand, type Manual } from "../../../src/core/cli/help.ts";
+import { describeCommand } from "../../../src/core/cli/help.ts";
 import { titleOf } from "../../../src/core/cli/markdown.ts";
-import { manuals } from "../../../src/manuals.ts";
+import { synopsisOf } from "../../../src/help.ts";
 import { ebb, ebbPath } from "../../harness.ts";
 
 const folder = resolve(import.meta.dirname, "../../../src/manual");
 const topics = readdirSync(folder).map((file) => file.replace(/\.md$/, ""));
+const pages = manualPages();
 const page = (topic: string) => readFileSync(join(folder, `${topic}.md`), "utf8");
 
 /** What a terminal of so many columns shows, `\r` left out. */
@@ -40,7 +42,7 @@ describe("--help", () => {
     if (!topics.includes(name)) expect((await ebb(["help", name])).stdout).toBe(stdout);
     expect((await ebb([name, "-h"])).stdout).toBe(stdout);
     expect((await ebb([name, "--nonsense", "--help"])).stdout).toBe(stdout);
-    expect(stdout).toStartWith(describeCommand(command as Command, manuals[name] as Manual, 80));
+    expect(stdout).toStartWith(describeCommand(command as Command, synopsisOf(name, pages), 80));
   });
 
   test("is as wide as the terminal", async () => {

@@ -22,7 +22,7 @@ describe("what the system refuses is exit code 71, one sentence, and nothing is 
     writeFileSync(join(folder.path, "file"), "");
     expect(await ebb(["install", missing])).toMatchObject({
       code: 71,
-      stderr: `ebb: install: ${missing}: there is no folder ${folder.path}/missing; mount the volume there, or name a folder that exists\n`,
+      stderr: `ebb: install: cannot write ${missing}: there is no folder ${folder.path}/missing; mount the volume there, or name a folder that exists\n`,
     });
     expect(await ebb(["install", file])).toMatchObject({
       code: 71,
@@ -35,7 +35,9 @@ describe("what the system refuses is exit code 71, one sentence, and nothing is 
     using folder = temporaryFolder();
     const path = join(folder.path, "termination");
     expect((await ebb(["install", "--termination-log", path, "/nosuch/ebb"])).code).toBe(71);
-    expect(readFileSync(path, "utf8")).toStartWith("ebb: install: /nosuch/ebb: there is no folder /nosuch;");
+    expect(readFileSync(path, "utf8")).toStartWith(
+      "ebb: install: cannot write /nosuch/ebb: there is no folder /nosuch;",
+    );
   });
 
   test.skipIf(!isRoot)("a folder where another user may not write (which needs root)", async () => {
@@ -166,7 +168,7 @@ describe("in the middle of a copy", () => {
     const { code, stderr } = await started.ended;
     expect({ code, stderr }).toEqual({
       code: 71,
-      stderr: expect.stringContaining("what was read back is not what was written"),
+      stderr: expect.stringContaining("the copy differs from the original"),
     });
     expect(readdirSync(folder.path)).toEqual(["ebb"]);
     expect(readFileSync(join(folder.path, "ebb"), "utf8")).toBe("older");

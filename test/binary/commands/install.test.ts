@@ -125,7 +125,7 @@ describe("what is no place for a copy is exit code 64:", () => {
     ["a folder", ["/tmp"], /^ebb: install: \/tmp is a folder; did you mean \/tmp\/ebb\?\n$/],
     ["a folder with a slash", ["/tmp/"], /did you mean \/tmp\/ebb\?/],
     ["what ends with a slash", ["/nosuch/"], /did you mean \/nosuch\/ebb\?/],
-    ["a device", ["/dev/null"], /\/dev\/null is no regular file/],
+    ["a device", ["/dev/null"], /\/dev\/null is not a regular file/],
   ])("%s", async (_, args, message) => {
     expect(await ebb(["install", ...args])).toMatchObject({
       code: 64,

@@ -88,7 +88,7 @@ describe("the answer", () => {
     await using server = await startRawServer((socket) => socket.end(ok("abc")));
     const through = ["sh", "-c", 'exec "$0" "$@" >/dev/full'];
     const ended = await ebb(["request", "--port", `${server.port}`, "/"], { through });
-    expect(ended).toMatchObject({ code: 71, stderr: "ebb: stdout: no space left on device\n" });
+    expect(ended).toMatchObject({ code: 71, stderr: "ebb: cannot write to stdout: no space left on device\n" });
   });
 
   test("that waits for its reader is not out of time", async () => {
@@ -137,7 +137,10 @@ describe("what brings no answer is exit code 69, and says why", () => {
   ])("a server that %s: %s", async (_, reason, answer) => {
     await using server = await startRawServer(answer);
     const { code, stderr } = await ebb(["request", "--timeout", "1s", "--port", `${server.port}`, "/x"]);
-    expect({ code, stderr }).toEqual({ code: 69, stderr: `ebb: GET http://localhost:${server.port}/x: ${reason}\n` });
+    expect({ code, stderr }).toEqual({
+      code: 69,
+      stderr: `ebb: request: GET http://localhost:${server.port}/x: ${reason}\n`,
+    });
   });
 
   test.each([

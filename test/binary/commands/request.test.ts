@@ -146,7 +146,7 @@ describe("ebb request finds where the admin interface is", () => {
       const { code, stderr } = await ebbBeside([], ["request", "/stats"]);
       expect({ code, stderr }).toEqual({
         code: 69,
-        stderr: "ebb: GET http://localhost:15000/stats: connection refused\n",
+        stderr: "ebb: request: GET http://localhost:15000/stats: connection refused\n",
       });
     });
   });

@@ -145,7 +145,7 @@ describe("the command line", () => {
     const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", EBB_SIDECAR: "none" };
     expect(await ebb(["uninstall"], { env })).toMatchObject({
       code: 127,
-      log: [{ msg: "ebb: uninstall: no such file or directory" }, { msg: "ebb: done" }],
+      log: [{ reason: "cannot start uninstall: no such file or directory" }, { msg: "ebb: done" }],
     });
   });
 

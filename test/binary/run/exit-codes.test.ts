@@ -19,7 +19,7 @@ test.each([
 ])("%s is exit code 127", async (_, name) => {
   const { code, stderr } = await ebb([...plain, name]);
   expect(code).toBe(127);
-  expect(stderr).toContain(`"msg":"ebb: ${name}: `);
+  expect(stderr).toContain(`"msg":"ebb: the command did not start","reason":"cannot start ${name || "''"}: `);
 });
 
 test.each([

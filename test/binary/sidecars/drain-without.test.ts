@@ -13,7 +13,7 @@ describe("where there is no Envoy, ebb drain keeps accepting for the minimum", (
     const start = performance.now();
     const ended = await ebb(["drain", "--sidecar", "none", "--drain", "20s", "--min-drain", "300ms"]);
     expect(performance.now() - start).toBeGreaterThanOrEqual(290);
-    expect(ended.log.at(-1)).toMatchObject({ msg: expect.stringContaining("no Envoy is drained"), forMs: 300 });
+    expect(ended.log.at(-1)).toMatchObject({ msg: expect.stringContaining("no Envoy to drain"), forMs: 300 });
     expect(ended.code).toBe(0);
   });
 
@@ -29,7 +29,7 @@ describe("where there is no Envoy, ebb drain keeps accepting for the minimum", (
     await using linkerd = await fakeSidecar();
     const named = ["--sidecar", "linkerd", "--admin", linkerd.url];
     await using started = startEbb(["drain", ...named, "--drain", "20s", "--min-drain", "300ms", "--quit"]);
-    await until("it waits", () => started.stderr().includes("no Envoy is drained"));
+    await until("it waits", () => started.stderr().includes("no Envoy to drain"));
     expect(linkerd.requests).toEqual([]);
     const ended = await started.ended;
     expect(linkerd.requests).toEqual(["POST /shutdown"]);
@@ -38,7 +38,7 @@ describe("where there is no Envoy, ebb drain keeps accepting for the minimum", (
 
   test.concurrent("but not when a stop signal comes", async () => {
     await using started = startEbb(["drain", "--sidecar", "none", "--drain", "60s", "--min-drain", "60s"]);
-    await until("it waits", () => started.stderr().includes("no Envoy is drained"));
+    await until("it waits", () => started.stderr().includes("no Envoy to drain"));
     started.kill("SIGTERM");
     expect((await started.ended).code).toBe(143);
   });
@@ -76,7 +76,7 @@ describe.skipIf(!canHaveNetwork)("in a network of its own (which needs root)", (
   test.concurrent("auto that finds nothing keeps accepting for the minimum", async () => {
     const ended = await ebbBeside([], ["drain", ...quick]);
     expect(ended.log.map(({ msg }) => msg)).toContain("ebb: no sidecar found");
-    expect(ended.stderr).toContain("no Envoy is drained");
+    expect(ended.stderr).toContain("no Envoy to drain");
     expect(ended.code).toBe(0);
   });
 });

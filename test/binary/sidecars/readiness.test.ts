@@ -112,7 +112,8 @@ test("where nothing at all was heard in time, that is the reason", async () => {
   const ready = ["--ready", `http://127.0.0.1:${server.port}/ready`];
   const { code, log } = await ebb(["run", "--sidecar", "none", ...ready, "--wait-timeout", "20ms", "--", "true"]);
   const reason = `http://127.0.0.1:${server.port}/ready: no answer`;
-  expect(log[0]?.msg.replace(/ yet$/, "")).toBe(`ebb: not ready within 20ms: ${reason}`);
+  expect(log[0]?.msg).toBe("ebb: not ready in time: did not start the command");
+  expect(String(log[0]?.reason).replace(/ yet$/, "")).toBe(`not ready within 20ms: ${reason}`);
   expect(code).toBe(69);
 });
 

@@ -66,7 +66,7 @@ test.concurrent("--once exits with 69 where a sidecar comes back, or nobody answ
   const ended = await once(here, "--methods", "port-forward");
   expect(ended.code).toBe(69);
   expect(ended.stdout).toMatch(/work +gave up +/);
-  const reports = (await reaperEvents(here, "work")).filter(({ reason }) => reason === "SidecarRefusesToEnd");
+  const reports = (await reaperEvents(here, "work")).filter(({ reason }) => reason === "SidecarDidNotExit");
   expect(reports).toMatchObject([{ type: "Warning" }]);
 
   const config = JSON.parse(await here.kubectl("config", "view", "--raw", "--minify", "--flatten", "-o", "json"));

@@ -123,5 +123,5 @@ test.concurrent("an API server that is away for longer than a Lease lasts is fou
     async () => (await here.pod("meanwhile")).status.phase === "Succeeded",
   );
   expect(await Promise.all(["before", "told", "meanwhile"].map((name) => quits(here, name)))).toEqual([1, 1, 1]);
-  expect((await reasons(here, "told")).filter((reason) => reason === "SidecarTold")).toHaveLength(1);
+  expect((await reasons(here, "told")).filter((reason) => reason === "SidecarAsked")).toHaveLength(1);
 });

@@ -104,7 +104,7 @@ test("without the right to a port-forward nobody blames the sidecar; once it is 
   await restore(reaper);
   await work.until("the pod is over", async () => (await work.pod("stuck")).status.phase === "Succeeded");
   const reasons = (await reaperEvents(work, "stuck")).map(({ reason }) => reason);
-  expect(reasons).not.toContain("SidecarRefusesToEnd");
+  expect(reasons).not.toContain("SidecarDidNotExit");
 });
 
 test("a binding that is gone for some seconds leaves no pod behind, and blames no sidecar", async () => {
@@ -121,5 +121,5 @@ test("a binding that is gone for some seconds leaves no pod behind, and blames n
   await restore(reaper);
   await work.until("the pod is over", async () => (await work.pod("stuck")).status.phase === "Succeeded");
   const reasons = (await reaperEvents(work, "stuck")).map(({ reason }) => reason);
-  expect(reasons).not.toContain("SidecarRefusesToEnd");
+  expect(reasons).not.toContain("SidecarDidNotExit");
 });

@@ -64,7 +64,7 @@ describe("Jobs that a real Envoy keeps from their end", () => {
         await here.until("its end is told", async () =>
           (await reasons(here, pod.metadata.name)).includes("SidecarsEnded"),
         );
-        expect(new Set(await reasons(here, pod.metadata.name))).toEqual(new Set(["SidecarTold", "SidecarsEnded"]));
+        expect(new Set(await reasons(here, pod.metadata.name))).toEqual(new Set(["SidecarAsked", "SidecarsEnded"]));
         const audit = said(reaper, "asked a sidecar to quit").filter((line) => line.pod === pod.metadata.name);
         expect(audit).toMatchObject([
           { namespace: here.name, uid: pod.metadata.uid, job, container: "envoy", rule: "stuck", result: "taken" },
@@ -105,7 +105,7 @@ describe("left alone, while the pod beside them is ended, are", () => {
       "the native sidecar is over, by the kubelet",
       async () => (await here.pod("native")).status.phase === "Succeeded",
     );
-    const rules = { "opted-out": 1, "not-chosen": 1, "restarts-always": 1, "app-running": 1, "no-sidecar": 1 };
+    const rules = { "opted-out": 1, "not-selected": 1, "restarts-always": 1, "app-running": 1, "no-sidecar": 1 };
     for (const [rule, count] of Object.entries(rules)) {
       await here.until(`${count} is left by ${rule}`, async () => (await judged(reaper, rule)) >= count);
     }
@@ -144,7 +144,7 @@ test.concurrent("an image that is not there is put into a pod once, and the kube
   const flags = ["--methods", "ephemeral", "--image", "registry.example/none:1", "--image-pull-policy", "Never"];
   await using _ = await startReaper(here, flags);
   const given = await here.until("it is given up, as an Event", async () =>
-    (await reaperEvents(here, "work")).find(({ reason }) => reason === "SidecarRefusesToEnd"),
+    (await reaperEvents(here, "work")).find(({ reason }) => reason === "SidecarDidNotExit"),
   );
   expect(given.note).toContain("ebb-reaper-1 does not start: ErrImageNeverPull");
   await using next = await startReaper(here, [...flags, "--lease", "another"]);
@@ -196,7 +196,7 @@ test.concurrent("a sidecar that does not end, whatever it is told, is reported o
     await here.until("all pods are read again", async () => (await synced()) > before);
   }
   expect(await judged(reaper, "handled")).toBe(1);
-  const reports = (await reaperEvents(here, "work")).filter(({ reason }) => reason === "SidecarRefusesToEnd");
+  const reports = (await reaperEvents(here, "work")).filter(({ reason }) => reason === "SidecarDidNotExit");
   expect(reports).toMatchObject([{ type: "Warning", note: expect.stringContaining("envoy does not go") }]);
   expect(said(reaper, "a sidecar did not end: all methods tried")).toMatchObject([{ level: "error", pod: "work" }]);
   expect(await reaper.metric(gaveUp)).toBe(1);

@@ -41,8 +41,13 @@ describe("kubectl describe pod says why ebb failed:", () => {
       69,
       "ebb: not ready within 1s: http://localhost:9/ready: connection refused",
     ],
-    ["a command that is not there", ["run", "--", "/missing"], 127, "ebb: /missing: no such file or directory"],
-    ["a command that is none", ["run", "--", "/"], 126, "ebb: /: permission denied"],
+    [
+      "a command that is not there",
+      ["run", "--", "/missing"],
+      127,
+      "ebb: cannot start /missing: no such file or directory",
+    ],
+    ["a command that is none", ["run", "--", "/"], 126, "ebb: cannot start /: permission denied"],
     [
       "options that are wrong, all of them",
       ["run", "--drain", "soon", "--wait-timeoutt", "3s", "--", "/child", "exit", "0"],

@@ -82,12 +82,12 @@ describe("a container that the kubelet starts again, beside an ordinary sidecar,
     await here.until("it is ready", isReady);
     const firstLog = here.kubectl("logs", "--follow", "pod", "-c", "app");
     await here.exec("pod", "app", "/ebb", "request", "http://localhost:8081/sick");
-    expect(await firstLog).toContain("health checks fail from now on");
+    expect(await firstLog).toContain("failed Envoy's health checks");
     await here.until("it is started again", async () => (await appOf(here))?.restartCount === 1);
     const log = () => here.logs("pod", "app");
     await here.until("the app runs", async () => (await log()).includes('"ebb: started"'));
     await here.until("it is ready", isReady);
-    expect(await log()).toContain("it drains for a container before this one");
+    expect(await log()).toContain("Envoy drains for a former container");
     const through = await here.exec("pod", "app", "/ebb", "request", `http://localhost:${envoyPort}/`);
     expect(through.code).toBe(0);
     expect(statusOf(await here.pod("pod"), "envoy")?.restartCount).toBe(0);

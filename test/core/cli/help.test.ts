@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { manualPages } from "../../../build/manual.ts";
 import { commands } from "../../../src/commands.ts";
 import { readCommandCall, readOperandCall } from "../../../src/core/cli/call.ts";
 import { defaultOf, describeCommand, flagOf, overview, wrap } from "../../../src/core/cli/help.ts";
 import { options, pickOptions } from "../../../src/core/cli/options.ts";
+import { synopsisOf } from "../../../src/help.ts";
 import { manuals } from "../../../src/manuals.ts";
+
+const pages = manualPages();
 
 test("a command's help has its text, examples, flags by group with variables and defaults, and exit codes", () => {
   const command = { usage: "run [flags]", options: pickOptions("waitTimeout", "quit", "group") };
@@ -15,6 +19,7 @@ test("a command's help has its text, examples, flags by group with variables and
       ["128+n", "signal n ended it, whatever the reason may have been"],
     ],
     seeAlso: ["wait", "quit"],
+    topic: "run",
   } as const;
   expect(describeCommand(command, manual, 50)).toBe(`usage: ebb run [flags]
 
@@ -55,6 +60,7 @@ exit codes:
          may have been
 
 see also: ebb wait, ebb quit
+more: ebb help run
 `);
 });
 
@@ -85,9 +91,12 @@ test.each([
 describe.each(Object.entries(commands))("the manual of ebb %s", (name, command) => {
   const manual = manuals[name];
 
-  test("is there, and each of its lines fits 80 columns", () => {
+  test("is there, each of its lines fits 80 columns, and it names a page", () => {
     expect(manual).toBeDefined();
-    const help = describeCommand(command, manual as NonNullable<typeof manual>, 80);
+    const synopsis = synopsisOf(name, pages);
+    expect(synopsis.about).not.toBe("");
+    expect(Object.keys(pages)).toContain(synopsis.topic);
+    const help = describeCommand(command, synopsis, 80);
     expect(help.split("\n").filter((line) => line.length > 80 && !line.startsWith("  ebb "))).toEqual([]);
     expect(manual?.examples).not.toEqual([]);
     for (const other of manual?.seeAlso ?? []) expect(Object.keys(manuals)).toContain(other);

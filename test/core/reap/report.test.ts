@@ -4,7 +4,7 @@ import {
   eventOfAct,
   eventOfOutcome,
   reportOf,
-  reportOfUnchosen,
+  reportOfUnselected,
   reportOfVerdict,
 } from "../../../src/core/reap/report.ts";
 import { type Row, tableOf } from "../../../src/core/reap/table.ts";
@@ -47,14 +47,14 @@ const outcomes = {
 describe("what became of a pod", () => {
   test.each<[Outcome, string, string]>([
     [outcomes.ended, "ended", "proxy, by POST localhost:9/q through a port-forward"],
-    [outcomes.gone, "gone", "it was deleted, or another has its name"],
+    [outcomes.gone, "gone", "the pod was deleted, or another pod has its name"],
     [outcomes.left, "left", "app container app still runs"],
     [
       outcomes.gaveUp,
       "gave up",
       "proxy did not exit; all methods were tried; proxy, by exec in proxy: /stop: no such file; proxy, by POST localhost:9/q through a port-forward: 404",
     ],
-    [outcomes.stopped, "stopped", "this reaper was told to stop, or leads no more; the next one looks again"],
+    [outcomes.stopped, "stopped", "this reaper was stopped, or lost the Lease; the next one looks again"],
   ])("%j", (outcome, result, why) => {
     expect(reportOf(outcome)).toEqual({ result: result as "ended", why });
   });
@@ -74,11 +74,11 @@ describe("an Event", () => {
   test("tells of an act before it, and of its end", () => {
     expect(eventOfAct(exec, "the app has ended")).toEqual({
       type: "Normal",
-      reason: "SidecarTold",
-      note: "telling proxy, by exec in proxy: /stop: the app has ended",
+      reason: "SidecarAsked",
+      note: "asking proxy, by exec in proxy: /stop: the app has ended",
     });
     expect(eventOfOutcome(outcomes.ended)).toMatchObject({ type: "Normal", reason: "SidecarsEnded" });
-    expect(eventOfOutcome(outcomes.gaveUp)).toMatchObject({ type: "Warning", reason: "SidecarRefusesToEnd" });
+    expect(eventOfOutcome(outcomes.gaveUp)).toMatchObject({ type: "Warning", reason: "SidecarDidNotExit" });
   });
 
   test("is none where nothing was done", () => {
@@ -145,17 +145,17 @@ test("where no pod is worth a line, there is no table", () => {
   expect(tableOf([], few)).toBe("no pods\n");
 });
 
-test("what nobody chose is not said to be well: the stuck ones have their line, and what chooses them is said", () => {
-  const unchosen = [
-    { ...row("stuck", "not chosen", "stuck: envoy is left; nobody", "not-chosen"), isStuck: true },
-    { ...row("busy", "not chosen", "nobody", "not-chosen"), isStuck: false },
+test("pods that are not selected: stuck ones have a line, and how to select them is said", () => {
+  const unselected = [
+    { ...row("stuck", "not selected", "stuck: envoy is left; nobody", "not-selected"), isStuck: true },
+    { ...row("busy", "not selected", "nobody", "not-selected"), isStuck: false },
   ];
-  expect(tableOf(unchosen, few)).toBe(`NAMESPACE  POD    RESULT      WHY
-shop       stuck  not chosen  stuck: envoy is left; nobody
-2 pods not chosen, 1 stuck: the label ebb.dev/reap=true on a pod or its namespace chooses it, --all-jobs chooses the pods of all Jobs
+  expect(tableOf(unselected, few)).toBe(`NAMESPACE  POD    RESULT      WHY
+shop       stuck  not selected  stuck: envoy is left; nobody
+2 pods not selected, 1 stuck: select by the label ebb.dev/reap=true on a pod or its namespace, or by --all-jobs
 `);
-  expect(tableOf(unchosen.slice(1), { ...few, allJobs: true })).toBe(
-    "1 pod not chosen, none stuck: the label ebb.dev/reap=true on a pod or its namespace chooses it\n",
+  expect(tableOf(unselected.slice(1), { ...few, allJobs: true })).toBe(
+    "1 pod not selected, none stuck: select by the label ebb.dev/reap=true on a pod or its namespace\n",
   );
 });
 
@@ -163,6 +163,6 @@ test.each<[string, Verdict, boolean]>([
   ["that is to be ended", { kind: "end", rule: "stuck", reason: "r", containers: [] }, true],
   ["that a missing right alone keeps", { kind: "leave", rule: "no-right", reason: "r" }, true],
   ["whose app runs", { kind: "leave", rule: "app-running", reason: "r" }, false],
-])("a pod that nobody chose, and %s: whether it is stuck", (_, verdict, isStuck) => {
-  expect(reportOfUnchosen("nobody chose it", verdict)).toMatchObject({ result: "not chosen", isStuck });
+])("a pod that is not selected, and %s: whether it is stuck", (_, verdict, isStuck) => {
+  expect(reportOfUnselected("not selected", verdict)).toMatchObject({ result: "not selected", isStuck });
 });

@@ -133,19 +133,25 @@ describe("pods are chosen", () => {
     ["of Jobs, with --all-jobs", plain({ metadata: ofJob }), ["istio-proxy"], { allJobs: true }],
   ]);
   testLeft([
-    ["not without a word", plain(), "not-chosen", 'neither it nor its namespace says ebb.dev/reap: "true"'],
-    ["not of Jobs without --all-jobs", plain({ metadata: ofJob }), "not-chosen", "neither it"],
-    ["not others with --all-jobs", plain(), "not-chosen", "no Job's", { allJobs: true }],
+    ["not without a word", plain(), "not-selected", 'neither it nor its namespace says ebb.dev/reap: "true"'],
+    ["not of Jobs without --all-jobs", plain({ metadata: ofJob }), "not-selected", "neither it"],
+    ["not others with --all-jobs", plain(), "not-selected", "no Job's", { allJobs: true }],
     [
       "not with --all-jobs where what is called Job is none of Kubernetes'",
       plain({
         metadata: { ownerReferences: [{ apiVersion: "dummy.com/v1", kind: "Job", name: "x", controller: true }] },
       }),
-      "not-chosen",
+      "not-selected",
       "no Job's",
       { allJobs: true },
     ],
-    ["not by another namespace's word", plain(), "not-chosen", "neither", { namespaces: new Map([["other", "true"]]) }],
+    [
+      "not by another namespace's word",
+      plain(),
+      "not-selected",
+      "neither",
+      { namespaces: new Map([["other", "true"]]) },
+    ],
     [
       "never against their label",
       labelled("false"),
@@ -178,9 +184,9 @@ describe("pods are chosen", () => {
 });
 
 test.each<[unknown, string]>([
-  [undefined, "not-chosen"],
-  ["pod", "not-chosen"],
-  [[], "not-chosen"],
+  [undefined, "not-selected"],
+  ["pod", "not-selected"],
+  [[], "not-selected"],
   [{ ...podOf({ containers: stuck }), status: undefined }, "unreadable"],
   [{ ...podOf({ containers: stuck }), spec: 7 }, "unreadable"],
   [{ ...podOf({ containers: stuck }), spec: { containers: [null] } }, "unreadable"],

@@ -76,7 +76,7 @@ function judgeOutput({ plan, seen, log, app, broken }: Case): void {
     if (!isJson(line)) broken("always", `not a line of the log: ${JSON.stringify(line.slice(0, 200))}`);
   }
   for (const line of log) judgeLine(line, broken);
-  if (/ebb: not ready within [^:]*: ?$/m.test(seen.stderr)) broken("always", "it was not ready, for no reason");
+  if (/not ready within [^:"]*: ?("|$)/m.test(seen.stderr)) broken("always", "it was not ready, for no reason");
 }
 
 function isJson(line: string): boolean {

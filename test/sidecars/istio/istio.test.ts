@@ -33,9 +33,7 @@ test("what a container before this one has drained passes its health checks agai
   ];
   expect(await readiness()).toEqual([503, 200, 200]);
   await using again = pod.startEbb(["run", "--restart-policy", "Always", "--quit-on", "never", "--", "sleep", "60"]);
-  await until("ebb has taken the drain back", () =>
-    again.stderr().includes("it drains for a container before this one"),
-  );
+  await until("ebb has taken the drain back", () => again.stderr().includes("Envoy drains for a former container"));
   expect(await readiness()).toEqual([200, 200, 200]);
 });
 

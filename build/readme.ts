@@ -9,7 +9,7 @@ import type { SidecarKind } from "../src/core/sidecars/kinds/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../src/core/sidecars/registry.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
 import { type Wish, wishes } from "./inits.ts";
-import { failureList, logList, warningList } from "./messages.ts";
+import { type Metric, reaperMetrics, webhookMetrics } from "./metric-tables.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -27,6 +27,8 @@ function factsOf(name: SidecarName): readonly Fact[] {
   return facts.get(name) ?? [];
 }
 
+const metrics = { webhook: await webhookMetrics(), reaper: await reaperMetrics() };
+
 /** The pages with tables that are made from the declarations: each stands between `<!-- NAME -->` and `<!-- /NAME -->`. */
 const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   "README.md": { exits: exitTable },
@@ -34,7 +36,11 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   "src/manual/exit-codes.md": { exits: exitTable },
   "src/manual/annotations.md": { annotations: annotationTable },
   "src/manual/init.md": { inits: initTable },
-  "src/manual/logs.md": { messages: logList },
+  "src/manual/metrics.md": {
+    "webhook metrics": () => metricTable(metrics.webhook, isOwn),
+    "reaper metrics": () => metricTable(metrics.reaper, isOwn),
+    "process metrics": () => metricTable(metrics.webhook, (metric) => !isOwn(metric)),
+  },
   "src/manual/migrating.md": { differences: differenceTable },
   "src/manual/sidecars.md": { sidecars: sidecarTable, facts: factTables },
   "src/manual/troubleshooting.md": { warnings: warningList, failures: failureList },
@@ -143,6 +149,29 @@ function exitTable(): string {
 function annotationTable(): string {
   const rows = annotationMeanings.map(([name, example, meaning]) => [code(name), code(example), meaning]);
   return table(["annotation", "value, such as", "what it means"], rows);
+}
+
+function isOwn({ name }: Metric): boolean {
+  return /^ebb_(webhook|reaper)_/.test(name);
+}
+
+function metricTable(all: readonly Metric[], isListed: (metric: Metric) => boolean): string {
+  const rows = all
+    .filter(isListed)
+    .map(({ name, type, labels, help }) => [code(name), type, [...labels].map(labelText).join("; "), help]);
+  return table(["metric", "type", "labels", "meaning"], rows);
+}
+
+/** Labels whose values are not ebb's own, or are listed elsewhere. */
+const openLabels: Readonly<Record<string, string>> = {
+  code: "HTTP status",
+  verb: "the request's verb",
+  version: "ebb's version",
+  rule: "[the rules](reaper.md#which-pods-it-leaves-alone)",
+};
+
+function labelText([label, values]: readonly [string, ReadonlySet<string>]): string {
+  return `${code(label)}: ${openLabels[label] ?? [...values].map(code).join(", ")}`;
 }
 
 function differenceTable(): string {

@@ -41,7 +41,7 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
   const registry = new Registry();
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `ebb_reaper_${name}`, help, labelNames, registers: [registry] });
-  const verdicts = counter("verdicts_total", "Verdicts about pods by the rule that had the word.", "rule");
+  const verdicts = counter("verdicts_total", "Changes of the rule that decides about a pod.", "rule");
   for (const rule of ruleNames) verdicts.inc({ rule }, 0);
   const acts = counter("acts_total", "What sidecars were told, by which method, with what result.", "method", "result");
   const attempts = counter("attempts_total", "Reapings of pods by how they ended.", "outcome");
@@ -57,7 +57,7 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
   });
   const judged = createTally(registry, {
     name: "ebb_reaper_pods",
-    help: "Running pods by the rule that has the word about each now.",
+    help: "Running pods by the rule that decides about each now.",
     label: "rule",
     states: ruleNames,
   });

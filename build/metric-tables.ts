@@ -1,0 +1,48 @@
+import type { Exposition } from "../src/kube/controller/process-metrics.ts";
+import { createReaperMetrics } from "../src/kube/reaper/reaper-metrics.ts";
+import { createMetrics } from "../src/kube/webhook/metrics.ts";
+
+/** A metric as the exposition has it. */
+export interface Metric {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  /** The labels, each with the values that it has in the exposition. */
+  readonly labels: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** The metrics of the webhook, after one sample of each whose label values are not known before. */
+export function webhookMetrics(): Promise<readonly Metric[]> {
+  const metrics = createMetrics("1", { inFlight: () => 0, connections: () => 0 });
+  metrics.answered(200);
+  return metricsOf(metrics);
+}
+
+/** Those of the reaper. */
+export function reaperMetrics(): Promise<readonly Metric[]> {
+  const gauges = { leads: () => true, isCircuitOpen: () => false, depth: () => 0, underWay: () => 0 };
+  const metrics = createReaperMetrics("1", { ...gauges, missingRights: () => 0, syncedAt: () => undefined });
+  for (const kind of ["exec", "port-forward", "ephemeral"] as const) {
+    for (const result of ["taken", "refused", "unavailable"] as const) metrics.acted(kind, result);
+  }
+  metrics.requested("get", "200");
+  return metricsOf(metrics);
+}
+
+/** @throws Error where a metric has no sample, so that its labels are not known */
+async function metricsOf(exposition: Exposition): Promise<readonly Metric[]> {
+  const text = await exposition.text();
+  return [...text.matchAll(/^# HELP (\w+) (.*)\n# TYPE \w+ (\w+)\n(.*)/gm)].map(
+    ([, name = "", help = "", type = ""]) => {
+      const labels = new Map<string, Set<string>>();
+      const samples = [...text.matchAll(new RegExp(`^${name}(?:_bucket|_sum|_count)?(?:\\{(.*)\\})? `, "gm"))];
+      if (samples.length === 0) throw new Error(`${name} has no sample`);
+      for (const [, pairs = ""] of samples) {
+        for (const [, label = "", value = ""] of pairs.matchAll(/(\w+)="([^"]*)"/g)) {
+          if (label !== "le") labels.set(label, (labels.get(label) ?? new Set()).add(value));
+        }
+      }
+      return { name, type, help, labels };
+    },
+  );
+}

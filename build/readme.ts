@@ -9,6 +9,7 @@ import type { SidecarKind } from "../src/core/sidecars/kinds/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../src/core/sidecars/registry.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
 import { type Wish, wishes } from "./inits.ts";
+import { failureList, logList, warningList } from "./messages.ts";
 import { type Metric, reaperMetrics, webhookMetrics } from "./metric-tables.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -36,6 +37,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   "src/manual/exit-codes.md": { exits: exitTable },
   "src/manual/annotations.md": { annotations: annotationTable },
   "src/manual/init.md": { inits: initTable },
+  "src/manual/logs.md": { messages: logList },
   "src/manual/metrics.md": {
     "webhook metrics": () => metricTable(metrics.webhook, isOwn),
     "reaper metrics": () => metricTable(metrics.reaper, isOwn),

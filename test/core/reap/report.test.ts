@@ -150,7 +150,7 @@ test("pods that are not selected: stuck ones have a line, and how to select them
     { ...row("stuck", "not selected", "stuck: envoy is left; nobody", "not-selected"), isStuck: true },
     { ...row("busy", "not selected", "nobody", "not-selected"), isStuck: false },
   ];
-  expect(tableOf(unselected, few)).toBe(`NAMESPACE  POD    RESULT      WHY
+  expect(tableOf(unselected, few)).toBe(`NAMESPACE  POD    RESULT        WHY
 shop       stuck  not selected  stuck: envoy is left; nobody
 2 pods not selected, 1 stuck: select by the label ebb.dev/reap=true on a pod or its namespace, or by --all-jobs
 `);

@@ -70,7 +70,7 @@ export const drainMessages = {
     by: "run, drain",
     fields: { sidecar, reason: "what Envoy answered" },
     cause: "Envoy's statistics could not be read, or have none of the listeners. ebb asks again a few times.",
-    cure: "Allow /stats (admin.allow_paths). In a mesh, keep the statistics of listeners: ebb help drain has the settings.",
+    cure: "Allow /stats (admin.allow_paths). What is counted, and where: ebb help drain.",
   },
   "cannot count the work in flight: draining for the whole time": {
     level: "warn",

@@ -143,7 +143,7 @@ function usage(): readonly Case[] {
     one("is not what ebb stands in for", ["proxy", "sidecar"], {
       isOwn: true,
       sees: { code: 64 },
-      says: ["request and wait", '"proxy"'],
+      says: ["request or wait", '"proxy"'],
     }),
   ];
 }

@@ -17,6 +17,8 @@ export type ModuleGraph = {
   /** Where their count is, if there is one, and their entries. */
   readonly countAt: number | undefined;
   readonly internalsTable: Range;
+  /** The strings of all bytecode and of the last records, and where their offset and their length are. */
+  readonly strings: (Range & { readonly at: number }) | undefined;
   /** Where the offset and the length of something else are. */
   readonly pointers: readonly number[];
   /** Where the last record is, which begins with this number. */
@@ -76,7 +78,8 @@ export function readModuleGraph(bytes: Uint8Array): ModuleGraph {
   const internalsTable = entriesOf(graph, countAt);
   const count = (internalsTable.to - internalsTable.from) / entrySize;
   const internals = Array.from({ length: count }, (_, index) => range(internalsTable.from + index * entrySize + 4));
-  return { modules, internals, countAt, internalsTable, pointers, end };
+  const strings = records.strings === undefined ? undefined : { ...range(records.strings), at: records.strings };
+  return { modules, internals, countAt, internalsTable, strings, pointers, end };
 }
 
 function readRange(graph: DataView, at: number, end: number): Range {

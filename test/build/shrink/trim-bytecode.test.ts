@@ -8,17 +8,19 @@ import { ebbPath, temporaryFolder } from "../../harness.ts";
 
 using folder = temporaryFolder();
 const compiled = await compileProgram(folder.path);
+const shifted = await compileProgram(folder.path, "console.log('more', 'strings');");
 const trimmed = trimBytecode(compiled, ["/$bunfs/root/later.js"]);
 const outputs = [compiled, trimmed].map((file) => output(join(folder.path, "copy"), file));
 const bytes = graphBytes(compiled);
 const [before, after] = [readModuleGraph(bytes), readModuleGraph(graphBytes(trimmed))];
 
 /** A start, a module that is loaded later, and what both have from Bun's own. */
-async function compileProgram(path: string): Promise<Uint8Array> {
+async function compileProgram(path: string, more = ""): Promise<Uint8Array> {
   const start = "const { say } = await import('./later.ts'); console.log(say(['a', 'start']));";
-  const later = "import { basename } from 'node:path'; export const say = (words) => basename(words.join(' '));";
+  const later =
+    "import { basename } from 'node:path'; export const say = (words) => basename(words.join(' ')) || 'only later';";
   const soon = "await import('./soon.ts');";
-  writeFileSync(join(path, "start.ts"), `${start} ${soon}`);
+  writeFileSync(join(path, "start.ts"), `${more} ${start} ${soon}`);
   writeFileSync(join(path, "later.ts"), later);
   writeFileSync(join(path, "soon.ts"), "console.log(require('node:fs').existsSync('/'), 'soon');");
   await Bun.build({
@@ -35,6 +37,26 @@ async function compileProgram(path: string): Promise<Uint8Array> {
 function graphBytes(file: Uint8Array): Uint8Array {
   const { from, to } = findModuleGraph(file, { from: 0, to: file.length });
   return new Uint8Array(file.subarray(from, to));
+}
+
+/** By their numbers; undefined where one is gone. */
+function stringsOf(graph: Uint8Array): (string | undefined)[] {
+  const { strings } = readModuleGraph(graph);
+  const table = Buffer.from(graph.subarray(strings?.from, strings?.to));
+  return Array.from({ length: table.readUInt32LE(0) }, (_, number) => {
+    const at = table.readUInt32LE(4 + 4 * number);
+    if (at === table.length) return undefined;
+    const size = table.readUInt32LE(at);
+    const isLatin1 = size >>> 31 === 1;
+    return isLatin1 ? table.toString("latin1", at + 8, at + 8 + (size % 2 ** 31)) : "UTF-16";
+  });
+}
+
+function wordsOfModule(graph: Uint8Array, name: string): Uint32Array {
+  const { bytecode } = readModuleGraph(graph).modules.find(
+    (module) => module.name === name,
+  ) as ModuleGraph["modules"][0];
+  return new Uint32Array(graph.slice(bytecode.from, bytecode.to).buffer);
 }
 
 function sizes({ modules }: ModuleGraph): Record<string, number> {
@@ -64,6 +86,32 @@ describe("bytecode that no start waits for", () => {
       if (bytecode.to === bytecode.from) continue;
       expect(Buffer.compare(now.subarray(bytecode.from, bytecode.to), old.subarray(from, to))).toBe(0);
       expect((bytecode.from + 8) % 128).toBe(0);
+    }
+  });
+
+  test("goes with the strings that it alone names; each other one keeps its number", () => {
+    const [old, now] = [stringsOf(bytes), stringsOf(graphBytes(trimmed))];
+    expect(old.length).toBe(now.length);
+    const gone = old.filter((_, number) => now[number] === undefined);
+    expect(old).toContain("only later");
+    expect(gone).toContain("only later");
+    expect(gone.length).toBeGreaterThan(old.length / 2);
+    expect(now).toEqual(old.map((text, number) => (now[number] === undefined ? undefined : text)));
+    for (const text of ["soon", "existsSync", "start"]) expect(now).toContain(text);
+  });
+
+  test("a word names a string, by its number and the bits 10: so the strings that are needed can be found", () => {
+    const [one, other] = [compiled, shifted].map(graphBytes) as [Uint8Array, Uint8Array];
+    const [names, otherNames] = [stringsOf(one), stringsOf(other)];
+    const [code, otherCode] = [one, other].map((graph) => wordsOfModule(graph, "/$bunfs/root/soon.js"));
+    const changes = [...(code as Uint32Array)].flatMap((word, at) => {
+      const now = otherCode?.[at] ?? 0;
+      return word === now ? [] : [[word, now] as const];
+    });
+    expect(changes.length).toBeGreaterThan(5);
+    for (const [word, now] of changes) {
+      expect([word % 4, now % 4]).toEqual([2, 2]);
+      expect(otherNames[now >>> 2]).toBe(names[word >>> 2] ?? "");
     }
   });
 

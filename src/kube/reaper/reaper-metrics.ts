@@ -43,7 +43,12 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
     new Counter({ name: `ebb_reaper_${name}`, help, labelNames, registers: [registry] });
   const verdicts = counter("verdicts_total", "Changes of the rule that decides about a pod.", "rule");
   for (const rule of ruleNames) verdicts.inc({ rule }, 0);
-  const acts = counter("acts_total", "What was asked of sidecars, by which method, with what result.", "method", "result");
+  const acts = counter(
+    "acts_total",
+    "What was asked of sidecars, by which method, with what result.",
+    "method",
+    "result",
+  );
   const attempts = counter("attempts_total", "Reapings of pods by how they ended.", "outcome");
   for (const outcome of outcomes) attempts.inc({ outcome }, 0);
   const requests = counter("api_requests_total", "Requests to the API server but those for the Lease.", "verb", "code");

@@ -111,9 +111,10 @@ function renderBlock(block: Block, look: Look): string {
 const BOLD = "1";
 const UNDERLINED = "1;4";
 const CODE = "36";
+const PROSE = "";
 
 function styled(text: string, style: string, { isStyled }: Look): string {
-  return isStyled && text !== "" ? `\x1b[${style}m${text}\x1b[0m` : text;
+  return isStyled && text !== "" && style !== PROSE ? `\x1b[${style}m${text}\x1b[0m` : text;
 }
 
 /** Without marks: of a link its text, and where it leads if that is another page. */
@@ -127,19 +128,19 @@ function plain(text: string): string {
     .replaceAll("`", "");
 }
 
-/** Words of code keep their colour wherever a line ends. */
+/** Code keeps its colour wherever a line ends. */
 function wrapped(text: string, look: Look, first: string, rest: string): string {
   const lines: string[] = [];
   let line = first;
   let isCode = false;
   for (const word of text.replace(/!?\[[^[\]]*\]\([^()]*\)/g, (link) => plain(link)).split(/\s+/)) {
-    const bare = plain(word);
-    const ticks = word.split("`").length - 1;
-    const isPart = isCode || ticks > 0;
-    if (ticks % 2 === 1) isCode = !isCode;
-    const shown = isPart ? styled(bare, CODE, look) : bare;
+    const pieces = word.split("`");
+    const shown = pieces
+      .map((piece, at) => styled(plain(piece), isCode !== (at % 2 === 1) ? CODE : PROSE, look))
+      .join("");
+    if (pieces.length % 2 === 0) isCode = !isCode;
     const isEmpty = line === first || line === rest;
-    if (!isEmpty && lengthOf(line) + 1 + bare.length > look.width) {
+    if (!isEmpty && lengthOf(line) + 1 + lengthOf(shown) > look.width) {
       lines.push(line);
       line = rest + shown;
     } else line += (isEmpty ? "" : " ") + shown;
@@ -154,29 +155,39 @@ function lengthOf(text: string): number {
 
 const GAP = 2;
 
+/** In columns, the last one wrapped; where the others take more than half of the width, a block for each row. */
 function renderTable(rows: readonly (readonly string[])[], look: Look): string {
   const [head = [], ...body] = rows;
   const widths = head.map((_, at) => Math.max(...rows.map((row) => plain(row[at] ?? "").length)));
-  const total = widths.reduce((sum, width) => sum + width + GAP, -GAP);
-  if (total <= look.width)
-    return [head, ...body]
-      .filter(hasText)
-      .map((row) => alignRow(row, widths))
-      .join("\n");
-  return [...(head.length > 2 ? [] : [head].filter(hasText)), ...body]
-    .map((row) => rowAsBlock(row, head, look))
-    .join("\n");
+  const left = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP, 0);
+  const isNarrow = left + (widths.at(-1) ?? 0) <= look.width || left <= look.width / 2;
+  const shown = [head, ...body].filter(hasText);
+  if (!isNarrow) return body.map((row) => rowAsBlock(row, head, look)).join("\n");
+  return shown.map((row) => alignRow(row, { widths, left, isHead: row === head, look })).join("\n");
 }
 
 function hasText(row: readonly string[]): boolean {
   return row.some((cell) => cell !== "");
 }
 
-function alignRow(row: readonly string[], widths: readonly number[]): string {
-  return row
-    .map((cell, at) => plain(cell).padEnd((widths[at] ?? 0) + GAP))
-    .join("")
-    .trimEnd();
+interface Columns {
+  readonly widths: readonly number[];
+  /** Where the last column begins. */
+  readonly left: number;
+  readonly isHead: boolean;
+  readonly look: Look;
+}
+
+function alignRow(row: readonly string[], { widths, left, isHead, look }: Columns): string {
+  const cells = row.map((cell) => (isHead ? styled(plain(cell), BOLD, look) : cell));
+  const before = cells
+    .slice(0, -1)
+    .map((cell, at) => {
+      const text = wrapped(cell, { ...look, width: Number.POSITIVE_INFINITY }, "", "");
+      return text + " ".repeat(Math.max(0, (widths[at] ?? 0) + GAP - lengthOf(text)));
+    })
+    .join("");
+  return wrapped(cells.at(-1) ?? "", look, before, " ".repeat(left)).trimEnd();
 }
 
 function rowAsBlock([term = "", ...cells]: readonly string[], [, ...names]: readonly string[], look: Look): string {

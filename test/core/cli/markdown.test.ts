@@ -34,14 +34,14 @@ test.each<[string, string, string]>([
     "a  b\n",
   ],
   [
-    "a table that is too wide has a block a row",
+    "a table that is too wide wraps its last column",
     "| flag | meaning |\n| --- | --- |\n| `--x` | one two three four five six seven eight nine |",
-    "flag\n    meaning\n--x\n    one two three four five six seven\n    eight nine\n",
+    "flag  meaning\n--x   one two three four five six seven\n      eight nine\n",
   ],
   [
-    "with more columns each cell has its column's name",
-    "| flag | default | meaning |\n| --- | --- | --- |\n| `--x` | 1s | one two three four five six seven |",
-    "--x\n    default: 1s\n    meaning: one two three four five six\n    seven\n",
+    "with columns before it that take more than half, each row is a block, each cell with its column's name",
+    "| flag | by default it is | meaning |\n| --- | --- | --- |\n| `--x` | 1s in all commands | one two three four five six seven |",
+    "--x\n    by default it is: 1s in all commands\n    meaning: one two three four five six\n    seven\n",
   ],
   ["a bar in a cell", "| a |\n| --- |\n| b\\|c |", "a\nb|c\n"],
 ])("%s", (_, text, lines) => {

@@ -53,7 +53,8 @@ const options = {
   ...pickOptions("quiet"),
 };
 
-const short = { f: "filename", R: "recursive", i: "in-place", q: "quiet" };
+/** As kubectl has them. */
+export const short = { f: "filename", R: "recursive", i: "in-place", q: "quiet" };
 
 /** `ebb inject`: YAML in, YAML out, with ebb in the pods. What is not changed stays as it is, to the byte. */
 export const command: Command = {

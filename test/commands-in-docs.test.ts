@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { short } from "../src/commands/inject.ts";
+import { commands } from "../src/commands.ts";
+import { readCommandCall, readOperandCall } from "../src/core/cli/call.ts";
+import { resolveCommand } from "../src/core/cli/resolve.ts";
+import { expandShortFlags } from "../src/core/cli/short-flags.ts";
+
+// Each call of ebb in the README and the manual is one that ebb takes. What the calls do is run in test/binary and test/cluster.
+
+const root = resolve(import.meta.dirname, "..");
+const pages = ["README.md", ...readdirSync(join(root, "src/manual")).map((file) => `src/manual/${file}`)];
+
+/** A line of commands: without its prompt and comment, each part of a pipe or list by itself. */
+function callsIn(line: string): readonly string[] {
+  const command = line.replace(/^ {4}(\$ )?/, "").replace(/\s+# .*$/, "");
+  return command.split(/\s*(?:\||&&|;|&)\s*/).flatMap((part) => {
+    const [, call] = /(?:^|-- )(?:\S*\/)?ebb ((?!:)\S.*)$/.exec(part) ?? [];
+    return call === undefined ? [] : [call.replace(/\s*[<>].*$/, "")];
+  });
+}
+
+function wordsOf(call: string): readonly string[] {
+  return [...call.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([word, double, single]) => double ?? single ?? word);
+}
+
+const place = { calledBy: "ebb", isProgram: () => false, isContainer: () => false };
+const isCommand = (line: string) => /^ {4}(\$ )?(ebb|\/ebb|kubectl|kustomize|helm|skopeo) /.test(line);
+const calls = pages.flatMap((page) =>
+  readFileSync(join(root, page), "utf8")
+    .replace(/```[\s\S]*?```/g, "")
+    .split("\n")
+    .filter(isCommand)
+    .flatMap(callsIn)
+    .map((call) => [page, call] as const),
+);
+
+test("there are many", () => {
+  expect(calls.length).toBeGreaterThan(40);
+});
+
+test.each(calls)("%s: ebb %s", (_, call) => {
+  const resolved = resolveCommand(wordsOf(call), place);
+  expect(["command", "tool", "help", "manual", "version", "licenses"]).toContain(resolved.kind);
+  if (resolved.kind !== "command") return;
+  const { options = {} } = commands[resolved.name] ?? {};
+  const read = resolved.name === "run" ? readCommandCall : readOperandCall;
+  const args = resolved.name === "inject" ? expandShortFlags(resolved.args, short) : resolved.args;
+  if (args.includes("--help")) return;
+  expect(() => read(options, { args, env: {} })).not.toThrow();
+});

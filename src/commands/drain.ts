@@ -112,7 +112,7 @@ interface Drain {
 /** Whether nothing was left in flight. */
 async function drain(sidecars: readonly Sidecar[], { start, drainMs, settings, log, signal }: Drain): Promise<boolean> {
   const counts = new Map<string, InFlight>();
-  const endLive = keepLive(() => lineOf(counts, performance.now() - start, drainMs));
+  const endLive = keepLive((elapsedMs) => lineOf(counts, elapsedMs, drainMs));
   log.info({ atMostMs: drainMs }, "draining");
   const isDrained = await drainAll(sidecars, {
     boundMs: leftUntil(start + drainMs),

@@ -1,12 +1,11 @@
 import type { Command, Invocation } from "../command.ts";
-import { formatSeconds } from "../core/base/duration.ts";
 import { redactUrl } from "../core/base/redact.ts";
 import { argvIndexOf, readOperandCall } from "../core/cli/call.ts";
 import { finding, logging, pickOptions, type Settings } from "../core/cli/options.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import { endsWait, type SignalNumber } from "../core/run/signal.ts";
 import { type Probe, parseProbe } from "../core/sidecars/probe.ts";
-import { keepLive } from "../system/output/live.ts";
+import { A_SECOND, keepLive } from "../system/output/live.ts";
 import { createLog, type Log } from "../system/output/log.ts";
 import { finishErrors } from "../system/output/output.ts";
 import { exec } from "../system/process/child.ts";
@@ -45,8 +44,7 @@ async function main({ args, argvIndex, env, said, signals }: Invocation): Promis
     log,
     signal: stop.signal,
   });
-  const start = performance.now();
-  const endLive = keepLive(() => lineOf(wait, performance.now() - start));
+  const endLive = keepLive((waitedMs) => wait.line(waitedMs), A_SECOND);
   const early = createEarly(log);
   const outcome = await firstOf(wait, settings, signals, early);
   endLive();
@@ -78,10 +76,6 @@ function parseTarget(text: string): Probe {
 /** Ready with this status alone. */
 function only(probe: Probe, status: number | undefined): Probe {
   return status === undefined || probe.kind !== "http" ? probe : { ...probe, only: status };
-}
-
-function lineOf(wait: Wait, waitedMs: number): string {
-  return `waiting for ${formatSeconds(waitedMs)}: ${wait.pending()}`;
 }
 
 /** The signals that do not end the wait. */

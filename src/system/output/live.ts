@@ -1,13 +1,26 @@
+import type { Environment } from "../../core/base/environment.ts";
 import { atExit } from "../native/exit.ts";
 import { native } from "../native/native.ts";
 import { showLive } from "./output.ts";
 
 const PERIOD_MS = 200;
 
-/** Keeps a line at the terminal up to date until the result is called; where stderr is no terminal there is none. */
-export function keepLive(lineNow: () => string): () => void {
+/** For what is often over at once: it needs no line then. */
+export const A_SECOND = 1000;
+
+/**
+ * Keeps a line at the terminal up to date until the result is called. Where stderr is no terminal there is none.
+ *
+ * @param lineNow is given the milliseconds that have passed since the call
+ * @param afterMs when it is first shown
+ */
+export function keepLive(lineNow: (passedMs: number) => string, afterMs = 0): () => void {
   if (!isTerminal(2)) return () => undefined;
-  const show = () => showLive(lineNow());
+  const start = performance.now();
+  const show = () => {
+    const passedMs = performance.now() - start;
+    if (passedMs >= afterMs) showLive(lineNow(passedMs));
+  };
   const timer = setInterval(show, PERIOD_MS);
   show();
   const end = () => {
@@ -16,6 +29,11 @@ export function keepLive(lineNow: () => string): () => void {
   };
   atExit(end);
   return end;
+}
+
+/** Whether stderr takes colours (https://no-color.org). */
+export function hasColours({ NO_COLOR, TERM }: Environment): boolean {
+  return isTerminal(2) && (NO_COLOR ?? "") === "" && TERM !== "dumb";
 }
 
 export function isTerminal(descriptor: number): boolean {

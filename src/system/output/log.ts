@@ -1,13 +1,13 @@
 import { formatDuration } from "../../core/base/duration.ts";
-import { capped, oneLine } from "../../core/base/text.ts";
+import { capped, oneLine, printable } from "../../core/base/text.ts";
 import { options, type Settings } from "../../core/cli/options.ts";
 import { type Sources, unknownVariables } from "../../core/cli/values.ts";
 import type { FieldsOf, Message, MessageAt, Say } from "../../core/messages/log-types.ts";
 import type { Level } from "../../core/messages/message.ts";
 import { atExit } from "../native/exit.ts";
 import { deadline } from "../timer.ts";
-import { isTerminal } from "./live.ts";
-import { describeLossBy, writeError } from "./output.ts";
+import { hasColours, isTerminal } from "./live.ts";
+import { describeLossBy, writeError, writePrintable } from "./output.ts";
 
 const LONGEST_HOLD_MS = 5;
 const LOST: MessageAt<"warn"> = "lost log lines: stderr was full";
@@ -50,7 +50,7 @@ interface Held {
 
 /** Logs to stderr, and to another place if there is one, one line an entry. */
 export function createLog(settings: LogSettings, { env, said }: LogSources, other?: (text: string) => void): Log {
-  const write = writer(settings, other);
+  const write = writer(settings, env, other);
   let logger: Record<Level, (fields: Fields, message: string) => void> | undefined;
   let time = 0;
   const held: Held[] = [];
@@ -113,16 +113,21 @@ function createLogger(settings: LogSettings, timestamp: () => number, write: (en
   });
 }
 
-function writer({ logFormat }: LogSettings, other: ((text: string) => void) | undefined): (entry: object) => void {
-  const format = (asText: boolean, entry: object) => `${asText ? formatText(entry) : formatJson(entry)}\n`;
+function writer(
+  { logFormat }: LogSettings,
+  env: LogSources["env"],
+  other: ((text: string) => void) | undefined,
+): (entry: object) => void {
+  const format = (asText: boolean, entry: object) => `${asText ? formatText(entry, plain) : formatJson(entry)}\n`;
   let isText: boolean | undefined;
-  const formatForError = (entry: object): string => {
+  const isTextHere = () => {
     isText ??= logFormat === "text" || (logFormat === "auto" && isTerminal(2));
-    return format(isText, entry);
+    return isText;
   };
-  describeLossBy((lines) => formatForError({ time: Date.now(), level: numbers.warn, msg: LOST, lines }));
+  describeLossBy((lines) => format(isTextHere(), { time: Date.now(), level: numbers.warn, msg: LOST, lines }));
   return (entry) => {
-    writeError(formatForError(entry));
+    if (isTextHere() && hasColours(env)) writePrintable(`${formatText(entry, coloured)}\n`);
+    else writeError(format(isTextHere(), entry));
     other?.(format(logFormat === "text", entry));
   };
 }
@@ -144,10 +149,16 @@ function formatJson(entry: object): string {
   return JSON.stringify(line);
 }
 
-function formatText(entry: object): string {
+type Style = (text: string, code: number) => string;
+const plain: Style = (text) => text;
+const coloured: Style = (text, code) => (text === "" ? "" : `\x1b[${code}m${printable(text)}\x1b[0m`);
+const DIM = 2;
+const colours: Readonly<Record<number, number>> = { 40: 33, 50: 31 };
+
+function formatText(entry: object, style: Style): string {
   const { level, msg, time: _, ...fields } = entry as Entry;
-  const prefix = level >= 40 ? `ebb: ${names[level]}: ` : "ebb: ";
-  return `${prefix}${msg}${Object.entries(fields).map(formatField).join("")}`;
+  const prefix = level >= 40 ? `ebb: ${style(`${names[level]}:`, colours[level] ?? 0)} ` : "ebb: ";
+  return `${prefix}${msg}${style(Object.entries(fields).map(formatField).join(""), DIM)}`;
 }
 
 function formatField([name, whole]: readonly [string, unknown]): string {

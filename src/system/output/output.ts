@@ -16,7 +16,11 @@ const LAST_TRY_MS = 100;
 
 /** To stderr, which never holds up ebb: the app may share it, and its reader may stop. A live line there makes room. */
 export function writeError(text: string): void {
-  const shown = printable(text);
+  writePrintable(printable(text));
+}
+
+/** The same of a text that is printable already: with colours. */
+export function writePrintable(shown: string): void {
   const isDone = errors.add(live === "" ? shown : `${ERASE_LINE}${shown}${live}`);
   if (!isDone && !isRetrying) retryIn(1);
 }
@@ -66,6 +70,7 @@ let live = "";
 /** Shows a line at the bottom of the terminal at stderr, in place of the one before; an empty one takes it away. */
 export function showLive(line: string): void {
   const width = process.stderr.columns || 80;
+  if (line === "" && live === "") return; // what stands there is the app's
   const shown = oneLine(line);
   live = shown.length < width ? shown : `${shown.slice(0, width - 2)}…`;
   if (errors.flush()) native.write(2, `${ERASE_LINE}${live}`, 0);

@@ -3,6 +3,7 @@ import { SIG, type SignalNumber, signalName, suspends } from "../../core/run/sig
 import type { Action } from "../../core/run/supervision-steps.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { native } from "../native/native.ts";
+import { A_SECOND, keepLive } from "../output/live.ts";
 import { writeTerminationLog } from "../output/termination-log.ts";
 import { type Child, spawn } from "../process/child.ts";
 import { resumeChild } from "../process/job-control.ts";
@@ -77,12 +78,16 @@ function wait(run: Run): void {
   const { signal } = run.stopWaiting;
   const onNotReady = (sidecar: Sidecar, reason: string) => takeDrainBack(run, sidecar, reason);
   run.wait = startWait({ settings, targets: [], lookMs: settings.detect, env, log, signal, onNotReady });
+  const endLive = keepLive((waitedMs) => run.wait?.line(waitedMs) ?? "", A_SECOND);
+  signal.addEventListener("abort", endLive, { once: true });
   run.wait.done.then(
     () => {
+      endLive();
       run.isReady = true;
       queue.push({ kind: "ready" });
     },
     (error: unknown) => {
+      endLive();
       if (signal.aborted) return;
       logBug(run.log, error, "the wait failed");
       queue.push({ kind: "wait-failed", exitCode: EXIT.bug });

@@ -1,4 +1,4 @@
-import { formatDuration, toTenths } from "../../core/base/duration.ts";
+import { formatDuration, formatSeconds, toTenths } from "../../core/base/duration.ts";
 import type { Environment } from "../../core/base/environment.ts";
 import type { Settings } from "../../core/cli/options.ts";
 import { describeProbe, type Probe } from "../../core/sidecars/probe.ts";
@@ -31,8 +31,8 @@ export interface Wait {
   readonly done: Promise<void>;
   /** The sidecars, once they are found. */
   readonly here: () => FoundSidecars | undefined;
-  /** What is not ready yet, and why. */
-  readonly pending: () => string;
+  /** For a terminal: how long it has waited, and for what. */
+  readonly line: (waitedMs: number) => string;
   /** One sentence: what has not been ready within the time, and why. */
   readonly failure: () => `not ready within ${string}: ${string}`;
 }
@@ -57,7 +57,8 @@ export function startWait(options: WaitOptions): Wait {
     return [...reasons].map(([probe, reason]) => `${describeProbe(probe)}: ${reason}`).join("; ");
   };
   const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending()}` as const;
-  return { done: wait(), here: () => here, pending, failure };
+  const line = (waitedMs: number) => `waiting for ${formatSeconds(waitedMs)}: ${pending()}`;
+  return { done: wait(), here: () => here, line, failure };
 }
 
 /** Nobody listens there for so long: an admin interface may be elsewhere. */

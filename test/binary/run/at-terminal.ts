@@ -2,16 +2,20 @@ import { readdirSync, readFileSync } from "node:fs";
 import { until } from "../../harness.ts";
 
 export interface AtTerminal extends AsyncDisposable {
-  /** What the terminal shows, `\r` left out. */
+  /** What the terminal shows, `\r` and colours left out. */
   readonly screen: () => string;
-  /** What it was sent. */
+  /** What it was sent, colours left out. */
   readonly sent: () => string;
+  readonly coloured: () => string;
   readonly type: (text: string) => void;
   readonly resize: (columns: number, rows: number) => void;
   readonly shows: (text: string | RegExp) => Promise<RegExpExecArray>;
   /** 128+n where signal n ended it. */
   readonly exited: Promise<number>;
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a colour is one
+const colours = /\x1b\[[\d;]*m/g;
 
 /** Starts a command as the leader of a session with a terminal, as `kubectl exec -it` and a login do. */
 export function startAtTerminal(...command: readonly string[]): AtTerminal {
@@ -25,10 +29,11 @@ export function startAtTerminal(...command: readonly string[]): AtTerminal {
       },
     },
   });
-  const screen = () => text.replaceAll("\r", "");
+  const screen = () => text.replaceAll("\r", "").replace(colours, "");
   return {
     screen,
-    sent: () => text,
+    sent: () => text.replace(colours, ""),
+    coloured: () => text,
     type: (typed) => void started.terminal?.write(typed),
     resize: (columns, rows) => started.terminal?.resize(columns, rows),
     async shows(wanted) {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { childPath } from "../../compiled.ts";
 import { ebbPath } from "../../harness.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { startAtTerminal } from "./at-terminal.ts";
 
 const run = [ebbPath, "run", "--sidecar", "none", "--quiet", "--"];
@@ -108,4 +109,33 @@ test("with stdin from elsewhere, Ctrl-C still reaches the child", async () => {
   at.type("\x03");
   await at.shows("2\n");
   expect(await at.exited).toBe(0);
+});
+
+/** What a run shows, colours and all. */
+async function sentBy(env: Readonly<Record<string, string>>, ...command: readonly string[]): Promise<string> {
+  const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  await using at = startAtTerminal("env", ...assignments, ...command);
+  await at.exited;
+  return at.coloured();
+}
+
+test("the log at a terminal: the message stands out, its fields are dim, an error is red", async () => {
+  const sent = await sentBy({}, ebbPath, "run", "--sidecar", "none", "--", "/no/such/command");
+  expect(sent).toContain("ebb: \x1b[31merror:\x1b[0m the command did not start\x1b[2m reason=");
+});
+
+test.each([{ NO_COLOR: "1" }, { TERM: "dumb" }])("%j: no colours", async (env) => {
+  expect(await sentBy(env, ebbPath, "run", "--sidecar", "none", "--", "true")).not.toContain("\x1b");
+});
+
+test("while ebb waits for a sidecar, a line says for how long; it is gone before the app writes", async () => {
+  await using sidecar = await fakeSidecar({ isReady: false });
+  const flags = ["run", "--sidecar", "envoy", "--admin", sidecar.url];
+  await using at = startAtTerminal(ebbPath, ...flags, "--", "sh", "-c", "echo from the app");
+  await at.shows(/waiting for 1s: http:\S+\/ready: HTTP 503/);
+  sidecar.isReady = true;
+  expect(await at.exited).toBe(0);
+  expect(at.sent()).not.toMatch(/waiting for[^\n]*from the app/);
+  expect(at.sent().lastIndexOf("waiting for 1s")).toBeLessThan(at.sent().indexOf("from the app"));
+  expect(at.sent()).toContain("\r\x1b[K");
 });

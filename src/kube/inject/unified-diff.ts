@@ -36,10 +36,13 @@ function changesOf(text: string, splices: readonly Splice[]): readonly Change[] 
   return regionsOf(text, splices).map(({ start, end, inside }) => {
     line += linesOf(text.slice(counted, start)).length;
     counted = start;
-    const moved = inside.map((splice) => ({ ...splice, from: splice.from - start, to: splice.to - start }));
-    const before = text.slice(start, end);
-    return withoutSame({ at: line, removed: linesOf(before), added: linesOf(spliced(before, moved)) });
+    const added = spliced(text.slice(start, end), movedTo(start, inside));
+    return withoutSame({ at: line, removed: linesOf(text.slice(start, end)), added: linesOf(added) });
   });
+}
+
+function movedTo(start: number, splices: readonly Splice[]): readonly Splice[] {
+  return splices.map((splice) => ({ ...splice, from: splice.from - start, to: splice.to - start }));
 }
 
 interface Region {
@@ -55,13 +58,20 @@ function regionsOf(text: string, splices: readonly Splice[]): readonly Region[] 
     const start = lineStart(text, splice.from);
     const end = isWholeLines(text, splice) ? splice.to : lineEnd(text, splice.to + 1);
     const last = regions.at(-1);
-    if (last === undefined || start > last.end) regions.push({ start, end, inside: [splice] });
-    else {
+    if (last !== undefined && (start <= last.end || start <= wholeEnd(text, last))) {
       last.end = Math.max(last.end, end);
       last.inside.push(splice);
-    }
+    } else regions.push({ start, end, inside: [splice] });
   }
+  for (const region of regions) region.end = wholeEnd(text, region);
   return regions;
+}
+
+/** Where a region ends with a whole line: a line whose break has gone goes on with the next one. */
+function wholeEnd(text: string, { start, end, inside }: Region): number {
+  const becomes = spliced(text.slice(start, end), movedTo(start, inside));
+  const isOpen = becomes !== "" && !becomes.endsWith("\n");
+  return isOpen && end < text.length ? lineEnd(text, end + 1) : end;
 }
 
 function isWholeLines(text: string, { from, to, text: piece }: Splice): boolean {

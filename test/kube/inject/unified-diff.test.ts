@@ -53,5 +53,14 @@ test("a patch makes of the text what the changes make of it", () => {
       expect(outcome).toBe(changed);
     },
   );
-  fc.assert(property, { numRuns: 500 });
+  // a line whose break goes, and then all of the next one
+  const joined: [string, [number, number, string][]] = [
+    "aaaaa\na\n\n",
+    [
+      [2, 4, ""],
+      [0, 2, ""],
+      [1, 0, "x"],
+    ],
+  ];
+  fc.assert(property, { numRuns: 500, examples: [joined] });
 });

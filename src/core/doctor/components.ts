@@ -57,7 +57,7 @@ export function componentFinding(component: Component): Finding | undefined {
   const object = `Deployment ${namespace}/${name}`;
   if (replicas === 0) return { object, message: "it is scaled to 0 replicas, so the reaper ends no sidecar" };
   const log = `kubectl -n ${namespace} logs --all-pods deployment/${name}`;
-  const message = `${replicas - ready} of its ${replicas} replicas are not ready, so sidecars may be left; its log says why, a right that it lacks for example: ${log}`;
+  const message = `${replicas - ready} of its ${replicas} replicas are not ready, so it may leave sidecars running; its log says why, for example a missing right: ${log}`;
   return { object, message };
 }
 
@@ -72,6 +72,6 @@ export function formerFinding(component: Component, pods: readonly JsonObject[])
   if (former.length === 0) return undefined;
   const images = [...new Set(former.map(({ own }) => own))].join(" and ");
   const wait = `kubectl -n ${namespace} wait --for=delete ${former.map(({ pod }) => pod).join(" ")}`;
-  const message = `replicas that give ${images} still answer: before you restart pods, ${wait}`;
+  const message = `replicas that inject ${images} still answer: before you restart pods, ${wait}`;
   return { object: `Deployment ${namespace}/${name}`, message };
 }

@@ -13,7 +13,7 @@ export function reapLabelFinding(name: string, label: string, hasReaper: boolean
     return { object: `Namespace ${name}`, message };
   }
   if (boolean.parse(label) !== undefined) return undefined;
-  const message = `its label ${REAP} says nothing: expected true or false, got ${JSON.stringify(label)}`;
+  const message = `its label ${REAP} does nothing: expected true or false, got ${JSON.stringify(label)}`;
   return { object: `Namespace ${name}`, message };
 }
 
@@ -24,7 +24,7 @@ export function namespaceFinding(name: string, label: string, { count }: Pick<We
     return { object: `Namespace ${name}`, message };
   }
   if (label === "true" || label === "false") return undefined;
-  const message = `its label ebb.dev/inject says nothing: expected true or false, got ${JSON.stringify(label)}`;
+  const message = `its label ebb.dev/inject does nothing: expected true or false, got ${JSON.stringify(label)}`;
   return { object: `Namespace ${name}`, message };
 }
 
@@ -41,13 +41,13 @@ export function misplacedInNamespace({ metadata }: JsonObject): readonly Finding
       known.map((each) => each.slice(PREFIX.length)),
     );
     if (near === undefined) continue; // somebody's own, for --namespace-selector
-    findings.push({ object, message: `its label ${label} says nothing; did you mean ${PREFIX}${near}?` });
+    findings.push({ object, message: `its label ${label} does nothing; did you mean ${PREFIX}${near}?` });
   }
   for (const [annotation, value] of Object.entries(objectOf(annotations))) {
     if (!isOwn(annotation)) continue;
     const isLabel = known.includes(annotation);
     const how = isLabel ? `: it is a label of a namespace: kubectl label namespace ${name} ${annotation}=${value}` : "";
-    findings.push({ object, message: `its annotation ${annotation} says nothing${how}` });
+    findings.push({ object, message: `its annotation ${annotation} does nothing${how}` });
   }
   return findings;
 }

@@ -20,16 +20,16 @@ export function podFinding(pod: JsonObject, label: string | undefined, webhooks:
     if (image === undefined || images.length === 0 || images.includes(image)) return undefined;
     // what only a manifest has put there comes again with each pod
     const how = by === undefined ? inManifest(images) : again;
-    return { object, message: `it has ebb from ${image}, and the webhook now gives ${images.join(" or ")}: ${how}` };
+    return { object, message: `it has ebb from ${image}, and the webhook now injects ${images.join(" or ")}: ${how}` };
   }
   const why = by === undefined ? undefined : whyMissing(pod, by, webhooks);
   if (by === undefined || why === undefined) return undefined;
-  const asks = by === "annotation" ? "it asks for ebb" : "it is to have ebb";
+  const asks = by === "annotation" ? "it asks for ebb" : "it should have ebb";
   return { object, message: `${asks} (${words[by]}) and has none: ${why}${again}` };
 }
 
 function inManifest([image]: readonly string[]): string {
-  return `its manifest brings it, so no restart helps: ebb inject --image ${image} on that, and apply it`;
+  return `its manifest has that ebb, so a restart does not help: run ebb inject --image ${image} on the manifest, and apply it`;
 }
 
 /** Annotations and labels of a pod that have no effect, or not the one meant. The webhook warns only the user who creates a pod directly. */
@@ -75,7 +75,7 @@ function whyMissing(pod: JsonObject, by: keyof typeof words, { answering }: Webh
     return `${problems.join("; ")}; after that: `;
   }
   if (injection.kind !== "changed") return undefined;
-  if (answering === 0) return "no webhook is there to put it in: install it (ebb manifests webhook), then ";
+  if (answering === 0) return "no webhook is installed: install it (ebb manifests webhook), then ";
   const late = by === "annotation" ? "" : ", or the pod is older than that";
   return `no webhook answered when it was created${late}: `;
 }

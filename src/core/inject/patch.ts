@@ -116,7 +116,7 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   const other = otherSystem(pod);
   if (other !== undefined) return asked ? refused([other]) : unchanged(other.message);
   const hasApp = pod.spec.containers.some(({ name, image }) => !isSidecar(name, image ?? undefined));
-  if (!asked && !hasApp) return unchanged("there are only sidecars in it");
+  if (!asked && !hasApp) return unchanged("it has only sidecars");
   const { annotations } = pod.metadata ?? {};
   const status = readStatus(annotations?.[STATUS]);
   if (status !== undefined && "field" in status) return refused([status]);
@@ -131,7 +131,7 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   }
   const next = change.pod ?? former.pod;
   if (!isSame(next, pod)) return { kind: "changed", asked, pod: next, containers: change.containers, warnings };
-  return unchanged(change.pod === undefined ? "there is nothing to change in it" : "ebb is in it already", warnings);
+  return unchanged(change.pod === undefined ? "there is nothing to change" : "it has ebb already", warnings);
 }
 
 const nothing = { options: new Map(), entrypoints: new Map() };

@@ -108,7 +108,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 function expectedOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === "too_small") return "one container at least";
+  if (issue.code === "too_small") return "at least one container";
   if (issue.code === "too_big") return `at most ${issue.maximum} characters`;
   if (issue.code === "invalid_union") return "a quantity";
   return issue.code === "invalid_type" ? (words[issue.expected] ?? issue.expected) : "something else";
@@ -136,7 +136,9 @@ function doubles(containers: readonly Container[]): readonly Remark[] {
   const seen = new Set<string>();
   return containers.flatMap(({ name }, at) => {
     const isFirst = seen.size < seen.add(name).size;
-    return isFirst ? [] : [{ field: `spec.containers[${at}].name`, message: `"${name}" is another container's too` }];
+    return isFirst
+      ? []
+      : [{ field: `spec.containers[${at}].name`, message: `"${name}" is the name of two containers` }];
   });
 }
 

@@ -48,7 +48,7 @@ export const rules: readonly (readonly [Rule, (facts: Facts) => string | undefin
   ["pending", ({ pod }) => (pod.phase === "Running" ? undefined : `its phase is ${pod.phase ?? "not set"}`)],
   ["restarting", ({ pod }) => (pod.isRestarting ? "all its containers are being started again" : undefined)],
   ["contradiction", contradiction],
-  ["no-app", ({ apps }) => (apps.length === 0 ? "all its containers are sidecars: none is the app" : undefined)],
+  ["no-app", ({ apps }) => (apps.length === 0 ? "all its containers are sidecars: it has no app" : undefined)],
   ["no-sidecar", noSidecar],
   ["restarts-always", restartsAlways],
   ["initializing", initializing],
@@ -86,7 +86,7 @@ function chosen(kind: string): (facts: Facts) => string | undefined {
 /** kubernetes pkg/util/node: NodeUnreachablePodReason. The kubelet there may go on, unseen. */
 function nodeLost({ pod }: Facts): string | undefined {
   const isLost = pod.phase === "Unknown" || pod.statusReason === "NodeLost";
-  return isLost ? "its node is lost: what it says may be long past" : undefined;
+  return isLost ? "its node is lost: its status may be out of date" : undefined;
 }
 
 /** A container cannot be both: ebb.dev/containers names those that ebb starts, which are the app. */

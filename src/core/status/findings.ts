@@ -22,7 +22,7 @@ export function findingsOf(seen: Seen, strangers: readonly Stranger[] = []): rea
 
 const noSidecar: Finding = {
   kind: "no-sidecar",
-  message: "no sidecar found: no variable, annotation or listening port tells of one; --sidecar NAME says which it is",
+  message: "no sidecar found: no variable, annotation or listening port shows one; name it with --sidecar NAME",
 };
 const noProcesses: Finding = { kind: "no-processes", message: "/proc cannot be read: processes cannot be seen" };
 const noSockets: Finding = { kind: "no-sockets", message: "/proc/net cannot be read: sockets cannot be seen" };
@@ -52,7 +52,7 @@ function envoyFindings(name: string, envoy: EnvoyStatus): readonly Finding[] {
   const { state, problems, admin, drained, inFlight, listeners } = envoy;
   const found: Finding[] = problems.map((problem) => ({
     kind: "admin",
-    message: `${name}: its admin interface ${admin} does not tell all: ${problem}`,
+    message: `${name}: its admin interface ${admin} did not answer everything: ${problem}`,
   }));
   const meaning = stateMeanings[state ?? ""];
   if (meaning !== undefined) found.push({ kind: "initializing", message: `${name} is ${state}: ${meaning}` });
@@ -129,7 +129,10 @@ function socketFindings({ listening }: SocketsStatus): readonly Finding[] {
     }
     const left = socket.connections.close_wait ?? 0;
     if (left >= MANY_CLOSE_WAIT) {
-      found.push({ kind: "close-wait", message: `${where}: ${left} connections that only the other side has closed` });
+      found.push({
+        kind: "close-wait",
+        message: `${where}: ${left} connections in CLOSE_WAIT: the client has closed them, the app has not`,
+      });
     }
     return found;
   });

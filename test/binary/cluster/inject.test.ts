@@ -28,7 +28,7 @@ describe("manifests on stdin", () => {
     const once = await inject(rendered, "--all");
     const twice = await inject(once.stdout, "--all");
     expect([once.code, twice.code, twice.stdout]).toEqual([0, 0, once.stdout]);
-    expect(twice.stderr).toContain("Deployment shop/web: unchanged: ebb is in it already");
+    expect(twice.stderr).toContain("Deployment shop/web: unchanged: it has ebb already");
   });
 
   test("--all takes those that do not ask for it, too; one that cannot be changed stays as it is, with a warning", async () => {

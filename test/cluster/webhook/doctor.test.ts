@@ -44,7 +44,7 @@ test("what asked for ebb and has none, or another one, and a leftover registrati
   expect({ code: first.code, lines: first.lines.filter((line) => !/^(webhook|reaper)\b/.test(line)) }).toEqual({
     code: 1,
     lines: [
-      expect.stringMatching(new RegExp(`^Namespace ${bare.name}: its label ebb.dev/inject says nothing: .*got "yes"$`)),
+      expect.stringMatching(new RegExp(`^Namespace ${bare.name}: its label ebb.dev/inject does nothing: .*got "yes"$`)),
       expect.stringMatching(
         new RegExp(`^Pod ${bare.name}/before: it asks for ebb .* and has none: .*create the pod again$`),
       ),
@@ -58,7 +58,7 @@ test("what asked for ebb and has none, or another one, and a leftover registrati
   const other = await lines(...only);
   expect(about(`Pod ${here.name}/fine`, other.lines)).toEqual([
     expect.stringMatching(
-      new RegExp(`it has ebb from ${images.ebb}, and the webhook now gives localhost/ebb:next: create the pod again$`),
+      new RegExp(`it has ebb from ${images.ebb}, and the webhook now injects localhost/ebb:next: create the pod again$`),
     ),
   ]);
 

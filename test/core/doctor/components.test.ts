@@ -39,6 +39,6 @@ test("replicas of before that still answer are named, with how to wait for them"
   expect(formerFinding(component, [pod("a", "ebb:1"), pod("b", "ebb:1", "now"), pod("c", "ebb:0")])).toBeUndefined();
   expect(formerFinding(component, [pod("a", "ebb:1"), pod("d", "ebb:0", "now")])).toEqual({
     object: "Deployment ns/ebb-webhook",
-    message: "replicas that give ebb:0 still answer: before you restart pods, kubectl -n ns wait --for=delete pod/d",
+    message: "replicas that inject ebb:0 still answer: before you restart pods, kubectl -n ns wait --for=delete pod/d",
   });
 });

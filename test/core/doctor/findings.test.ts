@@ -43,7 +43,7 @@ describe("a pod", () => {
       podOf(),
       undefined,
       { answering: 0 },
-      /none: no webhook is there .*, then delete the pod/,
+      /none: no webhook is installed.*, then delete the pod/,
     ],
     ["whose namespace asks", bare, "true", {}, /\(the label ebb\.dev\/inject=true of its namespace\)/],
     ["that --all takes", bare, undefined, { all: true }, /\(the webhook's --all\)/],
@@ -55,7 +55,7 @@ describe("a pod", () => {
       noCommand,
       "true",
       {},
-      /^it is to have ebb .* none: spec\.containers\[0\]\.command: missing, .*: give its whole command line/,
+      /^it should have ebb .* none: spec\.containers\[0\]\.command: missing, .*: give its whole command line/,
     ],
     ["that cannot have it, and only --all takes", noCommand, undefined, { all: true }, undefined],
     [
@@ -66,8 +66,20 @@ describe("a pod", () => {
       /annotations\[ebb\.dev\/drain\]: .*5x/,
     ],
     ["that asks and cannot have it", podOf({ containers: [{ name: "a" }] }), undefined, {}, /it asks for ebb/],
-    ["with ebb from elsewhere", injected({ image: "ebb:0" }), undefined, {}, /from ebb:0, .* now gives registry.*pod/],
-    ["with ebb from its manifest alone", unasked, undefined, {}, /its manifest brings it, so no restart helps/],
+    [
+      "with ebb from elsewhere",
+      injected({ image: "ebb:0" }),
+      undefined,
+      {},
+      /from ebb:0, .* now injects registry.*pod/,
+    ],
+    [
+      "with ebb from its manifest alone",
+      unasked,
+      undefined,
+      {},
+      /its manifest has that ebb, so a restart does not help/,
+    ],
     ["with ebb from either", injected(), undefined, { images: ["ebb:2", policy.image] }, undefined],
     ["where it is not known what is given", injected(), undefined, { images: [] }, undefined],
   ])("%s", (_, pod, label, changes, message) => {
@@ -221,9 +233,9 @@ describe("what stands where nobody reads it is named:", () => {
     const labels = { "ebb.dev/injct": "true", "ebb.dev/inject": "true", "ebb.dev/team": "web" };
     const metadata = { name: "shop", labels, annotations: { "ebb.dev/reap": "true", "ebb.dev/drain": "1s" } };
     expect(misplacedInNamespace({ metadata }).map(({ message }) => message)).toEqual([
-      "its label ebb.dev/injct says nothing; did you mean ebb.dev/inject?",
-      "its annotation ebb.dev/reap says nothing: it is a label of a namespace: kubectl label namespace shop ebb.dev/reap=true",
-      "its annotation ebb.dev/drain says nothing",
+      "its label ebb.dev/injct does nothing; did you mean ebb.dev/inject?",
+      "its annotation ebb.dev/reap does nothing: it is a label of a namespace: kubectl label namespace shop ebb.dev/reap=true",
+      "its annotation ebb.dev/drain does nothing",
     ]);
   });
 });

@@ -12,7 +12,7 @@ test("with --all a pod of sidecars alone is left alone; one that asks for it is 
 
 test("a second time nothing changes, and a newer image replaces the older one", () => {
   const once = changed();
-  expect(injectPod(once, policy)).toMatchObject({ kind: "unchanged", reason: "ebb is in it already" });
+  expect(injectPod(once, policy)).toMatchObject({ kind: "unchanged", reason: "it has ebb already" });
   const newer = podIn(injectPod(once, { ...policy, image: "ebb:2" }));
   expect(newer).toEqual(changed({}, { image: "ebb:2" }));
 });
@@ -37,7 +37,7 @@ test.each<[string, unknown, string, string]>([
     "no containers",
     { spec: { containers: [] } },
     "spec.containers",
-    "expected one container at least, got a list of 0",
+    "expected at least one container, got a list of 0",
   ],
   [
     "a command with a number in it",
@@ -85,7 +85,7 @@ test.each<[string, unknown, string, string]>([
     "two containers of one name",
     { spec: { containers: [app(), app()] } },
     "spec.containers[1].name",
-    `"app" is another container's too`,
+    `"app" is the name of two containers`,
   ],
 ])("%s is refused, with field and value", (_, pod, field, message) => {
   expect(injectPod(pod, { ...policy, all: true })).toMatchObject({ kind: "refused", problems: [{ field, message }] });

@@ -85,7 +85,7 @@ test("the containers that ebb starts are told, and no others", () => {
 test("a container that starts an ebb of its own and tells it all is left as it is", () => {
   const env = ["EBB_RESTART_POLICY", "EBB_POD_GRACE", "EBB_POD_ANNOTATIONS"].map((name) => ({ name, value: "x" }));
   const containers = [app({ command: ["/ebb", "/app"], env })];
-  const reason = "there is nothing to change in it";
+  const reason = "there is nothing to change";
   expect(injectPod(podOf({ containers }), policy)).toMatchObject({ kind: "unchanged", reason });
   const other = changed({
     containers: [...containers, app({ name: "b", command: ["/ebb", "/b"], env: env.slice(1) })],

@@ -32,7 +32,7 @@ test.each<[Finding["kind"], Partial<Snapshot>, string]>([
   [
     "admin",
     withEnvoy({ problems: ["connection refused"], state: null }),
-    "http://localhost:15000 does not tell all: connection refused",
+    "http://localhost:15000 did not answer everything: connection refused",
   ],
   ["initializing", withEnvoy({ state: "PRE_INITIALIZING" }), "waits for its clusters"],
   ["initializing", withEnvoy({ state: "INITIALIZING" }), "waits for its listeners or routes"],
@@ -72,7 +72,7 @@ test.each<[Finding["kind"], Partial<Snapshot>, string]>([
   [
     "close-wait",
     withSocket({ connections: { close_wait: 10 } }),
-    "0.0.0.0:8080: 10 connections that only the other side has closed",
+    "0.0.0.0:8080: 10 connections in CLOSE_WAIT: the client has closed them, the app has not",
   ],
 ])("%s", (kind, changed, message) => {
   expect(findingsOf({ ...snapshot, ...changed })).toEqual([{ kind, message: expect.stringContaining(message) }]);

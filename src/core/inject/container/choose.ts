@@ -93,7 +93,7 @@ function idleEntrypoints(wanted: readonly Wanted[], { entrypoint, entrypoints }:
   const idle = wanted.filter((one) => !hasNoCommand(one) && entrypoints.has(one.container.name));
   const own = idle.map(({ container }) => container.name).map((name) => `ebb.dev/entrypoint.${name}`);
   const all = entrypoint !== undefined && !wanted.some(hasNoCommand) ? ["ebb.dev/entrypoint"] : [];
-  const message = "this says nothing: the container's own command comes first";
+  const message = "ignored: the container's own command wins";
   return [...all, ...own].map((name) => ({ field: annotationField(name), message }));
 }
 

@@ -110,7 +110,7 @@ function toVariable([flag, { text }]: readonly [string, { readonly text: string 
 
 function occupied(at: number, mount: number): Remark {
   const field = `spec.containers[${at}].volumeMounts[${mount}].mountPath`;
-  return { field, message: "ebb comes to /ebb.dev: mount this elsewhere" };
+  return { field, message: "ebb is mounted at /ebb.dev: mount this elsewhere" };
 }
 
 function ownVariables({ at, container: { env } }: Chosen, options: OptionValues): readonly Remark[] {
@@ -118,7 +118,7 @@ function ownVariables({ at, container: { env } }: Chosen, options: OptionValues)
     .filter(([flag, { isSaid }]) => isSaid && has(env, variableOf(flag)))
     .map(([flag]) => ({
       field: `spec.containers[${at}].env`,
-      message: `it sets ${variableOf(flag)} itself, which comes before the annotation ebb.dev/${flag}`,
+      message: `it sets ${variableOf(flag)} itself, which wins over the annotation ebb.dev/${flag}`,
     }));
 }
 

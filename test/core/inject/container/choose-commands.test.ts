@@ -21,7 +21,7 @@ test("a container that starts ebb for something else is left as it is, and said 
   expect(warnings(given)).toEqual([["spec.containers[0].command", "it starts /ebb sleep, which is left as it is"]]);
   expect(injectPod(podOf(given), policy)).toMatchObject({
     kind: "unchanged",
-    reason: "there is nothing to change in it",
+    reason: "there is nothing to change",
   });
 });
 
@@ -88,7 +88,7 @@ test.each(["ebb.dev/entrypoint", "ebb.dev/entrypoint.app"])(
   (name) => {
     const given = { annotations: { [name]: "/a" } };
     expect(changed(given).spec.containers[0].command).toEqual(["/ebb.dev/ebb", "run", "--", "/app", "serve"]);
-    const message = "this says nothing: the container's own command comes first";
+    const message = "ignored: the container's own command wins";
     expect(warnings(given)).toEqual([[`metadata.annotations[${name}]`, message]]);
   },
 );

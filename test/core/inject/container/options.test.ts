@@ -68,7 +68,7 @@ test("what the manifest sets stays, whatever says otherwise, and an annotation t
   const given = { containers: [app({ env })], annotations: { "ebb.dev/grace": "1s" } };
   expect(envOf(given)).toEqual({ EBB_RESTART_POLICY: "Always", EBB_GRACE: "7s", EBB_POD_GRACE: env[1]?.valueFrom });
   expect(warnings(given)).toEqual([
-    ["spec.containers[0].env", "it sets EBB_GRACE itself, which comes before the annotation ebb.dev/grace"],
+    ["spec.containers[0].env", "it sets EBB_GRACE itself, which wins over the annotation ebb.dev/grace"],
   ]);
 });
 

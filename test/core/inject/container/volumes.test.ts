@@ -117,7 +117,7 @@ test.each(["/ebb.dev", "/ebb.dev/", "/ebb.dev/config", "//ebb.dev/./x"])(
       { name: "a", mountPath },
     ];
     expect(refusal(mounted(mounts, [{ name: "a", emptyDir: {} }]))).toEqual([
-      ["spec.containers[0].volumeMounts[1].mountPath", "ebb comes to /ebb.dev: mount this elsewhere"],
+      ["spec.containers[0].volumeMounts[1].mountPath", "ebb is mounted at /ebb.dev: mount this elsewhere"],
     ]);
   },
 );

@@ -65,6 +65,7 @@ export function ofLength(length: number): Framing {
 /** Bytes of the line with a chunk's size. */
 export const MAX_SIZE_LINE = 4096;
 
+/** Reads a body with `Transfer-Encoding: chunked` (RFC 9112, 7.1): emits the bytes of the chunks, without sizes and trailers. */
 export function inChunks(): Framing {
   /** Of the chunk under way, with the line break after it; undefined: its size comes next; 0: what comes is the trailer. */
   let left: number | undefined;

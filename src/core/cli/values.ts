@@ -91,6 +91,7 @@ export function originOf(found: readonly Found[] | undefined): Origin {
   return found === undefined ? "default" : [...new Set(found.map(({ origin }) => origin))].join(", ");
 }
 
+/** Returns the option's default as text, for help and `ebb config`; empty if it has none. */
 export function defaultTexts({ initial, initially }: Option<unknown>): readonly string[] {
   const isSet = initial !== undefined && !(Array.isArray(initial) && initial.length === 0);
   return isSet ? [initially] : [];
@@ -104,7 +105,10 @@ export class BadValue extends Error {
   }
 }
 
-/** A list gathers what all variables give; of any other option the first that is set counts. */
+/**
+ * Finds the texts that set an option, each with its origin: the flag's, else those of the variables. A repeatable option takes the texts
+ * of all its variables, any other option those of the first that is set. Without `mayBeOwn` the option's own `EBB_` variable is left out.
+ */
 export function find(option: Option<unknown>, { flags, env, said }: Sources, mayBeOwn: boolean): readonly Found[] {
   const given = flags.get(option.flag);
   if (given !== undefined) return foundBy(`--${option.flag}`, given);

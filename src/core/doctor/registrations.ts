@@ -39,6 +39,7 @@ export function webhooksOf(registrations: readonly Registration[] | undefined): 
   };
 }
 
+/** Names what keeps a webhook's registration from working: its Service is gone, no replica is ready, or it has no CA. Empty if it works. */
 export function registrationFindings(registration: Registration): readonly Finding[] {
   const { name, isRequired, isTrusted, service, isServiceThere, deployments } = registration;
   const object = `MutatingWebhookConfiguration ${name}`;

@@ -32,7 +32,10 @@ export interface Wanted {
   readonly args: readonly string[];
 }
 
-/** Why another one of this image and with these arguments is not put into the pod; undefined: nothing speaks against it. */
+/**
+ * Says why no ephemeral container with this image and these arguments may be added: one like it failed, or there are too many; undefined
+ * if one may.
+ */
 export function objectionTo({ image, args }: Wanted, pod: PodView): string | undefined {
   const own = ownEphemerals(pod);
   const isSame = (each: ContainerView) => each.image === image && isCall(args, each.args);

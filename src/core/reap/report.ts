@@ -75,7 +75,7 @@ export function eventOfAct(act: Act, reason: string): PodEvent {
   return { type: "Normal", reason: "SidecarAsked", note: noteOf(`asking ${describeAct(act)}: ${reason}`) };
 }
 
-/** Undefined where nothing was done that the pod's owner should know. */
+/** Returns the Event for the end of an attempt; undefined if the sidecars neither ended nor were given up. */
 export function eventOfOutcome(outcome: Outcome): PodEvent | undefined {
   const { why } = reportOf(outcome);
   if (outcome.kind === "ended") return { type: "Normal", reason: "SidecarsEnded", note: noteOf(`ended: ${why}`) };

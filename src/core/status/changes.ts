@@ -5,6 +5,7 @@ import type { Snapshot } from "./snapshot.ts";
 /** What of a snapshot is worth a line when it changes, by what it is about. */
 export type Facts = ReadonlyMap<string, string>;
 
+/** Picks from a snapshot what `ebb status --watch` prints a line for when it changes: subject -> state, such as `envoy ready` -> `no`. */
 export function factsOf({ sidecars, sockets, processes, findings }: Snapshot): Facts {
   const facts = new Map<string, string>();
   for (const { name, ready, envoy } of sidecars) {

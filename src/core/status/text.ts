@@ -6,7 +6,7 @@ import type { Counts, ListeningSocket } from "../proc/sockets.ts";
 import { describeInFlight } from "./findings.ts";
 import type { ProcessesStatus, ProcessStatus, SidecarStatus, Snapshot } from "./snapshot.ts";
 
-/** A snapshot for people, one line an entry. */
+/** Formats a snapshot as the lines that `ebb status` prints. */
 export function statusLines(snapshot: Snapshot): readonly string[] {
   const { sidecars, foundBy, sockets, processes, findings } = snapshot;
   const sections = [

@@ -24,7 +24,7 @@ export interface Service {
   readonly namespace: string;
 }
 
-/** What is ours in the configuration, each with its place in it. */
+/** Returns the webhooks that call this Service, or any URL, each with its index in `webhooks`. */
 export function ownWebhooks(
   { webhooks = [] }: WebhookConfiguration,
   { service, namespace }: Service,

@@ -53,6 +53,10 @@ export function textOf(secret: Secret | undefined): Texts {
   return { ca: text(KEYS.ca), caKey: text(KEYS.caKey), cert: text(KEYS.cert), key: text(KEYS.key) };
 }
 
+/**
+ * Parses the PEM texts of the Secret. Authorities keep the bundle's order, the newest first; `canSign` says whether the CA's key is that of
+ * the newest.
+ */
 export function readHeld({ ca, caKey, cert, key }: Texts): HeldCertificates {
   const authorities = readAuthorities(ca);
   const [newest] = authorities;

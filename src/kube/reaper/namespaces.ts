@@ -26,6 +26,10 @@ export interface Namespaces {
 const COLLECTION = "/api/v1/namespaces";
 const message = "cannot watch namespaces: retrying";
 
+/**
+ * Follows the label ebb.dev/reap of namespaces: of those that are named, else of all. Lists them again every `resyncMs`. What may not be read
+ * is logged once.
+ */
 export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: WatchedNamespaces, log: Log): Namespaces {
   const said = new Map<string, string>();
   const known = Promise.withResolvers<void>();

@@ -91,7 +91,7 @@ export function watchPods(
   };
 }
 
-/** All pods that run, now. @throws ApiError */
+/** Lists the pods of the namespaces and selector in `which` that are not over, page by page. @throws ApiError */
 export async function listPods(
   api: ApiClient,
   which: WatchedPods,

@@ -29,7 +29,10 @@ export interface Once {
   readonly signal: AbortSignal;
 }
 
-/** Looks at all pods once, ends what is to be ended, and prints what became of each. Resolves to the exit code. */
+/**
+ * Looks at all selected pods once, ends the sidecars of those that are stuck, and prints the table. Resolves to 0, or to 69 if a sidecar is
+ * left that should have ended.
+ */
 export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
   const { settings, policyIn, identity, log, signal } = once;
   const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };

@@ -10,8 +10,8 @@ export type Get = (path: string) => Promise<AdminAnswer>;
 export type KnownListeners = Map<string, DumpedListener>;
 
 /**
- * Learns what the configuration says of each listener that is not known yet, and adds it as it comes; resolves to why there is
- * not more, or to undefined where that is all. The static ones first, then those from a control plane, some at a time.
+ * Reads Envoy's config_dump for listeners that are not in `known`, and adds them to it: the static ones first, then those from a control
+ * plane, some at a time. Resolves to undefined if all were read, else to the reason why not.
  */
 export async function learnListeners(get: Get, known: KnownListeners): Promise<string | undefined> {
   const json = await import("../../core/envoy/json.ts"); // zod: few starts need it

@@ -9,9 +9,10 @@ import { RequestFailed } from "./request-failed.ts";
 export const MAX_WHOLE = 256 * MiB;
 
 /**
- * Sends a request as it stands: Bun's fetch turns a method that it does not know into GET, normalises paths, and drops the
- * body of a GET. The answer comes once it is whole.
- * @throws RequestFailed
+ * Sends method, path and body unchanged, and resolves to the answer once it is whole. Rejects with RequestFailed, also if the body is longer
+ * than `mostBytes`, or not whole within `timeoutMs`.
+ *
+ * Bun's fetch turns a method that it does not know into GET, normalises paths, and drops the body of a GET.
  */
 export async function askExactly(
   request: HttpRequest,

@@ -4,7 +4,10 @@ import { basicCredentials, type HttpRequest } from "../../core/base/http-message
 import { redactUrls } from "../../core/base/redact.ts";
 import { RequestFailed } from "./request-failed.ts";
 
-/** One request over TLS, whose answer's body has so many bytes at the most. Redirects are not followed. */
+/**
+ * Sends one request over TLS, and follows no redirect. Rejects with RequestFailed, also if the answer's body is longer than `maxAnswer`
+ * bytes.
+ */
 export async function requestSecurely(
   request: HttpRequest,
   maxAnswer: number,

@@ -9,8 +9,11 @@ import { allPids } from "./pids.ts";
 const LIMIT_MS = 1000;
 
 /**
- * Kills all that descends from the command, where ebb is a subreaper: its own children, one generation after the other, because
- * what a killed process leaves comes to ebb. ebb alone reaps its children, so that none of these numbers is another process's.
+ * Sends SIGKILL to all descendants of the command, where ebb is a subreaper; children in `others` are not killed. Takes at most a
+ * second: logs a warning with the PIDs that are left.
+ *
+ * It kills ebb's own children, generation by generation: the children of a killed process become ebb's. Only ebb reaps its children, so no
+ * PID can be another process's meanwhile.
  */
 export async function killDescendants(others: readonly number[], log: Log): Promise<void> {
   const end = performance.now() + LIMIT_MS;

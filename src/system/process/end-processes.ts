@@ -11,7 +11,10 @@ export interface ProcessEnd {
   readonly outcome: string;
 }
 
-/** Ends all processes of this executable, at the same time, by signals; resolves when each is gone or the time is over. */
+/**
+ * Ends all processes of the executable `name` at the same time: SIGINT, SIGTERM, SIGKILL, a third of `timeoutMs` each. Resolves to what
+ * became of each; to one entry without a PID if there is none.
+ */
 export async function endProcesses(name: string, timeoutMs: number): Promise<readonly ProcessEnd[]> {
   const pids = allPids();
   const found = processesOf(name, pids);

@@ -32,7 +32,10 @@ export function countReadBytes(bytes: number): boolean {
 
 let wakeUps = 0;
 
-/** Of a signal, or of a child's end: each leaves a little behind, which nothing else collects while ebb is idle. */
+/**
+ * Counts a signal or a child's end. After many in a short time the collector runs, once it is quiet: each leaves some garbage, which
+ * nothing else collects while ebb is idle.
+ */
 export function countWakeUp(): void {
   wakeUps += 1;
   if (wakeUps === MANY) giveBackAfterStorm(LONGEST_STORM);

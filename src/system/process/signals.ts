@@ -61,7 +61,7 @@ export function holdSignals(): void {
   native.holdSignals();
 }
 
-/** Sends a signal to ebb itself: one that is held is there for the program that takes ebb's place. */
+/** Sends a signal to ebb itself. One that is blocked stays pending across exec, for the program that ebb becomes. */
 export function raise(signal: SignalNumber): void {
   native.kill(process.pid, signal);
 }

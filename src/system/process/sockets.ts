@@ -14,12 +14,12 @@ export function readSocketTables(): SocketTables {
   };
 }
 
-/** The TCP sockets that listen in it. */
+/** Lists the TCP sockets that listen in this network namespace; empty where the kernel tells nothing. */
 export function readListeners(log: Log): readonly Listener[] {
   return createListenerReader(log)();
 }
 
-/** Reads them again and again: what the kernel tells a second time is not read again. */
+/** Returns a function that lists the listening TCP sockets. It parses what the kernel says only when that has changed. */
 export function createListenerReader(log: Log): () => readonly Listener[] {
   const listeners = memoizeLast(({ told }: { readonly told: string }) => listenersIn(told));
   let last = { told: "" };

@@ -17,7 +17,10 @@ import { endGroup, killAll, send, watchGroup } from "./remains.ts";
 import type { Run } from "./run.ts";
 import { waitedFor } from "./sidecars.ts";
 
-/** Once there is a command, an error that nobody expects costs neither its exit code nor what is still to be done. */
+/**
+ * Performs an action of the run. Once the command has started, an unexpected error is logged, not thrown: the actions that remain are
+ * still performed, and the command's exit code stays.
+ */
 export function attempt(run: Run, action: Action): void {
   if (run.child === undefined && action.kind !== "quit") return perform(run, action);
   if (attemptTo(action.kind, run, () => perform(run, action))) return;

@@ -38,6 +38,7 @@ export interface Neighbours {
   settle(found: readonly FoundSidecar[], listeners: readonly Listener[], context: SettleContext): Promise<Settled>;
 }
 
+/** Creates what asks the ports that listen in this pod whether they are proxies, and whose. */
 export function createNeighbours(options: NeighbourOptions): Neighbours {
   let known: Self | undefined;
   const context = (listeners: readonly Listener[], signal: AbortSignal, isLast: boolean): Context => {

@@ -18,8 +18,9 @@ const nobody = {
 const answer: HttpAnswer = { status: 200, headers: new Map(), body: "", isReusable: false };
 
 /**
- * A quit of a sidecar of this name with nobody to hear it, and a SIGCHLD without a child that has ended. JavaScript that has run
- * before runs faster: from the child's end to the quit it is a third less time, for 0.15 MB (measured: exit-to-quit in test/bench).
+ * Runs the code of a quit once, without sending anything, and raises one SIGCHLD: JavaScript that has run before is faster.
+ *
+ * From the child's end to the quit it saves a third, for 0.15 MB (measured: exit-to-quit in test/bench).
  */
 export async function rehearseQuit(name: Sidecar["name"]): Promise<void> {
   kill(process.pid, SIG.CHLD);

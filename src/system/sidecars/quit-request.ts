@@ -7,6 +7,10 @@ import { askDirectly } from "./ask-at-once.ts";
 /** Asks once. @throws RequestFailed; the signal's reason when it is aborted */
 export type Ask = (request: HttpRequest, signal: AbortSignal) => Promise<HttpAnswer>;
 
+/**
+ * Sends one request and resolves to the whole answer: by a plain socket where the target is in this pod, else by the HTTP client.
+ * @throws RequestFailed; the signal's reason when it is aborted
+ */
 export async function askServer(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
   const answering = askDirectly(request, signal);
   if (answering !== undefined) return await answering;

@@ -96,6 +96,7 @@ function isSettled({ found, sidecar }: Open, listeners: readonly Listener[]): bo
   return listeners.some(({ port }) => port === address.port);
 }
 
+/** Loads neighbours.ts and creates its `Neighbours` for this pod: few starts need it. */
 export async function createNeighbours(settings: SidecarSettings, env: FindOptions["env"]): Promise<Neighbours> {
   const { createNeighbours: create } = await import("./neighbours.ts"); // few need it
   return create({ env, annotations: readAnnotations(settings.podAnnotations), settings });

@@ -32,7 +32,7 @@ export function variablesOf(flag: string): readonly string[] {
   return variables.get(flag) ?? [];
 }
 
-/** What is wrong with a value, as the option's variable would have it; undefined: nothing. */
+/** Says what is wrong with the text of an option, `expected ..., got ...`; undefined if it is valid. */
 export function problemOf({ syntax, variables, shown }: Option<unknown>, text: string): Mismatch | undefined {
   const texts = variables[0]?.read?.(text, {}) ?? [text];
   const bad = texts.length === 0 ? text : texts.find((one) => syntax.parse(one) === undefined);

@@ -18,8 +18,9 @@ const FRESH_MS = 500;
 const LOOKS = 3;
 
 /**
- * A command in the sidecar's container. `exec` knows no UID: the pod is looked at directly before, not long ago, and once more
- * after it, when it must be the same.
+ * Runs a command in the sidecar's container by pods/exec.
+ *
+ * exec names a pod, not a UID. So ebb looks at the pod directly before, and once more after: if its UID has changed, that is logged.
  */
 export async function actByExec(method: Exec, acting: Acting, settings: ActSettings): Promise<Result> {
   const { pod, signal } = acting;

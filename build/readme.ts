@@ -169,7 +169,7 @@ const openLabels: Readonly<Record<string, string>> = {
   code: "HTTP status",
   verb: "the request's verb",
   version: "ebb's version",
-  rule: "[the rules](reaper.md#which-pods-it-leaves-alone)",
+  reason: "[the reasons](reaper.md#which-pods-it-leaves-alone)",
 };
 
 function labelText([label, values]: readonly [string, ReadonlySet<string>]): string {

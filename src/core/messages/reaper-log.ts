@@ -7,7 +7,7 @@ const audit = {
   pod: "its name",
   uid: "its UID",
   job: "the Job that it belongs to",
-  rule: "the rule that decided",
+  reason: "why it is stuck or left, one word: ebb help reaper lists them",
   why: "the same in words",
 } as const;
 
@@ -60,7 +60,7 @@ export const reaperMessages = {
   "cannot reap: the pod or namespace needs a change": {
     level: "warn",
     by,
-    fields: { namespace: "its name", "pod?": "its name", rule: "the rule that decided", reason: "what to change" },
+    fields: { namespace: "its name", "pod?": "its name", reason: "one word", why: "what to change" },
     cause:
       "A label or annotation has a bad value, two contradict each other, no method is left, or a permission is missing.",
     cure: "Do what the reason says. It is an Event on the pod, too: NotReaped.",

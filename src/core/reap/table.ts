@@ -8,8 +8,8 @@ import type { Report } from "./report.ts";
 export interface Row extends Report {
   readonly namespace: string;
   readonly pod: string;
-  /** The rule by which it was left; undefined: it was not. */
-  readonly rule?: Rule;
+  /** Why it was left, in one word; undefined: it was not. */
+  readonly reason?: Rule;
   /** Its sidecars would be ended if it were selected. */
   readonly isStuck?: boolean;
 }
@@ -39,7 +39,8 @@ export interface TableOptions {
 /** What became of each pod, and why, most important first; ordinary pods are only counted. */
 export function tableOf(rows: readonly Row[], { showsAll, allJobs }: TableOptions): string {
   if (rows.length === 0) return "no pods\n";
-  const isShown = ({ rule, isStuck }: Row) => showsAll || rule === undefined || isStuck === true || !plain.has(rule);
+  const isShown = ({ reason, isStuck }: Row) =>
+    showsAll || reason === undefined || isStuck === true || !plain.has(reason);
   const shown = rows.filter(isShown).sort(byWeight);
   const lines = [
     ["NAMESPACE", "POD", "RESULT", "WHY"],
@@ -47,8 +48,8 @@ export function tableOf(rows: readonly Row[], { showsAll, allJobs }: TableOption
   ];
   const widths = [0, 1, 2].map((at) => Math.max(...lines.map((line) => (line[at] ?? "").length)));
   const table = lines.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "));
-  const unselected = rows.filter(({ rule }) => rule === "not-selected");
-  const rest = rows.filter((row) => row.rule !== "not-selected" && !isShown(row));
+  const unselected = rows.filter(({ reason }) => reason === "not-selected");
+  const rest = rows.filter((row) => row.reason !== "not-selected" && !isShown(row));
   return `${[...(shown.length > 0 ? table : []), ...summaryOf(rest), ...summaryOfUnselected(unselected, allJobs)].join("\n")}\n`;
 }
 
@@ -62,8 +63,10 @@ function byWeight(one: Row, other: Row): number {
 function summaryOf(rows: readonly Row[]): readonly string[] {
   if (rows.length === 0) return [];
   const counts = new Map<string, number>();
-  for (const { rule = "" } of rows) counts.set(rule, (counts.get(rule) ?? 0) + 1);
-  const parts = [...counts].sort(([one], [other]) => (one < other ? -1 : 1)).map(([rule, count]) => `${count} ${rule}`);
+  for (const { reason = "" } of rows) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const parts = [...counts]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([reason, count]) => `${count} ${reason}`);
   return [`${counted(rows.length, "pod")} not stuck: ${parts.join(", ")}`];
 }
 

@@ -98,12 +98,12 @@ interface Audit {
   readonly pod: string;
   readonly uid: string;
   readonly job: string | undefined;
-  readonly rule: Rule;
+  readonly reason: Rule;
 }
 
 export function auditOf(pod: KubeObject, { rule }: Verdict): Audit {
   const { namespace, name, uid } = nameOf(pod);
-  return { namespace, pod: name, uid, job: viewOf(pod).job, rule };
+  return { namespace, pod: name, uid, job: viewOf(pod).job, reason: rule };
 }
 
 function auditOfAct({ container, method }: Act, result: Result) {

@@ -42,7 +42,7 @@ export function createComplaints({ events, isDryRun, log }: ComplaintsContext): 
     const { about, reason, rule } = complaint;
     const { kind, namespace, name } = about;
     log.warn(
-      { namespace, ...(kind === "Namespace" ? {} : { pod: name }), rule, reason },
+      { namespace, ...(kind === "Namespace" ? {} : { pod: name }), reason: rule, why: reason },
       "cannot reap: the pod or namespace needs a change",
     );
     if (!isDryRun) void events.write(about, eventOfComplaint(reason), term);

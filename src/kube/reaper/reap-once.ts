@@ -118,9 +118,9 @@ async function reapPod(pod: KubeObject, around: Around): Promise<Row> {
   const verdict = settings.dryRun ? judge(pod, around) : await judgeInTime(pod, around);
   if (verdict.rule === "not-selected") {
     const would = judge(pod, { ...around, policy: { ...around.policy, asIfSelected: true } });
-    return row({ ...reportOfUnselected(verdict.reason, would), rule: verdict.rule });
+    return row({ ...reportOfUnselected(verdict.reason, would), reason: verdict.rule });
   }
-  if (verdict.kind === "leave") return row({ ...reportOfVerdict(verdict), rule: verdict.rule });
+  if (verdict.kind === "leave") return row({ ...reportOfVerdict(verdict), reason: verdict.rule });
   if (verdict.kind === "later" || settings.dryRun) return row(reportOfVerdict(verdict));
   const told = await toldBefore(pod, verdict, around);
   if (told !== undefined) return row({ result: "later", why: told });

@@ -41,8 +41,8 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
   const registry = new Registry();
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `ebb_reaper_${name}`, help, labelNames, registers: [registry] });
-  const verdicts = counter("verdicts_total", "Changes of the rule that decides about a pod.", "rule");
-  for (const rule of ruleNames) verdicts.inc({ rule }, 0);
+  const verdicts = counter("verdicts_total", "Changes of the reason why a pod is stuck or left.", "reason");
+  for (const reason of ruleNames) verdicts.inc({ reason }, 0);
   const acts = counter(
     "acts_total",
     "What was asked of sidecars, by which method, with what result.",
@@ -62,8 +62,8 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
   });
   const judged = createTally(registry, {
     name: "ebb_reaper_pods",
-    help: "Running pods by the rule that decides about each now.",
-    label: "rule",
+    help: "Running pods by the reason why each is stuck or left now.",
+    label: "reason",
     states: ruleNames,
   });
   const injected = createTally(registry, {
@@ -77,8 +77,8 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    judged(uid, { rule }) {
-      if (judged.put(uid, rule)) verdicts.inc({ rule });
+    judged(uid, { rule: reason }) {
+      if (judged.put(uid, reason)) verdicts.inc({ reason });
     },
     saw: (uid, pod) => void injected.put(uid, injectionOf(pod, image)),
     forgot(uid) {

@@ -33,7 +33,7 @@ test("it ends what is stuck, leaves the rest, and says in a table what became of
   expect(told).toHaveLength(2);
   expect(told.find(({ pod }) => pod === "done")).toMatchObject({
     ...{ namespace: "shop", pod: "done", uid: "uid-done", job: "job-done", container: "envoy" },
-    ...{ rule: "stuck", result: "taken" },
+    ...{ reason: "stuck", result: "taken" },
   });
 });
 
@@ -80,7 +80,7 @@ test("--json prints the same for programs, all pods of it", async () => {
     pod: "busy",
     result: "left",
     why: "app container app still runs",
-    rule: "app-running",
+    reason: "app-running",
   });
 });
 

@@ -22,7 +22,7 @@ test("pods that were stuck before it came, and those that come to be, are seen t
   expect(await metric(reaper, 'ebb_reaper_attempts_total{outcome="ended"}')).toBe(3);
   expect(await metric(reaper, "ebb_reaper_end_to_ended_seconds_count")).toBe(3);
   expect(await metric(reaper, "ebb_reaper_leader")).toBe(1);
-  expect(await metric(reaper, 'ebb_reaper_pods{rule="stuck"}')).toBe(0);
+  expect(await metric(reaper, 'ebb_reaper_pods{reason="stuck"}')).toBe(0);
 });
 
 test("a metric tells how many running pods asked for ebb and have none, and how many have it from another image", async () => {

@@ -13,7 +13,11 @@ const restricted = { "pod-security.kubernetes.io/enforce": "restricted" };
 /** "WORK" is the namespace with the stuck Job. */
 const watching: readonly [string, readonly string[], RegExp][] = [
   ["in the whole cluster, by exec", ["--all-jobs"], /by exec in envoy: \/shared\/ebb \.\.\./],
-  ["in one namespace, without exec", ["--reap-namespace=WORK", "--methods=port-forward"], /by POST \S+ through a port-forward/],
+  [
+    "in one namespace, without exec",
+    ["--reap-namespace=WORK", "--methods=port-forward"],
+    /by POST \S+ through a port-forward/,
+  ],
   [
     "in two namespaces, its own is one of them, by ephemeral containers alone",
     ["--reap-namespace=WORK,OWN", "--methods=ephemeral"],

@@ -52,7 +52,7 @@ test.concurrent("--once ends what is stuck, says what became of each pod, and do
   const again = await once(here, "--json", "--log-level", "debug");
   expect(again.code).toBe(0);
   expect(JSON.parse(again.stdout)).toContainEqual(
-    expect.objectContaining({ pod: "says-no", result: "left", rule: "opted-out" }),
+    expect.objectContaining({ pod: "says-no", result: "left", reason: "opted-out" }),
   );
   expect(await quits(here, "stuck")).toBe(1);
 });

@@ -42,7 +42,7 @@ function said(reaper: Reaper, msg: string) {
 
 /** How many pods it has judged by this rule, now. */
 function judged(reaper: Reaper, rule: string): Promise<number> {
-  return reaper.metric(`ebb_reaper_pods{rule="${rule}"}`);
+  return reaper.metric(`ebb_reaper_pods{reason="${rule}"}`);
 }
 
 describe("Jobs that a real Envoy keeps from their end", () => {
@@ -67,7 +67,7 @@ describe("Jobs that a real Envoy keeps from their end", () => {
         expect(new Set(await reasons(here, pod.metadata.name))).toEqual(new Set(["SidecarAsked", "SidecarsEnded"]));
         const audit = said(reaper, "asked a sidecar to quit").filter((line) => line.pod === pod.metadata.name);
         expect(audit).toMatchObject([
-          { namespace: here.name, uid: pod.metadata.uid, job, container: "envoy", rule: "stuck", result: "taken" },
+          { namespace: here.name, uid: pod.metadata.uid, job, container: "envoy", reason: "stuck", result: "taken" },
         ]);
       }
       expect(await reaper.metric(`ebb_reaper_acts_total{method="${method}",result="taken"}`)).toBe(2);

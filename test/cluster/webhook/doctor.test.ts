@@ -58,7 +58,9 @@ test("what asked for ebb and has none, or another one, and a leftover registrati
   const other = await lines(...only);
   expect(about(`Pod ${here.name}/fine`, other.lines)).toEqual([
     expect.stringMatching(
-      new RegExp(`it has ebb from ${images.ebb}, and the webhook now injects localhost/ebb:next: create the pod again$`),
+      new RegExp(
+        `it has ebb from ${images.ebb}, and the webhook now injects localhost/ebb:next: create the pod again$`,
+      ),
     ),
   ]);
 

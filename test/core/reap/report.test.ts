@@ -104,12 +104,12 @@ describe("an Event", () => {
   });
 });
 
-const row = (pod: string, result: Row["result"], why: string, rule?: Row["rule"]): Row => ({
+const row = (pod: string, result: Row["result"], why: string, reason?: Row["reason"]): Row => ({
   namespace: "shop",
   pod,
   result,
   why,
-  ...(rule === undefined ? {} : { rule }),
+  ...(reason === undefined ? {} : { reason }),
 });
 
 const rows = [

@@ -116,7 +116,7 @@ test("a binding that is gone for some seconds leaves no pod behind, and blames n
   await reaper.here.until("it is refused", async () => {
     const [replica] = await reaper.here.pods("app.kubernetes.io/component=reaper");
     const text = replica === undefined ? "" : await reaper.here.logs(replica.metadata.name, "reaper");
-    return text.includes("cannot be ended now") || text.includes("lacks rights");
+    return text.includes("cannot end the sidecars now") || text.includes("lacks permissions");
   });
   await restore(reaper);
   await work.until("the pod is over", async () => (await work.pod("stuck")).status.phase === "Succeeded");

@@ -35,7 +35,7 @@ test.concurrent("--once ends what is stuck, says what became of each pod, and do
   const dry = await once(here, "--dry-run", "--after", "0s");
   expect(dry).toMatchObject({ code: 0 });
   expect(dry.stdout).toMatch(/^NAMESPACE +POD +RESULT +WHY\n/);
-  expect(dry.stdout).toMatch(/stuck +would end +.*POST localhost:9901 through a port-forward\/quitquitquit\n/);
+  expect(dry.stdout).toMatch(/stuck +would end +.*POST localhost:9901\/quitquitquit through a port-forward\n/);
   expect([await quits(here, "stuck"), await reaperEvents(here)]).toEqual([0, []]);
 
   const real = await once(here);

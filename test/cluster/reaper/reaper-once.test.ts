@@ -42,7 +42,7 @@ test.concurrent("--once ends what is stuck, says what became of each pod, and do
   expect(real).toMatchObject({ code: 0 });
   const [, first, second, rest] = real.stdout.split("\n");
   expect(first).toMatch(
-    new RegExp(`^${here.name} +stuck +ended +envoy by POST localhost:9901/quitquitquit through a port-forward$`),
+    new RegExp(`^${here.name} +stuck +ended +envoy, by POST localhost:9901/quitquitquit through a port-forward$`),
   );
   expect(second).toMatch(new RegExp(`^${here.name} +says-no +left +its annotation says ebb.dev/reap: "false"$`));
   expect(rest).toBe("1 pod not stuck: 1 app-running");

@@ -1,6 +1,7 @@
 // Clients of a Service: bun clients.ts HOST PORT [MS]. Each asks for 0 to 300 ms, one request after the other: some on connections
-// that they keep, with pauses or without, some on a new one for each. With MS others ask once, at the start, for so long. None
-// tries again: what fails counts. At SIGUSR1 they end, and tell as JSON what became of their requests.
+// that they keep, with pauses or without, some on a new one for each. With MS others ask for so long, one request after the other:
+// some are under way whenever a pod goes. None tries again: what fails counts. At SIGUSR1 they end, and tell as JSON what became of
+// their requests.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
@@ -21,8 +22,8 @@ interface Kind {
   readonly name: string;
   readonly keeps: boolean;
   readonly pauseMs: number;
-  /** It asks for so long, once. */
-  readonly onceMs?: number;
+  /** What it asks for, where that is not short. */
+  readonly longMs?: number;
 }
 
 interface Answer {
@@ -31,14 +32,14 @@ interface Answer {
   readonly closes: boolean;
 }
 
-async function live(client: number, { name, keeps, pauseMs, onceMs }: Kind): Promise<void> {
+async function live(client: number, { name, keeps, pauseMs, longMs }: Kind): Promise<void> {
   let socket: Socket | undefined;
   let pod = "";
-  for (let turn = 0; !isOver && (onceMs === undefined || turn === 0); turn += 1) {
+  for (let turn = 0; !isOver; turn += 1) {
     sent += 1;
     try {
       if (socket?.readyState !== "open") socket = await open();
-      const { status, body, closes } = await ask(socket, onceMs ?? (client * 37 + turn * 53) % 300);
+      const { status, body, closes } = await ask(socket, longMs ?? (client * 37 + turn * 53) % 300);
       if (status !== 200) throw new Error(`HTTP ${status} ${body}`);
       pods.add(body);
       pod = body;
@@ -110,7 +111,7 @@ const kinds: readonly Kind[] = [
   ...Array(BUSY).fill({ name: "busy", keeps: true, pauseMs: 0 }),
   ...Array(PAUSING).fill({ name: "pausing", keeps: true, pauseMs: PAUSE_MS }),
   ...Array(NEW).fill({ name: "new", keeps: false, pauseMs: 0 }),
-  ...Array(long === undefined ? 0 : LONG).fill({ name: "long", keeps: true, pauseMs: 0, onceMs: Number(long) }),
+  ...Array(long === undefined ? 0 : LONG).fill({ name: "long", keeps: true, pauseMs: 0, longMs: Number(long) }),
 ];
 await begin();
 console.log("under load");

@@ -38,8 +38,8 @@ export async function restartUnderLoad(here: Namespace, way: Way): Promise<Rollo
 }
 
 /**
- * The same of the Deployment `web` behind the Service `web`, which are there; the ConfigMap of programs is, too. A few requests
- * that begin before it take `longMs`.
+ * The same of the Deployment `web` behind the Service `web`, which are there; the ConfigMap of programs is, too. Some clients'
+ * requests take `longMs`.
  */
 export async function restart(here: Namespace, port: number, longMs?: number): Promise<Rollout> {
   const load = await startLoad(here, port, longMs);

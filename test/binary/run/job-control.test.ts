@@ -158,7 +158,7 @@ describe("in a pipeline", () => {
   const pager = "sh -c 'read text; echo $text; read key < /dev/tty; echo got $key'";
 
   test.each([
-    ["after ebb, whose child goes on", `${call} sh -c 'echo text; sleep 100' | ${pager}`, "\x03"],
+    ["after ebb, whose child goes on", `${call} sh -c 'echo text; exec sleep 100' | ${pager}`, "\x03"],
     ["under ebb", `echo text | ${call} ${pager}`, ""],
     ["under ebb with --group", `echo text | ${ebbPath} run --sidecar none --quiet --group -- ${pager}`, ""],
   ])("a pager %s reads keys from the terminal", async (_, pipeline, key) => {

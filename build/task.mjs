@@ -4,8 +4,11 @@ import { spawn } from "node:child_process";
 import { availableParallelism, homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { canShow, runShown } from "./setup/progress.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+/** Where and with what commands run. */
+const place = { cwd: root, env: { ...process.env, PATH: `${root}/node_modules/.bin:${process.env.PATH}` } };
 const testing = ["bun", "test", "--preload", "./test/same-cases.ts", "--timeout", "60000", "--max-concurrency", "4"];
 /** Most tests wait for others, so there are more workers than processors. The slowest files of the last run start first. */
 const timings = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "ebb", "test-timings.json");
@@ -19,11 +22,15 @@ const manyFiles = [
 const apart = ["cluster", "sidecars"].flatMap((folder) => ["--path-ignore-patterns", `test/${folder}/**`]);
 const checks = [["biome", "check"], ["tsc"]];
 
-/** What each needs of build/setup.mjs, the arguments of its build (without them none), its commands, and its help. */
+/**
+ * What each needs of build/setup.mjs, the arguments of its build (without them none), its commands, and its help. A `brief` one
+ * shows at a terminal no more of setup and build than that they go on.
+ */
 const tasks = {
   start: {
     setup: ["envoy"],
     build: [],
+    brief: true,
     run: [["bun", "test/demo.ts"]],
     help: "npm start\n  sets up, builds dist/ebb, and shows a Job beside a real Envoy",
   },
@@ -128,12 +135,29 @@ if (args.includes("--help") || args.includes("-h")) await help();
 else await perform();
 
 async function perform() {
-  await run(["node", "build/setup.mjs", ...given(task.setup)]);
+  await prepare(["node", "build/setup.mjs", ...given(task.setup)], "setup", {
+    done: () => undefined,
+    keeps: "setup: ",
+  });
   const checked = task.check === true ? checks.map((command) => run(command, "pipe")) : [];
-  if (task.build !== undefined) await run(["bun", "build/build.ts", ...given(task.build)]);
+  if (task.build !== undefined)
+    await prepare(["bun", "build/build.ts", ...given(task.build)], "building dist/ebb", { done: builtLine });
   await Promise.all(checked);
   if (task.alone !== undefined && args.length > 0) return run([...task.alone, ...args]);
   for (const command of task.run) await run([...command, ...args]);
+}
+
+/** Where the task is a `brief` one, a terminal shows no more than that the command goes on, and what came of it. */
+async function prepare(command, what, shown) {
+  if (task.brief !== true || !canShow) return run(command);
+  const { status, error } = await runShown(what, command, place, shown);
+  if (error !== undefined) fail(`${command[0]}: ${error.message}`);
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** From the last lines of the build: `ebb      77.1 MB, statically linked, 479 relocations applied`. */
+function builtLine(output) {
+  return `dist/ebb: ${/^ebb +([^,]*, [^,\n]*)/m.exec(output)?.[1] ?? "built"}`;
 }
 
 function given(words) {
@@ -149,12 +173,7 @@ async function help() {
 
 /** Ends as the command does, where that fails. What is piped is shown when it has ended: beside others its lines would mix. */
 async function run([program, ...words], output = "inherit") {
-  const path = `${root}/node_modules/.bin:${process.env.PATH}`;
-  const child = spawn(program, words, {
-    cwd: root,
-    stdio: ["inherit", output, output],
-    env: { ...process.env, PATH: path },
-  });
+  const child = spawn(program, words, { ...place, stdio: ["inherit", output, output] });
   const printed = [];
   child.stdout?.on("data", (bytes) => printed.push(bytes));
   child.stderr?.on("data", (bytes) => printed.push(bytes));

@@ -2,6 +2,7 @@
 // for it, runs the Job, quits the proxy and keeps the Job's exit code.
 import { constants } from "node:os";
 import { envoyMissing, envoyPath, envoyVersion } from "../build/setup/envoy.mjs";
+import { paint, type Style, wrapped } from "./demo-text.ts";
 import { startEnvoy } from "./envoy/envoy.ts";
 import { startControlPlane, startUpstream, type Upstream } from "./envoy/servers.ts";
 import { ebbPath } from "./harness.ts";
@@ -38,14 +39,14 @@ interface Outcome {
 async function demo(): Promise<Outcome> {
   const upstream = cleanUp.use(startUpstream());
   const proxy = await startProxy(upstream);
-  console.log("\nA Job without ebb, beside a proxy that is not ready yet:");
+  headline("A Job without ebb, beside a proxy that is not ready yet:");
   say(proxy.name, "started, not ready yet");
   await follow("job", job(proxy, 3));
   say(proxy.name, "runs on although the Job has ended: its Pod would never complete");
 
-  console.log("\nThe same Job with ebb, beside the same proxy:");
+  headline("The same Job with ebb, beside the same proxy:");
   const words = [ebbPath, "--log-format", "text", "--admin", proxy.admin, "--", ...job(proxy, 100)];
-  const code = await follow("ebb", words, (line) => line.startsWith("ebb: not ready") && proxy.becomeReady());
+  const code = await follow("ebb", words, (line) => line.startsWith("ebb: waiting until ready") && proxy.becomeReady());
   const isGone = await isOver(proxy.ended);
   say(proxy.name, isGone ? `gone, exit code ${await proxy.ended}` : "still running");
   return { code, isGone };
@@ -53,12 +54,13 @@ async function demo(): Promise<Outcome> {
 
 function conclude({ code, isGone }: Outcome): number {
   if (code !== JOB_CODE || !isGone) {
-    console.log(`\nThis went wrong: expected exit code ${JOB_CODE} and no proxy left.`);
+    console.log(`\n${paint("red", "This went wrong:")} expected exit code ${JOB_CODE} and no proxy left.`);
     return 1;
   }
-  console.log(`\nThe Job's exit code, ${code}, was kept, and the proxy is gone: the Pod completes.`);
+  const summary = `The Job's exit code, ${code}, was kept, and the proxy is gone: the Pod completes.`;
+  console.log(`\n${paint("green", "✓")} ${paint("bold", wrapped(summary, 2))}`);
   console.log(
-    "Next: README.md has the manifests to paste; dist/ebb --help lists the commands; npm test runs the tests.",
+    `Next: ${wrapped("README.md has the manifests to paste; dist/ebb --help lists the commands; npm test runs the tests.", 6)}`,
   );
   return 0;
 }
@@ -155,7 +157,18 @@ async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string
 function say(who: string, text: string): void {
   if (cleanUp.disposed) return;
   const seconds = ((performance.now() - start) / 1000).toFixed(3);
-  console.log(`${seconds.padStart(7)} s  ${who.padEnd(8)}  ${text}`);
+  const name = paint(colors[who] ?? "yellow", who.padEnd(8));
+  console.log(`${paint("dim", `${seconds.padStart(7)} s`)}  ${name}  ${wrapped(text, TEXT_COLUMN)}`);
+}
+
+/** Where the text of a line begins. */
+const TEXT_COLUMN = 21;
+
+/** Of all else, the proxy, it is yellow. */
+const colors: Readonly<Record<string, Style>> = { ebb: "cyan", job: "bold" };
+
+function headline(text: string): void {
+  console.log(`\n${paint("bold", text)}`);
 }
 
 process.exit(await main());

@@ -14,7 +14,7 @@ test.concurrent.each([
   const said = text.split("\n").flatMap((line) => / {2}(\S+) {2,}(.*)/.exec(line)?.slice(1).join(": ") ?? []);
   const story = [
     "job: 0 of 3 requests answered",
-    "ebb: not ready",
+    "ebb: waiting until ready",
     "ebb: ready",
     "ebb: started",
     "job: 100 of 100 requests answered",

@@ -1,0 +1,68 @@
+// Shows at a terminal that a step goes on. Plain JavaScript, because the bootstrap imports it with Node.js alone.
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+const { env, stdout } = process;
+const isTerminal = stdout.isTTY === true && env.TERM !== "dumb";
+const isColored = isTerminal && !env.NO_COLOR;
+const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
+const PERIOD_MS = 100;
+/** Columns behind the line: for the cursor, and for what is typed. */
+const ROOM = 3;
+/** How long a step of the build took, at the end of its line. */
+const TOOK = /\s+[\d.]+ s$/;
+const ERASE = "\r\x1b[K";
+
+/** Whether there is anything to show it on. */
+export const canShow = isTerminal;
+
+/**
+ * Runs a command, and shows its newest line while it runs; lines that begin with `keeps` stay. Then prints what `done` makes of
+ * the output, if anything; where the command fails, all of the output. Resolves as `spawnSync` returns.
+ */
+export function runShown(what, [program, ...words], options, { done, keeps }) {
+  const start = performance.now();
+  const child = spawn(program, words, { ...options, stdio: ["inherit", "pipe", "pipe"] });
+  const others = [];
+  let newest = "";
+  const timer = setInterval(() => draw(newest === "" ? what : `${what}: ${newest}`, start), PERIOD_MS);
+  const hear = (line) => {
+    newest = line.trim().replace(TOOK, "") || newest;
+    if (keeps !== undefined && line.startsWith(keeps)) stdout.write(`${ERASE}${line}\n`);
+    else others.push(line);
+  };
+  for (const stream of [child.stdout, child.stderr]) createInterface(stream).on("line", hear);
+  const wait = () => undefined; // Ctrl-C reaches the command too, whose end is waited for
+  process.on("SIGINT", wait);
+  return new Promise((resolve) => {
+    const end = (result) => {
+      clearInterval(timer);
+      process.off("SIGINT", wait);
+      stdout.write(ERASE);
+      const output = others.join("\n");
+      if (result.status === 0) sayDone(done(output), start);
+      else if (output !== "") process.stderr.write(`${output}\n`);
+      resolve(result);
+    };
+    child.once("error", (error) => end({ status: null, signal: null, error }));
+    child.once("close", (status, signal) => end({ status, signal, error: undefined }));
+  });
+}
+
+function draw(text, start) {
+  const turn = Math.floor((performance.now() - start) / PERIOD_MS) % frames.length;
+  const took = ` ${((performance.now() - start) / 1000).toFixed(0)} s`;
+  const room = (stdout.columns || 80) - took.length - ROOM - 2;
+  const shown = text.length > room ? `${text.slice(0, room - 1)}…` : text;
+  stdout.write(`\r${paint("36", frames[turn])} ${shown}${paint("2", took)}\x1b[K`);
+}
+
+function sayDone(text, start) {
+  if (text === undefined) return;
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  stdout.write(`${paint("32", "✓")} ${text} ${paint("2", `(${seconds} s)`)}\n`);
+}
+
+function paint(style, text) {
+  return isColored ? `\x1b[${style}m${text}\x1b[m` : text;
+}

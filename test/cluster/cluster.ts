@@ -48,8 +48,10 @@ const LIMIT_MS = 120_000;
 const POLL_MS = 100;
 
 /** Labels are for Pod Security: `namespace({"pod-security.kubernetes.io/enforce": "restricted"})`. */
-export async function namespace(labels: Readonly<Record<string, string>> = {}): Promise<Namespace> {
-  const name = `test-${crypto.randomUUID().slice(0, 8)}`;
+export async function namespace(
+  labels: Readonly<Record<string, string>> = {},
+  name = `test-${crypto.randomUUID().slice(0, 8)}`,
+): Promise<Namespace> {
   await kubectl(["apply", "-f", "-"], {
     stdin: JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name, labels } }),
   });

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { images, type Namespace, namespace } from "../cluster.ts";
+import { envoySidecar, patience } from "../envoy.ts";
+import { sidecarKind, startIstio } from "../istio/istio.ts";
+import {
+  exitCodeOf,
+  hasCondition,
+  jobOf,
+  type KubeObject,
+  type Pod,
+  type PodSpec,
+  serviceOf,
+  statusOf,
+} from "../objects.ts";
+import { programs } from "../programs.ts";
+import { restart } from "../run/rollout.ts";
+import { blocks, blockWith, fill } from "./blocks.ts";
+import { type Shell, startShell } from "./shell.ts";
+
+// Each manifest and command of the README, as it stands there: only images, and the words of the reader's own app, are others.
+
+const ownImage = { "registry.example.com/ebb:0.1.0": images.ebb };
+const { configMap, volume, container: envoy } = envoySidecar({ upstreamPort: 8081 });
+
+/** Commands that other tests run, by their first words: the file that does, and words in it. */
+const elsewhere = {
+  "docker build ": ["test/container/images.ts", '["--target", "scratch"]'],
+  "npm run image -- --tar": ["test/build/image/image.test.ts", 'image(dist, "--tar")'],
+  "npm run build": ["test/build/targets.test.ts", "npm run build"],
+  "npm start": ["test/envoy/demo.test.ts", "npm start shows"],
+  "npm test": [".ci/run", "for script in test "],
+} as const;
+
+const here = {
+  job: blockWith("kind: Job"),
+  jobLog: blockWith("ebb: found sidecars="),
+  deployment: blockWith("kind: Deployment"),
+  inject: blockWith("ebb inject --image"),
+  webhook: blockWith("ebb manifests --image"),
+  cronJob: blockWith("kind: CronJob"),
+  reaper: blockWith("ebb reaper --once"),
+};
+
+test("each manifest and command of the README is run here, or where `elsewhere` says", () => {
+  const others = blocks.filter((block) => !Object.values(here).includes(block));
+  expect(others.map(({ kind }) => kind)).not.toContain("manifest");
+  const lines = others.flatMap(({ text }) => text.trim().split("\n"));
+  const starts = Object.keys(elsewhere);
+  expect(lines.filter((line) => !starts.some((start) => line.startsWith(start)))).toEqual([]);
+  for (const [file, words] of Object.values(elsewhere)) {
+    expect(readFileSync(join(import.meta.dirname, "..", "..", "..", file), "utf8")).toContain(words);
+  }
+});
+
+describe("beside a real Istio", () => {
+  beforeAll(startIstio, 300_000);
+
+  test("the Job completes, and its log is the README's", async () => {
+    await using own = await namespace();
+    const job = withPod(
+      Bun.YAML.parse(
+        fill(here.job.text, {
+          "registry.example.com/report": images.appInEbb,
+          '"/my-app", "--month", "10"': '"/child", "exit", "0"',
+        }),
+      ) as KubeObject,
+      ({ containers: [app], ...spec }) => ({
+        ...spec,
+        containers: [{ ...(app as object), name: "report", env: [{ name: "EBB_LOG_FORMAT", value: "text" }] }],
+      }),
+      sidecarKind(false), // the README's log is beside an ordinary one
+    );
+    await own.apply([job]);
+    await own.until("the Job is complete", async () => hasCondition(await own.job("report"), "Complete"));
+    const pod = await podOfJob(own, "report");
+    const log = await own.logs(pod.metadata.name, "report");
+    const said = log.split("\n").filter((line) => line.startsWith("ebb: ") && !line.includes("waiting until ready"));
+    expect(masked(said.join("\n"))).toBe(masked(here.jobLog.text.replace("/my-app", "/child")));
+  });
+
+  test("the Deployment loses no request of a rolling restart", async () => {
+    await using own = await namespace({ "istio-injection": "enabled" });
+    const { name, image, command, ...app } = programs.container("web", "server.ts", "0.0.0.0");
+    const words = JSON.stringify(command).slice(1, -1);
+    const web = withPod(
+      Bun.YAML.parse(
+        fill(here.deployment.text, {
+          "registry.example.com/web": images.bunAndEbb,
+          '"/my-server"': `${words}, "0.0.0.0"`,
+        }),
+      ) as KubeObject,
+      ({ containers: [readme], ...spec }) => {
+        const readinessProbe = { httpGet: { path: "/", port: 8081 }, periodSeconds: 1, ...patience };
+        return { ...spec, containers: [{ ...app, ...readme, name, readinessProbe }], volumes: [programs.volume] };
+      },
+    );
+    await own.apply([programs.configMap("server.ts", "clients.ts"), web, serviceOf("web", { http: 8081 })]);
+    await own.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
+    const pod = await own.podOf("web");
+    expect(await own.exec(pod.metadata.name, "web", "/ebb", "status")).toMatchObject({ code: 0 });
+    const { failures, sent } = await restart(own, 8081, 8000);
+    expect({ failures, sent: sent > 100 }).toEqual({ failures: [], sent: true });
+  });
+});
+
+describe("images that nobody wants to change", () => {
+  let own: Namespace;
+  let shop: Namespace;
+  let shell: Shell;
+
+  beforeAll(async () => {
+    [own, shop] = await Promise.all([namespace(), namespace({}, "shop")]);
+    shell = await startShell(own.name);
+    for (const each of [own, shop]) await each.apply([configMap]);
+  });
+
+  afterAll(async () => {
+    await shell?.tryRun(`ebb manifests webhook reaper --image ${images.ebb} | kubectl delete --ignore-not-found -f -`);
+    await shell?.[Symbol.asyncDispose]();
+    await shop?.[Symbol.asyncDispose]();
+    await own?.[Symbol.asyncDispose]();
+  }, 120_000);
+
+  test("ebb inject in a pipeline", async () => {
+    await mkdir(join(shell.folder, "manifests"));
+    const job = withPod(stuckJob("piped", "0"), (spec) => spec, { "ebb.dev/inject": "true" });
+    await writeFile(join(shell.folder, "manifests", "job.yaml"), Bun.YAML.stringify(job));
+    await shell.run(fill(here.inject.text, ownImage));
+    await own.until("the Job is complete", async () => hasCondition(await own.job("piped"), "Complete"));
+  });
+
+  test("the webhook, a namespace that opts in, and the CronJob", async () => {
+    const { stdout } = await shell.run(fill(here.webhook.text, ownImage));
+    expect(stdout).toContain("namespace/shop labeled");
+    await shop.apply([stuckJob("labelled", "3")]);
+    await shop.until("the Job has failed", async () => hasCondition(await shop.job("labelled"), "Failed"));
+    expect(exitCodeOf(await podOfJob(shop, "labelled"), "app")).toBe(3);
+
+    const cronJob = Bun.YAML.parse(
+      fill(here.cronJob.text, {
+        "registry.example.com/vendor/invoices": images.app,
+        '"/vendor/invoices"': '"/child"',
+        '"--all"': '"exit", "0"',
+      }),
+    ) as { spec: { jobTemplate: { spec: { template: { spec: PodSpec } } } } };
+    const { template } = cronJob.spec.jobTemplate.spec;
+    template.spec = beside(template.spec);
+    await own.apply([cronJob as unknown as KubeObject]);
+    await own.kubectl("create", "job", "now", "--from=cronjob/invoices");
+    await own.until("the Job is complete", async () => hasCondition(await own.job("now"), "Complete"));
+    expect(statusOf(await podOfJob(own, "now"), "invoices")?.restartCount).toBe(0);
+  }, 300_000);
+
+  test("the reaper: once, without doing anything, then installed", async () => {
+    const [once = "", ...install] = here.reaper.text.split("\n");
+    await shop.apply([withPod(stuckJob("stuck", "0"), (spec) => spec, { "ebb.dev/inject": "false" })]);
+    const pod = await shop.podOf("stuck");
+    await shop.until("its app has ended", async () => exitCodeOf(await shop.pod(pod.metadata.name), "app") === 0);
+    const dry = await shop.until("it would be ended", async () => {
+      const { stdout } = await shell.run(once);
+      return /stuck-\S+ +would end/.test(stdout) && stdout;
+    });
+    expect(dry).toContain("shop");
+    expect(exitCodeOf(await shop.pod(pod.metadata.name), "envoy")).toBeUndefined();
+    await shell.run(fill(install.join("\n"), ownImage));
+    await shop.until("the Job is complete", async () => hasCondition(await shop.job("stuck"), "Complete"));
+  }, 300_000);
+
+  test("ebb doctor has nothing to say of what was installed", async () => {
+    expect(await shell.tryRun("ebb doctor -n shop")).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
+interface Template {
+  readonly spec: { readonly template: { readonly metadata: Pod["metadata"]; readonly spec: PodSpec } };
+}
+
+/** A Job, a Deployment ... with another spec of its pods, and more annotations on them. */
+function withPod(
+  object: KubeObject,
+  change: (spec: PodSpec) => PodSpec,
+  annotations: Readonly<Record<string, string>> = {},
+): KubeObject {
+  const { template, ...spec } = (object as unknown as Template).spec;
+  const metadata = { ...template.metadata, annotations: { ...template.metadata.annotations, ...annotations } };
+  return { ...object, spec: { ...spec, template: { metadata, spec: change(template.spec) } } };
+}
+
+/** Beside an ordinary sidecar, a real Envoy. */
+function beside({ containers, ...spec }: PodSpec): PodSpec {
+  return { ...spec, containers: [...containers, envoy], volumes: [volume] };
+}
+
+/** A Job whose app ends with this code, and whose sidecar stays without ebb. */
+function stuckJob(name: string, code: string): KubeObject {
+  return jobOf(name, beside({ containers: [{ name: "app", image: images.app, command: ["/child", "exit", code] }] }));
+}
+
+function podOfJob(own: Namespace, job: string): Promise<Pod> {
+  return own.until(`a pod of ${job}`, async () => (await own.pods(`batch.kubernetes.io/job-name=${job}`))[0]);
+}
+
+/** Durations and process IDs differ from run to run, and which of Istio's ports listens first. */
+function masked(log: string): string {
+  return log
+    .trim()
+    .replace(/\d+(\.\d+)?(ms|s)\b/g, "TIME")
+    .replace(/pid=\d+/, "pid=PID")
+    .replace(/port 1502[01]/, "port PORT");
+}

@@ -1,0 +1,41 @@
+import { chmod, copyFile, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { collect, ebbPath } from "../../harness.ts";
+import type { Output } from "../kubectl.ts";
+
+/** A folder of its own in which the README's commands run, as somebody types them: with ebb in PATH. */
+export interface Shell extends AsyncDisposable {
+  readonly folder: string;
+  /** Lines for sh, which stops at the first that fails. @throws Error with what they said then */
+  run(lines: string): Promise<Output>;
+  /** The same, without a fault where it fails. */
+  tryRun(lines: string): Promise<Output>;
+}
+
+/** kubectl and ebb use this namespace where none is named. */
+export async function startShell(namespace: string): Promise<Shell> {
+  const folder = await mkdtemp(join(tmpdir(), "ebb-readme-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  await copyFile(process.env.KUBECONFIG ?? "", kubeconfig);
+  await chmod(kubeconfig, 0o600);
+  await symlink(ebbPath, join(folder, "ebb"));
+  const starting = Object.entries(process.env).filter(([name]) => !name.startsWith("EBB_")); // those of the tests
+  const env = { ...Object.fromEntries(starting), KUBECONFIG: kubeconfig, PATH: `${folder}:${process.env.PATH}` };
+  const tryRun = async (lines: string): Promise<Output> => {
+    const script = join(folder, "script.sh");
+    await writeFile(script, `set -eu\n${lines}\n`);
+    const child = Bun.spawn(["sh", script], { cwd: folder, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+    const code = await child.exited;
+    await Promise.all([stdout.done, stderr.done]);
+    return { code, stdout: stdout.text(), stderr: stderr.text() };
+  };
+  const run = async (lines: string): Promise<Output> => {
+    const output = await tryRun(lines);
+    if (output.code !== 0) throw new Error(`exit code ${output.code}: ${lines}\n${output.stdout}${output.stderr}`);
+    return output;
+  };
+  await run(`kubectl config set-context --current --namespace ${namespace}`);
+  return { folder, run, tryRun, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+}

@@ -5,7 +5,7 @@ import { short } from "../src/commands/inject.ts";
 import { commands } from "../src/commands.ts";
 import { readCommandCall, readOperandCall } from "../src/core/cli/call.ts";
 import { resolveCommand } from "../src/core/cli/resolve.ts";
-import { expandShortFlags } from "../src/core/cli/short-flags.ts";
+import { expandShortFlags, kubectlShort } from "../src/core/cli/short-flags.ts";
 
 // Each call of ebb in the README and the manual is one that ebb takes. What the calls do is run in test/binary and test/cluster.
 
@@ -46,7 +46,7 @@ test.each(calls)("%s: ebb %s", (_, call) => {
   if (resolved.kind !== "command") return;
   const { options = {} } = commands[resolved.name] ?? {};
   const read = resolved.name === "run" ? readCommandCall : readOperandCall;
-  const args = resolved.name === "inject" ? expandShortFlags(resolved.args, short) : resolved.args;
+  const args = expandShortFlags(resolved.args, resolved.name === "inject" ? short : kubectlShort);
   if (args.includes("--help")) return;
   expect(() => read(options, { args, env: {} })).not.toThrow();
 });

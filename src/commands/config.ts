@@ -17,7 +17,7 @@ export const command: Command = {
 async function main({ args, env }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
   for (const name of unknownVariables(options, env)) {
-    const warning: PlainWarning = `warning: ignored ${name}: no such option`;
+    const warning: PlainWarning = `warning: ignored the environment variable ${name}: no option has this name`;
     writeError(`ebb: ${warning}\n`);
   }
   const rows = Object.entries(options)

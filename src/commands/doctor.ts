@@ -1,6 +1,7 @@
 import type { Command, Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { doctorOptions as options } from "../core/cli/cluster/doctor-options.ts";
+import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 import { withoutVariables } from "../core/cli/values.ts";
 import { createLog } from "../system/output/log.ts";
 
@@ -13,7 +14,7 @@ export const command: Command = {
 };
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
-  const call = readFlagCall(options, { args, env }, command.usage);
+  const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
   const log = createLog(call.values, { env: withoutVariables(options, env) });
   const { doctor } = await import("../kube/webhook/webhook.ts");
   return await doctor(call.values, { env, log, signals });

@@ -11,12 +11,12 @@ import { planShutdown, splitDrain } from "../core/run/shutdown-budget.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { drainAll } from "../system/envoy/drain.ts";
 import { keepLive } from "../system/output/live.ts";
-import { createLog, type Log, logAt } from "../system/output/log.ts";
+import { createLog, type Log } from "../system/output/log.ts";
 import { openPodLog } from "../system/output/pod-log.ts";
 import type { Signals } from "../system/process/signals.ts";
 import { onStop } from "../system/process/stop.ts";
 import { findSidecars } from "../system/sidecars/find.ts";
-import { quitAll } from "../system/sidecars/quit.ts";
+import { logQuit, quitAll } from "../system/sidecars/quit.ts";
 import { settle } from "../system/sidecars/settle.ts";
 import { createStrangers } from "../system/sidecars/strangers.ts";
 import { leftUntil } from "../system/timer.ts";
@@ -146,6 +146,6 @@ async function quit(
     headers: settings.header,
     wereReady: true,
   });
-  for (const { ok, ...report } of reports) logAt(log, ok ? "info" : "error", report, "quit");
+  for (const report of reports) logQuit(log, "error", report);
   return reports.every(({ ok }) => ok);
 }

@@ -87,7 +87,7 @@ function wantedPolicy({ values, origins }: Call<typeof options>): InjectPolicy |
   );
   if (idle.length === 0) return undefined;
   const flags = idle.map(([, { flag }]) => `--${flag}`).join(", ");
-  throw new Failure(EXIT.usage, `--remove: adds nothing to a pod; leave out ${flags}`);
+  throw new Failure(EXIT.usage, `${flags}: not usable with --remove, which adds nothing: leave out ${flags}`);
 }
 
 function outcomeOf({ values: { diff, inPlace } }: Call<typeof options>): "print" | "write" | "diff" {

@@ -9,6 +9,7 @@ import {
   passedOn,
   toReaper,
 } from "../core/cli/cluster/installation-options.ts";
+import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 import { nearest } from "../core/cli/suggestion.ts";
 import type { FailureText, PlainWarning } from "../core/messages/failure-text.ts";
 import { allOf, EXIT, Failure } from "../core/run/exit.ts";
@@ -28,7 +29,7 @@ export const command: Command = {
 };
 
 async function main({ args }: Invocation): Promise<number> {
-  const call = readOperandCall(options, { args, env: {} });
+  const call = readOperandCall(options, { args: expandShortFlags(args, kubectlShort), env: {} });
   const asked = [...call.operands, ...call.command].map(componentNamed);
   // the reaper's rights are more than the webhook's: it is there only where it was asked for
   const chosen = asked.length === 0 ? (["webhook"] as const) : components.filter((name) => asked.includes(name));

@@ -2,9 +2,9 @@ import type { Command, Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { finding, logging, pickOptions } from "../core/cli/options.ts";
 import { EXIT } from "../core/run/exit.ts";
-import { createLog, logAt } from "../system/output/log.ts";
+import { createLog } from "../system/output/log.ts";
 import { findSidecars } from "../system/sidecars/find.ts";
-import { quitAll } from "../system/sidecars/quit.ts";
+import { logQuit, quitAll } from "../system/sidecars/quit.ts";
 import { settle } from "../system/sidecars/settle.ts";
 import { createStrangers } from "../system/sidecars/strangers.ts";
 import { abortedAfter, leftUntil } from "../system/timer.ts";
@@ -45,6 +45,6 @@ async function main({ args, env, said }: Invocation): Promise<number> {
     headers: settings.header,
     wereReady: false,
   });
-  for (const { ok, ...report } of reports) logAt(log, ok ? "info" : "error", report, "quit");
+  for (const report of reports) logQuit(log, "error", report);
   return reports.every(({ ok }) => ok) && !mayBeOurs() ? EXIT.ok : EXIT.unavailable;
 }

@@ -1,6 +1,7 @@
 import type { Command, Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { reaperOptions as options, usableMethods } from "../core/cli/cluster/reaper-options.ts";
+import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 import { withoutVariables } from "../core/cli/values.ts";
 import { createLog } from "../system/output/log.ts";
 
@@ -13,7 +14,7 @@ export const command: Command = {
 };
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
-  const call = readFlagCall(options, { args, env }, command.usage);
+  const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
   const methods = usableMethods(call.values, call.origins.methods !== "default");
   const log = createLog(call.values, { env: withoutVariables(options, env) }); // it warns of what sets nothing
   const reaper = await import("../kube/reaper/reaper.ts");

@@ -88,14 +88,14 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   if (found?.envoy !== undefined) return found.envoy.admin;
   const [stranger] = strangers;
   if (found === undefined && stranger !== undefined)
-    throw new Failure(EXIT.unavailable, `request: no proxy of this pod: ${stranger.reason}`);
+    throw new Failure(EXIT.unavailable, `request: found no proxy that is surely this pod's: ${stranger.reason}`);
   if (found === undefined && !isOwnNetwork(settings)) throw new Failure(EXIT.unavailable, NOBODY);
   const name = found === undefined || found.name === "custom" ? sidecarNames[0] : found.name;
   return parseHttpTarget(kindOf(name as SidecarName).admin) as HttpTarget;
 }
 
 const NOBODY =
-  "request: no proxy of this pod: on a network that may be the node's, a port alone does not prove whose proxy it is; set --admin";
+  "request: found no proxy that is surely this pod's: on a network that may be the node's, a port alone does not prove whose proxy it is; set --admin";
 
 function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
   return text === undefined ? undefined : new TextEncoder().encode(text);

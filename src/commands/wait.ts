@@ -51,7 +51,7 @@ async function main({ args, argvIndex, env, said, signals }: Invocation): Promis
   stop.abort();
   if (outcome === "out of time") {
     if (settings.onWaitTimeout === "fail") throw new Failure(EXIT.unavailable, wait.failure());
-    log.warn({ reason: wait.failure() }, "not ready in time: continuing");
+    log.warn({ reason: wait.failure() }, "continuing, although not ready in time");
   }
   if (typeof outcome === "number") return 128 + outcome;
   if (call.command.length === 0) return EXIT.ok;

@@ -22,22 +22,22 @@ export interface CallContext {
 }
 
 /**
- * `[flags] [--] CMD ARG...`: the first word that is no flag starts the command line.
- * @throws Failure 64 that names everything that is wrong
+ * Reads `[flags] [--] CMD ARG...`: the first word that is no flag starts the command line. @throws Failure 64 that names
+ * everything that is wrong
  */
 export function readCommandCall<O extends Options>(options: O, given: CallContext): Call<O> {
   return readCall(options, given, false);
 }
 
 /**
- * `[flags] [OPERAND...] [-- CMD ARG...]`, flags and operands in any order.
- * @throws Failure 64 that names everything that is wrong
+ * Reads `[flags] [OPERAND...] [-- CMD ARG...]`, flags and operands in any order. @throws Failure 64 that names everything that is
+ * wrong
  */
 export function readOperandCall<O extends Options>(options: O, given: CallContext): Call<O> {
   return readCall(options, given, true);
 }
 
-/** `[flags]`, and nothing else. @throws as `readOperandCall` does, and Failure 64 for operands */
+/** Reads `[flags]` alone. @throws Failure 64 as `readOperandCall`, and for any operand */
 export function readFlagCall<O extends Options>(options: O, given: CallContext, usage: string): Call<O> {
   const call = readOperandCall(options, given);
   const [unexpected] = [...call.operands, ...call.command];
@@ -65,7 +65,7 @@ export class UnknownFlags extends Failure {
   }
 }
 
-/** Where the child's command line starts in the argv that ebb was given, if it stands there. */
+/** Returns the index in ebb's own argv at which the child's command line starts; undefined where it does not stand there. */
 export function argvIndexOf(argvIndex: number | undefined, { commandAt }: Call<Options>): number | undefined {
   return argvIndex === undefined ? undefined : argvIndex + commandAt;
 }

@@ -29,7 +29,7 @@ interface Described {
 
 type Row = readonly [left: string, right: string];
 
-/** `ebb --help`. */
+/** Returns the text of `ebb --help`: usage, and each command with its summary. */
 export function overview(commands: Readonly<Record<string, Summary>>, width: number): string {
   const rows = Object.entries(commands).map(([name, { summary }]): Row => [name, summary]);
   return `ebb: the life of an application container beside a sidecar
@@ -46,7 +46,7 @@ ebb --licenses             the licences of that
 `;
 }
 
-/** `ebb help`: the pages of the manual. */
+/** Returns the text of `ebb help`: the pages of the manual with their titles. */
 export function listPages(pages: readonly (readonly [topic: string, title: string])[], width: number): string {
   return `${columns("ebb help TOPIC prints a page of the manual", pages, width)}
 ebb --help lists the commands, ebb COMMAND --help the flags of one.
@@ -59,7 +59,10 @@ export interface Synopsis extends Manual {
   readonly topic: string;
 }
 
-/** `ebb COMMAND --help`: what it does, examples, flags by group, exit codes, in lines of at most `width` where words allow. */
+/**
+ * Returns the text of `ebb COMMAND --help`: what it does, examples, flags by group, exit codes. Lines have at most `width` columns
+ * where words allow.
+ */
 export function describeCommand({ usage, options }: Described, manual: Synopsis, width: number): string {
   const sections = [
     `usage: ebb ${usage}\n`,
@@ -79,7 +82,7 @@ interface Tool {
   readonly takes: readonly string[];
 }
 
-/** `ebb scuttle --help`: what ebb does where it was started in another tool's name. */
+/** Returns the text of `ebb scuttle --help`: what ebb does where it was started by another tool's name. */
 export function describeTool(name: string, { usage, about, takes }: Tool, width: number): string {
   const own = `ebb's own variables (EBB_...) count too, before those of ${name}; \`ebb --help\` and \`ebb COMMAND --help\` tell all of them.`;
   return [
@@ -124,11 +127,12 @@ function describeOption(option: Option<unknown>, width: number): string {
   return `  ${flagOf(option)}\n${wrap(text, width, DEEP)}${variables === "" ? "" : wrap(`[${variables}]`, width, DEEP)}`;
 }
 
+/** Formats a flag with the name of its value: `--grace DURATION`, `--json`. */
 export function flagOf({ flag, value }: Option<unknown>): string {
   return value === undefined ? `--${flag}` : `--${flag} ${value}`;
 }
 
-/** What is in force when the option is not given; empty: nothing. */
+/** Returns what an option is without being set, for help; empty where that is nothing. */
 export function defaultOf({ initially, value }: Option<unknown>): string {
   return value === undefined ? "" : initially;
 }
@@ -139,7 +143,7 @@ function columns(title: string, rows: readonly Row[], width: number): string {
   return `${title}:\n${lines.join("")}`;
 }
 
-/** Lines of whole words, each with `indent` before it and a line break after it. A word that is too long has its own line. */
+/** Wraps a text at blanks, with `indent` before each line and a line break after it. A word that is too long has its own line. */
 export function wrap(text: string, width: number, indent: string): string {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

@@ -16,7 +16,7 @@ type Block =
 
 const CODE_INDENT = "    ";
 
-/** A page as lines of at most `width` columns, where words and code allow. */
+/** Formats a page of the manual in lines of at most `width` columns, where words and code allow. */
 export function renderMarkdown(text: string, look: Look): string {
   const rendered = blocksOf(text).map((block) => ({ block, text: renderBlock(block, look) }));
   return rendered
@@ -28,12 +28,12 @@ export function renderMarkdown(text: string, look: Look): string {
     .join("");
 }
 
-/** Its title, without the mark. */
+/** Returns the title of a page, without `# `. */
 export function titleOf(text: string): string {
   return /^# (.*)$/m.exec(text)?.[1] ?? "";
 }
 
-/** Its first paragraph, without marks. */
+/** Returns the first paragraph of a page as plain text. */
 export function introOf(text: string): string {
   const intro = blocksOf(text).find(({ kind }) => kind === "paragraph");
   return intro?.kind === "paragraph" ? plain(intro.text) : "";

@@ -61,22 +61,22 @@ interface Declaration<V> {
 
 export const nothing: readonly never[] = [];
 
-/** An option with a value that is always there. */
+/** Declares an option that always has a value, its `initial` one unless it is set. */
 export function option<V>(declaration: Declaration<V> & { readonly initial: NoInfer<V> }): Option<V> {
   return new Declared<V>(declaration, declaration.initial, false);
 }
 
-/** An option that may be unset. */
+/** Declares an option that may be unset: its value is then undefined. */
 export function optional<V>(declaration: Declaration<V>): Option<V | undefined> {
   return new Declared<V | undefined>(declaration, undefined, false);
 }
 
-/** An option that may be given several times: its values in order. */
+/** Declares an option that may be given several times: its value is the list, in order. */
 export function list<V>(declaration: Declaration<V>): Option<readonly V[]> {
   return new Declared<readonly V[]>(declaration, [], true);
 }
 
-/** The same option, but for some of it. */
+/** Returns a copy of an option with some of its fields changed. */
 export function changed<T>(option: Option<T>, changes: Partial<Option<T>>): Option<T> {
   const { flag, group, value, repeatable, variables, also, initial, initially, help, syntax, secret, shown } = option;
   const same = { flag, group, value, repeatable, variables, also, initial, initially, help, syntax, secret, shown };
@@ -138,7 +138,7 @@ function textOf(initial: unknown): string {
 /** How ebb's own variables begin. */
 export const OWN = "EBB_";
 
-/** `EBB_WAIT_TIMEOUT` for `wait-timeout`. */
+/** Returns the variable of a flag: `EBB_WAIT_TIMEOUT` for `wait-timeout`. */
 export function variableName(flag: string): string {
   return `${OWN}${flag.toUpperCase().replaceAll("-", "_")}`;
 }

@@ -59,7 +59,7 @@ export const finding = [
 /** How ebb logs. */
 export const logging = ["logLevel", "logFormat", "quiet"] as const;
 
-/** The options with these names, in the table's order. */
+/** Returns the options with these names, in the table's order. */
 export function pickOptions<K extends OptionName>(...names: readonly K[]): Pick<typeof options, K> {
   const picked: Partial<Record<OptionName, unknown>> = {};
   const wanted: ReadonlySet<string> = new Set(names);

@@ -3,12 +3,15 @@ import type { Options } from "./option.ts";
 
 type Commands = Readonly<Record<string, { readonly options: Options }>>;
 
-/** A line for each flag that other commands have: `--json is a flag of ebb config and ebb status`. */
+/**
+ * Returns a line for each flag that other commands have: `--json belongs to ebb config and ebb status: call that, or leave the
+ * flag out`.
+ */
 export function ownersOf(flags: readonly string[], commands: Commands): readonly FailureText[] {
   return flags.flatMap((flag): readonly FailureText[] => {
     const owners = Object.entries(commands).filter(([, { options }]) => hasFlag(options, flag));
     if (owners.length === 0) return [];
-    return [`--${flag} is a flag of ${listed(owners.map(([name]) => `ebb ${name}`))}`];
+    return [`--${flag} belongs to ${listed(owners.map(([name]) => `ebb ${name}`))}: call that, or leave the flag out`];
   });
 }
 

@@ -42,7 +42,10 @@ export interface Place {
   readonly isContainer: () => boolean;
 }
 
-/** Which command it is; without a command's name it is `run`. */
+/**
+ * Decides what a command line asks for: a command (`run` where none is named), another tool by name, help, the manual, the
+ * version.
+ */
 export function resolveCommand(words: readonly string[], place: Place): Resolution {
   const [first, ...rest] = words;
   if (toolNames.includes(place.calledBy)) return resolveTool(place.calledBy, words, 0);

@@ -1,4 +1,7 @@
-/** The known word that was most likely meant: the same but for case, its beginning (three letters or more), or one slip away. */
+/**
+ * Returns the known word that was most likely meant: the same but for case, its beginning (three letters or more), or one slip
+ * away. Undefined where none is near.
+ */
 export function nearest(given: string, known: readonly string[]): string | undefined {
   const word = plain(given);
   return (

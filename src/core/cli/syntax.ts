@@ -18,6 +18,7 @@ export interface Syntax<V> {
   readonly shown?: (text: string) => string;
 }
 
+/** Creates the syntax of an option's value. `parse` returns undefined for a bad one; `shown` redacts a value for messages. */
 export function syntax<V>(
   parse: (text: string) => V | undefined,
   expected: string,
@@ -26,12 +27,12 @@ export function syntax<V>(
   return shown === undefined ? { parse, expected } : { parse, expected, shown };
 }
 
-/** What is wrong with a value: `--grace: expected a duration such as 30s, got "soon"`. */
+/** Says what is wrong with a value: `--grace: expected a duration such as 30s, got "soon"`. */
 export function unexpected(origin: string, expected: string, got: string, shown = redactUrls): FailureText {
   return `${origin}: expected ${expected}, got ${JSON.stringify(shown(got))}`;
 }
 
-/** The parts of a list in a variable, without blanks and empty parts. */
+/** Splits a list in a variable, and drops blanks and empty parts. */
 export function splitBy(text: string, separator: string): readonly string[] {
   const parts: string[] = [];
   for (const part of text.split(separator)) if (part.trim() !== "") parts.push(part.trim());
@@ -40,6 +41,7 @@ export function splitBy(text: string, separator: string): readonly string[] {
 
 export const anyText: Syntax<string> = { parse: (text) => text, expected: "text" };
 
+/** Creates the syntax of an option whose value is one of these words, case-sensitive. */
 export function oneOf<const W extends readonly string[]>(words: W): Syntax<W[number]> {
   return {
     words,

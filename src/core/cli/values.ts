@@ -37,8 +37,8 @@ type NoteOf<M extends MessageAt<"warn">> = { readonly message: M; readonly field
 
 /** A warning for the log. */
 export type Note =
-  | NoteOf<"ignored a variable: another one is not set">
-  | NoteOf<"disabled by a variable: the sidecar is neither waited for nor quit">;
+  | NoteOf<"ignored an environment variable: another one is not set">
+  | NoteOf<"disabled by an environment variable: does not wait for the sidecar or quit it">;
 
 /** What sets options. */
 export interface Sources {
@@ -51,8 +51,8 @@ export interface Sources {
 }
 
 /**
- * The value of each option: flag > environment > default.
- * @throws Failure 64 that names every bad option, its value, and what was expected
+ * Determines the value of each option: flag, else environment, else default. @throws Failure 64 that names every bad option, its
+ * value, and what was expected
  */
 export function resolve<O extends Options>(options: O, sources: Sources): Resolved<O> {
   const values: Record<string, unknown> = {};
@@ -82,11 +82,13 @@ export function resolve<O extends Options>(options: O, sources: Sources): Resolv
   };
 }
 
+/** Maps each option of a set to a value, under the same key. */
 export function forEach<O extends Options, T>(options: O, of: (key: string, option: Option<unknown>) => T) {
   const entries = Object.entries(options).map(([key, option]) => [key, of(key, option)] as const);
   return Object.fromEntries(entries) as { readonly [K in keyof O]: T };
 }
 
+/** Says where an option's values come from, for people: `default`, `--grace`, `EBB_GRACE`. */
 export function originOf(found: readonly Found[] | undefined): Origin {
   return found === undefined ? "default" : [...new Set(found.map(({ origin }) => origin))].join(", ");
 }
@@ -124,12 +126,14 @@ export function find(option: Option<unknown>, { flags, env, said }: Sources, may
   return more === undefined ? found : [...found, ...more];
 }
 
+/** Returns texts as values that come from one origin: a flag or a variable. */
 export function foundBy(origin: Origin, texts: readonly string[]): readonly Found[] {
   const found: Found[] = [];
   for (const text of texts) found.push({ origin, text });
   return found;
 }
 
+/** Whether a variable is ebb's own, `EBB_...`, and not another tool's. */
 export function isOwn({ name }: Variable): boolean {
   return name.startsWith(OWN);
 }
@@ -139,6 +143,10 @@ export interface Setting {
   readonly env: Environment;
 }
 
+/**
+ * Returns the texts of an option in a variable: its value, or what the variable's own reader makes of it. @throws BadValue where
+ * that cannot read it
+ */
 export function textsOf({ shown }: Option<unknown>, variable: Variable, { value, env }: Setting): readonly string[] {
   if (variable.read === undefined) return [value];
   try {
@@ -150,6 +158,10 @@ export function textsOf({ shown }: Option<unknown>, variable: Variable, { value,
   }
 }
 
+/**
+ * Parses what was found for an option: all values of a repeatable one, else the last. @throws BadValue with the origin and what is
+ * expected
+ */
 export function read(option: Option<unknown>, found: readonly Found[]): unknown {
   const { syntax, repeatable } = option;
   const values: unknown[] = []; // no map: JavaScriptCore would compile it, for 0.1 ms
@@ -161,7 +173,7 @@ export function read(option: Option<unknown>, found: readonly Found[]): unknown 
   return repeatable ? values : values[values.length - 1];
 }
 
-/** Variables of ebb's own form that set nothing: a typing error that must not pass in silence. */
+/** Lists the EBB_ variables that no option reads: slips that must not pass in silence. */
 export function unknownVariables(options: Options, env: Environment): readonly string[] {
   const own: string[] = [];
   for (const name of Object.keys(env)) {
@@ -172,7 +184,7 @@ export function unknownVariables(options: Options, env: Environment): readonly s
   return own.filter((name) => !known.has(name));
 }
 
-/** The environment without what sets these options. */
+/** Returns a copy of the environment without all variables that set these options. */
 export function withoutVariables(options: Options, env: Environment): Environment {
   const known = new Set(Object.values(options).flatMap((option) => option.variables.map(({ name }) => name)));
   return Object.fromEntries(Object.entries(env).filter(([name]) => !known.has(name)));

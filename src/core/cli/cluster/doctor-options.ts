@@ -5,7 +5,7 @@ import { reaperOptions } from "./reaper-options.ts";
 const { namespace, kubeconfig, context } = reaperOptions;
 
 export const doctorOptions = {
-  namespace: changed(namespace, { group: "cluster", help: "only these namespaces" }),
+  namespace: changed(namespace, { group: "cluster", help: "-n: only these namespaces" }),
   kubeconfig,
   context,
   json: changed(options.json, { help: "print JSON" }),

@@ -5,8 +5,8 @@ import type { Values } from "../option.ts";
 import type { injectionOptions } from "./injection-options.ts";
 
 /**
- * The policy that options say.
- * @throws Failure 64 without an image, and for each --set that ebb run would not take
+ * Makes the injection's policy from the options. @throws Failure 64 without an image, and for each --set that ebb run would not
+ * take
  */
 export function policyOf(values: Values<typeof injectionOptions>): InjectPolicy {
   const { image, imagePullPolicy, all, volume, set, entrypoint } = values;

@@ -23,7 +23,7 @@ const installation = {
       "a namespace's name",
     ),
     secret: false,
-    help: "install into this namespace, which must exist, and which stays when ebb is removed",
+    help: "-n: install into this namespace, which must exist, and which stays when ebb is removed",
   }),
   name: option({
     flag: "name",

@@ -23,7 +23,7 @@ const reaping = {
     initially: "all",
     syntax: names,
     secret: false,
-    help: "only pods of these namespaces; a Role in each is then enough",
+    help: "-n: only pods of these namespaces; a Role in each is then enough",
   }),
   selector: optional({
     flag: "selector",
@@ -153,9 +153,8 @@ export const reaperOptions = {
 export type ReaperSettings = Values<typeof reaperOptions>;
 
 /**
- * The means that can be used: those that are allowed, and ephemeral containers where there is an image for them.
- *
- * @throws Failure 64 where that is none, or where they were asked for and there is none
+ * Returns the methods that can be used: those that are allowed, ephemeral containers only where there is an image for them.
+ * @throws Failure 64 where none is left, or where ephemeral containers were asked for without an image
  */
 export function usableMethods(
   { methods, image }: Pick<ReaperSettings, "methods" | "image">,

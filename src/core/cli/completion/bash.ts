@@ -2,7 +2,9 @@ import type { AboutFlag, Choice, CompletedCommand } from "./spec.ts";
 
 type Arm = readonly [text: string, pattern: string];
 
-/** For bash 4 or newer; the child's own command line is completed where bash-completion is there. */
+/**
+ * Returns the completion script for bash 4 or newer. The child's own command line is completed where bash-completion is installed.
+ */
 export function bashScript(commands: readonly CompletedCommand[], about: readonly AboutFlag[]): string {
   return `# bash completion for ebb, as \`ebb completion bash\` prints it
 

@@ -19,7 +19,7 @@ const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
 export type Shell = keyof typeof scripts;
 
-/** The script that completes ebb's command lines in a shell. `run` is the command where none is named. */
+/** Returns the script that completes ebb's command lines in a shell. Without a command's name, `run` is completed. */
 export function completionScript(shell: Shell, commands: Readonly<Record<string, Completable>>): string {
   const all = Object.entries(commands).map(([name, command]) => completed(name, command));
   const words = all.map(({ name }) => name);

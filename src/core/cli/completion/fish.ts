@@ -1,6 +1,6 @@
 import type { AboutFlag, Choice, CompletedCommand, CompletedFlag } from "./spec.ts";
 
-/** For fish 3 or newer. */
+/** Returns the completion script for fish 3 or newer. */
 export function fishScript(commands: readonly CompletedCommand[], about: readonly AboutFlag[]): string {
   const names = commands.map(({ name }) => name).join(" ");
   const run = commands.find(({ name }) => name === "run");

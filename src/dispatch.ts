@@ -56,7 +56,7 @@ function fail(
 
 function unknownCommand({ word, near }: Extract<Resolution, { kind: "unknown" }>): Failure {
   if (near === undefined) {
-    const text = `${word}: neither a command of ebb, which ebb --help lists, nor a program in PATH` as const;
+    const text = `${word}: not a command of ebb, and no such program in PATH; ebb --help lists the commands` as const;
     return new Failure(EXIT.notFound, text);
   }
   const instead = `(to run a program of that name: ebb -- ${word})`;

@@ -16,7 +16,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Commands = Readonly<Record<string, Command>>;
 type Pages = Readonly<Record<string, string>>;
 
-/** `ebb --help`, and that of a command or another tool. @throws Failure 64 where there is no such command */
+/** Prints `ebb --help`, or that of a command or another tool. @throws Failure 64 where there is no such command */
 export async function showHelp(name: string | undefined, commands: Commands): Promise<void> {
   const width = process.stdout.columns || 80;
   if (name === undefined || name.startsWith("-")) return void (await writeOutput(overview(commands, width)));
@@ -41,16 +41,15 @@ const topics: Readonly<Record<string, string>> = {
   manifests: "webhook",
 };
 
-/** The command's text for --help: what it does is the first paragraph of its page. */
+/** Returns a command's text for --help; its description is the first paragraph of its page. */
 export function synopsisOf(name: string, pages: Pages): Synopsis {
   const manual = manuals[name] as Manual;
   return { ...manual, about: manual.about ?? introOf(pages[name] ?? ""), topic: topics[name] ?? name };
 }
 
 /**
- * `ebb help [TOPIC]`: the topics, or a page of the manual; of a command or another tool that has no page, its --help.
- *
- * @throws Failure 64 where there is no such topic
+ * Prints `ebb help [TOPIC]`: the topics, or a page; of a command or tool without a page, its --help. @throws Failure 64 where
+ * there is no such topic
  */
 export async function showManual(topic: string | undefined, commands: Commands, env: Environment): Promise<void> {
   const pages = await readPages();

@@ -23,7 +23,10 @@ export function sayAdmin(
   if (variables.text(ADMIN) === undefined) {
     saying.say("sidecar", `no ${ADMIN}`, "none");
     for (const variable of variables.among(idle)) {
-      saying.note({ fields: { variable, needs: ADMIN }, message: "ignored a variable: another one is not set" });
+      saying.note({
+        fields: { variable, needs: ADMIN },
+        message: "ignored an environment variable: another one is not set",
+      });
     }
     return undefined;
   }
@@ -35,7 +38,7 @@ export function sayAdmin(
   return { url, target: parseHttpTarget(url) as HttpTarget };
 }
 
-/** Both quit an Envoy of this pod only. */
+/** Whether an Envoy's admin interface is on this pod's loopback: scuttle and envoy-preflight quit no other. */
 export function isLocal({ target }: EnvoyAdmin): boolean {
   if (target.address.kind === "unix") return true;
   const { host } = target.address;

@@ -49,7 +49,7 @@ function translate(args: readonly string[], env: Environment): Translation {
     if (isVerbose)
       saying.note({
         fields: { variable: origin, reason },
-        message: "disabled by a variable: the sidecar is neither waited for nor quit",
+        message: "disabled by an environment variable: does not wait for the sidecar or quit it",
       });
   }
   saying.say("log-level", isVerbose ? "--verbose" : "linkerd-await", isVerbose ? "info" : "warn");

@@ -24,7 +24,7 @@ export interface Translation {
   readonly isHelp?: true;
 }
 
-/** The child's command line as arguments of run or wait. */
+/** Returns the child's command line as arguments of `run` or `wait`. */
 export function commandLine(
   words: readonly string[],
   wordsAt: number | undefined,
@@ -32,7 +32,7 @@ export function commandLine(
   return { args: ["--", ...words], argsAt: wordsAt === undefined ? undefined : wordsAt - 1 };
 }
 
-/** Of a tool that takes no flags, all is the child's command line, with `--` before it or without. */
+/** Returns all arguments as the child's command line, with or without `--`: for a tool that takes no flags. */
 export function wholeCommandLine(args: readonly string[]): Pick<Translation, "args" | "argsAt"> {
   return args[0] === "--" ? commandLine(args.slice(1), 1) : commandLine(args, 0);
 }

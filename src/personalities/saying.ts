@@ -13,6 +13,7 @@ export interface Saying {
   note(note: Note): void;
 }
 
+/** Collects what another tool's variables and flags mean as options of ebb, and what is wrong with them. */
 export function createSaying(): Saying {
   const values = new Map<string, Found[]>();
   const problems: FailureText[] = [];

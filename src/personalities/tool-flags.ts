@@ -20,7 +20,7 @@ export interface ToolCall {
 
 type Given = { readonly flag: ToolFlag; readonly origin: string; readonly value: string | undefined };
 
-/** Flags before and among the words, up to `--`: as clap and cobra read them. */
+/** Parses flags before and among the words, up to `--`, as clap and cobra do. */
 export function parseToolFlags(args: readonly string[], known: readonly ToolFlag[]): ToolCall {
   const flags = new Map<string, Found>();
   const problems: FailureText[] = [];

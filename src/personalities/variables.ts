@@ -32,6 +32,7 @@ function unsigned(text: string | undefined): string | undefined {
   return text?.replace(/^(\+|-(?=[0.]*[a-zµμ]*$))/, "");
 }
 
+/** Reads another tool's variables. A bad value is noted by `check`, and counts as not set. An empty one is not set. */
 export function readVariables(env: Environment, { check }: Pick<Saying, "check">): Variables {
   const text = (name: string): string | undefined => env[name] || undefined;
   const urlsIn = (origin: string, values: readonly string[]): readonly string[] =>

@@ -8,7 +8,7 @@ const PIECE = 64 * 1024;
 const LONGEST_PAUSE_MS = 32;
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** All of a regular file. @throws Error that says why not */
+/** Reads a whole regular file as text. @throws Error that says why it cannot, or that it is longer than `mostBytes` */
 export function readFileWithin(path: string, mostBytes: number): string {
   const descriptor = openSync(path, FLAGS);
   try {
@@ -23,8 +23,8 @@ export function readFileWithin(path: string, mostBytes: number): string {
 }
 
 /**
- * All that a path has to say, which may be a pipe, as of `<(command)`: while nothing comes, ebb sees signals. It may have a limit.
- * @throws Error that says why not
+ * Reads all of a file or pipe (`<(command)`) without blocking, so that signals are seen. @throws Error where it is longer than
+ * `mostBytes`, or takes longer than `limitMs`
  */
 export async function readPathWithin(
   path: string,
@@ -54,12 +54,12 @@ export async function readPathWithin(
   }
 }
 
-/** All of stdin. @throws Error where it is more */
+/** Reads all of stdin. @throws Error where it is longer than `mostBytes` */
 export function readStdinWithin(mostBytes: number): Promise<Buffer> {
   return readStreamWithin("stdin", Bun.stdin.stream(), mostBytes);
 }
 
-/** All of a stream. @throws Error where it is more */
+/** Reads all of a stream; `name` is for the error. @throws Error where it is longer than `mostBytes` */
 export async function readStreamWithin(
   name: string,
   stream: AsyncIterable<Uint8Array>,

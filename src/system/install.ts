@@ -18,9 +18,9 @@ export interface Installed {
 }
 
 /**
- * Makes `dest` a copy of this executable, mode 0755: in a file of its own beside it, on the disk, read back, and only then
- * moved there, so that whoever looks sees the file that was there before, or the whole copy.
- * @throws Failure 64 when `dest` is no place for a file, 71 when the system refuses; the reason of `signal` when it aborts
+ * Copies this executable to `dest`, mode 0755: into a file beside it, synced and read back, then renamed. Others see the former
+ * file or the whole copy. @throws Failure 64 where `dest` is no place for a file, 71 where the system refuses; the reason of
+ * `signal` where it is aborted
  */
 export async function installSelf(dest: string, signal: AbortSignal): Promise<Installed> {
   const files: Files = await import("node:fs/promises"); // few need it, and it costs a start 0.9 ms

@@ -8,7 +8,10 @@ export interface Machine<State extends { readonly phase: string }, Event, Action
   perform(action: Action): void;
 }
 
-/** Performs the actions of each step, in order, then awaits the next event. Rejects with what the queue fails with. */
+/**
+ * Runs a state machine: performs the actions of each step in order, then takes the next event, until the state is `over`. Rejects
+ * with what the queue fails with.
+ */
 export async function runMachine<State extends { readonly phase: string }, Event, Action>(
   machine: Machine<State, Event, Action>,
   queue: Queue<Event>,
@@ -34,6 +37,7 @@ export interface Deadlines<Name> {
   disarmAll(): void;
 }
 
+/** Creates named timers: `onOver` is called with the name of one whose time is over. Arming one again restarts it. */
 export function createDeadlines<Name>(onOver: (name: Name) => void): Deadlines<Name> {
   const armed = new Map<Name, () => void>();
   const disarm = (name: Name): void => armed.get(name)?.();

@@ -6,6 +6,7 @@ export interface Queue<E> {
   next(): Promise<E>;
 }
 
+/** Creates an unbounded queue with one reader. After `fail` the reader gets what is in it, then the error. */
 export function createQueue<E>(): Queue<E> {
   const events: E[] = [];
   let failure: { readonly error: unknown } | undefined;

@@ -1,8 +1,8 @@
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Calls once after `ms`, also where that is longer than a timer can be (24.8 days); returns what cancels it. What is past is at
- * once: for a negative time Bun writes a warning to stderr.
+ * Calls `call` once after `ms`, also where that is longer than a timer can be (24.8 days), at once where it is past. Returns what
+ * cancels it.
  */
 export function deadline(ms: number, call: () => void): () => void {
   let timer: Timer;
@@ -14,7 +14,7 @@ export function deadline(ms: number, call: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** As `AbortSignal.timeout`, also for longer than a timer can be: beyond that it would be aborted at once. */
+/** Returns a signal that is aborted after `ms`, also where that is longer than `AbortSignal.timeout` can be. */
 export function abortedAfter(ms: number): AbortSignal {
   if (ms <= LONGEST_MS) return AbortSignal.timeout(ms);
   const controller = new AbortController();
@@ -22,12 +22,12 @@ export function abortedAfter(ms: number): AbortSignal {
   return controller.signal;
 }
 
-/** Whole milliseconds until then; at least a moment: on a machine that stood still, time may be up before anything was tried. */
+/** Returns the whole milliseconds until `end`, at least a few: after a stall, time may be up before anything was tried. */
 export function leftUntil(end: number): number {
   return Math.max(1, Math.round(end - performance.now()));
 }
 
-/** Keeps the process running while it waits for signals alone, which do not; returns what lets it go. */
+/** Keeps the process running while it waits for signals alone, which do not. Returns what lets it go. */
 export function keepAlive(): () => void {
   const timer = setInterval(() => undefined, LONGEST_MS);
   return () => clearInterval(timer);

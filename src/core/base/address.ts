@@ -17,7 +17,7 @@ export interface HttpTarget {
   readonly userinfo?: string;
 }
 
-/** `http://host:port/path`, `https://...`, or `unix:/file.sock` (its path is then `/`); undefined for anything else. */
+/** Parses `http://host:port/path`, `https://...`, or `unix:/file.sock` (its path is then `/`); undefined for anything else. */
 export function parseHttpTarget(text: string): HttpTarget | undefined {
   const unix = parseUnix(text);
   if (unix !== undefined)
@@ -51,12 +51,12 @@ function isHttp(text: string): boolean {
   return empty === "" && host !== "" && ["http:", "https:"].includes(scheme.toLowerCase());
 }
 
-/** The same server, asked for another path; a base such as `http://h:1/prefix/` keeps its prefix. */
+/** Returns the same server with another path. The path of a base such as `http://h:1/prefix/` is kept in front. */
 export function at(base: HttpTarget, path: string): HttpTarget {
   return { ...base, path: withoutSlashes(base.path) + path };
 }
 
-/** Without the slashes at its end. */
+/** Removes all slashes from the end of a text. */
 export function withoutSlashes(text: string): string {
   let end = text.length;
   while (text[end - 1] === "/") end -= 1;
@@ -70,7 +70,10 @@ export function parseUnix(text: string): Extract<Address, { kind: "unix" }> | un
   return path === undefined ? undefined : { kind: "unix", path };
 }
 
-/** `http://localhost:15020/quitquitquit`, `unix:/admin.sock /quitquitquit`: for logs and messages, without what may be a secret. */
+/**
+ * Formats a URL for logs: `http://localhost:15020/quitquitquit`, `unix:/admin.sock /quitquitquit`. Userinfo and query values,
+ * which may be secret, are left out.
+ */
 export function describeTarget(target: HttpTarget): string {
   const { address, path } = target;
   const query = path.indexOf("?");
@@ -78,7 +81,7 @@ export function describeTarget(target: HttpTarget): string {
   return address.kind === "unix" ? `unix:${address.path} ${shown}` : originOf(target) + shown;
 }
 
-/** All of it, userinfo and query too: to be parsed or compared, never to be shown. */
+/** Formats a URL whole, with userinfo and query: to be parsed or compared, never to be shown. */
 export function exactUrl(target: HttpTarget): string {
   const { address, authority, path, isSecure, userinfo } = target;
   if (address.kind === "unix") return `unix:${address.path} ${path}`;
@@ -86,7 +89,7 @@ export function exactUrl(target: HttpTarget): string {
   return `http${isSecure ? "s" : ""}://${userinfo}@${authority}${path}`;
 }
 
-/** `https://host:8443`. */
+/** Formats a URL's scheme, host and port: `https://host:8443`. */
 export function originOf({ isSecure, authority }: HttpTarget): string {
   return `http${isSecure ? "s" : ""}://${authority}`;
 }

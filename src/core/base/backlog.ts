@@ -22,6 +22,9 @@ interface Entry {
   readonly lines: number;
 }
 
+/**
+ * Creates a queue of lines for a writer that may block. Beyond `room` it drops what waits, and `describeLoss` says how many lines.
+ */
 export function createBacklog(write: Write, { room, describeLoss }: BacklogLimits): Backlog {
   let kept: Entry[] = [];
   let size = 0;

@@ -50,7 +50,7 @@ export function formatDuration(ms: number): string {
   return `${hours > 0 ? `${hours}h` : ""}${minutes > 0 ? `${minutes}m` : ""}${rest > 0 ? `${rest}s` : ""}`;
 }
 
-/** The same in whole seconds, for what counts up: `0s`, `1m5s`. */
+/** Formats a duration in whole seconds, for what counts up: `0s`, `1m5s`. */
 export function formatSeconds(ms: number): string {
   const whole = Math.floor(ms / 1000) * 1000;
   return whole === 0 ? "0s" : formatDuration(whole);

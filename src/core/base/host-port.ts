@@ -3,12 +3,12 @@ export function formatHostPort(host: string, port: number | string): string {
   return `${bracketed(host)}:${port}`;
 }
 
-/** An IPv6 address in brackets, as URLs have it. */
+/** Puts an IPv6 address in brackets, as URLs have it; any other host is unchanged. */
 export function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** 1 to 65535; undefined for anything else. */
+/** Parses a port, 1 to 65535; undefined for anything else. */
 export function parsePort(text: string): number | undefined {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   return isPort(port) ? port : undefined;

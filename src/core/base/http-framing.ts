@@ -27,12 +27,13 @@ export interface Framing {
   take(text: string, emit: (text: string) => void): readonly [Reading, number];
 }
 
-/** Not a regular expression, which each start would compile. */
+/** Whether a text is one or more digits. A loop, because each start would have to compile a regular expression. */
 export function isDigits(text: string): boolean {
   for (let at = 0; at < text.length; at++) if ((text[at] as string) < "0" || (text[at] as string) > "9") return false;
   return text !== "";
 }
 
+/** Returns how the body of an answer is delimited, by its headers; a text, what is wrong, where that is no HTTP. */
 export function framingOf(headers: ReadonlyMap<string, string>): Framing | string {
   const coding = headers.get("transfer-encoding");
   if (coding !== undefined && /(^|,)[ \t]*chunked$/i.test(coding)) return inChunks();
@@ -49,6 +50,7 @@ export const untilEnd: Framing = {
   },
 };
 
+/** The framing of a body with a Content-Length. */
 export function ofLength(length: number): Framing {
   let left = length;
   return {
@@ -95,7 +97,10 @@ export function inChunks(): Framing {
   };
 }
 
-/** The size of the chunk that begins here; else what is wrong with it, empty where it is not whole yet. */
+/**
+ * Reads the size line of the chunk at an offset. Returns a text where there is none: what is wrong, or empty where the line is not
+ * whole yet.
+ */
 export function takeSize(text: string, at: number): { readonly bytes: number; readonly end: number } | string {
   const end = text.indexOf("\r\n", at);
   if (end < 0 && text.length - at <= MAX_SIZE_LINE) return "";
@@ -105,7 +110,7 @@ export function takeSize(text: string, at: number): { readonly bytes: number; re
   return { bytes: Number.parseInt(size, 16), end: end + 2 };
 }
 
-/** After the last chunk: trailers, if any, end with an empty line. */
+/** Reads what follows the last chunk: trailers, if any, up to an empty line. */
 export function trailerIn(text: string): Reading {
   if (text.startsWith("\r\n") || text.includes("\r\n\r\n")) return WHOLE;
   return text.length > MAX_HEAD ? garbage(`not HTTP: a trailer longer than ${MAX_HEAD / 1024} KiB`) : PARTIAL;
@@ -113,13 +118,14 @@ export function trailerIn(text: string): Reading {
 
 export type Garbage = Extract<Parsed, { kind: "garbage" }>;
 
+/** What a reader returns for bytes that are no HTTP; `reason` says why. */
 export function garbage(reason: string): Garbage {
   return { kind: "garbage", reason };
 }
 
 export const LONGEST_LOOK = 4096;
 
-/** The first printable characters of what somebody else sent, on one line. */
+/** Returns the first printable characters of what another program sent, on one line. */
 export function excerpt(text: string, length = 60): string {
   const line = text
     .trim()

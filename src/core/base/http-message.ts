@@ -21,7 +21,7 @@ export interface HttpRequest {
   readonly content?: string | undefined;
 }
 
-/** The bytes of a request (RFC 9112). Envoy wants HTTP/1.1 and a Host. */
+/** Encodes a request as HTTP/1.1 with a Host header, which Envoy wants (RFC 9112). */
 export function encodeRequest({ method, target, headers, content }: HttpRequest): string {
   let text = `${method} ${target.path} HTTP/1.1\r\nHost: ${target.authority}\r\nUser-Agent: ebb\r\n`;
   if (content !== undefined) text += `Content-Length: ${Buffer.byteLength(content)}\r\n`;
@@ -32,7 +32,10 @@ export function encodeRequest({ method, target, headers, content }: HttpRequest)
   return content === undefined ? `${text}\r\n` : `${text}\r\n${content}`;
 }
 
-/** What a URL's userinfo asks to be sent (RFC 7617), as Go's net/http has it: a header that is given comes first. */
+/**
+ * Returns the Authorization header that a URL's userinfo asks for (RFC 7617); undefined without userinfo, or where `headers` has
+ * one, as Go's net/http does it.
+ */
 export function basicCredentials({ target, headers }: Pick<HttpRequest, "target" | "headers">): Header | undefined {
   if (target.userinfo === undefined) return undefined;
   for (const [name] of headers) if (name.toLowerCase() === "authorization") return undefined;
@@ -58,6 +61,7 @@ export interface AnswerReader {
 /** With `onBody` the body is handed on as it comes, and only its beginning is kept. */
 const KEPT = 1024;
 
+/** Creates a parser for one HTTP/1.1 answer that comes in pieces. With `onBody` the body goes there, and only its start is kept. */
 export function createAnswerReader(method = "GET", onBody?: (text: string) => void): AnswerReader {
   let rest = "";
   let head: Head | undefined;

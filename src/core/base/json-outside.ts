@@ -2,8 +2,10 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Whether a text of JSON has more characters outside its strings than this, a string being one. So what it costs once it is parsed
- * is known before: 3 of them may make an object of 90 bytes, a string costs what it is long. Looks at no more than that many.
+ * Whether a JSON text has more than `most` characters outside its strings, where a whole string counts as one.
+ *
+ * It bounds the memory of a parse beforehand: 3 such characters may become an object of 90 bytes, a string costs its length.
+ * Reading ends at the bound.
  */
 export function hasMoreOutsideStrings(text: string, most: number): boolean {
   let count = 0;

@@ -1,16 +1,17 @@
 /** An object of JSON that somebody else wrote: nothing is known of its fields. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** Whether a value of JSON is an object: neither an array nor null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What stands there, if it is an object; one without fields otherwise. */
+/** Returns the value where it is an object, else an empty object. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** The object that this is; undefined: it is none, or no JSON. */
+/** Parses a JSON object; undefined where the text is no JSON, or no object. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -20,11 +21,12 @@ export function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** What stands there, if it is a list; none otherwise. */
+/** Returns the value where it is a list, else an empty list. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** The value, where it is a string; undefined: it is something else. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
@@ -32,7 +34,7 @@ export function textOf(value: unknown): string | undefined {
 /** Where something is in a document. */
 export type Path = readonly (string | number)[];
 
-/** What stands at a path; undefined: nothing. */
+/** Returns the value at a path; undefined where there is none. */
 export function valueAt(value: unknown, path: Path): unknown {
   let found = value;
   for (const part of path) {
@@ -45,7 +47,7 @@ export function valueAt(value: unknown, path: Path): unknown {
 /** What is to stand at a path. */
 export type Change = readonly [path: Path, value: unknown];
 
-/** The same with other values at paths that are there: a list is copied once, however many of its items change. */
+/** Returns a copy with other values at existing paths. Each list is copied once, however many of its items change. */
 export function withValuesAt(value: unknown, changes: readonly Change[]): unknown {
   const whole = changes.findLast(([path]) => path.length === 0);
   if (whole !== undefined) return whole[1];
@@ -62,7 +64,9 @@ function below([[, ...path], value]: Change): Change {
   return [path, value];
 }
 
-/** The same with this field, in its place if it is there, else at the end. `__proto__` is a name like any other. */
+/**
+ * Returns a copy of an object with this field: in its place if it is there, else at the end. `__proto__` is a name like any other.
+ */
 export function withField(object: JsonObject, name: string, value: unknown): JsonObject {
   const entries = Object.entries(object);
   const isThere = Object.hasOwn(object, name);
@@ -70,11 +74,12 @@ export function withField(object: JsonObject, name: string, value: unknown): Jso
   return Object.fromEntries(isThere ? changed : [...changed, [name, value]]);
 }
 
+/** Returns a copy of an object without one field. */
 export function withoutField(object: JsonObject, name: string): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }
 
-/** `spec.containers[0].command`. */
+/** Formats a path: `spec.containers[0].command`. */
 export function describePath(path: Path): string {
   return path.map((part, at) => (typeof part === "number" ? `[${part}]` : `${at > 0 ? "." : ""}${part}`)).join("");
 }

@@ -1,4 +1,4 @@
-/** `compute`, which keeps its last result: the same argument gives it again. */
+/** Wraps `compute` so that it keeps its last result and returns it while the argument is the same object. */
 export function memoizeLast<A extends object, R>(compute: (argument: A) => R): (argument: A) => R {
   let last: { readonly argument: A; readonly result: R } | undefined;
   return (argument) => {

@@ -1,12 +1,12 @@
 /** What stands in the place of a secret. */
 export const HIDDEN = "***";
 
-/** Of an option that is secret as a whole. */
+/** Returns `***`: how an option is shown that is secret as a whole. */
 export function hidden(_: string): string {
   return HIDDEN;
 }
 
-/** `Name: ***`. Without a name before a colon all of it may be the secret. */
+/** Returns `Name: ***` of a header; `***` where there is no colon, because all of it may be secret. */
 export function redactHeader(text: string): string {
   const colon = text.indexOf(":");
   const name = text.slice(0, Math.max(colon, 0));
@@ -14,8 +14,8 @@ export function redactHeader(text: string): string {
 }
 
 /**
- * A URL, or a path, as it may be shown: without its userinfo and the values of its query. A method before it stays. What is no
- * URL may be a slip in one: nothing is shown that could be a part of its userinfo.
+ * Returns a URL or path without userinfo and query values, safe to show. A method before it stays. Of a text that is no URL,
+ * nothing is shown that may be part of userinfo.
  */
 export function redactUrl(text: string): string {
   const blank = Math.max(text.lastIndexOf(" "), text.lastIndexOf("\t"), text.lastIndexOf("\n"));
@@ -30,7 +30,7 @@ export function redactUrl(text: string): string {
   return `${isMethod ? method : `${HIDDEN} `}${scheme}${place}${redactQuery(rest.slice(end))}`;
 }
 
-/** The same for each URL in a text. */
+/** Redacts each URL in a text as `redactUrl` does. */
 export function redactUrls(text: string): string {
   let result = "";
   let from = 0;
@@ -45,7 +45,7 @@ export function redactUrls(text: string): string {
   return result + text.slice(from);
 }
 
-/** `?a=***&b`, of `?a=1&b`: a name alone says what is asked for, as `?graceful` does. */
+/** Redacts the values of a query: `?a=***&b` of `?a=1&b`. A name without a value stays, as in `?graceful`. */
 export function redactQuery(text: string): string {
   if (text === "") return "";
   if (text.startsWith("#")) return `#${HIDDEN}`;

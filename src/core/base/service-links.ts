@@ -1,7 +1,9 @@
 /**
- * Whether a variable is one that Kubernetes sets for a Service, which may be called `ebb`, `ebb-admin` or `dapr-http`: such a
- * variable is nobody's wish. The forms are the kubelet's (kubernetes, pkg/kubelet/envvars/envvars.go): the name ends as none of
- * an option's variables does, but for `NAME_PORT`, whose value is `tcp://10.96.0.5:443`. An ordinary name costs a start nothing.
+ * Whether Kubernetes set this variable for a Service, which may be called `ebb`, `ebb-admin` or `dapr-http`. Such a variable is no
+ * setting of a user.
+ *
+ * The forms are the kubelet's (kubernetes, pkg/kubelet/envvars/envvars.go): no option's variable ends as these do, but for
+ * `NAME_PORT`, whose value is `tcp://10.96.0.5:443`. An ordinary name costs a start nothing.
  */
 export function isServiceLink(name: string, value: string): boolean {
   if (name.endsWith("_PORT") && value.includes("://")) return isAddress(value);

@@ -1,14 +1,15 @@
 /**
- * Text that is not ours (names, annotations, answers of other programs) on its way to a terminal or a log: no character of it
- * moves the cursor, hides or reorders what is shown. The writers in system/ call this, so nobody else has to. Each such
- * character becomes `\u001b`: within a JSON string that means the same character, so that JSON stays as it is.
- * Loops, because the first line of a log is written on a start's way.
+ * Escapes each character that could move the cursor, or hide or reorder text at a terminal, as `\u001b`. Valid JSON stays the same
+ * JSON.
+ *
+ * For text of others (names, annotations, answers) on its way to a terminal or log; the writers in system/ call it. Loops, because
+ * the first line of a log is written during the start.
  */
 export function printable(text: string): string {
   return escaped(text, true);
 }
 
-/** The same on one line: what is one entry of a list, a table or a log cannot look like two. */
+/** Escapes a text as `printable` does, and its line breaks too, so that one entry of a list, table or log stays one line. */
 export function oneLine(text: string): string {
   return escaped(text, false);
 }
@@ -52,7 +53,7 @@ function escapeOf(code: number): string {
   return `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
-/** At most so many characters of a text that is not ours, and how many more it has. */
+/** Cuts a text after `most` characters, and says how many more there were. */
 export function shortened(text: string, most: number): string {
   if (text.length <= most) return text;
   const half = text.charCodeAt(most - 1) >> 10 === 0xd800 >> 10 ? 1 : 0; // no half of a character
@@ -61,7 +62,7 @@ export function shortened(text: string, most: number): string {
 
 const LONGEST_LOGGED = 4096;
 
-/** A value as a log line shows it, whatever length others gave it. A list keeps its first items; a long object becomes text. */
+/** Bounds a value for a log line: long texts are cut, a list keeps its first items, a long object becomes text. */
 export function capped(value: unknown, most = LONGEST_LOGGED): unknown {
   if (typeof value === "string") return shortened(value, most);
   if (typeof value !== "object" || value === null) return value;

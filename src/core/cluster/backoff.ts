@@ -5,8 +5,8 @@ export interface Backoff {
 }
 
 /**
- * How long to rest after so many failures (from 0). Between half of it and all of it, by chance (0 to 1): those that failed
- * together do not come back together.
+ * Returns how long to rest after `failures` failures (from 0): exponential, at least half of that by `chance` (0 to 1), so that
+ * clients that failed together do not come back together.
  */
 export function backoffMs(failures: number, { firstMs, longestMs }: Backoff, chance: number): number {
   const whole = Math.min(longestMs, firstMs * 2 ** Math.min(failures, 32));

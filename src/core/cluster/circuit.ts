@@ -20,6 +20,10 @@ export const closed: Circuit = { state: "closed", failures: 0 };
 /** Whether one may pass now, or how many milliseconds to wait before asking again; undefined: until the one who tries is back. */
 export type Admission = { readonly passes: true } | { readonly passes: false; readonly waitMs: number | undefined };
 
+/**
+ * Whether a request may be sent now, and the breaker's next state. `waitMs`: until the next try; undefined: until the probe under
+ * way has ended.
+ */
 export function admit(circuit: Circuit, now: number): readonly [Circuit, Admission] {
   switch (circuit.state) {
     case "closed":
@@ -39,7 +43,10 @@ export interface Outcome {
   readonly chance: number;
 }
 
-/** What came of one that passed. Of those that passed before it opened, only a success counts: the server answers. */
+/**
+ * Returns the circuit after a request that was let through succeeded or failed. Of requests from before it opened, only a success
+ * counts.
+ */
 export function record(circuit: Circuit, { failures, rest }: CircuitPolicy, { ok, now, chance }: Outcome): Circuit {
   if (ok) return closed;
   const open = (opened: number): Circuit => ({

@@ -18,8 +18,8 @@ export interface Waiting {
 const order: readonly Phase[] = ["idle", "closing", "receiving", "answering"];
 
 /**
- * The connection to close where one is too many: what has been idle longest, else the request that has been arriving longest.
- * The API server's are there within milliseconds, those of a slow client are not.
+ * Returns the connection to close where there is one too many: the one idle for longest, else the one whose request has been
+ * arriving for longest. The API server's arrive within milliseconds.
  */
 export function leastMissed<C>(connections: Iterable<readonly [C, Waiting]>): C | undefined {
   let found: readonly [C, Waiting] | undefined;

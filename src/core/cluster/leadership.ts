@@ -31,13 +31,16 @@ export type Move =
   | { readonly kind: "take"; readonly transitions: number }
   | { readonly kind: "wait"; readonly holder: string };
 
-/** What was read, noted: the clock of a Lease starts when a candidate first sees its latest write. */
+/** Returns the candidate after it has read the Lease. A Lease's time runs from when a candidate first sees its latest write. */
 export function notice(candidate: Candidate, lease: LeaseState, nowMs: number): Candidate {
   if (candidate.seen?.lease.version === lease.version) return candidate;
   return { ...candidate, seen: { lease, atMs: nowMs } };
 }
 
-/** What to do about the Lease that was read last; undefined: there is none. */
+/**
+ * Decides what to do about the Lease as last read: create it where there is none, take it (renew or take over), or wait for its
+ * holder.
+ */
 export function move({ seen }: Candidate, { identity }: LeasePolicy, nowMs: number): Move {
   if (seen === undefined) return { kind: "create" };
   const { holder, durationMs, transitions } = seen.lease;
@@ -46,17 +49,20 @@ export function move({ seen }: Candidate, { identity }: LeasePolicy, nowMs: numb
   return isFree ? { kind: "take", transitions: transitions + 1 } : { kind: "wait", holder };
 }
 
-/** After a write of ours that the server took; `begunMs` is before it was sent: others count from later. */
+/**
+ * Returns the candidate after the server took its write. It leads from `begunMs`, before the write was sent; others count from
+ * later.
+ */
 export function written(lease: LeaseState, begunMs: number, nowMs: number): Candidate {
   return { seen: { lease, atMs: nowMs }, heldSinceMs: begunMs };
 }
 
-/** Until when a candidate leads without a further write; undefined: it does not. */
+/** Returns until when a candidate leads without a further write, in milliseconds; undefined where it does not lead. */
 export function leadsUntil({ heldSinceMs }: Candidate, { deadlineMs }: LeasePolicy): number | undefined {
   return heldSinceMs === undefined ? undefined : heldSinceMs + deadlineMs;
 }
 
-/** A leader that is one no more. */
+/** Returns the candidate as one that no longer leads. */
 export function resign(candidate: Candidate): Candidate {
   return { seen: candidate.seen };
 }

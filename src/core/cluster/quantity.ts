@@ -17,7 +17,10 @@ const factors: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
-/** A quantity of Kubernetes (`100m`, `1.5Gi`, `1e3`, 2) as a number; undefined: it is none (apimachinery, pkg/api/resource). */
+/**
+ * Parses a quantity of Kubernetes (`100m`, `1.5Gi`, `1e3`, 2) to a number; undefined where it is none (apimachinery,
+ * pkg/api/resource).
+ */
 export function parseQuantity(value: unknown): number | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   const match = /^(\+?(?:\d+(?:\.\d*)?|\.\d+))(?:[eE]([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)$/.exec(String(value));

@@ -11,18 +11,19 @@ export interface Bucket {
   readonly at: number;
 }
 
+/** Returns a full token bucket. `now` is in milliseconds. */
 export function fullBucket({ burst }: Rate, now: number): Bucket {
   return { tokens: burst, at: now };
 }
 
-/** Takes one token: who takes it goes on after `waitMs`, in the order in which they came. */
+/** Takes one token. The caller goes on after `waitMs`; callers keep their order. */
 export function take(bucket: Bucket, { perSecond, burst }: Rate, now: number): readonly [Bucket, waitMs: number] {
   const elapsedMs = Math.max(0, now - bucket.at);
   const tokens = Math.min(burst, bucket.tokens + (elapsedMs * perSecond) / 1000) - 1;
   return [{ tokens, at: Math.max(now, bucket.at) }, tokens >= 0 ? 0 : (-tokens * 1000) / perSecond];
 }
 
-/** Gives back what was taken and not used: whoever took it goes no more. */
+/** Returns a token that was taken and not used. */
 export function giveBack(bucket: Bucket, { burst }: Rate): Bucket {
   return { ...bucket, tokens: Math.min(burst, bucket.tokens + 1) };
 }

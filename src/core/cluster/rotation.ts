@@ -54,6 +54,10 @@ export type Plan =
 const RENEW_AT = 2 / 3;
 const SPREAD = 0.05;
 
+/**
+ * Decides what becomes of the certificates in the Secret: they are kept, the serving
+ * certificate or the CA too is renewed, or CAs but the newest are no longer trusted. `untilMs`: when to look again.
+ */
 export function plan(held: Held, now: Now, policy: RotationPolicy): Plan {
   const { serving, authorities } = held;
   const [newest] = authorities;
@@ -72,13 +76,16 @@ export function plan(held: Held, now: Now, policy: RotationPolicy): Plan {
   return { kind: "keep", untilMs: Math.min(renewalOf(newest), renewalOf(serving), retireMs) };
 }
 
-/** At two thirds of its life, and up to a twentieth of it earlier: not all clusters of a fleet in the same minute. */
+/**
+ * Returns when to renew a certificate: after two thirds of its life, or up to a twentieth of it earlier, so that the clusters of a
+ * fleet differ.
+ */
 export function renewalOf({ id, fromMs, untilMs }: Life): number {
   const spread = (Number.parseInt(id.slice(0, 8), 16) / 2 ** 32) * SPREAD;
   return fromMs + (untilMs - fromMs) * (RENEW_AT - spread);
 }
 
-/** Those that are still worth trusting. */
+/** Returns the CAs that have not expired, allowing for clock skew. */
 export function unexpired<A extends Life>(
   authorities: readonly A[],
   nowMs: number,

@@ -7,12 +7,15 @@ const TIMES_ITS_SIZE = 10;
 /** What the webhook takes without requests, and with its 1,000 connections. */
 const IDLE_MIB = 80;
 
-/** How much of requests the webhook holds, in bytes. */
+/** Returns how many bytes of requests the webhook holds at a time. */
 export function roomFor(maxRequestBytes: number): number {
   return BIGGEST_AT_ONCE * maxRequestBytes;
 }
 
-/** What its memory is limited to, in MiB (`npm run bench -- webhook` measures it). A quarter is for what is collected late. */
+/**
+ * Returns the webhook's memory limit in MiB (`npm run bench -- webhook` measures it). A quarter of it is for garbage not yet
+ * collected.
+ */
 export function memoryLimitMiB(maxRequestBytes: number): number {
   const bytes = roomFor(maxRequestBytes) + TIMES_ITS_SIZE * maxRequestBytes;
   return Math.ceil((1.25 * (IDLE_MIB + bytes / MIB)) / 32) * 32;

@@ -17,6 +17,7 @@ export interface Component {
 /** All objects of an installation have this label; app.kubernetes.io/component tells them apart. */
 export const COMPONENTS = "app.kubernetes.io/name=ebb";
 
+/** Summarises a Deployment of ebb: which component, its image, how many of its replicas are ready. */
 export function componentOf({ metadata, spec, status }: JsonObject): Component {
   const { namespace, name, labels } = objectOf(metadata);
   const { replicas, template } = objectOf(spec);
@@ -32,7 +33,7 @@ export function componentOf({ metadata, spec, status }: JsonObject): Component {
   };
 }
 
-/** The arguments of all containers of a pod. */
+/** Returns the arguments of all containers of a pod. */
 export function argsOf(podSpec: unknown): readonly string[] {
   const { containers } = objectOf(podSpec);
   return listOf(containers).flatMap((one) => listOf(objectOf(one).args).flatMap((arg) => textOf(arg) ?? []));
@@ -40,17 +41,17 @@ export function argsOf(podSpec: unknown): readonly string[] {
 
 const IMAGE = "--image=";
 
-/** The image that a webhook or a reaper with these arguments takes ebb from. */
+/** Returns the image in the arguments of a webhook or reaper: where pods get ebb from. Undefined: none is named. */
 export function imageIn(args: readonly string[]): string | undefined {
   return args.find((arg) => arg.startsWith(IMAGE))?.slice(IMAGE.length);
 }
 
-/** `reaper ebb-reaper/ebb-reaper: 2 of 2 replicas ready, image registry.example.com/ebb:0.1.0`. */
+/** Formats `reaper ebb-reaper/ebb-reaper: 2 of 2 replicas ready, image registry.example.com/ebb:0.1.0`. */
 export function describeComponent({ component, namespace, name, ready, replicas, image }: Component): string {
   return `${component} ${namespace}/${name}: ${ready} of ${replicas} replicas ready, image ${image ?? "unknown"}`;
 }
 
-/** What is wrong with the reaper; of the webhook its registration tells. */
+/** Finds a reaper whose replicas are not all ready. Undefined where they are; of the webhook `registrationFindings` tells. */
 export function componentFinding(component: Component): Finding | undefined {
   const { namespace, name, ready, replicas } = component;
   if (component.component !== "reaper" || (ready >= replicas && replicas > 0)) return undefined;
@@ -61,7 +62,7 @@ export function componentFinding(component: Component): Finding | undefined {
   return { object, message };
 }
 
-/** The webhook answers for some seconds more with what is to go, though its rollout is over: of its pods, those that give another image. */
+/** Finds pods of the webhook's former rollout that still answer and inject another image. Undefined where there are none. */
 export function formerFinding(component: Component, pods: readonly JsonObject[]): Finding | undefined {
   const { namespace, name, gives } = component;
   const former = pods.flatMap(({ metadata, spec }) => {

@@ -6,7 +6,7 @@ import { REAP } from "../reap/policy.ts";
 import type { Finding } from "./finding.ts";
 import type { Webhooks } from "./registrations.ts";
 
-/** Of its label ebb.dev/reap. */
+/** Finds what is wrong with a namespace's label ebb.dev/reap: no reaper is installed, or the value is neither true nor false. */
 export function reapLabelFinding(name: string, label: string, hasReaper: boolean): Finding | undefined {
   if (boolean.parse(label) === true && !hasReaper) {
     const message = `its label ${REAP}=true asks for the reaper, and none is installed: install it (ebb manifests reaper), or kubectl label namespace ${name} ${REAP}-`;
@@ -17,7 +17,9 @@ export function reapLabelFinding(name: string, label: string, hasReaper: boolean
   return { object: `Namespace ${name}`, message };
 }
 
-/** Of its label ebb.dev/inject. */
+/**
+ * Finds what is wrong with a namespace's label ebb.dev/inject: no webhook is registered, or the value is neither true nor false.
+ */
 export function namespaceFinding(name: string, label: string, { count }: Pick<Webhooks, "count">): Finding | undefined {
   if (label === "true" && count === 0) {
     const message = `its label ebb.dev/inject=true asks for ebb, and no webhook is registered: install it (ebb manifests webhook), or kubectl label namespace ${name} ebb.dev/inject-`;
@@ -28,7 +30,7 @@ export function namespaceFinding(name: string, label: string, { count }: Pick<We
   return { object: `Namespace ${name}`, message };
 }
 
-/** What of ebb's stands where nobody reads it. */
+/** Finds labels and annotations of ebb on a namespace that nobody reads there. */
 export function misplacedInNamespace({ metadata }: JsonObject): readonly Finding[] {
   const { name, labels, annotations } = objectOf(metadata);
   const object = `Namespace ${name}`;

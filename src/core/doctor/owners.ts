@@ -15,7 +15,7 @@ export interface Refused extends Finding {
   readonly uid: string;
 }
 
-/** Of such an Event, where it was the webhook that refused. */
+/** Makes a finding of an Event in which the webhook refused a pod; undefined for any other Event. */
 export function refusalFinding({ involvedObject, message }: JsonObject): Refused | undefined {
   const { kind, namespace, name, uid } = objectOf(involvedObject);
   const said = textOf(message) ?? "";
@@ -41,8 +41,8 @@ function isOver({ status }: JsonObject): boolean {
 }
 
 /**
- * Annotations and labels of a workload's own that were meant for its pods. What made it, a CronJob, has them of its own: and as
- * its pods come and go, its template is looked at in their place.
+ * Finds annotations and labels on a workload that were meant for its pods. A CronJob's Jobs are not looked at themselves; the
+ * CronJob's template is.
  */
 export function workloadFindings(workload: JsonObject, label: string | undefined): readonly Finding[] {
   const { ownerReferences } = objectOf(workload.metadata);

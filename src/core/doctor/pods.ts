@@ -7,7 +7,7 @@ import type { Finding } from "./finding.ts";
 import { asksBy, presenceOf } from "./presence.ts";
 import type { Webhooks } from "./registrations.ts";
 
-/** Of a pod that runs or is to run. */
+/** Finds a pod that asked for ebb and has none, or has it from another image. Undefined where nothing is wrong. */
 export function podFinding(pod: JsonObject, label: string | undefined, webhooks: Webhooks): Finding | undefined {
   const { name, namespace } = objectOf(pod.metadata);
   const object = `Pod ${namespace}/${name}`;

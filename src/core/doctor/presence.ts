@@ -7,6 +7,7 @@ import { ASK, INSTALL, STATUS } from "../inject/marks.ts";
 /** Whether ebb was put into a pod, and by which image; undefined: that is not known. */
 export type Presence = { readonly kind: "absent" } | { readonly kind: "present"; readonly image: string | undefined };
 
+/** Whether the webhook has put ebb into a pod, and from which image. */
 export function presenceOf({ metadata, spec }: JsonObject): Presence {
   if (objectOf(objectOf(metadata).annotations)[STATUS] === undefined) return { kind: "absent" };
   const { initContainers, volumes } = objectOf(spec);
@@ -19,7 +20,10 @@ export function presenceOf({ metadata, spec }: JsonObject): Presence {
   return { kind: "present", image: textOf(copies?.image) ?? textOf(objectOf(volume?.image).reference) };
 }
 
-/** What asks for ebb in a pod; undefined: nothing does. `label`: its namespace's ebb.dev/inject. */
+/**
+ * Returns what asks for ebb in a pod; undefined where nothing does. `label`: ebb.dev/inject of its namespace; `all`: the webhook
+ * has --all.
+ */
 export function asksBy(
   { metadata }: JsonObject,
   { label, all }: { readonly label: string | undefined; readonly all: boolean },

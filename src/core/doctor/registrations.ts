@@ -26,6 +26,7 @@ export interface Webhooks {
   readonly all: boolean;
 }
 
+/** Summarises the registered webhooks: how many, how many can answer, which image they inject. `registrations` undefined: they may not be read. */
 export function webhooksOf(registrations: readonly Registration[] | undefined): Webhooks {
   const deployments = (registrations ?? []).flatMap(({ deployments }) => deployments ?? []);
   const calls = deployments.map(({ spec }) => argsOf(objectOf(objectOf(spec).template).spec));

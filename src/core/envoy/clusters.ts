@@ -1,14 +1,16 @@
 import type { Inbound } from "./inbound.ts";
 
-/** The path of the inbound clusters alone, in text; an older Envoy, which knows no filter, shows all clusters. */
+/** Returns the admin path of the inbound clusters alone, as text. An older Envoy, which knows no filter, shows all clusters. */
 export function clustersPath({ clusters }: Inbound): string {
   return `/clusters?filter=${encodeURIComponent(`^(${clusters})`)}`;
 }
 
 /**
- * What the inbound clusters have under way to the app, from the text of /clusters, which no stats matcher thins out: requests,
- * and connections of raw TCP, which Envoy counts alike (source/common/conn_pool/conn_pool_base.cc). A cluster of type
- * ORIGINAL_DST has no hosts before its first traffic, and nothing under way. Undefined where there is no such cluster.
+ * Counts the requests and raw TCP connections that the inbound clusters have under way to the app, from the text of /clusters.
+ * Undefined where there is no such cluster.
+ *
+ * No stats matcher thins out /clusters. Envoy counts requests and raw TCP alike (source/common/conn_pool/conn_pool_base.cc). A
+ * cluster of type ORIGINAL_DST has no hosts before its first traffic, and nothing under way.
  */
 export function countInbound(text: string, { clusters }: Inbound): number | undefined {
   const isInbound = new RegExp(`^(${clusters})`);
@@ -34,7 +36,7 @@ function* linesWith(text: string, part: string): Generator<string> {
   }
 }
 
-/** The same of an answer that comes some lines at a time; nothing of it is kept. */
+/** Creates a `countInbound` for an answer that comes in pieces; the text is not kept. */
 export function createInboundCount(inbound: Inbound) {
   let active: number | undefined;
   return {

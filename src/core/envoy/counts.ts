@@ -1,8 +1,8 @@
 import { isOwnPort, type Listener, type Manager, portOf, type Stats } from "./stats-model.ts";
 
 /**
- * Whether the answer to `statsPath` is statistics: an answer such as "Forbidden" is none. A stats matcher may leave nothing
- * of what is asked for: then the answer is empty, although Envoy counts the asking connection itself.
+ * Whether an answer to `statsPath` is statistics, and not, for example, "Forbidden". It may be empty: a stats matcher may leave
+ * nothing of what is asked for, although Envoy counts the asking connection itself.
  */
 export function isStatistics(text: string, stats: Stats): boolean {
   return stats.size > 0 || text.trim() === "";
@@ -39,19 +39,22 @@ export interface ListenerCount {
   readonly hasRequests: boolean;
 }
 
-/** The names in statistics of the listeners that have been used. */
+/** Returns the names in statistics of all listeners that have been used. */
 export function listenersIn(stats: Stats): readonly string[] {
   return [...countConnections(stats).keys()];
 }
 
-/** The connections on each listener, by its name in statistics. */
+/** Returns the number of connections on each listener, by its name in statistics. */
 export function countConnections(stats: Stats): ReadonlyMap<string, number> {
   const connections = new Map<string, number>();
   for (const [name, { active }] of stats.listeners) if (active !== undefined) connections.set(name, active);
   return connections;
 }
 
-/** `listener.LISTENER.http.MANAGER.downstream_rq_completed`: not by an expression, which would try each `.http.` there is. */
+/**
+ * Returns MANAGER of `listener.LISTENER.http.MANAGER.downstream_rq_completed`. No regular expression, which would try each
+ * `.http.` there is.
+ */
 export function managerIn(name: string): readonly string[] {
   const [start, middle, end] = ["listener.", ".http.", ".downstream_rq_completed"];
   if (!name.startsWith(start) || !name.endsWith(end)) return [];
@@ -63,8 +66,8 @@ export function managerIn(name: string): readonly string[] {
 }
 
 /**
- * The HTTP connection managers to count, and how many of their connections the listeners to count have at most: a
- * stat_prefix may be shared with listeners that are left out. Before a manager has answered, its listeners are not known.
+ * Returns the HTTP connection managers to count, with how many connections the listeners to count have at most: listeners that are
+ * left out may share a manager's stat_prefix. A manager's listeners are known once it has answered.
  */
 export function managersOf(
   { listeners, managers }: Stats,
@@ -104,6 +107,7 @@ export const ownManagers: ReadonlySet<string> = new Set([
   "eg-stats-http",
 ]);
 
+/** Whether a listener serves Envoy or its agent alone (admin, internal, probes), so that its work is none of the app's. */
 export function isOwnListener(name: string, listeners: ReadonlyMap<string, Listener>): boolean {
   if (name === "admin" || name.startsWith("envoy_internal_") || isOwnPort(portOf(name))) return true;
   const managers = listeners.get(name)?.managers ?? [];

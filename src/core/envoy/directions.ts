@@ -18,6 +18,10 @@ export interface Directions {
   readonly ports: readonly number[];
 }
 
+/**
+ * Sorts listeners by their traffic_direction: the names that statistics use, and the inbound ports. Without any INBOUND one, those
+ * without a direction count.
+ */
 export function directionsOf(listeners: readonly DumpedListener[]): Directions {
   const going = (wanted: string | undefined) => listeners.filter(({ direction }) => direction === wanted);
   const named = (some: readonly DumpedListener[]) => some.flatMap(({ statName }) => statName ?? []);

@@ -76,12 +76,12 @@ const POLL_MS = 1000;
 const LAST_LOOK_MS = 250;
 const MAX_FAILURES = 5;
 
-/** The minimum that fits the bound: where it does not, a second, or half of the bound, is left for the listeners. */
+/** Shortens --min-drain to fit the bound: a second, or half of the bound, is left for draining the listeners. Milliseconds. */
 export function fitMinimum(minMs: number, boundMs: number): number {
   return Math.min(minMs, Math.max(boundMs - POLL_MS, boundMs / 2));
 }
 
-/** The first state and what to do in it. */
+/** Returns the drain's first state, and what to do in it. */
 export function begin({ boundMs, minMs, failsHealth }: DrainPolicy): Next {
   const deadlines: readonly Action[] = [
     { kind: "arm", deadline: "bound", ms: boundMs },
@@ -92,7 +92,9 @@ export function begin({ boundMs, minMs, failsHealth }: DrainPolicy): Next {
   return [{ phase: "failing-health", isMinimumOver: false }, [...deadlines, { kind: "ask", step: "fail-health" }]];
 }
 
-/** What happens next. An event that does not belong to the phase changes nothing. */
+/**
+ * Returns the drain's next state after an event, and what to do in it. An event that does not belong to the phase changes nothing.
+ */
 export function step(state: State, event: Event, policy: DrainPolicy): Next {
   if (state.phase === "over") return [state, []];
   if (event.kind === "cut") return end({ kind: "cut short" });
@@ -177,7 +179,7 @@ function isRefusal(event: Event): boolean {
   return event.kind === "failed" && event.isRefused;
 }
 
-/** What a drain is asked for, and the work that it waits for: where some listeners are inbound, it drains only those. */
+/** Decides which listeners a drain closes and whose work it waits for: the inbound ones where some are, else all. */
 export function scopeOf(drainPath: string, directions: Directions, inbound?: Inbound): Scope {
   const path = directions.inbound.length > 0 ? inboundDrain : drainPath;
   const isInboundOnly = path === inboundDrain;
@@ -195,7 +197,7 @@ export interface Scope extends Side {
   readonly path: string;
 }
 
-/** What came of it, in words, and whether nothing was left. */
+/** Says in words what came of a drain; `ok`: nothing was left in flight. */
 export function describeOutcome(outcome: Outcome): { readonly ok: boolean; readonly text: string } {
   switch (outcome.kind) {
     case "drained":

@@ -46,7 +46,10 @@ export interface Side {
   readonly ports: readonly number[];
 }
 
-/** By the best that was read; undefined where nothing tells. */
+/**
+ * Counts the work in flight by the best of what could be read: requests under way, statistics, sockets. Undefined where nothing
+ * tells.
+ */
 export function inFlightOf({ stats, underWay, sockets }: Readings, side: Side): InFlight | undefined {
   const counted = stats === undefined ? undefined : byListeners(stats, side);
   if (isBest(counted)) return counted;
@@ -70,7 +73,7 @@ export const countedByText: Readonly<Record<CountedBy, string>> = {
   sockets: "established connections on its inbound ports, idle ones too (/proc/net/tcp): its answers do not tell",
 };
 
-/** The statistics in an answer; undefined where it is something else. */
+/** Parses statistics; undefined where the answer is something else. */
 export function readStats(text: string): Stats | undefined {
   const stats = parseStats(text);
   return isStatistics(text, stats) ? stats : undefined;

@@ -52,16 +52,16 @@ const serverInfo = z.object({
 export const staticListenersPath = `/config_dump?resource=static_listeners&mask=${["name", "address", "stat_prefix", "traffic_direction"].map((field) => `listener.${field}`).join()}`;
 
 /**
- * The path that tells the direction of listeners that came from a control plane. A mask cannot go into what is an Any there
- * (Envoy, config_dump_handler.cc, trimResourceMessage: HTTP 400), so they come whole: 5 KB each, 10 MB of 2,000. Asked for by
- * groups of names, no answer is that long, neither side holds all of it at once, and Envoy's main thread does other things in
- * between.
+ * Returns the admin path that shows listeners from a control plane, with their direction, for one group of names.
+ *
+ * They come whole, 5 KB each, 10 MB of 2,000: Envoy cannot apply a mask inside an Any (config_dump_handler.cc,
+ * trimResourceMessage: HTTP 400). In groups no answer is that long, and Envoy's main thread does other things in between.
  */
 export function dynamicListenersPath({ pattern }: NameGroup): string {
   return `/config_dump?resource=dynamic_listeners&mask=name,active_state.listener&name_regex=${encodeURIComponent(pattern)}`;
 }
 
-/** The listeners of such a dump; undefined where it is no such dump. */
+/** Parses the listeners of a config_dump; undefined where the answer is none. */
 export function parseListenerDump(text: string): readonly DumpedListener[] | undefined {
   const dump = parse(listenerDump, text);
   if (dump === undefined) return undefined;
@@ -85,7 +85,7 @@ export interface BoundListener {
   readonly address: string | undefined;
 }
 
-/** The listeners of /listeners?format=json, with the addresses that they are bound to; undefined where it is no such answer. */
+/** Parses /listeners?format=json: the listeners with the addresses that they are bound to. Undefined where it is no such answer. */
 export function parseBoundListeners(text: string): readonly BoundListener[] | undefined {
   const answer = parse(listenerStatuses, text);
   if (answer === undefined) return undefined;
@@ -95,7 +95,7 @@ export function parseBoundListeners(text: string): readonly BoundListener[] | un
 
 export type ServerInfo = z.infer<typeof serverInfo>;
 
-/** /server_info; undefined where it is no such answer. */
+/** Parses /server_info; undefined where it is no such answer. */
 export function parseServerInfo(text: string): ServerInfo | undefined {
   return parse(serverInfo, text);
 }

@@ -8,6 +8,7 @@ export interface LineReader {
 /** A line that is longer is none that is counted: it is left out, so that no more than this is kept. */
 export const LONGEST_LINE = 64 * 1024;
 
+/** Creates a splitter of text that comes in pieces: `onLines` is called with whole lines. A line that is too long is left out. */
 export function createLineReader(onLines: (lines: string) => void): LineReader {
   let begun = "";
   let isTooLong = false;

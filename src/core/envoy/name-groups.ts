@@ -12,8 +12,10 @@ const MOST_CHARACTERS = 12;
 const LONGEST = 40;
 
 /**
- * Names in groups by how they begin. Envoy refuses a regular expression whose program has more than 100 instructions, where
- * its runtime does not say otherwise (re2.max_program_size.error_level), so a few names in a row would be too many.
+ * Groups names by how they begin, each group with a regular expression that Envoy takes.
+ *
+ * By default Envoy refuses an expression whose program has more than 100 instructions (re2.max_program_size.error_level), so a
+ * list of a few names would be too long.
  */
 export function groupNames(names: readonly string[]): readonly NameGroup[] {
   const groups: NameGroup[] = [];

@@ -1,12 +1,12 @@
 import { established, type SocketTables, type TcpSocket } from "../proc/net.ts";
 
 /**
- * The connections that the proxy has accepted on these ports, idle ones too, from the pod's /proc/net/tcp and tcp6. Undefined
- * where nobody listens on any of them.
+ * Counts the connections that the proxy has accepted on these ports, idle ones too, from /proc/net/tcp and tcp6. Undefined where
+ * nobody listens on any of them.
  *
- * Redirected connections (iptables REDIRECT) have the proxy's own port. Under TPROXY they keep the port that the client asked
- * for, which may be the app's: there only those count whose other end is not in this pod, because the proxy's own connections
- * to the app show both ends. TPROXY needs a proxy that runs as root (istio's injection template: runAsUser 0).
+ * Redirected connections (iptables REDIRECT) have the proxy's own port. Under TPROXY they keep the port that the client asked for,
+ * which may be the app's: there only those count whose other end is not in this pod, because the proxy's own connections to the
+ * app show both ends. TPROXY needs a proxy that runs as root (istio's injection template: runAsUser 0).
  */
 export function countAccepted(
   tables: Pick<SocketTables, "tcp" | "tcp6">,

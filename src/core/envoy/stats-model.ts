@@ -41,7 +41,7 @@ export function isOwnPort(port: number | undefined): boolean {
   return port !== undefined && ownPorts.includes(port);
 }
 
-/** The port in a listener's name in statistics; undefined where it is named by a stat_prefix, or on a unix socket. */
+/** Returns the port in a listener's name in statistics; undefined where the name is a stat_prefix, or a Unix socket's. */
 export function portOf(listener: string): number | undefined {
   const port = /_(\d+)$/.exec(listener)?.[1];
   return port === undefined ? undefined : Number(port);

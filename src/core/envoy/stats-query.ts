@@ -20,7 +20,7 @@ export function parseStats(text: string): Stats {
 const MOST_KEPT = 16 * 1024 * 1024;
 const ENTRY = 200;
 
-/** The same of an answer that comes some lines at a time; undefined where it is something else. */
+/** Creates a parser of statistics that come in pieces. Its result is undefined where they are something else. */
 export function createStatsReader() {
   const stats = noStats();
   let isBlank = true;

@@ -35,7 +35,7 @@ export interface EnvoyPlace {
   readonly sockets: SocketTables | undefined;
 }
 
-/** In flight is what a drain, by `drainPath` if no listener is inbound, would wait for. */
+/** Makes the status of an Envoy from its admin interface's answers. `inFlight` is what a drain would wait for. */
 export function envoyStatus(asked: EnvoyPlace, answers: AdminAnswers): EnvoyStatus {
   const json = envoyJson();
   const { read, problems } = createReader();

@@ -65,7 +65,7 @@ export function readAsked(annotations: Annotations): boolean | undefined | Remar
   return isAsked ?? { field: annotationField(name), message };
 }
 
-/** Of a pod that nothing is done to: those of its annotations that so mean nothing. */
+/** Warns of a pod's annotations that have no effect because ebb does nothing in it; `reason` says why. */
 export function idleAnnotations(annotations: Annotations, reason: string): readonly Remark[] {
   return Object.keys(annotations)
     .filter(isOfInject)
@@ -73,7 +73,7 @@ export function idleAnnotations(annotations: Annotations, reason: string): reado
     .map((name) => ({ field: annotationField(name), message: whyIdle(name.slice(PREFIX.length), reason) }));
 }
 
-/** Labels of a pod that were meant as annotations; the reaper reads its own either way. */
+/** Warns of labels of a pod that were meant as annotations. The reaper's own labels are read. */
 export function strayLabels(labels: Readonly<Record<string, unknown>>): readonly Remark[] {
   return Object.keys(labels)
     .filter(isOfInject)
@@ -93,6 +93,7 @@ function unknownKey(key: string): string {
   return `no such annotation${near === undefined ? "" : `; did you mean ${PREFIX}${near}?`}`;
 }
 
+/** Reads a pod's annotations of ebb: which containers and sidecars, which options, and what is wrong with them. Never throws. */
 export function readWishes(annotations: Readonly<Record<string, string>>): Wishes {
   const reading: Reading = { options: new Map(), own: new Map(), entrypoints: new Map(), problems: [], warnings: [] };
   for (const [name, text] of Object.entries(annotations)) {

@@ -24,7 +24,7 @@ export interface Change {
   readonly warnings: readonly Remark[];
 }
 
-/** The pod with ebb in it, as far as nothing is in the way. */
+/** Plans the pod with ebb in it, or says what is in the way. */
 export function planChange(pod: Pod, told: InjectRequest): Change {
   const choice = chooseContainers(pod, told);
   const surroundings = surroundingsOf(pod, told.wishes.sidecars);

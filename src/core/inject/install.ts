@@ -22,8 +22,8 @@ export function installContainer(pod: Pod, { volume, policy }: { volume: string;
 }
 
 /**
- * What Pod Security's "restricted" asks for. The user is the pod's, or the image's: OpenShift gives each namespace its own, and
- * refuses any other. Only a pod of root's needs to be told.
+ * Returns a securityContext that Pod Security's "restricted" admits. The user stays the pod's or the image's, because OpenShift
+ * refuses any but the namespace's own; only in a pod that runs as root it is set, to 65532.
  */
 export function restrictedSecurity(pod: unknown): JsonObject {
   const isRoot = valueAt(pod, ["spec", "securityContext", "runAsUser"]) === 0;

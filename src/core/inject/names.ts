@@ -6,13 +6,14 @@ import type { Wishes } from "./wishes.ts";
 
 // Names of containers in annotations.
 
-/** Names in a sentence, where they are not too many for one. */
+/** Lists names in a sentence; where they are many, the first ones and the number of the others. */
 export function listed(names: readonly string[]): string {
   return names.length <= MANY ? names.join(", ") : `${names.slice(0, MANY).join(", ")} and ${names.length - MANY} more`;
 }
 
 const MANY = 20;
 
+/** Complains of names in ebb.dev/containers that no container of the pod has. */
 export function missing(named: ReadonlySet<string>, { spec }: Pod): readonly Remark[] {
   const names = new Set(spec.containers.map(({ name }) => name));
   const inits = new Set((spec.initContainers ?? []).map(({ name }) => name));
@@ -28,7 +29,10 @@ export function missing(named: ReadonlySet<string>, { spec }: Pod): readonly Rem
     });
 }
 
-/** A name with a slip in it would make the sidecar an app. Those that ebb knows by name may be injected later. */
+/**
+ * Warns of names in ebb.dev/sidecars that no container has: with a slip in it the sidecar would count as an app. Names of known
+ * sidecars may be injected later.
+ */
 export function unknownSidecars({ spec }: Pod, { sidecars }: Wishes): readonly Remark[] {
   const names = [...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name);
   const there = new Set(names);

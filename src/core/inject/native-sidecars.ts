@@ -2,7 +2,10 @@ import { sidecarIn } from "../sidecars/containers.ts";
 import type { Pod } from "./pod.ts";
 import { NATIVE } from "./status.ts";
 
-/** The native sidecars that are in the pod; undefined: none, or the pod says it itself. */
+/**
+ * Returns the known native sidecars of a pod as a list (`istio,dapr`); undefined where there are none, or where the pod's
+ * annotation names them.
+ */
 export function nativeSidecarsIn({ metadata, spec }: Pod): string | undefined {
   if (metadata?.annotations?.[NATIVE] !== undefined) return undefined;
   const natives = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");

@@ -2,7 +2,7 @@ import { objectOf } from "../base/json.ts";
 import type { Pod } from "./pod.ts";
 import type { Remark } from "./remark.ts";
 
-/** Why ebb cannot run there. */
+/** Returns why ebb cannot run in a pod: it is for Windows. Undefined where it is not. */
 export function otherSystem({ spec }: Pod): Remark | undefined {
   const message = "ebb is for Linux, and this pod is for Windows";
   if (spec.os?.name === "windows") return { field: "spec.os.name", message };

@@ -21,8 +21,8 @@ export type Injection = { readonly asked: boolean; readonly warnings: readonly R
 );
 
 /**
- * Puts ebb into a pod (or a template of pods), whatever JSON that is, or takes it out where the pod says no. Never throws; the pod
- * that was given stays as it is.
+ * Puts ebb into a pod or pod template, or takes it out where the pod says so. Of whatever JSON; never throws; the argument is not
+ * changed.
  */
 export function injectPod(pod: unknown, policy: InjectPolicy): Injection {
   const injection = injectWhole(pod, policy);
@@ -30,7 +30,7 @@ export function injectPod(pod: unknown, policy: InjectPolicy): Injection {
   return capped({ ...injection, warnings: [...injection.warnings, ...stray] });
 }
 
-/** Takes ebb out of a pod, whatever its annotations say. */
+/** Takes ebb out of a pod, whatever its annotations say. Never throws; the argument is not changed. */
 export function removeFromPod(pod: unknown): Injection {
   const removal = remove(pod) ?? { kind: "unchanged", reason: "ebb is not in it" };
   const comesBack = removal.kind === "removed" && readAsked(annotationsOf(pod)) === true;

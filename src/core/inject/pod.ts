@@ -77,7 +77,7 @@ export type Volume = z.infer<typeof volume>;
 export type Mount = NonNullable<Container["volumeMounts"]>[number];
 export type Amounts = z.infer<typeof amounts>;
 
-/** The first things that are not as a pod has them. Empty: it is a `Pod`. */
+/** Returns the first problems that keep a value from being a `Pod`; empty where it is one. */
 export function checkPod(value: unknown): readonly Remark[] {
   const { error } = frame.safeParse(value);
   if (error !== undefined) return error.issues.map((issue) => remarkOn(issue, issue.path as Path, value));
@@ -128,6 +128,7 @@ function fieldOf(path: Path): string {
   return isAnnotation ? annotationField(String(path[2])) : describePath(path);
 }
 
+/** Formats an annotation's path for messages: `metadata.annotations[ebb.dev/inject]`. */
 export function annotationField(name: string): string {
   return `metadata.annotations[${name}]`;
 }
@@ -142,7 +143,7 @@ function doubles(containers: readonly Container[]): readonly Remark[] {
   });
 }
 
-/** The name, with a number behind it where another has it. */
+/** Returns the name, with a number behind it where another has it. */
 export function freeName(name: string, taken: readonly { readonly name: string }[]): string {
   const names = new Set(taken.map((one) => one.name));
   let free = name;

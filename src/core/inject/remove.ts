@@ -11,7 +11,7 @@ export type Removal =
   | { readonly kind: "refused"; readonly problems: readonly Remark[] }
   | undefined;
 
-/** Takes out of a pod, or a template of pods, all that `ebb.dev/status` says was put there. Never throws. */
+/** Takes all out of a pod or pod template that `ebb.dev/status` says was put there. Never throws. */
 export function removeEbb(value: unknown): Removal {
   const text = objectOf(objectOf(objectOf(value).metadata).annotations)[STATUS];
   if (text === undefined) return undefined;

@@ -30,7 +30,10 @@ const status = z.object({
 export type Status = z.infer<typeof status>;
 export type ContainerStatus = z.infer<typeof containerStatus>;
 
-/** What ebb has put into a pod before; undefined: nothing; or what is wrong with what the annotation says. */
+/**
+ * Parses ebb.dev/status: what ebb has put into a pod. Undefined where there is no such annotation; a Remark where it cannot be
+ * read.
+ */
 export function readStatus(text: string | undefined): Status | undefined | Remark {
   if (text === undefined) return undefined;
   try {
@@ -52,7 +55,7 @@ export interface Former {
   readonly known: FormerSettings;
 }
 
-/** The pod as it was before ebb was put into it. Nothing but what ebb alone makes is ever taken out, whatever the status says. */
+/** Returns the pod as it was before ebb was put into it. Removes only what ebb alone makes, whatever the status says. */
 export function removeInjection(pod: Pod, status: Status): Former {
   const { containers, volumes = [], options = {} } = status;
   const entrypoints = new Map<string, readonly string[]>();

@@ -13,17 +13,19 @@ export interface PodPlace {
   readonly warnings: readonly Remark[];
 }
 
-/** The pods of a document: of one object, or of all in a List. None: it has none. Never throws. */
+/**
+ * Returns the pods and pod templates of a document: of one object, or of all in a List. Empty where there are none. Never throws.
+ */
 export function podsIn(document: unknown): readonly PodPlace[] {
   return placesIn(document, []);
 }
 
-/** What it says, with the object before it, and the field as the document has it. */
+/** Formats a remark with its object before it, and the field as the document has it. */
 export function describeRemark({ object, path }: PodPlace, { field, message }: Remark): string {
   return `${object}: ${fieldIn(path, field)}: ${message}`;
 }
 
-/** A pod's field as its document has it: `spec.template.spec.containers[0].command`. */
+/** Returns a pod's field as its document has it: `spec.template.spec.containers[0].command`. */
 export function fieldIn(path: Path, field: string): string {
   return [describePath(path), field].filter((part) => part !== "").join(".");
 }

@@ -12,7 +12,7 @@ export const failures = {
     cause: "The server did not answer, or not in time.",
     cure: "Check host and port (ebb status shows what listens), or raise --timeout.",
   },
-  "request: no proxy of this pod: {reason}": {
+  "request: found no proxy that is surely this pod's: {reason}": {
     exit: 69,
     cause: "A path alone is sent to the sidecar's admin interface, and none is known to be this pod's.",
     cure: "Name it: --admin URL or --port PORT.",
@@ -22,12 +22,12 @@ export const failures = {
     cause: "The API server did not answer, or refused a request that ebb cannot do without.",
     cure: "401: renew the credentials. 403: grant the permission (ebb manifests prints the Roles). Else check the address: kubectl cluster-info.",
   },
-  "stopped by a signal before all was read": {
+  "stopped by a signal before the whole cluster was read; run it again": {
     exit: 69,
     cause: "A stop signal came while ebb doctor or ebb reaper --once read the cluster. Nothing was changed.",
     cure: "Run it again; in a Job, raise activeDeadlineSeconds.",
   },
-  "kubeconfig: exec plugin {command}: {reason}": {
+  "kubeconfig: exec plugin {command} failed: {reason}": {
     exit: 69,
     cause: "The program that the kubeconfig names for credentials is not there, failed, or answered something else.",
     cure: "Run it by hand, and log in again. In an image it has to be installed.",
@@ -43,7 +43,7 @@ export const failures = {
       "The command cannot be started: it is not there (127), cannot be executed (126), or the system has no process or memory left (71).",
     cure: "Check the path in the image, the file's mode, and the interpreter that its first line names; or the pod's limits.",
   },
-  "{word}: neither a command of ebb, which ebb --help lists, nor a program in PATH": {
+  "{word}: not a command of ebb, and no such program in PATH; ebb --help lists the commands": {
     exit: 127,
     cause: "The first word is neither.",
     cure: "Give the program's path, or correct the word.",
@@ -117,7 +117,7 @@ export const plainWarnings = {
     cause: "--termination-log names a file that cannot be written, or a pipe that nobody reads.",
     cure: "Name another file: the container's terminationMessagePath, by default /dev/termination-log.",
   },
-  "warning: ignored {variable}: no such option": {
+  "warning: ignored the environment variable {variable}: no option has this name": {
     exit: [],
     cause: "ebb config: an EBB_ variable has a name that no option has.",
     cure: "Correct its name: ebb help options.",

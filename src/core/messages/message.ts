@@ -16,7 +16,7 @@ interface Quiet extends Always {
 
 /** One that somebody has to understand: why it is written, and what to do. */
 interface Loud extends Always {
-  readonly level: "warn" | "error" | readonly ["debug" | "info", "warn"] | readonly ["info", "error"] | Levels;
+  readonly level: "warn" | "error" | readonly ["debug" | "info", "warn"] | readonly ["info" | "warn", "error"] | Levels;
   readonly cause: string;
   readonly cure: string;
 }

@@ -1,6 +1,13 @@
 import type { Catalogue } from "./message.ts";
 
 const sidecar = "the sidecar's name";
+const quitFields = {
+  sidecar,
+  request: "what was sent",
+  outcome: "gone, or why not",
+  "status?": "the HTTP status",
+  tookMs: "milliseconds",
+} as const;
 const proof = "which proof is missing, and how to give it";
 
 /** Of sidecars: how they are found, waited for and quit; and of any command's start. */
@@ -17,7 +24,15 @@ export const podMessages = {
     fields: { sidecar, admin: "its URL, where it is not the usual one" },
   },
   attempt: { level: "debug", by: "run, wait", fields: { target: "what was asked", reason: "why it is not ready" } },
-  "not ready": { level: "info", by: "run, wait", fields: { target: "what was asked", reason: "why: said once each" } },
+  "waiting until ready": {
+    level: "info",
+    by: "run, wait",
+    fields: {
+      target: "what was asked",
+      reason: "why it is not ready: said once each",
+      "limitMs?": "milliseconds (--wait-timeout)",
+    },
+  },
   ready: { level: "info", by: "run, wait", fields: { target: "what was asked", waitedMs: "milliseconds" } },
   "did not wait for a proxy": { level: "info", by: "run, wait", fields: { reason: proof } },
   "did not quit a native sidecar: the kubelet stops it after the app": {
@@ -36,19 +51,12 @@ export const podMessages = {
     fields: { dest: "the file", bytes: "its size", sha256: "its digest, in hex" },
   },
   "cannot read /proc/net/tcp: listening ports are unknown": { level: "debug", by: "pod", fields: {} },
-  quit: {
-    level: ["info", "warn", "error"],
+  quit: { level: "info", by: "run, quit, drain", fields: quitFields },
+  "could not quit the sidecar": {
+    level: ["warn", "error"],
     by: "run, quit, drain",
-    fields: {
-      sidecar,
-      request: "what was sent",
-      outcome: "gone, or why not",
-      "status?": "the HTTP status",
-      "error?": "a bug in ebb",
-      tookMs: "milliseconds",
-    },
-    cause:
-      "As a warning or an error: the sidecar refused the quit, did not answer, or still runs. The outcome says which.",
+    fields: { ...quitFields, "error?": "a bug in ebb" },
+    cause: "The sidecar refused the quit, did not answer, or still runs. The outcome says which.",
     cure: "HTTP 404 or 403: the quit endpoint is off; the outcome names the setting that turns it on. Out of time: raise --quit-timeout. Until then --signal-process NAME ends it by a signal (shareProcessNamespace: true), or the reaper does.",
   },
   "did not quit a proxy": {
@@ -81,21 +89,21 @@ export const podMessages = {
     cause: "The file of the downward API is no regular file, is above 1 MiB, or may not be read by this user.",
     cure: "Mount metadata.annotations there as a downwardAPI volume, or name the right file by --pod-annotations.",
   },
-  "ignored a variable: no such option": {
+  "ignored an environment variable: no option has this name": {
     level: "warn",
     by: "all",
     fields: { variable: "its name" },
     cause: "An EBB_ variable has a name that no option has: a typing error, or an option of another version.",
     cure: "Correct its name: ebb help options lists them all, ebb config shows what is set.",
   },
-  "ignored a variable: another one is not set": {
+  "ignored an environment variable: another one is not set": {
     level: "warn",
     by: "scuttle, envoy-preflight",
     fields: { variable: "its name", needs: "the variable that is not set" },
     cause: "A variable of another tool means nothing without the one that names the proxy's admin interface.",
     cure: "Set the variable that is needed, or remove the other.",
   },
-  "disabled by a variable: the sidecar is neither waited for nor quit": {
+  "disabled by an environment variable: does not wait for the sidecar or quit it": {
     level: "warn",
     by: "linkerd-await",
     fields: { variable: "its name", reason: "its value" },
@@ -109,7 +117,7 @@ export const podMessages = {
     cause: "The volume is mounted without the right to execute files from it. The copy is there, but starts nothing.",
     cure: "Copy it into an emptyDir, or remove noexec from the volume's mount options.",
   },
-  "lost log lines: stderr was full": {
+  "dropped log lines of ebb: stderr was not read": {
     level: "warn",
     by: "all",
     fields: { lines: "how many" },

@@ -26,7 +26,7 @@ export const reaperMessages = {
   "sidecars ended": { level: "info", by, fields: audit },
   "pod gone": { level: "info", by, fields: audit },
   "pod left alone": { level: "info", by, fields: audit },
-  "stopped before the pod was done": { level: "info", by, fields: audit },
+  "stopped before the sidecars had ended": { level: "info", by, fields: audit },
   "the API server answers again: continuing": { level: "info", by, fields: {} },
   "all permissions are granted: continuing": { level: "info", by, fields: {} },
   "asked a sidecar to quit": {
@@ -43,7 +43,7 @@ export const reaperMessages = {
     cause: "As a warning: the method did not work, or nobody answered. The next one is tried.",
     cure: "Read the reason. 403: grant the permission (ebb manifests reaper). No such command in the sidecar: another method serves.",
   },
-  "a sidecar did not end: all methods tried": {
+  "gave up: a sidecar still runs after all methods": {
     level: "error",
     by,
     fields: audit,

@@ -24,27 +24,27 @@ export const runMessages = {
       exitCode: "ebb's exit code",
     },
   },
-  "left the sidecars running": { level: "info", by: "run", fields: { reason: "the option that says so, and why" } },
+  "kept the sidecars running": { level: "info", by: "run", fields: { reason: "the option that says so, and why" } },
   "the command ended and left processes in its group": {
     level: "info",
     by: "run",
     fields: { group: "the process group", graceMs: "milliseconds that they have to end" },
   },
-  "not ready in time: starting the command": {
+  "starting the command, although not ready in time": {
     level: "warn",
     by: "run",
     fields: { reason: "what is not ready, and why" },
     cause: "A sidecar was not ready within --wait-timeout, and --on-wait-timeout is start.",
     cure: "Read the reason: the last answer of each sidecar. Give it more time by --wait-timeout, or look why it does not start.",
   },
-  "not ready in time: continuing": {
+  "continuing, although not ready in time": {
     level: "warn",
     by: "wait",
     fields: { reason: "what is not ready, and why" },
     cause: "A sidecar or target was not ready within --wait-timeout, and --on-wait-timeout is start.",
     cure: "Read the reason. Raise --wait-timeout, or fix the target.",
   },
-  "not ready in time: did not start the command": {
+  "did not start the command: not ready in time": {
     level: "error",
     by: "run",
     fields: { reason: "what is not ready, and why" },

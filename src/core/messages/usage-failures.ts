@@ -28,7 +28,7 @@ export const usageFailures = {
     cause: "The command has no such flag. The next line says which command has it, if any.",
     cure: "Correct the name. A flag of the app's own stands after --.",
   },
-  "--{flag} is a flag of {commands}": {
+  "--{flag} belongs to {commands}: call that, or leave the flag out": {
     exit: 64,
     cause: "The flag is another command's.",
     cure: "Call that command, or leave the flag out.",
@@ -68,7 +68,7 @@ export const usageFailures = {
     cause: "With --schedule the reaper is a CronJob.",
     cure: "Leave --replicas or --schedule out.",
   },
-  "--remove: adds nothing to a pod; leave out {flags}": {
+  "{flags}: not usable with --remove, which adds nothing: leave out {flags}": {
     exit: 64,
     cause: "Flags that say how to add ebb are given with --remove.",
     cure: "Leave them out.",
@@ -99,7 +99,7 @@ export const usageFailures = {
       "The file, or a file that it names, cannot be read, or an entry is missing or wrong in it. No value is quoted: it may be secret.",
     cure: "kubectl config view shows the file. Choose another by --kubeconfig, or another entry by --context.",
   },
-  "no access to a Kubernetes API server: {reason}": {
+  "no Kubernetes API server is configured: {reason}": {
     exit: 64,
     cause: "ebb is not in a pod with a ServiceAccount's token, and there is no kubeconfig.",
     cure: "Set --kubeconfig or KUBECONFIG, or give the pod a ServiceAccount.",

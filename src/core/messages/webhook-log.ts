@@ -50,35 +50,35 @@ export const webhookMessages = {
     by: cluster,
     fields: { lease: "its name", identity: "this replica's" },
   },
-  "pod unchanged": {
+  "left a pod unchanged": {
     level: ["debug", "warn"],
     by,
     fields: decision,
     cause: "As a warning: the pod did not opt in, and something in it looks like a mistake.",
     cure: "Read the warnings: they name the annotation, the value and what is expected.",
   },
-  "pod injected": {
+  "injected ebb into a pod": {
     level: ["info", "warn"],
     by,
     fields: decision,
     cause: "As a warning: the pod was changed, but something in it is doubtful.",
     cure: "Read the warnings.",
   },
-  "pod removed": {
+  "removed ebb from a pod": {
     level: ["info", "warn"],
     by,
     fields: decision,
     cause: "As a warning: ebb was taken out of the pod, but something in it is doubtful.",
     cure: "Read the warnings.",
   },
-  "pod refused": {
+  "refused a pod": {
     level: "warn",
     by,
     fields: decision,
     cause: "The pod opted in, but cannot be changed: a container has no command, or an annotation has a bad value.",
     cure: "Read the reason. Set the container's command, or the annotation ebb.dev/entrypoint.CONTAINER.",
   },
-  "pod skipped": {
+  "created a pod without ebb": {
     level: "warn",
     by,
     fields: decision,
@@ -121,7 +121,7 @@ export const webhookMessages = {
       "The webhook configuration has cert-manager's annotation, so that two would write its caBundle. ebb does not.",
     cure: "Give ebb cert-manager's Secret by --cert-dir, or remove the annotation.",
   },
-  "not verifying the API server's certificate": {
+  "the API server's certificate is not verified: insecure-skip-tls-verify is set": {
     level: "warn",
     by: "webhook, reaper, doctor",
     fields: { kubeconfig: "its path", server: "the API server's URL" },

@@ -15,7 +15,7 @@ export interface Owner {
 /** Who has a socket open, by its inode. */
 export type Owners = ReadonlyMap<number, Owner>;
 
-/** The sockets that listen, with their connections; null where there is no table at all. */
+/** Summarises the listening sockets with their connections; null where no table can be read. */
 export function socketsOf(tables: SocketTables, owners: Owners): SocketsStatus | null {
   const { tcp, tcp6, unix } = tables;
   if (tcp === undefined && tcp6 === undefined && unix === undefined) return null;
@@ -37,7 +37,7 @@ export function socketsOf(tables: SocketTables, owners: Owners): SocketsStatus |
   };
 }
 
-/** The TCP connections that are established, and what listens. */
+/** Returns the established TCP connections, and the listening sockets. */
 export function established(tables: Pick<SocketTables, "tcp" | "tcp6">): Established {
   const all = [...parseTcp(tables.tcp ?? "", "tcp"), ...parseTcp(tables.tcp6 ?? "", "tcp6")];
   const inState = (wanted: string) => all.filter(({ state }) => state === wanted);

@@ -16,12 +16,15 @@ import type {
 import type { Ending } from "./methods.ts";
 import type { Rule } from "./pod-rules.ts";
 
-/** The first state and what to do in it. */
+/** Returns the attempt's first state, and what to do in it. */
 export function begin(policy: AttemptPolicy): Step {
   return look({ turn: 0, round: 1, failures: 0, misses: 0, tried: [], acts: [], unanswered: undefined }, policy);
 }
 
-/** What happens next. An event that does not belong to the phase, or to an older turn, changes nothing. */
+/**
+ * Returns the attempt's next state after an event, and what to do in it. An event of another phase or an older turn changes
+ * nothing.
+ */
 export function step(state: State, event: Event, policy: AttemptPolicy): Step {
   if (state.phase === "over") return [state, []];
   if (event.kind === "stop") return over({ kind: "stopped" }, leave(state));
@@ -177,7 +180,10 @@ function next(state: Progress, endings: readonly Ending[], { policy, before }: A
   const denied = tried.at(-1)?.why;
   if (denied !== undefined && tried.every(({ isDenied }) => isDenied))
     return over({ kind: "put-off", reason: denied }, before);
-  return over({ kind: "gave-up", reason: `${container} did not exit; all methods were tried`, tried }, before);
+  return over(
+    { kind: "gave-up", reason: `${container} still runs after all methods; if its app is done, delete the pod`, tried },
+    before,
+  );
 }
 
 /** Its description leaves out secrets, so two may have the same. */

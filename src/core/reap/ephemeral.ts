@@ -10,12 +10,12 @@ const MAX_EPHEMERAL = 5;
 /** Characters of what the kubelet says. */
 const LONGEST = 300;
 
-/** The reaper's own in this pod. */
+/** Returns the ephemeral containers of a pod that the reaper has added. */
 export function ownEphemerals({ ephemeralContainers }: PodView): readonly ContainerView[] {
   return ephemeralContainers.filter(({ name }) => name.startsWith(EPHEMERAL_PREFIX));
 }
 
-/** One that runs, or that the kubelet is about to start. */
+/** Whether a container runs, or the kubelet is about to start it. */
 export function isAtWork({ state }: ContainerView): boolean {
   return state.kind === "running" || state.kind === "unknown" || (state.kind === "waiting" && isStarting(state.reason));
 }

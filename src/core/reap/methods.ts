@@ -54,7 +54,7 @@ export interface Allowed {
   readonly image?: string | undefined;
 }
 
-/** How a sidecar of this pod can be ended, by the means that are allowed, in their order; or why not. */
+/** Returns the allowed methods that can end a sidecar of this pod, in order; a text, why not, where there is none. */
 export function endingOf(
   container: ContainerView,
   sidecar: SidecarName | undefined,
@@ -144,7 +144,7 @@ function noMethod(name: string, sidecar: SidecarName | undefined, { pod, allowed
   return `none of the allowed methods (${allowed.join(", ")}) ends ${name}: allow more with --methods, or ${how}`;
 }
 
-/** For logs, Events and tables: no header is in it, and of a command that the pod gives only the program. */
+/** Describes a method for logs, Events and tables. Leaves out headers, and all but the program of a command that the pod gives. */
 export function describeMethod(method: Method): string {
   switch (method.kind) {
     case "exec":

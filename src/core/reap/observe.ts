@@ -12,8 +12,8 @@ export interface Attempted {
 }
 
 /**
- * What an attempt sees of its pod: nothing, where there is none of that name or another one, which may have its address too
- * (kuma#13617). What is known of the pod itself, that it is being dealt with, does not count.
+ * Returns what an attempt sees of its pod: `gone` where it is, or where another pod has its name (kuma#13617), else the verdict.
+ * That the pod is being handled does not count.
  */
 export function observe(pod: unknown, { uid, policy, known }: Attempted): Observation {
   if (viewOf(pod).uid !== uid) return { kind: "gone" };

@@ -9,7 +9,7 @@ export interface Parts {
   readonly sidecars: readonly ContainerView[];
 }
 
-/** Which containers are the app, and which stand beside it: by the pod's own word, its injector's, or their names. */
+/** Sorts a pod's containers into app and sidecars: by the pod's annotations, its injector's, or the containers' names. */
 export function partsOf({ containers, annotations }: PodView): Parts {
   const given = new Set(splitBy(annotations.get("ebb.dev/sidecars") ?? "", ","));
   const wrapped = new Set(splitBy(annotations.get("ebb.dev/containers") ?? "", ","));
@@ -19,7 +19,7 @@ export function partsOf({ containers, annotations }: PodView): Parts {
   return { apps: containers.filter((each) => !isBeside(each)), sidecars: containers.filter(isBeside) };
 }
 
-/** kubernetes pkg/api/v1/pod/util.go, IsRestartableInitContainer. */
+/** Whether an init container is a native sidecar (kubernetes pkg/api/v1/pod/util.go, IsRestartableInitContainer). */
 export function isNative({ restartPolicy }: ContainerView): boolean {
   return restartPolicy === "Always";
 }

@@ -1,9 +1,10 @@
 import type { ContainerView, PodView, RestartRule } from "./pod-view.ts";
 
 /**
- * Why the kubelet starts a container of this pod again after this exit code; undefined: it does not. As the kubelet has it
- * (kubernetes pkg/api/v1/pod/util.go, ContainerShouldRestart): the first of its own rules that matches, its own policy, the
- * pod's. What this ebb does not know may be a restart.
+ * Returns why the kubelet starts a container again after this exit code; undefined where it does not.
+ *
+ * As the kubelet decides (kubernetes pkg/api/v1/pod/util.go, ContainerShouldRestart): the container's first rule that matches, its
+ * own policy, the pod's. What this ebb does not know counts as a restart.
  */
 export function restartAfter(exitCode: number, container: ContainerView, pod: PodView): string | undefined {
   const own = container.restartPolicy;

@@ -132,7 +132,7 @@ function noSidecar({ sidecars, pod }: Facts): string | undefined {
   if (sidecars.length > 0) return undefined;
   const native = pod.initContainers.filter(isNative).map(({ name }) => name);
   if (native.length > 0) return `its sidecars are native (${native.join(", ")}): the kubelet ends them after the app`;
-  return "it has no sidecar that ebb knows: ebb.dev/sidecars names others";
+  return "it has no sidecar that ebb knows; name yours in the annotation ebb.dev/sidecars";
 }
 
 /** Servers, in short: said first, as the plainest reason. */

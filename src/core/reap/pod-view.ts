@@ -63,6 +63,7 @@ export interface RestartRule {
   readonly exitCodes: readonly unknown[];
 }
 
+/** Picks from a pod's JSON what the reaper's rules look at. Of whatever JSON; never throws. */
 export function viewOf(pod: unknown): PodView {
   const { metadata, spec, status } = objectOf(pod);
   const { name, namespace, uid, labels, annotations, deletionTimestamp, ownerReferences } = objectOf(metadata);
@@ -164,7 +165,7 @@ function messageOf({ message }: JsonObject): { readonly message?: string } {
   return typeof message === "string" && message !== "" ? { message } : {};
 }
 
-/** Milliseconds since the epoch of a time as Kubernetes writes it (RFC 3339). */
+/** Parses a time of Kubernetes (RFC 3339) to milliseconds since the epoch; undefined where it is none. */
 export function timeOf(value: unknown): number | undefined {
   if (typeof value !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value))
     return undefined;

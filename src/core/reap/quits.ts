@@ -18,8 +18,8 @@ export interface PodInstructions {
 }
 
 /**
- * What the pod says of this container's end: ebb.dev/reap-exec.NAME, a command line; ebb.dev/reap-quit.NAME, a request;
- * ebb.dev/reap-patience.NAME, how long it takes.
+ * Reads a pod's annotations for one container: ebb.dev/reap-exec.NAME (a command line), ebb.dev/reap-quit.NAME (a request),
+ * ebb.dev/reap-patience.NAME (a duration). A text, what is wrong, where one is bad.
  */
 export function givenFor(
   { name, isPrivileged }: Pick<ContainerView, "name" | "isPrivileged">,
@@ -59,7 +59,7 @@ export function givenFor(
   };
 }
 
-/** Where this pod's sidecar takes quits on the pod's loopback: its defaults, and what the pod has otherwise. */
+/** Returns the requests that quit a sidecar on the pod's loopback: its defaults, or what the pod's annotations change. */
 export function quitsOf(name: SidecarName, pod: PodView): readonly QuitRequest[] {
   const { annotations } = pod;
   const adjustment = kindOf(name).adjust?.({ annotations, env: environmentOf(pod) });
@@ -79,13 +79,13 @@ function environmentOf({ containers }: PodView): Readonly<Record<string, string>
   return Object.fromEntries(containers.flatMap(({ env }) => [...env]));
 }
 
-/** The port where a plain request goes to the pod's loopback. */
+/** Returns the port of a plain HTTP request to the pod's loopback; undefined for any other target. */
 export function portOf({ address, isSecure }: HttpTarget): number | undefined {
   if (isSecure || address.kind !== "tcp") return undefined;
   return ["localhost", "127.0.0.1", "::1"].includes(address.host) ? address.port : undefined;
 }
 
-/** How long a sidecar may take that was told to quit, some of which answer at once and go later. */
+/** Returns how long a sidecar may take to exit after a quit, in milliseconds. Some answer at once and exit later. */
 export function patienceOf(sidecar: SidecarName | undefined, annotations: Annotations): number {
   const seconds = sidecar === undefined ? undefined : kindOf(sidecar).reaping?.().seconds?.(annotations);
   return MARGIN_MS + 1000 * (seconds ?? 0);

@@ -19,6 +19,7 @@ export interface Report {
   readonly why: string;
 }
 
+/** Says what became of a pod, for the table, the log and Events: a word, and a sentence that says why. */
 export function reportOf(outcome: Outcome): Report {
   switch (outcome.kind) {
     case "ended":
@@ -36,13 +37,13 @@ export function reportOf(outcome: Outcome): Report {
   }
 }
 
-/** Of a pod that is not selected, in which nothing is done: what it would be if it were. */
+/** Says of a pod that is not selected what would become of it if it were. */
 export function reportOfUnselected(choice: string, would: Verdict): Report & { readonly isStuck: boolean } {
   const isStuck = would.kind !== "leave" || would.rule === "no-right";
   return { result: "not selected", why: isStuck ? `stuck: ${would.reason}; ${choice}` : choice, isStuck };
 }
 
-/** What would become of it, where nothing is done. */
+/** Says what would become of a pod, for --dry-run and pods that are left. */
 export function reportOfVerdict(verdict: Verdict): Report {
   const { reason } = verdict;
   if (verdict.kind === "leave") return { result: verdict.rule === "no-right" ? "no right" : "left", why: reason };
@@ -70,7 +71,7 @@ export interface PodEvent {
   readonly note: string;
 }
 
-/** Before an act: so that a reaper that takes over knows of it. */
+/** Returns the Event written before an act: a reaper that takes over reads it. */
 export function eventOfAct(act: Act, reason: string): PodEvent {
   return { type: "Normal", reason: "SidecarAsked", note: noteOf(`asking ${describeAct(act)}: ${reason}`) };
 }
@@ -83,7 +84,7 @@ export function eventOfOutcome(outcome: Outcome): PodEvent | undefined {
   return { type: "Warning", reason: "SidecarDidNotExit", note: noteOf(why) };
 }
 
-/** What only the author of the pod, or of its namespace, can mend. */
+/** Returns the Event for a mistake that only the author of the pod or namespace can mend. */
 export function eventOfComplaint(reason: string): PodEvent {
   return { type: "Warning", reason: "NotReaped", note: noteOf(reason) };
 }

@@ -31,6 +31,7 @@ export const rightsByMethod: Readonly<
   ephemeral: { resource: "pods/ephemeralcontainers", verbs: ["patch"] },
 };
 
+/** Returns the permissions (verb, resource, namespace) that the reaper's account needs for these options. */
 export function rightsNeeded({ namespaces, methods, onlyLooks, lease }: RightsNeeded): readonly Right[] {
   const scopes = namespaces.length === 0 ? [undefined] : [...new Set(namespaces)];
   return [...scopes.flatMap((namespace) => inScope(namespace, onlyLooks ? [] : methods, onlyLooks)), ...ofLease(lease)];
@@ -62,19 +63,19 @@ function ofLease(lease: RightsNeeded["lease"]): readonly Right[] {
   return ["get", "update"].map((verb) => ({ verb, group: "coordination.k8s.io", resource: "leases", namespace, name }));
 }
 
-/** `create pods/exec in namespace shop`. */
+/** Formats `create pods/exec in namespace shop`. */
 export function describeRight({ verb, resource, namespace }: Right): string {
   return `${verb} ${resource} ${namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`}`;
 }
 
-/** `this reaper's account may not create pods/exec in all namespaces, ...`. */
+/** Formats `this reaper's account may not create pods/exec in all namespaces, ...`. */
 export function describeMissing(missing: readonly Right[]): string {
   return `this reaper's account may not ${missing.map(describeRight).join(", ")}`;
 }
 
 const GRANT = "grant them (ebb manifests reaper ... | kubectl apply --server-side --force-conflicts -f -)";
 
-/** Only the rights of a method are optional. */
+/** Says how to grant missing rights; those of a method can also be avoided by leaving the method out. */
 export function howToMend(missing: readonly Right[]): string {
   const methods = new Set(missing.map((right) => right.method));
   const isNoneLeft = methodKinds.every((kind) => methods.has(kind));
@@ -88,7 +89,7 @@ function isToLook({ group, resource, verb }: Right): boolean {
   return group === "" && resource === "pods" && verb === "get";
 }
 
-/** Those that keep a method from a pod of this namespace. */
+/** Returns the missing rights that keep a method from the pods of a namespace. */
 export function missingFor(
   missing: readonly Right[],
   { namespace, method }: { readonly namespace: string | undefined; readonly method: MethodKind },

@@ -36,7 +36,7 @@ export interface TableOptions {
   readonly allJobs: boolean;
 }
 
-/** What became of each pod, and why, most important first; ordinary pods are only counted. */
+/** Formats what became of each pod, and why, as a table, most important first. Ordinary pods are only counted. */
 export function tableOf(rows: readonly Row[], { showsAll, allJobs }: TableOptions): string {
   if (rows.length === 0) return "no pods\n";
   const isShown = ({ reason, isStuck }: Row) =>

@@ -5,7 +5,7 @@ import { EPHEMERAL_PREFIX } from "./ephemeral.ts";
 
 // A pod with what its reaping depends on alone (pod-view.ts): a watch over a whole cluster keeps them all in memory.
 
-/** The same to verdictOf, in a tenth of the space; no Secret's value that somebody wrote into a variable is kept. */
+/** Returns a pod in a tenth of the space with the same verdict, and without values of variables, which may be secret. */
 export function trimPod(pod: JsonObject): JsonObject {
   const { metadata, spec, status } = pod;
   return {

@@ -50,12 +50,12 @@ export class Failure extends Error {
   }
 }
 
-/** Several as one, each in a line. */
+/** Joins several failures to one, each on its line. */
 export function allOf(problems: readonly FailureText[]): FailureText {
   return problems.join("\n") as FailureText;
 }
 
-/** A lazy bundle (build/bundle/lazy-bundles.ts) has a class of its own, so the class does not tell. */
+/** Whether an error is a `Failure`. Not by its class: a lazy bundle (build/bundle/lazy-bundles.ts) has a class of its own. */
 export function isFailure(error: unknown): error is Failure {
   return error instanceof Error && typeof (error as Partial<Failure>).exitCode === "number";
 }

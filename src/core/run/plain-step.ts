@@ -4,8 +4,8 @@ import type { SignalNumber } from "./signal.ts";
 import type { Action, Event, RunPolicy, State, Step } from "./supervision-steps.ts";
 
 /**
- * What is left of a step that a bug in ebb broke off: a signal reaches the child, the end of a drain lets go of those that were
- * held, and the child's end is followed by the quits.
+ * Does the essential part of a step that a bug in ebb broke off: passes on a signal, ends a drain, quits the sidecars after the
+ * child's end.
  */
 export function stepPlainly(state: State, event: Event, policy: RunPolicy): Step {
   switch (state.phase) {
@@ -58,12 +58,12 @@ function leave(exitCode: number, policy: RunPolicy): Step {
   return [{ phase: "quitting", exitCode }, [{ kind: "quit" }]];
 }
 
-/** Without a last action. */
+/** Returns the last state, with this exit code and nothing more to do. */
 export function over(exitCode: number): Step {
   return [{ phase: "over", exitCode }, []];
 }
 
-/** As `exitCodeOf`, which may be what has failed. */
+/** Returns the exit code of a child's end, as `exitCodeOf` does, which may be what has failed. */
 export function plainCodeOf(exit: ChildExit, { expectedCodes }: RunPolicy): number {
   const code = "code" in exit ? exit.code : 128 + exit.signal;
   return expectedCodes.includes(code) ? 0 : code;

@@ -21,7 +21,7 @@ export interface Executable {
   readonly isLastResort: boolean;
 }
 
-/** An executable's name, or its whole path, with `+` before it for a last resort; undefined for anything else. */
+/** Parses an executable's name or path, with `+` before it for a last resort; undefined for anything else. */
 export function parseExecutable(text: string): Executable | undefined {
   const isLastResort = text.startsWith("+");
   const name = isLastResort ? text.slice(1) : text;
@@ -46,15 +46,16 @@ export function parseStat(text: string): Stat | undefined {
   return { pid: Number(pid), parent: Number(parent), startTicks, state, comm };
 }
 
-/** A zombie (Z) has ended, and so has what is dead (X): somebody else has yet to reap it. */
+/** Whether a process has ended and only waits to be reaped: its state is Z or X. */
 export function hasEnded({ state }: Pick<Process, "state">): boolean {
   return /[ZXx]/.test(state);
 }
 
 /**
- * Whether a process runs the executable of this name, or of this path where `name` has a slash. Where its executable may not
- * be read (another user's, without CAP_SYS_PTRACE: proc(5)) by the name that it shows, which a process can choose: so that
- * is not enough for PID 1 and for ebb's own children; ebb itself (`self`) never is.
+ * Whether a process runs the executable with this name, or this path where `name` has a slash. ebb itself (`self`) never does.
+ *
+ * Where the executable may not be read (another user's, without CAP_SYS_PTRACE: proc(5)), the name that the process shows counts.
+ * A process can choose that, so it does not count for PID 1 and ebb's own children.
  */
 export function runs(process: Process, name: string, self: number): boolean {
   const { pid, parent, exe, comm, argv0 } = process;

@@ -10,8 +10,8 @@ export interface QuitPolicy {
 const KUBELET = "the kubelet restarts this container; if the pod is being deleted, the kubelet stops the sidecars";
 
 /**
- * Why the sidecars stay, or undefined when they are to quit. A container that the kubelet will start again needs its
- * sidecars: `Always` restarts after any exit, `OnFailure` after any but 0.
+ * Returns why the sidecars are kept after this exit code; undefined where they are to quit. A container that the kubelet starts
+ * again needs them: `Always` restarts after any exit, `OnFailure` after any but 0.
  */
 export function reasonToStay(exitCode: number, policy: QuitPolicy): string | undefined {
   if (policy.quitOn === "never") return "--quit-on never";

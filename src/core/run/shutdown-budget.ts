@@ -18,8 +18,8 @@ export interface ShutdownPlan {
 }
 
 /**
- * How long draining and grace may take, so that one after the other, and the quits, fit the pod's grace period: draining
- * leaves the app its grace (5 s where there is none), but never more than half of what there is.
+ * Fits drain and grace, one after the other, and the quits into the pod's grace period. The drain leaves the app its grace (5 s
+ * where there is none), but takes at most half of the period.
  */
 export function planShutdown({ drainMs, graceMs, podGraceMs }: ShutdownWishes): ShutdownPlan {
   if (podGraceMs === undefined) return { drainMs, graceMs };
@@ -29,7 +29,7 @@ export function planShutdown({ drainMs, graceMs, podGraceMs }: ShutdownWishes): 
   return { drainMs: drain, graceMs: graceMs === undefined ? undefined : Math.min(graceMs, all - drain) };
 }
 
-/** How a command's own time is split where a quit is to fit in as well: a tenth, a second at most, is the quit's. */
+/** Splits a command's time between drain and quit: the quit has a tenth, at most a second. */
 export function splitDrain(totalMs: number): { readonly drainMs: number; readonly quitMs: number } {
   const quitMs = Math.min(1000, totalMs / 10);
   return { drainMs: totalMs - quitMs, quitMs };

@@ -37,7 +37,7 @@ export type SignalNumber = number;
 
 export const SIG = numbers;
 
-/** `SIGTERM` for 15; a number without a name stays a number (`signal 40`). */
+/** Returns `SIGTERM` for 15, and `signal 40` for a number without a name. */
 export function signalName(signal: SignalNumber): string {
   const named = Object.entries(numbers).find(([, number]) => number === signal);
   return named === undefined ? `signal ${signal}` : `SIG${named[0]}`;
@@ -47,7 +47,7 @@ export function signalName(signal: SignalNumber): string {
 const RTMIN = 34;
 const RTMAX = 64;
 
-/** The number of `SIGTERM`, `TERM`, `term`, `15` (1 to 64), `RTMIN+3` or `RTMAX-1`; undefined for anything else. */
+/** Parses `SIGTERM`, `TERM`, `term`, `15` (1 to 64), `RTMIN+3` or `RTMAX-1`; undefined for anything else. */
 export function parseSignal(text: string): SignalNumber | undefined {
   if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= RTMAX ? Number(text) : undefined;
   const name = text.toUpperCase().replace(/^SIG/, "");
@@ -78,8 +78,10 @@ export function suspends(signal: SignalNumber): boolean {
 const kept: readonly SignalNumber[] = [SIG.KILL, SIG.STOP, SIG.CHLD];
 
 /**
- * What ebb catches and passes on: all but KILL and STOP (nobody can) and CHLD (about our own children). What a fault raises, and
- * what the runtime sends itself, is passed on where somebody else has sent it; TTIN and TTOU where ebb has no terminal.
+ * Whether ebb catches a signal and passes it on: all but KILL and STOP, which nobody can catch, and CHLD.
+ *
+ * Signals of faults, and those that the runtime sends itself, are passed on where somebody else sent them; TTIN and TTOU where ebb
+ * has no terminal.
  */
 export function isForwarded(signal: SignalNumber): boolean {
   return !kept.includes(signal);

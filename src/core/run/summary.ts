@@ -17,7 +17,7 @@ export interface Life {
   readonly exitCode: number;
 }
 
-/** How long each phase took, in milliseconds to a tenth, and how it ended: the last line of the log. */
+/** Returns the fields of the log's last line: how long each phase took, in milliseconds to a tenth, and how it ended. */
 export function summarize({ since, now, exit, exitCode }: Life): FieldsOf<"done"> {
   const leave = since.quit ?? now;
   const signal = exit !== undefined && "signal" in exit ? { signal: signalName(exit.signal) } : {};

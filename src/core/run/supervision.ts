@@ -3,7 +3,7 @@ import { reasonToStay } from "./quit-policy.ts";
 import { endsWait, type SignalNumber } from "./signal.ts";
 import type { Action, Event, RunPolicy, SignalEvent, State, Step } from "./supervision-steps.ts";
 
-/** The first state and what to do in it. */
+/** Returns the run's first state, and what to do in it. */
 export function begin(policy: RunPolicy): Step {
   if (policy.waitMs === undefined) return [{ phase: "starting", held: [] }, [{ kind: "start" }]];
   const arm: readonly Action[] =
@@ -11,7 +11,9 @@ export function begin(policy: RunPolicy): Step {
   return [{ phase: "waiting", held: [] }, [...arm, { kind: "wait" }]];
 }
 
-/** What happens next. An event that does not belong to the phase changes nothing. */
+/**
+ * Returns the run's next state after an event, and what to do in it. An event that does not belong to the phase changes nothing.
+ */
 export function step(state: State, event: Event, policy: RunPolicy): Step {
   switch (state.phase) {
     case "waiting":

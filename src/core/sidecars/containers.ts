@@ -3,7 +3,7 @@ import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 /** Those that stand beside an app, too, but are nothing to wait for: OpenTelemetry's operator, Jaeger's, X-Ray, OPA-Envoy. */
 const others = /^(otc-container|jaeger-agent|xray-daemon|opa-istio|opa-envoy)$/;
 
-/** The sidecar that this container of a pod is, by its name or its image; undefined: none that ebb knows. */
+/** Returns which known sidecar a container is, by its name or image; undefined where it is none. */
 export function sidecarIn(name: string, image: string | undefined): SidecarName | undefined {
   const base = image === undefined ? undefined : baseOf(image);
   return sidecarNames.find((sidecar) => {
@@ -12,6 +12,9 @@ export function sidecarIn(name: string, image: string | undefined): SidecarName 
   });
 }
 
+/**
+ * Whether a container is a sidecar, by its name or image: of a kind that ebb knows, or a well-known helper such as a log shipper.
+ */
 export function isSidecar(name: string, image: string | undefined): boolean {
   return others.test(name) || sidecarIn(name, image) !== undefined;
 }
@@ -22,7 +25,7 @@ function baseOf(image: string): string {
   return name.slice(name.lastIndexOf("/") + 1);
 }
 
-/** The image's name without tag and digest; a port of its registry stays. */
+/** Returns an image's name without tag and digest; a registry's port stays. */
 export function withoutTag(image: string): string {
   const [name = ""] = image.split("@", 1);
   const colon = name.indexOf(":", name.lastIndexOf("/") + 1);

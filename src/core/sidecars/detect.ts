@@ -39,9 +39,9 @@ interface Naming {
 }
 
 /**
- * Which sidecars are in this pod. The mesh's proxy: by variables and options of the user that name one, else by the injectors'
- * annotations, else by what was heard at ports. Its companions (Dapr, Vault Agent, the Cloud SQL proxy): by the variable that their
- * injector sets or by its annotation, whatever tells of the proxy, and telling nothing of it.
+ * Tells which sidecars are in this pod. The mesh's proxy: by variables and options that name one, else by injectors' annotations,
+ * else by listening ports. Its companions (Dapr, Vault Agent, the Cloud SQL proxy): by their injector's variable or annotation,
+ * independent of the proxy.
  */
 export function detect(evidence: Evidence): Detection {
   const told: Naming = { names: [], by: [] };
@@ -69,7 +69,7 @@ function withHeard(found: FoundSidecar, heard: PortFinding | undefined, facts: P
   return isSuggested === undefined ? one : { ...one, isSuggested };
 }
 
-/** With what the proxy's own node says of the pod, where the pod itself does not. */
+/** Returns the sidecar anew, with `annotations`, which its own node metadata has, where the pod's own say nothing. */
 export function retold(
   found: FoundSidecar,
   annotations: Annotations,
@@ -228,7 +228,7 @@ export function mayTell({ port, loopback }: Listener): boolean {
   return false;
 }
 
-/** The sockets in LISTEN state of a /proc/net/tcp or tcp6 table (kernel: Documentation/networking/proc_net_tcp.rst). */
+/** Parses the sockets in LISTEN state of /proc/net/tcp or tcp6 (kernel: Documentation/networking/proc_net_tcp.rst). */
 export function listenersIn(table: string): readonly Listener[] {
   return [...table.matchAll(/^ *\d+: ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]+:[0-9A-F]{4} 0A /gm)].map(
     ([, address = "", port = ""]) => ({ port: Number.parseInt(port, 16), loopback: loopbacks[address] }),

@@ -18,7 +18,10 @@ export interface SidecarUrls {
 /** What the user says of the admin interface. */
 export type AdminUrls = Pick<SidecarUrls, "admin" | "readyPath">;
 
-/** Where readiness is on the admin interface it moves with that; on a port of its own it moves for the user's `--admin` alone. */
+/**
+ * Returns a sidecar's readiness probes. On the admin interface they move with it; on a port of their own only with the user's
+ * `--admin`.
+ */
 export function ownProbes(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly Probe[] {
   const { admin, ready, readyPath } = kind;
   if (ready === undefined) return [];
@@ -31,7 +34,7 @@ export function ownProbes(kind: SidecarKind, adjustment: Adjustment, given: Http
   return [defaultProbe(kind, ready, adjustment)];
 }
 
-/** Its own endpoint, and those of its other versions and settings, which are on the admin interface or on ports of their own. */
+/** Returns the probe of a sidecar's readiness endpoint, or of any of several where versions or settings differ. */
 export function defaultProbe({ admin, notReady, orReady }: SidecarKind, ready: string, adjustment: Adjustment): Probe {
   const probe = parseProbe(ready) as Probe;
   const own = probe.kind === "http" && notReady !== undefined ? { ...probe, except: notReady } : probe;
@@ -45,7 +48,7 @@ export function defaultProbe({ admin, notReady, orReady }: SidecarKind, ready: s
   return { kind: "any", probes };
 }
 
-/** The user's `--ready-path`, on the admin interface that is the user's or else the sidecar's own. */
+/** Returns the probe of the user's `--ready-path`, on the user's admin interface or else the sidecar's own. */
 export function probeAt(kind: SidecarKind, adjustment: Adjustment, { admin, readyPath = "" }: AdminUrls): Probe {
   return { kind: "http", target: at(admin ?? urlOf(adjustment.admin ?? kind.admin), readyPath) };
 }

@@ -20,7 +20,9 @@ export type Probe =
 
 export type Verdict = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
-/** `http(s)://host:port/path`, `tcp://host:port` (or `tcp:`), `unix:/socket` or `file:/path`; undefined for anything else. */
+/**
+ * Parses `http(s)://host:port/path`, `tcp://host:port` (or `tcp:`), `unix:/socket` or `file:/path`; undefined for anything else.
+ */
 export function parseProbe(text: string): Probe | undefined {
   const unix = parseUnix(text);
   if (unix !== undefined) return { kind: "connect", address: unix };
@@ -41,6 +43,7 @@ export function parseProbe(text: string): Probe | undefined {
   return target === undefined ? undefined : { kind: "http", target };
 }
 
+/** Formats a probe as the log names it: `http://localhost:15021/healthz/ready`, `tcp://db:5432`, `file:/ready`. */
 export function describeProbe(probe: Probe): string {
   if (probe.kind === "http") return describeTarget(probe.target);
   if (probe.kind === "file") return `file:${probe.path}`;
@@ -73,7 +76,7 @@ function judgeBut(answer: HttpAnswer, except: string): Verdict {
   return { ready: false, reason: `HTTP ${answer.status} ${excerpt(answer.body)}, which does not tell` };
 }
 
-/** The bytes beyond which an answer counts as broken: /server_info lists all of Envoy's extensions. */
+/** Returns how many bytes an answer may have; undefined: the usual limit. /server_info lists all of Envoy's extensions. */
 export function maxAnswerOf({ path }: HttpTarget): number | undefined {
   return isServerInfo(path) ? 1024 * 1024 : undefined;
 }
@@ -123,8 +126,8 @@ export function judge(answer: HttpAnswer): Verdict {
 export const ENVOY_DRAINING = 'HTTP 503 "DRAINING"';
 
 /**
- * Milliseconds from one readiness attempt to the next, by the time already waited: so that ready is noticed within 10 ms in
- * the first 10 s, 25 ms in the first minute, 250 ms after. A little less each time: asking takes time too.
+ * Returns the milliseconds to the next readiness attempt, by the time waited so far: ready is noticed within 10 ms in the first 10
+ * s, 25 ms in the first minute, 250 ms after. Slightly less, because asking takes time too.
  */
 export function pollPeriodMs(waitedMs: number): number {
   if (waitedMs < 10_000) return 9;
@@ -132,9 +135,8 @@ export function pollPeriodMs(waitedMs: number): number {
 }
 
 /**
- * Which of the attempts under way is to end for a new one, by their ages in milliseconds, oldest first: the one between those
- * two that are the closest in proportion. So the ages grow as powers do, and a server that takes `ms` for its answer is
- * heard within three times that, whatever hung before.
+ * Returns the index of the attempt to end for a new one. `agesMs`: oldest first. It is the one between the two whose ages are
+ * closest in proportion, so ages grow as powers, and a server that answers after `ms` is heard within three times that.
  */
 export function attemptToEnd(agesMs: readonly number[], periodMs: number): number {
   let found = agesMs.length - 1;

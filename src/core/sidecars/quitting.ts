@@ -96,12 +96,15 @@ const SURE = 3;
 const SHORT_MS = 100;
 const REFUSED = "connection refused";
 
+/** Returns the quit's first state: it sends the request. */
 export function begin(): Step {
   const nothing = { isElsewhere: false, heard: 0, refusals: 0, misses: 0, wasCut: false, last: undefined };
   return ask(nothing, false);
 }
 
-/** What happens next. An event that does not belong to the phase changes nothing. */
+/**
+ * Returns the quit's next state after an event, and what to do in it. An event that does not belong to the phase changes nothing.
+ */
 export function step(state: State, event: Event, policy: QuitMachinePolicy): Step {
   switch (state.phase) {
     case "asking":

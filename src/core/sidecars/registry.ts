@@ -27,11 +27,12 @@ export type SidecarName = keyof typeof sidecarKinds;
 
 export const sidecarNames = Object.keys(sidecarKinds) as readonly SidecarName[];
 
+/** Returns what ebb knows of a sidecar: ports, paths, how it is detected. */
 export function kindOf(name: SidecarName): SidecarKind {
   return sidecarKinds[name];
 }
 
-/** What of its Envoy is inbound; undefined: its user knows. */
+/** Returns which listeners and clusters of a sidecar's Envoy are inbound; undefined for `custom`. */
 export function inboundOf(name: SidecarName | "custom"): Inbound | undefined {
   return name === "custom" ? undefined : kindOf(name).inbound;
 }

@@ -26,7 +26,7 @@ export function factsOf({ sidecars, sockets, processes, findings }: Snapshot): F
 /** Findings whose numbers have facts of their own. */
 const toldElsewhere = ["draining", "drained"];
 
-/** One line for each fact that is new, another, or gone. */
+/** Returns a line for each fact that is new, changed, or gone. */
 export function changes(before: Facts, after: Facts): readonly string[] {
   const lines: string[] = [];
   for (const [about, fact] of after) {

@@ -7,7 +7,7 @@ import type { Finding, ProcessesStatus, SidecarStatus, Snapshot } from "./snapsh
 
 type Seen = Omit<Snapshot, "findings" | "version" | "time">;
 
-/** What stands out, in plain words, the most telling first. Empty where nothing does. */
+/** Returns what stands out in a pod, in words, the most telling first; empty where nothing does. */
 export function findingsOf(seen: Seen, strangers: readonly Stranger[] = []): readonly Finding[] {
   const { sidecars, sockets, processes } = seen;
   return [
@@ -57,20 +57,26 @@ function envoyFindings(name: string, envoy: EnvoyStatus): readonly Finding[] {
   const meaning = stateMeanings[state ?? ""];
   if (meaning !== undefined) found.push({ kind: "initializing", message: `${name} is ${state}: ${meaning}` });
   if (state === "DRAINING") {
-    const reason = "its health was failed (POST /healthcheck/ok takes that back)";
-    found.push({ kind: "draining", message: `${name} is draining, ${reason}: ${describeInFlight(envoy)}` });
+    const reason = "its health checks were failed (POST /healthcheck/ok takes that back)";
+    found.push({ kind: "draining", message: `${name} is draining: ${reason}; ${describeInFlight(envoy)}` });
   } else if (drained !== null && drained > 0 && inFlight !== null && inFlight.requests + inFlight.connections > 0) {
     // once in an Envoy's life, by new listeners, that is nothing: something in flight makes it tell
-    const closed = `${counted(drained, "connection")} closed by draining`;
-    found.push({ kind: "drained", message: `${name} is ${state}, with ${closed}; ${describeInFlight(envoy)}` });
+    const closed = `${counted(drained, "connection")} closed`;
+    found.push({
+      kind: "drained",
+      message: `${name} (state ${state}) was drained: ${closed}; ${describeInFlight(envoy)}`,
+    });
   }
   if (state === "LIVE" && listeners.length === 0 && problems.length === 0) {
-    found.push({ kind: "no-listeners", message: `${name} is LIVE without a listener: drained, or not configured` });
+    found.push({
+      kind: "no-listeners",
+      message: `${name} has no listener, though LIVE: it was drained, or its control plane has not configured it`,
+    });
   }
   return found;
 }
 
-/** `2 requests and 1 connection still in flight`. */
+/** Formats `2 requests and 1 connection still in flight`. */
 export function describeInFlight({ inFlight }: EnvoyStatus): string {
   if (inFlight === null) return "what is in flight cannot be seen";
   const { requests, connections, hasRequests } = inFlight;
@@ -101,7 +107,7 @@ function processFindings(processes: ProcessesStatus, sidecars: readonly SidecarS
   const app = child ?? init;
   if (app?.state === "stopped" || app?.state === "uninterruptible") {
     const meaning = app.state === "stopped" ? "it waits for SIGCONT" : "it waits for a disk or a network file system";
-    found.push({ kind: "app-stuck", message: `process ${app.pid} (${app.name}) is ${app.state}: ${meaning}` });
+    found.push({ kind: "app-stuck", message: `the app (process ${app.pid}, ${app.name}) is ${app.state}: ${meaning}` });
   }
   if (zombies.length > 0) {
     const names = [...new Set(zombies.map(({ name }) => name))].slice(0, 3).join(", ");

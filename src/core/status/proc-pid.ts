@@ -50,6 +50,7 @@ export function parseProcess(text: string): Process | undefined {
   return { pid, name: comm, state: stateNames[state] ?? state, parent, startMs: startTicks * TICK_MS };
 }
 
+/** Summarises a table of /proc for `ebb status`: PID 1, the app's process, zombies, whether the app has been seen or has ended. */
 export function processesOf(table: ProcessTable): ProcessesStatus {
   const { processes, unreadable, self, isInitOwn } = table;
   const init = processes.find(({ pid }) => pid === 1);

@@ -4,9 +4,8 @@ import type { Access, Surroundings } from "./identity.ts";
 import { inCluster, isInCluster } from "./service-account.ts";
 
 /**
- * As kubectl decides: a kubeconfig that is named, by flag or KUBECONFIG; in a pod its ServiceAccount; else ~/.kube/config.
- *
- * @throws Failure when none of them can be used
+ * Finds the API server and how to authenticate, as kubectl does: the kubeconfig of the flag or KUBECONFIG, else in a pod its
+ * ServiceAccount, else ~/.kube/config. @throws Failure where none can be used
  */
 export async function findAccess(given: Surroundings, log: Log): Promise<Access> {
   const { env, kubeconfig = env.KUBECONFIG ?? "", context } = given;
@@ -17,7 +16,7 @@ export async function findAccess(given: Surroundings, log: Log): Promise<Access>
   if (paths.length === 0) {
     throw new Failure(
       EXIT.usage,
-      "no access to a Kubernetes API server: this is no pod with a ServiceAccount's token, KUBECONFIG is not set, and there is no ~/.kube/config; name one by --kubeconfig",
+      "no Kubernetes API server is configured: this is no pod with a ServiceAccount's token, KUBECONFIG is not set, and there is no ~/.kube/config; name one by --kubeconfig",
     );
   }
   return readKubeconfig(paths, given, log);

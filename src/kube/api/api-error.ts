@@ -18,30 +18,31 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether the API server answered 404. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
-/** Somebody wrote in between: read again. */
+/** Whether another client has changed the object meanwhile (409): read it again. */
 export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;
 }
 
 /**
- * Whoever asks lacks the right (k8s.io/apiserver, pkg/endpoints/handlers/responsewriters/errors.go, forbiddenMessage): it may be
- * granted at any moment. An admission plugin's 403 stays.
+ * Whether the account lacks a right (403), which may be granted at any moment (k8s.io/apiserver,
+ * pkg/endpoints/handlers/responsewriters/errors.go, forbiddenMessage). False for the 403 of an admission plugin.
  */
 export function lacksRight(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 403 && / cannot \S+ (resource|path) "/.test(error.message);
 }
 
-/** What may be better in a moment: no answer, too many requests, a server that is not well. */
+/** Whether a failure may pass in a moment: no answer, too many requests (429), a server error. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   return error.status === undefined || error.status === 429 || error.status >= 500;
 }
 
-/** What who goes on for long waits out: the server's trouble, or that it cannot be said just now who asks. */
+/** Whether a failure is the API server's or the credentials' and no bug: a long-running command logs it and goes on. */
 export function isTrouble(error: unknown): error is Error {
   return error instanceof ApiError || (error instanceof Failure && error.exitCode === EXIT.unavailable);
 }

@@ -1,6 +1,6 @@
 import { MiB } from "../../system/input.ts";
 
-/** All of a body. @throws where it has more bytes */
+/** Reads a whole body as text. @throws Error where it has more than `mostBytes` */
 export async function textWithin({ body }: Response, mostBytes: number): Promise<string> {
   const decoder = new TextDecoder();
   const parts: string[] = [];

@@ -68,11 +68,15 @@ export interface ApiClient {
 const TIMEOUT_MS = 15_000;
 const WATCH_S = 300;
 
-/** @throws Failure when there is no API server to be reached from here, or no way to say who asks */
+/** Finds the API server and creates a client for it. @throws Failure where there is no API server or no way to authenticate */
 export async function connect(surroundings: Surroundings, log: Log): Promise<ApiClient> {
   return createApiClient(await findAccess(surroundings, log));
 }
 
+/**
+ * Creates a client of the Kubernetes API. Its requests reject with ApiError for any status but 2xx, and are tried again where that
+ * is safe.
+ */
 export function createApiClient(access: Access): ApiClient {
   const ask = <T>(method: string, path: string, asking: Asking = {}, body?: Body): Promise<T> =>
     retrying(() => requestJson<T>(access, { method, path, body, ...asking }), asking);

@@ -118,8 +118,8 @@ async function endOf({ stdout, exited }: Child, limitMs: number): Promise<[Buffe
 }
 
 /**
- * As client-go does it: all that ebb was started with, then what the kubeconfig names (plugin/pkg/client/auth/exec/exec.go). But
- * not ebb's own settings, which may hold secrets that are no plugin's business, nor what ebb sets for Bun.
+ * Returns the environment of an exec plugin, as client-go does: ebb's own, then what the kubeconfig names
+ * (plugin/pkg/client/auth/exec/exec.go). Without EBB_ variables, which may hold secrets, and what ebb sets for Bun.
  */
 export function pluginEnvironment(starting: Environment, named: Exec["env"], info: string): Environment {
   const inherited = Object.entries(starting).filter(([name]) => !name.startsWith("EBB_"));
@@ -141,5 +141,5 @@ function clusterInfo(cluster: object): object {
 }
 
 function failure({ command }: Exec, message: string, cause?: unknown): Failure {
-  return new Failure(EXIT.unavailable, `kubeconfig: exec plugin ${command}: ${message}`, { cause });
+  return new Failure(EXIT.unavailable, `kubeconfig: exec plugin ${command} failed: ${message}`, { cause });
 }

@@ -61,7 +61,7 @@ interface File {
 const MOST_BYTES = 16 * MiB;
 const LIMIT_MS = 5000;
 
-/** The files that are there, of those that are named or usual. */
+/** Returns the kubeconfig files that exist, of those that are named, else of the usual one. */
 export function findKubeconfig({ env, kubeconfig }: Surroundings): readonly string[] {
   if (kubeconfig !== undefined) return [kubeconfig];
   const named = (env.KUBECONFIG ?? "").split(":").filter((path) => path !== "");
@@ -70,14 +70,17 @@ export function findKubeconfig({ env, kubeconfig }: Surroundings): readonly stri
   return (named.length > 1 ? named : usual).filter((path) => existsSync(path));
 }
 
-/** @throws Failure naming the file and what is wrong in it */
+/** Reads kubeconfig files and returns the access that they describe. @throws Failure that names the file and what is wrong in it */
 export async function readKubeconfig(paths: readonly string[], given: Surroundings, log: Log): Promise<Access> {
   const files: File[] = [];
   for (const path of paths) files.push(parseKubeconfig(path, await readFile(path)));
   return accessIn(files, given, log);
 }
 
-/** @throws Failure naming the file and what is wrong in it */
+/**
+ * Returns the access that parsed kubeconfig files describe, for the current or the given context. @throws Failure that names the
+ * file and what is wrong in it
+ */
 export function accessIn(files: readonly File[], { context }: Surroundings, log: Log): Access {
   const wanted = context ?? files.map(({ content }) => content["current-context"]).find((name) => name);
   if (!wanted) throw wrong(files, "there is no current-context; name one by --context");
@@ -90,7 +93,10 @@ export function accessIn(files: readonly File[], { context }: Surroundings, log:
   const isInsecure = cluster["insecure-skip-tls-verify"] === true;
   const server = serverOf(cluster, file.path);
   if (isInsecure)
-    log.warn({ kubeconfig: file.path, server: redactUrl(server) }, "not verifying the API server's certificate");
+    log.warn(
+      { kubeconfig: file.path, server: redactUrl(server) },
+      "the API server's certificate is not verified: insecure-skip-tls-verify is set",
+    );
   return {
     server,
     isInsecure,
@@ -117,7 +123,7 @@ async function readFile(path: string): Promise<string> {
   }
 }
 
-/** @throws Failure, which quotes nothing of it */
+/** Parses a kubeconfig. @throws Failure that quotes nothing of it */
 export function parseKubeconfig(path: string, text: string): File {
   try {
     const read = fileSchema.safeParse(parse(text, { logLevel: "error", uniqueKeys: false, prettyErrors: false }) ?? {});

@@ -4,7 +4,10 @@ import { ApiError } from "./api-error.ts";
 import type { ApiClient, KubeObject, List } from "./client.ts";
 import type { Asking } from "./retry.ts";
 
-/** The objects of a collection. An empty list may be null, as Go writes it. @throws ApiError where it is no list of objects */
+/**
+ * Lists the objects of a collection. An empty list may be null, as Go writes it. @throws ApiError where the answer is no list of
+ * objects
+ */
 export async function listAt<T extends KubeObject>(
   api: Pick<ApiClient, "get">,
   path: string,

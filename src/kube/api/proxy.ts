@@ -4,8 +4,8 @@ import { readIfThere } from "../../system/file.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy for a server's URL as Go's net/http, and so kubectl, chooses it: HTTPS_PROXY or https_proxy, unless NO_PROXY or
- * no_proxy names the host; never for this machine itself (golang.org/x/net/http/httpproxy).
+ * Returns the proxy for a server's URL as Go's net/http chooses it: HTTPS_PROXY or https_proxy, unless NO_PROXY or no_proxy names
+ * the host. Never one for this machine itself (golang.org/x/net/http/httpproxy).
  */
 export function proxyFor(server: string, env: Environment): string | undefined {
   const url = new URL(server);
@@ -17,7 +17,7 @@ export function proxyFor(server: string, env: Environment): string | undefined {
   return proxy.includes("://") ? proxy : `http://${proxy}`;
 }
 
-/** The environment that ebb was started with: what it shows Bun is without what would change Bun (native/before-bun.c). */
+/** Returns the environment that ebb was started with. Bun's own view lacks what would change Bun (native/before-bun.c). */
 export function startingEnvironment(): Environment {
   const text = readIfThere("/proc/self/environ");
   if (text === undefined) return process.env;

@@ -1,6 +1,6 @@
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** `/path?fieldSelector=metadata.name%3Dx`, without what is undefined. */
+/** Appends a query to a path: `/path?fieldSelector=metadata.name%3Dx`. Undefined values are left out. */
 export function withQuery(path: string, query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));

@@ -10,7 +10,10 @@ export interface Asking {
 
 export const RETRIES = 4;
 
-/** Again after a failure that may pass, later each time, and not before the server wants it. */
+/**
+ * Calls `attempt` until it resolves, at most `retries` times again, after failures that may pass. Rests longer each time, and at
+ * least as long as Retry-After says.
+ */
 export async function retrying<T>(attempt: () => Promise<T>, { retries = RETRIES, signal }: Asking): Promise<T> {
   try {
     return await attempt();
@@ -35,6 +38,7 @@ export const SHORTEST_PAUSE_MS = 100;
 
 export const LONGEST_PAUSE_MS = 30_000;
 
+/** Waits before the next try: as long as Retry-After says, within bounds, with jitter. Rejects when `signal` is aborted. */
 export async function pause(error: unknown, signal: AbortSignal | undefined): Promise<void> {
   const wantedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
   const ms = Math.min(Math.max(wantedMs, SHORTEST_PAUSE_MS * (1 + Math.random())), LONGEST_PAUSE_MS);

@@ -7,13 +7,14 @@ import type { Access, Surroundings } from "./identity.ts";
 /** Where the kubelet puts it (kubernetes.io/docs/tasks/run-application/access-api-from-pod). */
 export const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
+/** Whether this process runs in a pod, by the kubelet's variables. */
 export function isInCluster({ KUBERNETES_SERVICE_HOST: host }: Surroundings["env"]): boolean {
   return host !== undefined && host !== "";
 }
 
 /**
- * A pod's own access. Never through a proxy: what a pod has in HTTPS_PROXY is for the world outside, and the API server is
- * inside; a NO_PROXY that forgets its address would cut ebb off.
+ * Returns a pod's own access by its ServiceAccount. Never through a proxy: HTTPS_PROXY is for the world outside, and the API
+ * server is inside.
  */
 export function inCluster(env: Surroundings["env"], folder = SERVICE_ACCOUNT): Access {
   const { KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port = "443" } = env;

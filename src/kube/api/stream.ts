@@ -23,7 +23,10 @@ export interface StreamRequest {
 /** Bytes that came and were not read: more is nothing that ebb has asked for. */
 const MOST_UNREAD = 2 ** 20;
 
-/** @throws ApiError when there is no stream, in the server's words; the signal's reason when it is aborted */
+/**
+ * Opens a WebSocket stream such as exec or portforward. @throws ApiError in the server's words where there is none; the signal's
+ * reason where it is aborted
+ */
 export async function openStream(access: Access, asked: StreamRequest): Promise<Stream> {
   const { signal } = asked;
   const messages = createQueue<Uint8Array | "over">();

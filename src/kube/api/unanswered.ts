@@ -18,7 +18,7 @@ const reasons: Readonly<Record<string, string>> = {
   UnsupportedProxyProtocol: "expected a proxy's URL with http: or https:",
 };
 
-/** Why there is no answer, in words that name the server. */
+/** Turns a network failure into an ApiError that names the server and says why there is no answer. */
 export function unanswered(error: unknown, { method, path, signal }: RequestName, { server, proxy }: Access): unknown {
   if (signal?.aborted) return signal.reason;
   const { name, code, message } = error as NodeJS.ErrnoException;

@@ -17,8 +17,8 @@ export interface AuthorityState {
 }
 
 /**
- * What there is: the Secret, and where that is deleted or broken, what it was and what the API server trusts: the replicas
- * serve it still. Whoever deletes the Secret wants another CA.
+ * Returns the certificates to go on with: the Secret's, or where it is broken the last known ones, which the replicas still serve.
+ * A deleted Secret asks for another CA.
  */
 export function recall({ last, configuration }: AuthorityState, secret: Secret | undefined): HeldCertificates {
   const held = readSecret(secret);
@@ -35,7 +35,10 @@ export function recall({ last, configuration }: AuthorityState, secret: Secret |
   };
 }
 
-/** Where there is no configuration nobody asks the webhook anything: then all is as trusted as it has to be. */
+/**
+ * Returns since when the webhook's configuration trusts the newest CA. Without a configuration nobody asks the webhook: then all
+ * counts as trusted.
+ */
 export function trustedSince(
   own: OwnCertificates,
   known: AuthorityState,

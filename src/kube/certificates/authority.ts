@@ -76,7 +76,7 @@ async function goRound(own: OwnCertificates, round: Round): Promise<void> {
   }
 }
 
-/** Does the next thing; until when there is nothing more to do. */
+/** Reads Secret and configuration, and does the next step of a rotation. Resolves to when to look again, in milliseconds. */
 export async function lookAround(
   own: OwnCertificates,
   { known, log, signal }: Omit<Round, "notifier">,

@@ -39,7 +39,7 @@ export function trusts(configuration: WebhookConfiguration, place: Service, { id
   return ownWebhooks(configuration, place).every((webhook) => trusted(webhook).some((ca) => ca.id === id));
 }
 
-/** The CAs that it trusts and that ebb made. */
+/** Returns the CAs of ebb's own that the configuration trusts. */
 export function ownAuthorities(configuration: WebhookConfiguration | undefined): readonly Authority[] {
   return (configuration?.webhooks ?? []).flatMap(trusted).filter(isOurs);
 }

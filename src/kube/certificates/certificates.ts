@@ -12,8 +12,8 @@ export type CertificateSettings =
   | ({ readonly kind: "own" } & OwnCertificates);
 
 /**
- * Each certificate to serve, the first as soon as there is one. Ends when the signal is aborted: the Lease is then given back.
- * What may heal, an API server that is away, a missing permission, a broken Secret, is logged and waited out.
+ * Yields each certificate to serve, the first as soon as there is one, until the signal is aborted; then gives the Lease back.
+ * Logs what may heal (no API server, a missing right, a broken Secret), and tries again.
  */
 export function certificates(settings: CertificateSettings, context: Context): AsyncGenerator<ServingCertificate> {
   return settings.kind === "files" ? certificateFiles(settings, context) : ownCertificates(settings, context);

@@ -43,11 +43,12 @@ export const KEYS = { ca: "ca.crt", caKey: "ca.key", cert: "tls.crt", key: "tls.
 
 type Texts = Readonly<Record<keyof typeof KEYS, string>>;
 
+/** The certificates and keys in the webhook's Secret, each undefined where it is missing or cannot be parsed. */
 export function readSecret(secret: Secret | undefined): HeldCertificates {
   return readHeld(textOf(secret));
 }
 
-/** What stands in the Secret, decoded; empty where it has nothing. */
+/** Returns the decoded texts of the Secret; empty where it has none. */
 export function textOf(secret: Secret | undefined): Texts {
   const text = (key: string): string => Buffer.from(String(secret?.data?.[key] ?? ""), "base64").toString();
   return { ca: text(KEYS.ca), caKey: text(KEYS.caKey), cert: text(KEYS.cert), key: text(KEYS.key) };
@@ -69,7 +70,7 @@ export function readHeld({ ca, caKey, cert, key }: Texts): HeldCertificates {
   };
 }
 
-/** The CAs of a bundle, in its order. */
+/** Parses the CAs of a PEM bundle, in order. */
 export function readAuthorities(bundle: string): readonly Authority[] {
   return certificatesIn(bundle)
     .filter(({ x509 }) => x509.ca)
@@ -81,7 +82,7 @@ export function isOurs({ cert }: Authority): boolean {
   return new X509Certificate(cert).subject === `CN=${AUTHORITY_NAME}`;
 }
 
-/** When the first certificate of a PEM file expires, if its key is this one; undefined: they are no pair. */
+/** Returns when the first certificate of a PEM file expires; undefined where the key is not its own. */
 export function expiryOf(pair: KeyPair): number | undefined {
   const [first] = certificatesIn(pair.cert);
   return first !== undefined && isPair({ cert: first.cert, key: pair.key }) ? lifeOf(first.x509).untilMs : undefined;
@@ -125,7 +126,7 @@ function namesOf({ subjectAltName = "" }: X509Certificate): readonly string[] {
   return subjectAltName.split(", ").map((name) => canonicalName(name.replace(/^(DNS|IP Address):/, "")));
 }
 
-/** A host name or address in the one way to write it, so that two can be compared: `::1`, not `0:0:0:0:0:0:0:1`. */
+/** Returns a host name or IP address in its canonical form, to be compared: `::1` for `0:0:0:0:0:0:0:1`. */
 export function canonicalName(name: string): string {
   return isIP(name) === 6 ? new URL(`http://[${name}]`).hostname.slice(1, -1) : name.toLowerCase();
 }

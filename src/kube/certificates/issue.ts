@@ -15,7 +15,7 @@ const ECDSA_SHA256 = "1.2.840.10045.4.3.2";
 const COMMON_NAME = "2.5.4.3";
 const { digitalSignature, keyCertSign, cRLSign } = x509.KeyUsageFlags;
 
-/** A CA that signs itself, and no further CA. */
+/** Creates a self-signed CA that may not sign further CAs. */
 export function issueAuthority(order: Order): KeyPair {
   const pair = generateKeyPair();
   const usage = [
@@ -28,7 +28,7 @@ export function issueAuthority(order: Order): KeyPair {
   return { cert, key: pair.key };
 }
 
-/** A server's certificate for these host names and addresses, which does not outlive its CA. */
+/** Creates a server certificate for these host names and addresses. It does not outlive its CA. */
 export function issueServing(names: readonly string[], { fromMs, untilMs }: Order, authority: KeyPair): KeyPair {
   const pair = generateKeyPair();
   const ca = AsnConvert.parse(new X509Certificate(authority.cert).raw, x509.Certificate).tbsCertificate;

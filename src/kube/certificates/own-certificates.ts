@@ -23,11 +23,12 @@ const HOUR_MS = 3_600_000;
 const SETTLE_MS = 10_000;
 const SKEW_MS = 300_000;
 
+/** Returns the API path of a namespace's Secrets. */
 export function secretsOf({ namespace }: Pick<OwnCertificates, "namespace">): string {
   return `/api/v1/namespaces/${namespace}/secrets`;
 }
 
-/** When they are renewed; the shorter they live, the faster all goes. */
+/** Returns when certificates are renewed and how often to look: the shorter they live, the more often. */
 export function policyOf({
   service,
   namespace,

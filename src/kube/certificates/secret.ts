@@ -7,7 +7,7 @@ import { lifeFrom, type OwnCertificates } from "./own-certificates.ts";
 /** Of CAs that are trusted at a time, for a Secret that somebody breaks again and again; usually it is one. */
 const MANY = 20;
 
-/** What is planned, done, as the Secret to write. */
+/** Carries out a plan: creates the certificates, and resolves to the Secret to write. */
 export async function renewedSecret(
   own: OwnCertificates,
   { secret, held, plan, policy, nowMs }: Renewal,

@@ -11,8 +11,8 @@ export interface Followed {
 }
 
 /**
- * Calls `seen` with one object as it is now, undefined where there is none, and then with each change, until the signal is
- * aborted. It lists and watches, as an informer does, by name: a Role may name the one object.
+ * Lists and watches one object by name, so that a Role may name it. Calls `seen` with the object as it is (undefined: there is
+ * none), then at each change, until the signal is aborted.
  */
 export async function follow<T extends KubeObject>(
   api: ApiClient,

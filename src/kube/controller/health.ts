@@ -15,8 +15,8 @@ export interface Health {
 }
 
 /**
- * /healthz, /readyz and /metrics, by plain HTTP, as kubelet and Prometheus ask.
- * @throws Failure 71 where it cannot bind the address
+ * Serves /healthz, /readyz and /metrics by plain HTTP for the kubelet and Prometheus. @throws Failure 71 where it cannot bind the
+ * address
  */
 export function openHealth({ host, port }: ListenAddress, metrics: Exposition, { unready, unwell }: Probes): Health {
   const answer = (reason: string | undefined): Response =>

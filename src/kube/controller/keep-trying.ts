@@ -15,8 +15,8 @@ export interface Trying extends Context {
 }
 
 /**
- * Does something that goes on for long, such as a watch, over and over until the signal is aborted. Whatever fails is logged,
- * once as long as it is the same, and tried again later each time, and not before the server wants it, until `isFine` is called.
+ * Calls `once`, such as a watch, again and again until the signal is aborted. A failure is logged once while it stays the same;
+ * the rests grow, and respect Retry-After, until `isFine` is called.
  */
 export async function keepTrying(
   once: (isFine: () => void) => Promise<void>,

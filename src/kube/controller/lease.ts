@@ -49,8 +49,8 @@ interface Lease extends KubeObject {
 const LONGEST_REQUEST_MS = 5000;
 
 /**
- * Works whenever this replica leads. `work` is called with a signal that is aborted when it leads no more, and is waited for.
- * Ends when the signal is aborted, or when the work is done: then the Lease is given back, and another leads at once.
+ * Calls `work` whenever this replica holds the Lease, with a signal that is aborted when it loses it. Ends when `signal` is
+ * aborted or the work is done; the Lease is then given back, so that another replica leads at once.
  */
 export async function lead(
   settings: LeaseSettings,

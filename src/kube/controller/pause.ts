@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Over after so long, or when the signal is aborted, which is for the caller to look at. */
+/** Resolves after `ms`, or when the signal is aborted: the caller looks at the signal. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   for (let left = Math.max(ms, 0), first = true; (first || left > 0) && !signal.aborted; first = false) {
     const next = Math.min(left, LONGEST_MS);
@@ -18,6 +18,7 @@ export interface Notifier {
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
+/** Creates a pause that `notify` ends at once; a `notify` before `wait` counts. */
 export function createNotifier(): Notifier {
   let notified = new AbortController();
   return {

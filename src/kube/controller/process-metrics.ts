@@ -7,7 +7,10 @@ export interface Exposition {
   text(): Promise<string>;
 }
 
-/** Which ebb this is, and its process by the names that Prometheus' own clients use. prom-client's own set needs a timer and an observer of the event loop. */
+/**
+ * Registers ebb's version and the process metrics by the names that Prometheus' clients use. prom-client's own set needs a timer
+ * and an observer of the event loop.
+ */
 export function addProcess(registry: Registry, version: string): void {
   const registers = [registry];
   const build = new Gauge({ name: "ebb_build_info", help: "Which ebb this is.", labelNames: ["version"], registers });
@@ -28,7 +31,7 @@ export function addProcess(registry: Registry, version: string): void {
   });
 }
 
-/** One whose value is read when somebody asks. */
+/** Registers a gauge whose value is read at each scrape. */
 export function addGauge(registry: Registry, name: string, help: string, value: () => number): void {
   new Gauge({
     name,

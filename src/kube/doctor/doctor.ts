@@ -40,7 +40,8 @@ export async function examine(settings: DoctorSettings, { env, log, signals }: A
     await writeOutput(json ? `${JSON.stringify(report, null, 2)}\n` : textOfReport(report));
     return all.findings.length > 0 ? DOCTOR_EXIT.found : EXIT.ok;
   } catch (error) {
-    if (signal.aborted) throw new Failure(EXIT.unavailable, "stopped by a signal before all was read");
+    if (signal.aborted)
+      throw new Failure(EXIT.unavailable, "stopped by a signal before the whole cluster was read; run it again");
     if (isTrouble(error))
       throw new Failure(EXIT.unavailable, `cannot read from the API server: ${error.message}`, { cause: error });
     throw error;

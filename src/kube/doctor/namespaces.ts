@@ -7,7 +7,7 @@ import { REAP } from "../../core/reap/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Reader } from "./read.ts";
 
-/** @throws Failure 64 where one that was named does not exist */
+/** Reads the named namespaces, or all. @throws Failure 64 where one that was named does not exist */
 export async function readNamespaces(reader: Reader, names: readonly string[]): Promise<readonly JsonObject[]> {
   const found: JsonObject[] = [];
   const keep = ({ metadata }: JsonObject): void => {
@@ -29,7 +29,7 @@ function ownIn(all: unknown): JsonObject {
   return Object.fromEntries(Object.entries(objectOf(all)).filter(([name]) => isOwn(name)));
 }
 
-/** The label ebb.dev/inject of each namespace that has it. */
+/** Returns the label ebb.dev/inject of each namespace that has it, by the namespace's name. */
 export function askLabels(namespaces: readonly JsonObject[]): ReadonlyMap<string, string> {
   const labels = new Map<string, string>();
   for (const { metadata } of namespaces) {
@@ -45,6 +45,7 @@ interface Around {
   readonly hasReaper: boolean;
 }
 
+/** Finds labels and annotations of a namespace that ask for what is not installed, or that nobody reads. */
 export function examineNamespace(namespace: JsonObject, { webhooks, hasReaper }: Around): readonly Finding[] {
   const { name, labels } = objectOf(namespace.metadata);
   const { [ASK]: ask, [REAP]: reap } = objectOf(labels);

@@ -3,7 +3,7 @@ import type { Finding } from "../../core/doctor/finding.ts";
 import { lacksPods, REFUSALS, type Refused, refusalFinding, workloadFindings } from "../../core/doctor/owners.ts";
 import type { Reader } from "./read.ts";
 
-/** Jobs, ReplicaSets and others, of whose pods the webhook refused one not long ago: Kubernetes keeps Events for an hour. */
+/** Finds Jobs, ReplicaSets and others whose pods the webhook refused within the last hour: Kubernetes keeps Events as long. */
 export async function refusedOwners(reader: Reader, scopes: readonly string[]): Promise<readonly Finding[]> {
   const refused = new Map<string, Refused>();
   const found = (event: JsonObject): void => {
@@ -42,7 +42,10 @@ const workloads: readonly (readonly [kind: string, group: string, collection: st
   ["DaemonSet", "/apis/apps/v1", "daemonsets"],
 ];
 
-/** What workloads say of themselves that was meant for their pods. `labels`: ebb.dev/inject of each namespace that has it. */
+/**
+ * Finds annotations and labels on workloads that were meant for their pods. `labels`: ebb.dev/inject of each namespace that has
+ * it.
+ */
 export async function examineWorkloads(
   reader: Reader,
   scopes: readonly string[],

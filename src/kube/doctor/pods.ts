@@ -10,6 +10,10 @@ interface Known {
   readonly webhooks: Webhooks;
 }
 
+/**
+ * Counts the pods that run and those with ebb, and finds pods that asked for it and have none, or an older one. Once for each
+ * owner.
+ */
 export async function examinePods(reader: Reader, scopes: readonly string[], { labels, webhooks }: Known) {
   const findings: Finding[] = [];
   const isFirst = oncePerOwner();

@@ -16,6 +16,7 @@ export interface Reader {
 
 const PAGE = 500;
 
+/** Creates a reader of the cluster that goes on without what it may not read: each 403 is a line of `refusals`. */
 export function createReader(api: ApiClient, signal: AbortSignal): Reader {
   const refusals = new Set<string>();
   const ask = async <T>(path: string): Promise<T | undefined> => {
@@ -52,7 +53,7 @@ export function createReader(api: ApiClient, signal: AbortSignal): Reader {
   };
 }
 
-/** ebb's own, whatever they are called; undefined: they may not be read. */
+/** Reads the registrations of ebb's webhook, whatever their names; undefined where they may not be read. */
 export async function readRegistrations(reader: Reader): Promise<readonly Registration[] | undefined> {
   const found: JsonObject[] = [];
   const isRead = await reader.each(CONFIGURATIONS, {}, (each) => found.push(each));

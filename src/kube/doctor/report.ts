@@ -16,6 +16,7 @@ export interface Report {
 
 const MOST_LINES = 100;
 
+/** Formats the report of `ebb doctor`: what is installed, the findings, the counts, what could not be read. */
 export function textOfReport({ components, findings, pods, injected, refusals }: Report): string {
   const missing = ["webhook", "reaper"].filter((name) => !components?.some(({ component }) => component === name));
   const installed = [...(components ?? []).map(describeComponent), ...missing.map((name) => `${name}: not installed`)];

@@ -1,6 +1,6 @@
 /**
- * The documents of a text: put together again they are that text. YAML's begin with `---`, and with what comes before the first
- * one; JSON's may follow each other without anything between them, as kubectl takes them.
+ * Splits a text into its documents, which joined are that text again. YAML documents begin with `---`; JSON documents may follow
+ * each other directly, as kubectl allows.
  */
 export function splitDocuments(text: string): readonly string[] {
   return pieces(text, yamlStarts(text)).flatMap((piece) => splitJson(piece) ?? [piece]);
@@ -11,7 +11,7 @@ export function isEmptyDocument(text: string): boolean {
   return text.split("\n").every((line) => /^(\ufeff?\s*(#[^\n]*)?|(---|\.\.\.)\s*(\s#[^\n]*)?|%[^\n]*)$/.test(line));
 }
 
-/** Texts of documents one after the other, with marks between them where they have none: what of them is one stream. */
+/** Joins texts of documents to one YAML stream, with `---` where it is missing. */
 export function joinTexts(texts: readonly string[]): string {
   const all = texts.filter((text) => text !== "");
   const isJson = all.every((text) => startsLikeJson(text));

@@ -29,7 +29,7 @@ interface Start {
 /** What becomes of a pod: with ebb, or without. */
 export type ChangePod = (pod: unknown) => Injection;
 
-/** Changes the pods of all documents of a text. */
+/** Applies `changePod` to the pods of all documents of a text. */
 export function injectText(name: string, text: string, changePod: ChangePod): Injected {
   const splices: Splice[] = [];
   const remarks: string[] = [];

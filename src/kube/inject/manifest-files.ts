@@ -27,8 +27,8 @@ const STDIN = "-";
 const MOST_BYTES = 256 * MiB;
 
 /**
- * Files, folders of them as kubectl takes them, stdin as `-`; none: stdin.
- * @throws Failure that names what cannot be read
+ * Reads files, folders as kubectl does, and stdin as `-`; stdin where no path is given. @throws Failure that names what cannot be
+ * read
  */
 export async function readSources(paths: readonly string[], isRecursive: boolean): Promise<readonly Source[]> {
   if (paths.length === 0 && isatty(0)) {
@@ -48,10 +48,7 @@ export async function readSources(paths: readonly string[], isRecursive: boolean
   return sources;
 }
 
-/**
- * Puts another text into a file: whole, or not at all. Where the path is a link, its file is meant.
- * @throws Failure that says why it cannot be
- */
+/** Replaces a file's text, whole or not at all. Follows links. @throws Failure that says why it cannot */
 export function replaceFile(path: string | undefined, text: string): void {
   if (path === undefined) throw new Failure(EXIT.usage, "--in-place: expected files, not stdin");
   attempt(path, () => {

@@ -12,8 +12,8 @@ interface Change {
 const CONTEXT = 3;
 
 /**
- * The unified diff of a text and what it becomes, as `git apply` takes it; none: []. It is made from the changes themselves, so it
- * says no more than they do, and is as quick for a text of many megabytes.
+ * Returns the unified diff of a text and its changes, as `git apply` takes it; empty where nothing changes. Made from the splices,
+ * it is fast for many megabytes.
  */
 export function unifiedDiff(name: string, text: string, splices: readonly Splice[]): readonly string[] {
   const lines = linesOf(text);

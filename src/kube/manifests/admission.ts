@@ -3,7 +3,7 @@ import { ASK, STATUS } from "../../core/inject/marks.ts";
 import { NAMESPACE_PATH, PATH } from "../../core/inject/paths.ts";
 import { type Installation, type Manifest, metadataOf, nameOf, namespaceOf } from "./installation.ts";
 
-/** The webhook's registration: which pods the API server asks it about, and what happens where it does not answer. */
+/** Returns the webhook's registration: which pods the API server asks it about, and what happens where it does not answer. */
 export function admissionManifest(installation: Installation): Manifest {
   const { certManager, failurePolicy } = installation;
   const namespace = namespaceOf(installation, "webhook");

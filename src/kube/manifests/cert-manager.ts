@@ -14,8 +14,8 @@ const apiVersion = `${group}/v1`;
 const key = { algorithm: "ECDSA", size: 256 } as const;
 
 /**
- * A CA that lasts and signs the webhook's certificate: when that is renewed, the API server has nothing to learn. A renewed CA
- * keeps its key, so that what it has signed is still trusted.
+ * Returns cert-manager's Issuers and Certificates: a long-lived CA that signs the webhook's certificate. A renewed CA keeps its
+ * key, so that what it has signed is still trusted.
  */
 export function certManagerManifests(installation: Installation): readonly Manifest[] {
   const name = nameOf(installation, "webhook");

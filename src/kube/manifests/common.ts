@@ -12,12 +12,13 @@ import {
 
 // What every component has, whatever it does.
 
+/** Returns the ServiceAccount of a component. No pod gets its token unless it asks for it. */
 export function serviceAccount(installation: Installation, component: Component): Manifest {
   const metadata = metadataIn(installation, component);
   return { object: { apiVersion: "v1", kind: "ServiceAccount", metadata, automountServiceAccountToken: false } };
 }
 
-/** Replicas of a pod; never one less than there were while they are replaced. */
+/** Returns the Deployment of a component. During a rollout it never has fewer replicas than before. */
 export function deployment(installation: Installation, component: Component, podSpec: unknown): KubernetesObject {
   const metadata = metadataIn(installation, component);
   const spec = {
@@ -29,11 +30,12 @@ export function deployment(installation: Installation, component: Component, pod
   return { apiVersion: "apps/v1", kind: "Deployment", metadata, spec };
 }
 
-/** Its pods are no business of a webhook that takes all pods, of this installation or another. */
+/** Returns a pod template whose label keeps webhooks with --all, of this installation or another, from its pods. */
 export function podTemplate({ labels }: Metadata, spec: unknown) {
   return { metadata: { labels, annotations: { "ebb.dev/inject": "false" } }, spec };
 }
 
+/** Returns the PodDisruptionBudget of a component: one replica goes at a time. */
 export function disruptionBudget(installation: Installation, component: Component): Manifest {
   const metadata = metadataIn(installation, component);
   const spec = {
@@ -47,7 +49,10 @@ export function disruptionBudget(installation: Installation, component: Componen
   };
 }
 
-/** What may come in, by ports' names. Where an API server is nobody knows for sure, so who needs it may go out. */
+/**
+ * Returns the NetworkPolicy of a component: connections may come in to these ports, by name. `asksApi`: out it may go anywhere,
+ * because an API server's address is not known.
+ */
 export function networkPolicy(
   installation: Installation,
   component: Component,
@@ -77,7 +82,7 @@ export interface Rule {
   readonly verbs: readonly string[];
 }
 
-/** A Role or ClusterRole, what its reader should know of it, and the binding of the component's account to it. */
+/** Returns a Role or ClusterRole, with a comment for its reader, and the binding of the component's account to it. */
 export function rights(
   installation: Installation,
   component: Component,
@@ -102,7 +107,7 @@ export interface RoleInWords extends Omit<Manifest, "object"> {
   readonly rules: readonly Rule[];
 }
 
-/** To lead by this Lease. */
+/** Returns the rules for leader election by this Lease. */
 export function leaseRules(name: string): readonly Rule[] {
   const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
   return [

@@ -3,7 +3,7 @@ import { deployment } from "./common.ts";
 import { type Installation, type Manifest, nameOf, namespaceOf, secretOf } from "./installation.ts";
 import { podSpec, spread } from "./pod.ts";
 
-/** The webhook's replicas. */
+/** Returns the webhook's Deployment. */
 export function deploymentManifest(installation: Installation): Manifest {
   const { certManager } = installation;
   const spec = podSpec(installation, {

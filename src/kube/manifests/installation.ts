@@ -63,22 +63,22 @@ export interface Manifest {
   readonly notes?: Readonly<Record<string, string>>;
 }
 
-/** The name of all that belongs to a component, in its namespace and in the cluster. */
+/** Returns the name of a component's objects, in its namespace and in the cluster. */
 export function nameOf({ name }: Installation, component: Component): string {
   return `${name}-${component}`;
 }
 
-/** Where a component is installed. */
+/** Returns the namespace of a component. */
 export function namespaceOf(installation: Installation, component: Component): string {
   return installation.namespace ?? nameOf(installation, component);
 }
 
-/** The Secret that has the webhook's certificate. */
+/** Returns the name of the Secret with the webhook's certificate. */
 export function secretOf(installation: Installation): string {
   return `${nameOf(installation, "webhook")}-certificates`;
 }
 
-/** The labels that a component's pods are selected by. Once installed they cannot be changed, so there is no version in them. */
+/** Returns the labels that select a component's pods. A selector cannot be changed later, so no version is in it. */
 export function selectorOf({ name }: Installation, component: Component): Labels {
   return {
     "app.kubernetes.io/name": "ebb",
@@ -87,13 +87,13 @@ export function selectorOf({ name }: Installation, component: Component): Labels
   };
 }
 
-/** `metadata` of a component's object in the installation's namespace. */
+/** Returns `metadata` for a component's object in its namespace. */
 export function metadataIn(installation: Installation, component: Component): Metadata {
   const { name, labels } = metadataOf(installation, component);
   return { name, namespace: namespaceOf(installation, component), labels };
 }
 
-/** `metadata` of a component's object that is in no namespace. */
+/** Returns `metadata` for a component's object without a namespace. */
 export function metadataOf(installation: Installation, component: Component): Metadata {
   const labels = { ...selectorOf(installation, component), "app.kubernetes.io/version": installation.version };
   return { name: nameOf(installation, component), labels };

@@ -10,7 +10,10 @@ const components: Readonly<Record<Component, (installation: Installation) => rea
   reaper: reaperManifests,
 };
 
-/** The manifests of these components as YAML, in an order in which they can be applied. `call`: what asked for them. */
+/**
+ * Formats the manifests of these components as YAML, in the order to apply them. `call`: the command line, for the comment at the
+ * top.
+ */
 export function printManifests(
   installation: Installation,
   names: readonly Component[],

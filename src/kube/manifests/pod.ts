@@ -15,7 +15,7 @@ export interface PodPlan {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** A pod under Pod Security `restricted`, away from its like. */
+/** Returns the spec of a component's pod, which Pod Security's `restricted` admits. */
 export function podSpec(installation: Installation, plan: PodPlan) {
   const { imagePullSecrets, priorityClass } = installation;
   const { component, hasToken, secrets = {}, more = {} } = plan;
@@ -40,7 +40,7 @@ export function podSpec(installation: Installation, plan: PodPlan) {
   };
 }
 
-/** For replicas: over nodes and zones. */
+/** Returns what spreads replicas over nodes and zones. */
 export function spread(installation: Installation, component: Component) {
   return {
     topologySpreadConstraints: ["kubernetes.io/hostname", "topology.kubernetes.io/zone"].map((topologyKey) => ({

@@ -1,7 +1,7 @@
 import { leaseRules, type Rule, rights } from "./common.ts";
 import { type Installation, type Manifest, metadataIn, metadataOf, nameOf, secretOf } from "./installation.ts";
 
-/** What a webhook with a CA of its own may do: keep it in a Secret, agree on who does, and have the API server trust it. */
+/** Returns the rights of a webhook with a CA of its own: keep it in a Secret, elect a leader, write the caBundle. */
 export function rbacManifests(installation: Installation): readonly Manifest[] {
   return [
     ...rights(installation, "webhook", {

@@ -4,8 +4,8 @@ import { leaseRules, type Rule, rights } from "./common.ts";
 import { type Installation, type Manifest, metadataIn, metadataOf, nameOf } from "./installation.ts";
 
 /**
- * What the reaper may do: see pods, end their sidecars by the allowed methods alone, write Events; in the whole cluster, or in some
- * namespaces. With --dry-run it may see.
+ * Returns the reaper's rights: read pods, end sidecars by the allowed methods alone, write Events; in the cluster or in some
+ * namespaces. With --dry-run only to read.
  */
 export function reaperRights(installation: Installation): readonly Manifest[] {
   const { reapNamespaces } = installation;

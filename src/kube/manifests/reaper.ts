@@ -3,7 +3,7 @@ import { type Installation, type Manifest, metadataIn, nameOf } from "./installa
 import { podSpec, spread } from "./pod.ts";
 import { reaperRights } from "./reaper-rbac.ts";
 
-/** All that the reaper is made of: replicas that watch, one of which acts, or a CronJob. */
+/** Returns all objects of the reaper: a Deployment, one replica of which acts, or a CronJob. */
 export function reaperManifests(installation: Installation): readonly Manifest[] {
   const { schedule } = installation;
   const isCronJob = schedule !== undefined;

@@ -43,6 +43,7 @@ export interface Attempts {
 const LONGEST_EVENT_MS = 5000;
 const never = new AbortController().signal;
 
+/** Creates what ends the sidecars of stuck pods, with an Event, a log line and a metric for each act. */
 export function createAttempts(context: AttemptsContext): Attempts {
   const { api, events, metrics, watches, log } = context;
   const listeners = new Map<string, (pod: KubeObject | undefined) => void>();
@@ -101,6 +102,7 @@ interface Audit {
   readonly reason: Rule;
 }
 
+/** Returns the fields that each log line about a pod has. */
 export function auditOf(pod: KubeObject, { rule }: Verdict): Audit {
   const { namespace, name, uid } = nameOf(pod);
   return { namespace, pod: name, uid, job: viewOf(pod).job, reason: rule };
@@ -117,7 +119,7 @@ function conclude(audit: Audit, outcome: Outcome, log: Log): void {
     case "ended":
       return log.info({ ...audit, why }, "sidecars ended");
     case "gave-up":
-      return log.error({ ...audit, why }, "a sidecar did not end: all methods tried");
+      return log.error({ ...audit, why }, "gave up: a sidecar still runs after all methods");
     case "put-off":
       return log.warn({ ...audit, why }, "cannot end the sidecars now: postponed");
     case "gone":
@@ -125,7 +127,7 @@ function conclude(audit: Audit, outcome: Outcome, log: Log): void {
     case "left":
       return log.info({ ...audit, why }, "pod left alone");
     case "stopped":
-      return log.info({ ...audit, why }, "stopped before the pod was done");
+      return log.info({ ...audit, why }, "stopped before the sidecars had ended");
   }
 }
 

@@ -32,6 +32,10 @@ export interface ComplaintsContext {
   readonly log: Log;
 }
 
+/**
+ * Creates what tells of pods and namespaces whose labels or annotations keep the reaper from them: once each, in the log and as an
+ * Event.
+ */
 export function createComplaints({ events, isDryRun, log }: ComplaintsContext): Complaints {
   /** By the object's UID, or a namespace's name: the latest of each. */
   const known = new Map<string, Complaint>();

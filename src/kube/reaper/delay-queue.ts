@@ -11,6 +11,7 @@ export interface DelayQueue {
 
 const LONGEST_SLEEP_MS = 60_000; // a clock that is set meanwhile is seen then
 
+/** Creates a queue of keys that are each due at a time. A key that is added again keeps the earlier time. */
 export function createDelayQueue(): DelayQueue {
   const times = new Map<string, number>();
   const heap = createHeap();

@@ -10,7 +10,10 @@ export type Found =
   /** Somebody has to allow it, or has just done so: the API server learns of it a moment later. */
   | { readonly kind: "forbidden"; readonly reason: string };
 
-/** @throws the signal's reason when it is aborted */
+/**
+ * Reads a pod from the API server. Resolves to the pod (undefined: it is gone), or to why it cannot be read. @throws the signal's
+ * reason where it is aborted
+ */
 export async function lookAt(pod: PodName, api: ApiClient, signal: AbortSignal): Promise<Found> {
   try {
     return { kind: "pod", pod: await api.get(pathOf(pod), { signal, retries: 0 }) };
@@ -27,7 +30,7 @@ export type Follow = (uid: string, seen: (pod: KubeObject | undefined) => void) 
 
 const LOOK_EVERY_MS = 2000;
 
-/** Where nothing is watched. What cannot be seen now may be the next time. */
+/** Creates a `Follow` that reads the pod again and again, for where nothing is watched. A failure counts as no change. */
 export function followByLooking(pod: PodName, api: ApiClient): Follow {
   return (_, seen) => {
     const stop = new AbortController();

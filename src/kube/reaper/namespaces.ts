@@ -27,8 +27,8 @@ const COLLECTION = "/api/v1/namespaces";
 const message = "cannot watch namespaces: retrying";
 
 /**
- * Follows the label ebb.dev/reap of namespaces: of those that are named, else of all. Lists them again every `resyncMs`. What may not be read
- * is logged once.
+ * Watches the label ebb.dev/reap of the named namespaces, or of all, and lists them anew every `resyncMs`. A missing right is
+ * logged once.
  */
 export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: WatchedNamespaces, log: Log): Namespaces {
   const said = new Map<string, string>();
@@ -78,8 +78,8 @@ function complainOfEach(log: Log): (name: string) => void {
 }
 
 /**
- * What they say now.
- * @throws ApiError where nobody answers, who could be asked again; Failure where one that is named is not there: a slip, most likely
+ * Reads the label ebb.dev/reap of the namespaces once. @throws ApiError where the API server does not answer; Failure 64 where a
+ * named one does not exist
  */
 export async function readNamespaces(
   api: ApiClient,

@@ -38,6 +38,7 @@ export interface PodEvents {
   lastTold(pod: PodName, signal: AbortSignal): Promise<number | undefined>;
 }
 
+/** Creates a writer and reader of the reaper's Events on pods. What fails is a warning in the log, never an error. */
 export function createPodEvents(api: ApiClient, identity: string, log: Log): PodEvents {
   const lists = new Map<string, { readonly askedAt: number; readonly times: Promise<Times> }>();
   return {

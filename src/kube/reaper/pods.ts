@@ -43,6 +43,10 @@ export type Interruption = "ended" | "expired" | "failed";
 const PAGE = 500;
 const LONGEST_MS = 2 ** 31 - 1;
 
+/**
+ * Creates a cache of the pods that run, kept up to date by watches, one for each namespace or one for all. `run` watches until it
+ * is aborted.
+ */
 export function watchPods(
   api: ApiClient,
   which: WatchedPods,
@@ -105,6 +109,7 @@ export async function listPods(
   return found;
 }
 
+/** Returns a pod's UID, namespace and name. */
 export function nameOf({ metadata }: KubeObject): PodName {
   return { uid: String(metadata.uid), namespace: metadata.namespace ?? "", name: metadata.name };
 }

@@ -98,7 +98,8 @@ async function available<T>(asked: () => Promise<T>, signal: AbortSignal): Promi
   try {
     return await asked();
   } catch (error) {
-    if (signal.aborted) throw new Failure(EXIT.unavailable, "stopped by a signal before all was read");
+    if (signal.aborted)
+      throw new Failure(EXIT.unavailable, "stopped by a signal before the whole cluster was read; run it again");
     if (!isTrouble(error)) throw error;
     throw new Failure(EXIT.unavailable, `cannot read from the API server: ${error.message}`, { cause: error });
   }

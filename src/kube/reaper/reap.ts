@@ -50,7 +50,7 @@ export interface Pace extends Omit<AttemptPolicy, "chance"> {
 
 const usual: Pace = { beforeMs: 5000, rounds: 3, answerMs: 30_000, rest: { firstMs: 1000, longestMs: 60_000 } };
 
-/** One pod's reaping, from the first look to its outcome: core/reap/attempt.ts decides, and here it is done. */
+/** Makes one attempt to end a pod's sidecars, from the first look to the outcome, as core/reap/attempt.ts decides. */
 export async function reap(pod: PodName, reaping: Reaping): Promise<Outcome> {
   const events = createQueue<Event>();
   const work = createWork(events);

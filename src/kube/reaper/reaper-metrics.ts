@@ -37,6 +37,7 @@ const outcomes: readonly Outcome["kind"][] = ["ended", "gave-up", "put-off", "le
 const interruptions: readonly Interruption[] = ["ended", "expired", "failed"];
 const buckets = [5, 6, 7, 8, 10, 15, 20, 30, 60, 120, 300, 600];
 
+/** Creates the reaper's metrics, `ebb_reaper_...`, in a registry of their own. */
 export function createReaperMetrics(version: string, gauges: ReaperGauges, image?: string | undefined): ReaperMetrics {
   const registry = new Registry();
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>

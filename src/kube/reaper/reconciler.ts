@@ -21,10 +21,12 @@ export interface Memory {
   readonly disagreements: Map<string, number>;
 }
 
+/** Returns the memory of a reaper that has just started. */
 export function emptyMemory(): Memory {
   return { handled: new Map(), seen: new Map(), disagreements: new Map() };
 }
 
+/** Returns the memory for the rules, with the time of now. */
 export function knownNow({ handled, seen }: Memory): ReaperMemory {
   return { now: Date.now(), handled, seen };
 }
@@ -63,6 +65,10 @@ const disagreement: Backoff = { firstMs: 10_000, longestMs: 600_000 };
 const INHERITED_MS = 60_000;
 const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
+/**
+ * Creates the reaper's loop: it judges each pod that changes, and ends the sidecars of stuck ones, at most `concurrency` at a
+ * time.
+ */
 export function createReconciler(context: ReconcilerContext): Reconciler {
   const { source, attempts, complaints, metrics, policy, memory, concurrency } = context;
   const waiting = createWaitingPods();

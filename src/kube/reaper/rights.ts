@@ -33,6 +33,7 @@ interface Review {
   readonly status?: { readonly allowed?: boolean };
 }
 
+/** Creates what asks the API server which permissions the account lacks (SelfSubjectAccessReview), again and again. */
 export function createRights({ api, needed, log }: RightsContext): Rights {
   let missing: readonly Right[] = [];
   let isSilent = false;

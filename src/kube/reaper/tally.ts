@@ -13,6 +13,7 @@ interface About<S extends string> {
   readonly states: readonly S[];
 }
 
+/** Creates a gauge that counts objects by state. Each object has one state at a time. */
 export function createTally<S extends string>(registry: Registry, { name, help, label, states }: About<S>): Tally<S> {
   const known = new Map<string, S>();
   const counts = new Map<S, number>();

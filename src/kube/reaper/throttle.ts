@@ -26,7 +26,7 @@ const rest: Backoff = { firstMs: 1000, longestMs: 30_000 };
 const circuitPolicy: CircuitPolicy = { failures: 5, rest };
 const never = new AbortController().signal;
 
-/** @param log says when the circuit opens and closes */
+/** Creates the rate limit and circuit breaker of the reaper's requests. The log says when the circuit opens and closes. */
 export function createGate(rate: Rate, log: Log, policy: CircuitPolicy = circuitPolicy): Gate {
   let bucket = fullBucket(rate, performance.now());
   let circuit: Circuit = closed;
@@ -82,7 +82,7 @@ export function createGate(rate: Rate, log: Log, policy: CircuitPolicy = circuit
 /** For metrics: a status, or why there was none. */
 export type Answered = (verb: string, code: string) => void;
 
-/** The same, through the gate; a request is one attempt: who asks tries again himself. */
+/** Wraps an API client so that each request passes the gate. It does not retry: its callers do. */
 export function throttled(api: ApiClient, gate: Gate, answered: Answered = () => undefined): ApiClient {
   const through = async <T>(verb: string, asking: Asking | undefined, ask: (one: Asking) => Promise<T>): Promise<T> => {
     const passed = await gate.pass(asking?.signal);

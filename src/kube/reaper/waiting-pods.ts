@@ -22,6 +22,7 @@ export interface WaitingPods {
 
 const LONGEST_SLEEP_MS = 60_000;
 
+/** Creates the queue of pods to be judged later, and of stuck pods whose turn has not come. */
 export function createWaitingPods(): WaitingPods {
   const queue = createDelayQueue();
   const stuck = new Set<string>();

@@ -46,7 +46,7 @@ interface Problem {
 /** 40,000 variables have as many. Parsed they are 20 MB at most. */
 const MOST_OUTSIDE_STRINGS = 400_000;
 
-/** The request in a body, or what is wrong with it. */
+/** Parses the admission request in a body; a Problem where it is none. */
 export function readReview(body: Uint8Array): { readonly request: AdmissionRequest } | Problem {
   const parsed = parse(body);
   if ("problem" in parsed) return parsed;
@@ -81,6 +81,7 @@ export interface Written {
   readonly patchBytes: number;
 }
 
+/** Formats the AdmissionReview that answers a request (admission.k8s.io/v1), and counts the bytes of its patch. */
 export function writeReview(uid: string, { patch, ...response }: AdmissionResponse): Written {
   const json = patch === undefined ? undefined : Buffer.from(JSON.stringify(patch));
   const patched = json === undefined ? {} : { patchType: "JSONPatch", patch: json.toString("base64") };

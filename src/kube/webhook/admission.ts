@@ -20,8 +20,8 @@ export interface Decision {
 }
 
 /**
- * The same change that `ebb inject` makes. A pod that asked for it and cannot have it is refused, so that its owner reads why
- * (`kubectl describe job`); one that was only taken with all others is let in as it is.
+ * Decides about a pod, by the same change as `ebb inject`. A pod that asked for ebb and cannot have it is refused, so that its
+ * owner reads why (`kubectl describe job`); one that --all took is let in as it is.
  */
 export function admit(request: AdmissionRequest, policy: InjectPolicy): Decision {
   if (!isNewPod(request)) return unchanged("only new pods are changed");
@@ -107,13 +107,13 @@ function describe(problems: readonly Remark[]): string {
   return shortened(problems.map(({ field, message }) => `${field}: ${message}`).join("; "), LONGEST);
 }
 
-/** A pod of a Deployment or a Job has no name yet, only the start of one. */
+/** Returns a pod's name, or its generateName: a Deployment's or Job's pod has no name yet. */
 export function nameOf({ name, object }: AdmissionRequest): string {
   const metadata = objectOf(objectOf(object).metadata);
   return name || textOf(metadata.name) || `${textOf(metadata.generateName) ?? ""}*`;
 }
 
-/** `ReplicaSet/web-7c9f`: whose pod it is. */
+/** Returns what made a pod: `ReplicaSet/web-7c9f`. Undefined where nothing did. */
 export function ownerOf({ object }: AdmissionRequest): string | undefined {
   const owners = objectOf(objectOf(object).metadata).ownerReferences;
   const { kind, name } = objectOf(Array.isArray(owners) ? owners[0] : undefined);

@@ -11,7 +11,10 @@ import type { CertificateSettings } from "../certificates/certificates.ts";
 /** The names of cert-manager's Secrets, and of all of type kubernetes.io/tls. */
 const FILES = { cert: "tls.crt", key: "tls.key" };
 
-/** Files where a folder is named, else ebb's own CA. @throws Failure where there is no API server to keep that with */
+/**
+ * Returns where certificates come from: files with --cert-dir, else ebb's own CA. @throws Failure where there is no API server to
+ * keep that with
+ */
 export async function certificateSettings(
   settings: Values<typeof webhookOptions>,
   env: Environment,

@@ -41,6 +41,7 @@ export interface Connections {
   closeAll(): void;
 }
 
+/** Watches the webhook's TCP connections: cuts what takes too long, and above a limit the least important. */
 export function watchConnections(limits: ConnectionLimits, { onSlow, onCut }: ConnectionHandlers): Connections {
   const { requestMs, most, mostHandshakes } = limits;
   const { handshakes, secure, idleFor, enter, end, forget } = createTable(requestMs, onCut);

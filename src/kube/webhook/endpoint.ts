@@ -38,6 +38,7 @@ class Refusal extends Error {
   }
 }
 
+/** Creates the webhook's HTTP handler: admission requests in, decisions out, each logged and counted. */
 export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Metrics): Endpoint {
   const refused = logRefusals(log);
   const room = createRoom(roomFor(settings.maxRequestBytes));
@@ -132,6 +133,14 @@ function brokenBecause(status: BrokenStatus, { requestMs }: EndpointSettings): s
   return status === 431 ? "the request's head is too big" : "this is no HTTP/1.1";
 }
 
+const messages = {
+  injected: "injected ebb into a pod",
+  removed: "removed ebb from a pod",
+  unchanged: "left a pod unchanged",
+  refused: "refused a pod",
+  skipped: "created a pod without ebb",
+} as const;
+
 function logDecision(log: Log, { request, decision }: Review, ms: number): void {
   const { result, reason, containers } = decision;
   const fields = {
@@ -145,8 +154,8 @@ function logDecision(log: Log, { request, decision }: Review, ms: number): void 
     dryRun: request.dryRun === true || undefined,
     durationMs: Math.round(ms * 100) / 100,
   };
-  const isFine = fields.warnings === undefined;
-  if (isFine && result === "unchanged") return log.debug(fields, "pod unchanged");
-  if (isFine && (result === "injected" || result === "removed")) return log.info(fields, `pod ${result}`);
-  log.warn(fields, `pod ${result}`);
+  if (fields.warnings !== undefined || result === "refused" || result === "skipped")
+    return log.warn(fields, messages[result]);
+  if (result === "unchanged") return log.debug(fields, messages.unchanged);
+  log.info(fields, messages[result]);
 }

@@ -48,10 +48,11 @@ const MOST_HANDSHAKES = MOST_CONNECTIONS / 4;
 const MOST_HEADER_BYTES = 16 * 1024;
 
 /**
- * HTTP/1.1 over TLS 1.2 or newer. Not HTTP/2: its one connection would bind the API server to one replica, and
- * controller-runtime's projects leave it off for its rapid resets (CVE-2023-44487). node:tls accepts and node:http reads,
- * because of all servers of Bun's only node:tls takes another certificate on the socket that listens, so that no connection
- * is lost while it changes.
+ * Serves HTTP/1.1 over TLS 1.2 or newer.
+ *
+ * No HTTP/2: its one connection would bind the API server to one replica, and controller-runtime's projects leave it off for its
+ * rapid resets (CVE-2023-44487). node:tls accepts and node:http reads: of Bun's servers only node:tls changes its certificate on a
+ * listening socket, so that no connection is lost.
  */
 export async function openHttps(
   settings: HttpsSettings,

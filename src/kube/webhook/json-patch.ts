@@ -1,6 +1,6 @@
 import { createPatch, type Operation } from "rfc6902";
 
-/** The operations that make `after` of `before`. What both have alike is in none of them. */
+/** Returns the JSON Patch that turns `before` into `after`. */
 export function patchBetween(before: unknown, after: unknown): Operation[] {
   return createPatch(before, after, (old, now, pointer) => {
     if (!Array.isArray(old) || !Array.isArray(now)) return undefined;

@@ -24,6 +24,7 @@ const results: readonly Result[] = ["injected", "removed", "unchanged", "refused
 const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const sizeBuckets = [512, 1024, 2048, 4096, 8192, 16_384, 65_536, 1_048_576];
 
+/** Creates the webhook's metrics, `ebb_webhook_...`, in a registry of their own. */
 export function createMetrics(version: string, { inFlight, connections }: Gauges): Metrics {
   const registry = new Registry();
   const registers = [registry];

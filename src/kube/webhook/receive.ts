@@ -6,6 +6,7 @@ export interface Room {
   give(bytes: number): void;
 }
 
+/** Creates a budget of bytes for the requests under way. `take` returns false where it would go beyond `most`. */
 export function createRoom(most: number): Room {
   let left = most;
   return {
@@ -24,7 +25,7 @@ export type Received = { readonly body: Uint8Array } | "too large" | "no room" |
 
 const FIRST_BYTES = 64 * 1024;
 
-/** A request's body, once all of it is here. Held in one piece: of each chunk's own object a byte could cost a hundred. */
+/** Reads a request's body in one buffer: with one object for each chunk, a byte could cost a hundred. */
 export async function receive(request: IncomingMessage, mostBytes: number, room: Room): Promise<Received> {
   const declared = Number(request.headers["content-length"] ?? mostBytes);
   if (declared > mostBytes) return "too large";

@@ -7,7 +7,7 @@ export interface Review extends Written {
   readonly decision: Decision;
 }
 
-/** An AdmissionReview to its answer, or what is wrong with it. Nothing else is read or written: a dry run is like any other. */
+/** Answers an AdmissionReview; returns the problem where the body is none. Pure, so that a dry run is like any other. */
 export function review(body: Uint8Array, policy: InjectPolicy): Review | { readonly problem: string } {
   const read = readReview(body);
   if ("problem" in read) return read;

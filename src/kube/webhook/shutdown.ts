@@ -14,8 +14,8 @@ export interface Shutdown {
 }
 
 /**
- * Not ready any more, but still accepting while the API server learns of that, and each answer ends its connection; then no
- * more connections, and what is under way is answered; what is left when time is out is cut.
+ * Shuts the server down: fails readiness and still accepts while the API server learns of that; then closes, and answers what is
+ * under way; cuts what is left after --drain.
  */
 export async function shutDown(server: HttpsServer, { endpoint, settings, stop, log }: Shutdown): Promise<void> {
   const start = performance.now();

@@ -9,7 +9,7 @@ import type { Remark } from "../../core/inject/remark.ts";
 const LONGEST = 256;
 const ALL = 4096;
 
-/** Warnings as kubectl shows them. Those that do not fit are counted. */
+/** Formats remarks as warnings for kubectl. Those that do not fit are counted. */
 export function warningsOf(remarks: readonly Remark[]): readonly string[] {
   const texts = [...new Set(remarks.map(({ field, message }) => shorten(`ebb: ${field}: ${message}`)))];
   const fitting: string[] = [];

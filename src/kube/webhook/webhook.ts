@@ -20,7 +20,7 @@ import { type HttpsServer, openHttps } from "./https.ts";
 import { createMetrics } from "./metrics.ts";
 import { shutDown } from "./shutdown.ts";
 
-/** `ebb doctor`, here because it needs the same: the API server's client, and what becomes of a pod. */
+/** Runs `ebb doctor`. It is here because it shares the webhook's code: the API client, and the injection. */
 export async function doctor(settings: DoctorSettings, around: Omit<Context, "policy">): Promise<number> {
   return await examine(settings, around);
 }
@@ -36,7 +36,7 @@ export interface Context {
   readonly signals: Signals;
 }
 
-/** Serves until a stop signal, and leaves as `ebb drain` has others leave. Resolves to the exit code. */
+/** Serves until a stop signal, then shuts down. Resolves to the exit code. */
 export async function main(settings: WebhookSettings, { policy, env, log, signals }: Context): Promise<number> {
   const stops = stopsOf(signals);
   const requestMs = settings.requestTimeout;

@@ -27,7 +27,10 @@ export interface EnvoyAdmin extends Disposable {
   post(path: string): Promise<HttpAnswer | NoAnswer>;
 }
 
-/** Each request is bounded; all end with the signal, by rejecting with its reason. */
+/**
+ * Creates a client of an Envoy's admin interface. Each request has a time limit; all reject with the signal's reason when it is
+ * aborted.
+ */
 export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin {
   const client = createHttpClient({ maxAnswer: MAX_ANSWER });
   const ask = async (method: string, path: string, body?: StreamedBody): Promise<HttpAnswer | NoAnswer> => {
@@ -99,6 +102,7 @@ function createPatience() {
   };
 }
 
+/** Whether Envoy's admin interface has answered, with whatever status. */
 export function isAnswer(outcome: HttpAnswer | NoAnswer): outcome is HttpAnswer {
   return "status" in outcome;
 }

@@ -12,7 +12,8 @@ const MIB = 1024 * 1024;
 const MAX_ANSWER_MIB = 16;
 
 /**
- * Asks an Envoy's admin interface for its state, for all of it at the same time. Never rejects, never takes longer than `withinMs`.
+ * Asks an Envoy's admin interface for its state, by several requests at once. Never rejects, never takes longer than `withinMs`.
+ *
  * By fetch, which keeps its connections from one look to the next: watching leaves no trail of closed ones.
  */
 export async function askForStatus(

@@ -40,8 +40,8 @@ export interface DrainOptions {
 }
 
 /**
- * Drains the Envoys among the sidecars, at the same time; where there is none, it keeps accepting for the minimum. Whether
- * nothing is left in flight; the log says of each what came of it. Whatever they do, it never rejects.
+ * Drains the Envoys among the sidecars, all at once; without one, keeps accepting for the minimum. Resolves to whether nothing is
+ * left in flight; the log has each outcome. Never rejects.
  */
 export async function drainAll(sidecars: readonly Sidecar[], options: DrainOptions): Promise<boolean> {
   const drains: Promise<boolean>[] = [];
@@ -148,7 +148,7 @@ function keepAccepting({ boundMs, minMs, log, signal }: DrainOptions): Promise<v
   });
 }
 
-/** The same, where Envoy says that it drains; its agent's readiness does not. */
+/** Makes an Envoy's health checks pass again, if Envoy says that it drains. */
 export async function reviveIfDraining(sidecar: Sidecar, log: Log): Promise<void> {
   if (sidecar.envoy === undefined) return;
   using admin = connectAdmin(sidecar.envoy.admin, new AbortController().signal);
@@ -156,7 +156,10 @@ export async function reviveIfDraining(sidecar: Sidecar, log: Log): Promise<void
   if (!isAnswer(answer) && answer.reason === ENVOY_DRAINING) revive(sidecar, log);
 }
 
-/** Takes back that health checks fail: no container starts in a pod that is leaving, so the drain was a former container's. */
+/**
+ * Makes an Envoy's health checks pass again. A container never starts in a pod that is being deleted, so the drain was a former
+ * container's.
+ */
 export function revive(sidecar: Sidecar, log: Log): void {
   const { name, envoy } = locate(sidecar);
   if (envoy === undefined) return;

@@ -56,6 +56,10 @@ export interface ReceivedAnswer {
   readonly answer: HttpAnswer;
 }
 
+/**
+ * Creates a client that keeps one connection to the last server. Its requests reject with RequestFailed; an answer has at most
+ * `maxAnswer` bytes.
+ */
 export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOptions = {}): HttpClient {
   let idle: Connection | undefined;
   let last: ReceivedAnswer | undefined;
@@ -102,7 +106,7 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
   };
 }
 
-/** Calls once with nothing when something accepts connections there, or with why not. */
+/** Calls `done` when something accepts connections at an address, or with why not. */
 export function sendNothing(address: Address, done: Done<undefined>, pending?: Pending): Cancel {
   const end = (outcome: Connection | RequestFailed): void => {
     if (outcome instanceof RequestFailed) return done(outcome);
@@ -238,6 +242,7 @@ function exchange(
   };
 }
 
+/** Formats `an answer longer than 64 KiB`. */
 export function tooLong(maxAnswer: number): string {
   const kib = maxAnswer / KIB;
   return `an answer longer than ${kib < KIB ? `${kib} KiB` : `${kib / KIB} MiB`}`;

@@ -6,9 +6,9 @@ import { native } from "../native/native.ts";
 export type TcpState = "open" | "refused" | "silent";
 
 /**
- * What connect(2) without waiting says, which loopback answers at once, at a tenth of what Bun.connect costs; and, unlike
- * that, it leaves nothing behind where it is not answered. Undefined where only a real attempt can tell (other hosts, unix
- * sockets).
+ * Returns a check by a non-blocking connect(2), which loopback answers at once; undefined for other hosts and Unix sockets.
+ *
+ * It costs a tenth of Bun.connect, and leaves nothing behind where it is not answered.
  */
 export function tcpCheckAt(address: Address): (() => TcpState) | undefined {
   if (address.kind === "unix") return undefined;

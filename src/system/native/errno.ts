@@ -36,7 +36,7 @@ const messages: Readonly<Record<number, string>> = {
   40: "too many levels of symbolic links",
 };
 
-/** strerror(3) in short, for the errors that starting a command can meet. */
+/** Returns a short strerror(3) for the errors that starting a command can have. */
 export function errorText(number: number): string {
   return messages[number] ?? `errno ${number}`;
 }

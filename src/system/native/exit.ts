@@ -3,14 +3,14 @@ import { native } from "./native.ts";
 
 const last: (() => void)[] = [];
 
-/** Calls `call` when ebb ends by `exit`. */
+/** Registers a function that `exit` calls. */
 export function atExit(call: () => void): void {
   last.push(call);
 }
 
 /**
- * Ends the process at once: what ebb writes is written already, and Bun's own way out takes a millisecond (measured). What goes wrong
- * on the way costs neither the code nor the others their call.
+ * Ends the process at once, after the calls of `atExit`; one that throws stops neither the others nor the exit. Output is written
+ * already. Bun's own way takes a millisecond (measured).
  */
 export function exit(code: number): never {
   for (const call of last) {

@@ -9,10 +9,8 @@ const PERIOD_MS = 200;
 export const A_SECOND = 1000;
 
 /**
- * Keeps a line at the terminal up to date until the result is called. Where stderr is no terminal there is none.
- *
- * @param lineNow is given the milliseconds that have passed since the call
- * @param afterMs when it is first shown
+ * Shows a line at the bottom of the terminal and updates it, until the returned function is called. Does nothing where stderr is
+ * no terminal. `lineNow` gets the milliseconds since the call; `afterMs`: when it first shows.
  */
 export function keepLive(lineNow: (passedMs: number) => string, afterMs = 0): () => void {
   if (!isTerminal(2)) return () => undefined;
@@ -36,6 +34,7 @@ export function hasColours({ NO_COLOR, TERM }: Environment): boolean {
   return isTerminal(2) && (NO_COLOR ?? "") === "" && TERM !== "dumb";
 }
 
+/** Whether a descriptor is a terminal. */
 export function isTerminal(descriptor: number): boolean {
   return native.isTerminal(descriptor) === 1;
 }

@@ -10,7 +10,7 @@ import { hasColours, isTerminal } from "./live.ts";
 import { describeLossBy, writeError, writePrintable } from "./output.ts";
 
 const LONGEST_HOLD_MS = 5;
-const LOST: MessageAt<"warn"> = "lost log lines: stderr was full";
+const LOST: MessageAt<"warn"> = "dropped log lines of ebb: stderr was not read";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -27,7 +27,7 @@ export interface Log extends Levels {
 
 type Levels = { readonly [L in Level]: Say<L> };
 
-/** Where the level is one of several: the message has to be one of each. */
+/** Logs a message at one of several levels. The catalogue must allow the message at each of them. */
 export function logAt<L extends Level, M extends MessageAt<L>, F extends FieldsOf<M>>(
   log: Log,
   level: L,
@@ -66,7 +66,7 @@ export function createLog(settings: LogSettings, { env, said }: LogSources, othe
     isNoted = true;
     for (const { fields, message } of said?.notes ?? []) hold("warn", fields, message);
     for (const variable of unknownVariables(options, env)) {
-      hold("warn", { variable }, "ignored a variable: no such option");
+      hold("warn", { variable }, "ignored an environment variable: no option has this name");
     }
   };
   const release = (): void => {

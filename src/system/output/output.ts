@@ -14,18 +14,18 @@ const LONGEST_RETRY_MS = 1000;
 /** A reader that is only slow still gets the last lines; one that has stopped does not hold up the end. */
 const LAST_TRY_MS = 100;
 
-/** To stderr, which never holds up ebb: the app may share it, and its reader may stop. A live line there makes room. */
+/** Writes to stderr without blocking: the app may share it, and its reader may stop. A live line moves down. */
 export function writeError(text: string): void {
   writePrintable(printable(text));
 }
 
-/** The same of a text that is printable already: with colours. */
+/** Writes to stderr as `writeError`, a text that is printable already: with colours. */
 export function writePrintable(shown: string): void {
   const isDone = errors.add(live === "" ? shown : `${ERASE_LINE}${shown}${live}`);
   if (!isDone && !isRetrying) retryIn(1);
 }
 
-/** What stands on stderr where lines were dropped; the log says it in its own form. */
+/** Sets the text that stands on stderr where lines were dropped; the log sets its own. */
 export function describeLossBy(describe: (lines: number) => string): void {
   describeLoss = describe;
 }
@@ -59,7 +59,7 @@ function retryIn(ms: number): void {
   });
 }
 
-/** A last try, before ebb ends or becomes another program. */
+/** Tries a last time to write what waits for stderr, before ebb ends or executes another program. */
 export function finishErrors(): void {
   for (let ms = 0; ms < LAST_TRY_MS && !errors.flush(); ms++) Bun.sleepSync(1);
 }
@@ -67,7 +67,7 @@ export function finishErrors(): void {
 const ERASE_LINE = "\r\x1b[K";
 let live = "";
 
-/** Shows a line at the bottom of the terminal at stderr, in place of the one before; an empty one takes it away. */
+/** Shows a line at the bottom of the terminal, in place of the former one; an empty one removes it. */
 export function showLive(line: string): void {
   const width = process.stderr.columns || 80;
   if (line === "" && live === "") return; // what stands there is the app's
@@ -76,19 +76,19 @@ export function showLive(line: string): void {
   if (errors.flush()) native.write(2, `${ERASE_LINE}${live}`, 0);
 }
 
-/** To a terminal, how it shall show what comes; nothing where it takes nothing now. */
+/** Writes a control sequence to the terminal; drops it where the terminal takes nothing now. */
 export function writeControl(sequence: string): void {
   native.write(1, sequence, 0);
 }
 
-/** To stdout: ebb's own words and others' names. */
+/** Writes text to stdout, made printable. Resolves to false where nobody reads any more. */
 export function writeOutput(text: string): Promise<boolean> {
   return writeStreamed(new TextEncoder().encode(printable(text)));
 }
 
 /**
- * Writes all of it as it is to stdout, or stderr, never blocking, so that signals are heard while the reader takes its time. False
- * where nobody reads any more. @throws Failure 71 where it cannot be written
+ * Writes bytes to stdout or stderr as they are, without blocking, so that signals are seen while the reader takes its time.
+ * Resolves to false where nobody reads any more. @throws Failure 71 where it cannot be written
  */
 export async function writeStreamed(bytes: Uint8Array, descriptor: 1 | 2 = 1): Promise<boolean> {
   let pauseMs = 1;

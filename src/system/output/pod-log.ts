@@ -8,8 +8,8 @@ import { writerTo } from "./output.ts";
 const ROOM = 64 * 1024;
 
 /**
- * Writes to the pod's own log, the stderr of the container's first process: what an exec hook says is seen nowhere else.
- * Undefined where this is no exec hook: only what the container runtime has put into the container has no parent there.
+ * Returns a writer to the pod's log, the stderr of the container's PID 1: nobody sees what an exec hook prints. Undefined where
+ * this is no exec hook, which is known by having no parent in the container.
  */
 export function openPodLog(): ((text: string) => void) | undefined {
   if (process.ppid !== 0 || process.pid === 1) return undefined;

@@ -15,8 +15,8 @@ const SHOW = "\x1b[?7h\x1b[?25h";
 export type Draw = (lines: readonly string[]) => Promise<boolean>;
 
 /**
- * A place on the terminal, below what is there, that is drawn again and again, no higher than the terminal; undefined where
- * stdout is no terminal that can. The cursor comes back when ebb ends.
+ * Returns a function that draws lines again and again at the bottom of the terminal, no higher than it; undefined where stdout is
+ * no terminal that can. The cursor is restored when ebb ends.
  */
 export function openScreen(env: Environment): Draw | undefined {
   if (!isTerminal(1) || env.TERM === "dumb") return undefined;

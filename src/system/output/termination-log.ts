@@ -42,7 +42,10 @@ function writeAtOnce(
   }
 }
 
-/** The same for a command that did not come to have settings: its flags are read for the path alone. */
+/**
+ * Writes why a command failed to the termination log, for a command whose options could not be read: only the path is taken from
+ * its flags.
+ */
 export function explain(reason: string, all: Options, { args, env }: CallContext): void {
   const { flags } = parseArguments(args, all);
   const { path } = resolve({ path: options.terminationLog }, { flags, env }).values;

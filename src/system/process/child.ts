@@ -28,9 +28,9 @@ export interface Child {
 const exhausted: readonly number[] = [ERRNO.EAGAIN, ERRNO.ENOMEM, ERRNO.ENFILE, ERRNO.EMFILE];
 
 /**
- * Starts the command with what ebb was started with: environment, working directory, descriptors, ignored and blocked
- * signals; in a process group of its own, unless it need not lead one and is in a pipeline. Hands it ebb's terminal.
- * @throws Failure 127 not found, 126 not executable, 71 the system refused
+ * Starts the command with the environment, working directory, descriptors and signal dispositions that ebb was started with, and
+ * hands it ebb's terminal. It gets a process group of its own, unless `mustLead` is false and ebb is in a pipeline. @throws
+ * Failure 127 not found, 126 not executable, 71 the system refused
  */
 export function spawn(command: CommandLine, mustLead: boolean): Child {
   const place = new Int32Array([-1, 0, 0, 0]);
@@ -46,13 +46,13 @@ export function spawn(command: CommandLine, mustLead: boolean): Child {
   };
 }
 
-/** All that ebb has to reap; undefined where /proc does not tell (CONFIG_PROC_CHILDREN). */
+/** Returns the PIDs of all children that ebb has to reap; undefined where /proc does not tell (CONFIG_PROC_CHILDREN). */
 export function ownChildren(): readonly number[] | undefined {
   const text = readIfThere(`/proc/self/task/${process.pid}/children`);
   return text?.split(" ").filter(Boolean).map(Number);
 }
 
-/** Replaces this process by the command, which gets what ebb was started with; returns only by throwing, as `spawn` does. */
+/** Replaces this process by the command, which gets what ebb was started with. Never returns. @throws as `spawn` */
 export function exec(command: CommandLine): never {
   start(command, native.exec);
   throw new Error("exec returned");
@@ -84,7 +84,7 @@ export type Change = { readonly exit: ChildExit } | { readonly stop: SignalNumbe
 
 const status = new Int32Array(1);
 
-/** What has happened since to the child and to orphans, one by one: those that ended are reaped, none is left a zombie. */
+/** Reaps each child and orphan that has ended, and calls `tell` with each change: an end or a stop. */
 export function reap(tell: (pid: number, change: Change) => void): void {
   for (;;) {
     const pid = native.reap(status);

@@ -6,14 +6,14 @@ import { type Child, kill } from "./child.ts";
 // At a terminal ebb and its child are one job to the shell: they stop and go on together, and where the shell gives the
 // terminal to ebb, the child has it. ebb ignores SIGTTOU, so that nothing here stops it in the background.
 
-/** From a child that has ended or stopped. One that is in the background has none: it is somebody else's. */
+/** Takes the terminal back from a child that has ended or stopped. A child in the background has none. */
 export function takeTerminalBack(child: Child): void {
   if (!child.hasTerminal) return;
   native.setForegroundGroup(child.terminal, ownGroup());
   child.hasTerminal = false;
 }
 
-/** A child that has stopped (Ctrl-Z, or it wants the terminal from the background): ebb stops too, until the shell continues it. */
+/** Stops ebb too when its child has stopped (Ctrl-Z, or a read from the background), until the shell continues it. */
 export function stopWith(child: Child, signal: SignalNumber): void {
   if (child.terminal < 0) return child.isToStop ? native.suspend() : undefined; // its SIGCONT comes as each signal does
   if (child.sharesGroup) return void kill(process.pid, SIG.STOP);
@@ -24,7 +24,7 @@ export function stopWith(child: Child, signal: SignalNumber): void {
   if (!isContinued && signal === SIG.TSTP) resumeChild(child);
 }
 
-/** After SIGCONT: the child continues, with the terminal where the shell has given it to ebb. */
+/** Continues the child after SIGCONT, with the terminal where the shell has given that to ebb. */
 export function resumeChild(child: Child): void {
   if (foreground(child) === ownGroup()) {
     native.setForegroundGroup(child.terminal, child.pid);

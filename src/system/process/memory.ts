@@ -5,8 +5,8 @@ const MANY = 1000;
 const LONGEST_STORM = 50;
 
 /**
- * Gives back what a wait has left behind, a moment after the child has started: 3.1 MB become 2.6 (measured). Twice,
- * because what the first collection finalises only the second frees.
+ * Collects garbage after the wait, a moment after the child has started: 3.1 MB become 2.6 (measured). Twice, because the second
+ * collection frees what the first has finalised.
  */
 export function giveMemoryBack(rounds = 2): void {
   if (rounds === 0) return;
@@ -21,7 +21,10 @@ export function giveMemoryBack(rounds = 2): void {
 const MANY_BYTES = 2 * 1024 * 1024;
 let readBytes = 0;
 
-/** Of what is read and not kept: the collector would let a hundred megabytes of it lie. Whether it was called. */
+/**
+ * Counts bytes that were read and not kept, and collects garbage after enough of them: else a hundred megabytes would stay.
+ * Returns whether it collected.
+ */
 export function countReadBytes(bytes: number): boolean {
   readBytes += bytes;
   if (readBytes < MANY_BYTES) return false;

@@ -10,7 +10,7 @@ export interface SeenProcesses extends ProcessTable {
 
 const SETTLE_MS = 50;
 
-/** As `readProcesses`, without zombies that are none a moment later: what has just ended, and is about to be reaped. */
+/** Reads the processes as `readProcesses`, without zombies that are about to be reaped: it looks twice. */
 export async function readSettledProcesses(): Promise<SeenProcesses | undefined> {
   const first = readProcesses();
   const zombies = zombiesOf(first);

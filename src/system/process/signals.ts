@@ -25,7 +25,9 @@ export interface Signals {
   onChildChange(reap: () => void): void;
 }
 
-/** Listens for every signal that can be forwarded. What comes before somebody reads is kept: none is lost, not even as PID 1. */
+/**
+ * Starts to catch every signal that can be forwarded. Signals are kept until somebody subscribes: none is lost, not even as PID 1.
+ */
 export function listen(): Signals {
   let read: Reader | undefined;
   let reap = (): void => undefined;
@@ -66,7 +68,7 @@ export function raise(signal: SignalNumber): void {
   native.kill(process.pid, signal);
 }
 
-/** Says once of each signal that it is dropped. */
+/** Returns a reader of signals that drops them, and logs each signal once. */
 export function createDropper(log: Log): (signal: SignalNumber) => void {
   const said: SignalNumber[] = [];
   return (signal) => {

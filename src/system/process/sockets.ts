@@ -5,7 +5,7 @@ import { readIfThere } from "../file.ts";
 import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
 
-/** The sockets of this network namespace, which the containers of a pod share. */
+/** Reads the sockets of this network namespace, which the containers of a pod share, from /proc/net. */
 export function readSocketTables(): SocketTables {
   return {
     tcp: readIfThere("/proc/net/tcp"),

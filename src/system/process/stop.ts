@@ -9,7 +9,7 @@ export function onStop(signals: Signals, stop: (signal: SignalNumber) => void): 
   });
 }
 
-/** Such a signal ends ebb, unless the command reads signals itself. */
+/** Ends ebb with 128+n at a stop signal, unless the command subscribes to signals itself. */
 export function exitOnStop(signals: Signals): void {
   signals.subscribeLast((signal) => {
     if (endsCommand(signal)) exit(128 + signal);

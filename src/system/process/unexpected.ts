@@ -4,7 +4,7 @@ import { deadline } from "../timer.ts";
 
 let onUncaught: ((error: unknown) => void) | undefined;
 
-/** From now on an error that nobody has caught ends nothing: `call` says it. */
+/** From now on an uncaught error calls `call`, and does not end the process. */
 export function surviveErrors(call: (error: unknown) => void): void {
   onUncaught = call;
 }
@@ -15,7 +15,7 @@ export function isSurvived(error: unknown): boolean {
   return onUncaught !== undefined;
 }
 
-/** Says it, also where the log itself has failed. */
+/** Logs an error as a bug in ebb; writes it to stderr where the log itself has failed. */
 export function logBug(log: Log, error: unknown, what: string): void {
   const detail = error instanceof Error ? error.stack : String(error);
   try {
@@ -25,7 +25,7 @@ export function logBug(log: Log, error: unknown, what: string): void {
   }
 }
 
-/** Never rejects: where `work` does, that is said, and there is nothing. */
+/** Runs `work`; where it rejects, logs that as a bug in ebb and resolves to undefined. Never rejects. */
 export async function orSaid<T>(work: () => Promise<T>, log: Log, what: string): Promise<T | undefined> {
   try {
     return await work();

@@ -15,7 +15,7 @@ export interface Draining extends SidecarContext {
   readonly cutDrain: AbortController;
 }
 
-/** Traffic ends before the child is told to. */
+/** Drains the sidecars before the child is stopped. */
 export async function drainSidecars(run: Draining): Promise<void> {
   await bounded(drainKnown(run), run.shutdown.drainMs);
 }
@@ -36,12 +36,12 @@ async function drainKnown(run: Draining): Promise<void> {
   });
 }
 
-/** Of a sidecar that is not ready because it drains. */
+/** Takes back the drain of a former container, where a sidecar's readiness says that it drains. */
 export function takeDrainBack(run: Draining, sidecar: Sidecar, reason: string): void {
   if (mayHaveDrained(run) && reason.includes(ENVOY_DRAINING)) takeBack(run, sidecar, "revive");
 }
 
-/** Of sidecars whose readiness does not tell that they drain. */
+/** Takes back the drains of a former container, of sidecars whose readiness does not tell that they drain. */
 export function takeHiddenDrainsBack(run: Draining): void {
   if (!mayHaveDrained(run)) return;
   for (const sidecar of run.wait?.here()?.sidecars ?? []) {

@@ -5,7 +5,7 @@ import { countWakeUp } from "../process/memory.ts";
 import type { Signals } from "../process/signals.ts";
 import type { Run } from "./run.ts";
 
-/** Signals, and what becomes of children, are events of the run. */
+/** Turns signals and what becomes of children into events of the run. */
 export function listen(run: Run, signals: Signals): void {
   signals.subscribe((signal, { wasIgnored, isEarly }) => {
     if (signal === SIG.CONT && run.child !== undefined) run.child.isToStop = false; // also where its stop is still to be read

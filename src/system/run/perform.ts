@@ -68,7 +68,7 @@ function perform(run: Run, action: Action): void {
     case "disarm":
       return run.deadlines.disarm(action.deadline);
     case "stay":
-      return run.log.info({ reason: action.reason }, "left the sidecars running");
+      return run.log.info({ reason: action.reason }, "kept the sidecars running");
     case "quit":
       return quit(run);
     case "exit":
@@ -100,9 +100,9 @@ function wait(run: Run): void {
 
 function giveUpWaiting(run: Run, isStarting: boolean): void {
   const reason = run.wait?.failure() ?? "";
-  if (isStarting) run.log.warn({ reason }, "not ready in time: starting the command");
+  if (isStarting) run.log.warn({ reason }, "starting the command, although not ready in time");
   else {
-    run.log.error({ reason }, "not ready in time: did not start the command");
+    run.log.error({ reason }, "did not start the command: not ready in time");
     writeTerminationLog(run.settings.terminationLog, reason);
   }
 }

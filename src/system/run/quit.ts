@@ -3,9 +3,8 @@ import { describeQuit } from "../../core/sidecars/quit.ts";
 import type { QuitRequest, Sidecar } from "../../core/sidecars/sidecar.ts";
 import { createHttpClient } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
-import { logAt } from "../output/log.ts";
 import { bounded, orSaid } from "../process/unexpected.ts";
-import { quitAll } from "../sidecars/quit.ts";
+import { logQuit, quitAll } from "../sidecars/quit.ts";
 import { type Ask, askServer, headersOf } from "../sidecars/quit-request.ts";
 import { abortedAfter, leftUntil } from "../timer.ts";
 import { knownSidecars, type SidecarContext, waitedFor } from "./sidecars.ts";
@@ -24,7 +23,7 @@ export async function quitSidecars(run: Quitting): Promise<boolean> {
   return (await bounded(tellSidecars(run), 3 * run.settings.quitTimeout)) === true;
 }
 
-/** Those that were not asked yet: no repeats, no watching, no signals. */
+/** Sends the quits that were not sent yet: once each, without a check and without signals. For after a bug. */
 export async function quitPlainly(run: Quitting): Promise<void> {
   await bounded(tellPlainly(run), run.settings.quitTimeout);
 }
@@ -49,16 +48,11 @@ async function tellSidecars(run: Quitting): Promise<boolean> {
     ask,
   });
   let isWhole = true;
-  for (const { ok, ...report } of reports) {
-    logAt(log, levelOf(ok, report.error), report, "quit");
+  for (const report of reports) {
+    logQuit(log, report.error === undefined ? "warn" : "error", report);
     isWhole &&= report.error === undefined;
   }
   return isWhole;
-}
-
-function levelOf(ok: boolean, error: string | undefined): "info" | "warn" | "error" {
-  if (error !== undefined) return "error";
-  return ok ? "info" : "warn";
 }
 
 async function tellPlainly(run: Quitting): Promise<void> {

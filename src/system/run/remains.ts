@@ -10,14 +10,15 @@ export interface Remains {
   readonly shutdown: ShutdownPlan;
 }
 
+/** Sends a signal to a process, or to a group by its negative number. What fails is a warning in the log. */
 export function send(log: Log, pid: number, signal: SignalNumber): void {
   const problem = kill(pid, signal);
   if (problem !== undefined) log.warn({ signal: signalName(signal), pid, problem }, "cannot send a signal");
 }
 
 /**
- * As dumb-init ends what its child leaves: by TERM alone. What is stopped could not end while it is watched. Where ebb leaves at
- * once, the kernel continues it, as it does every stopped group that has lost its parent (setpgid(2)).
+ * Sends SIGTERM to what the command leaves in its process group, as dumb-init does. `isWatched`: continues it too, so that it can
+ * end. Else the kernel does, when the group has lost its parent (setpgid(2)).
  */
 export function endGroup(log: Log, { pid }: Child, isWatched: boolean): void {
   send(log, -pid, SIG.TERM);

@@ -16,14 +16,17 @@ export interface SidecarContext {
   readonly wait?: Wait;
 }
 
-/** Those that the wait found, where that is all there is to know. */
+/** Returns the sidecars that the wait found; undefined where they have to be looked for again. */
 export function waitedFor({ wait, settings }: SidecarContext, purpose: "quit"): readonly Sidecar[] | undefined {
   const here = wait?.here();
   if (here === undefined || here.sidecars.length === 0 || isUnsettled(here, settings, purpose)) return undefined;
   return here.sidecars;
 }
 
-/** Those that the wait found; where it found none, or did not come to that, those that are there now: a sidecar may come late. */
+/**
+ * Returns the sidecars that the wait found; where it found none, or was skipped, those that are there now: a sidecar may come
+ * late.
+ */
 export async function knownSidecars(
   { wait, settings, env, log }: SidecarContext,
   purpose: "quit" | "drain",

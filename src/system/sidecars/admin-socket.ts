@@ -2,7 +2,7 @@ import { onSocket } from "../../core/sidecars/plan.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { acceptsConnections } from "../http/tcp-check.ts";
 
-/** The sidecar where its admin interface is now: on the socket that its kind may have, once that is there. */
+/** Returns the sidecar with its admin interface on the Unix socket that its kind may have, once that is there. */
 export function locate(sidecar: Sidecar): Sidecar {
   const path = sidecar.socket === undefined ? undefined : newestOpen(sidecar.socket.pattern);
   return path === undefined ? sidecar : onSocket(sidecar, path);

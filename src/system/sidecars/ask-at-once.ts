@@ -12,8 +12,9 @@ const PATIENCE_MS = 3;
 const LONGEST_REST_MS = 5;
 
 /**
- * The answer of a server in this pod that answers at once; undefined where none has come: the usual way then tells more. A start
- * that finds its sidecar ready needs no event loop, no timers and no connection of Bun's: that is 0.7 ms (measured).
+ * Asks a server in this pod and returns the answer, if it comes at once; undefined where it does not: use the HTTP client then.
+ *
+ * A start that finds its sidecar ready needs no event loop, no timers and no connection of Bun's: that saves 0.7 ms (measured).
  */
 export function askAtOnce(request: HttpRequest, maxAnswer = MAX_ANSWER): HttpAnswer | undefined {
   const { address, isSecure } = request.target;

@@ -51,12 +51,12 @@ export interface FoundSidecars {
   readonly sidecars: readonly Sidecar[];
 }
 
-/** The sidecars to wait for and to quit: those that are named, or those that `auto` finds. */
+/** Finds the sidecars to wait for and to quit: those that are named, or those that `auto` detects within `forMs`. */
 export async function findSidecars(settings: SidecarSettings, look: FindOptions): Promise<FoundSidecars> {
   return planHere(await here(settings, look), settings);
 }
 
-/** What is asked of each of these; `locate` says where. */
+/** Plans the requests for each of the sidecars; `locate` finds their addresses. */
 export function planHere(found: readonly FoundSidecar[], settings: SidecarSettings): FoundSidecars {
   const sidecars: Sidecar[] = [];
   for (const sidecar of planSidecars(found, settings)) sidecars.push(locate(sidecar));
@@ -84,6 +84,10 @@ async function here(settings: SidecarSettings, look: FindOptions): Promise<reado
 /** Kubernetes allows a pod 256 KiB of annotations (apimachinery, TotalAnnotationSizeLimitB). */
 const MOST_ANNOTATIONS_MIB = 1;
 
+/**
+ * Reads the pod's annotations from the file of the downward API; empty where there is none. Logs a warning where it cannot be
+ * read.
+ */
 export function readAnnotations(path: string, log?: Log): Annotations {
   const text = readSmall(path, MOST_ANNOTATIONS_MIB);
   if (typeof text === "object") log?.warn({ path, reason: text.reason }, "cannot read the pod's annotations");

@@ -47,11 +47,12 @@ export interface Context extends NeighbourOptions, Asking {
   readonly listeners: readonly Listener[];
 }
 
-/** The network may be the node's, where other pods listen too. */
+/** Whether the network may be the node's, where other pods listen too. */
 export function isShared({ self }: Context): boolean {
   return self.network.kind !== "own";
 }
 
+/** Finds out whether this network is the pod's own or may be the node's, and what this pod is called. */
 export function readSelf({ settings, env }: NeighbourOptions, listeners: readonly Listener[]): Self {
   const mounts = readIfThere("/proc/self/mountinfo");
   const hosts = readIfThere("/etc/hosts");

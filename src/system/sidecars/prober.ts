@@ -13,7 +13,7 @@ export const MAX_IN_FLIGHT = 8;
 /** Starts an attempt, which calls once with its verdict; returns what cancels it. */
 type Try = (done: (verdict: Verdict) => void) => () => void;
 
-/** A client whose answers may be as long as this probe's are. */
+/** Creates a client with the answer limit of this probe. */
 export function clientFor(probe: Probe, pending?: Pending): HttpClient {
   const maxAnswer = probe.kind === "http" ? maxAnswerOf(probe.target) : undefined;
   return createHttpClient({ maxAnswer, pending });
@@ -26,6 +26,7 @@ export interface Prober extends Disposable {
   readonly steady: () => readonly Steady[] | undefined;
 }
 
+/** Creates what carries out a probe, again and again. */
 export function proberOf(probe: Probe): Prober {
   switch (probe.kind) {
     case "any":

@@ -18,7 +18,7 @@ export async function askServer(request: HttpRequest, signal: AbortSignal): Prom
   return await client.request(request, signal);
 }
 
-/** The user's, and the quit's own where the user has none of that name. */
+/** Returns the user's headers, and those of the quit's own that the user has not set. */
 export function headersOf({ headers: own = [] }: QuitRequest, given: readonly Header[]): HttpRequest["headers"] {
   const names = new Set(given.map(([name]) => name.toLowerCase()));
   return [...given, ...own.filter(([name]) => !names.has(name.toLowerCase()))];

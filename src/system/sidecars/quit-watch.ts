@@ -29,6 +29,7 @@ export interface Quitting extends Quit {
   since: number;
 }
 
+/** Asks a sidecar that was told to quit whether it still lives. */
 export async function lifeOf({ sidecar, asked, over }: Quitting): Promise<Life> {
   const { ready } = sidecar;
   for (const probe of ready) if (probe.kind === "any" && (await probeOnce(probe, LOOK_MS)).ready) return "ready";
@@ -50,11 +51,12 @@ export const LOOK_MS = 250;
 
 export type OneProbe = Exclude<Probe, { kind: "any" }>;
 
-/** Its own endpoint, of those that are as good. */
+/** Returns the first probe of several alternatives: the sidecar's own endpoint. */
 export function firstOf(probe: Probe): OneProbe {
   return probe.kind === "any" ? firstOf(probe.probes[0] as Probe) : probe;
 }
 
+/** Whether a probe asks the server at this address: the same socket, or the same port. */
 export function isAt(probe: OneProbe, address: Address): boolean {
   if (probe.kind === "file") return false;
   const own = probe.kind === "http" ? probe.target.address : probe.address;
@@ -71,7 +73,7 @@ export async function watchItGo({ asked: { target }, over }: Quitting): Promise<
   return false;
 }
 
-/** On loopback this is a system call, which leaves nothing behind. */
+/** Whether nobody listens at an address. On loopback by a system call, which leaves nothing behind. */
 export async function isGone(address: Address, signal: AbortSignal): Promise<boolean> {
   if (isLoopback(address)) return !isOpen(address);
   try {
@@ -82,6 +84,7 @@ export async function isGone(address: Address, signal: AbortSignal): Promise<boo
   return false;
 }
 
+/** Whether somebody accepts connections at an address. */
 export function isOpen(address: Address): boolean {
   return address.kind === "unix" ? acceptsConnections(address.path) : tcpCheckAt(address)?.() !== "refused";
 }

@@ -12,6 +12,7 @@ import {
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { RequestFailed } from "../http/request-failed.ts";
 import { runMachine } from "../machine.ts";
+import { type Log, logAt } from "../output/log.ts";
 import { createQueue } from "../queue.ts";
 import { deadline, leftUntil } from "../timer.ts";
 import { locate } from "./admin-socket.ts";
@@ -19,8 +20,8 @@ import { askServer, headersOf } from "./quit-request.ts";
 import { lifeOf, type Quit, type QuitOptions, type QuitReport, type Quitting, watchItGo } from "./quit-watch.ts";
 
 /**
- * Tells all sidecars to quit, at the same time, and watches that they go; before that what is asked before them (`+`), until it was
- * answered, failed once, or is out of time. Never rejects: what goes wrong with one is its report, and the others go on.
+ * Tells all sidecars to quit at the same time, and watches that they go. Requests with `+` are sent first, until answered, failed
+ * once, or out of time. Never rejects: each failure is in its report.
  */
 export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions): Promise<readonly QuitReport[]> {
   const { timeoutMs, withinMs = 2 * timeoutMs } = options;
@@ -41,6 +42,12 @@ export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions
   const limits = { ...options, timeoutMs: Math.min(timeoutMs, leftUntil(until)) };
   for (const sidecar of sidecars) ends.push(guarded(sidecar, () => endOne(sidecar, limits)));
   return gather(await Promise.all(ends));
+}
+
+/** Logs what came of a quit; at `failed` where the sidecar may still run. */
+export function logQuit(log: Log, failed: "warn" | "error", { ok, error, ...report }: QuitReport): void {
+  if (ok) log.info(report, "quit");
+  else logAt(log, failed, { ...report, error }, "could not quit the sidecar");
 }
 
 function within(ms: number, done: Promise<unknown>): Promise<unknown> {

@@ -24,9 +24,8 @@ export interface Hearer {
 }
 
 /**
- * Resolves as soon as the probe says ready; rejects with the signal's reason when it is aborted. A new attempt starts each
- * period whether or not the last was answered, so that one that hangs delays nothing; of more than eight at a time one
- * makes room so that a slow server is still heard.
+ * Resolves as soon as the probe says ready; rejects with the signal's reason when it is aborted. A new attempt starts each period,
+ * answered or not, so that one that hangs delays nothing; above eight, one is ended so that a slow server is still heard.
  */
 export function whenReady(probe: Probe, signal: AbortSignal, { onNotReady, hearsAll }: Hearer): Promise<void> {
   if (isReadyAtOnce(probe)) return Promise.resolve();
@@ -81,7 +80,7 @@ function isReadyAtOnce(probe: Probe): boolean {
   return answer !== undefined && judgeOf(probe)(answer).ready;
 }
 
-/** One attempt: never longer than `withinMs`. */
+/** Makes one attempt of at most `withinMs`. */
 export function probeOnce(probe: Probe, withinMs: number): Promise<Verdict> {
   const { promise, resolve } = Promise.withResolvers<Verdict>();
   const prober = proberOf(probe);

@@ -18,9 +18,9 @@ export interface SettleOptions extends Pick<FindOptions, "env" | "log" | "signal
 }
 
 /**
- * Before anything is done to sidecars: without those that only a port suggests and nothing proves, and with an Envoy's admin
- * interface where it is, if nobody listens where it should be. Where this changes nothing, the same. On a network that may be the
- * node's each proxy is asked anew whose it is.
+ * Checks the sidecars before anything is done to them: drops those that only a port suggests and nothing proves, and finds an
+ * Envoy's admin interface where it moved. Returns `here` itself where nothing changes. On a network that may be the node's each
+ * proxy must prove anew whose it is.
  */
 export async function settle(
   here: FoundSidecars,
@@ -96,7 +96,7 @@ function isSettled({ found, sidecar }: Open, listeners: readonly Listener[]): bo
   return listeners.some(({ port }) => port === address.port);
 }
 
-/** Loads neighbours.ts and creates its `Neighbours` for this pod: few starts need it. */
+/** Loads neighbours.ts, which few starts need, and creates its `Neighbours` for this pod. */
 export async function createNeighbours(settings: SidecarSettings, env: FindOptions["env"]): Promise<Neighbours> {
   const { createNeighbours: create } = await import("./neighbours.ts"); // few need it
   return create({ env, annotations: readAnnotations(settings.podAnnotations), settings });

@@ -24,7 +24,10 @@ const SHORTEST_MS = 250;
 const BRIEF_MS = 30;
 const MOST_BRIEF = 5;
 
-/** Where every answer differs, watching would only double the requests: after a few that were brief there is none any more. */
+/**
+ * Creates what watches probes between two readiness attempts, so that a change is seen at once. It stops after a few watches that
+ * ended early: where every answer differs, they would only double the requests.
+ */
 export function createSteadiness(): Steadiness {
   let stop: (() => void) | undefined;
   let brief = 0;

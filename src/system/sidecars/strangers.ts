@@ -13,7 +13,10 @@ export interface Strangers {
 type Skipped = Extract<Message, `did not ${string} a proxy`>;
 type SkippedAt<L extends Level> = Skipped & MessageAt<L | "info">;
 
-/** `message`: what is therefore not done to them. */
+/**
+ * Creates a collector of proxies that are not proved to be this pod's, and logs each once. `message`: what is therefore not done
+ * to them.
+ */
 export function createStrangers<L extends "info" | "warn" | "error", M extends SkippedAt<L>>(
   log: Log,
   level: L,

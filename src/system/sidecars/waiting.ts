@@ -37,6 +37,7 @@ export interface Wait {
   readonly failure: () => `not ready within ${string}: ${string}`;
 }
 
+/** Finds the sidecars and starts to wait until they and the targets are ready. */
 export function startWait(options: WaitOptions): Wait {
   const reasons = new Map<Probe, string>();
   let here: FoundSidecars | undefined;
@@ -139,18 +140,19 @@ interface Telling {
 async function waitFor(
   probe: Probe,
   reasons: Map<Probe, string>,
-  { log, signal }: Pick<WaitOptions, "log" | "signal">,
+  { log, signal, settings }: Pick<WaitOptions, "log" | "signal" | "settings">,
   telling?: Telling,
 ): Promise<void> {
   const target = describeProbe(probe);
   const start = performance.now();
+  const limitMs = Number.isFinite(settings.waitTimeout) ? settings.waitTimeout : undefined;
   reasons.set(probe, "no answer yet");
   const onNotReady = (reason: string): void => {
     log.debug({ target, reason }, "attempt");
     if (reason === REFUSED) telling?.onRefused();
     if (reasons.get(probe) === reason) return;
     reasons.set(probe, reason);
-    log.info({ target, reason }, "not ready");
+    log.info({ target, reason, limitMs }, "waiting until ready");
     telling?.tell(reason);
   };
   await whenReady(probe, signal, { onNotReady, hearsAll: log.isDebug });

@@ -22,7 +22,7 @@ export interface Choice {
   readonly warnings: readonly Remark[];
 }
 
-/** Which containers ebb is to start: those that the pod names, else all but the sidecars. */
+/** Chooses the containers that ebb starts: those that the pod names, else all but the sidecars. */
 export function chooseContainers(pod: Pod, told: InjectRequest): Choice {
   const { wishes } = told;
   const { containers } = pod.spec;

@@ -12,6 +12,7 @@ export type Starter =
   /** An ebb of the image's own: it runs a command, or does something else. */
   | { readonly kind: "ebb"; readonly runs: boolean };
 
+/** Tells what a container's command starts first: the app, ebb, or a tool that ebb replaces. */
 export function starterOf([path = "", second = ""]: readonly string[]): Starter {
   const file = path.slice(path.lastIndexOf("/") + 1);
   if (file === "ebb") return { kind: "ebb", runs: second === "run" || !commandNames.includes(second) };
@@ -20,13 +21,15 @@ export function starterOf([path = "", second = ""]: readonly string[]): Starter 
   return { kind: "app" };
 }
 
-/** The command with ebb before it, or in the place of the tool that it starts with: the child's command line stays what it is. */
+/**
+ * Returns the command with ebb before it, or in the place of the tool that it starts with. The child's command line is unchanged.
+ */
 export function wrap(command: readonly string[]): readonly string[] {
   const starter = starterOf(command);
   return starter.kind === "tool" ? [EBB, starter.name, ...command.slice(1)] : [EBB, "run", "--", ...command];
 }
 
-/** What was wrapped; undefined: that is no such command. `tool`: what stood in the place of the tool's name. */
+/** Returns the command as it was before `wrap`; undefined where ebb is not in it. `tool`: the word that ebb replaced. */
 export function unwrap(command: readonly string[], tool: string | undefined): readonly string[] | undefined {
   const [path, word, dashes, ...rest] = command;
   if (path !== EBB || word === undefined) return undefined;

@@ -27,8 +27,10 @@ const DEFAULT_DRAIN = "60s";
 export const DEFAULT_GRACE = 30;
 
 /**
- * A hook where the pod serves (it is always started again), has no hook of its own, and not only other pods' proxies beside it. Kubernetes sends its stop signal to all
- * containers at once, each after its own hook: so a hook holds up what has one, and nothing else.
+ * Plans how a container drains: in a preStop hook, or by `ebb run`. A hook where the pod's containers always restart, the
+ * container has no hook and no drain of its own, and beside it are not only other pods' proxies.
+ *
+ * Kubernetes sends its stop signal to all containers at once, each after its own hook: a hook holds up its own container alone.
  */
 export function planHook(
   { container, command }: Chosen,
@@ -57,6 +59,7 @@ function fit(drainMs: number, { spec }: Pod, options: OptionValues): number {
   return planShutdown({ drainMs, graceMs: grace === undefined ? undefined : msOf(grace), podGraceMs }).drainMs;
 }
 
+/** Whether a pod's containers are restarted whenever they end, as servers are. */
 export function serves({ spec }: Pod): boolean {
   return (spec.restartPolicy ?? "Always") === "Always";
 }
@@ -78,6 +81,7 @@ function tooLong(said: string, fitting: string, { spec }: Pod): Remark {
   };
 }
 
+/** Returns the command of a preStop hook that drains for at most this duration. */
 export function hookOf(drain: string): readonly string[] {
   return [EBB, "drain", `--drain=${drain}`];
 }
@@ -86,8 +90,8 @@ export function hookOf(drain: string): readonly string[] {
 const passedOn = ["admin", "min-drain", "idle", "log-level", "log-format", "quiet"];
 
 /**
- * The hook of an ordinary proxy beside it, which would otherwise be gone long before the app's hook is over. Those that drain by
- * themselves and for long enough get none. Undefined: this container has none, or has what is in the way.
+ * Returns the preStop hook of an ordinary proxy, which would otherwise stop long before the app's hook is over. Undefined where
+ * the proxy drains by itself for long enough, or has a hook.
  */
 export function proxyHook(container: Container, drain: string, options: OptionValues): readonly string[] | undefined {
   const { name, image, lifecycle } = container;

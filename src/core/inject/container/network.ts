@@ -34,7 +34,7 @@ function isProxy(name: SidecarName): boolean {
 /** How long `auto` looks for a proxy that is in the pod, but that no annotation tells of: its image may come later than the app's. */
 const LATE_PROXY = "1m";
 
-/** @param others containers that the pod calls sidecars */
+/** Tells what is beside the app in a pod: the proxy, and whose network it is. `others`: containers that the pod calls sidecars. */
 export function surroundingsOf(pod: Pod, others: readonly string[]): Surroundings {
   const sidecars = sidecarsIn(pod);
   const options = new Map<string, string>();

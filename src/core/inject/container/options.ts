@@ -14,6 +14,7 @@ const runOptions: ReadonlyMap<string, Option<unknown>> = new Map(
 /** The flags of the options of `ebb run`, each an annotation `ebb.dev/FLAG` and a value of `--set`. */
 export const podOptionFlags: readonly string[] = [...runOptions.keys()];
 
+/** Returns the option of `ebb run` with this flag, without `--`; undefined where there is none. */
 export function optionNamed(flag: string): Option<unknown> | undefined {
   return runOptions.get(flag);
 }
@@ -22,12 +23,12 @@ const variables: ReadonlyMap<string, readonly string[]> = new Map(
   [...runOptions].map(([flag, option]) => [flag, option.variables.map(({ name }) => name)]),
 );
 
-/** The variable that sets an option in a container. */
+/** Returns the variable that sets an option in a container. */
 export function variableOf(flag: string): string {
   return variablesOf(flag)[0] as string;
 }
 
-/** All variables that set it, other tools' too. */
+/** Returns all variables that set an option, other tools' too. */
 export function variablesOf(flag: string): readonly string[] {
   return variables.get(flag) ?? [];
 }
@@ -39,7 +40,7 @@ export function problemOf({ syntax, variables, shown }: Option<unknown>, text: s
   return bad === undefined ? undefined : mismatch(syntax.expected, bad, shown);
 }
 
-/** What is wrong with options that are meant for all pods (`--set`), each in a line. */
+/** Says what is wrong with options for all pods (`--set`), each in a line; empty where all are valid. */
 export function settingProblems(settings: ReadonlyMap<string, string>): readonly FailureText[] {
   return [...settings].flatMap(([flag, text]): readonly FailureText[] => {
     const option = optionNamed(flag);
@@ -54,6 +55,7 @@ export function settingProblems(settings: ReadonlyMap<string, string>): readonly
 
 export type Mismatch = `expected ${string}, got ${string}`;
 
+/** Formats `expected a duration such as 5m, got "soon"`. `shown` redacts the text. */
 export function mismatch(expected: string, text: string, shown = redactUrls): Mismatch {
   return `expected ${expected}, got ${JSON.stringify(shown(text))}`;
 }
@@ -76,6 +78,7 @@ export interface Sources {
   readonly annotations: ReadonlyMap<string, string>;
 }
 
+/** Merges the options of a container: its annotations win over the policy's, those over what follows from the pod. */
 export function chooseOptions({ pod, policy, annotations }: Sources): OptionValues {
   const choices = new Map<string, OptionValue>();
   for (const [flag, text] of [...pod, ...policy]) choices.set(flag, { text, isSaid: false });

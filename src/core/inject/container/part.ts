@@ -36,6 +36,7 @@ export interface AppPart extends Part {
   readonly warnings: readonly Remark[];
 }
 
+/** Plans all that changes in one container and for it: command, options, hook, mounts. */
 export function planPart(chosen: Chosen, context: Context): AppPart {
   const { surroundings, names, volumes } = context;
   const { at, container, command, how } = chosen;
@@ -122,7 +123,7 @@ function ownVariables({ at, container: { env } }: Chosen, options: OptionValues)
     }));
 }
 
-/** The container with what is planned for it. What is there keeps its place. */
+/** Returns the container with what is planned for it. Existing fields keep their order. */
 export function changed({ container, command, env, mounts, hook }: Part): JsonObject {
   let result: JsonObject = container;
   if (command !== undefined) result = withField(result, "command", command);
@@ -133,7 +134,7 @@ export function changed({ container, command, env, mounts, hook }: Part): JsonOb
   return withField(result, "lifecycle", lifecycle);
 }
 
-/** What is to be known of it to take it out; undefined: nothing was changed. */
+/** Returns what ebb.dev/status records of a container, so that ebb can be removed; undefined where nothing was changed. */
 export function statusOf({ how, env, mounts, hook }: Part): ContainerStatus | undefined {
   if (how.command === undefined && env.length + mounts.length === 0 && hook === undefined) return undefined;
   return {

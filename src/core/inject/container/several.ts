@@ -7,8 +7,8 @@ import { serves } from "./hooks.ts";
 import type { AppPart } from "./part.ts";
 
 /**
- * Containers that end, and quit the sidecars when they do: the first would take them from the others. Refused, unless the pod
- * names its containers: then whoever did that may know the order.
+ * Finds several containers that each quit the sidecars when they end: the first takes them from the others. Refused, unless the
+ * pod names its containers.
  */
 export function rivals(
   parts: readonly AppPart[],

@@ -5,7 +5,10 @@ import type { Remark } from "../remark.ts";
 /** What the kubelet sends where it does not know the field (before Kubernetes 1.33, or without ContainerStopSignals). */
 const USUAL = ["TERM", "INT"];
 
-/** The value of --stop-signal for a container whose manifest names another signal; undefined: none, or one that ebb cannot catch. */
+/**
+ * Returns the value of --stop-signal for a container whose manifest has a stop signal that is not among the usual ones; undefined
+ * where it has none, or one that ebb cannot catch.
+ */
 export function stopSignalOf({ lifecycle }: Container): string | undefined {
   const signal = lifecycle?.stopSignal ?? undefined;
   const name = signal?.startsWith("SIG") ? signal.slice("SIG".length) : signal;
@@ -13,6 +16,7 @@ export function stopSignalOf({ lifecycle }: Container): string | undefined {
   return [name, ...USUAL].join(",");
 }
 
+/** Warns of a stop signal in the manifest that no process can catch, such as SIGKILL. Empty: there is none. */
 export function deafTo({ lifecycle }: Container, at: number): readonly Remark[] {
   const name = lifecycle?.stopSignal;
   if (name == null || stopSignals.parse(name) !== undefined) return [];

@@ -9,6 +9,7 @@ export interface VolumeNames {
   readonly annotations: string;
 }
 
+/** Returns free names for the volumes that are added to a pod: `ebb`, or with a number where that is taken. */
 export function volumeNames({ spec }: Pod): VolumeNames {
   const taken = spec.volumes ?? [];
   return { ebb: freeName("ebb", taken), annotations: freeName("ebb-annotations", taken) };
@@ -17,28 +18,33 @@ export function volumeNames({ spec }: Pod): VolumeNames {
 /** The pod's own volumes by their names. */
 export type Volumes = ReadonlyMap<string, Volume>;
 
+/** Returns a pod's volumes by name. */
 export function volumesOf({ spec }: Pod): Volumes {
   return new Map((spec.volumes ?? []).map((volume) => [volume.name, volume]));
 }
 
-/** The volume that ebb is in. A copy is made beside its place, then moved: it is there once. */
+/** Returns the volume for ebb: the image itself as an image volume, or an emptyDir with room for two copies. */
 export function ebbVolume(name: string, { volume, image, imagePullPolicy }: InjectPolicy): JsonObject {
   if (volume === "emptyDir") return { name, emptyDir: { sizeLimit: "256Mi" } };
   const pullPolicy = imagePullPolicy === undefined ? {} : { pullPolicy: imagePullPolicy };
   return { name, image: { reference: image, ...pullPolicy } };
 }
 
+/** Returns the read-only mount of the volume that has ebb. */
 export function ebbMount(name: string): JsonObject {
   return { name, mountPath: EBB_FOLDER, readOnly: true };
 }
 
-/** The mount that is where ebb is to be, or inside of it; undefined: none. */
+/** Returns the index of the mount that is at ebb's folder, or inside of it; undefined where there is none. */
 export function mountInTheWay({ volumeMounts }: Container): number | undefined {
   const at = (volumeMounts ?? []).findIndex(({ mountPath }) => isIn(pathOf(mountPath), EBB_FOLDER));
   return at < 0 ? undefined : at;
 }
 
-/** With the pod's own name where a sidecar has to name it to be this pod's: on the node's network. */
+/**
+ * Returns the downward API volume with the pod's annotations; `isOnNode`: its name, namespace and UID too, which tell its own
+ * proxy from others on the node's network.
+ */
 export function annotationsVolume(name: string, isOnNode: boolean): JsonObject {
   const files = [FILE, ...(isOnNode ? ["name", "namespace", "uid"] : [])];
   const items = files.map((path) => ({ path, fieldRef: { fieldPath: `metadata.${path}` } }));
@@ -60,7 +66,7 @@ export interface AnnotationsPlace {
   readonly file: string | undefined;
 }
 
-/** Undefined: everything is taken. */
+/** Finds where a container has, or can have, the pod's annotations as a file; undefined where every place is taken. */
 export function placeOfAnnotations(
   { volumeMounts }: Container,
   volumes: Volumes,

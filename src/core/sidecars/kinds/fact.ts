@@ -25,8 +25,8 @@ export type Fact = { readonly about: (typeof aspects)[number]; readonly says?: s
 );
 
 /**
- * The facts of a sidecar's file, one a line: `ABOUT | ran PROGRAM VERSION, TEST | SAYS`, or `ABOUT | read SOURCE | SAYS`. The
- * executable has none of them. @throws Error that names the line
+ * Parses the facts of a sidecar's file, one a line: `ABOUT | ran PROGRAM VERSION, TEST | SAYS`, or `ABOUT | read SOURCE | SAYS`.
+ * Not in the executable. @throws Error that names the line
  */
 export function readFacts(table: string): readonly Fact[] {
   return table.trim().split("\n").map(readFact);

@@ -6,8 +6,8 @@ const schema = z.object({ containers: names, initContainers: names });
 export type IstioStatus = z.infer<typeof schema>;
 
 /**
- * What Istio's injector says that it has added (annotation `sidecar.istio.io/status`; istio pkg/kube/inject/webhook.go,
- * SidecarInjectionStatus). Nothing, where it is not that: older injectors, which know no native sidecars.
+ * Parses the annotation `sidecar.istio.io/status`: what Istio's injector has added (istio pkg/kube/inject/webhook.go,
+ * SidecarInjectionStatus). Empty where it is something else: older injectors know no native sidecars.
  */
 export function parseIstioStatus(text: string): IstioStatus {
   const nothing: IstioStatus = { containers: [], initContainers: [] };

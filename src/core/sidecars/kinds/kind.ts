@@ -139,32 +139,35 @@ export interface SidecarKind {
   readonly reaping?: () => Reaping;
 }
 
+/** Whether a value of an annotation is true, as the meshes' injectors read it: `true`, `yes`, `1`, `on`, `enabled`. */
 export function saysYes(value: string | undefined): boolean {
   return value !== undefined && /^(true|t|yes|y|1|on|enabled)$/i.test(value);
 }
 
-/** The admin interface on the port that a variable or an annotation names; nothing where that is no port. */
+/** Moves the admin interface to the port in a variable or annotation; changes nothing where that is no port. */
 export function adminOn(text: string | undefined): Adjustment {
   const port = portOf(text);
   return port === undefined ? {} : { admin: `http://localhost:${port}` };
 }
 
+/** Parses the port in an annotation; undefined where there is no valid one. */
 export function portOf(text = ""): number | undefined {
   return parsePort(text);
 }
 
+/** Returns a URL on this pod's loopback. */
 export function onPort(port: number, path: string): HttpTarget {
   const address = { kind: "tcp", host: "localhost", port } as const;
   return { address, isSecure: false, authority: `localhost:${port}`, path };
 }
 
-/** The whole seconds that an annotation names; `otherwise` where that is no such number. */
+/** Parses the whole seconds in an annotation; `otherwise` where it has none. */
 export function secondsIn(annotations: Annotations, name: string, otherwise: number): number {
   const text = annotations.get(name) ?? "";
   return /^\d{1,5}$/.test(text) ? Number(text) : otherwise;
 }
 
-/** `web-0` and `shop` of `web-0.shop`: a namespace has no dots, a pod's name may. */
+/** Splits `web-0.shop` into a pod's name and its namespace. A namespace has no dots, a pod's name may. */
 export function splitAtLastDot(text: string): PodIdentity {
   const dot = text.lastIndexOf(".");
   return dot <= 0 || dot === text.length - 1 ? {} : { name: text.slice(0, dot), namespace: text.slice(dot + 1) };

@@ -2,7 +2,7 @@
 const OWN = "# Kubernetes-managed hosts file.";
 const NODE = "# Kubernetes-managed hosts file (host network).";
 
-/** Whose network it is by the first line of a container's /etc/hosts, which the kubelet writes; undefined: that does not tell. */
+/** Tells whose network it is by the first line of /etc/hosts, which the kubelet writes; undefined where that does not tell. */
 export function networkByHosts(hosts = "", mounts = ""): "own" | "node" | undefined {
   const [line = ""] = hosts.split("\n", 1);
   if (line === NODE) return "node";

@@ -6,7 +6,7 @@ import type { EnvoyNode, PodIdentity } from "../kinds/kind.ts";
 /** envoyproxy.io, api-v3/admin/v3/server_info.proto. */
 const states = ["LIVE", "DRAINING", "PRE_INITIALIZING", "INITIALIZING"];
 
-/** The node of an Envoy that answers /server_info with this body; undefined: that is no Envoy's answer. */
+/** Parses the Envoy node in a /server_info answer; undefined where it is none. */
 export function parseNode(body: string): EnvoyNode | undefined {
   const info = parseObject(body);
   if (info === undefined || !states.includes(String(info.state))) return undefined;
@@ -30,8 +30,8 @@ export interface IdentitySources {
 }
 
 /**
- * Which pod this is: by the claims of its service account's token (kubernetes.io), by the downward API's files or variables, by
- * what the kubelet has mounted. A host's name tells nothing: on the node's network it is the node's.
+ * Tells which pod this is: by its token's claims (kubernetes.io), the downward API's files or variables, or what the kubelet has
+ * mounted. Not by the host's name, which on the node's network is the node's.
  */
 export function identityOf(sources: IdentitySources): PodIdentity {
   const { env, mounts = "" } = sources;
@@ -65,7 +65,7 @@ function uidIn(mounts: string): string | undefined {
 
 export type Ownership = "ours" | "another's" | "unknown";
 
-/** Whose a proxy is that names this pod: ours by the UID, or by name and namespace, each of them whole. */
+/** Tells whether the pod that a proxy names is this one: by UID, or by name and namespace together. */
 export function ownerOf(named: PodIdentity, self: PodIdentity): Ownership {
   if (named.uid !== undefined && self.uid !== undefined) return named.uid === self.uid ? "ours" : "another's";
   const [name, namespace] = [isSame(named.name, self.name), isSame(named.namespace, self.namespace)];
@@ -78,12 +78,12 @@ function isSame(named: string | undefined, own: string | undefined): boolean | u
   return named === undefined || own === undefined ? undefined : named === own;
 }
 
-/** `"shop/web-0"`; by its UID where its name is not known. */
+/** Formats `"shop/web-0"`, or the UID where the name is not known. */
 export function describePod({ name, namespace = "?", uid }: PodIdentity): string {
   return excerpt(name === undefined ? `UID ${uid ?? "?"}` : `${namespace}/${name}`, LONGEST);
 }
 
-/** `its node.id is "front-proxy"`. */
+/** Formats `its node.id is "front-proxy"`. */
 export function describeNode({ id }: EnvoyNode): string {
   return id === "" ? "it has no node.id" : `its node.id is ${excerpt(id, LONGEST)}`;
 }

@@ -20,8 +20,8 @@ export interface NetworkSigns {
 }
 
 /**
- * First who knows spec.hostNetwork, then the kubelet, which writes it into the first line of each container's /etc/hosts. What
- * only suggests a network says that it may be the node's, never that it is the pod's own: a mistake there would quit a stranger.
+ * Tells whether the network is the pod's own or may be the node's: by --host-network, else by /etc/hosts, which the kubelet
+ * writes, else by signs. Signs never prove that it is the pod's own: a mistake would quit another pod's proxy.
  */
 export function networkOf({ told, env, hosts, mounts, listening }: NetworkSigns): Network {
   if (told !== undefined) return { kind: told ? "node" : "own", by: "--host-network" };

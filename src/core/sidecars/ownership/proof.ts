@@ -26,11 +26,12 @@ export type Neighbour =
 const INFO = "/server_info";
 const PLAIN = "envoy";
 
-/** What a proxy that may be of this kind is asked, on its admin interface. Reading it changes nothing. */
+/** Returns the admin path that tells whose proxy of this kind it is. Reading it changes nothing. */
 export function proofPath(name: SidecarName): string {
   return kindOf(name).podAt?.path ?? INFO;
 }
 
+/** Tells from a proxy's answer whose proxy it is: this kind's with its pod, another one's, or unknown (`silent`). */
 export function judgeNeighbour(name: SidecarName, { status, body }: HttpAnswer): Neighbour {
   const path = proofPath(name).split("?")[0];
   if (status >= 500) return { kind: "silent" };
@@ -53,7 +54,7 @@ function envoyOf(body: string): Neighbour | undefined {
   return annotations === undefined ? proxy : { ...proxy, annotations };
 }
 
-/** Where the admin interface of this kind is, if nothing says another place. */
+/** Returns the admin interface of this kind: `admin`, or the usual one. */
 export function adminOf(name: SidecarName, admin: string | undefined): HttpTarget {
   return parseHttpTarget(admin ?? kindOf(name).admin) as HttpTarget;
 }
@@ -113,12 +114,12 @@ function howToProve(url: string, { network, pod }: Self): string {
   return ways.join(", ");
 }
 
-/** Why one that is named, by the user or its pod, is left alone: where it should be is somebody else. */
+/** Returns why a sidecar that the user or pod names is left alone: another program is at its address. */
 export function notNamed(name: SidecarName, admin: HttpTarget, { reason }: Pick<Stranger, "reason">): Stranger {
   return { admin: urlOf(admin), reason: `${reason}: set --admin where this pod's ${name} is`, isOthers: false };
 }
 
-/** That no proxy answers there, in words. */
+/** Says that no proxy of this pod answers there. */
 export function notProxy(
   admin: HttpTarget,
   { kind }: Neighbour,
@@ -141,7 +142,7 @@ export function unproved(
   return { admin: urlOf(admin), reason, isOthers: false };
 }
 
-/** `http://localhost:9901`. */
+/** Formats `http://localhost:9901`. */
 export function urlOf(admin: HttpTarget): string {
   return describeTarget(admin).replace(/\/$/, "");
 }

@@ -2,8 +2,8 @@ import { diffArrays } from "diff";
 import { isObject } from "../../../core/base/json.ts";
 
 /**
- * Which item of an older list each of a newer one is; undefined: a new one. As Kubernetes tells them apart: by name, what is
- * mounted by its path, objects by kind and name. Items in the place of as many others are those, changed.
+ * Returns for each item of a newer list its index in the older one; undefined: it is new. Items are matched as Kubernetes does: by
+ * name, mounts by path, objects by kind and name; the rest by position.
  */
 export function aligned(before: readonly unknown[], after: readonly unknown[]): readonly (number | undefined)[] {
   const rows: (number | undefined)[] = [];

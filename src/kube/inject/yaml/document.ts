@@ -35,7 +35,7 @@ export function readDocument(text: string, { isEdited = true } = {}): YamlDocume
   }
 }
 
-/** The text of a map's key. */
+/** Returns the text of a pair's key. */
 export function keyOf({ key }: Pair, { values }: Values): string {
   return String(values.get(key as Node));
 }

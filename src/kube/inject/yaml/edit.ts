@@ -10,10 +10,8 @@ import type { Edit } from "./splices.ts";
 import { styleOf } from "./style.ts";
 
 /**
- * What to write where for the document to have another value: only what differs is written anew, all else stays byte for byte,
- * comments too. What an anchor gave to others stays as it was for them: where that is no longer what they need, an alias becomes
- * what it meant.
- * @throws Error where the outcome would not be that value: a bug
+ * Returns the splices that give a document another value and leave all else as it is, to the byte. An alias is written out where
+ * the anchor's other uses would change. @throws Error where the outcome would not be that value: a bug
  */
 export function editsTo(document: YamlDocument, after: unknown): readonly Splice[] {
   const { root, text } = document;

@@ -1,9 +1,10 @@
-/** JSON as it stands in a line with this indentation; undefined: all on that line. */
+/** Formats JSON with `unit` as a step of indentation, inside a line indented by `base`; on one line where `base` is undefined. */
 export function jsonText(value: unknown, unit: string, base: string | undefined): string {
   if (base === undefined) return JSON.stringify(value);
   return JSON.stringify(value, null, unit).replaceAll("\n", `\n${base}`);
 }
 
+/** Formats a field as JSON: `"key": value`. `unit` and `base` as of `jsonText`. */
 export function jsonField([key, value]: readonly [string, unknown], unit: string, base: string | undefined): string {
   return `${JSON.stringify(key)}:${unit === "" ? "" : " "}${jsonText(value, unit, base)}`;
 }

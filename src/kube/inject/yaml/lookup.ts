@@ -3,7 +3,7 @@ import type { Path } from "../../../core/base/json.ts";
 import { keyOf, type YamlDocument } from "./document.ts";
 import type { Item } from "./places.ts";
 
-/** The node at a path or, where there is none, the last one on the way there: with a key, that key. */
+/** Returns the node at a path, or the last one on the way to it; of a field, its key. */
 export function nodeAt(document: YamlDocument, path: Path): Node | undefined {
   let node: Node | null = document.root;
   let found = node;

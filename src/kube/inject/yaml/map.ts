@@ -20,7 +20,7 @@ interface Plan {
   readonly after: JsonObject;
 }
 
-/** Changes fields, adds and takes out others, each in its place. False: the map must be written anew as a whole. */
+/** Changes, adds and removes fields of a map in place. False: the map must be written anew as a whole. */
 export function changeMap(edit: Edit, map: Fields, after: JsonObject): boolean {
   const plan = planOf(edit, map, after);
   if (!canChange(edit, map, plan)) return false;

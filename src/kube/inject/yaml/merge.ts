@@ -5,7 +5,7 @@ import { isMerge, startOf } from "./nodes.ts";
 import type { Collection, Item } from "./places.ts";
 import type { Edit } from "./splices.ts";
 
-/** Which item of a map says what a field is: of several the last, `<<` among them (measured: kubectl). */
+/** Returns for each field the index of the item that sets it: of several the last, `<<` among them (measured: kubectl). */
 export function ownersOf({ document }: Edit, map: Collection): ReadonlyMap<string, number> {
   const owners = new Map<string, number>();
   (map.items as readonly Item[]).forEach((pair, at) => {
@@ -28,7 +28,7 @@ export function isFromInside({ document, expected }: Edit, map: Collection, { va
   });
 }
 
-/** The fields that a `<<` will give, once the maps that it takes them from are changed. */
+/** Returns the fields that a `<<` gives once the maps that it merges are changed. */
 export function mergedAfter({ document, expected }: Edit, { value }: Item): JsonObject {
   const after = (node: Node): unknown => {
     const target = isAlias(node) ? document.targets.get(node) : undefined;

@@ -10,11 +10,12 @@ export class NotYaml extends Error {
   }
 }
 
+/** Returns the offset at which a node begins. */
 export function startOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }
 
-/** `<<: *defaults`: the fields of other maps. */
+/** Whether a pair is a merge, `<<: *defaults`. */
 export function isMerge({ key }: Pair): boolean {
   return isScalar(key) && key.value === "<<" && key.type === "PLAIN" && key.tag === undefined;
 }

@@ -11,8 +11,8 @@ import {
 import { NotYaml } from "./nodes.ts";
 
 /**
- * A document as the parser's own `parseDocument` reads it, and with what go-yaml, and so Kubernetes, takes beside YAML's rules.
- * @throws NotYaml
+ * Parses a document as `parseDocument` does, and accepts what go-yaml, and so Kubernetes, accepts beyond YAML's rules. @throws
+ * NotYaml
  */
 export function parseNodes(text: string, options: ParseOptions & DocumentOptions & SchemaOptions): Document.Parsed {
   const [document, other] = [...new Composer(options).compose(tokensOf(text), true, text.length)];

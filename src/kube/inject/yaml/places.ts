@@ -14,54 +14,57 @@ export interface Place {
   readonly colon: number | undefined;
 }
 
+/** Whether a node is a map or a list. */
 export function isCollection(node: unknown): node is Collection {
   return isMap(node) || isSeq(node);
 }
 
-/** Lines of keys or dashes, not braces or brackets. */
+/** Whether a collection is written in lines of keys or dashes, not in braces or brackets. */
 export function isBlock(node: Collection): boolean {
   return node.flow !== true;
 }
 
-/** The end of a node's own text, without what follows it on the line; after the line break for a block of text. */
+/** Returns the offset after a node's own text, without what follows on the line; after the line break for a block scalar. */
 export function endOf(node: Node): number {
   if (!isCollection(node) || !isBlock(node) || node.items.length === 0) return node.range?.[1] ?? 0;
   const last = node.items.at(-1) as Item | Node;
   return isNode(last) ? endOf(last) : endOfPair(last);
 }
 
+/** Returns the offset after a pair. */
 export function endOfPair({ key, value }: Item): number {
   return endOf(value ?? key);
 }
 
-/** Where each item starts, with its anchor and tag; in a block list its dash. */
+/** Returns the offset of each item, with its anchor and tag; in a block list that of its dash. */
 export function startsOf(node: Collection): readonly number[] {
   return tokensOf(node).map((item, at) => startOfItem(item, node.items[at] as Item | Node, node));
 }
 
-/** Where a pair's colon ends. */
+/** Returns the offset after the colon of a map's item. */
 export function colonOf(map: Collection, at: number): number {
   const token = tokensOf(map)[at]?.sep?.find(({ type }) => type === "map-value-ind");
   return token === undefined ? startOf((map.items[at] as Item).key) : token.offset + 1;
 }
 
-/** The column of a block's keys or dashes. */
+/** Returns the column of a block's keys or dashes. */
 export function columnOf(node: Collection): number {
   return (node.srcToken as { readonly indent?: number } | undefined)?.indent ?? 0;
 }
 
-/** The start of the next line; in the last line, which no line break ends, the end of the text. */
+/** Returns the offset of the next line; of the text's end in a last line without a line break. */
 export function lineEnd(text: string, at: number): number {
   if (at > 0 && text[at - 1] === "\n") return at;
   const found = text.indexOf("\n", at);
   return found < 0 ? text.length : found + 1;
 }
 
+/** Returns the offset of the start of the line that an offset is in. */
 export function lineStart(text: string, at: number): number {
   return at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
 }
 
-/** The blanks that a line starts with. */
+/** Returns the blanks at the start of the line that an offset is in. */
 export function indentationAt(text: string, at: number): string {
   const [blanks = ""] = /^[ \t]*/.exec(text.slice(lineStart(text, at))) ?? [];
   return blanks;

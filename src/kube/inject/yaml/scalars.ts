@@ -3,8 +3,8 @@ import type { Scalar } from "yaml";
 export type ScalarValue = string | number | boolean | null;
 
 /**
- * What an untagged plain scalar is to Kubernetes, which reads YAML 1.1 in a way of its own: `no` is false, 0644 is 420, 12:30 is text
- * (go.yaml.in/yaml/v2, resolve.go, by sigs.k8s.io/yaml).
+ * Returns what an untagged plain scalar means to Kubernetes, which reads a YAML 1.1 of its own: `no` is false, 0644 is 420, 12:30
+ * is text (go.yaml.in/yaml/v2, resolve.go, by sigs.k8s.io/yaml).
  */
 export function plainValue(text: string): ScalarValue {
   const word = words.get(text);
@@ -15,7 +15,7 @@ export function plainValue(text: string): ScalarValue {
   return integer(digits) ?? float(digits) ?? text;
 }
 
-/** What a scalar is to Kubernetes, whatever its style and tag. @throws Error for one that its tag does not allow */
+/** Returns what a scalar means to Kubernetes, whatever its style and tag. @throws Error for a value that its tag does not allow */
 export function scalarValue({ value, type, tag, source }: Scalar): ScalarValue {
   const text = source ?? String(value ?? ""); // the parser knows some tags
   if (tag === undefined) return type === "PLAIN" ? plainValue(text) : text;

@@ -5,7 +5,7 @@ export interface Splice {
   readonly text: string;
 }
 
-/** The text with other pieces in it; all the rest is as it was. Of two at one place the one that was noted first comes first. */
+/** Applies splices to a text. Of two at one place, the one noted first comes first. */
 export function spliced(text: string, splices: readonly Splice[]): string {
   const parts: string[] = [];
   let at = 0;

@@ -25,22 +25,24 @@ export interface Edit {
   readonly change: (node: Node, after: unknown, place: Place) => void;
 }
 
+/** Adds a change to the edit: the text from one offset to another is replaced. */
 export function note({ splices, style }: Edit, [from, to]: readonly [number, number], text: string): void {
   splices.push({ from, to, text: text.replaceAll("\n", style.newline) });
 }
 
-/** Whole lines at the start of a line, or after the last one, which no line break may end. */
+/** Inserts whole lines at the start of a line, or at the end of the text, whose last line may have no line break. */
 export function insertLines(edit: Edit, at: number, lines: readonly string[]): void {
   const { text } = edit.document;
   const isCut = at === text.length && !text.endsWith("\n");
   note(edit, [at, at], lines.map((line) => (isCut ? `\n${line}` : `${line}\n`)).join(""));
 }
 
+/** Indents each line that is not empty by `column` spaces. */
 export function indented(lines: readonly string[], column: number): readonly string[] {
   return lines.map((line) => (line === "" ? line : " ".repeat(column) + line));
 }
 
-/** Takes out the lines of items that do not stay. */
+/** Removes the lines of the items that do not stay. */
 export function removeLines(edit: Edit, node: Collection, stays: readonly boolean[]): void {
   const { text } = edit.document;
   const starts = startsOf(node);
@@ -49,7 +51,7 @@ export function removeLines(edit: Edit, node: Collection, stays: readonly boolea
   });
 }
 
-/** New items after the item `at`, or before the first that stays, in braces or brackets. */
+/** Inserts items in braces or brackets, after the item `after`, or before the first that stays. */
 export function insertInFlow(edit: Edit, node: Collection, { after, first, texts }: FlowInsertion): void {
   const separator = separatorOf(edit, node, first);
   if (after === undefined) {
@@ -66,7 +68,7 @@ interface FlowInsertion {
   readonly texts: readonly string[];
 }
 
-/** Takes out items in braces or brackets, with the commas between them. */
+/** Removes the items in braces or brackets that do not stay, with their commas. */
 export function removeInFlow(edit: Edit, node: Collection, stays: readonly boolean[]): void {
   const starts = startsOf(node);
   stays.forEach((stay, at) => {

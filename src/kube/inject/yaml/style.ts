@@ -3,7 +3,7 @@ import type { YamlDocument } from "./document.ts";
 import { type Collection, columnOf, indentationAt, isBlock, isFirstOnLine, startsOf } from "./places.ts";
 import type { YamlStyle } from "./text.ts";
 
-/** How a document is written, as its first map in a map and its first list in a map have it. */
+/** Returns a document's indentation, as its first nested map and list have it. */
 export function styleOf({ text, root }: YamlDocument): YamlStyle {
   const newline = /^[^\n]*\r\n/.test(text) ? "\r\n" : "\n";
   let indent: number | undefined;

@@ -12,23 +12,23 @@ export interface YamlStyle {
   readonly json: string | undefined;
 }
 
-/** Lines of a block, for a map or list that is not empty. */
+/** Formats a non-empty map or list as lines of a block. */
 export function blockLines(value: unknown, { indent, indentSeq }: YamlStyle): readonly string[] {
   const text = stringify(value, { indent, indentSeq });
   return text.replace(/\n$/, "").split("\n");
 }
 
-/** On one line, as it stands in YAML's braces and brackets. */
+/** Formats a value on one line, for YAML's braces and brackets. */
 export function flowText(value: unknown): string {
   return stringify(value, { collectionStyle: "flow", blockQuote: false }).trimEnd();
 }
 
-/** The fields of a map as they stand between its braces. */
+/** Formats the fields of a map as they stand between its braces. */
 export function flowFields(fields: Readonly<Record<string, unknown>>): string {
   return flowText(fields).slice(1, -1).trim();
 }
 
-/** A text in the quotes of another one beside it, where it can be. */
+/** Formats a text in the quotes of its neighbour; undefined where they cannot hold it. */
 export function quotedLike(neighbour: Node | null, value: unknown): string | undefined {
   const { type } = (neighbour ?? {}) as Partial<Scalar>;
   if (typeof value !== "string") return undefined;

@@ -23,7 +23,7 @@ interface Reading {
   aliased: number;
 }
 
-/** @throws NotYaml */
+/** Returns the values of all nodes as Kubernetes reads them. @throws NotYaml */
 export function readValues(root: Node | null): Values {
   const reading: Reading = {
     values: new Map(),

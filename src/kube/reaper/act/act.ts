@@ -9,7 +9,9 @@ import { actByForward } from "./forward.ts";
 /** Never throws but the signal's reason, and bugs. */
 export type Perform = (act: Act, acting: Acting) => Promise<Result>;
 
-/** What ends a sidecar: each looks at the pod once more, as late as its method lets it, and acts on that pod or on none. */
+/**
+ * Creates what ends a sidecar by any method. Each looks at the pod once more, as late as it can, and acts on that pod or on none.
+ */
 export function createActs(settings: ActSettings): Perform {
   const forbidden = new Set<string>();
   return async (act, acting) => {

@@ -29,10 +29,12 @@ export interface Acting {
   readonly signal: AbortSignal;
 }
 
+/** Returns the API path of a pod. */
 export function pathOf({ namespace, name }: PodName): string {
   return `/api/v1/namespaces/${namespace}/pods/${name}`;
 }
 
+/** Returns the result of an act that was not done, or that the sidecar refused. */
 export function refusedBecause(why: string): Result {
   return { kind: "refused", why };
 }

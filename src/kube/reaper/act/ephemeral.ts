@@ -11,8 +11,8 @@ import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.
 type Ephemeral = Extract<Method, { kind: "ephemeral" }> & { readonly patienceMs: number };
 
 /**
- * A container of ebb's image in the pod: it shares the pod's loopback, and nothing of the sidecar's own is needed. The patch is
- * refused where the pod is another one (422), or has changed since it was looked at (409: look again).
+ * Adds an ephemeral container of ebb's image, which shares the pod's loopback and quits the sidecar. The patch is refused where
+ * another pod has the name (422), or the pod has changed since the look (409: look again).
  */
 export async function actByEphemeral(method: Ephemeral, acting: Acting, settings: ActSettings): Promise<Result> {
   const { pod, objection, signal } = acting;

@@ -19,8 +19,8 @@ const channels = { data: 0, error: 1 };
 const MAX_ANSWER = 64 * 1024;
 
 /**
- * Requests to ports of the pod's loopback. A tunnel belongs to the pod that had the name when it was opened: it is opened, then
- * the pod is looked at, and only then something is sent.
+ * Sends the quit through a port-forward to the pod's loopback. The tunnel belongs to the pod that had the name when it was opened,
+ * so the pod is looked at after that, and before anything is sent.
  */
 export async function actByForward(method: Forward, acting: Acting, settings: ActSettings): Promise<Result> {
   const results: Result[] = [];

@@ -105,6 +105,18 @@ export function logOf(stderr: string): readonly LogLine[] {
     .map((line) => JSON.parse(line) as LogLine);
 }
 
+/** Whether a line tells what came of a quit, well or not. */
+export function isQuitLine({ msg }: LogLine): boolean {
+  return msg === "ebb: quit" || msg === "ebb: could not quit the sidecar";
+}
+
+/** The first such line. @throws Error with what ebb said where there is none */
+export function quitLineOf({ log, stderr }: Ended): LogLine {
+  const line = log.find(isQuitLine);
+  if (line === undefined) throw new Error(`no quit in: ${stderr}`);
+  return line;
+}
+
 /** The first line of ebb's log with this message. @throws Error with what ebb said where there is none */
 export function lineOf({ log, stderr }: Ended, msg: string): LogLine {
   const line = log.find((each) => each.msg === `ebb: ${msg}`);

@@ -79,10 +79,16 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
     test("waits for a sidecar that comes later, runs the command, quits the sidecar and keeps the exit code", async () => {
       await using pod = await startPod(image);
       await using app = start(["run", "--sidecar", "envoy", "--", "/child", "exit", "37"], { beside: pod });
-      await app.says('"ebb: not ready"');
+      await app.says('"ebb: waiting until ready"');
       await using sidecar = startSidecar(pod);
       const { code, stderr } = await app.ended;
-      expect(messagesOf(stderr)).toEqual(["ebb: not ready", "ebb: ready", "ebb: started", "ebb: quit", "ebb: done"]);
+      expect(messagesOf(stderr)).toEqual([
+        "ebb: waiting until ready",
+        "ebb: ready",
+        "ebb: started",
+        "ebb: quit",
+        "ebb: done",
+      ]);
       expect(code).toBe(37);
       expect(await sidecar.ended).toEqual({ code: 0, stdout: "listening\nPOST /quitquitquit\n", stderr: "" });
     });

@@ -82,7 +82,7 @@ describe.skipIf(lacking !== undefined)("the pod of the manual that is locked dow
     await using network = startContainer(image, ["sleep", "5m"]);
     await network.pid();
     await using main = startApp(network, ["record"]);
-    await main.says('"ebb: not ready"');
+    await main.says('"ebb: waiting until ready"');
     await using sidecar = startSidecar(network);
     await main.says("ready\n");
     expect(confinementOf(await main.pid())).toEqual({ user: 65532, capabilities: 0, isForbiddenMore: 1, seccomp: 2 });
@@ -91,7 +91,7 @@ describe.skipIf(lacking !== undefined)("the pod of the manual that is locked dow
     const { code, stdout, stderr } = await main.ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: "ready\n15\n" });
     expect([...new Set(logOf(stderr).map(({ msg }) => msg))]).toEqual(
-      ["not ready", "ready", "started", "quit", "done"].map((msg) => `ebb: ${msg}`),
+      ["waiting until ready", "ready", "started", "quit", "done"].map((msg) => `ebb: ${msg}`),
     );
     expect(await sidecar.ended).toEqual({ code: 0, stdout: "listening\nPOST /quitquitquit\n", stderr: "" });
   });
@@ -113,7 +113,7 @@ describe.skipIf(lacking !== undefined)("the pod of the manual that is locked dow
     await using network = startContainer(image, ["sleep", "5m"]);
     await network.pid();
     await using waiting = start(init, network, { mounts: [`${hosts}:/etc/hosts:ro`] });
-    await waiting.says('"ebb: not ready"');
+    await waiting.says('"ebb: waiting until ready"');
     const pid = await waiting.pid();
     expect(confinementOf(pid)).toEqual({ user: 65532, capabilities: 0, isForbiddenMore: 1, seccomp: 2 });
     const server = "require('net').createServer((client) => client.destroy()).listen(5432, '127.0.0.1')";

@@ -1,6 +1,6 @@
 import { describe } from "bun:test";
 import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
-import { type Ended, type LogLine, type Started, until } from "../harness.ts";
+import { type Ended, isQuitLine, type LogLine, type Started, until } from "../harness.ts";
 
 /** A group of tests against a real Envoy; where there is none they are skipped, and the title says why. */
 export function describeAgainstEnvoy(title: string, tests: () => void): void {
@@ -11,7 +11,7 @@ export function describeAgainstEnvoy(title: string, tests: () => void): void {
 
 /** What ebb said of the one quit. */
 export function quitOf({ log, stderr }: Ended): LogLine {
-  const [quit, ...others] = log.filter(({ msg }) => msg === "ebb: quit");
+  const [quit, ...others] = log.filter(isQuitLine);
   if (quit === undefined || others.length > 0) throw new Error(`expected one quit in: ${stderr}`);
   return quit;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Connection, open, send } from "../envoy/traffic.ts";
-import { type Ended, lineOf, until } from "../harness.ts";
+import { type Ended, lineOf, quitLineOf, until } from "../harness.ts";
 import { endOf, run, startReady } from "./life.ts";
 import { type Container, type Pod, signalEbb, startPod } from "./pod.ts";
 import type { Beside, Subject } from "./subject.ts";
@@ -73,7 +73,7 @@ export function drainTests(mesh: Mesh): void {
       const drained = await drain(mesh, pod, ["--quit"]);
       expect(await answer).toMatchObject({ status: 200 });
       expect(drained.came).toEqual({ code: 0, outcome: "drained" });
-      expect(lineOf(drained.ended, "quit")).toMatchObject({ level: "info", outcome: "gone" });
+      expect(quitLineOf(drained.ended)).toMatchObject({ level: "info", outcome: "gone" });
       expect(await beside.container.ended).toBe(mesh.exitCode);
     });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type Ended, type LogLine, lineOf, type Started, until } from "../harness.ts";
+import { type Ended, type LogLine, quitLineOf, type Started, until } from "../harness.ts";
 import { within } from "../time.ts";
 import { type Pod, signalEbb, startPod } from "./pod.ts";
 import type { Beside, Subject } from "./subject.ts";
@@ -17,7 +17,7 @@ export function lifeTests(subject: Subject): void {
       expect(waited).toMatchObject({ code: 69 });
       const quit = await run(pod, ["quit", ...named, "--quit-timeout", "300ms"]);
       expect(quit.code).toBe(69);
-      expect(lineOf(quit, "quit").outcome).toMatch(/^connection refused/);
+      expect(quitLineOf(quit).outcome).toMatch(/^connection refused/);
     });
 
     test("an app that starts first waits, and starts once it is ready", async () => {
@@ -43,7 +43,7 @@ export function lifeTests(subject: Subject): void {
       const ended = await endOf(started);
       expect(ended.code).toBe(0);
       expect(await pod.request(ready.at)).toMatchObject({ status: ready.status });
-      expect(mostOften(ended.log.filter(({ msg }) => msg === "ebb: not ready"))).toBeLessThan(4);
+      expect(mostOften(ended.log.filter(({ msg }) => msg === "ebb: waiting until ready"))).toBeLessThan(4);
     });
 
     test("a wait is over at once where it is ready", async () => {
@@ -59,7 +59,7 @@ export function lifeTests(subject: Subject): void {
       await using pod = await startPod();
       const { container } = await startReady(subject, pod);
       const ended = await run(pod, ["run", "--", "sh", "-c", `exit ${code}`], env);
-      expect(lineOf(ended, "quit")).toMatchObject({
+      expect(quitLineOf(ended)).toMatchObject({
         level: "info",
         sidecar,
         outcome: expect.stringMatching(subject.quitOutcome),
@@ -78,8 +78,8 @@ export function lifeTests(subject: Subject): void {
       await signalEbb(started, "SIGTERM");
       const ended = await endOf(started);
       expect(ended.code).toBe(143);
-      if (!subject.isUpWhileHeld) return expect(lineOf(ended, "quit").outcome).toMatch(/^connection refused/);
-      expect(lineOf(ended, "quit")).toMatchObject({ level: "info", sidecar });
+      if (!subject.isUpWhileHeld) return expect(quitLineOf(ended).outcome).toMatch(/^connection refused/);
+      expect(quitLineOf(ended)).toMatchObject({ level: "info", sidecar });
       expect(await container.ended).toBe(subject.exitCode);
     });
 
@@ -87,7 +87,7 @@ export function lifeTests(subject: Subject): void {
       await using pod = await startPod();
       const { container } = await startReady(subject, pod);
       const first = await run(pod, ["quit"], env);
-      expect(lineOf(first, "quit")).toMatchObject({
+      expect(quitLineOf(first)).toMatchObject({
         level: "info",
         sidecar,
         outcome: expect.stringMatching(subject.quitOutcome),
@@ -95,7 +95,7 @@ export function lifeTests(subject: Subject): void {
       expect(first.code).toBe(0);
       expect(await container.ended).toBe(subject.exitCode);
       const second = await run(pod, ["quit", ...named, "--quit-timeout", "500ms"], env);
-      expect(lineOf(second, "quit").outcome).toMatch(subject.secondQuit.outcome);
+      expect(quitLineOf(second).outcome).toMatch(subject.secondQuit.outcome);
       expect(second.code).toBe(subject.secondQuit.code);
     });
   });
@@ -141,5 +141,5 @@ function ask(at: string): readonly string[] {
 
 /** Milliseconds from the app's end to ebb's. */
 function quitTook(ended: Ended): number {
-  return Number(lineOf(ended, "quit").tookMs);
+  return Number(quitLineOf(ended).tookMs);
 }

@@ -94,7 +94,11 @@ function judge({ ended, tookMs, hasStarted, isLeft, quits }: Seen): readonly str
   else if (hasStarted && code === 8) problems.push("TERM is lost");
   else if (hasStarted && code === 10) problems.push("the app was started otherwise than ebb");
   else if (hasStarted && code !== APP_CODE) problems.push(`the app's code is lost: ${code}`);
-  if (hasStarted && quits === 0 && !/"msg":"ebb: quit"|"level":"(warn|error)"/.test(stderr))
+  if (
+    hasStarted &&
+    quits === 0 &&
+    !/"msg":"ebb: (quit|could not quit the sidecar)"|"level":"(warn|error)"/.test(stderr)
+  )
     problems.push("no quit, and no word");
   if (hasStarted) return problems;
   if (code === 0) problems.push("0 without the app");

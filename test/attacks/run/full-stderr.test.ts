@@ -95,7 +95,9 @@ test("a reader that goes on gets whole lines, and how many are missing", async (
   await until("ebb writes", () => timesOpen(started.pid, pipe.path) === 2);
   started.kill("SIGUSR1");
   await until("ebb has written what it had to say, and goes on", () => started.stdout().includes("heard"));
-  const lost = await until("all is read", () => logOf(pipe.read()).find(({ msg }) => msg.includes("lost log lines")));
+  const lost = await until("all is read", () =>
+    logOf(pipe.read()).find(({ msg }) => msg.includes("dropped log lines")),
+  );
   started.kill("SIGTERM");
   expect((await started.ended).code).toBe(3);
   const log = logOf(pipe.read());

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { agentFolder, hasEnded, startAgent } from "../../binary/run/agent.ts";
 import { childPath } from "../../compiled.ts";
-import { ebb } from "../../harness.ts";
+import { ebb, isQuitLine } from "../../harness.ts";
 import { type FakeSidecarOptions, fakeSidecar } from "../../stand-in/sidecar.ts";
 
 const app = [childPath(), "exit", "7"];
@@ -24,7 +24,7 @@ describe("only who was told is waited for", () => {
       GENERIC_QUIT_ENDPOINTS: `${generic.url}/stop`,
     };
     const { code, log } = await ebb(["scuttle", ...app], { env });
-    const quits = log.filter(({ msg }) => msg === "ebb: quit");
+    const quits = log.filter(isQuitLine);
     expect({ code, asked: generic.requests, envoy: envoy.requests }).toEqual({
       code: 7,
       asked: ["POST /stop"],
@@ -38,7 +38,7 @@ describe("only who was told is waited for", () => {
     const flags = ["--sidecar", "envoy", "--admin", envoy.url, "--quit", "none"];
     const { code, log } = await ebb(["run", ...flags, "--", ...app]);
     expect({ code, asked: envoy.requests }).toEqual({ code: 7, asked: [] });
-    expect(log.filter(({ msg }) => msg === "ebb: quit")).toEqual([]);
+    expect(log.filter(isQuitLine)).toEqual([]);
   });
 });
 
@@ -48,7 +48,7 @@ describe("each quit has all of --quit-timeout", () => {
     await using sidecar = await fakeSidecar();
     const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "2s"];
     const { log } = await ebb(["quit", ...flags, "--quit", `+${companion.url}/bye`]);
-    const outcomes = log.filter(({ msg }) => msg === "ebb: quit").map(({ outcome }) => outcome);
+    const outcomes = log.filter(isQuitLine).map(({ outcome }) => outcome);
     expect(outcomes).toEqual(["answered", "gone"]);
   });
 
@@ -58,7 +58,7 @@ describe("each quit has all of --quit-timeout", () => {
     await using sidecar = await fakeSidecar();
     const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "2s"];
     const { log } = await ebb(["quit", ...flags, "--quit", `+${companion.url}/bye`]);
-    const [other, own] = log.filter(({ msg }) => msg === "ebb: quit");
+    const [other, own] = log.filter(isQuitLine);
     expect([other?.outcome, own?.outcome]).toEqual(["connection refused", "gone"]);
     expect(Number(other?.tookMs)).toBeGreaterThan(1500); // not half of it
     expect(Number(own?.tookMs)).toBeLessThan(Number(other?.tookMs));

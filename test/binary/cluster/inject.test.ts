@@ -115,7 +115,7 @@ describe("ebb taken out of what was injected", () => {
     const renamed = injected.replace("name: web\n                image", "name: other\n                image");
     const { code, stdout, stderr } = await inject(renamed, "--remove");
     expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
-    expect(stderr).toContain("--remove: adds nothing to a pod; leave out --image");
+    expect(stderr).toContain("--image: not usable with --remove, which adds nothing: leave out --image");
     const through = ["sh", "-c", 'printf %s "$0" | "$@"', renamed];
     const refused = await ebb(["inject", "--remove"], { through });
     expect(refused).toMatchObject({ code: 65, stdout: "", stderr: expect.stringContaining('container "other"') });

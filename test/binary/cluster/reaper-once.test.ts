@@ -108,7 +108,7 @@ test("--all-jobs, --namespace and --selector say which; the pods that are left o
   await using cluster = startCluster();
   cluster.put(stuckPod("mute", { annotations: {} }));
   for (const name of ["shop", "bank"]) cluster.api.put(`/api/v1/namespaces/${name}`, { metadata: { name } });
-  expect((await once(cluster, "--all-jobs", "--namespace", "bank")).stdout).toBe("no pods\n");
+  expect((await once(cluster, "--all-jobs", "-n", "bank")).stdout).toBe("no pods\n");
   expect((await once(cluster, "--all-jobs", "--selector", "app=x")).stdout).toBe("no pods\n");
   expect((await once(cluster, "--all-jobs", "--namespace", "shop")).stdout).toContain("ended");
   expect(cluster.told).toEqual(["mute"]);

@@ -113,7 +113,7 @@ test("a right that is gone for a moment blames no sidecar, and the pod is ended 
   cluster.api.answer = answer;
   await until("it is told", () => cluster.told.length === 1 || undefined, LONG_MS);
   await ended(reaper, 1);
-  expect(reaper.said("a sidecar did not end: all methods tried")).toEqual([]);
+  expect(reaper.said("gave up: a sidecar still runs after all methods")).toEqual([]);
   expect(cluster.events().map(({ reason }) => reason)).not.toContain("SidecarDidNotExit");
 });
 
@@ -179,7 +179,7 @@ test("a container that cannot start is not put into a pod twice, and the kubelet
   };
   cluster.put(stuckPod("locked"));
   await using reaper = await startReaper(cluster);
-  const said = () => reaper.said("a sidecar did not end: all methods tried");
+  const said = () => reaper.said("gave up: a sidecar still runs after all methods");
   const [line] = await until("it gives up", () => nonEmpty(said()), LONG_MS);
   expect(line?.why).toContain(`ebb-reaper-1 does not start: CreateContainerConfigError: ${message}`);
   await until("an Event", () => cluster.events().some(({ note }) => note.includes(message)), LONG_MS);

@@ -77,7 +77,7 @@ test("the text says the same", async () => {
   expect(code).toBe(0);
   expect(stdout).toStartWith("envoy: DRAINING, NOT READY\n");
   expect(stdout).toContain(`127.0.0.1:${admin.port}`);
-  expect(stdout).toMatch(/^! envoy is draining, .*: 2 requests and 0 connections still in flight$/m);
+  expect(stdout).toMatch(/^! envoy is draining: .*; 2 requests and 0 connections still in flight$/m);
   expect(stdout).toContain('HTTP 503 "DRAINING"');
 });
 

@@ -114,7 +114,7 @@ describe("the command line", () => {
     [
       "a flag of other commands",
       ["sleep", "--json", "1s"],
-      /^ebb: unknown flag --json\nebb: --json is a flag of .*ebb config/,
+      /^ebb: unknown flag --json\nebb: --json belongs to .*ebb config/,
     ],
     [
       "a command with a slip in it",
@@ -137,7 +137,7 @@ describe("the command line", () => {
     await using proxy = await startRawServer((socket) => socket.destroy());
     const env = { EBB_READY: `http://127.0.0.1:${proxy.port}/` }; // which is asked before anything is started
     const { code, stderr } = await ebb(["uninstall"], { env });
-    const message = "uninstall: neither a command of ebb, which ebb --help lists, nor a program in PATH";
+    const message = "uninstall: not a command of ebb, and no such program in PATH; ebb --help lists the commands";
     expect([code, stderr, proxy.received()]).toEqual([127, `ebb: ${message}\n`, 0]);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { childPath } from "../../compiled.ts";
-import { ebbPath, temporaryFolder } from "../../harness.ts";
+import { ebbPath, isQuitLine, temporaryFolder } from "../../harness.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 import { canHaveNetwork, ebbBeside, type InNetwork } from "../sidecars/own-network.ts";
 
@@ -112,7 +112,7 @@ describe.skipIf(!canHaveNetwork)("a refused quit is explained", () => {
   ])("%s on %d: HTTP %d", async (name, port, status, meaning) => {
     const ports = [{ port, quit: status }, ...(readyPorts[name] ?? []).map((port) => ({ port }))];
     const ended = await ebbBeside(ports, ["run", "--sidecar", name, ...app]);
-    const report = ended.log.find(({ msg }) => msg === "ebb: quit");
+    const report = ended.log.find(isQuitLine);
     expect(report).toMatchObject({ level: "warn", sidecar: name, status, outcome: expect.stringMatching(meaning) });
     expect(ended).toMatchObject({ code: 5, requests: [expect.stringContaining(`${port} POST`)] });
   });

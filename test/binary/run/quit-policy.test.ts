@@ -31,7 +31,7 @@ test.each([
   const base = ["run", "--sidecar", "envoy", "--admin", sidecar.url, ...flags];
   const { log } = await ebb([...base, "--", childPath(), "exit", String(code)]);
   expect(sidecar.requests).toEqual(isQuit ? quit : []);
-  const stay = log.find(({ msg }) => msg === "ebb: left the sidecars running");
+  const stay = log.find(({ msg }) => msg === "ebb: kept the sidecars running");
   expect(stay?.reason === undefined).toBe(isQuit);
 });
 

@@ -64,7 +64,7 @@ test.concurrent("where the child ends by itself and nothing is quit, the summary
   await untilItCounts(started);
   started.kill("SIGUSR1");
   const { log, code } = await started.ended;
-  expect(messages(log).slice(-3)).toEqual(["left the sidecars running", "drain", "done"]);
+  expect(messages(log).slice(-3)).toEqual(["kept the sidecars running", "drain", "done"]);
   expect(code).toBe(0);
 });
 
@@ -127,7 +127,7 @@ test.concurrent("a stop signal while it waits drains nothing: there was no traff
   await using envoy = await startEnvoy({ "/ready": "500" });
   const args = ["run", "--admin", envoy.url, "--drain", "20s", "--", childPath(), "record"];
   await using started = startEbb(args);
-  await until("it waits", () => started.stderr().includes("not ready"));
+  await until("it waits", () => started.stderr().includes("waiting until ready"));
   started.kill("SIGTERM");
   const ended = await started.ended;
   expect(envoy.requests.filter((request) => request !== "GET /ready")).toEqual(["POST /quitquitquit"]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { childPath } from "../../compiled.ts";
-import { canUnshare, ebb, ebbPath, temporaryFolder, until } from "../../harness.ts";
+import { canUnshare, ebb, ebbPath, isQuitLine, temporaryFolder, until } from "../../harness.ts";
 import { childrenOf, processState } from "../../processes.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { agentFolder, hasEnded, startAgent } from "./agent.ts";
@@ -119,14 +119,14 @@ describe("ebb run --signal-process", () => {
     await using agent = await startAgent([folder.path, "ignore", "2"]);
     const { code, log } = await ebb([...run, folder.name, "--", childPath(), "exit", "7"]);
     expect(code).toBe(7);
-    expect(log.find(({ msg }) => msg === "ebb: quit")).toMatchObject({ level: "info", outcome: "gone after SIGTERM" });
+    expect(log.find(isQuitLine)).toMatchObject({ level: "info", outcome: "gone after SIGTERM" });
     expect(hasEnded(agent.pid)).toBe(true);
   });
 
   test("says so where there is none, and keeps the command's code", async () => {
     const { code, log } = await ebb([...run, "no-such-agent", "--", childPath(), "exit", "7"]);
     expect(code).toBe(7);
-    expect(log.find(({ msg }) => msg === "ebb: quit")).toMatchObject({
+    expect(log.find(isQuitLine)).toMatchObject({
       level: "warn",
       request: "signal no-such-agent",
       outcome: expect.stringMatching(/^no such process/),

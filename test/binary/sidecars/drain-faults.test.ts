@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { childPath } from "../../compiled.ts";
-import { type Ended, ebb, lineOf, startEbb, until } from "../../harness.ts";
+import { type Ended, ebb, lineOf, quitLineOf, startEbb, until } from "../../harness.ts";
 import { type Fault, faults, type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
 import { busy } from "../../stand-in/envoy-answers.ts";
 
@@ -107,7 +107,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
     test.concurrent("dying: it is gone", async () => {
       await using envoy = await startEnvoy({ "/quitquitquit": "dying" });
       const ended = await drain(envoy, 15_000, "--quit");
-      expect(lineOf(ended, "quit")).toMatchObject({ level: "info", outcome: "gone" });
+      expect(quitLineOf(ended)).toMatchObject({ level: "info", outcome: "gone" });
       expect(ended.code).toBe(0);
     });
 
@@ -122,7 +122,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
       await using envoy = await startEnvoy({ "/quitquitquit": fault });
       const ended = await drain(envoy, 6000, "--quit", "--quit-timeout", "60s");
       expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
-      expect(lineOf(ended, "quit")).toMatchObject({ level: "error", outcome: expect.stringContaining(outcome) });
+      expect(quitLineOf(ended)).toMatchObject({ level: "error", outcome: expect.stringContaining(outcome) });
       expect(ended.code).toBe(69);
     });
 
@@ -132,8 +132,8 @@ describe("a drain ends in time, and says what came of it, where", () => {
       const ended = await drain(envoy, 2000, "--quit", "--quit-timeout", "60s");
       expect(ended.log).toContainEqual(expect.objectContaining({ msg: "ebb: draining", atMostMs: 1800 }));
       expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time with 2 left (2 connections)" });
-      expect(lineOf(ended, "quit")).toMatchObject({ outcome: "no answer in time" });
-      expect(lineOf(ended, "quit").tookMs).toBeLessThan(10_000); // of 60 s; 200 ms were left for it
+      expect(quitLineOf(ended)).toMatchObject({ outcome: "no answer in time" });
+      expect(quitLineOf(ended).tookMs).toBeLessThan(10_000); // of 60 s; 200 ms were left for it
       expect(ended.code).toBe(69);
     });
   });

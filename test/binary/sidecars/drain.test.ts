@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { ebb, lineOf, startEbb, timeOf, until } from "../../harness.ts";
+import { ebb, lineOf, quitLineOf, startEbb, timeOf, until } from "../../harness.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { busy, idle } from "../../stand-in/envoy-answers.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
@@ -31,7 +31,7 @@ describe("ebb drain", () => {
     await using envoy = await startEnvoy();
     const ended = await ebb(["drain", "--admin", envoy.url, ...quick, "--quit"]);
     expect(envoy.requests.at(-1)).toBe("POST /quitquitquit");
-    expect(lineOf(ended, "quit")).toMatchObject({ sidecar: "envoy", outcome: "gone" });
+    expect(quitLineOf(ended)).toMatchObject({ sidecar: "envoy", outcome: "gone" });
     expect(ended.code).toBe(0);
   });
 

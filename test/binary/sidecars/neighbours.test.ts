@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { childPath } from "../../compiled.ts";
-import { temporaryFolder } from "../../harness.ts";
+import { quitLineOf, temporaryFolder } from "../../harness.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 import { canHaveNetwork, ebbBeside, type Hosts, type InNetwork, podUid } from "./own-network.ts";
 
@@ -227,7 +227,7 @@ describe.skipIf(!canHaveNetwork)("on the node's network", () => {
     expect(posts(await ebbBeside([strange], flags, network))).toEqual(["9901 POST /quitquitquit"]);
     const elsewhere = await ebbBeside([odd], [...flags, "--quit-timeout", "300ms"], network);
     expect(elsewhere).toMatchObject({ code: 69, requests: [] });
-    expect(lineOf(elsewhere, "quit").outcome).toContain("connection refused");
+    expect(quitLineOf(elsewhere).outcome).toContain("connection refused");
     const ours = { port: 9911, node: { id: "web-0.shop" } };
     expect(posts(await ebbBeside([ours], flags, network))).toEqual(["9911 POST /quitquitquit"]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { childPath } from "../../compiled.ts";
-import { ebb, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { ebb, isQuitLine, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { processState } from "../../processes.ts";
 import { startRawServer } from "../../stand-in/raw-server.ts";
 import { type FakeSidecarOptions, fakeSidecar } from "../../stand-in/sidecar.ts";
@@ -24,7 +24,7 @@ test("a quit for a sidecar that is late is repeated until it listens", async () 
   await server.open();
   const { code, log } = await started.ended;
   expect(code).toBe(7);
-  expect(log.find(({ msg }) => msg === "ebb: quit")).toMatchObject({ outcome: "answered", status: 200 });
+  expect(log.find(isQuitLine)).toMatchObject({ outcome: "answered", status: 200 });
 });
 
 test("nothing is asked while the command runs, though ebb prepares the quit meanwhile", async () => {
@@ -39,7 +39,7 @@ test("nothing is asked while the command runs, though ebb prepares the quit mean
     probes,
     requests: request,
   });
-  expect(ended.log.filter(({ msg }) => msg === "ebb: quit")).toHaveLength(1);
+  expect(ended.log.filter(isQuitLine)).toHaveLength(1);
 });
 
 test("a sidecar that died while the command ran is gone already", async () => {
@@ -51,7 +51,7 @@ test("a sidecar that died while the command ran is gone already", async () => {
   started.kill("SIGTERM");
   const { code, log } = await started.ended;
   expect(code).toBe(0);
-  expect(log.find(({ msg }) => msg === "ebb: quit")?.outcome).toBe("gone already");
+  expect(log.find(isQuitLine)?.outcome).toBe("gone already");
 });
 
 test("ebb quit: a native sidecar is never quit, and that is no failure", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { ebb, temporaryFolder } from "../../harness.ts";
+import { ebb, isQuitLine, temporaryFolder } from "../../harness.ts";
 import { pour, type RawServer, startRawServer } from "../../stand-in/raw-server.ts";
 import { type FakeSidecar, type FakeSidecarOptions, fakeSidecar } from "../../stand-in/sidecar.ts";
 import { app, quitPath, request } from "./quit-calls.ts";
@@ -30,7 +30,7 @@ describe.each(ways)("ebb %s", (name, flagsFor, code) => {
       ...command,
     ]);
     expect(ended.code).toBe(outcome === "gone" ? code.ok : code.failed);
-    const report = ended.log.find(({ msg }) => msg === "ebb: quit");
+    const report = ended.log.find(isQuitLine);
     if (outcome !== undefined) expect(report?.outcome).toBe(outcome);
     expect(sidecar.requests).toEqual(Array(times).fill(request[0]));
   });
@@ -47,7 +47,7 @@ describe.each(ways)("ebb %s", (name, flagsFor, code) => {
     });
     const ended = await ebb([...flagsFor(sidecar), ...command]);
     expect(ended.code).toBe(code.ok);
-    expect(ended.log.find(({ msg }) => msg === "ebb: quit")).toMatchObject({ outcome: "gone", status: 200 });
+    expect(ended.log.find(isQuitLine)).toMatchObject({ outcome: "gone", status: 200 });
     expect(sidecar.requests).toHaveLength(3);
   });
 
@@ -60,7 +60,7 @@ describe.each(ways)("ebb %s", (name, flagsFor, code) => {
     });
     const ended = await ebb([...flagsFor(sidecar), ...command]);
     expect(ended.code).toBe(code.ok);
-    expect(ended.log.find(({ msg }) => msg === "ebb: quit")).toMatchObject({ level: "info", outcome: "gone" });
+    expect(ended.log.find(isQuitLine)).toMatchObject({ level: "info", outcome: "gone" });
     expect(sidecar.requests).toEqual(request);
   });
 
@@ -72,7 +72,7 @@ describe.each(ways)("ebb %s", (name, flagsFor, code) => {
     const ended = await ebb(call);
     expect(ended.code).toBe(code.failed);
     for (const sidecar of [...hanging, good]) expect(sidecar.requests).toEqual(request);
-    const reports = ended.log.filter(({ msg }) => msg === "ebb: quit");
+    const reports = ended.log.filter(isQuitLine);
     expect(reports.map(({ outcome }) => outcome).toSorted()).toEqual([
       "answered",
       ...Array(3).fill("no answer in time"),
@@ -156,7 +156,7 @@ describe("the child's exit code is kept, and ebb ends in time, whatever a quit a
     const flags = ["--sidecar", "none", "--quit", `http://127.0.0.1:${server.port}/quit`, "--quit-timeout", "1s"];
     const { code, log } = await ebb(["run", ...flags, ...app]);
     expect(code).toBe(7);
-    expect(log).toContainEqual(expect.objectContaining({ level: "warn", msg: "ebb: quit" }));
+    expect(log).toContainEqual(expect.objectContaining({ level: "warn", msg: "ebb: could not quit the sidecar" }));
     expect(Number(log.at(-1)?.quitMs)).toBeLessThan(4500);
     expect(server.received()).toBeGreaterThan(0);
   });

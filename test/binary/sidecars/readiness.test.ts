@@ -19,14 +19,14 @@ function startWaiting(targets: readonly string[], flags: readonly string[] = [])
 }
 
 function saysNotReady(started: Started, reason: RegExp): Promise<boolean> {
-  return until(`"not ready", because ${reason}`, () => {
+  return until(`"waiting until ready", because ${reason}`, () => {
     const lines = started
       .stderr()
       .split("\n")
       .filter((line) => line.endsWith("}"));
     return lines
       .map((line) => JSON.parse(line))
-      .some(({ msg, reason: r }) => msg === "ebb: not ready" && reason.test(r));
+      .some(({ msg, reason: r }) => msg === "ebb: waiting until ready" && reason.test(r));
   });
 }
 
@@ -112,7 +112,7 @@ test("where nothing at all was heard in time, that is the reason", async () => {
   const ready = ["--ready", `http://127.0.0.1:${server.port}/ready`];
   const { code, log } = await ebb(["run", "--sidecar", "none", ...ready, "--wait-timeout", "20ms", "--", "true"]);
   const reason = `http://127.0.0.1:${server.port}/ready: no answer`;
-  expect(log[0]?.msg).toBe("ebb: not ready in time: did not start the command");
+  expect(log[0]?.msg).toBe("ebb: did not start the command: not ready in time");
   expect(String(log[0]?.reason).replace(/ yet$/, "")).toBe(`not ready within 20ms: ${reason}`);
   expect(code).toBe(69);
 });

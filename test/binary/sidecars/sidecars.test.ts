@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { childPath } from "../../compiled.ts";
-import { ebbPath, temporaryFolder } from "../../harness.ts";
+import { ebbPath, isQuitLine, temporaryFolder } from "../../harness.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 import { canHaveNetwork, ebbBeside, type InNetwork } from "./own-network.ts";
 import { found } from "./own-sidecars.ts";
@@ -11,7 +11,7 @@ const app = ["--", childPath(), "exit", "5"];
 const annotated = 'vault.hashicorp.com/agent-inject-status="injected"\n';
 
 function quitOf({ log }: InNetwork, name: string) {
-  return log.find(({ msg, sidecar }) => msg === "ebb: quit" && sidecar === name);
+  return log.find((line) => isQuitLine(line) && line.sidecar === name);
 }
 
 async function annotations(folder: string, text: string): Promise<readonly string[]> {
@@ -203,7 +203,7 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     const ports = [{ port: 9902, readyForMs: 0 }] as const;
     const ended = await ebbBeside(ports, ["wait", "--sidecar", "kuma", "--wait-timeout", "1s"]);
     expect(ended.code).toBe(69);
-    const reasons = ended.log.filter(({ msg }) => msg === "ebb: not ready").map(({ reason }) => reason);
+    const reasons = ended.log.filter(({ msg }) => msg === "ebb: waiting until ready").map(({ reason }) => reason);
     expect(reasons.filter((reason) => reason === 'HTTP 503 "DRAINING", connection refused')).toHaveLength(1);
   });
 

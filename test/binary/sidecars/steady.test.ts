@@ -28,7 +28,9 @@ function threads(pid: number): readonly number[] {
 }
 
 function says(started: Started, reason: string): Promise<boolean> {
-  return until(`"not ready": ${reason}`, () => started.stderr().includes(`"reason":${JSON.stringify(reason)}`));
+  return until(`"waiting until ready": ${reason}`, () =>
+    started.stderr().includes(`"reason":${JSON.stringify(reason)}`),
+  );
 }
 
 /** `run` that waits for a server which answers so, and how often that was asked. */

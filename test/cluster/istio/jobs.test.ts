@@ -51,7 +51,7 @@ describe("a Job in a namespace that Istio injects into", () => {
       );
       expect([exitCodeOf(pod, "app"), exitCodeOf(pod, "istio-proxy")]).toEqual([code, 0]);
       const log = logOf(await here.logs(pod.metadata.name, "app")).map(({ msg }) => msg.replace("ebb: ", ""));
-      expect(log.filter((each) => each !== "not ready")).toEqual(
+      expect(log.filter((each) => each !== "waiting until ready")).toEqual(
         isNative ? ["found", "ready", "started", "done"] : ["found", "ready", "started", "quit", "done"],
       );
     },

@@ -197,8 +197,10 @@ test.concurrent("a sidecar that does not end, whatever it is told, is reported o
   }
   expect(await judged(reaper, "handled")).toBe(1);
   const reports = (await reaperEvents(here, "work")).filter(({ reason }) => reason === "SidecarDidNotExit");
-  expect(reports).toMatchObject([{ type: "Warning", note: expect.stringContaining("envoy did not exit") }]);
-  expect(said(reaper, "a sidecar did not end: all methods tried")).toMatchObject([{ level: "error", pod: "work" }]);
+  expect(reports).toMatchObject([{ type: "Warning", note: expect.stringContaining("envoy still runs after all methods") }]);
+  expect(said(reaper, "gave up: a sidecar still runs after all methods")).toMatchObject([
+    { level: "error", pod: "work" },
+  ]);
   expect(await reaper.metric(gaveUp)).toBe(1);
   expect(await quits(here, "work")).toBe(times);
   const pod: Pod = await here.pod("work");

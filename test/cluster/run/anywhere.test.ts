@@ -52,5 +52,5 @@ test.concurrent.each<[string, ReturnType<typeof envoySidecar> | undefined, reado
   expect(exitCodeOf(pod, "report")).toBe(3);
   if (sidecar !== undefined) expect(exitCodeOf(pod, "envoy")).toBe(0);
   const log = logOf(await here.logs(pod.metadata.name, "report")).map(({ msg }) => msg.replace("ebb: ", ""));
-  expect(log.filter((each) => each !== "not ready")).toEqual([...said]);
+  expect(log.filter((each) => each !== "waiting until ready")).toEqual([...said]);
 });

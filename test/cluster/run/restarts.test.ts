@@ -127,7 +127,7 @@ describe("a pod that ends in another way, beside an ordinary sidecar, a real Env
     const flags = ["--sidecar", "envoy", "--admin", "http://localhost:9", "--quit-timeout", "1s"];
     const app = { name: "app", image: images.appInEbb, args: ["run", ...flags, "--", "/child", "exit", "0"] };
     await here.apply([podOf("pod", { containers: [app], terminationGracePeriodSeconds: 600 })]);
-    await here.until("it waits", async () => (await here.logs("pod", "app")).includes("not ready"));
+    await here.until("it waits", async () => (await here.logs("pod", "app")).includes("waiting until ready"));
     const log = here.kubectl("logs", "--follow", "pod", "-c", "app");
     await here.kubectl("delete", "pod", "pod", "--timeout=200s");
     expect(await log).toContain('"exitCode":143');

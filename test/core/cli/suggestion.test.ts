@@ -50,9 +50,11 @@ test("a flag of other commands is said to be theirs, and one of nobody is not sp
     config: { options },
   };
   expect(ownersOf(["grace", "nonsense", "detect", "json"], commands)).toEqual([
-    "--grace is a flag of ebb run and ebb config",
-    "--detect is a flag of ebb wait and ebb config",
-    "--json is a flag of ebb config",
+    "--grace belongs to ebb run and ebb config: call that, or leave the flag out",
+    "--detect belongs to ebb wait and ebb config: call that, or leave the flag out",
+    "--json belongs to ebb config: call that, or leave the flag out",
   ]);
-  expect(ownersOf(["quiet"], commands)).toEqual(["--quiet is a flag of ebb wait, ebb quit and ebb config"]);
+  expect(ownersOf(["quiet"], commands)).toEqual([
+    "--quiet belongs to ebb wait, ebb quit and ebb config: call that, or leave the flag out",
+  ]);
 });

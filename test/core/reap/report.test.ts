@@ -33,7 +33,7 @@ const outcomes = {
   left: { kind: "left", reason: "app container app still runs" },
   gaveUp: {
     kind: "gave-up",
-    reason: "proxy did not exit; all methods were tried",
+    reason: "proxy still runs after all methods; if its app is done, delete the pod",
     tried: [
       tried(exec, 1, "no such file"),
       tried(forward, 1, "503"),
@@ -52,7 +52,7 @@ describe("what became of a pod", () => {
     [
       outcomes.gaveUp,
       "gave up",
-      "proxy did not exit; all methods were tried; proxy, by exec in proxy: /stop: no such file; proxy, by POST localhost:9/q through a port-forward: 404",
+      "proxy still runs after all methods; if its app is done, delete the pod; proxy, by exec in proxy: /stop: no such file; proxy, by POST localhost:9/q through a port-forward: 404",
     ],
     [outcomes.stopped, "stopped", "this reaper was stopped, or lost the Lease; the next one looks again"],
   ])("%j", (outcome, result, why) => {

@@ -42,21 +42,21 @@ test.each<[Finding["kind"], Partial<Snapshot>, string]>([
   [
     "drained",
     withEnvoy({ drained: 5, inFlight: { ...inFlight, hasRequests: false } }),
-    "5 connections closed by draining; 2 requests and 1 connection (idle",
+    "was drained: 5 connections closed; 2 requests and 1 connection (idle",
   ],
-  ["no-listeners", withEnvoy({ listeners: [] }), "without a listener"],
+  ["no-listeners", withEnvoy({ listeners: [] }), "has no listener"],
   ["no-agent", { sockets: { listening: [appSocket], outgoing: {} } }, "nothing listens on 15020"],
   ["app-ended", withProcesses({ appEnded: true }), "ebb quit"],
   ["app-unseen", withProcesses({ appSeen: false }), "if kubectl get pod says that it has ended"],
   [
     "app-stuck",
     withProcesses({ child: { pid: 7, name: "app", command: [], state: "stopped", ageMs: 1 } }),
-    "process 7 (app) is stopped: it waits for SIGCONT",
+    "the app (process 7, app) is stopped: it waits for SIGCONT",
   ],
   [
     "app-stuck",
     withProcesses({ child: null, init: { pid: 1, name: "app", command: [], state: "uninterruptible", ageMs: 1 } }),
-    "process 1 (app)",
+    "the app (process 1, app)",
   ],
   [
     "zombies",

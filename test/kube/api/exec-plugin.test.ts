@@ -15,7 +15,7 @@ function pluginOf(script: string, limitMs?: number): Plugin {
 async function failureOf(plugin: Plugin): Promise<string> {
   const error = await plugin().catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(Failure);
-  return (error as Failure).message.replace(/^kubeconfig: exec plugin \/bin\/sh: /, "");
+  return (error as Failure).message.replace(/^kubeconfig: exec plugin \/bin\/sh failed: /, "");
 }
 
 const printed = (status: object) => `printf '%s' '${JSON.stringify({ status })}'`;

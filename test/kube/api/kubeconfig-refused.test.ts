@@ -40,17 +40,17 @@ test.each<[string, object | string, RegExp]>([
   [
     "a plugin that is not there",
     kubeconfig({ server: "https://a", ...ca }, { exec: { command: "no-such-plugin", installHint: "Install it by x" } }),
-    /exec plugin no-such-plugin: .*; Install it by x$/,
+    /exec plugin no-such-plugin failed: .*; Install it by x$/,
   ],
   [
     "a plugin that fails",
     kubeconfig({ server: "https://a", ...ca }, { exec: { command: "false" } }),
-    /exec plugin false: exit code 1$/,
+    /exec plugin false failed: exit code 1$/,
   ],
   [
     "a plugin that says something else",
     kubeconfig({ server: "https://a", ...ca }, { exec: { command: "echo", args: ["hello"] } }),
-    /exec plugin echo: expected an ExecCredential as JSON$/,
+    /exec plugin echo failed: expected an ExecCredential as JSON$/,
   ],
   [
     "a way that kubectl dropped",
@@ -65,7 +65,7 @@ test.each<[string, object | string, RegExp]>([
 
 test("no access at all: the ways are told", async () => {
   await expect(findAccess({ env: {} }, collectLog())).rejects.toThrow(
-    /no access to a Kubernetes API server: .* --kubeconfig$/,
+    /no Kubernetes API server is configured: .* --kubeconfig$/,
   );
 });
 

@@ -133,7 +133,7 @@ test("that it cannot be said for a while who asks ends nothing", async () => {
   let asked = 0;
   api.get = () => {
     asked++;
-    return Promise.reject(new Failure(EXIT.unavailable, "kubeconfig: exec plugin x: exit code 1"));
+    return Promise.reject(new Failure(EXIT.unavailable, "kubeconfig: exec plugin x failed: exit code 1"));
   };
   await using candidate = stand(api, "a");
   await until("it has asked twice", () => asked > 1, LONG_MS);

@@ -120,7 +120,7 @@ test("where none works, it is told what each has come to", async () => {
   const { reaping } = reapingOf(cluster, { methods: ["ephemeral", "exec"], follow: cluster.watch });
   expect(await reap(pod, reaping)).toMatchObject({
     kind: "gave-up",
-    reason: "envoy did not exit; all methods were tried",
+    reason: "envoy still runs after all methods; if its app is done, delete the pod",
     tried: [
       { method: { kind: "ephemeral" }, why: "403 not you" },
       { method: { kind: "exec" }, why: "no such file or directory" },

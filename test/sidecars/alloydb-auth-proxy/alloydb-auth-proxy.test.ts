@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { lineOf } from "../../harness.ts";
+import { quitLineOf } from "../../harness.ts";
 import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
@@ -14,7 +14,7 @@ test("with --min-sigterm-delay it has taken the quit, and leaves by itself", asy
   await using pod = await startPod();
   const { container } = await startReady(alloydbAuthProxy(["--quitquitquit", "--min-sigterm-delay", "2s"]), pod);
   const quit = await run(pod, ["quit", "--quit-timeout", "500ms"], proxy.env);
-  expect(lineOf(quit, "quit").outcome).toMatch(/^answered, still draining: it leaves by itself after --min-sigterm-/);
+  expect(quitLineOf(quit).outcome).toMatch(/^answered, still draining: it leaves by itself after --min-sigterm-/);
   expect(quit.code).toBe(0);
   expect(await container.ended).toBe(0);
 });
@@ -23,7 +23,7 @@ test("without --quitquitquit its database's port says that it is ready, and that
   await using pod = await startPod();
   const { container } = await alloydbAuthProxy([]).start(pod);
   const ended = await run(pod, ["run", "--quit-timeout", "500ms", "--", "sh", "-c", "exit 3"], proxy.env);
-  expect(lineOf(ended, "quit").outcome).toMatch(/^connection refused: .*only with --quitquitquit/);
+  expect(quitLineOf(ended).outcome).toMatch(/^connection refused: .*only with --quitquitquit/);
   expect(ended.code).toBe(3);
   container.kill("SIGTERM");
   expect(await container.ended).toBe(143);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { lineOf } from "../../harness.ts";
+import { quitLineOf } from "../../harness.ts";
 import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
@@ -23,10 +23,8 @@ test("with --min-sigterm-delay it has taken the quit, and leaves by itself", asy
   await using pod = await startPod();
   const { container } = await startReady(cloudSqlProxy(["--quitquitquit", "--min-sigterm-delay", "2s"]), pod);
   const quit = await run(pod, ["quit", "--quit-timeout", "500ms"], proxy.env);
-  expect(lineOf(quit, "quit")).toMatchObject({ level: "info", status: 200 });
-  expect(lineOf(quit, "quit").outcome).toMatch(
-    /^answered, still draining: it leaves by itself after --min-sigterm-delay/,
-  );
+  expect(quitLineOf(quit)).toMatchObject({ level: "info", status: 200 });
+  expect(quitLineOf(quit).outcome).toMatch(/^answered, still draining: it leaves by itself after --min-sigterm-delay/);
   expect(quit.code).toBe(0);
   expect(await run(pod, ["quit", "--quit-timeout", "500ms"], proxy.env)).toMatchObject({ code: 0 }); // taken once more
   expect(await container.ended).toBe(0);
@@ -38,8 +36,8 @@ test("without --quitquitquit its database's port says that it is ready, and that
   const named = ["--sidecar", "cloud-sql-proxy"];
   expect(await run(pod, ["wait", ...named, "--wait-timeout", "10s"])).toMatchObject({ code: 0 });
   const ended = await run(pod, ["run", ...named, "--quit-timeout", "500ms", "--", "sh", "-c", "exit 3"]);
-  expect(lineOf(ended, "quit")).toMatchObject({ level: "warn" });
-  expect(lineOf(ended, "quit").outcome).toMatch(/^connection refused: .*only with --quitquitquit/);
+  expect(quitLineOf(ended)).toMatchObject({ level: "warn" });
+  expect(quitLineOf(ended).outcome).toMatch(/^connection refused: .*only with --quitquitquit/);
   expect(ended.code).toBe(3);
   container.kill("SIGTERM");
   expect(await container.ended).toBe(143);
@@ -49,7 +47,7 @@ test("with --debug alone the admin server has no quit, which is explained", asyn
   await using pod = await startPod();
   await startReady(cloudSqlProxy(["--debug"]), pod);
   const quit = await run(pod, ["quit"], proxy.env);
-  expect(lineOf(quit, "quit").outcome).toMatch(/^HTTP 404: .*start it with --quitquitquit/);
+  expect(quitLineOf(quit).outcome).toMatch(/^HTTP 404: .*start it with --quitquitquit/);
   expect(quit.code).toBe(69);
 });
 

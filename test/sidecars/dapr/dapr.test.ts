@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { lineOf, temporaryFolder, until } from "../../harness.ts";
+import { quitLineOf, temporaryFolder, until } from "../../harness.ts";
 import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
@@ -25,9 +25,9 @@ describe.each(["daprd-1.14", "daprd-1.18"] as const)("%s", (name) => {
     expect(await pod.request("GET 3500/v1.0/shutdown")).toMatchObject({ status: 401 });
     const without = await run(pod, ["quit"], dapr.env);
     expect(without.code).toBe(69);
-    expect(lineOf(without, "quit").outcome).toMatch(/^HTTP 401: .*DAPR_API_TOKEN/);
+    expect(quitLineOf(without).outcome).toMatch(/^HTTP 401: .*DAPR_API_TOKEN/);
     const quit = await run(pod, ["quit"], { ...dapr.env, ...token });
-    expect(lineOf(quit, "quit")).toMatchObject({ status: 204, outcome: expect.stringMatching(dapr.quitOutcome) });
+    expect(quitLineOf(quit)).toMatchObject({ status: 204, outcome: expect.stringMatching(dapr.quitOutcome) });
     expect(await container.ended).toBe(0);
   });
 
@@ -35,7 +35,7 @@ describe.each(["daprd-1.14", "daprd-1.18"] as const)("%s", (name) => {
     await using pod = await startPod();
     const { container } = await startReady(daprd(name, { flags: ["--dapr-block-shutdown-duration", "30s"] }), pod);
     const quit = await run(pod, ["quit"], dapr.env);
-    expect(lineOf(quit, "quit")).toMatchObject({ level: "info", outcome: expect.stringMatching(dapr.quitOutcome) });
+    expect(quitLineOf(quit)).toMatchObject({ level: "info", outcome: expect.stringMatching(dapr.quitOutcome) });
     expect(await container.ended).toBe(0);
   });
 
@@ -46,7 +46,7 @@ describe.each(["daprd-1.14", "daprd-1.18"] as const)("%s", (name) => {
     await until("the request is under way", () => caller.log().includes("sent"));
     const start = performance.now();
     const quit = await run(pod, ["quit"], dapr.env);
-    expect(lineOf(quit, "quit")).toMatchObject({
+    expect(quitLineOf(quit)).toMatchObject({
       level: "info",
       status: 204,
       outcome: expect.stringMatching(dapr.quitOutcome),
@@ -63,7 +63,7 @@ describe.each(["daprd-1.14", "daprd-1.18"] as const)("%s", (name) => {
     await until("the request is under way", () => caller.log().includes("sent"));
     const start = performance.now();
     const quit = await run(pod, ["quit", "--header", "dapr-force-shutdown: true"], dapr.env);
-    expect(lineOf(quit, "quit")).toMatchObject({ level: "info", status: 204 });
+    expect(quitLineOf(quit)).toMatchObject({ level: "info", status: 204 });
     expect(await container.ended).toBe(1);
     const tookMs = performance.now() - start;
     if (name === "daprd-1.18") expect(tookMs).toBeLessThan(4000);
@@ -79,7 +79,7 @@ describe.each(["daprd-1.14", "daprd-1.18"] as const)("%s", (name) => {
     const { container } = await daprd(name, { flags: ["--unix-domain-socket", sockets.path] }).start(pod);
     const words = ["run", "--pod-annotations", annotations, "--detect", "20s", "--", "sh", "-c", "exit 3"];
     const ended = await run(pod, words, dapr.env);
-    expect(lineOf(ended, "quit")).toMatchObject({
+    expect(quitLineOf(ended)).toMatchObject({
       sidecar: "dapr",
       status: 204,
       outcome: expect.stringMatching(dapr.quitOutcome),

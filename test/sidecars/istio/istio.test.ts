@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { envoyVersion } from "../../../build/setup/envoy.mjs";
-import { lineOf, temporaryFolder, until } from "../../harness.ts";
+import { quitLineOf, temporaryFolder, until } from "../../harness.ts";
 import { drainTests, startPair } from "../drain.ts";
 import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
@@ -44,7 +44,7 @@ test("where pilot-agent has no status port, Envoy's own quit ends it", async () 
   const annotations = join(folder.path, "annotations");
   await Bun.write(annotations, 'status.sidecar.istio.io/port="0"\n');
   const ended = await run(pod, ["quit", "--sidecar", "istio", "--pod-annotations", annotations]);
-  expect(lineOf(ended, "quit")).toMatchObject({ request: "POST http://localhost:15000/quitquitquit", outcome: "gone" });
+  expect(quitLineOf(ended)).toMatchObject({ request: "POST http://localhost:15000/quitquitquit", outcome: "gone" });
   expect(await container.ended).toBe(0);
 });
 

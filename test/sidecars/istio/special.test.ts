@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { open } from "../../envoy/traffic.ts";
-import { lineOf, temporaryFolder, until } from "../../harness.ts";
+import { isQuitLine, lineOf, quitLineOf, temporaryFolder, until } from "../../harness.ts";
 import { drain, expectTook, MIN_MS, startPair } from "../drain.ts";
 import { endOf, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
@@ -60,7 +60,7 @@ test("it takes quits from the pod's own loopback only", async () => {
   const answer = await fetch(`http://${pod.address}:15020/quitquitquit`, { method: "POST" });
   expect(answer.status).toBe(403);
   const quit = await run(pod, ["quit", "--sidecar", "istio", "--quit", `http://${pod.address}:15020/quitquitquit`]);
-  expect(lineOf(quit, "quit").outcome).toMatch(/^HTTP 403: .*own loopback only/);
+  expect(quitLineOf(quit).outcome).toMatch(/^HTTP 403: .*own loopback only/);
   expect(quit.code).toBe(69);
 });
 
@@ -71,7 +71,7 @@ test("its status port is quit where the pod's annotation has moved it", async ()
   await Bun.write(annotations, 'status.sidecar.istio.io/port="15099"\nsidecar.istio.io/status="{}"\n');
   const { container } = await startReady(istioMesh({ config: { statusPort: 15_099 } }), pod);
   const ended = await run(pod, ["run", "--pod-annotations", annotations, "--", "true"]);
-  expect(lineOf(ended, "quit")).toMatchObject({
+  expect(quitLineOf(ended)).toMatchObject({
     request: "POST http://localhost:15099/quitquitquit",
     outcome: "gone",
   });
@@ -86,8 +86,8 @@ test("an app that ends while it leaves by itself finds it leaving", async () => 
   container.kill("SIGTERM");
   await until("its quit port is closed", async () => (await pod.request("15020/healthz/ready")) === undefined);
   const ended = await endOf(started);
-  expect(lineOf(ended, "quit")).toMatchObject({ level: "info", outcome: "leaving already" });
-  expect(Number(lineOf(ended, "quit").tookMs)).toBeLessThan(1000);
+  expect(quitLineOf(ended)).toMatchObject({ level: "info", outcome: "leaving already" });
+  expect(Number(quitLineOf(ended).tookMs)).toBeLessThan(1000);
   expect(await container.ended).toBe(0);
 });
 
@@ -104,6 +104,6 @@ test("as a native sidecar it is drained with its health checks left alone, and n
   expect(await pod.request("15000/ready")).toMatchObject({ status: 200 });
   const ended = await run(pod, ["run", "--", "sh", "-c", "exit 3"], env);
   expect(ended.code).toBe(3);
-  expect(ended.log.filter(({ msg }) => msg === "ebb: quit")).toEqual([]);
+  expect(ended.log.filter(isQuitLine)).toEqual([]);
   expect(beside.container.isRunning()).toBe(true);
 });

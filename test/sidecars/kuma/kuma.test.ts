@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { lineOf } from "../../harness.ts";
+import { quitLineOf } from "../../harness.ts";
 import { drain, drainTests, startPair } from "../drain.ts";
 import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
@@ -33,7 +33,7 @@ test.each([
   const { beside } = await startPair(mesh, pod);
   expect((await drain(mesh, pod)).came).toEqual({ code: 0, outcome: "drained" });
   const quit = await run(pod, ["quit"], mesh.env);
-  expect(lineOf(quit, "quit")).toMatchObject({ level: "info", outcome: "gone" });
+  expect(quitLineOf(quit)).toMatchObject({ level: "info", outcome: "gone" });
   expect(await beside.container.ended).toBe(0);
 });
 

@@ -13,7 +13,7 @@ describe("ebb webhook", () => {
     expect(response).toMatchObject({ uid: "7d0c", allowed: true, patchType: "JSONPatch" });
     const operations = JSON.parse(Buffer.from(response.patch, "base64").toString());
     expect(operations).toContainEqual({ op: "add", path: "/spec/containers/0/command/0", value: "/ebb.dev/ebb" });
-    const [line] = await until("it is logged", () => nonEmpty(said(webhook, "pod injected")));
+    const [line] = await until("it is logged", () => nonEmpty(said(webhook, "injected ebb into a pod")));
     expect(line).toMatchObject({
       level: "info",
       requestUid: "7d0c",
@@ -31,7 +31,7 @@ describe("ebb webhook", () => {
     const spec = { containers: [{ name: "app", image: "app" }] };
     const answer = await webhook.ask({ object: { ...pod, spec }, dryRun: true });
     expect(await answer.json()).toMatchObject({ response: { allowed: false, status: { code: 422 } } });
-    const [line] = await until("it is logged", () => nonEmpty(said(webhook, "pod refused")));
+    const [line] = await until("it is logged", () => nonEmpty(said(webhook, "refused a pod")));
     expect(line).toMatchObject({ level: "warn", dryRun: true, reason: expect.stringContaining("containers[0]") });
   });
 

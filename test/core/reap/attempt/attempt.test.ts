@@ -123,7 +123,7 @@ describe("a means that does not work:", () => {
         `disarm answer, ${look(8)}`,
         `disarm answer, ${act(9, "port-forward")}`,
         `disarm answer, ${look(10)}`,
-        "disarm answer, end gave-up: proxy did not exit; all methods were tried",
+        "disarm answer, end gave-up: proxy still runs after all methods; if its app is done, delete the pod",
       ],
     ],
     [

@@ -103,16 +103,31 @@ static void await_stop(void) {
   tell("unstopped");
 }
 
+/*
+ * A child that takes no signals until it restores the mask: by then it has a connection of its own. Else what it tells of a
+ * signal would stand in its parent's life.
+ */
+static pid_t fork_deaf(sigset_t *before) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, before);
+  pid_t child = fork();
+  if (child != 0) sigprocmask(SIG_SETMASK, before, NULL);
+  return child;
+}
+
 /* COUNT:MS: processes without a parent that live so long. */
 static void make_orphans(const char *arguments) {
   int count = atoi(arguments), ms = atoi(strchr(arguments, ':') + 1), ends[2];
   while (count-- > 0 && orphan_count < 64) {
     if (pipe2(ends, O_CLOEXEC) != 0) _exit(121);
-    pid_t parent = fork();
+    sigset_t before;
+    pid_t parent = fork_deaf(&before);
     if (parent == 0) {
       pid_t orphan = fork();
       if (orphan == 0) {
         introduce();
+        sigprocmask(SIG_SETMASK, &before, NULL);
         tell("orphan");
         rest(ms);
         tell("end");
@@ -147,7 +162,8 @@ static void await_reaped(void) {
 /* MS: one after the other ends without a parent, until somebody says stop. */
 static void churn(long ms) {
   while (!was_stopped()) {
-    pid_t parent = fork();
+    sigset_t before;
+    pid_t parent = fork_deaf(&before);
     if (parent == 0) {
       if (fork() == 0) _exit(7);
       _exit(0);
@@ -159,7 +175,8 @@ static void churn(long ms) {
 
 /* A session of its own, which nobody stops but the campaign: it outlives ebb. */
 static void make_daemon(void) {
-  pid_t parent = fork();
+  sigset_t before;
+  pid_t parent = fork_deaf(&before);
   if (parent > 0) {
     waitpid(parent, NULL, 0);
     return;
@@ -172,6 +189,7 @@ static void make_daemon(void) {
   for (int standard = 0; standard <= 2; standard++) dup2(nowhere, standard);
   close(nowhere);
   introduce();
+  sigprocmask(SIG_SETMASK, &before, NULL);
   tell("daemon");
   alarm(60);
   for (;;) pause();

@@ -11,5 +11,5 @@ export function keptSeeds(): readonly number[] {
 /** Writes down more of them; they are to be committed with what mends them. */
 export function keepSeeds(seeds: Iterable<number>): void {
   const all = new Set([...keptSeeds(), ...seeds]);
-  writeFileSync(path, `${JSON.stringify([...all].toSorted((a, b) => a - b))}\n`);
+  writeFileSync(path, `[${[...all].toSorted((a, b) => a - b).join(", ")}]\n`);
 }

@@ -10,12 +10,11 @@ export function judgeSignals({ plan, seen, log, app, broken }: Case): void {
   const left = seen.sent.map(({ signal }) => rewritten(signal, plan.flags));
   for (const { signal } of droppedIn(log)) remove(left, numberOf(signal, seen.sent));
   const endedAt = app.facts.find(({ what }) => /^(exit|raise) /.test(what))?.at ?? Number.POSITIVE_INFINITY;
-  for (const { what, at, pid } of app.facts) {
+  for (const { what, at } of app.facts) {
     const [word, text] = what.split(" ");
     const number = Number(text);
     const isOfGroupsEnd = plan.flags.isGroup && number === SIG.TERM && at >= endedAt;
-    const isOwn = pid === app.pid; // a process that it has just forked speaks by its connection
-    if (word === "signal" && isOwn && !remove(left, number) && !isOfGroupsEnd)
+    if (word === "signal" && !remove(left, number) && !isOfGroupsEnd)
       broken("always", `the app got signal ${number}, which nobody sent, or not so often`);
     if (word !== "missing") continue;
     const inTime = seen.sent.some((one) => rewritten(one.signal, plan.flags) === number && one.at < at - SLACK_MS);

@@ -197,7 +197,9 @@ test.concurrent("a sidecar that does not end, whatever it is told, is reported o
   }
   expect(await judged(reaper, "handled")).toBe(1);
   const reports = (await reaperEvents(here, "work")).filter(({ reason }) => reason === "SidecarDidNotExit");
-  expect(reports).toMatchObject([{ type: "Warning", note: expect.stringContaining("envoy still runs after all methods") }]);
+  expect(reports).toMatchObject([
+    { type: "Warning", note: expect.stringContaining("envoy still runs after all methods") },
+  ]);
   expect(said(reaper, "gave up: a sidecar still runs after all methods")).toMatchObject([
     { level: "error", pod: "work" },
   ]);

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { inputs } from "../../build/evidence/source.ts";
-import { canUnshare } from "../harness.ts";
+import { canUnshare, ebb } from "../harness.ts";
 
 const project = resolve(import.meta.dirname, "..", "..");
 const userNamespace = canUnshare("--user") ? ["unshare", "--user"] : [];
@@ -18,13 +18,13 @@ export const second = {
 
 type Surroundings = typeof first | typeof second;
 
-/** Copies this project, with a link for its node_modules, and builds there. `home` is for what the build leaves behind. */
-export function buildElsewhere(
+/** Copies this project, with a link for its node_modules, and builds there the commit of dist/ebb. `home` is for what the build leaves behind. */
+export async function buildElsewhere(
   tree: string,
   home: string,
   words: readonly string[],
   { umask, through, env }: Surroundings,
-): void {
+): Promise<void> {
   mkdirSync(tree, { recursive: true });
   for (const path of inputs) cpSync(join(project, path), join(tree, path), { recursive: true });
   symlinkSync(join(project, "node_modules"), join(tree, "node_modules"));
@@ -32,9 +32,16 @@ export function buildElsewhere(
   const { PATH = "", XDG_CACHE_HOME = join(process.env.HOME ?? "", ".cache") } = process.env;
   const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", 'umask "$0" && exec "$@"', umask, ...command], {
     cwd: tree,
-    env: { PATH, XDG_CACHE_HOME, HOME: home, TMPDIR: home, ...env },
+    env: { PATH, XDG_CACHE_HOME, HOME: home, TMPDIR: home, ...env, ...(await commitOfEbb()) },
   });
   expect({ exitCode, stderr: stderr.toString() }).toEqual({ exitCode: 0, stderr: "" });
+}
+
+/** The copy comes without git's folder, and the executable says its commit. */
+async function commitOfEbb(): Promise<Readonly<Record<string, string>>> {
+  const { stdout } = await ebb(["--version", "--json"]);
+  const { commit, dirty } = JSON.parse(stdout) as { commit: string | null; dirty: boolean };
+  return commit === null ? {} : { EBB_COMMIT: dirty ? `${commit}-dirty` : commit };
 }
 
 export function sha256Of(path: string): string {

@@ -37,10 +37,10 @@ const linkObstacle = messageOf(() => targets.map(findToolchain));
 const missing = emulators.programs.filter((program) => Bun.which(program) === null);
 const because = (obstacle: string | undefined): string => (obstacle === undefined ? "" : ` (skipped: ${obstacle})`);
 
-beforeAll(() => {
+beforeAll(async () => {
   if (linkObstacle !== undefined) return;
   using home = temporaryFolder();
-  buildElsewhere(join(home.path, "ebb"), home.path, ["--all", "--outdir", place.path], first);
+  await buildElsewhere(join(home.path, "ebb"), home.path, ["--all", "--outdir", place.path], first);
 }, 300_000);
 
 describe.skipIf(linkObstacle !== undefined)(`npm run build -- --all${because(linkObstacle)}`, () => {
@@ -77,11 +77,11 @@ describe.skipIf(linkObstacle !== undefined)(`npm run build -- --all${because(lin
 
   const [other = "arm64"] = ["x64", "arm64"].filter((name) => name !== process.arch); // the baseline is x64 with another Bun
 
-  test(`${other} is the same to the byte when somebody else builds it in another place`, () => {
+  test(`${other} is the same to the byte when somebody else builds it in another place`, async () => {
     using home = temporaryFolder();
     const tree = join(home.path, "a folder", "more deeply", "nésted");
     const outfile = join(tree, "out", "ebb");
-    buildElsewhere(tree, home.path, ["--target", other, "--outfile", outfile], second);
+    await buildElsewhere(tree, home.path, ["--target", other, "--outfile", outfile], second);
     expect(sha256Of(outfile)).toBe(sha256Of(executable(other)));
     expect(statSync(outfile).mode & 0o777).toBe(0o755);
   }, 120_000);

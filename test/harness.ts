@@ -117,6 +117,18 @@ export function quitLineOf({ log, stderr }: Ended): LogLine {
   return line;
 }
 
+/** Whether a line tells what came of a drain, well or not. */
+export function isDrainLine({ msg }: LogLine): boolean {
+  return msg === "ebb: drain" || msg === "ebb: could not drain the sidecar";
+}
+
+/** The first such line. @throws Error with what ebb said where there is none */
+export function drainLineOf({ log, stderr }: Ended): LogLine {
+  const line = log.find(isDrainLine);
+  if (line === undefined) throw new Error(`no drain in: ${stderr}`);
+  return line;
+}
+
 /** The first line of ebb's log with this message. @throws Error with what ebb said where there is none */
 export function lineOf({ log, stderr }: Ended, msg: string): LogLine {
   const line = log.find((each) => each.msg === `ebb: ${msg}`);

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, lineOf, startEbb, temporaryFolder, timeOf, until } from "../harness.ts";
+import { drainLineOf, ebb, lineOf, startEbb, temporaryFolder, timeOf, until } from "../harness.ts";
 import { describeAgainstEnvoy, quitOf, says } from "./against-envoy.ts";
 import { type Envoy, freePort, startEnvoy } from "./envoy.ts";
 import {
@@ -52,7 +52,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     const endedAt = Date.now();
     const ended = await started.ended;
     expect(lineOf(ended, "in flight")).toMatchObject(inFlight);
-    const drained = lineOf(ended, "drain");
+    const drained = drainLineOf(ended);
     expect(drained).toMatchObject({ level: "info", sidecar: "envoy", outcome: "drained" });
     expect(timeOf(drained) - endedAt).toBeLessThan(10_000);
     expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
@@ -84,7 +84,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     expect(load.answered).toHaveLength(load.sent.length);
     expect(backend.requests.filter((path) => /^\/\d+$/.test(path))).toHaveLength(load.sent.length);
     expect(load.closes()).toBeGreaterThanOrEqual(10);
-    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
     expect(ended.code).toBe(0);
     expect(await envoy.ended).toBe(0);
   });
@@ -95,7 +95,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     const way = { port: envoy.portOf("http"), backend };
     const [idle, http2] = [await holdIdle(way), await holdHttp2(way, "/idle")];
     const ended = await ebb(drain(envoy, "--drain", "20s"));
-    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
     expect(ended.code).toBe(0);
     expect(idle.isClosed()).toBe(false);
     expect(await send(idle, "/after")).toEqual({ status: 200, body: "/after", closes: true });
@@ -114,7 +114,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
       await holdTcp({ port: envoy.portOf("raw"), backend }),
     ];
     const ended = await ebb(drain(envoy, "--drain", "1500ms", "--quit"));
-    expect(lineOf(ended, "drain")).toMatchObject({
+    expect(drainLineOf(ended)).toMatchObject({
       level: "warn",
       outcome: "out of time with 3 left (2 requests, 1 connection)",
     });
@@ -133,7 +133,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     await says(started, '"connections":2');
     first.drop();
     const ended = await started.ended;
-    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
     expect(ended.code).toBe(69);
     second.drop();
   });
@@ -145,7 +145,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     const held = [await holdTcp(raw), await holdTcp(raw)];
     expect((await ebb(drain(envoy, "--drain", "20s", "--idle", "2"))).code).toBe(0);
     const short = await ebb(drain(envoy, "--drain", "1s", "--idle", "1"));
-    expect(lineOf(short, "drain")).toMatchObject({ outcome: "out of time with 2 left (2 connections)" });
+    expect(drainLineOf(short)).toMatchObject({ outcome: "out of time with 2 left (2 connections)" });
     for (const each of held) each.drop();
   });
 
@@ -159,7 +159,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     await held.finish();
     const again = await ebb(drain(envoy, "--drain", "20s"));
     for (const ended of [await one.ended, await other.ended, again]) {
-      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+      expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
       expect(ended.code).toBe(0);
     }
   });
@@ -173,14 +173,14 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     await says(started, '"requests":1');
     expect(await held.finish()).toBe("200 /hold/1");
     const ended = await started.ended;
-    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
     expect(ended.code).toBe(0);
   });
 
   test.concurrent("where it is gone already fails, and says that nobody listens", async () => {
     // a port that the system gives to nobody: that of an Envoy that has ended may be another test's by now
     const ended = await ebb(drain({ admin: "http://127.0.0.1:9" }, "--drain", "20s", "--quit"));
-    expect(lineOf(ended, "drain")).toMatchObject({ level: "warn", outcome: expect.stringContaining("nobody listens") });
+    expect(drainLineOf(ended)).toMatchObject({ level: "warn", outcome: expect.stringContaining("nobody listens") });
     expect(ended.code).toBe(69);
   });
 
@@ -194,7 +194,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
       await says(started, after);
       envoy.kill("SIGKILL");
       const ended = await started.ended;
-      expect(lineOf(ended, "drain")).toMatchObject({
+      expect(drainLineOf(ended)).toMatchObject({
         level: "info",
         outcome: expect.stringContaining("exited already"),
       });
@@ -265,7 +265,7 @@ describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
     const { length: atEnd } = outbound.answered;
     await until("outbound goes on", () => outbound.answered.length > atEnd + 20);
     expect(inboundAnswer).toBe("200 /hold/in");
-    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
     expect(ended.stderr).not.toContain("/healthcheck/fail");
     expect(ended.stderr).not.toContain("quitquitquit");
     expect(ended.code).toBe(0);
@@ -298,7 +298,7 @@ describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
     // no sidecar's defaults say that inbound alone is drained
     const ended = await ebb(drain(envoy, "--drain", "20s", "--sidecar", "envoy", "--min-drain", "2s"));
     expect(lineOf(ended, "draining the listeners")).toMatchObject({ request: expect.stringContaining("inboundonly") });
-    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
     expect(ended.code).toBe(0);
     call.drop();
   });
@@ -311,7 +311,7 @@ describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
     const annotations = ["--pod-annotations", annotationsIn(folder.path, usual)];
     const ended = await ebb(drain(envoy, "--drain", "20s", "--sidecar", "istio", ...annotations));
     expect(ended.stderr).toContain("/healthcheck/fail");
-    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
     expect(ended.code).toBe(0);
     call.drop();
   });

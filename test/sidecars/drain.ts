@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Connection, open, send } from "../envoy/traffic.ts";
-import { type Ended, lineOf, quitLineOf, until } from "../harness.ts";
+import { drainLineOf, type Ended, lineOf, quitLineOf, until } from "../harness.ts";
 import { endOf, run, startReady } from "./life.ts";
 import { type Container, type Pod, signalEbb, startPod } from "./pod.ts";
 import type { Beside, Subject } from "./subject.ts";
@@ -111,7 +111,7 @@ export function drainTests(mesh: Mesh): void {
       await signalEbb(started, "SIGTERM");
       const ended = await endOf(started);
       expect(await answer).toMatchObject({ status: 200 });
-      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+      expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
       expectTook(drainedOf(ended), REQUEST_MS);
       expect(ended.code).toBe(143);
       expect(await beside.container.ended).toBe(mesh.exitCode);
@@ -174,7 +174,7 @@ export async function drain({ env }: Mesh, pod: Pod, more: readonly string[] = [
 }
 
 function drainedOf(ended: Ended): Drained {
-  const { outcome, tookMs } = lineOf(ended, "drain");
+  const { outcome, tookMs } = drainLineOf(ended);
   return { ended, came: { code: ended.code, outcome }, tookMs: Number(tookMs) };
 }
 

@@ -2,6 +2,7 @@ import type { Catalogue } from "./message.ts";
 
 const sidecar = "the sidecar's name";
 const request = "what was sent";
+const drainFields = { sidecar, outcome: "drained, or what was left", tookMs: "milliseconds" } as const;
 
 /** Of draining: by `ebb drain`, and by `ebb run --drain`. */
 export const drainMessages = {
@@ -37,11 +38,12 @@ export const drainMessages = {
     by: "run, drain",
     fields: { sidecar, reason: "what Envoy answered" },
   },
-  drain: {
-    level: ["info", "warn"],
+  drain: { level: "info", by: "run, drain", fields: drainFields },
+  "could not drain the sidecar": {
+    level: "warn",
     by: "run, drain",
-    fields: { sidecar, outcome: "drained, or what was left", tookMs: "milliseconds" },
-    cause: "As a warning: work was still in flight when the time was over, or could not be counted. It is cut off.",
+    fields: drainFields,
+    cause: "Work was still in flight when the time was over, or could not be counted. It is cut off.",
     cure: "Raise --drain, and terminationGracePeriodSeconds with it; or bound the requests. Idle connections count where Envoy publishes no requests: --idle N allows for them.",
   },
   "no time to drain: --drain and --pod-grace leave none": {

@@ -145,7 +145,7 @@ export const reaperMessages = {
   "the API server fails: pausing requests": {
     level: "warn",
     by,
-    fields: { reason: "the last failure", restMs: "milliseconds of the pause" },
+    fields: { reason: "the last failure", pauseMs: "milliseconds" },
     cause: "Several requests in a row failed: the circuit breaker is open.",
     cure: "Look at the API server. The reaper goes on by itself when it answers.",
   },

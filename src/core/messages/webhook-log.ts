@@ -33,7 +33,7 @@ export const webhookMessages = {
   "shut down": {
     level: ["info", "warn"],
     by,
-    fields: { drainedMs: "milliseconds that it took", cut: "requests that were not answered" },
+    fields: { drainedMs: "milliseconds that it took", unanswered: "requests that were cut off" },
     cause: "As a warning: requests were under way when the time of --drain was over.",
     cure: "Raise --drain and terminationGracePeriodSeconds, or look why the API server keeps requests open.",
   },

@@ -36,8 +36,8 @@ export function createGate(rate: Rate, log: Log, policy: CircuitPolicy = circuit
     circuit = next;
     if (next.state === "closed" && before.state !== "closed") log.info({}, "the API server answers again: continuing");
     if (next.state === "open" && before.state === "closed") {
-      const restMs = Math.round(next.until - performance.now());
-      log.warn({ reason, restMs }, "the API server fails: pausing requests");
+      const pauseMs = Math.round(next.until - performance.now());
+      log.warn({ reason, pauseMs }, "the API server fails: pausing requests");
     }
     if (next.state === before.state) return;
     moved.abort();

@@ -27,6 +27,6 @@ export async function shutDown(server: HttpsServer, { endpoint, settings, stop, 
   await Promise.race([server.close(), pause(leftMs, stop)]);
   const { inFlight } = endpoint;
   server.destroy();
-  const fields = { drainedMs: Math.round(performance.now() - start), cut: inFlight };
+  const fields = { drainedMs: Math.round(performance.now() - start), unanswered: inFlight };
   logAt(log, inFlight > 0 ? "warn" : "info", fields, "shut down");
 }

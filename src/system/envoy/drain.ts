@@ -17,7 +17,7 @@ import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { createHttpClient } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
 import { createDeadlines, type Deadlines, runMachine } from "../machine.ts";
-import { type Log, logAt } from "../output/log.ts";
+import type { Log } from "../output/log.ts";
 import { createQueue, type Queue } from "../queue.ts";
 import { locate } from "../sidecars/admin-socket.ts";
 import { deadline } from "../timer.ts";
@@ -89,8 +89,9 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   over.abort();
   deadlines.disarmAll();
   const { ok, text } = describeOutcome(outcome);
-  const tookMs = toTenths(performance.now() - start);
-  logAt(log, ok || signal.aborted ? "info" : "warn", { sidecar: name, outcome: text, tookMs }, "drain");
+  const report = { sidecar: name, outcome: text, tookMs: toTenths(performance.now() - start) };
+  if (ok || signal.aborted) log.info(report, "drain");
+  else log.warn(report, "could not drain the sidecar");
   return ok;
 }
 

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { childPath } from "../../compiled.ts";
-import { type LogLine, lineOf, type Started, startEbb, until } from "../../harness.ts";
+import { drainLineOf, type LogLine, type Started, startEbb, until } from "../../harness.ts";
 import { type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
 import { busy, idle } from "../../stand-in/envoy-answers.ts";
 
@@ -75,7 +75,11 @@ test.concurrent("the grace begins when the child gets its stop signal, not befor
   await using started = await startRun(envoy, flags, {}, ["ignore", "15"]);
   started.kill("SIGTERM");
   const ended = await started.ended;
-  const order = ["drain", "grace period over: sent SIGKILL to what is left of the command", "quit"];
+  const order = [
+    "could not drain the sidecar",
+    "grace period over: sent SIGKILL to what is left of the command",
+    "quit",
+  ];
   expect(messages(ended.log).filter((msg) => order.includes(msg))).toEqual(order);
   expect(ended.code).toBe(137);
 });
@@ -184,7 +188,7 @@ test.concurrent("a proxy that has gone by itself, before the stop signal came, i
   await envoy[Symbol.asyncDispose]();
   started.kill("SIGTERM");
   const ended = await started.ended;
-  expect(lineOf(ended, "drain")).toMatchObject({
+  expect(drainLineOf(ended)).toMatchObject({
     level: "info",
     outcome: "Envoy has exited already: nothing is left to drain",
   });

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { childPath } from "../../compiled.ts";
-import { type Ended, ebb, lineOf, quitLineOf, startEbb, until } from "../../harness.ts";
+import { drainLineOf, type Ended, ebb, quitLineOf, startEbb, until } from "../../harness.ts";
 import { type Fault, faults, type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
 import { busy } from "../../stand-in/envoy-answers.ts";
 
@@ -11,7 +11,7 @@ setDefaultTimeout(60_000);
 
 /** What it warned of, but for the outcome. */
 function warnings({ log }: Ended): readonly string[] {
-  const said = log.filter(({ level, msg }) => level === "warn" && msg !== "ebb: drain");
+  const said = log.filter(({ level, msg }) => level === "warn" && msg !== "ebb: could not drain the sidecar");
   return [...new Set(said.map(({ msg }) => msg.replace("ebb: ", "")))];
 }
 
@@ -35,7 +35,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
     test.concurrent.each(faults)("%s", async (fault) => {
       await using envoy = await startEnvoy({ [`/${endpoint}`]: fault });
       const ended = await drain(envoy, 15_000);
-      expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: fault === "dying" ? gone : "drained" });
+      expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: fault === "dying" ? gone : "drained" });
       expect(warnings(ended)).toEqual(fault === "dying" ? [] : [warning]);
       expect(ended.code).toBe(0);
     });
@@ -45,7 +45,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
     test.concurrent("dying: it is gone", async () => {
       await using envoy = await startEnvoy({ "/stats": "dying" });
       const ended = await drain(envoy, 15_000);
-      expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: gone });
+      expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: gone });
       expect(ended.code).toBe(0);
     });
 
@@ -53,7 +53,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
       await using envoy = await startEnvoy({ "/stats": fault });
       // an endless answer is read for 2 s, with all of a processor: on a busy machine the count takes several times that
       const ended = await drain(envoy, fault === "endless" ? 18_000 : 9000);
-      expect(lineOf(ended, "drain")).toMatchObject({
+      expect(drainLineOf(ended)).toMatchObject({
         level: "warn",
         outcome: "out of time, and what was left could not be counted",
       });
@@ -65,7 +65,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
       await using envoy = await startEnvoy();
       envoy.stats = "RBAC: access denied\n";
       const ended = await drain(envoy, 1500);
-      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time, and what was left could not be counted" });
+      expect(drainLineOf(ended)).toMatchObject({ outcome: "out of time, and what was left could not be counted" });
       expect(ended.stderr).toContain('no statistics: \\"RBAC: access denied\\"');
       expect(ended.code).toBe(69);
     });
@@ -83,14 +83,14 @@ describe("a drain ends in time, and says what came of it, where", () => {
   test.concurrent("config_dump is dying: it is gone", async () => {
     await using envoy = await startEnvoy({ "/config_dump": "dying" });
     const ended = await drain(envoy, 15_000, "--sidecar", "istio");
-    expect(lineOf(ended, "drain").outcome).toMatch(/^Envoy has exited already|^nobody listens/); // its health checks are failed then too
+    expect(drainLineOf(ended).outcome).toMatch(/^Envoy has exited already|^nobody listens/); // its health checks are failed then too
   });
 
   test.concurrent.each(others)("config_dump is %s: outbound is waited for too", async (fault) => {
     await using envoy = await startEnvoy({ "/config_dump": fault });
     envoy.stats = busy(1);
     const ended = await drain(envoy, fault === "endless" ? 8000 : 2000, "--sidecar", "istio");
-    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
     expect(warnings(ended)).toEqual([]);
     expect(ended.code).toBe(69);
   });
@@ -99,7 +99,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
     await using envoy = await startEnvoy();
     envoy.stats = busy(1);
     const ended = await drain(envoy, 15_000, "--sidecar", "istio");
-    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
     expect(ended.code).toBe(0);
   });
 
@@ -121,7 +121,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
     ])("%s: %s", async (fault, outcome) => {
       await using envoy = await startEnvoy({ "/quitquitquit": fault });
       const ended = await drain(envoy, 6000, "--quit", "--quit-timeout", "60s");
-      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+      expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
       expect(quitLineOf(ended)).toMatchObject({ level: "error", outcome: expect.stringContaining(outcome) });
       expect(ended.code).toBe(69);
     });
@@ -131,7 +131,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
       envoy.stats = busy(2);
       const ended = await drain(envoy, 2000, "--quit", "--quit-timeout", "60s");
       expect(ended.log).toContainEqual(expect.objectContaining({ msg: "ebb: draining", atMostMs: 1800 }));
-      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time with 2 left (2 connections)" });
+      expect(drainLineOf(ended)).toMatchObject({ outcome: "out of time with 2 left (2 connections)" });
       expect(quitLineOf(ended)).toMatchObject({ outcome: "no answer in time" });
       expect(quitLineOf(ended).tookMs).toBeLessThan(10_000); // of 60 s; 200 ms were left for it
       expect(ended.code).toBe(69);
@@ -160,7 +160,7 @@ describe("in run the command is stopped in time, with its own code, where", () =
     const ended = await started.ended;
     expect(performance.now() - start).toBeLessThan(2500 + SLACK_MS);
     expect(ended.stdout).toBe("ready\n15\n");
-    expect(lineOf(ended, "drain").outcome).toBeString();
+    expect(drainLineOf(ended).outcome).toBeString();
     expect(ended.code).toBe(0);
     expect(envoy.isRunning()).toBe(false);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type Ended, ebb, ebbPath, lineOf, startEbb, until } from "../../harness.ts";
+import { drainLineOf, type Ended, ebb, ebbPath, isDrainLine, startEbb, until } from "../../harness.ts";
 import { idle } from "../../stand-in/envoy-answers.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
@@ -58,7 +58,7 @@ describe.skipIf(!canHaveNetwork)("in a network of its own (which needs root)", (
       { port: 15000, hangs: true },
     ] as const;
     const ended = await drainBeside(sidecars, ["--sidecar", "envoy,istio", "--drain", "3s"]);
-    const outcomes = ended.log.filter(({ msg }) => msg === "ebb: drain");
+    const outcomes = ended.log.filter(isDrainLine);
     expect(outcomes).toMatchObject([
       { level: "info", sidecar: "envoy", outcome: "drained" },
       { level: "warn", sidecar: "istio", outcome: "out of time, and what was left could not be counted" },
@@ -69,7 +69,7 @@ describe.skipIf(!canHaveNetwork)("in a network of its own (which needs root)", (
 
   test.concurrent("auto finds what to drain", async () => {
     const ended = await drainBeside([{ port: 9901, stats: idle }], ["--drain", "20s"]);
-    expect(lineOf(ended, "drain")).toMatchObject({ sidecar: "envoy", outcome: "drained" });
+    expect(drainLineOf(ended)).toMatchObject({ sidecar: "envoy", outcome: "drained" });
     expect(ended.code).toBe(0);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { ebb, lineOf, quitLineOf, startEbb, timeOf, until } from "../../harness.ts";
+import { drainLineOf, ebb, lineOf, quitLineOf, startEbb, timeOf, until } from "../../harness.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { busy, idle } from "../../stand-in/envoy-answers.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
@@ -21,7 +21,7 @@ describe("ebb drain", () => {
     const listeners = lineOf(ended, "draining the listeners");
     expect(listeners).toMatchObject({ request: `POST ${envoy.url}/drain_listeners?graceful&skip_exit` });
     expect(timeOf(listeners) - timeOf(lineOf(ended, "draining"))).toBeGreaterThanOrEqual(290);
-    expect(lineOf(ended, "drain")).toMatchObject({ sidecar: "envoy", outcome: "drained" });
+    expect(drainLineOf(ended)).toMatchObject({ sidecar: "envoy", outcome: "drained" });
     expect(ended.stdout).toBe("");
     expect(ended.code).toBe(0);
     expect(envoy.isRunning()).toBe(true);
@@ -58,10 +58,10 @@ describe("ebb drain", () => {
     await using envoy = await startEnvoy();
     envoy.stats = busy(3);
     const three = await ebb(["drain", "--admin", envoy.url, ...quick, "--idle", "3"]);
-    expect(lineOf(three, "drain")).toMatchObject({ outcome: "drained" });
+    expect(drainLineOf(three)).toMatchObject({ outcome: "drained" });
     expect(three.code).toBe(0);
     const two = await ebb(["drain", "--admin", envoy.url, "--drain", "1s", "--min-drain", "0", "--idle", "2"]);
-    expect(lineOf(two, "drain")).toMatchObject({ outcome: "out of time with 3 left (3 connections)" });
+    expect(drainLineOf(two)).toMatchObject({ outcome: "out of time with 3 left (3 connections)" });
     expect(two.code).toBe(69);
   });
 
@@ -85,7 +85,7 @@ describe("ebb drain", () => {
     expect(envoy.requests).toEqual(["POST /healthcheck/fail", "POST /drain_listeners", "GET /stats"]);
     const accepted = timeOf(lineOf(ended, "draining the listeners")) - timeOf(lineOf(ended, "draining"));
     expect(accepted).toBeGreaterThanOrEqual(3000); // of 4 s: what finding out has taken counts too
-    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
     expect(ended.code).toBe(0);
   });
 
@@ -118,7 +118,7 @@ describe("ebb drain", () => {
     envoy.stats = busy(1);
     const env = { EBB_POD_GRACE: "8" };
     const ended = await ebb(["drain", "--admin", envoy.url, "--min-drain", "0"], { env });
-    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
     expect(ended.code).toBe(69);
   });
 
@@ -141,7 +141,7 @@ describe("ebb drain", () => {
     await until("it counts", () => started.stderr().includes('"connections":1'));
     started.kill(signal);
     const ended = await started.ended;
-    expect(lineOf(ended, "drain")).toMatchObject({ level: "info", outcome: "cut short" });
+    expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: "cut short" });
     expect(ended.code).toBe(code);
     expect(envoy.isRunning()).toBe(true);
   });
@@ -154,7 +154,7 @@ describe("ebb drain", () => {
       await until("it is asked", () => envoy.requests.some((request) => request.endsWith(endpoint)));
       started.kill("SIGTERM");
       const ended = await started.ended;
-      expect(lineOf(ended, "drain")).toMatchObject({ outcome: "cut short" });
+      expect(drainLineOf(ended)).toMatchObject({ outcome: "cut short" });
       expect(ended.code).toBe(143);
     },
   );

@@ -1,4 +1,5 @@
 import { endsCommand } from "../../../src/core/run/signal.ts";
+import { isDrainLine } from "../../harness.ts";
 import { type Case, SLACK_MS } from "../case.ts";
 import type { Endpoint } from "../plan/planned.ts";
 import { rewritten, stops } from "../plan/signals.ts";
@@ -89,7 +90,7 @@ export function judgeDrain(one: Case): void {
   const slackMs = SLACK_MS + 2 * seen.stalledMs;
   const tookMs = seen.endedAt - seen.startedAt;
   if (tookMs > flags.drainMs + slackMs) broken("time", `it took ${Math.round(tookMs)} ms`);
-  const outcome = log.find(({ msg }) => msg === "ebb: drain")?.outcome;
+  const outcome = log.find(isDrainLine)?.outcome;
   const drained = outcome === "drained" || String(outcome).startsWith("Envoy has exited already");
   if (code === 0 && !drained) broken("always", `exit code 0, where the log says ${outcome}`);
   if (code === 69 && drained && !flags.thenQuit) broken("always", `exit code 69, where the log says ${outcome}`);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { open, send } from "../../envoy/traffic.ts";
-import { lineOf, until } from "../../harness.ts";
+import { drainLineOf, lineOf, until } from "../../harness.ts";
 import { startPair } from "../drain.ts";
 import { endOf, run, startReady } from "../life.ts";
 import { type Container, startPod } from "../pod.ts";
@@ -51,7 +51,7 @@ describe.each(["REDIRECT", "TPROXY"] as const)("an Envoy of Istio's that hangs (
     connection.socket.destroy();
     const ended = await endOf(started);
     expect(lineOf(ended, "counting the work in flight")).toMatchObject({ countedBy: "sockets" });
-    expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
     expect(ended.code).toBe(0);
   });
 });

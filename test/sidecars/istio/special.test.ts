@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { open } from "../../envoy/traffic.ts";
-import { isQuitLine, lineOf, quitLineOf, temporaryFolder, until } from "../../harness.ts";
+import { drainLineOf, isQuitLine, quitLineOf, temporaryFolder, until } from "../../harness.ts";
 import { drain, expectTook, MIN_MS, startPair } from "../drain.ts";
 import { endOf, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
@@ -41,7 +41,7 @@ test("a connection to a port that no service names holds a drain until it ends",
   await until("ebb has counted it", () => started.stderr().includes('"requests":1'));
   socket.destroy();
   const ended = await endOf(started);
-  expect(lineOf(ended, "drain")).toMatchObject({ outcome: "drained" });
+  expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
   expect(ended.code).toBe(0);
 });
 

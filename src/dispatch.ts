@@ -72,7 +72,7 @@ async function showHelp(name: string | undefined): Promise<number> {
   return EXIT.ok;
 }
 
-/** In one line, or as JSON with what the executable was made of. */
+/** Prints the version in one line; with --json also what the executable was built from. */
 async function showVersion(format: string | undefined): Promise<number> {
   if (format !== "--json" && format?.startsWith("-"))
     throw new Failure(EXIT.usage, `--version: expected --json or nothing, got "${format}"`);

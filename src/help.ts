@@ -71,12 +71,12 @@ async function showPage(page: string, env: Environment): Promise<void> {
   if (!(await wasPaged(bytes, env.PAGER))) await writeStreamed(bytes);
 }
 
-/** The topics and their titles, without the command's name before them. */
+/** Lists the topics with their titles; the command's name before a title is removed. */
 function titlesOf(pages: Pages): readonly (readonly [topic: string, title: string])[] {
   return Object.entries(pages).map(([topic, text]) => [topic, titleOf(text).replace(/^ebb [a-z]+: /, "")]);
 }
 
-/** In development, of the source's own folder. */
+/** Reads the manual: embedded in the executable, or in development from the source. */
 async function readPages(): Promise<Pages> {
   if (manual !== undefined) return JSON.parse(Bun.zstdDecompressSync(Buffer.from(manual, "base64")).toString());
   const { manualPages } = await import("../build/manual.ts");

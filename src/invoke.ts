@@ -18,7 +18,7 @@ export async function invoke(command: Command, invocation: Invocation): Promise<
   }
 }
 
-/** Where words of the call stand in the argv that ebb was given. */
+/** Converts a position in the call's words into an index of the argv that ebb was given. */
 export function argvIndexAt(at: number | undefined): number | undefined {
   return at === undefined ? undefined : 1 + at;
 }

@@ -59,7 +59,7 @@ function isContainer(): boolean {
   return process.pid === 1 || process.env.KUBERNETES_SERVICE_HOST !== undefined;
 }
 
-/** In another tool's name: its call in ebb's words. */
+/** Runs a call in another tool's name: it is translated into ebb's words. */
 async function runPersonality({ name: tool, args: words, at }: Tool): Promise<number> {
   const { personalities } = await import("./personalities/personalities.ts");
   const call = (personalities[tool] as Personality).translate(words, process.env);

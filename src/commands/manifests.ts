@@ -67,7 +67,7 @@ function expectOwnFlags(call: Call<typeof options>, chosen: readonly Component[]
   if (problems.length > 0) throw new Failure(EXIT.usage, allOf(problems));
 }
 
-/** An image whose tag is another version than this: flags and rights may differ. */
+/** Warns where the image's tag is another version than this ebb: flags and permissions may differ. */
 function otherRelease({ image, version }: Installation): PlainWarning | undefined {
   const [, tag] = /:v?(\d+\.\d+\.\d+)$/.exec(image) ?? [];
   if (tag === undefined || tag === version) return undefined;
@@ -83,7 +83,7 @@ async function installationOf(call: Call<typeof options>): Promise<Installation>
   return { ...values, image, version, ...flags, reapNamespaces: [...new Set(reapNamespace.flat())] };
 }
 
-/** Those of the flags that were given. */
+/** Lists the flags of these that were given, as words of a command line. */
 function given(flags: Partial<typeof options>, { values, texts, origins }: Call<typeof options>): readonly string[] {
   return Object.entries(flags).flatMap(([key, { flag, value }]) => {
     const name = key as keyof typeof options;

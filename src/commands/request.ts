@@ -101,7 +101,7 @@ function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
   return text === undefined ? undefined : new TextEncoder().encode(text);
 }
 
-/** As curl --fail has it, but with the body: 400 and above are an error; a redirect is none, and is not followed. */
+/** Returns the exit code as `curl --fail-with-body` does: 400 and above are an error. A redirect is said, not followed. */
 function judge({ status, statusText, location }: StreamedAnswer): number {
   const said = `HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}` as const;
   if (status >= 400) writeError(`ebb: ${said}\n`);

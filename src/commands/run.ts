@@ -99,7 +99,7 @@ function policyOf({ settings, shutdown }: Run): RunPolicy {
   };
 }
 
-/** One line at the end: how long each phase took, and how it ended. */
+/** Logs one line at the end: how long each phase took, and the exit code. */
 function finish({ since, exit, log }: Run, exitCode: number): void {
   log.info(summarize({ since, now: performance.now(), exit, exitCode }), "done");
 }

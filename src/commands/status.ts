@@ -111,7 +111,7 @@ async function probe(probe: Probe): Promise<ProbeStatus> {
 /** Shows one snapshot after the other; false where nobody sees them any more. */
 type Show = (snapshot: Snapshot) => Promise<boolean>;
 
-/** A live view at a terminal; elsewhere a line for each change, or a JSON object a line. */
+/** Chooses how to show: at a terminal a live view, else a line for each change, with --json an object in each line. */
 function showerOf(json: boolean, env: Environment): Show {
   if (json) return (snapshot) => print(JSON.stringify(snapshot));
   const draw = openScreen(env);
@@ -125,7 +125,7 @@ function showerOf(json: boolean, env: Environment): Show {
   };
 }
 
-/** Each second, until a stop signal, or until nobody reads any more. */
+/** Shows the state each second, until a stop signal comes or nobody reads any more. */
 async function watch(take: () => Promise<Snapshot>, show: Show): Promise<number> {
   for (;;) {
     const start = performance.now();

@@ -91,7 +91,7 @@ function createEarly(log: Log): Early {
   return { kept, take: (signal, { isEarly }) => void (isEarly ? drop(signal) : kept.push(signal)) };
 }
 
-/** What comes first: ready, the end of the time, or a signal that ends the wait (its number). */
+/** Resolves with what comes first: "ready", "out of time", or the number of a signal that ends the wait. */
 function firstOf(
   wait: Wait,
   { waitTimeout }: Settings<"waitTimeout">,
@@ -108,7 +108,7 @@ function firstOf(
   return promise;
 }
 
-/** A signal that was caught before signals were held, and would be lost with this process's image. */
+/** Returns a stop signal that came just before signals were held. It would be lost when CMD replaces this process. */
 function lateStop(signals: Signals, early: Early): number | undefined {
   let stop: number | undefined;
   signals.subscribe((signal, arrival) => {

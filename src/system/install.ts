@@ -58,14 +58,14 @@ async function openSelf(files: Files): Promise<File> {
   }
 }
 
-/** The SHA-256 of all of a file, in hex. */
+/** Returns a file's SHA-256 in hex. */
 async function digestOf(file: File, signal: AbortSignal): Promise<string> {
   const hash = new Bun.CryptoHasher("sha256");
   for await (const block of blocksOf(file, signal)) hash.update(block);
   return hash.digest("hex");
 }
 
-/** A file from its start, a block at a time, all in the same memory. Between blocks ebb sees signals. */
+/** Yields a file's blocks in one buffer, so each is valid until the next. Between them ebb handles signals. */
 async function* blocksOf(file: File, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const block = new Uint8Array(BLOCK);
   for (let at = 0; ; ) {
@@ -126,7 +126,7 @@ async function copy(files: Files, to: { self: File; temporary: string; signal: A
   await file.sync();
 }
 
-/** A nearly full volume takes a part of a block, and only then says why not the rest. */
+/** Writes a whole block. A nearly full volume first takes a part, and says why not the rest at the next write. */
 async function writeAll(file: File, block: Uint8Array): Promise<void> {
   for (let at = 0; at < block.length; ) at += (await file.write(block, at)).bytesWritten;
 }

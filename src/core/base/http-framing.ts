@@ -118,7 +118,7 @@ export function trailerIn(text: string): Reading {
 
 export type Garbage = Extract<Parsed, { kind: "garbage" }>;
 
-/** What a reader returns for bytes that are no HTTP; `reason` says why. */
+/** Makes what a reader returns for bytes that are not HTTP; `reason` says why. */
 export function garbage(reason: string): Garbage {
   return { kind: "garbage", reason };
 }

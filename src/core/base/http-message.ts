@@ -42,7 +42,7 @@ export function basicCredentials({ target, headers }: Pick<HttpRequest, "target"
   return ["Authorization", `Basic ${btoa(percentDecoded(target.userinfo))}`];
 }
 
-/** The bytes, as latin1 text. A `%` that encodes nothing stands for itself, as curl has it. */
+/** Decodes `%41`, into bytes as latin1 text. A `%` without two hexadecimal digits stays, as with curl. */
 function percentDecoded(text: string): string {
   return text.replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 }
@@ -102,7 +102,7 @@ interface Head {
   readonly framing: Framing;
 }
 
-/** The head that a text begins with, and its length; else what is wrong with it, empty where it is not whole yet. */
+/** Parses the head that a text begins with. Otherwise a string: what is wrong, or empty where the head is not complete yet. */
 function takeHead(text: string, method: string): { readonly head: Head; readonly length: number } | string {
   if (!"HTTP/1.".startsWith(text.slice(0, 7))) return `not HTTP: ${excerpt(text)}`;
   const end = text.indexOf("\r\n\r\n");

@@ -17,7 +17,7 @@ export function hasMoreOutsideStrings(text: string, most: number): boolean {
   return false;
 }
 
-/** The quote that ends the string which begins here. */
+/** Finds the quote that ends the string beginning at `start`; the text's length if there is none. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let first = at;

@@ -26,7 +26,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The value, where it is a string; undefined: it is something else. */
+/** Returns the value if it is a string, else undefined. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

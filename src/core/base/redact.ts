@@ -64,7 +64,7 @@ export function redactQuery(text: string): string {
   return hash < 0 ? result : `${result}#${HIDDEN}`;
 }
 
-/** Where `http://`, `+http://` or `unix:` ends; 0: there is none. */
+/** Returns the offset after `http://`, `+http://` or `unix:`; 0 without a scheme. */
 function schemeEnd(url: string): number {
   const colon = url.indexOf(":");
   if (colon < 0) return 0;

@@ -20,7 +20,7 @@ function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.every((item) => isSame(item, others.get(keyOf(item) as string)));
 }
 
-/** Undefined: not all have a key, or two have the same. */
+/** Maps the items by their keys; undefined where an item has no key, or two have the same. */
 function byKey(list: readonly unknown[]): ReadonlyMap<string, unknown> | undefined {
   const found = new Map(list.map((item) => [keyOf(item), item] as const));
   return found.size === list.length && !found.has(undefined) ? (found as ReadonlyMap<string, unknown>) : undefined;

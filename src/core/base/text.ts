@@ -33,7 +33,7 @@ function escaped(text: string, hasLines: boolean): string {
   return from === 0 ? text : result + text.slice(from);
 }
 
-/** A tab, or the end of a line. */
+/** Whether the character is a tab or part of a line break. */
 function isLayout(text: string, at: number, code: number): boolean {
   return code === NEWLINE || code === TAB || (code === RETURN && text.charCodeAt(at + 1) === NEWLINE);
 }

@@ -155,7 +155,10 @@ function lengthOf(text: string): number {
 
 const GAP = 2;
 
-/** In columns, the last one wrapped; where the others take more than half of the width, a block for each row. */
+/**
+ * Aligns columns and wraps the last. A table is shown as a block for each row where the other columns need over half the
+ * width.
+ */
 function renderTable(rows: readonly (readonly string[])[], look: Look): string {
   const [head = [], ...body] = rows;
   const widths = head.map((_, at) => Math.max(...rows.map((row) => plain(row[at] ?? "").length)));

@@ -130,7 +130,7 @@ class Declared<T> implements Option<T> {
   }
 }
 
-/** A default as help writes it; a number is a duration. */
+/** Formats a default as help shows it: a number is a duration. */
 function textOf(initial: unknown): string {
   return typeof initial === "number" ? formatDuration(initial) : String(initial ?? "");
 }

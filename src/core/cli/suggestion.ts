@@ -15,7 +15,9 @@ function plain(word: string): string {
   return word.toLowerCase().replaceAll("_", "-");
 }
 
-/** One character more, less or other, or two neighbours exchanged (the Damerau-Levenshtein distance is 1 at the most). */
+/**
+ * Whether one character is added, missing or changed, or two neighbours are exchanged (Damerau-Levenshtein distance 0 or 1).
+ */
 function isOneSlipAway(a: string, b: string): boolean {
   let start = 0;
   while (start < a.length && a[start] === b[start]) start += 1;

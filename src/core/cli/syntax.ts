@@ -70,7 +70,7 @@ export const stopSignals = syntax(parseStopSignals, "signals such as TERM,INT or
 export const parentDeath = syntax(parseParentDeath, "a signal such as TERM, or KILL (not STOP, CHLD, TTIN, TTOU)");
 export const exitCodes = syntax(parseCodes, "exit codes from 0 to 255, such as 143");
 
-/** As Go's strconv.ParseBool, which the other tools use. */
+/** Parses a boolean as Go's strconv.ParseBool, which the other tools use. */
 function parseBoolean(given: string): boolean | undefined {
   if (/^(true|1|t)$/i.test(given)) return true;
   return /^(false|0|f)$/i.test(given) ? false : undefined;

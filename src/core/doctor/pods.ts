@@ -46,7 +46,10 @@ export function annotationFindings(pod: JsonObject, label: string | undefined): 
 
 const noPolicy = { afterMs: 0, allJobs: false, methods: [], allowsReapExec: false } as const;
 
-/** How a pod is made anew. The name of a ReplicaSet is its Deployment's with the hash of the template (pod-template-hash). */
+/**
+ * Says how to create the pod again. A ReplicaSet is named after its Deployment, with the hash of the template (pod-template-
+ * hash).
+ */
 function howAgain({ metadata }: JsonObject): string {
   const { namespace, ownerReferences, labels } = objectOf(metadata);
   const { kind, name } = objectOf(listOf(ownerReferences)[0]);

@@ -26,7 +26,9 @@ export function countInbound(text: string, { clusters }: Inbound): number | unde
   return active;
 }
 
-/** Of hundreds of thousands of lines those few: a search for the text itself is the quickest. */
+/**
+ * Yields the lines that contain `part`. Searching the whole text is the fastest way to find a few among hundreds of thousands.
+ */
 function* linesWith(text: string, part: string): Generator<string> {
   for (let at = text.indexOf(part); at >= 0; ) {
     const found = text.indexOf("\n", at);

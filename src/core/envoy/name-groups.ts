@@ -64,7 +64,7 @@ function split({ prefix: known, names }: Alike): {
   return { whole, more };
 }
 
-/** How many characters all begin with, of which so many are known. */
+/** Returns how many characters all names begin with in common; the first `known` are known to be. */
 function commonLength([first = "", ...others]: readonly string[], known: number): number {
   let length = first.length;
   for (const other of others) {
@@ -79,7 +79,7 @@ function byCharacter(names: readonly string[], at: number): ReadonlyMap<string, 
   return Map.groupBy(names, (name) => name.charAt(at));
 }
 
-/** Of a long one its end, which tells more. */
+/** Writes a regular expression for names with this prefix; of a long prefix only its end, which differs most. */
 function patternOf(prefix: string): string {
   const [start, end] = prefix.length > LONGEST ? [".*", prefix.slice(-LONGEST)] : ["", prefix];
   return start + [...end].map((character) => (isAscii(character) ? escaped(character) : ".*")).join("");

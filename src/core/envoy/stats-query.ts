@@ -109,7 +109,7 @@ function keep<T>(stats: Reading, map: Map<string, T>, name: string, value: T): T
   return value;
 }
 
-/** A text of its own: a slice would keep all that it was cut from. */
+/** Copies a text: a slice would keep the whole text in memory that it was cut from. */
 function copied(text: string): string {
   return text.slice(0, 1) + text.slice(1);
 }

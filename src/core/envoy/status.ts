@@ -111,7 +111,7 @@ function releaseOf(version: string | undefined): string | null {
   return version?.split("/")[1] ?? version ?? null;
 }
 
-/** What is bound, with what the configuration says of its direction and statistics of its connections. */
+/** Joins the bound listeners with their direction (from the configuration) and their open connections (from the statistics). */
 function listenersOf(
   bound: readonly BoundListener[],
   dumped: readonly DumpedListener[],

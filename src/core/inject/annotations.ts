@@ -80,7 +80,7 @@ export function strayLabels(labels: Readonly<Record<string, unknown>>): readonly
     .map((name) => ({ field: `metadata.labels[${name}]`, message: "ignored as a label: write it under annotations" }));
 }
 
-/** A slip in the name of the one that asks may be the reason. */
+/** Says why an annotation has no effect: a typing error in its name, or `reason`. */
 function whyIdle(key: string, reason: string): string {
   const isSlip = !keys.includes(key.split(".")[0] as string) && nearest(key, keys) !== undefined;
   return isSlip ? unknownKey(key) : `ignored: the pod ${reason.replace(/^it /, "")}`;

@@ -6,7 +6,7 @@ import { type Amounts, freeName, type Pod } from "./pod.ts";
 import type { InjectPolicy } from "./policy.ts";
 import { installCommand } from "./status.ts";
 
-/** The init container that copies ebb into a volume. Its image's user is 65532 (Dockerfile.distroless). */
+/** Makes the init container that copies ebb into a volume. The image's user is 65532 (Dockerfile.distroless). */
 export function installContainer(pod: Pod, { volume, policy }: { volume: string; policy: InjectPolicy }): JsonObject {
   const { image, imagePullPolicy } = policy;
   const resources = resourcesFor(pod);
@@ -58,9 +58,8 @@ const needs: readonly Need[] = [
 ];
 
 /**
- * What is said of all containers of the pod is said of this one too, as quotas want it. It requests no more than they do together:
- * init containers are done when those start, so the scheduler counts the larger. A pod that is Guaranteed stays so, and one that
- * is BestEffort. Undefined: nothing is said.
+ * Sets those requests and limits that all containers of the pod set, as quotas demand; undefined if there are none. It
+ * requests at most their sum: init containers run before them, so the scheduler counts the larger. The pod's QoS class stays.
  */
 function resourcesFor({ spec }: Pod): JsonObject | undefined {
   if (spec.resources?.requests != null || spec.resources?.limits != null) return undefined; // the pod's own count then
@@ -84,7 +83,7 @@ function resourcesFor({ spec }: Pod): JsonObject | undefined {
   return said.length === 0 ? undefined : Object.fromEntries(said);
 }
 
-/** A processor that the containers do not have is not given to it either; memory is, but where a limit is a request, too. */
+/** Returns a resource's limit. CPU never exceeds the containers' sum; memory may, unless the limit must equal the request. */
 function limitFor({ name, limit, least }: Need, isEqual: boolean, total: number | undefined): number | undefined {
   if (total === undefined) return undefined;
   // as long as the copy is there it is the pod's, beside what the containers may take
@@ -97,7 +96,7 @@ interface Of {
   readonly limits?: Amounts;
 }
 
-/** The amount of all containers together; undefined where one does not say it. */
+/** Adds up an amount over all containers; undefined if one of them does not set it. */
 function totalOf({ containers }: Pod["spec"], amountOf: (of: Of) => unknown): number | undefined {
   const amounts = containers.map(({ resources }) => parseQuantity(amountOf(resources ?? {})));
   return amounts.reduce((sum, amount) => (sum === undefined || amount === undefined ? undefined : sum + amount), 0);

@@ -114,7 +114,7 @@ function expectedOf(issue: z.core.$ZodIssue): string {
   return issue.code === "invalid_type" ? (words[issue.expected] ?? issue.expected) : "something else";
 }
 
-/** A value, cut off where it is long. */
+/** Shows a value in an error, shortened to 80 characters. */
 function brief(value: unknown): string {
   if (value === undefined) return "nothing";
   const all = Array.isArray(value) ? `a list of ${value.length}` : typeof value === "object" ? "an object" : undefined;

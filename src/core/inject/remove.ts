@@ -27,7 +27,10 @@ export function removeEbb(value: unknown): Removal {
   return { kind: "removed", pod: pod as JsonObject, containers: Object.keys(status.containers) };
 }
 
-/** What still needs ebb: a container that was renamed or copied since. Without ebb's volume the pod would be invalid, or not start. */
+/**
+ * Warns of containers that still need ebb, because they were renamed or copied since. Without ebb's volume they would not
+ * start.
+ */
 function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
   const rest = new Set((spec.volumes ?? []).map(({ name }) => name));
   const gone = new Set((given.spec.volumes ?? []).map(({ name }) => name).filter((name) => !rest.has(name)));

@@ -120,7 +120,10 @@ function formerContainer(container: Container, { own, words, gone }: Own): JsonO
   return withOrWithout(former, "lifecycle", withoutField(lifecycle, "preStop"));
 }
 
-/** As ebb mounts its volumes, in a container whose status says that it did: somebody else may mount them too. */
+/**
+ * Whether ebb added this mount: it is as ebb writes it, and the container's status says that ebb was added. Others may mount
+ * there too.
+ */
 function isOurMount({ mountPath, readOnly }: Mount, { command, hook }: ContainerStatus): boolean {
   if (readOnly !== true) return false;
   return mountPath === EBB_FOLDER ? command !== undefined || hook === true : annotationFolders.includes(mountPath);

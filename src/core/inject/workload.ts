@@ -70,7 +70,7 @@ function nameOf({ kind, metadata }: JsonObject): string {
   return `${textOf(kind) ?? "(without a kind)"} ${place === undefined ? own : `${place}/${own}`}`;
 }
 
-/** What the workload itself says, or a CronJob's template of Jobs, is not said to its pods. */
+/** Warns of annotations on the workload itself, or on a CronJob's template of Jobs: Kubernetes does not copy these to pods. */
 function misplaced(object: JsonObject, { path, inner }: { path: Path; inner: Path }): readonly Remark[] {
   const message = `ignored here: move it to ${describePath([...inner, "metadata", "annotations"])}`;
   const outer = inner.flatMap((_, at) => (at % 2 === 0 ? [inner.slice(0, at)] : []));

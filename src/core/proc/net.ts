@@ -88,7 +88,7 @@ function endOf(address: string, port = ""): { readonly address: string; readonly
   return { address: address.length === 8 ? ipv4(address) : ipv6(address), port: Number.parseInt(port, 16) };
 }
 
-/** The bytes of a 32-bit word as the kernel prints it on little-endian machines, which x86-64 and arm64 are. */
+/** Splits a 32-bit word into its bytes. The kernel prints it little-endian on x86-64 and arm64. */
 function bytesOf(word: string): readonly string[] {
   return (word.match(/../g) ?? []).toReversed();
 }
@@ -99,7 +99,7 @@ function ipv4(word: string): string {
     .join(".");
 }
 
-/** As RFC 5952 writes it; an IPv4 address on a socket for both is written as IPv4. */
+/** Formats an address as in RFC 5952. An IPv4 address on a dual-stack socket is formatted as IPv4. */
 function ipv6(words: string): string {
   const mapped = /^0{16}FFFF0000(.{8})$/.exec(words)?.[1];
   if (mapped !== undefined) return ipv4(mapped);
@@ -126,7 +126,7 @@ function addListener(places: Map<string, Place>, socket: TcpSocket, owners: Owne
   places.set(key, place);
 }
 
-/** Where a connection came in: at its own address, or at one that stands for all; undefined for one that this pod opened. */
+/** Returns the listening socket that took this connection, bound to its address or to all; undefined if this pod opened it. */
 function placeOf({ address, port }: TcpSocket, places: ReadonlyMap<string, Place>): Place | undefined {
   return places.get(`${address} ${port}`) ?? places.get(`0.0.0.0 ${port}`) ?? places.get(`:: ${port}`);
 }

@@ -122,7 +122,7 @@ function spend(progress: Progress, act: Act, why: string, isDenied?: true): Prog
   return { ...progress, tried: [...progress.tried, tried] };
 }
 
-/** What the watch says is no reason to act, but one to stop. */
+/** Takes a change that the watch reports. It may stop what goes on, but never starts an act. */
 function changed(state: Live, observation: Observation, policy: AttemptPolicy): Step {
   if (state.phase === "looking" || observation.kind === "later") return [state, []];
   if (observation.kind === "end") {
@@ -162,7 +162,10 @@ interface Around {
   readonly before: readonly Action[];
 }
 
-/** The first means that was not yet tried in this round; where there is none, another round, or the end. Of rights alone that are missing the sidecar is not guilty. */
+/**
+ * Tries the first method that this round has not tried yet, else begins another round, else gives up. Where every method failed
+ * for missing permissions, the pod is put off instead.
+ */
 function next(state: Progress, endings: readonly Ending[], { policy, before }: Around): Step {
   const { tried, round } = state;
   const [ending] = endings;
@@ -186,7 +189,7 @@ function next(state: Progress, endings: readonly Ending[], { policy, before }: A
   );
 }
 
-/** Its description leaves out secrets, so two may have the same. */
+/** Identifies a method. Its description would not do: it leaves out secrets, so two methods may share it. */
 function keyOf({ method }: Act): string {
   return JSON.stringify(method);
 }
@@ -202,7 +205,7 @@ function over(outcome: Outcome, before: readonly Action[]): Step {
   return [{ phase: "over", outcome }, [...before, { kind: "end", outcome }]];
 }
 
-/** What ends with a phase. */
+/** Returns the actions that end a phase: its deadline is disarmed, its act aborted. */
 function leave({ phase }: Live): readonly Action[] {
   if (phase === "watching") return [{ kind: "disarm", deadline: "patience" }];
   if (phase === "resting") return [{ kind: "disarm", deadline: "rest" }];

@@ -44,14 +44,17 @@ export function objectionTo({ image, args }: Wanted, pod: PodView): string | und
   return own.length < MAX_EPHEMERAL ? undefined : `${own.length} containers of the reaper are in it already`;
 }
 
-/** The same but for --quit-timeout, which the reaper adds (kube/reaper/act/ephemeral.ts). */
+/**
+ * Whether an ephemeral container runs this command. The reaper appends --quit-timeout (kube/reaper/act/ephemeral.ts), which is
+ * not compared.
+ */
 function isCall(wanted: readonly string[], args: readonly unknown[]): boolean {
   const end = args.indexOf("--quit-timeout");
   const own = end < 0 ? args : args.slice(0, end);
   return own.length === wanted.length && own.every((arg, at) => arg === wanted[at]);
 }
 
-/** In the kubelet's own words. */
+/** Says in the kubelet's words why an ephemeral container failed; undefined if it did not. */
 function failureOf({ name, state }: ContainerView): string | undefined {
   if (state.kind === "waiting" && !isStarting(state.reason)) {
     return `ephemeral container ${name} does not start: ${described(state.reason, state.message)}`;

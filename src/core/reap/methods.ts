@@ -96,7 +96,7 @@ function execs(container: ContainerView, told: MethodRequest): readonly Method[]
   return own === undefined ? ebb : [...ebb, exec(own)];
 }
 
-/** What the sidecar's own image has for it. */
+/** Returns the command in the sidecar's own image that ends it; undefined if it has none. */
 function ownCommand(sidecar: SidecarName, quits: readonly QuitRequest[]): readonly string[] | undefined {
   const port = quits.length === 1 && quits[0] !== undefined ? portOf(quits[0].target) : undefined;
   return kindOf(sidecar).reaping?.().command?.(port);
@@ -117,7 +117,7 @@ function ephemerals(container: string, told: MethodRequest, pod: PodView): reado
   return [{ kind: "ephemeral", container, args: quitCall(told), env: variablesOf(told, pod) }];
 }
 
-/** The variables by which ebb finds and asks this sidecar, where its pod says nothing else of it. */
+/** Lists the variables by which ebb finds this sidecar and its quit URL, where the pod's annotations do not name them. */
 function variableNames({ sidecar, given }: MethodRequest): readonly string[] {
   if (sidecar === undefined || given.quits !== undefined) return [];
   return kindOf(sidecar).reaping?.().variables ?? [];

@@ -15,7 +15,7 @@ export function restartAfter(exitCode: number, container: ContainerView, pod: Po
     : `its restartPolicyRules: ${rule.action ?? "an action"} after exit code ${exitCode}`;
 }
 
-/** A rule whose operator is newer than this ebb may match. */
+/** Whether a restart rule covers this exit code. An operator that this ebb does not know is taken to match. */
 function matches(exitCode: number, { operator, exitCodes }: RestartRule): boolean {
   if (operator === "In") return exitCodes.includes(exitCode);
   return operator !== "NotIn" || !exitCodes.includes(exitCode);

@@ -89,7 +89,10 @@ function nodeLost({ pod }: Facts): string | undefined {
   return isLost ? "its node is lost: its status may be out of date" : undefined;
 }
 
-/** A container cannot be both: ebb.dev/containers names those that ebb starts, which are the app. */
+/**
+ * Says which annotations contradict each other or the pod. A container that ebb starts (ebb.dev/containers) is the app, not a
+ * sidecar.
+ */
 function contradiction(facts: Facts): string | undefined {
   const { pod } = facts;
   const wrapped = splitBy(pod.annotations.get("ebb.dev/containers") ?? "", ",");
@@ -99,7 +102,7 @@ function contradiction(facts: Facts): string | undefined {
   return strayName(pod) ?? slip(facts, given);
 }
 
-/** What says how a container is ended, whose name is no container's, would change nothing. */
+/** Names an annotation about ending a container that the pod does not have. */
 function strayName({ annotations, containers, initContainers }: PodView): string | undefined {
   const names = [...containers, ...initContainers].map(({ name }) => name);
   for (const key of annotations.keys()) {
@@ -115,7 +118,9 @@ function noContainer(name: string, names: readonly string[]): string {
   return `there is no container "${name}": this pod's containers are ${listed(names)}${hint}`;
 }
 
-/** A sidecar whose name has a slip in it would be an app that runs for ever. Where nothing is left over, it makes no difference. */
+/**
+ * Names an unknown container in ebb.dev/sidecars, where a sidecar with a mistyped name would count as an app that still runs.
+ */
 function slip({ pod, apps }: Facts, given: readonly string[]): string | undefined {
   const isLeft = apps.some(isIn("running")) && apps.some(isIn("terminated"));
   const names = [...pod.containers, ...pod.initContainers].map(({ name }) => name);
@@ -141,7 +146,10 @@ function restartsAlways({ pod }: Facts): string | undefined {
   return isAlways ? "the kubelet starts its containers again after any exit (restartPolicy Always)" : undefined;
 }
 
-/** A pod whose sandbox was made anew runs them again, while its containers still show their last end. */
+/**
+ * Names an init container that is not done. After a new sandbox they run again, while the app's containers still show their
+ * last end.
+ */
 function initializing({ pod }: Facts): string | undefined {
   const isDone = ({ state }: ContainerView) => state.kind === "terminated" && state.exitCode === 0;
   const next = pod.initContainers.find((each) => !isNative(each) && !isDone(each));
@@ -166,7 +174,7 @@ function waitOf({ state }: ContainerView): string {
   return state.kind === "waiting" ? state.reason : "";
 }
 
-/** The kubelet has lost sight of some: kubernetes pkg/kubelet/container, ContainerReasonStatusUnknown. */
+/** Names a container of which the kubelet has lost track (kubernetes pkg/kubelet/container, ContainerReasonStatusUnknown). */
 function unknown(containers: readonly ContainerView[], what: string): string | undefined {
   const isLost = ({ state }: ContainerView) => state.kind === "terminated" && state.reason === "ContainerStatusUnknown";
   const first = containers.find((each) => each.state.kind === "unknown" || isLost(each));
@@ -183,7 +191,7 @@ function restart(containers: readonly ContainerView[], pod: PodView): string | u
   return undefined;
 }
 
-/** One that comes back keeps the pod, however often it is ended. */
+/** Names a sidecar that the kubelet would start again: ending it would not complete the pod. */
 function sidecarRestarts({ sidecars, pod }: Facts): string | undefined {
   const back = sidecars.find((each) => restartAfter(0, each, pod) !== undefined);
   if (back === undefined) return restart(sidecars, pod);

@@ -56,7 +56,7 @@ function describeAct({ container, method }: Act): string {
   return `${container}, by ${describeMethod(method)}`;
 }
 
-/** Each method once, with its last result. */
+/** Lists each method once, with its last result. */
 function triedOnce(tried: readonly Tried[]): readonly string[] {
   return [...new Map(tried.map((each) => [describeAct(each), each.why]))].map(([act, why]) => `${act}: ${why}`);
 }

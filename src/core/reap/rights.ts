@@ -84,7 +84,7 @@ export function howToMend(missing: readonly Right[]): string {
     : `${GRANT}, or leave ${[...methods].join(" and ")} out of --methods`;
 }
 
-/** Each act begins with a look at the pod. */
+/** Whether this is the permission to read a pod, with which each act begins. */
 function isToLook({ group, resource, verb }: Right): boolean {
   return group === "" && resource === "pods" && verb === "get";
 }

@@ -39,7 +39,10 @@ function leanMetadata(metadata: JsonObject): JsonObject {
   };
 }
 
-/** Of ebb and of injectors. kubectl's copy of the whole manifest is the biggest of the others. */
+/**
+ * Whether the reaper reads this annotation: ebb's, or an injector's. The largest of the others is kubectl's copy of the
+ * manifest.
+ */
 function isAsked(name: string): boolean {
   return name.startsWith("ebb.dev/") || annotationPrefixes.some((prefix) => name.startsWith(prefix)) || name === MIRROR;
 }
@@ -60,12 +63,12 @@ function leanContainer(container: unknown): unknown {
   };
 }
 
-/** Of which is looked at what it was told. */
+/** Whether this ephemeral container is the reaper's, so that its command is kept. */
 function isReapers({ name }: JsonObject): boolean {
   return typeof name === "string" && name.startsWith(EPHEMERAL_PREFIX);
 }
 
-/** By which a sidecar is found otherwise than by its defaults. */
+/** Whether a sidecar may be found by this variable. */
 function isVariable(name: unknown): boolean {
   return typeof name === "string" && variablePrefixes.some((prefix) => name.startsWith(prefix));
 }

@@ -29,7 +29,10 @@ export function verdictOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory)
   return withRights(inTime(facts, endings), facts);
 }
 
-/** Those that run; companions first, since they may have something to send through the mesh's proxy. */
+/**
+ * Lists the running sidecars with the methods to end each; a string says why that is impossible. The mesh's proxy comes last:
+ * the others may still send through it.
+ */
 function endingsOf({ pod, sidecars, policy }: Facts): readonly Ending[] | string {
   const running = sidecars.filter(({ state }) => state.kind === "running");
   const ranked = running.map((container) => ({ container, sidecar: sidecarIn(container.name, container.image) }));
@@ -47,7 +50,7 @@ function rank(sidecar: SidecarName | undefined): number {
   return sidecar === undefined || kindOf(sidecar).isCompanion ? 0 : 1;
 }
 
-/** By the methods that the reaper's account may use; what it lacks is its own trouble, never the sidecar's. */
+/** Leaves out the methods for which the reaper lacks permissions. If none is left, the pod is left alone, for that reason. */
 function withRights(verdict: Verdict, { pod, policy }: Facts): Verdict {
   const { missing = [] } = policy;
   if (verdict.kind !== "end" || missing.length === 0) return verdict;
@@ -64,7 +67,7 @@ function withRights(verdict: Verdict, { pod, policy }: Facts): Verdict {
   return { ...verdict, containers };
 }
 
-/** A sidecar may still flush what the app left, and may be ending by itself. */
+/** Decides whether --after is over. Until then a sidecar may flush what the app left, or end by itself. */
 function inTime({ pod, apps, policy, known }: Facts, containers: readonly Ending[]): Verdict {
   const { now, seen } = known;
   const ended = apps.flatMap(({ state }) => (state.kind === "terminated" ? [state.finishedAt] : []));

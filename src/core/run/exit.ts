@@ -63,7 +63,7 @@ export function isFailure(error: unknown): error is Failure {
 /** How a child ended. Kept as it is until the last line, so that a signal never turns into a number too early. */
 export type ChildExit = { readonly code: number } | { readonly signal: SignalNumber };
 
-/** The exit code that stands for a child's end: its own, or 128 + the signal; 0 for those in `expected` (as `tini -e`). */
+/** Returns the exit code for a child's end: its own, or 128 + the signal; 0 for those in `expected` (as `tini -e`). */
 export function exitCodeOf(exit: ChildExit, expected: readonly number[] = []): number {
   const code = "code" in exit ? exit.code : 128 + exit.signal;
   return expected.includes(code) ? 0 : code;

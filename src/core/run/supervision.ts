@@ -119,7 +119,10 @@ function running(state: In<"running">, event: Event, policy: RunPolicy): Step {
   }
 }
 
-/** What is left of the group has the rest of the grace, or all of it where no stop signal came. */
+/**
+ * Takes the child's end. The rest of its process group has what is left of the grace period, or all of it if no stop signal
+ * came.
+ */
 function childEnded(state: In<"running">, exitCode: number, policy: RunPolicy): Step {
   const { grace } = state;
   const { graceMs: ms } = policy;
@@ -149,7 +152,7 @@ function clearing(state: In<"clearing">, event: Event, policy: RunPolicy): Step 
   }
 }
 
-/** The first stop signal starts the drain, the second cuts it short; what was held then reaches the child. */
+/** Takes a signal. The first stop signal starts the drain, the second cuts it short; then the child gets what was held back. */
 function pass(state: In<"running">, event: SignalEvent, policy: RunPolicy): Step {
   const { signal, wasIgnored } = event;
   if (isDropped(event, policy)) return [state, [{ kind: "drop", signal }]];

@@ -78,7 +78,7 @@ export function retold(
   return foundIn({ env, annotations: new Map([...annotations, ...own]) }, [found.name])[0] ?? found;
 }
 
-/** A mesh's own variable names it, or its admin port; another admin interface, or another tool's variable, means a plain Envoy. */
+/** Adds the proxy that the user names: by a mesh's variable or admin port; any other admin interface means a plain Envoy. */
 function proxyByUser({ env, admin }: Evidence, { names, by }: Naming): void {
   const named = namedByUser(env);
   if (named !== undefined && (admin === undefined || named.name !== PLAIN)) {
@@ -95,7 +95,7 @@ interface Named {
   readonly variable: string;
 }
 
-/** By a variable of another tool that has a value: a mesh before a plain Envoy. */
+/** Finds the first variable of another tool that is set. A mesh's wins over a plain Envoy's. */
 function namedByUser(env: Environment): Named | undefined {
   let plain: Named | undefined;
   for (const name of sidecarNames) {
@@ -139,7 +139,7 @@ function proxiesByAnnotation({ annotations }: Evidence, { names, by }: Naming): 
   }
 }
 
-/** Its injector's annotation, where that says that it is here. */
+/** Returns the injector's annotation that says the sidecar is in this pod; undefined if none does. */
 function annotationOf(name: SidecarName, annotations: Annotations): string | undefined {
   const { annotation, isInjected } = kindOf(name);
   if (annotation === undefined || !saysSo(annotations.get(annotation))) return undefined;
@@ -158,7 +158,7 @@ function proxiesByPort({ heard }: Evidence, { names, by }: Naming): void {
   }
 }
 
-/** The proxies that ports suggest which listen, and the port of each. */
+/** Lists the proxies whose usual ports are among those that listen, with the port of each. */
 export function suggestedBy(listening: ReadonlySet<number>): readonly { name: SidecarName; port: number }[] {
   const suggested: { name: SidecarName; port: number }[] = [];
   if (listening.size === 0) return suggested;

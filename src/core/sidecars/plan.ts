@@ -195,7 +195,7 @@ function quitTargets(kind: SidecarKind, adjustment: Adjustment, given: HttpTarge
   return [{ target: base === undefined || quitPath === undefined ? urlOf(quit) : at(base, quitPath) }];
 }
 
-/** Those quits that are none of the sidecars' own: what a sidecar's own variable names is asked once. */
+/** Leaves out the quits that a sidecar has already: one that its own variable names too is sent once. */
 function notYet(more: readonly QuitRequest[], known: readonly Sidecar[]): readonly QuitRequest[] {
   if (more.length === 0) return more;
   const asked = new Set(known.flatMap(({ quits }) => quits.map(exactQuit)));

@@ -53,7 +53,10 @@ export function describeProbe(probe: Probe): string {
   return `tcp://${formatHostPort(address.host, address.port)}`;
 }
 
-/** What says of a target's answers whether they mean ready. Envoy answers /server_info with 200 in every state: there the state counts. */
+/**
+ * Chooses how to judge a target's answers. Envoy answers /server_info with 200 in every state, so there the state in the body
+ * counts.
+ */
 export function judgeOf({
   target: { path },
   except,

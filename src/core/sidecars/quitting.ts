@@ -155,7 +155,7 @@ function refused(state: Asked, policy: QuitMachinePolicy): Step {
   return isSure ? nobody(seen, policy) : miss(seen);
 }
 
-/** Where nobody listens. */
+/** Takes a refused connection: nobody listens. */
 function nobody(state: Asked, policy: QuitMachinePolicy): Step {
   // the attempt that was cut off was its end (pilot-agent leaves before its answer does)
   if (state.wasCut) return over({ ok: true, isTaken: true, outcome: "gone" });
@@ -185,7 +185,10 @@ function miss(state: Asked): Step {
   return [{ ...state, phase: "resting", misses: state.misses + 1 }, [{ kind: "rest", ms }]];
 }
 
-/** Of time, while nobody has taken it. */
+/**
+ * Takes deadlines while the sidecar has not taken a quit: at half of the time ebb looks for a last resort, at its end it gives
+ * up.
+ */
 function timed(
   state: Extract<State, { phase: "asking" | "resting" | "looking" }>,
   event: Event,
@@ -213,7 +216,7 @@ function watch(taken: Taken): Step {
   return [{ phase: "watching", taken }, [{ kind: "watch", isElsewhere: taken.isElsewhere }]];
 }
 
-/** Where it stays until time is up it is left to go: it has taken the quit, and may be draining. */
+/** Waits for a sidecar that has taken the quit. One that still runs when time is up is left alone: it may be draining. */
 function watching(state: Extract<State, { phase: "watching" }>, event: Event, policy: QuitMachinePolicy): Step {
   const { isElsewhere, status, why } = state.taken;
   const told = status === undefined ? {} : { status };

@@ -85,7 +85,7 @@ export function describeInFlight({ inFlight }: EnvoyStatus): string {
   return `${counted(requests, "request")} and ${counted(connections, "connection")}${idle} still in flight`;
 }
 
-/** An agent closes its port at SIGTERM, and goes by itself; Envoy is still there. */
+/** Reports an agent that has gone while its Envoy still answers: an agent closes its port at SIGTERM. */
 function agentFindings({ sidecars, sockets }: Seen): readonly Finding[] {
   return sidecars.flatMap(({ name, envoy }): readonly Finding[] => {
     const agent = name === "custom" ? undefined : kindOf(name).agent;

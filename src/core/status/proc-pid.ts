@@ -124,7 +124,7 @@ function isAppGone(processes: readonly Process[], self: number): boolean {
   return areSidecars(othersOf(processes, self).filter(({ pid }) => pid !== 1));
 }
 
-/** Those that run, but for ebb itself and what it was started by. */
+/** Lists the running processes, without ebb itself and its ancestors. */
 function othersOf(processes: readonly Process[], self: number): readonly Process[] {
   const own = ancestorsOf(self, processes);
   return processes.filter(({ pid, state }) => !own.has(pid) && state !== "zombie");

@@ -124,12 +124,15 @@ async function requestJson<T>(access: Access, asked: Request): Promise<T> {
   }
 }
 
-/** As objects and lists have it; what else a proxy answers in the server's place does not. */
+/** Whether it looks like an object or list of the API. What a proxy answers in the server's place does not. */
 function hasMetadata(value: unknown): boolean {
   return isObject(value) && isObject(value.metadata);
 }
 
-/** A response whose status is good; after a 401 once more, with what a plugin says then. */
+/**
+ * Sends a request. After a 401 it asks once more, with fresh credentials from the exec plugin. @throws ApiError for any other
+ * refusal
+ */
 async function request(access: Access, asked: Request): Promise<Response> {
   const response = await send(access, asked, false);
   const final = response.status === 401 ? await send(access, asked, true) : response;
@@ -183,7 +186,7 @@ async function explainSilence(access: Access, { path, ...asked }: Omit<Request, 
   await response.body?.cancel();
 }
 
-/** The server's own words: they name the verb, the resource and the user where a permission is missing. */
+/** Makes an error of the server's own words: for a missing permission they name verb, resource and user. */
 async function refusal({ method, path }: Request, response: Response): Promise<ApiError> {
   const body = await textWithin(response, LARGEST_REFUSAL).catch(() => "");
   const { message, reason } = statusOf(body);
@@ -195,7 +198,7 @@ async function refusal({ method, path }: Request, response: Response): Promise<A
   });
 }
 
-/** Of a `Status` (meta/v1); whatever else it is, such as a proxy's HTML, in its first words. */
+/** Reads a `Status` (meta/v1); of anything else, such as a proxy's HTML, the first words are the message. */
 function statusOf(body: string): { message?: string | undefined; reason?: string | undefined } {
   try {
     const { message, reason } = JSON.parse(body);

@@ -81,7 +81,7 @@ function statusIn(exec: Exec, output: string): z.infer<typeof credentialSchema>[
   }
 }
 
-/** Its stderr goes to ours: that is where it says what it needs of a person. */
+/** Runs the plugin, and returns its stdout. Its stderr goes to ebb's: there it asks a person for what it needs. */
 async function runPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>, limitMs?: number): Promise<string> {
   const { command, args, env, installHint, interactiveMode } = exec;
   const isAtTerminal = process.stdin.isTTY === true;

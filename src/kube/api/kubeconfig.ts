@@ -139,7 +139,7 @@ function unreadable(path: string, error: Error, text = ""): Failure {
   return new Failure(EXIT.usage, `kubeconfig ${path}: ${reasonOf(error, text)}`, { cause: error });
 }
 
-/** The parser quotes what it stumbles over, and around that may be a token. */
+/** Says what is wrong, without the parser's quotation: near it may be a token. */
 function reasonOf(error: Error, text: string): string {
   if (error instanceof ReferenceError) return "not YAML: an alias without its anchor, or too many aliases";
   if (!(error instanceof YAMLError)) return error.message;
@@ -188,7 +188,7 @@ function createPlugin(exec: Exec, cluster: Cluster, { path }: File): Plugin {
   return identityByPlugin({ ...exec, command }, cluster);
 }
 
-/** A certificate, and a token, whose file wins over what is written down (client-go, rest/transport.go). */
+/** Reads certificate and token. A token's file wins over an inline token (client-go, rest/transport.go). */
 function ownIdentity(user: User, file: File): Identity {
   const token = user.tokenFile ? readPath(user.tokenFile, file.path).trim() : user.token;
   const basic = user.username ? Buffer.from(`${user.username}:${user.password ?? ""}`).toString("base64") : undefined;
@@ -211,7 +211,7 @@ function impersonation(user: User): Readonly<Record<string, string>> {
   };
 }
 
-/** What stands there as base64, or else in the file that it names. */
+/** Reads a field given inline as base64 (`FIELD-data`), or from the file that it names. */
 function contents(entry: Cluster | User, field: string, { path }: File): string | undefined {
   const inline = entry[`${field}-data`];
   if (inline) return Buffer.from(String(inline), "base64").toString();

@@ -69,7 +69,7 @@ export async function openStream(access: Access, asked: StreamRequest): Promise<
 
 type Receive = (bytes: Uint8Array, from: WebSocket) => void;
 
-/** An open socket; after a 401 by what a plugin says then. */
+/** Opens a socket. After a 401 it tries once more, with fresh credentials from the exec plugin. */
 async function connected(access: Access, asked: StreamRequest, receive: Receive): Promise<WebSocket> {
   const { path, signal, explain } = asked;
   const named = { method: "GET", path: path.replace(/\?.*/, ""), signal };
@@ -156,7 +156,10 @@ function errorOf(event: Event): Error {
   return error instanceof Error ? error : new Error(message);
 }
 
-/** What the server answered instead of 101: Bun has an event for that, which its `ws` needs. The error of 1.4.3 does not say it. */
+/**
+ * Returns a reader of the HTTP status that came instead of 101. Bun's event `handshake` has it; the error does not (Bun
+ * 1.4.3).
+ */
 function statusOf(socket: WebSocket): () => number | undefined {
   let status: number | undefined;
   socket.addEventListener("handshake" as "message", ({ data }: MessageEvent<{ readonly statusCode: number }>) => {

@@ -12,7 +12,10 @@ export interface CertificateFiles {
 /** The kubelet swaps both at once by a symbolic link, up to a minute after the Secret changed. Reading two small files is nothing. */
 const PERIOD_MS = 1000;
 
-/** Each pair that the files hold; what is no pair, because they are just being replaced or are wrong, is waited out. */
+/**
+ * Yields each new pair in the files. While they hold none, because they are being replaced or are wrong, it waits, and says so
+ * once.
+ */
 export async function* certificateFiles(
   files: CertificateFiles,
   { log, signal }: Context,

@@ -21,7 +21,7 @@ export function certificates(settings: CertificateSettings, context: Context): A
 
 type Event = { readonly secret: Secret | undefined } | { readonly error: unknown } | "end";
 
-/** All replicas serve what is in the Secret; the one that leads keeps it right. */
+/** Yields what is in the Secret, as all replicas serve it. The leader also renews it. */
 async function* ownCertificates(own: OwnCertificates, { log, signal }: Context): AsyncGenerator<ServingCertificate> {
   const stop = new AbortController();
   const context = { log, signal: AbortSignal.any([signal, stop.signal]) };
@@ -45,7 +45,7 @@ async function* ownCertificates(own: OwnCertificates, { log, signal }: Context):
   }
 }
 
-/** A Secret that is gone or broken changes nothing: what is served goes on being served until there is a better one. */
+/** Yields each new usable certificate. A Secret that is missing or broken changes nothing: the last one is served on. */
 async function* servable(events: { next(): Promise<Event> }): AsyncGenerator<ServingCertificate> {
   let last: string | undefined;
   for (let event = await events.next(); event !== "end"; event = await events.next()) {

@@ -43,7 +43,7 @@ export const KEYS = { ca: "ca.crt", caKey: "ca.key", cert: "tls.crt", key: "tls.
 
 type Texts = Readonly<Record<keyof typeof KEYS, string>>;
 
-/** The certificates and keys in the webhook's Secret, each undefined where it is missing or cannot be parsed. */
+/** Reads certificates and keys from the webhook's Secret; each is undefined if it is missing or cannot be parsed. */
 export function readSecret(secret: Secret | undefined): HeldCertificates {
   return readHeld(textOf(secret));
 }

@@ -47,7 +47,7 @@ export function policyOf({
   };
 }
 
-/** A certificate's life begins a little before it is made: the clocks of those who look at it may be late. */
+/** Returns a certificate's validity. It begins a little in the past, because clients' clocks may be late. */
 export function lifeFrom(nowMs: number, validityMs: number): { fromMs: number; untilMs: number } {
   return { fromMs: nowMs - backdate(validityMs), untilMs: nowMs + validityMs };
 }

@@ -30,7 +30,9 @@ interface Watching<T> {
   readonly signal: AbortSignal;
 }
 
-/** One list and the watch after it, until that ends. An expired version (410) is an end like others: list again. */
+/**
+ * Lists once, and watches until the watch ends. An expired version (410) ends it like anything else: the caller lists again.
+ */
 async function once<T extends KubeObject>(
   api: ApiClient,
   { collection, name }: Followed,

@@ -153,7 +153,7 @@ function createElection(settings: LeaseSettings, log: Log): Election {
   };
 }
 
-/** The Lease in the API server. */
+/** Wraps the reads and writes of the Lease. */
 function createBallot(settings: LeaseSettings) {
   const { api, namespace, name, identity } = settings;
   const { durationMs } = periodsOf(settings);
@@ -212,7 +212,7 @@ function stateOf({ metadata, spec }: Lease): LeaseState {
   };
 }
 
-/** As MicroTime (meta/v1) wants it: six digits. */
+/** Formats the time as MicroTime (meta/v1): six digits after the second. */
 function microTime(): string {
   return new Date().toISOString().replace("Z", "000Z");
 }

@@ -24,7 +24,7 @@ export async function readNamespaces(reader: Reader, names: readonly string[]): 
   return found;
 }
 
-/** What is ebb's: a cluster may have thousands of namespaces. */
+/** Keeps ebb's own labels or annotations only: a cluster may have thousands of namespaces. */
 function ownIn(all: unknown): JsonObject {
   return Object.fromEntries(Object.entries(objectOf(all)).filter(([name]) => isOwn(name)));
 }

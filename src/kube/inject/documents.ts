@@ -41,7 +41,7 @@ function beginsWithMark(text: string): boolean {
   return false;
 }
 
-/** Where lines begin with `---`, or come after `...`. */
+/** Finds where documents start: at a line with `---`, or after a line with `...`. */
 function yamlStarts(text: string): readonly number[] {
   const starts: number[] = [];
   for (const { 0: mark, index } of text.matchAll(/(?<![^\n])(---(?=\s|$)|\.\.\.[ \t]*(#[^\n]*)?\r?(\n|$))/g)) {
@@ -58,14 +58,14 @@ function pieces(text: string, starts: readonly number[]): readonly string[] {
     .filter((piece) => piece !== "");
 }
 
-/** The values of a stream of JSON; undefined: it is something else, or one value. */
+/** Splits a stream of JSON values; undefined if it is something else, or a single value. */
 function splitJson(text: string): readonly string[] | undefined {
   if (!startsLikeJson(text)) return undefined;
   const values = pieces(text, jsonEnds(text));
   return values.length > 1 && values.every(isJson) ? values : undefined;
 }
 
-/** Where an outermost brace closes, with the line break after it. */
+/** Finds the end of each outermost object, the white space after it included. */
 function jsonEnds(text: string): readonly number[] {
   const ends: number[] = [];
   let depth = 0;
@@ -80,7 +80,7 @@ function jsonEnds(text: string): readonly number[] {
   return ends;
 }
 
-/** Where the quote stands that closes this one; one that nothing closes goes on to the end. */
+/** Finds the quote that closes the string; the text's end if none does. */
 function endOfString(text: string, from: number): number {
   let at = from + 1;
   while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;

@@ -88,7 +88,10 @@ function injectObject(start: Start, document: YamlDocument, changePod: ChangePod
   return { splices: isChanged ? editsTo(document, withValuesAt(document.value, changes)) : [], remarks, problems };
 }
 
-/** A pod that did not ask for it, and that --all alone has taken, is no reason to refuse all others: it stays as it is. */
+/**
+ * Says what became of a pod. One that only --all selected, and that cannot be changed, stays as it is: the others are not
+ * refused for it.
+ */
 function outcomeOf({ object }: PodPlace, injection: Injection): string {
   if (injection.kind === "changed") return `${object}: injected (${injection.containers.join(", ")})`;
   if (injection.kind === "removed") return `${object}: removed (${injection.containers.join(", ")})`;
@@ -96,7 +99,7 @@ function outcomeOf({ object }: PodPlace, injection: Injection): string {
   return `${object}: unchanged: it cannot be changed, and did not ask for it`;
 }
 
-/** The parts of a field: `spec.containers[0].command`, `metadata.annotations[ebb.dev/drain]`. */
+/** Splits a field into its parts: `spec.containers[0].command`, `metadata.annotations[ebb.dev/drain]`. */
 function pathOf(field: string): Path {
   return [...field.matchAll(/\[([^\]]*)(?:\]|$)|[^.[\]]+/g)].map(([whole, inside]) => {
     if (inside === undefined) return whole;
@@ -112,7 +115,10 @@ function describeSyntax({ name, line }: Start, text: string, { offset, message }
   return `${name}:${line + linesIn(before)}:${column}: ${message}${hint}`;
 }
 
-/** The line of an offset, counted from 0; of one near the last one asked for it takes no time, however long the text is. */
+/**
+ * Returns a function that counts the lines before an offset. It goes on from the last offset, so neighbours cost little in a
+ * long text.
+ */
 function lineCounter(text: string): (offset: number) => number {
   let at = 0;
   let line = 0;

@@ -59,7 +59,7 @@ function writeFiles(done: readonly Done[]): number {
   return EXIT.ok;
 }
 
-/** As diff and kubectl diff exit: 1 where there is a difference. */
+/** Prints the diff. Exits as diff and kubectl diff do: 1 if there is a difference. */
 async function showDiff(done: readonly Done[], env: Environment): Promise<number> {
   const lines = done.flatMap(({ name, text, splices }) => unifiedDiff(name, text, splices));
   const isColored = isatty(1) && !env.NO_COLOR && env.TERM !== "dumb";

@@ -51,7 +51,7 @@ interface Region {
   readonly inside: Splice[];
 }
 
-/** The whole lines that are touched, where they follow each other together. */
+/** Groups splices into regions of whole lines; regions that touch become one. */
 function regionsOf(text: string, splices: readonly Splice[]): readonly Region[] {
   const regions: Region[] = [];
   for (const splice of splices.toSorted((a, b) => a.from - b.from || a.to - b.to)) {
@@ -67,7 +67,7 @@ function regionsOf(text: string, splices: readonly Splice[]): readonly Region[] 
   return regions;
 }
 
-/** Where a region ends with a whole line: a line whose break has gone goes on with the next one. */
+/** Moves a region's end to the end of a line: where a splice removes a line break, the next line belongs to the region. */
 function wholeEnd(text: string, { start, end, inside }: Region): number {
   const becomes = spliced(text.slice(start, end), movedTo(start, inside));
   const isOpen = becomes !== "" && !becomes.endsWith("\n");

@@ -26,7 +26,10 @@ export function admissionManifest(installation: Installation): Manifest {
   };
 }
 
-/** No pod is asked about twice: a namespace has the label, or it has not. With --all the label says nothing more. */
+/**
+ * Lists the webhooks; each pod matches at most one. One is for namespaces with the label, the other for all others. With --all
+ * one is enough.
+ */
 function webhooksOf(installation: Installation) {
   if (installation.all) {
     return [webhook(installation, { name: NAME, path: PATH, condition: notOptedOut, label: notIn("false") })];
@@ -79,7 +82,7 @@ function notOurs(namespace: string): Requirement {
   return { key: "kubernetes.io/metadata.name", operator: "NotIn", values: ["kube-system", namespace] };
 }
 
-/** A namespace without the label, or with another value. */
+/** Requires a namespace without the label, or with none of these values. */
 function notIn(...values: readonly string[]): Requirement {
   return { key: ASK, operator: "NotIn", values };
 }

@@ -24,7 +24,7 @@ export function printManifests(
   return `${comment(title)}${all.map(print).join("")}`;
 }
 
-/** Of this component alone: `kubectl delete` takes the Namespace away, and with it all that is in it. */
+/** Makes a Namespace for this component alone: `kubectl delete` removes the Namespace with all that is in it. */
 function ownNamespace(installation: Installation, component: Component): readonly Manifest[] {
   if (installation.namespace !== undefined) return [];
   const { name, labels } = metadataOf(installation, component);
@@ -37,12 +37,12 @@ function ownNamespace(installation: Installation, component: Component): readonl
   ];
 }
 
-/** A word as a shell takes it. */
+/** Quotes a word for a shell, if needed. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** One document. In YAML 1.1, as Kubernetes reads it: there `on` and `1:30` are no text without quotes. */
+/** Prints one document in YAML 1.1, as Kubernetes reads it: there `on` and `1:30` need quotes to be strings. */
 function print({ object, about, notes = {} }: Manifest): string {
   const document = new Document(object, { version: "1.1", aliasDuplicateObjects: false });
   for (const [path, text] of Object.entries(notes)) note(document, path.split("."), text);
@@ -50,7 +50,7 @@ function print({ object, about, notes = {} }: Manifest): string {
   return `---\n${about === undefined ? "" : comment(about)}${document.toString({ lineWidth: 0, flowCollectionPadding: false })}`;
 }
 
-/** A few words stand in one line: `verbs: [get, list]`. */
+/** Writes a short list in one line: `verbs: [get, list]`. */
 function writeInLine(list: YAMLSeq): void {
   list.flow = list.items.every(isScalar) && list.items.join(", ").length < 60;
 }

@@ -131,7 +131,7 @@ function conclude(audit: Audit, outcome: Outcome, log: Log): void {
   }
 }
 
-/** By this clock, since the last of the app's containers had ended by the node's. */
+/** Returns the seconds since the app's last container ended. Its end is by the node's clock, now by this one. */
 function secondsSinceEnd(pod: KubeObject): number {
   const times = partsOf(viewOf(pod)).apps.map(({ state }) => (state.kind === "terminated" ? state.finishedAt : 0));
   return Math.max(0, (Date.now() - Math.max(...times)) / 1000);

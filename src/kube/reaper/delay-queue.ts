@@ -57,7 +57,7 @@ interface Entry {
   readonly at: number;
 }
 
-/** The earliest first: a binary heap. */
+/** Creates a binary heap with the earliest entry first. */
 function createHeap() {
   const entries: Entry[] = [];
   const at = (index: number): number => entries[index]?.at ?? Number.POSITIVE_INFINITY;

@@ -124,7 +124,7 @@ interface Reading {
   readonly signal: AbortSignal;
 }
 
-/** Those with the label, by a list and the watch after it; one that loses it comes as deleted. */
+/** Lists and watches the labelled namespaces. One that loses the label comes as deleted. */
 async function readAll(api: ApiClient, { said, told, all, refused, resyncMs, signal }: Reading): Promise<void> {
   const asked = { labelSelector: REAP };
   const list = await unlessRefused(listAt<KubeObject>(api, withQuery(COLLECTION, asked), { signal }), refused);
@@ -139,7 +139,7 @@ async function readAll(api: ApiClient, { said, told, all, refused, resyncMs, sig
   }
 }
 
-/** One by one, which a Role in each of them can allow (a list it cannot), and again now and then. */
+/** Reads the named namespaces one by one, again and again: a Role can allow that in each of them, but no list. */
 function readNamed(namespaces: readonly string[]) {
   return async (api: ApiClient, { told, all, refused, missing, resyncMs, signal }: Reading): Promise<void> => {
     for (const name of namespaces) {
@@ -153,7 +153,7 @@ function readNamed(namespaces: readonly string[]) {
   };
 }
 
-/** Undefined: it is not there, or not for us to read. */
+/** Awaits an answer; undefined if the namespace does not exist, or may not be read. */
 async function unlessRefused<T>(
   asked: Promise<T>,
   refused: (error: ApiError) => void,

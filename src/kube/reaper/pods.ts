@@ -124,7 +124,7 @@ interface Kept {
   readonly interrupted: (why: Interruption) => void;
 }
 
-/** One namespace, or all: a list, and watches that go on from it until the next list is due or its version has expired. */
+/** Lists and watches one namespace, or all. A new list follows after the resync period, or when the version has expired. */
 function createScope(api: ApiClient, scope: Scope, { pods, put, interrupted }: Kept) {
   const collection = collectionOf(scope);
   const query = queryOf(scope);
@@ -173,7 +173,7 @@ function collectionOf({ namespace }: Scope): string {
   return namespace === undefined ? "/api/v1/pods" : `/api/v1/namespaces/${namespace}/pods`;
 }
 
-/** A pod that stops running comes as deleted. */
+/** Selects running pods: one that stops running comes as deleted. */
 function queryOf({ selector }: Scope): Query {
   return { fieldSelector: "status.phase=Running", labelSelector: selector };
 }
@@ -182,7 +182,7 @@ function isIn(pod: KubeObject, namespace: string): boolean {
   return pod.metadata.namespace === namespace;
 }
 
-/** In pages, each let go before the next: the version from which a watch goes on. */
+/** Lists in pages, one in memory at a time. Returns the version from which a watch can go on. */
 async function list(
   api: ApiClient,
   { collection, query }: { readonly collection: string; readonly query: Query },

@@ -132,7 +132,7 @@ function judge(pod: KubeObject, { policy, memory }: Around): Verdict {
   return verdictOf(pod, policy, knownNow(memory));
 }
 
-/** Of a pod whose time has not come yet: then. It is --after at most. */
+/** Judges a pod; where it is too early, waits until --after is over, and judges again. */
 async function judgeInTime(pod: KubeObject, around: Around): Promise<Verdict> {
   const verdict = judge(pod, around);
   if (verdict.kind !== "later") return verdict;
@@ -142,7 +142,7 @@ async function judgeInTime(pod: KubeObject, around: Around): Promise<Verdict> {
   return judge(pod, around);
 }
 
-/** A sidecar may take its time after it was told: one that was told by the run before is not told again. */
+/** Says that an earlier run asked this sidecar to quit, and that its time is not over yet; undefined otherwise. */
 async function toldBefore(
   pod: KubeObject,
   { containers }: Extract<Verdict, { kind: "end" }>,

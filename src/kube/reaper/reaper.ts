@@ -110,7 +110,7 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   await health.close();
 }
 
-/** As after an installation: then it is looked at, and nothing ever happens. */
+/** Warns where no pod and no namespace has opted in, as right after an installation: the reaper would never act. */
 function sayIfUnselected(source: PodSource, policy: ReapPolicy, log: Log): void {
   if (policy.allJobs || policy.namespaces.size > 0) return;
   for (const pod of source.all()) if (choiceOf(viewOf(pod), policy).kind !== "not in") return;
@@ -149,7 +149,7 @@ interface Leadership {
 
 type Candidate = Omit<Serving, "stops" | "policyIn"> & { readonly signal: AbortSignal };
 
-/** The Lease's requests are its own: a full gate must not cost it. With --dry-run there is none: whoever leads goes on. */
+/** Creates the leader election. Its requests do not pass the gate, which could cost the Lease. With --dry-run there is none. */
 function electLeader(direct: ApiClient, { settings, identity, log, signal }: Candidate): Leadership {
   let isLeader = false;
   let movedAt = performance.now();

@@ -130,7 +130,7 @@ interface Judging {
   readonly forget: (uid: string) => void;
 }
 
-/** What is done in one term with each stuck pod whose turn it is. */
+/** Creates what handles the stuck pods that are due, during one term as leader. */
 function createTurns(context: ReconcilerContext, { waiting, judge, forget }: Judging) {
   const { source, attempts, events, memory, isDryRun, log } = context;
   const conclude = (uid: string, outcome: Outcome): void => {

@@ -116,7 +116,7 @@ interface Watching {
   readonly answered: Answered;
 }
 
-/** It may be a minute before a watch says a word: that the API server is well is for others to find out. */
+/** Watches through the gate. Only other requests tell it that the API server is well: a watch may be silent for a minute. */
 async function* watch<T = KubeObject>(
   api: ApiClient,
   { path, query, signal, gate, answered }: Watching,

@@ -44,7 +44,7 @@ export function admit(request: AdmissionRequest, policy: InjectPolicy): Decision
   };
 }
 
-/** What no pod is like is not compared with anything: whoever may create pods could hold up all others for seconds. */
+/** Changes a pod, unless it has more than any real pod: comparing such an object could delay all other pods for seconds. */
 function inject(pod: unknown, policy: InjectPolicy): Injection {
   const excess = excessIn(pod, 0);
   if (excess === undefined) return injectPod(pod, policy);

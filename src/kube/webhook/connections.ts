@@ -99,7 +99,7 @@ export function watchConnections(limits: ConnectionLimits, { onSlow, onCut }: Co
   };
 }
 
-/** All that are open, in the order in which they came; those whose handshake is not done apart. */
+/** Creates the table of open connections, oldest first; those still in their TLS handshake are apart. */
 function createTable(requestMs: number, onCut: ConnectionHandlers["onCut"]) {
   const secure = new Map<TLSSocket, Connection>();
   const handshakes = new Map<TLSSocket, Connection>();

@@ -101,7 +101,9 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
   };
 }
 
-/** A namespace that asks for ebb does so for all of its pods. @throws Refusal */
+/**
+ * Returns the policy for a request's path: one path is for namespaces that have opted in with all their pods. @throws Refusal
+ */
 function policyFor({ url = "", method, headers }: IncomingMessage, policy: InjectPolicy): InjectPolicy {
   const [path] = url.split("?");
   if (path !== PATH && path !== NAMESPACE_PATH) throw new Refusal(404, `${path}: not found; this is POST ${PATH}`);

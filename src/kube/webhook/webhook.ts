@@ -79,7 +79,7 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   return EXIT.ok;
 }
 
-/** The CA of clients. @throws Failure 64 */
+/** Reads the CA of clients, in PEM. @throws Failure 64 */
 async function readAuthority(path: string): Promise<string> {
   try {
     const pem = (await readPathWithin(path, MiB, LIMIT_MS)).toString();

@@ -80,7 +80,7 @@ interface StreamedBody {
   readonly most: number;
 }
 
-/** The limit of a request: it lasts longer as long as lines come, which are many of many clusters. */
+/** Creates a request's limit, which is extended while lines arrive: a mesh with many clusters sends many. */
 function createPatience() {
   const controller = new AbortController();
   const last = performance.now() + LONGEST_LINES_MS;

@@ -55,7 +55,7 @@ async function ask(target: HttpTarget, withinMs: number): Promise<AdminAnswer> {
   }
 }
 
-/** Undefined where it is too long. */
+/** Reads a body as text; undefined if it is too long. */
 async function readText(body: AsyncIterable<Uint8Array>): Promise<string | undefined> {
   const decoder = new TextDecoder();
   let text = "";

@@ -49,7 +49,7 @@ const messages = {
   "drain-listeners": { done: "draining the listeners", failed: "cannot drain the listeners" },
 } as const;
 
-/** A POST, asked again where it fails: done twice it does the same. */
+/** Sends a POST, again while it fails: a repeated one has the same effect. */
 async function command(
   { sidecar, envoy, admin, log }: StepOptions,
   step: "fail-health" | "drain-listeners",
@@ -82,7 +82,7 @@ function explained(reason: string, path: string): string {
 /** The statistics of a proxy with ten thousand listeners fit. */
 const MOST_STATS = 16 * 1024 * 1024;
 
-/** By the best that Envoy publishes. Only what says that nobody listens any more is no reason to look elsewhere. */
+/** Counts by the best statistics that Envoy publishes. Only a refused connection ends the search for another way to count. */
 async function count({ sidecar, admin, envoy, log }: StepOptions, directions: Directions, tell: Tell): Promise<Event> {
   let read = await statsOf(admin);
   if (read.stats?.published.connections === true && !directions.areLearned()) {

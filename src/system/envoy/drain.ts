@@ -55,7 +55,7 @@ export async function drainAll(sidecars: readonly Sidecar[], options: DrainOptio
 
 type Drained = Pick<Sidecar, "name" | "isNative"> & { readonly envoy: NonNullable<Sidecar["envoy"]> };
 
-/** What goes wrong with one costs the others nothing. */
+/** Drains one sidecar. A bug is logged, and does not affect the others. */
 async function drainSafely(drained: Drained, options: DrainOptions): Promise<boolean> {
   try {
     return await drainOne(drained, options);

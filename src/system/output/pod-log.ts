@@ -22,7 +22,7 @@ export function openPodLog(): ((text: string) => void) | undefined {
   return (text) => backlog.add(printable(text));
 }
 
-/** The container's first process. With shareProcessNamespace that is not PID 1, but the first one in the container's own cgroup. */
+/** Returns the PID of the container's first process: 1, or with shareProcessNamespace the lowest in the same cgroup. */
 function firstProcess(): string {
   const own = readIfThere("/proc/self/cgroup");
   if (own === readIfThere("/proc/1/cgroup")) return "1";

@@ -27,7 +27,7 @@ function reasonOf(error: unknown): string {
   return code === "ENXIO" ? "nobody reads this pipe" : message;
 }
 
-/** In a pipe too, if it has room: that nobody reads it must not hold up the end. */
+/** Writes without blocking: a pipe that nobody reads must not delay the end. */
 function writeAtOnce(
   { constants, openSync, writeSync, closeSync }: typeof import("node:fs"),
   path: string,

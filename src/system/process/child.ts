@@ -61,7 +61,9 @@ export function exec(command: CommandLine): never {
 /** Given a command line: ebb's own argv from an index on; with -1 these words. */
 type Run = (words: string, index: number) => number;
 
-/** The very bytes that ebb was given, where it was given them. A script without `#!` is the shell's, as execvp(3) has it. */
+/**
+ * Starts the command from the very bytes of ebb's own argv if possible. A script without `#!` is run by sh, as execvp(3) does.
+ */
 function start({ words, argvIndex }: CommandLine, run: Run): number {
   let result = run(words.join("\0"), argvIndex ?? -1);
   if (result === -ERRNO.ENOEXEC) {
@@ -93,7 +95,7 @@ export function reap(tell: (pid: number, change: Change) => void): void {
   }
 }
 
-/** A wait status (wait(2): WIFSTOPPED, WSTOPSIG, WEXITSTATUS and WTERMSIG). */
+/** Decodes a wait status (wait(2): WIFSTOPPED, WSTOPSIG, WEXITSTATUS and WTERMSIG). */
 function decodeStatus(status: number): Change {
   const [signal, code] = [status & 0x7f, (status >> 8) & 0xff];
   if (signal === 0x7f) return { stop: code };

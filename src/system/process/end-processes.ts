@@ -41,7 +41,7 @@ function processesOf(name: string, pids: readonly number[]): readonly Process[] 
   return found;
 }
 
-/** Undefined for one that has ended, and for the kernel's own. */
+/** Reads a process; undefined if it has ended, or is the kernel's own. */
 function readProcess(pid: number): Process | undefined {
   const stat = parseStat(readIfThere(`/proc/${pid}/stat`) ?? "");
   const [argv0 = ""] = (readIfThere(`/proc/${pid}/cmdline`) ?? "").split("\0");

@@ -25,7 +25,7 @@ function zombiesOf(seen: SeenProcesses | undefined): ReadonlySet<number> {
   return new Set(seen?.processes.filter(({ state }) => state === "zombie").map(({ pid }) => pid));
 }
 
-/** All processes that /proc shows, and their sockets as far as ebb may read them; undefined without /proc. */
+/** Reads all processes in /proc, and their sockets as far as ebb may; undefined without /proc. */
 function readProcesses(): SeenProcesses | undefined {
   const pids = allPids();
   if (pids.length === 0) return undefined;
@@ -53,7 +53,7 @@ function readProcesses(): SeenProcesses | undefined {
   };
 }
 
-/** The inodes of the sockets that a process has open; undefined where ebb may not see them: another user's. */
+/** Lists the inodes of a process's open sockets; undefined if ebb may not see them, because it is another user's. */
 function socketsOf(pid: number): readonly number[] | undefined {
   const folder = `/proc/${pid}/fd`;
   const names = unlessGone(() => fs().readdirSync(folder), []);

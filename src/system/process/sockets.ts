@@ -31,7 +31,7 @@ export function createListenerReader(log: Log): () => readonly Listener[] {
   };
 }
 
-/** The kernel takes some milliseconds for it, by netlink hardly any: for where a seccomp profile forbids that. */
+/** Reads /proc/net/tcp, where a seccomp profile forbids netlink. This takes milliseconds, netlink hardly any. */
 function readTables(log: Log): readonly Listener[] {
   const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);
   if (tables.length === 0) log.debug({}, "cannot read /proc/net/tcp: listening ports are unknown");

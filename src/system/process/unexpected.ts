@@ -4,7 +4,7 @@ import { deadline } from "../timer.ts";
 
 let onUncaught: ((error: unknown) => void) | undefined;
 
-/** From now on an uncaught error calls `call`, and does not end the process. */
+/** Makes an uncaught error call `call` instead of ending the process. */
 export function surviveErrors(call: (error: unknown) => void): void {
   onUncaught = call;
 }

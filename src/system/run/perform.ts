@@ -146,7 +146,7 @@ function rehearse(run: Run): void {
   rehearseQuit(sidecar.name).catch((error: unknown) => logBug(run.log, error, "the quit's rehearsal failed"));
 }
 
-/** Where ebb does more than to pass on what the terminal sends, that must not reach the child without ebb. */
+/** Whether the child needs a process group of its own: else the terminal's signals would reach it past ebb's options. */
 function mustLeadGroup({ settings, shutdown }: Run): boolean {
   return settings.group || settings.signal.length > 0 || shutdown.drainMs > 0 || shutdown.graceMs !== undefined;
 }
@@ -186,7 +186,7 @@ function quit(run: Run): void {
   orSaid(() => quitSidecars(run), run.log, "the quits failed").then(rest, rest);
 }
 
-/** Where a bug in ebb keeps a quit from being asked, it is asked once, plainly. */
+/** Sends the quits once, plainly, after a bug in ebb has kept them from being sent. */
 function quitRest(run: Run): void {
   const done = () => run.queue.push({ kind: "quit-done" });
   orSaid(() => quitPlainly(run), run.log, "the plain quits failed").then(done, done);

@@ -64,7 +64,7 @@ async function tellPlainly(run: Quitting): Promise<void> {
   await Promise.all(telling);
 }
 
-/** Where a bug keeps ebb from finding them: those that the wait found, and that have nothing more to prove. */
+/** Finds the sidecars; if a bug prevents that, returns those that the wait found. */
 async function plainlyKnown(run: Quitting): Promise<readonly Sidecar[]> {
   const found = await orSaid(() => knownSidecars(run, "quit"), run.log, "the sidecars could not be found again");
   return found ?? waitedFor(run, "quit") ?? [];

@@ -38,7 +38,7 @@ export function watchGroup({ log, shutdown: { graceMs } }: Remains, { pid: group
   }, GROUP_PERIOD_MS);
 }
 
-/** All that ebb can find of the command, wherever it has gone: as PID 1 every process, else all descendants. */
+/** Kills all that is left of the command: every process where ebb is PID 1, else all descendants. */
 export async function killAll({ log, shutdown: { graceMs } }: Remains, { pid, others }: Child): Promise<void> {
   log.warn({ graceMs }, "grace period over: sent SIGKILL to what is left of the command");
   if (hasGroup(pid)) send(log, -pid, SIG.KILL);

@@ -9,8 +9,8 @@ export function locate(sidecar: Sidecar): Sidecar {
 }
 
 /**
- * The newest on which somebody listens: a container that was started again leaves the sockets of the one before in a shared
- * volume, and an Envoy that has ended leaves its own.
+ * Finds the newest socket on which somebody listens. A shared volume may have older ones, of a container before a restart, or
+ * of an Envoy that has ended.
  */
 function newestOpen(pattern: string): string | undefined {
   const [before = "", after = ""] = pattern.split("*");

@@ -74,7 +74,7 @@ async function hear(connection: number, method: string, { signal, onBody }: Hear
   }
 }
 
-/** Undefined: there is more to come. */
+/** Parses what has come so far; undefined if more is needed. */
 function answerIn(text: string, isEnd: boolean, method: string, max: number): HttpAnswer | RequestFailed | undefined {
   if (text.length > max) return new RequestFailed("broken", tooLong(max));
   const parsed = parseAnswer(text, isEnd, method);
@@ -82,7 +82,7 @@ function answerIn(text: string, isEnd: boolean, method: string, max: number): Ht
   return parsed.kind === "answer" ? parsed.answer : undefined;
 }
 
-/** A connection over which it was sent; less than 0: there is none. */
+/** Connects and sends. Returns the connection's descriptor, or less than 0 if it failed. */
 function send(address: Address, text: string): number {
   if (address.kind === "unix") return native.ask(address.path, 0, text);
   let connection = -1;

@@ -140,7 +140,7 @@ interface Listened extends Heards {
   readonly tookMs: number;
 }
 
-/** What is heard of those that listen. What asks them is loaded when there is somebody to ask. */
+/** Creates what asks the listeners who they are. The code that asks is loaded when there is one to ask. */
 function createListening(
   facts: Omit<Evidence, "heard">,
   settings: SidecarSettings,

@@ -81,7 +81,7 @@ async function hear(context: Context): Promise<Heards> {
   return { heard: others.heard, strangers: [...strangers, ...others.strangers] };
 }
 
-/** A proxy that a port suggests; undefined: there is none. */
+/** Asks the proxy that a port suggests; undefined if there is none. */
 async function hearOne(
   { name, port }: { readonly name: SidecarName; readonly port: number },
   names: readonly SidecarName[],
@@ -113,7 +113,10 @@ function portOf({ address }: HttpTarget): number | undefined {
   return address.kind === "tcp" ? address.port : undefined;
 }
 
-/** The Envoys on loopback, wherever they listen. On the node's network there are too many others: only who can be told apart is asked. */
+/**
+ * Asks all listeners on loopback whether they are Envoy. On the node's network there are too many others, so only if ebb knows
+ * its pod.
+ */
 async function discover(context: Context): Promise<Heards> {
   const { self, listeners } = context;
   const heard: PortFinding[] = [];
@@ -214,7 +217,7 @@ function isListening({ address }: HttpTarget, listening: ReadonlySet<number>): b
   return address.kind === "unix" || listening.has(address.port);
 }
 
-/** Where an Envoy of this kind has its admin interface; else one that may be of any kind. */
+/** Finds the admin interface of an Envoy of this kind; else of a plain one. */
 async function elsewhere(name: SidecarName, context: Context): Promise<string | undefined> {
   const { heard } = await discover(context);
   const of = (wanted: (other: SidecarName) => boolean) => heard.find((other) => wanted(other.name))?.admin;

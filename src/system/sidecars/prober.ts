@@ -123,7 +123,7 @@ function proberOfAny(probers: readonly Prober[]): Prober {
   return { attempt, steady, [Symbol.dispose]: dispose };
 }
 
-/** Each reason once. */
+/** Joins the reasons, each once. */
 function joined(reasons: readonly string[]): string {
   return [...new Set(reasons)].join(", ");
 }

@@ -73,7 +73,7 @@ async function guarded({ name }: Sidecar, end: () => Promise<readonly QuitReport
   }
 }
 
-/** A sidecar's own quits. Its processes are signalled only where it has taken none: one that is draining is left to go. */
+/** Sends a sidecar's quits. Its processes get a signal only if no quit was taken: one that is draining is left alone. */
 async function endOne(found: Sidecar, options: QuitOptions): Promise<readonly QuitReport[]> {
   const sidecar = locate(found);
   const until = performance.now() + options.timeoutMs;
@@ -180,7 +180,7 @@ function perform(action: Action, quitting: Quitting): void {
   }
 }
 
-/** What comes of it is an event; a bug ends the quit. */
+/** Starts an action, and queues its result as an event. A bug ends the quit. */
 function follow({ queue, over }: Quitting, act: () => Promise<Event | undefined>): void {
   act().then(
     (event) => event !== undefined && queue.push(event),

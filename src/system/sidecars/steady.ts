@@ -92,7 +92,7 @@ function start({ address, exchanged }: Steady, periodMs: number): number {
   return native.watchStart(places, encodeRequest(exchanged.request), bytesOf(text), numbers);
 }
 
-/** Of latin1 text. */
+/** Returns the bytes of latin1 text. */
 function bytesOf(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }

@@ -66,7 +66,7 @@ export function startWait(options: WaitOptions): Wait {
 const ELSEWHERE_MS = 1000;
 const LOOK_PERIOD_MS = 250;
 
-/** All sidecars; where nobody listens for a second where one should be, its admin interface is looked for. */
+/** Waits for all sidecars. If one's port has refused for a second, ebb looks for its admin interface elsewhere. */
 async function waitForAll(
   here: FoundSidecars,
   reasons: Map<Probe, string>,

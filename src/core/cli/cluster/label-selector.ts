@@ -19,7 +19,7 @@ function parse(text: string): readonly Requirement[] | undefined {
   return requirements.includes(undefined) ? undefined : (requirements as readonly Requirement[]);
 }
 
-/** The parts between commas, but for those in parentheses. */
+/** Splits at commas that are not in parentheses. */
 function partsOf(text: string): readonly string[] {
   const parts: string[] = [];
   let start = 0;

@@ -34,7 +34,7 @@ function valuesOf({ name, flags }: CompletedCommand): readonly Arm[] {
   return withValue.map(({ flag, choice }) => [textOf(choice), `${name} --${flag}`]);
 }
 
-/** One arm for each text, with all its patterns. */
+/** Writes the arms of a `case`: one for each text, with all patterns that give it. */
 function arms(all: readonly Arm[]): string {
   const texts = [...new Set(all.map(([text]) => text))];
   const patternsOf = (text: string) => all.filter((arm) => arm[0] === text).map(([, pattern]) => `'${pattern}'`);

@@ -11,7 +11,7 @@ export function whenTrue(name: string, value: string): Variable {
   return { name, read: (given) => (isTrue(given) ? [value] : []) };
 }
 
-/** A value of `--quit` that adds a request to the sidecar's own: `+URL`. */
+/** Returns the value of `--quit` that adds a request to the sidecar's own: `+URL`. */
 export function oneMore(quit: string): string {
   return `+${quit}`;
 }

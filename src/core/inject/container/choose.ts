@@ -79,7 +79,10 @@ function strayNames(started: readonly string[], { own, entrypoints }: Wishes): r
     }));
 }
 
-/** One command line cannot be that of several images. */
+/**
+ * Refuses `ebb.dev/entrypoint` where several containers have no command: their images differ, so one command line cannot serve
+ * all.
+ */
 function unclear(wanted: readonly Wanted[], { entrypoint, entrypoints }: Wishes): readonly Remark[] {
   const names = wanted.filter(hasNoCommand).map(({ container }) => container.name);
   const open = names.filter((name) => !entrypoints.has(name));

@@ -51,7 +51,10 @@ export function planHook(
   return said === undefined || fitMs === wishMs ? plan : { ...plan, warning: tooLong(wish, drain, pod) };
 }
 
-/** What the pod's grace period leaves for draining: all of it one after the other. It may be said to be shorter than it is. */
+/**
+ * Returns the milliseconds that the pod's grace period leaves for draining. `--pod-grace` may make that period shorter, not
+ * longer.
+ */
 function fit(drainMs: number, { spec }: Pod, options: OptionValues): number {
   const [said, grace] = [options.get("pod-grace")?.text, options.get("grace")?.text];
   const ownMs = (spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE) * 1000;

@@ -51,7 +51,7 @@ export function surroundingsOf(pod: Pod, others: readonly string[]): Surrounding
 
 const MAX_PORTS = 50;
 
-/** The TCP ports that containers of the app declare. */
+/** Lists the TCP ports that the app's containers declare. */
 function appPorts({ spec }: Pod, sidecars: readonly string[]): readonly number[] {
   const apps = spec.containers.filter(
     ({ name, image }) => !isSidecar(name, image ?? undefined) && !sidecars.includes(name),

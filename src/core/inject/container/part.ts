@@ -96,7 +96,9 @@ function readsAnnotations({ env }: Container, options: OptionValues): boolean {
   return !isSaid && options.get("sidecar")?.text !== "none";
 }
 
-/** What the manifest sets stays; a value that is meant for all pods gives way to other tools' variables, too. */
+/**
+ * Whether the container's env already sets this option. A value meant for all pods also gives way to other tools' variables.
+ */
 function isSet(flag: string, { isSaid }: { readonly isSaid: boolean }, { env }: Container): boolean {
   return isSaid ? has(env, variableOf(flag)) : variablesOf(flag).some((name) => has(env, name));
 }

@@ -25,7 +25,7 @@ export function rivals(
   return { isRefused, remarks: [{ field: "spec.containers", message }] };
 }
 
-/** As `ebb run` reads its variables there; what it would refuse, it will. */
+/** Whether `ebb run` will quit the sidecars there, by its variables. A value that it will refuse counts as yes. */
 function quits({ container, env }: AppPart): boolean {
   const variables = [...(container.env ?? []), ...env].map(({ name, value }) => [name, value ?? undefined] as const);
   try {

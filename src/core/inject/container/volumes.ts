@@ -83,7 +83,7 @@ export function placeOfAnnotations(
   return { mount, file: folder === FOLDER ? undefined : `${folder}/${FILE}` };
 }
 
-/** Where the pod's annotations are in what is mounted; undefined: nowhere. */
+/** Returns the path of the pod's annotations within a mounted volume; undefined if the volume does not have them. */
 function fileIn({ name, subPath }: Mount, volumes: Volumes): string | undefined {
   const volume = volumes.get(name);
   if (volume === undefined || (subPath ?? "") !== "") return undefined;

@@ -54,7 +54,7 @@ container | read cloud-sql-proxy-operator v1.8.1 internal/workload/names.go; clo
 reaper | read cloud-sql-proxy v2.25.3 cmd/root.go:417
 `;
 
-/** One for each of the operator's proxies in this pod. */
+/** Adds a quit and a probe for each of the operator's proxies in this pod. */
 function adjust({ env }: PodFacts): Adjustment {
   const quits: QuitTarget[] = [];
   const ready: Probe[] = [];

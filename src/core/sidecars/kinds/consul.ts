@@ -76,7 +76,10 @@ container | read consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_
 reaper | read consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214
 `;
 
-/** A pod with several services has a sidecar for each, on the ports after (consul-k8s, webhook/consul_dataplane_sidecar.go). */
+/**
+ * Adds a quit and a probe for each service: a sidecar each, on consecutive ports (consul-k8s,
+ * webhook/consul_dataplane_sidecar.go).
+ */
 function adjust({ annotations }: PodFacts): Adjustment {
   const said = (name: string) => annotations.get(`consul.hashicorp.com/${name}`) || undefined;
   const path = said("sidecar-proxy-lifecycle-graceful-shutdown-path") ?? "";

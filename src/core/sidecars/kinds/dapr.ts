@@ -59,7 +59,10 @@ container | read dapr v1.18.3 pkg/injector/consts/consts.go:24, pkg/injector/pat
 reaper | read dapr v1.18.3 pkg/runtime/config.go:475
 `;
 
-/** Where the pod says so, its API is on a unix socket instead of a port (pkg/api/http/server.go). The token goes to daprd alone, and is never logged. */
+/**
+ * Finds daprd's API where the pod puts it: on a port, or a unix socket (pkg/api/http/server.go). The token goes to daprd
+ * alone, and is never logged.
+ */
 function adjust({ env, annotations }: PodFacts): Adjustment {
   const token = env.DAPR_API_TOKEN ?? "";
   const isHeader = token !== "" && !/[\r\n\0]/.test(token);
@@ -69,7 +72,10 @@ function adjust({ env, annotations }: PodFacts): Adjustment {
   };
 }
 
-/** The app's id is its pod's name where no annotation says it (pkg/injector/patcher/sidecar_container.go). */
+/**
+ * Returns daprd's unix socket. Without an annotation the app's id is the pod's name
+ * (pkg/injector/patcher/sidecar_container.go).
+ */
 function adminSocket({ env, annotations }: PodFacts): Adjustment | undefined {
   const folder = annotations.get("dapr.io/unix-domain-socket-path");
   const id = annotations.get("dapr.io/app-id") ?? env.HOSTNAME;

@@ -44,7 +44,7 @@ export const linkerd = {
   reaping: () => ({ seconds: (annotations) => (graceMs(annotations) ?? GRACE_SECONDS * 1000) / 1000 }),
 } as const satisfies SidecarKind;
 
-/** Its own environment, of which its injector says which pod it is in. null: it was not given one. */
+/** Reads the pod from the proxy's own environment, where its injector has put it; undefined if it is not there. */
 function readEnvironment(body: string): PodIdentity | undefined {
   const said = parseObject(body);
   if (said === undefined || !("_pod_name" in said && "_pod_ns" in said)) return undefined;

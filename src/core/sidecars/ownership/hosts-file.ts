@@ -9,7 +9,10 @@ export function networkByHosts(hosts = "", mounts = ""): "own" | "node" | undefi
   return line === OWN && !isMountedOver(mounts) ? "own" : undefined;
 }
 
-/** The pod has put a file of its own there, which may be a copy of another pod's. Some runtimes show no path but `/`. */
+/**
+ * Whether the pod mounts a file of its own over /etc/hosts: it may be a copy of another pod's. Some runtimes show no path but
+ * `/`.
+ */
 function isMountedOver(mounts: string): boolean {
   const roots = [...mounts.matchAll(/^(?:\S+ ){3}(\S+) \/etc\/hosts /gm)].map(([, root = ""]) => root);
   return roots.some((root) => root !== "/" && !/\/pods\/[^/]+\/etc-hosts$/.test(root));

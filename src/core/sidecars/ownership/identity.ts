@@ -54,8 +54,8 @@ function claimsOf(token = ""): { readonly pod: JsonObject; readonly namespace: u
 }
 
 /**
- * By the kubelet's own mounts: /etc/hosts and the termination log (kubernetes pkg/kubelet/kubelet_pods.go, kuberuntime). What a
- * pod mounts of the node's files may be another pod's.
+ * Reads the pod's UID from the kubelet's own mounts: /etc/hosts and the termination log (kubernetes
+ * pkg/kubelet/kubelet_pods.go, kuberuntime). Other files of the node in the pod may be another pod's.
  */
 function uidIn(mounts: string): string | undefined {
   const own =
@@ -73,7 +73,7 @@ export function ownerOf(named: PodIdentity, self: PodIdentity): Ownership {
   return name === true && namespace === true ? "ours" : "unknown";
 }
 
-/** Undefined: one of them is not known. */
+/** Compares two parts of an identity; undefined if one is not known. */
 function isSame(named: string | undefined, own: string | undefined): boolean | undefined {
   return named === undefined || own === undefined ? undefined : named === own;
 }

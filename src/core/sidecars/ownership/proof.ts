@@ -43,7 +43,7 @@ export function judgeNeighbour(name: SidecarName, { status, body }: HttpAnswer):
   return (podAt === undefined ? envoyOf(body) : undefined) ?? { kind: "other" };
 }
 
-/** Which mesh's Envoy it is tells its node; where that tells none, it is a plain one. */
+/** Reads from the node of /server_info which mesh's Envoy it is; a plain one if the node does not tell. */
 function envoyOf(body: string): Neighbour | undefined {
   const node = parseNode(body);
   if (node === undefined) return undefined;

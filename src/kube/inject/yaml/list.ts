@@ -80,7 +80,7 @@ function add(edit: Edit, list: Items, { behind, values, place, first }: Added): 
   note(edit, [dash, dash], [...indented(lines, column), " ".repeat(column)].join("\n").slice(column));
 }
 
-/** The start of the comments and empty lines before a line: they belong to what follows them. */
+/** Returns where the comments and empty lines above a line start: they belong to what follows. */
 function aboveComments(text: string, at: number, limit: number): number {
   let start = lineStart(text, at);
   for (;;) {

@@ -36,7 +36,7 @@ interface Insides {
   parseFlowCollection: () => Generator<string, string>;
 }
 
-/** What is in quotes, brackets or braces goes on to where they close, however little its lines are indented. */
+/** Makes a lexer that accepts any indentation inside quotes, brackets and braces. */
 function lenientLexer(): Lexer {
   const lexer = new Lexer();
   const insides = lexer as unknown as Insides;

@@ -32,7 +32,7 @@ export function replace(edit: Edit, node: Node, after: unknown, place: Place): v
   insertLines(edit, lineEnd(text, endOf(node)), lines);
 }
 
-/** What stands on the line of its key: a scalar, or nothing in braces or brackets. */
+/** Whether a value stands on the line of its key: a scalar, or an empty list or map. */
 function isInline(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   return !isObject(value) || Object.keys(value).length === 0;

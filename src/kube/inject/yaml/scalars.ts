@@ -49,7 +49,7 @@ const nulls: ReadonlySet<string> = new Set(["", "~", "null", "Null", "NULL"]);
 /** Of 64 bits, in any base. */
 const MOST_DIGITS = 64;
 
-/** As strconv.ParseInt and ParseUint have it with base 0; undefined for what 64 bits do not hold. */
+/** Parses an integer as strconv.ParseInt and ParseUint do with base 0; undefined if it does not fit into 64 bits. */
 function integer(text: string): number | undefined {
   const [, sign, hex, binary, octal, decimal] =
     /^([-+]?)(?:0[xX]([\da-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9]\d*))$/.exec(text) ?? [];

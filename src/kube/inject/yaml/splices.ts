@@ -80,7 +80,7 @@ export function removeInFlow(edit: Edit, node: Collection, stays: readonly boole
   });
 }
 
-/** The line in braces that a new item's own lines are to be indented by; undefined: items share a line. */
+/** Returns the indentation for a new item's lines inside braces; undefined if items share a line. */
 export function baseOf({ document: { text } }: Edit, node: Collection, first: number): string | undefined {
   const start = startsOf(node)[first] as number;
   return isFirstOnLine(text, start) ? indentationAt(text, start) : undefined;

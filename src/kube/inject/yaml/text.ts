@@ -57,7 +57,7 @@ function setStyles(node: unknown, isInline: boolean): void {
   }
 }
 
-/** What would be read as something else; and line breaks that no block of text can hold, which single quotes double. */
+/** Whether a text needs quotes: it would be read as something else, or has line breaks that a block scalar cannot hold. */
 function isQuoted(text: string, isInline: boolean): boolean {
   return plainValue(text) !== text || (text.includes("\n") && (isInline || /\n[\t ]+$/.test(text)));
 }

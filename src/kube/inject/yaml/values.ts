@@ -92,7 +92,7 @@ function readMap(reading: Reading, pairs: readonly Item[]): Readonly<Record<stri
   return Object.fromEntries(fields);
 }
 
-/** Of several maps the first that has a field counts. */
+/** Lists the entries that `<<` merges in. Of several maps the first that has a key wins. */
 function merged({ key }: Item, value: unknown): readonly (readonly [string, unknown])[] {
   const maps: readonly unknown[] = Array.isArray(value) ? value.toReversed() : [value];
   return maps.flatMap((map) => {

@@ -53,7 +53,10 @@ function containerOf({ args, env, patienceMs }: Ephemeral, pod: KubeObject, sett
   };
 }
 
-/** The pod's, where it has one; OpenShift gives its own, and refuses any other. An image's may be root, which the kubelet refuses. */
+/**
+ * Chooses the ephemeral container's user: the pod's, or the one that OpenShift assigns, else 65532. As root the kubelet may
+ * refuse it.
+ */
 function userOf(pod: KubeObject): JsonObject {
   const isPods = typeof valueAt(pod, ["spec", "securityContext", "runAsUser"]) === "number";
   const isOpenShift = viewOf(pod).annotations.has("openshift.io/scc");

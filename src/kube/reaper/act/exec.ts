@@ -59,7 +59,10 @@ function execPath({ container, command }: Exec, { pod }: Acting): string {
   return `${pathOf(pod)}/exec?${query}`;
 }
 
-/** Where the stream ends without a word, the sidecar's end has ended the command, or the API server's: the sidecar is then watched. */
+/**
+ * Reads the stream to its end. One that ends without a status counts as taken: the sidecar, or the connection, has gone. The
+ * watch will tell.
+ */
 async function resultOf(stream: Stream): Promise<Result> {
   let output = "";
   for (;;) {
@@ -78,7 +81,7 @@ const KEPT = 4096;
 /** SIGKILL's: the kernel ends what runs in a container with it. */
 const KILLED = "137";
 
-/** The status of a command (meta/v1 Status); with a code where the command had one (NonZeroExitCode). */
+/** Judges a command's status (meta/v1 Status, with NonZeroExitCode where the command has failed). */
 function judge(text: string, output: string): Result {
   const { status, message, reason, details } = objectOf(parse(text));
   if (status === "Success") return { kind: "taken" };
@@ -104,7 +107,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Undefined: none has the name, or nobody can say. */
+/** Reads the UID of the pod that has this name now; undefined if there is none, or it cannot be read. */
 async function uidNow({ pod, signal }: Acting, { api }: ActSettings): Promise<string | undefined> {
   try {
     return viewOf(await api.get<KubeObject>(pathOf(pod), { signal, retries: 0 })).uid;

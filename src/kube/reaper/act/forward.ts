@@ -38,7 +38,7 @@ function isTaken({ kind }: Result): boolean {
   return kind === "taken";
 }
 
-/** One that was taken is enough: it may have ended what the others are for. */
+/** Joins the results of several requests. One that was taken is enough: it may have ended the sidecar before the others. */
 function together(results: readonly Result[]): Result {
   if (results.some(isTaken)) return { kind: "taken" };
   return refusedBecause(results.map((each) => ("why" in each ? each.why : "")).join("; "));
@@ -78,7 +78,7 @@ interface ForwardedRequest {
   readonly sidecar: Sidecar["name"];
 }
 
-/** Where the tunnel ends without an answer, the sidecar has ended before it could give one. */
+/** Reads the answer from the tunnel. One that ends without an answer counts as taken: the sidecar has ended first. */
 async function answerOf(stream: Stream, asked: ForwardedRequest): Promise<Result> {
   const begun = new Set<number>();
   let text = "";
@@ -97,7 +97,7 @@ async function answerOf(stream: Stream, asked: ForwardedRequest): Promise<Result
   }
 }
 
-/** By the answer's head: what else it says may never come. */
+/** Judges the head of an answer: the body may never come. Undefined while the head is not complete. */
 function judge(text: string, isEnd: boolean, asked: ForwardedRequest): Result | undefined {
   if (isEnd && text === "") return { kind: "taken" };
   if (text.length > MAX_ANSWER) return refusedBecause(`an answer longer than ${MAX_ANSWER / 1024} KiB`);
@@ -112,14 +112,14 @@ function resultOf(answer: HttpAnswer, asked: ForwardedRequest): Result {
   return refusal === undefined ? { kind: "taken" } : refusedBecause(forReaper(refusal, asked));
 }
 
-/** What the kubelet says: `... failed to connect to localhost:9901 inside namespace ...: connection refused`. */
+/** Explains the kubelet's error: `... failed to connect to localhost:9901 inside namespace ...: connection refused`. */
 function reasonOf(text: string, asked: ForwardedRequest): string {
   if (!text.includes("refused")) return excerpt(text, 300);
   const meaning = quitUnreachable(asked.sidecar);
   return meaning === undefined ? "connection refused" : forReaper(`connection refused: ${meaning}`, asked);
 }
 
-/** What is a flag beside the app is the pod's annotation here. */
+/** Adds the annotation that the reaper takes in place of a flag that the reason names. */
 function forReaper(why: string, { container }: ForwardedRequest): string {
   return why.includes("--") ? `${why} (the reaper takes the annotation ebb.dev/reap-quit.${container})` : why;
 }

@@ -24,5 +24,8 @@ test("what goes wrong in ebb itself ends no drain before its time, nor what it i
     error: expect.any(String),
     msg: "a bug in ebb: please report it",
   });
-  expect(said.at(-1)).toMatchObject({ outcome: "out of time, and what was left could not be counted", msg: "drain" });
+  expect(said.at(-1)).toMatchObject({
+    outcome: "out of time, and what was left could not be counted",
+    msg: "could not drain the sidecar",
+  });
 });

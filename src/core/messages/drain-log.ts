@@ -68,7 +68,7 @@ export const drainMessages = {
     cure: "HTTP 403: allow the path (admin.allow_paths). No answer: look at Envoy's log, or name its admin interface by --admin.",
   },
   "cannot count the work in flight": {
-    level: "warn",
+    level: ["debug", "warn"],
     by: "run, drain",
     fields: { sidecar, reason: "what Envoy answered" },
     cause: "Envoy's statistics could not be read, or have none of the listeners. ebb asks again a few times.",

@@ -3,7 +3,7 @@ import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { createLineReader } from "../../core/envoy/lines.ts";
 import { judge } from "../../core/sidecars/probe.ts";
 import { createHttpClient, type OnBody, tooLong } from "../http/http.ts";
-import { RequestFailed } from "../http/request-failed.ts";
+import { type FailureKind, RequestFailed } from "../http/request-failed.ts";
 import { askDirectly } from "../sidecars/ask-at-once.ts";
 
 /** For each request: pilot-agent's limit (istio pkg/envoy/admin.go). */
@@ -13,10 +13,11 @@ const LONGEST_LINES_MS = 10_000;
 /** What is not read as it comes: the configuration of some listeners, the addresses of ten thousand. */
 const MAX_ANSWER = 16 * 1024 * 1024;
 
-/** No answer, or not a 2xx. `isRefused`: nobody listens there. */
+/** No answer, or not a 2xx. `isRefused`: nobody listens there. `isBroken`: the connection gave no valid answer. */
 export interface NoAnswer {
   readonly reason: string;
   readonly isRefused: boolean;
+  readonly isBroken: boolean;
 }
 
 /** An Envoy's admin interface: what it answers, or why it does not. */
@@ -51,12 +52,12 @@ export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin
       const direct = hear === undefined ? undefined : askDirectly(request, either, hear);
       const answer = await (direct ?? client.request(request, either, hear));
       const verdict = judge(answer);
-      return verdict.ready ? answer : { reason: verdict.reason, isRefused: false };
+      return verdict.ready ? answer : noAnswer(verdict.reason);
     } catch (error) {
-      if (error instanceof RequestFailed) return { reason: error.message, isRefused: error.kind === "refused" };
+      if (error instanceof RequestFailed) return noAnswer(error.message, error.kind);
       if (signal.aborted || !limit.aborted) throw error;
       const isTooLong = body !== undefined && length > body.most;
-      return { reason: isTooLong ? tooLong(body.most) : "no answer in time", isRefused: false };
+      return noAnswer(isTooLong ? tooLong(body.most) : "no answer in time");
     } finally {
       patience.end();
     }
@@ -72,6 +73,10 @@ export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin
     post: (path) => ask("POST", path),
     [Symbol.dispose]: () => client[Symbol.dispose](),
   };
+}
+
+function noAnswer(reason: string, kind?: FailureKind): NoAnswer {
+  return { reason, isRefused: kind === "refused", isBroken: kind === "broken" };
 }
 
 /** A body that is handed on as it comes, and how many bytes it may have. */

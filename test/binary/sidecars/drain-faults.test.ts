@@ -1,8 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { childPath } from "../../compiled.ts";
-import { drainLineOf, type Ended, ebb, quitLineOf, startEbb, until } from "../../harness.ts";
-import { type Fault, faults, type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
+import { drainLineOf, type Ended, ebb, lineOf, quitLineOf, startEbb, until } from "../../harness.ts";
+import { type Answer, type Fault, faults, type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
 import { busy } from "../../stand-in/envoy-answers.ts";
+import { type RawServer, startRawServer } from "../../stand-in/raw-server.ts";
 
 /** How much longer than its limit it may take, on a machine with other work. */
 const SLACK_MS = 10_000;
@@ -22,6 +23,12 @@ async function drain(envoy: StandInEnvoy, drainMs: number, ...flags: readonly st
   const ended = await ebb(["drain", "--admin", envoy.url, ...limits, ...flags]);
   expect(performance.now() - start).toBeLessThan(drainMs + SLACK_MS);
   return ended;
+}
+
+/** A configuration whose one listener, an inbound one, is on that port. */
+function inboundAt({ port }: RawServer): Answer {
+  const address = { socket_address: { address: "127.0.0.1", port_value: port } };
+  return { body: JSON.stringify({ configs: [{ listener: { address, traffic_direction: "INBOUND" } }] }) };
 }
 
 const others = faults.filter((fault) => fault !== "dying");
@@ -46,6 +53,24 @@ describe("a drain ends in time, and says what came of it, where", () => {
       await using envoy = await startEnvoy({ "/stats": "dying" });
       const ended = await drain(envoy, 15_000);
       expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: gone });
+      expect(ended.code).toBe(0);
+    });
+
+    test.concurrent("dying, before its sockets: they do not tell that it has drained", async () => {
+      await using inbound = await startRawServer(() => undefined);
+      await using envoy = await startEnvoy({ "/stats": "dying", "/config_dump": inboundAt(inbound) });
+      const ended = await drain(envoy, 15_000);
+      expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: gone });
+      expect(warnings(ended)).toEqual([]);
+      expect(ended.code).toBe(0);
+    });
+
+    test.concurrent("resetting each time: its sockets are counted", async () => {
+      await using inbound = await startRawServer(() => undefined);
+      await using envoy = await startEnvoy({ "/stats": "resetting", "/config_dump": inboundAt(inbound) });
+      const ended = await drain(envoy, 15_000);
+      expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: "drained" });
+      expect(lineOf(ended, "counting the work in flight")).toMatchObject({ countedBy: "sockets" });
       expect(ended.code).toBe(0);
     });
 

@@ -1,4 +1,3 @@
-import { at } from "../../core/base/address.ts";
 import { toTenths } from "../../core/base/duration.ts";
 import {
   type Action,
@@ -14,14 +13,12 @@ import {
 import type { InFlight } from "../../core/envoy/in-flight.ts";
 import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { createHttpClient } from "../http/http.ts";
-import { RequestFailed } from "../http/request-failed.ts";
 import { createDeadlines, type Deadlines, runMachine } from "../machine.ts";
 import type { Log } from "../output/log.ts";
 import { createQueue, type Queue } from "../queue.ts";
 import { locate } from "../sidecars/admin-socket.ts";
 import { deadline } from "../timer.ts";
-import { connectAdmin, isAnswer } from "./admin.ts";
+import { connectAdmin, type EnvoyAdmin, isAnswer } from "./admin.ts";
 import { drainSteps } from "./drain-steps.ts";
 
 export interface DrainOptions {
@@ -149,25 +146,31 @@ function keepAccepting({ boundMs, minMs, log, signal }: DrainOptions): Promise<v
   });
 }
 
-/** Makes an Envoy's health checks pass again, if Envoy says that it drains. */
+/** Makes an Envoy's health checks pass again, if Envoy says that it drains. Resolves when the log has its answer. */
 export async function reviveIfDraining(sidecar: Sidecar, log: Log): Promise<void> {
-  if (sidecar.envoy === undefined) return;
-  using admin = connectAdmin(sidecar.envoy.admin, new AbortController().signal);
-  const answer = await admin.get("/ready");
-  if (!isAnswer(answer) && answer.reason === ENVOY_DRAINING) revive(sidecar, log);
+  await withAdmin(sidecar, async (admin) => {
+    const answer = await admin.get("/ready");
+    if (!isAnswer(answer) && answer.reason === ENVOY_DRAINING) await reviveBy(admin, sidecar, log);
+  });
 }
 
 /**
  * Makes an Envoy's health checks pass again. A container never starts in a pod that is being deleted, so the drain was a former
- * container's.
+ * container's. Resolves when the log has Envoy's answer.
  */
-export function revive(sidecar: Sidecar, log: Log): void {
-  const { name, envoy } = locate(sidecar);
+export async function revive(sidecar: Sidecar, log: Log): Promise<void> {
+  await withAdmin(sidecar, (admin) => reviveBy(admin, sidecar, log));
+}
+
+async function withAdmin(sidecar: Sidecar, act: (admin: EnvoyAdmin) => Promise<void>): Promise<void> {
+  const { envoy } = locate(sidecar);
   if (envoy === undefined) return;
-  const client = createHttpClient();
-  client.send({ method: "POST", target: at(envoy.admin, "/healthcheck/ok"), headers: [] }, (outcome) => {
-    client[Symbol.dispose]();
-    const answer = outcome instanceof RequestFailed ? outcome.message : `HTTP ${outcome.status}`;
-    log.warn({ sidecar: name, answer }, "Envoy drains for a former container: made its health checks pass again");
-  });
+  using admin = connectAdmin(envoy.admin, new AbortController().signal);
+  await act(admin);
+}
+
+async function reviveBy(admin: EnvoyAdmin, { name }: Sidecar, log: Log): Promise<void> {
+  const outcome = await admin.post("/healthcheck/ok");
+  const answer = isAnswer(outcome) ? `HTTP ${outcome.status}` : outcome.reason;
+  log.warn({ sidecar: name, answer }, "Envoy drains for a former container: made its health checks pass again");
 }

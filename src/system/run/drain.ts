@@ -3,7 +3,7 @@ import type { ShutdownPlan } from "../../core/run/shutdown-budget.ts";
 import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
 import { kindOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { bounded, logBug } from "../process/unexpected.ts";
+import { bounded, orSaid } from "../process/unexpected.ts";
 import { leftUntil } from "../timer.ts";
 import { knownSidecars, type SidecarContext } from "./sidecars.ts";
 
@@ -13,6 +13,8 @@ export interface Draining extends SidecarContext {
   /** Whether the sidecars have been up. */
   readonly isReady: boolean;
   readonly cutDrain: AbortController;
+  /** Never rejects. Resolves when the log has what came of taking back a former container's drain. */
+  takingBack?: Promise<unknown>;
 }
 
 /** Drains the sidecars before the child is stopped. */
@@ -35,6 +37,9 @@ async function drainKnown(run: Draining): Promise<void> {
     signal: cutDrain.signal,
   });
 }
+
+/** As long as an answer of Envoy's may take: ebb does not end before it. */
+const TAKE_BACK_MS = 2000;
 
 /** Takes back the drain of a former container, where a sidecar's readiness says that it drains. */
 export function takeDrainBack(run: Draining, sidecar: Sidecar, reason: string): void {
@@ -61,5 +66,6 @@ function takeBack(run: Draining, { name }: Sidecar, how: "revive" | "reviveIfDra
     const proved = await knownSidecars(run, "drain");
     for (const sidecar of proved) if (sidecar.name === name) await revive(sidecar, run.log);
   };
-  act().catch((error: unknown) => logBug(run.log, error, "the drain could not be taken back"));
+  const taken = bounded(orSaid(act, run.log, "the drain could not be taken back"), TAKE_BACK_MS);
+  run.takingBack = Promise.all([run.takingBack, taken]);
 }

@@ -51,6 +51,8 @@ export interface Run {
   wait?: Wait;
   /** Never rejects. Resolves when the drain, if there is one, has said what came of it. */
   draining?: Promise<unknown>;
+  /** Never rejects. Resolves when the log has what came of taking back a former container's drain. */
+  takingBack?: Promise<unknown>;
   isReady: boolean;
   child?: Child;
   exit?: ChildExit;

@@ -195,3 +195,26 @@ test.concurrent("a proxy that has gone by itself, before the stop signal came, i
   expect(ended.stdout).toBe("ready\n15\n");
   expect(ended.log.filter(({ level }) => level !== "info")).toEqual([]);
 });
+
+test.concurrent("where a former container's drain is taken back, the log has Envoy's answer, however late", async () => {
+  const leaving = Promise.withResolvers<void>();
+  let state = "DRAINING";
+  await using envoy = Bun.serve({
+    port: 0,
+    async fetch({ url }) {
+      if (!url.endsWith("/healthcheck/ok")) return new Response(`${state}\n`, { status: state === "LIVE" ? 200 : 503 });
+      state = "LIVE";
+      await leaving.promise;
+      return new Response("OK\n");
+    },
+  });
+  const flags = ["--admin", `http://127.0.0.1:${envoy.port}`, "--restart-policy", "Always"];
+  await using started = startEbb(["run", ...flags, "--", "true"]);
+  await until("it is about to end", () => started.stderr().includes('"ebb: kept the sidecars running"'));
+  leaving.resolve();
+  const { log, code } = await started.ended;
+  const said = log.find(({ msg }) => msg.includes("for a former container"));
+  expect(said).toMatchObject({ level: "warn", answer: "HTTP 200" });
+  expect(messages(log).at(-1)).toBe("done");
+  expect(code).toBe(0);
+});

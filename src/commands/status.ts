@@ -12,7 +12,7 @@ import type { Stranger } from "../core/sidecars/ownership/proof.ts";
 import { describeProbe, type Probe } from "../core/sidecars/probe.ts";
 import { inboundOf } from "../core/sidecars/registry.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
-import { changes, type Facts, factsOf } from "../core/status/changes.ts";
+import { changeLines, type Facts, factsOf } from "../core/status/changes.ts";
 import { findingsOf } from "../core/status/findings.ts";
 import { processesOf } from "../core/status/proc-pid.ts";
 import type { ProbeStatus, SidecarStatus, Snapshot } from "../core/status/snapshot.ts";
@@ -119,7 +119,7 @@ function showerOf(json: boolean, env: Environment): Show {
   let before: Facts = new Map();
   return async (snapshot) => {
     const after = factsOf(snapshot);
-    const lines = changes(before, after).map((line) => `${snapshot.time} ${oneLine(line)}`);
+    const lines = changeLines(before, after).map((line) => `${snapshot.time} ${oneLine(line)}`);
     before = after;
     return lines.length === 0 || (await print(lines.join("\n")));
   };

@@ -8,7 +8,7 @@ import { createLineReader, LONGEST_LINE } from "../../src/core/envoy/lines.ts";
 import { groupNames } from "../../src/core/envoy/name-groups.ts";
 import { createStatsReader, parseStats } from "../../src/core/envoy/stats-query.ts";
 import { socketsOf } from "../../src/core/proc/net.ts";
-import { listenersIn, parseAnnotations } from "../../src/core/sidecars/detect.ts";
+import { parseAnnotations, parseListeners } from "../../src/core/sidecars/detect.ts";
 import { identityOf, parseNode } from "../../src/core/sidecars/ownership/identity.ts";
 import { networkOf } from "../../src/core/sidecars/ownership/network.ts";
 import { inboundOf } from "../../src/core/sidecars/registry.ts";
@@ -182,7 +182,7 @@ const proc: Grammar = {
   words: [" ", ":", "\n", "(", ")", "/pods/", "FFFFFFFF", "/etc/hosts "],
   check(text) {
     socketsOf({ tcp: text, tcp6: text, unix: text }, new Map());
-    listenersIn(text);
+    parseListeners(text);
     parseProcess(text);
     identityOf({ env: {}, token: text, mounts: text });
     networkOf({ told: undefined, env: {}, hosts: text, mounts: text, listening: new Set() });

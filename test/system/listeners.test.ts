@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { listenersIn } from "../../src/core/sidecars/detect.ts";
+import { parseListeners } from "../../src/core/sidecars/detect.ts";
 import { readIfThere } from "../../src/system/file.ts";
 import { native } from "../../src/system/native/native.ts";
 
@@ -21,7 +21,7 @@ afterAll(() => {
 /** But for where others listen meanwhile. */
 function ours(text: string): readonly string[] {
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  const listeners = listenersIn(text).filter(({ port }) => ports.includes(port));
+  const listeners = parseListeners(text).filter(({ port }) => ports.includes(port));
   return listeners.map(({ port, loopback }) => `${ports.indexOf(port)} ${loopback}`).toSorted();
 }
 

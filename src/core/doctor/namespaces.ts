@@ -1,7 +1,7 @@
 import { type JsonObject, objectOf } from "../base/json.ts";
 import { nearest } from "../cli/suggestion.ts";
 import { boolean } from "../cli/syntax.ts";
-import { ASK, isOwn, PREFIX } from "../inject/marks.ts";
+import { ASK, isEbbKey, PREFIX } from "../inject/marks.ts";
 import { REAP } from "../reap/policy.ts";
 import type { Finding } from "./finding.ts";
 import type { Webhooks } from "./registrations.ts";
@@ -37,7 +37,7 @@ export function misplacedInNamespace({ metadata }: JsonObject): readonly Finding
   const known = [ASK, REAP];
   const findings: Finding[] = [];
   for (const label of Object.keys(objectOf(labels))) {
-    if (!isOwn(label) || known.includes(label)) continue;
+    if (!isEbbKey(label) || known.includes(label)) continue;
     const near = nearest(
       label.slice(PREFIX.length),
       known.map((each) => each.slice(PREFIX.length)),
@@ -46,7 +46,7 @@ export function misplacedInNamespace({ metadata }: JsonObject): readonly Finding
     findings.push({ object, message: `its label ${label} does nothing; did you mean ${PREFIX}${near}?` });
   }
   for (const [annotation, value] of Object.entries(objectOf(annotations))) {
-    if (!isOwn(annotation)) continue;
+    if (!isEbbKey(annotation)) continue;
     const isLabel = known.includes(annotation);
     const how = isLabel ? `: it is a label of a namespace: kubectl label namespace ${name} ${annotation}=${value}` : "";
     findings.push({ object, message: `its annotation ${annotation} does nothing${how}` });

@@ -1,10 +1,10 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
-import { isOwn } from "../inject/marks.ts";
+import { isEbbKey } from "../inject/marks.ts";
 import { injectPod } from "../inject/patch.ts";
 import { viewOf } from "../reap/pod-view.ts";
-import { choiceOf } from "../reap/policy.ts";
+import { selectionOf } from "../reap/policy.ts";
 import type { Finding } from "./finding.ts";
-import { asksBy, presenceOf } from "./presence.ts";
+import { presenceOf, requestedBy } from "./presence.ts";
 import type { Webhooks } from "./registrations.ts";
 
 /** Finds a pod that asked for ebb and has none, or has it from another image. Undefined where nothing is wrong. */
@@ -13,7 +13,7 @@ export function podFinding(pod: JsonObject, label: string | undefined, webhooks:
   const object = `Pod ${namespace}/${name}`;
   const again = howAgain(pod);
   const presence = presenceOf(pod);
-  const by = asksBy(pod, { label, all: webhooks.all });
+  const by = requestedBy(pod, { label, all: webhooks.all });
   if (presence.kind === "present") {
     const { image } = presence;
     const { images } = webhooks;
@@ -35,10 +35,10 @@ function inManifest([image]: readonly string[]): string {
 /** Annotations and labels of a pod that have no effect, or not the one meant. The webhook warns only the user who creates a pod directly. */
 export function annotationFindings(pod: JsonObject, label: string | undefined): readonly Finding[] {
   const { name, namespace, annotations, labels } = objectOf(pod.metadata);
-  if (!Object.keys({ ...objectOf(annotations), ...objectOf(labels) }).some(isOwn)) return [];
+  if (!Object.keys({ ...objectOf(annotations), ...objectOf(labels) }).some(isEbbKey)) return [];
   const { warnings } = injectPod(pod, { ...nobodys, all: label === "true" });
   const ofAnnotations = warnings.filter(({ field }) => /^metadata\.(annotations|labels)\[/.test(field));
-  const reap = choiceOf(viewOf(pod), { ...noPolicy, namespaces: new Map() });
+  const reap = selectionOf(viewOf(pod), { ...noPolicy, namespaces: new Map() });
   const messages = ofAnnotations.map(({ field, message }) => `${field}: ${message}`);
   if (reap.kind === "unreadable") messages.push(reap.reason);
   return messages.map((message) => ({ object: `Pod ${namespace}/${name}`, message }));

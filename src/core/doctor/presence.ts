@@ -24,7 +24,7 @@ export function presenceOf({ metadata, spec }: JsonObject): Presence {
  * Returns what asks for ebb in a pod; undefined where nothing does. `label`: ebb.dev/inject of its namespace; `all`: the webhook
  * has --all.
  */
-export function asksBy(
+export function requestedBy(
   { metadata }: JsonObject,
   { label, all }: { readonly label: string | undefined; readonly all: boolean },
 ): "annotation" | "namespace" | "--all" | undefined {

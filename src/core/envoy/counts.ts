@@ -1,4 +1,4 @@
-import { isOwnPort, type Listener, type Manager, portOf, type Stats } from "./stats-model.ts";
+import { isOwnPort, type ListenerStats, type ManagerStats, portOf, type Stats } from "./stats-model.ts";
 
 /**
  * Whether an answer to `statsPath` is statistics, and not, for example, "Forbidden". It may be empty: a stats matcher may leave
@@ -40,7 +40,7 @@ export interface ListenerCount {
 }
 
 /** Returns the names in statistics of all listeners that have been used. */
-export function listenersIn(stats: Stats): readonly string[] {
+export function usedListenerNames(stats: Stats): readonly string[] {
   return [...countConnections(stats).keys()];
 }
 
@@ -55,7 +55,7 @@ export function countConnections(stats: Stats): ReadonlyMap<string, number> {
  * Returns MANAGER of `listener.LISTENER.http.MANAGER.downstream_rq_completed`. No regular expression, which would try each
  * `.http.` there is.
  */
-export function managerIn(name: string): readonly string[] {
+export function listenerAndManagerIn(name: string): readonly string[] {
   const [start, middle, end] = ["listener.", ".http.", ".downstream_rq_completed"];
   if (!name.startsWith(start) || !name.endsWith(end)) return [];
   const at = name.indexOf(middle, start.length + 1);
@@ -73,9 +73,9 @@ export function managersOf(
   { listeners, managers }: Stats,
   isLeftOut: (listener: string) => boolean,
   isInboundOnly: boolean,
-): ReadonlyMap<Manager, number> {
-  const counted = new Map<Manager, number>();
-  const leftOut = new Set<Manager>();
+): ReadonlyMap<ManagerStats, number> {
+  const counted = new Map<ManagerStats, number>();
+  const leftOut = new Set<ManagerStats>();
   for (const [name, listener] of listeners) {
     if (listener.active === undefined) continue;
     const isOut = isLeftOut(name);
@@ -84,7 +84,7 @@ export function managersOf(
       else counted.set(manager, (counted.get(manager) ?? 0) + listener.active);
     }
   }
-  const found = new Map<Manager, number>();
+  const found = new Map<ManagerStats, number>();
   for (const [name, manager] of managers) {
     if (manager.connections === undefined || ownManagers.has(name)) continue;
     // Istio's (pilot, BuildStatPrefix): its statistics do not say which listener is whose
@@ -108,7 +108,7 @@ export const ownManagers: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a listener serves Envoy or its agent alone (admin, internal, probes), so that its work is none of the app's. */
-export function isOwnListener(name: string, listeners: ReadonlyMap<string, Listener>): boolean {
+export function isOwnListener(name: string, listeners: ReadonlyMap<string, ListenerStats>): boolean {
   if (name === "admin" || name.startsWith("envoy_internal_") || isOwnPort(portOf(name))) return true;
   const managers = listeners.get(name)?.managers ?? [];
   return managers.length > 0 && managers.every(({ name }) => ownManagers.has(name));

@@ -1,6 +1,6 @@
 import { counted } from "../base/wording.ts";
 import type { Directions } from "./directions.ts";
-import type { InFlight, Side } from "./in-flight.ts";
+import type { CountScope, InFlight } from "./in-flight.ts";
 import { type Inbound, inboundDrain } from "./inbound.ts";
 import { isOwnPort } from "./stats-model.ts";
 
@@ -192,7 +192,7 @@ export function scopeOf(drainPath: string, directions: Directions, inbound?: Inb
   };
 }
 
-export interface Scope extends Side {
+export interface Scope extends CountScope {
   /** On the admin interface. */
   readonly path: string;
 }

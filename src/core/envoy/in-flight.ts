@@ -1,5 +1,5 @@
 import type { SocketTables } from "../proc/net.ts";
-import { countInFlight, isStatistics, listenersIn } from "./counts.ts";
+import { countInFlight, isStatistics, usedListenerNames } from "./counts.ts";
 import type { Inbound } from "./inbound.ts";
 import { countAccepted } from "./sockets.ts";
 import { portOf, type Stats } from "./stats-model.ts";
@@ -36,7 +36,7 @@ export interface Readings {
 }
 
 /** Which of an Envoy's work is waited for. */
-export interface Side {
+export interface CountScope {
   readonly inbound: Inbound | undefined;
   /** The listeners whose work is not, by their names in statistics. */
   readonly leftOut: ReadonlySet<string>;
@@ -50,9 +50,9 @@ export interface Side {
  * Counts the work in flight by the best of what could be read: requests under way, statistics, sockets. Undefined where nothing
  * tells.
  */
-export function inFlightOf({ stats, underWay, sockets }: Readings, side: Side): InFlight | undefined {
+export function inFlightOf({ stats, underWay, sockets }: Readings, side: CountScope): InFlight | undefined {
   const counted = stats === undefined ? undefined : byListeners(stats, side);
-  if (isBest(counted)) return counted;
+  if (isBestCount(counted)) return counted;
   if (underWay !== undefined) return { requests: underWay, connections: 0, hasRequests: true, countedBy: "clusters" };
   if (counted !== undefined) return counted;
   const accepted = sockets === undefined ? undefined : countAccepted(sockets, side.ports);
@@ -61,7 +61,7 @@ export function inFlightOf({ stats, underWay, sockets }: Readings, side: Side): 
 }
 
 /** Whether `inFlightOf` has counted what is counted best, so that nothing else need be read. */
-export function isBest(inFlight: InFlight | undefined): inFlight is InFlight {
+export function isBestCount(inFlight: InFlight | undefined): inFlight is InFlight {
   return inFlight?.countedBy === "listeners";
 }
 
@@ -79,7 +79,7 @@ export function readStats(text: string): Stats | undefined {
   return isStatistics(text, stats) ? stats : undefined;
 }
 
-function byListeners(stats: Stats, side: Side): InFlight | undefined {
+function byListeners(stats: Stats, side: CountScope): InFlight | undefined {
   const { published } = stats;
   if (!published.connections) return undefined;
   const counted = countInFlight(stats, leftOutOf(stats, side));
@@ -89,9 +89,9 @@ function byListeners(stats: Stats, side: Side): InFlight | undefined {
 }
 
 /** With those whose direction could not be learned, where all that comes in comes in elsewhere, and has. */
-function leftOutOf(stats: Stats, { inbound, leftOut, known }: Side): ReadonlySet<string> {
+function leftOutOf(stats: Stats, { inbound, leftOut, known }: CountScope): ReadonlySet<string> {
   if (inbound?.isAllOfIt !== true) return leftOut;
-  const names = listenersIn(stats);
+  const names = usedListenerNames(stats);
   const isInbound = (name: string) => inbound.ports.includes(portOf(name) ?? 0);
   if (!names.some(isInbound)) return leftOut;
   return new Set([...leftOut, ...names.filter((name) => !isInbound(name) && !known.has(name))]);

@@ -4,9 +4,9 @@ export interface Stats {
   readonly size: number;
   readonly published: Published;
   /** By the name in statistics: its address with `_` for `:`, or its stat_prefix (Envoy, listener_impl.cc). */
-  readonly listeners: ReadonlyMap<string, Listener>;
+  readonly listeners: ReadonlyMap<string, ListenerStats>;
   /** HTTP connection managers by stat_prefix. */
-  readonly managers: ReadonlyMap<string, Manager>;
+  readonly managers: ReadonlyMap<string, ManagerStats>;
   /** HTTP connections that draining has closed since Envoy started, by `connection: close` or GOAWAY. */
   readonly drained: number;
 }
@@ -19,14 +19,14 @@ export interface Published {
   readonly connections: boolean;
 }
 
-export interface Listener {
+export interface ListenerStats {
   /** Connections; undefined: it does not say. */
   readonly active: number | undefined;
   /** Those that have answered on it. */
-  readonly managers: readonly Manager[];
+  readonly managers: readonly ManagerStats[];
 }
 
-export interface Manager {
+export interface ManagerStats {
   readonly name: string;
   /** Undefined: it does not say. */
   readonly requests: number | undefined;

@@ -1,5 +1,5 @@
-import { managerIn } from "./counts.ts";
-import type { Listener, Manager, Published, Stats } from "./stats-model.ts";
+import { listenerAndManagerIn } from "./counts.ts";
+import type { ListenerStats, ManagerStats, Published, Stats } from "./stats-model.ts";
 
 /** The path of all that is counted here, in its text form, without what was never used (envoyproxy.io, operations/admin, /stats). */
 export const statsPath = `/stats?usedonly&filter=${encodeURIComponent(
@@ -38,8 +38,8 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 /** Statistics that are being read. */
 interface Reading extends Writable<Omit<Stats, "published" | "listeners" | "managers">> {
   readonly published: Writable<Published>;
-  readonly listeners: Map<string, Writable<Listener> & { readonly managers: Manager[] }>;
-  readonly managers: Map<string, Writable<Manager>>;
+  readonly listeners: Map<string, Writable<ListenerStats> & { readonly managers: ManagerStats[] }>;
+  readonly managers: Map<string, Writable<ManagerStats>>;
   /** Bytes. */
   kept: number;
 }
@@ -78,7 +78,7 @@ function add(stats: Reading, name: string, value: number): void {
 const drainClose = ".downstream_cx_drain_close";
 
 function addOfListener(stats: Reading, name: string, value: number): void {
-  const [answering, manager] = managerIn(name);
+  const [answering, manager] = listenerAndManagerIn(name);
   if (answering !== undefined && manager !== undefined)
     listenerOf(stats, answering).managers.push(managerOf(stats, manager));
   const listener = between(name, "listener.", ".downstream_cx_active");
@@ -96,7 +96,7 @@ function listenerOf(stats: Reading, name: string) {
   return stats.listeners.get(name) ?? keep(stats, stats.listeners, name, { active: undefined, managers: [] });
 }
 
-function managerOf(stats: Reading, name: string): Writable<Manager> {
+function managerOf(stats: Reading, name: string): Writable<ManagerStats> {
   const own = stats.managers.get(name);
   if (own !== undefined) return own;
   const copy = copied(name);

@@ -3,12 +3,12 @@ import { basicCredentials } from "../base/http-message.ts";
 import type { JsonObject } from "../base/json.ts";
 import { redactUrl, redactUrls } from "../base/redact.ts";
 import { EBB, EBB_FOLDER } from "../inject/container/command.ts";
-import { exactQuit } from "../sidecars/quit.ts";
+import { serializeQuit } from "../sidecars/quit.ts";
 import { kindOf, type SidecarName } from "../sidecars/registry.ts";
 import type { QuitRequest } from "../sidecars/sidecar.ts";
 import { objectionTo } from "./ephemeral.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
-import { givenFor, isUsualAdmin, type PodInstructions, patienceOf, portOf, quitsOf } from "./quits.ts";
+import { readInstructions, isUsualAdmin, type PodInstructions, patienceOf, loopbackPort, quitsOf } from "./quits.ts";
 
 /** How a sidecar of another pod is ended: something that the API server and the kubelet do for those who may. */
 export type Method =
@@ -60,7 +60,7 @@ export function endingOf(
   sidecar: SidecarName | undefined,
   { pod, allowed, allowsReapExec, image }: Allowed,
 ): Ending | string {
-  const given = givenFor(container, pod.annotations, allowsReapExec);
+  const given = readInstructions(container, pod.annotations, allowsReapExec);
   if (typeof given === "string") return given;
   const quits = given.quits ?? (sidecar === undefined ? [] : quitsOf(sidecar, pod));
   const told: MethodRequest = { given, quits, sidecar };
@@ -98,13 +98,13 @@ function execs(container: ContainerView, told: MethodRequest): readonly Method[]
 
 /** Returns the command in the sidecar's own image that ends it; undefined if it has none. */
 function ownCommand(sidecar: SidecarName, quits: readonly QuitRequest[]): readonly string[] | undefined {
-  const port = quits.length === 1 && quits[0] !== undefined ? portOf(quits[0].target) : undefined;
+  const port = quits.length === 1 && quits[0] !== undefined ? loopbackPort(quits[0].target) : undefined;
   return kindOf(sidecar).reaping?.().command?.(port);
 }
 
 function forwards(container: string, quits: readonly QuitRequest[]): readonly Method[] {
   const requests = quits.flatMap(({ method, target, headers = [] }): readonly PortRequest[] => {
-    const port = portOf(target);
+    const port = loopbackPort(target);
     const credentials = basicCredentials({ target, headers });
     const all = credentials === undefined ? headers : [...headers, credentials];
     return port === undefined ? [] : [{ port, method, path: target.path, headers: all }];
@@ -134,7 +134,7 @@ function quitCall(told: MethodRequest): readonly string[] {
   const { sidecar, given } = told;
   const isFound = sidecar !== undefined && given.quits === undefined && isUsualAdmin(sidecar, told.quits);
   const quits = isFound || variableNames(told).length > 0 ? [] : told.quits;
-  return ["quit", "--sidecar", told.sidecar ?? "none", ...quits.flatMap((quit) => ["--quit", exactQuit(quit)])];
+  return ["quit", "--sidecar", told.sidecar ?? "none", ...quits.flatMap((quit) => ["--quit", serializeQuit(quit)])];
 }
 
 function noMethod(name: string, sidecar: SidecarName | undefined, { pod, allowed, allowsReapExec }: Allowed): string {

@@ -4,7 +4,7 @@ import { parseWords } from "../base/words.ts";
 import { positive, unexpected } from "../cli/syntax.ts";
 import type { Annotations } from "../sidecars/kinds/kind.ts";
 import { planSidecars } from "../sidecars/plan.ts";
-import { exactQuit, parseQuit } from "../sidecars/quit.ts";
+import { parseQuit, serializeQuit } from "../sidecars/quit.ts";
 import { kindOf, type SidecarName } from "../sidecars/registry.ts";
 import type { QuitRequest } from "../sidecars/sidecar.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
@@ -21,7 +21,7 @@ export interface PodInstructions {
  * Reads a pod's annotations for one container: ebb.dev/reap-exec.NAME (a command line), ebb.dev/reap-quit.NAME (a request),
  * ebb.dev/reap-patience.NAME (a duration). A text, what is wrong, where one is bad.
  */
-export function givenFor(
+export function readInstructions(
   { name, isPrivileged }: Pick<ContainerView, "name" | "isPrivileged">,
   annotations: Annotations,
   allowsReapExec: boolean,
@@ -39,7 +39,7 @@ export function givenFor(
   }
   const url = annotations.get(`ebb.dev/reap-quit.${name}`);
   const quit = url === undefined ? undefined : parseQuit(url);
-  if (url !== undefined && (quit === undefined || portOf(quit.target) === undefined)) {
+  if (url !== undefined && (quit === undefined || loopbackPort(quit.target) === undefined)) {
     return unexpected(
       `ebb.dev/reap-quit.${name}`,
       "a URL on the pod's loopback such as http://localhost:9901/quit",
@@ -65,13 +65,13 @@ export function quitsOf(name: SidecarName, pod: PodView): readonly QuitRequest[]
   const adjustment = kindOf(name).adjust?.({ annotations, env: environmentOf(pod) });
   const found = [{ name, isNative: false, ...(adjustment === undefined ? {} : { adjustment }) }];
   const own = planSidecars(found, { admin: undefined, ready: [], quit: [] }).flatMap(({ quits }) => quits);
-  return own.filter(({ target }) => portOf(target) !== undefined);
+  return own.filter(({ target }) => loopbackPort(target) !== undefined);
 }
 
 /** Whether these go to the usual admin interface of an Envoy, of which nothing says that it is there. */
 export function isUsualAdmin(name: SidecarName, quits: readonly QuitRequest[]): boolean {
   const { drainPath, quitPath, quit } = kindOf(name);
-  return drainPath !== undefined && quitPath !== undefined && quits.map(exactQuit).join() === `POST ${quit}`;
+  return drainPath !== undefined && quitPath !== undefined && quits.map(serializeQuit).join() === `POST ${quit}`;
 }
 
 /** Variables by which injectors tell the app of its sidecar: in one container or another. */
@@ -80,7 +80,7 @@ function environmentOf({ containers }: PodView): Readonly<Record<string, string>
 }
 
 /** Returns the port of a plain HTTP request to the pod's loopback; undefined for any other target. */
-export function portOf({ address, isSecure }: HttpTarget): number | undefined {
+export function loopbackPort({ address, isSecure }: HttpTarget): number | undefined {
   if (isSecure || address.kind !== "tcp") return undefined;
   return ["localhost", "127.0.0.1", "::1"].includes(address.host) ? address.port : undefined;
 }

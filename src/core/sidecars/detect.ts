@@ -64,13 +64,13 @@ export function detect(evidence: Evidence): Detection {
 function withHeard(found: FoundSidecar, heard: PortFinding | undefined, facts: PodFacts): FoundSidecar {
   if (heard === undefined) return found;
   const { admin, annotations, isSuggested } = heard;
-  const told = annotations === undefined ? found : retold(found, annotations, facts);
+  const told = annotations === undefined ? found : withNodeAnnotations(found, annotations, facts);
   const one = { ...(admin === undefined ? told : moveAdmin(told, admin)), isHeard: true } as const;
   return isSuggested === undefined ? one : { ...one, isSuggested };
 }
 
 /** Returns the sidecar anew, with `annotations`, which its own node metadata has, where the pod's own say nothing. */
-export function retold(
+export function withNodeAnnotations(
   found: FoundSidecar,
   annotations: Annotations,
   { env, annotations: own }: PodFacts,
@@ -215,28 +215,28 @@ function unquote(text: string): string {
 }
 
 /** A TCP socket that listens. */
-export interface Listener {
+export interface ListeningPort {
   readonly port: number;
   /** Where it listens on loopback alone. */
   readonly loopback: "127.0.0.1" | "::1" | undefined;
 }
 
 /** Whether it may be a sidecar's. */
-export function mayTell({ port, loopback }: Listener): boolean {
+export function mayBeSidecar({ port, loopback }: ListeningPort): boolean {
   if (loopback !== undefined) return true;
   for (const name of sidecarNames) if (kindOf(name).ports.includes(port)) return true;
   return false;
 }
 
 /** Parses the sockets in LISTEN state of /proc/net/tcp or tcp6 (kernel: Documentation/networking/proc_net_tcp.rst). */
-export function listenersIn(table: string): readonly Listener[] {
+export function parseListeners(table: string): readonly ListeningPort[] {
   return [...table.matchAll(/^ *\d+: ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]+:[0-9A-F]{4} 0A /gm)].map(
     ([, address = "", port = ""]) => ({ port: Number.parseInt(port, 16), loopback: loopbacks[address] }),
   );
 }
 
 /** As machines print them that are little-endian, which x86-64 and arm64 are. */
-const loopbacks: Readonly<Record<string, Listener["loopback"]>> = {
+const loopbacks: Readonly<Record<string, ListeningPort["loopback"]>> = {
   "0100007F": "127.0.0.1",
   "0000000000000000FFFF00000100007F": "127.0.0.1",
   "00000000000000000000000001000000": "::1",

@@ -28,7 +28,7 @@ export function ownProbes(kind: SidecarKind, adjustment: Adjustment, given: Http
   if (given === undefined && adjustment.ready !== undefined) return adjustment.ready;
   const isConnection = ready === `tcp${admin.slice("http".length)}`;
   const moved = isConnection || ready === `${admin}${readyPath}` ? adjustment.admin : undefined;
-  const base = given ?? (moved === undefined ? undefined : urlOf(moved));
+  const base = given ?? (moved === undefined ? undefined : targetOf(moved));
   if (base !== undefined && isConnection) return [{ kind: "connect", address: base.address }];
   if (base !== undefined && readyPath !== undefined) return [{ kind: "http", target: at(base, readyPath) }];
   return [defaultProbe(kind, ready, adjustment)];
@@ -50,9 +50,9 @@ export function defaultProbe({ admin, notReady, orReady }: SidecarKind, ready: s
 
 /** Returns the probe of the user's `--ready-path`, on the user's admin interface or else the sidecar's own. */
 export function probeAt(kind: SidecarKind, adjustment: Adjustment, { admin, readyPath = "" }: AdminUrls): Probe {
-  return { kind: "http", target: at(admin ?? urlOf(adjustment.admin ?? kind.admin), readyPath) };
+  return { kind: "http", target: at(admin ?? targetOf(adjustment.admin ?? kind.admin), readyPath) };
 }
 
-export function urlOf(text: string): HttpTarget {
+export function targetOf(text: string): HttpTarget {
   return parseHttpTarget(text) as HttpTarget;
 }

@@ -1,7 +1,7 @@
 import { at, type HttpTarget } from "../base/address.ts";
 import type { Adjustment, Annotations, PodFacts, QuitTarget, SidecarKind } from "./kinds/kind.ts";
-import { type AdminUrls, ownProbes, probeAt, type SidecarUrls, urlOf } from "./own-probes.ts";
-import { exactQuit } from "./quit.ts";
+import { type AdminUrls, ownProbes, probeAt, type SidecarUrls, targetOf } from "./own-probes.ts";
+import { serializeQuit } from "./quit.ts";
 import { kindOf, type SidecarName } from "./registry.ts";
 import type { QuitRequest, Sidecar } from "./sidecar.ts";
 
@@ -98,8 +98,8 @@ function leavesAfter(own: Sidecar, quits: readonly QuitRequest[]): string | unde
   if (notYet(quits, [own]).length === 0) return own.leaves;
   for (const { method, otherwise } of own.quits) {
     if (otherwise === undefined) continue;
-    const other = exactQuit({ method, target: otherwise.target });
-    if (quits.every((quit) => exactQuit(quit) === other)) return otherwise.leaves;
+    const other = serializeQuit({ method, target: otherwise.target });
+    if (quits.every((quit) => serializeQuit(quit) === other)) return otherwise.leaves;
   }
   return undefined;
 }
@@ -128,8 +128,9 @@ function socketOf({ adminSocket, quitPath }: SidecarKind, isNative: boolean): No
 /** Returns the sidecar with its Envoy's admin interface at another URL; all that was asked at the old one moves. */
 export function moveAdmin(found: FoundSidecar, admin: string): FoundSidecar {
   const { adjustment = {} } = found;
-  const from = urlOf(adjustment.admin ?? kindOf(found.name).admin);
-  const moved = (target: HttpTarget) => (target.authority === from.authority ? at(urlOf(admin), target.path) : target);
+  const from = targetOf(adjustment.admin ?? kindOf(found.name).admin);
+  const moved = (target: HttpTarget) =>
+    target.authority === from.authority ? at(targetOf(admin), target.path) : target;
   const { quits, ready } = adjustment;
   return {
     ...found,
@@ -153,7 +154,7 @@ export function quitAtAdmin(found: FoundSidecar, admin: string): FoundSidecar {
   if (drainPath === undefined || quitPath !== undefined) return found;
   return {
     ...found,
-    adjustment: { ...found.adjustment, admin, quits: [{ target: at(urlOf(admin), ENVOY_QUIT) }] },
+    adjustment: { ...found.adjustment, admin, quits: [{ target: at(targetOf(admin), ENVOY_QUIT) }] },
   };
 }
 
@@ -162,7 +163,7 @@ const ENVOY_QUIT = "/quitquitquit";
 
 /** Returns the sidecar with its admin interface on this Unix socket. */
 export function onSocket(sidecar: Sidecar, path: string): Sidecar {
-  const admin = urlOf(`unix:${path}`);
+  const admin = targetOf(`unix:${path}`);
   const { envoy, quits, socket } = sidecar;
   const quitPath = socket?.quitPath;
   return {
@@ -174,7 +175,7 @@ export function onSocket(sidecar: Sidecar, path: string): Sidecar {
 
 function ownEnvoy(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): Sidecar["envoy"] {
   if (kind.drainPath === undefined) return undefined;
-  return { admin: given ?? urlOf(adjustment.admin ?? kind.admin), drainPath: kind.drainPath };
+  return { admin: given ?? targetOf(adjustment.admin ?? kind.admin), drainPath: kind.drainPath };
 }
 
 function ownQuits(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly QuitRequest[] {
@@ -191,13 +192,13 @@ function ownQuits(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget |
 function quitTargets(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly QuitTarget[] {
   const { quit, quitPath } = kind;
   if (adjustment.quits !== undefined && (given === undefined || quitPath === undefined)) return adjustment.quits;
-  const base = given ?? (adjustment.admin === undefined ? undefined : urlOf(adjustment.admin));
-  return [{ target: base === undefined || quitPath === undefined ? urlOf(quit) : at(base, quitPath) }];
+  const base = given ?? (adjustment.admin === undefined ? undefined : targetOf(adjustment.admin));
+  return [{ target: base === undefined || quitPath === undefined ? targetOf(quit) : at(base, quitPath) }];
 }
 
 /** Leaves out the quits that a sidecar has already: one that its own variable names too is sent once. */
 function notYet(more: readonly QuitRequest[], known: readonly Sidecar[]): readonly QuitRequest[] {
   if (more.length === 0) return more;
-  const asked = new Set(known.flatMap(({ quits }) => quits.map(exactQuit)));
-  return more.filter((quit) => !asked.has(exactQuit(quit)));
+  const asked = new Set(known.flatMap(({ quits }) => quits.map(serializeQuit)));
+  return more.filter((quit) => !asked.has(serializeQuit(quit)));
 }

@@ -57,7 +57,7 @@ export function describeProbe(probe: Probe): string {
  * Chooses how to judge a target's answers. Envoy answers /server_info with 200 in every state, so there the state in the body
  * counts.
  */
-export function judgeOf({
+export function chooseJudge({
   target: { path },
   except,
   only,

@@ -22,7 +22,7 @@ export function describeQuit({ method, target }: QuitRequest): string {
 }
 
 /** Formats a quit as `parseQuit` reads it, with all secrets: to be passed on or compared, never to be shown. */
-export function exactQuit({ method, target }: QuitRequest): string {
+export function serializeQuit({ method, target }: QuitRequest): string {
   return `${method} ${exactUrl(target)}`;
 }
 

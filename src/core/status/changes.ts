@@ -27,7 +27,7 @@ export function factsOf({ sidecars, sockets, processes, findings }: Snapshot): F
 const toldElsewhere = ["draining", "drained"];
 
 /** Returns a line for each fact that is new, changed, or gone. */
-export function changes(before: Facts, after: Facts): readonly string[] {
+export function changeLines(before: Facts, after: Facts): readonly string[] {
   const lines: string[] = [];
   for (const [about, fact] of after) {
     const old = before.get(about);

@@ -1,5 +1,5 @@
 import { Counter, Histogram, Registry } from "prom-client";
-import { asksBy, presenceOf } from "../../core/doctor/presence.ts";
+import { presenceOf, requestedBy } from "../../core/doctor/presence.ts";
 import type { Outcome, Result } from "../../core/reap/attempt-steps.ts";
 import type { MethodKind } from "../../core/reap/methods.ts";
 import { ruleNames } from "../../core/reap/pod-rules.ts";
@@ -100,7 +100,7 @@ const injections = ["missing", "other", "injected"] as const;
 
 function injectionOf(pod: KubeObject, image: string | undefined): (typeof injections)[number] | undefined {
   const presence = presenceOf(pod);
-  if (presence.kind === "absent") return asksBy(pod, { label: undefined, all: false }) && "missing";
+  if (presence.kind === "absent") return requestedBy(pod, { label: undefined, all: false }) && "missing";
   return image === undefined || presence.image === undefined || presence.image === image ? "injected" : "other";
 }
 

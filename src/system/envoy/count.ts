@@ -2,7 +2,7 @@ import { isLoopback } from "../../core/base/address.ts";
 import { excerpt, type HttpAnswer } from "../../core/base/http-framing.ts";
 import { clustersPath, createInboundCount } from "../../core/envoy/clusters.ts";
 import type { Event, Scope } from "../../core/envoy/drain.ts";
-import { type CountedBy, countedByText, type InFlight, inFlightOf, isBest } from "../../core/envoy/in-flight.ts";
+import { type CountedBy, countedByText, type InFlight, inFlightOf, isBestCount } from "../../core/envoy/in-flight.ts";
 import type { Stats } from "../../core/envoy/stats-model.ts";
 import { createStatsReader, statsPath } from "../../core/envoy/stats-query.ts";
 import { logAt } from "../output/log.ts";
@@ -27,7 +27,7 @@ export function createCounter(options: StepOptions, directions: Directions): () 
     const scope = directions.scope();
     let last = outcome;
     let inFlight = inFlightOf({ stats }, scope);
-    if (!isBest(inFlight)) {
+    if (!isBestCount(inFlight)) {
       const clusters = isTold(outcome) ? await readClusters(admin, scope) : undefined;
       last = clusters?.outcome ?? outcome;
       const sockets = isLoopback(envoy.admin.address) ? readSocketTables() : undefined;

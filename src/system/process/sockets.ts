@@ -1,6 +1,6 @@
 import { memoizeLast } from "../../core/base/memoize-last.ts";
 import type { SocketTables } from "../../core/proc/net.ts";
-import { type Listener, listenersIn } from "../../core/sidecars/detect.ts";
+import { type ListeningPort, parseListeners } from "../../core/sidecars/detect.ts";
 import { readIfThere } from "../file.ts";
 import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
@@ -15,13 +15,13 @@ export function readSocketTables(): SocketTables {
 }
 
 /** Lists the TCP sockets that listen in this network namespace; empty where the kernel tells nothing. */
-export function readListeners(log: Log): readonly Listener[] {
+export function readListeners(log: Log): readonly ListeningPort[] {
   return createListenerReader(log)();
 }
 
 /** Returns a function that lists the listening TCP sockets. It parses what the kernel says only when that has changed. */
-export function createListenerReader(log: Log): () => readonly Listener[] {
-  const listeners = memoizeLast(({ told }: { readonly told: string }) => listenersIn(told));
+export function createListenerReader(log: Log): () => readonly ListeningPort[] {
+  const listeners = memoizeLast(({ told }: { readonly told: string }) => parseListeners(told));
   let last = { told: "" };
   return () => {
     const told = native.listeners();
@@ -32,8 +32,8 @@ export function createListenerReader(log: Log): () => readonly Listener[] {
 }
 
 /** Reads /proc/net/tcp, where a seccomp profile forbids netlink. This takes milliseconds, netlink hardly any. */
-function readTables(log: Log): readonly Listener[] {
+function readTables(log: Log): readonly ListeningPort[] {
   const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);
   if (tables.length === 0) log.debug({}, "cannot read /proc/net/tcp: listening ports are unknown");
-  return tables.flatMap(listenersIn);
+  return tables.flatMap(parseListeners);
 }

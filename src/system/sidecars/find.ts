@@ -5,7 +5,7 @@ import {
   detect,
   type Evidence,
   hasUserVariable,
-  mayTell,
+  mayBeSidecar,
   parseAnnotations,
 } from "../../core/sidecars/detect.ts";
 import type { Annotations } from "../../core/sidecars/kinds/kind.ts";
@@ -15,8 +15,8 @@ import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { readSmall } from "../file.ts";
 import type { Log } from "../output/log.ts";
 import { createListenerReader } from "../process/sockets.ts";
-import { locate } from "./admin-socket.ts";
-import type { Heards } from "./neighbourhood.ts";
+import { locateAdmin } from "./admin-socket.ts";
+import type { HeardProxies } from "./neighbourhood.ts";
 import type { Neighbours } from "./neighbours.ts";
 import { whenReady } from "./ready.ts";
 
@@ -56,10 +56,10 @@ export async function findSidecars(settings: SidecarSettings, look: FindOptions)
   return planHere(await here(settings, look), settings);
 }
 
-/** Plans the requests for each of the sidecars; `locate` finds their addresses. */
+/** Plans the requests for each of the sidecars; `locateAdmin` finds their addresses. */
 export function planHere(found: readonly FoundSidecar[], settings: SidecarSettings): FoundSidecars {
   const sidecars: Sidecar[] = [];
-  for (const sidecar of planSidecars(found, settings)) sidecars.push(locate(sidecar));
+  for (const sidecar of planSidecars(found, settings)) sidecars.push(locateAdmin(sidecar));
   return { found, sidecars };
 }
 
@@ -135,7 +135,7 @@ async function lookAround(
   }
 }
 
-interface Listened extends Heards {
+interface Listened extends HeardProxies {
   /** What the look at the sockets took. */
   readonly tookMs: number;
 }
@@ -152,7 +152,7 @@ function createListening(
     const start = performance.now();
     const listeners = read();
     const tookMs = performance.now() - start;
-    if (!listeners.some(mayTell)) return { heard: [], strangers: [], tookMs };
+    if (!listeners.some(mayBeSidecar)) return { heard: [], strangers: [], tookMs };
     neighbours ??= (await import("./neighbours.ts")).createNeighbours({ ...facts, settings });
     return {
       ...(await neighbours.hear(listeners, { signal: look.signal, isLast: look.forMs === 0, actMs: look.actMs })),

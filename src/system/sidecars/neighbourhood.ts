@@ -1,5 +1,5 @@
 import type { Settings } from "../../core/cli/options.ts";
-import type { Listener, PortFinding } from "../../core/sidecars/detect.ts";
+import type { ListeningPort, PortFinding } from "../../core/sidecars/detect.ts";
 import type { PodFacts } from "../../core/sidecars/kinds/kind.ts";
 import { identityOf } from "../../core/sidecars/ownership/identity.ts";
 import { networkOf } from "../../core/sidecars/ownership/network.ts";
@@ -31,7 +31,7 @@ export interface SettleContext {
 }
 
 /** What was found out of those that listen. */
-export interface Heards {
+export interface HeardProxies {
   readonly heard: readonly PortFinding[];
   readonly strangers: readonly Stranger[];
 }
@@ -44,7 +44,7 @@ export interface Settled {
 export interface Context extends NeighbourOptions, Asking {
   readonly self: Self;
   /** But for the app's. */
-  readonly listeners: readonly Listener[];
+  readonly listeners: readonly ListeningPort[];
 }
 
 /** Whether the network may be the node's, where other pods listen too. */
@@ -53,7 +53,7 @@ export function isShared({ self }: Context): boolean {
 }
 
 /** Finds out whether this network is the pod's own or may be the node's, and what this pod is called. */
-export function readSelf({ settings, env }: NeighbourOptions, listeners: readonly Listener[]): Self {
+export function readSelf({ settings, env }: NeighbourOptions, listeners: readonly ListeningPort[]): Self {
   const mounts = readIfThere("/proc/self/mountinfo");
   const hosts = readIfThere("/etc/hosts");
   const listening = new Set(listeners.map(({ port }) => port));

@@ -1,23 +1,23 @@
 import { type HttpTarget, parseHttpTarget } from "../../core/base/address.ts";
-import { type Listener, type PortFinding, retold, suggestedBy } from "../../core/sidecars/detect.ts";
+import { type ListeningPort, type PortFinding, suggestedBy, withNodeAnnotations } from "../../core/sidecars/detect.ts";
 import {
   adminOf,
   judgeOwner,
   type Neighbour,
-  notNamed,
-  notProxy,
+  namedStranger,
+  noProxyReason,
   type Self,
   type Stranger,
-  unproved,
+  suggestedStranger,
   urlOf,
 } from "../../core/sidecars/ownership/proof.ts";
 import { type FoundSidecar, foundIn, moveAdmin, quitAtAdmin } from "../../core/sidecars/plan.ts";
 import { kindOf, type SidecarName } from "../../core/sidecars/registry.ts";
-import { ask } from "./ask-proxy.ts";
+import { askProxy } from "./ask-proxy.ts";
 import {
   type Context,
   type HearContext,
-  type Heards,
+  type HeardProxies,
   isShared,
   MAX_ASKED,
   type NeighbourOptions,
@@ -33,15 +33,15 @@ const PLAIN = "envoy";
 
 export interface Neighbours {
   /** The proxies among those that listen. Nobody who has answered is asked a second time. */
-  hear(listeners: readonly Listener[], context: HearContext): Promise<Heards>;
+  hear(listeners: readonly ListeningPort[], context: HearContext): Promise<HeardProxies>;
   /** Those that were found, their admin interfaces where they are; without those that nothing proves. */
-  settle(found: readonly FoundSidecar[], listeners: readonly Listener[], context: SettleContext): Promise<Settled>;
+  settle(found: readonly FoundSidecar[], listeners: readonly ListeningPort[], context: SettleContext): Promise<Settled>;
 }
 
 /** Creates what asks the ports that listen in this pod whether they are proxies, and whose. */
 export function createNeighbours(options: NeighbourOptions): Neighbours {
   let known: Self | undefined;
-  const context = (listeners: readonly Listener[], signal: AbortSignal, isLast: boolean): Context => {
+  const context = (listeners: readonly ListeningPort[], signal: AbortSignal, isLast: boolean): Context => {
     known ??= readSelf(options, listeners);
     const appPorts = new Set(options.settings.appPort);
     const others = listeners.filter(({ port }) => !appPorts.has(port));
@@ -65,7 +65,7 @@ function patienceOf(actMs = 0): number {
   return Math.max(PATIENCE_MS, actMs / 4);
 }
 
-async function hear(context: Context): Promise<Heards> {
+async function hear(context: Context): Promise<HeardProxies> {
   const ports = new Set(context.listeners.map(({ port }) => port));
   const suggested = suggestedBy(ports);
   const names = suggested.map(({ name }) => name);
@@ -88,10 +88,11 @@ async function hearOne(
   context: Context,
 ): Promise<PortFinding | Stranger | undefined> {
   const admin = adminIn(name, context);
-  const neighbour = await ask(name, admin, context);
+  const neighbour = await askProxy(name, admin, context);
   const isOwn = !isShared(context);
   if (neighbour.kind === "silent") return isOwn ? { name, by: `port ${port}`, isSuggested: true } : undefined;
-  if (neighbour.kind === "other") return neighbour.problem === undefined ? undefined : unproved(name, admin, neighbour);
+  if (neighbour.kind === "other")
+    return neighbour.problem === undefined ? undefined : suggestedStranger(name, admin, neighbour);
   const owner = judgeOwner(admin, neighbour, context.self);
   if (owner !== "ours") return owner;
   const by = isOwn ? `port ${port}` : `port ${port}, which names this pod`;
@@ -117,7 +118,7 @@ function portOf({ address }: HttpTarget): number | undefined {
  * Asks all listeners on loopback whether they are Envoy. On the node's network there are too many others, so only if ebb knows
  * its pod.
  */
-async function discover(context: Context): Promise<Heards> {
+async function discover(context: Context): Promise<HeardProxies> {
   const { self, listeners } = context;
   const heard: PortFinding[] = [];
   const strangers: Stranger[] = [];
@@ -126,7 +127,7 @@ async function discover(context: Context): Promise<Heards> {
   const asked = await Promise.all(
     admins.map(async (url) => {
       const admin = parseHttpTarget(url) as HttpTarget;
-      return { url, admin, neighbour: await ask(PLAIN, admin, context) };
+      return { url, admin, neighbour: await askProxy(PLAIN, admin, context) };
     }),
   );
   for (const { url, admin, neighbour } of asked) {
@@ -139,7 +140,7 @@ async function discover(context: Context): Promise<Heards> {
   return { heard, strangers };
 }
 
-function adminAt({ loopback, port }: Listener): readonly string[] {
+function adminAt({ loopback, port }: ListeningPort): readonly string[] {
   if (loopback === undefined) return [];
   return [`http://${loopback === "::1" ? "[::1]" : loopback}:${port}`];
 }
@@ -165,13 +166,14 @@ async function settleOne(
   const { isSuggested, ...one } = found;
   const admin = adminOf(one.name, one.adjustment?.admin);
   if (isSuggested === undefined && (!isEnvoy(one) || isListening(admin, listening))) return one;
-  const neighbour: Neighbour = isSuggested === undefined ? { kind: "silent" } : await ask(one.name, admin, context);
+  const neighbour: Neighbour =
+    isSuggested === undefined ? { kind: "silent" } : await askProxy(one.name, admin, context);
   if (neighbour.kind === "proxy") {
-    return neighbour.annotations === undefined ? one : retold(one, neighbour.annotations, context);
+    return neighbour.annotations === undefined ? one : withNodeAnnotations(one, neighbour.annotations, context);
   }
   const moved = neighbour.kind === "silent" && isEnvoy(one) ? await elsewhere(one.name, context) : undefined;
   if (moved !== undefined) return moveAdmin(one, moved);
-  return isSuggested === undefined ? one : unproved(one.name, admin, neighbour);
+  return isSuggested === undefined ? one : suggestedStranger(one.name, admin, neighbour);
 }
 
 /** Before something is done to it: on the node's network each proxy; where nothing tells whose it is, those that only ports tell of. */
@@ -192,16 +194,20 @@ async function settleShared(
   const given = context.settings.admin;
   if (given !== undefined) return quitAtAdmin(one, urlOf(given));
   const admin = adminOf(one.name, one.adjustment?.admin);
-  const neighbour = isListening(admin, listening) ? await ask(one.name, admin, context) : gone;
+  const neighbour = isListening(admin, listening) ? await askProxy(one.name, admin, context) : gone;
   const owner = neighbour.kind === "proxy" ? judgeOwner(admin, neighbour, context.self) : undefined;
   if (owner === "ours") return isEnvoy(one) ? quitAtAdmin(one, urlOf(admin)) : one;
   const moved = isEnvoy(one) ? await elsewhere(one.name, context) : undefined;
   if (moved !== undefined) return quitAtAdmin(moveAdmin(one, moved), moved);
   if (neighbour === gone) return one;
-  if (isHeard === true) return owner ?? unproved(one.name, admin, neighbour);
-  if (owner?.isOthers === true) return notNamed(one.name, admin, owner);
+  if (isHeard === true) return owner ?? suggestedStranger(one.name, admin, neighbour);
+  if (owner?.isOthers === true) return namedStranger(one.name, admin, owner);
   if (neighbour.kind === "silent" || (neighbour.kind === "other" && neighbour.problem === undefined)) {
-    return notNamed(one.name, admin, notProxy(admin, neighbour, { name: one.name, network: context.self.network }));
+    return namedStranger(
+      one.name,
+      admin,
+      noProxyReason(admin, neighbour, { name: one.name, network: context.self.network }),
+    );
   }
   return one;
 }

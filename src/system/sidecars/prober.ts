@@ -1,8 +1,8 @@
 import type { Address } from "../../core/base/address.ts";
 import { memoizeLast } from "../../core/base/memoize-last.ts";
-import { judgeOf, maxAnswerOf, type Probe, type Verdict } from "../../core/sidecars/probe.ts";
+import { chooseJudge, maxAnswerOf, type Probe, type Verdict } from "../../core/sidecars/probe.ts";
 import { isThere } from "../file.ts";
-import { createHttpClient, type HttpClient, type Pending, REFUSED, sendNothing } from "../http/http.ts";
+import { createHttpClient, type HttpClient, type Pending, REFUSED, connectAndClose } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
 import { tcpCheckAt } from "../http/tcp-check.ts";
 import type { Steady } from "./steady.ts";
@@ -52,7 +52,7 @@ function proberOfHttp(probe: Extract<Probe, { kind: "http" }>): Prober {
   const pending: Pending = { count: 0 };
   const client = clientFor(probe, pending);
   const request = { method: "GET", target: probe.target, headers: [] };
-  const judgeAgain = memoizeLast(judgeOf(probe));
+  const judgeAgain = memoizeLast(chooseJudge(probe));
   const { attempt, last } = withLast(
     doorFirst(address, pending, (done) =>
       client.send(request, (outcome) => done(outcome instanceof RequestFailed ? failed(outcome) : judgeAgain(outcome))),
@@ -72,7 +72,7 @@ function proberOfConnect({ address }: Extract<Probe, { kind: "connect" }>): Prob
   const { attempt, last } = withLast(
     doorFirst(address, pending, (done) => {
       const tell = (outcome: RequestFailed | undefined) => done(outcome === undefined ? ready : failed(outcome));
-      return sendNothing(address, tell, pending);
+      return connectAndClose(address, tell, pending);
     }),
   );
   const steady = () => (isRefused(last()) ? [{ address, exchanged: undefined }] : undefined);

@@ -1,6 +1,6 @@
 import { type Address, isLoopback } from "../../core/base/address.ts";
 import type { Header } from "../../core/base/http-framing.ts";
-import { judgeOf, type Probe } from "../../core/sidecars/probe.ts";
+import { chooseJudge, type Probe } from "../../core/sidecars/probe.ts";
 import type { Event, Life } from "../../core/sidecars/quitting.ts";
 import type { QuitRequest, Sidecar } from "../../core/sidecars/sidecar.ts";
 import { tryConnect } from "../http/http.ts";
@@ -40,7 +40,7 @@ export async function lifeOf({ sidecar, asked, over }: Quitting): Promise<Life> 
   using client = clientFor(probe);
   try {
     const request = { method: "GET", target: probe.target, headers: [] };
-    return judgeOf(probe)(await client.request(request, over)).ready ? "ready" : "leaving";
+    return chooseJudge(probe)(await client.request(request, over)).ready ? "ready" : "leaving";
   } catch (error) {
     return error instanceof RequestFailed && error.kind === "refused" ? "gone" : "unknown";
   }

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../core/base/duration.ts";
 import {
   attemptToEnd,
-  judgeOf,
+  chooseJudge,
   maxAnswerOf,
   type Probe,
   pollPeriodMs,
@@ -9,7 +9,7 @@ import {
 } from "../../core/sidecars/probe.ts";
 import { askAtOnce } from "./ask-at-once.ts";
 import { MAX_IN_FLIGHT, proberOf } from "./prober.ts";
-import { createSteadiness } from "./steady.ts";
+import { createSteadyWatcher } from "./steady.ts";
 
 interface Attempt {
   readonly since: number;
@@ -19,7 +19,7 @@ interface Attempt {
 export interface Hearer {
   /** Called with each reason why it is not ready. */
   readonly onNotReady: (reason: string) => void;
-  /** Also when it is the same as at the last attempt; else such attempts are left to a thread (`createSteadiness`). */
+  /** Also when it is the same as at the last attempt; else such attempts are left to a thread (`createSteadyWatcher`). */
   readonly hearsAll: boolean;
 }
 
@@ -33,12 +33,12 @@ export function whenReady(probe: Probe, signal: AbortSignal, { onNotReady, hears
   const prober = proberOf(probe);
   const start = performance.now();
   const attempts: Attempt[] = [];
-  const steadiness = createSteadiness();
+  const watcher = createSteadyWatcher();
   let timer: Timer | undefined;
 
   const launch = (): void => {
     clearTimeout(timer);
-    steadiness.end();
+    watcher.end();
     const now = performance.now();
     const period = pollPeriodMs(now - start);
     timer = setTimeout(launch, period);
@@ -50,7 +50,7 @@ export function whenReady(probe: Probe, signal: AbortSignal, { onNotReady, hears
       if (verdict.ready) return resolve();
       onNotReady(verdict.reason);
       const isLeft = !hearsAll && attempts.length === 0;
-      const next = isLeft ? steadiness.begin(prober.steady(), now - start, onChange) : undefined;
+      const next = isLeft ? watcher.begin(prober.steady(), now - start, onChange) : undefined;
       if (next === undefined) return;
       clearTimeout(timer);
       timer = setTimeout(launch, next);
@@ -67,7 +67,7 @@ export function whenReady(probe: Probe, signal: AbortSignal, { onNotReady, hears
   launch();
   return promise.finally(() => {
     clearTimeout(timer);
-    steadiness.end();
+    watcher.end();
     signal.removeEventListener("abort", onAbort);
     for (const { cancel } of attempts) cancel();
     prober[Symbol.dispose]();
@@ -77,7 +77,7 @@ export function whenReady(probe: Probe, signal: AbortSignal, { onNotReady, hears
 function isReadyAtOnce(probe: Probe): boolean {
   if (probe.kind !== "http") return false;
   const answer = askAtOnce({ method: "GET", target: probe.target, headers: [] }, maxAnswerOf(probe.target));
-  return answer !== undefined && judgeOf(probe)(answer).ready;
+  return answer !== undefined && chooseJudge(probe)(answer).ready;
 }
 
 /** Makes one attempt of at most `withinMs`. */

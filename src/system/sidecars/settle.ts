@@ -1,4 +1,4 @@
-import type { Listener } from "../../core/sidecars/detect.ts";
+import type { ListeningPort } from "../../core/sidecars/detect.ts";
 import { networkByHosts } from "../../core/sidecars/ownership/hosts-file.ts";
 import type { FoundSidecar } from "../../core/sidecars/plan.ts";
 import { kindOf } from "../../core/sidecars/registry.ts";
@@ -34,7 +34,7 @@ export async function settle(
   if (open.length === 0) return here;
   const listeners = readListeners(log);
   if (isOwn && open.every((sidecar) => isSettled(sidecar, listeners))) return here;
-  const neighbours = options.neighbours ?? (await createNeighbours(settings, env));
+  const neighbours = options.neighbours ?? (await loadNeighbours(settings, env));
   const { found, strangers } = await neighbours.settle(here.found, listeners, {
     signal,
     isAct: purpose !== "wait",
@@ -90,16 +90,16 @@ function isOpen({ found, sidecar }: Open, settings: SidecarSettings, { purpose, 
 }
 
 /** Somebody listens where it should be. */
-function isSettled({ found, sidecar }: Open, listeners: readonly Listener[]): boolean {
+function isSettled({ found, sidecar }: Open, listeners: readonly ListeningPort[]): boolean {
   const address = sidecar?.envoy?.admin.address;
   if (found.isSuggested === true || address?.kind !== "tcp") return false;
   return listeners.some(({ port }) => port === address.port);
 }
 
 /** Loads neighbours.ts, which few starts need, and creates its `Neighbours` for this pod. */
-export async function createNeighbours(settings: SidecarSettings, env: FindOptions["env"]): Promise<Neighbours> {
-  const { createNeighbours: create } = await import("./neighbours.ts"); // few need it
-  return create({ env, annotations: readAnnotations(settings.podAnnotations), settings });
+export async function loadNeighbours(settings: SidecarSettings, env: FindOptions["env"]): Promise<Neighbours> {
+  const { createNeighbours } = await import("./neighbours.ts"); // few need it
+  return createNeighbours({ env, annotations: readAnnotations(settings.podAnnotations), settings });
 }
 
 function adminOf({ name }: FoundSidecar, { found }: FoundSidecars): string | undefined {

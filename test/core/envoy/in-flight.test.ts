@@ -1,10 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { countInbound } from "../../../src/core/envoy/clusters.ts";
-import { type CountedBy, inFlightOf, type Readings, readStats, type Side } from "../../../src/core/envoy/in-flight.ts";
+import {
+  type CountedBy,
+  type CountScope,
+  inFlightOf,
+  type Readings,
+  readStats,
+} from "../../../src/core/envoy/in-flight.ts";
 import type { Inbound } from "../../../src/core/envoy/inbound.ts";
 
 const inbound: Inbound = { clusters: "inbound", ports: [15006], isAllOfIt: true };
-const side: Side = { inbound, leftOut: new Set(), known: new Set(), ports: [15006] };
+const side: CountScope = { inbound, leftOut: new Set(), known: new Set(), ports: [15006] };
 
 /** Envoy 1.40's own request and connection, as it shows them by default. */
 const admin =
@@ -76,7 +82,7 @@ test.each<[string, Answers, [CountedBy, number, number, boolean] | undefined]>([
 
 describe("a listener whose direction could not be learned", () => {
   const out = "listener.0.0.0.0_15001.downstream_cx_active: 5\n";
-  const count = (stats: string, changed: Partial<Side>) =>
+  const count = (stats: string, changed: Partial<CountScope>) =>
     inFlightOf({ stats: readStats(admin + stats) }, { ...side, ...changed })?.connections;
   const comesIn = "listener.0.0.0.0_15006.downstream_cx_active: 1\n";
 
@@ -84,7 +90,7 @@ describe("a listener whose direction could not be learned", () => {
     expect(count(out + comesIn, {})).toBe(1);
   });
 
-  test.each<[string, string, Partial<Side>, number]>([
+  test.each<[string, string, Partial<CountScope>, number]>([
     ["where it is known", out + comesIn, { known: new Set(["0.0.0.0_15001"]) }, 6],
     ["where nothing has come in there: then it is another configuration", out, {}, 5],
     ["where more may come in elsewhere", out + comesIn, { inbound: { ...inbound, isAllOfIt: false } }, 6],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Listener, listenersIn, parseAnnotations } from "../../../src/core/sidecars/detect.ts";
+import { type ListeningPort, parseAnnotations, parseListeners } from "../../../src/core/sidecars/detect.ts";
 
 type Table = Readonly<Record<string, string>>;
 
@@ -79,10 +79,10 @@ describe("the sockets that listen are read from the kernel's tables", () => {
   const v4 = "0100007F";
   const v6 = "00000000000000000000000001000000";
 
-  const on = (port: number, loopback?: Listener["loopback"]): Listener => ({ port, loopback });
+  const on = (port: number, loopback?: ListeningPort["loopback"]): ListeningPort => ({ port, loopback });
   const mapped = (address: string) => `0000000000000000FFFF0000${address}`;
 
-  test.each<[string, string, readonly Listener[]]>([
+  test.each<[string, string, readonly ListeningPort[]]>([
     ["no table", "", []],
     ["an empty table", title, []],
     ["IPv4, any address", `${title}   0: 00000000:3AAD 00000000:0000 0A ${rest}`, [on(15021)]],
@@ -103,6 +103,6 @@ describe("the sockets that listen are read from the kernel's tables", () => {
       [on(9901, "127.0.0.1"), on(65535)],
     ],
   ])("%s", (_, table, listeners) => {
-    expect(listenersIn(table)).toEqual(listeners);
+    expect(parseListeners(table)).toEqual(listeners);
   });
 });

@@ -4,9 +4,9 @@ import { type HttpTarget, parseHttpTarget } from "../../../src/core/base/address
 import type { HttpAnswer } from "../../../src/core/base/http-framing.ts";
 import {
   attemptToEnd,
+  chooseJudge,
   describeProbe,
   judge,
-  judgeOf,
   type Probe,
   parseProbe,
   pollPeriodMs,
@@ -115,7 +115,7 @@ test.each<[number, string, string | undefined]>([
   [204, "", "HTTP 204, expected 200"],
   [503, "", "HTTP 503"],
 ])("where 200 alone counts, HTTP %d %s is not ready because of %p", (status, body, reason) => {
-  const verdict = judgeOf({ ...httpProbe("http://localhost/server_info"), only: 200 })(answer(status, body));
+  const verdict = chooseJudge({ ...httpProbe("http://localhost/server_info"), only: 200 })(answer(status, body));
   expect(verdict).toEqual(reason === undefined ? { ready: true } : { ready: false, reason });
 });
 
@@ -134,7 +134,7 @@ describe("readiness is asked often enough to be noticed", () => {
 });
 
 describe("of /server_info the state counts, as scuttle and envoy-preflight have it", () => {
-  const judgeInfo = judgeOf(httpProbe("http://localhost:15000/server_info"));
+  const judgeInfo = chooseJudge(httpProbe("http://localhost:15000/server_info"));
 
   test("LIVE is ready", () => {
     expect(judgeInfo(answer(200, JSON.stringify({ version: "1", state: "LIVE" })))).toEqual({ ready: true });
@@ -153,7 +153,7 @@ describe("of /server_info the state counts, as scuttle and envoy-preflight have 
   });
 
   test("of any other path the status counts", () => {
-    const judgeReady = judgeOf(httpProbe("http://localhost:15000/ready?server_info"));
+    const judgeReady = chooseJudge(httpProbe("http://localhost:15000/ready?server_info"));
     expect(judgeReady(answer(200, "state?"))).toEqual({ ready: true });
   });
 });
@@ -194,7 +194,7 @@ describe("of attempts that hang, those go on that a slow answer needs", () => {
 });
 
 test("an answer with the text that does not count is not ready, any other is", () => {
-  const judgeReady = judgeOf({ ...httpProbe("http://localhost:9902/ready"), except: "READY" });
+  const judgeReady = chooseJudge({ ...httpProbe("http://localhost:9902/ready"), except: "READY" });
   expect(judgeReady(answer(200, "READY"))).toEqual({ ready: false, reason: 'HTTP 200 "READY", which does not tell' });
   expect(judgeReady(answer(200, "LIVE\n"))).toEqual({ ready: true });
   expect(judgeReady(answer(503, "TERMINATING"))).toEqual({ ready: false, reason: 'HTTP 503 "TERMINATING"' });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { changes, factsOf } from "../../../src/core/status/changes.ts";
+import { changeLines, factsOf } from "../../../src/core/status/changes.ts";
 import type { Snapshot } from "../../../src/core/status/snapshot.ts";
 import { statusLines } from "../../../src/core/status/text.ts";
 import { appSocket, envoy, istio, processes, snapshot } from "./snapshots.ts";
@@ -78,7 +78,7 @@ test("a long command line is cut", () => {
 });
 
 const diff = (before: Partial<Snapshot>, after: Partial<Snapshot>) =>
-  changes(factsOf({ ...snapshot, ...before }), factsOf({ ...snapshot, ...after }));
+  changeLines(factsOf({ ...snapshot, ...before }), factsOf({ ...snapshot, ...after }));
 
 test("of two snapshots only what is another is a line", () => {
   expect(diff({}, { time: "later" })).toEqual([]);
@@ -93,7 +93,7 @@ test("of two snapshots only what is another is a line", () => {
 });
 
 test("at first everything is new", () => {
-  expect(changes(new Map(), factsOf(snapshot))).toEqual([
+  expect(changeLines(new Map(), factsOf(snapshot))).toEqual([
     "istio ready: yes",
     "istio state: LIVE",
     "istio in flight: nothing in flight",

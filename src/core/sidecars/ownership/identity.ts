@@ -66,7 +66,7 @@ function uidIn(mounts: string): string | undefined {
 export type Ownership = "ours" | "another's" | "unknown";
 
 /** Tells whether the pod that a proxy names is this one: by UID, or by name and namespace together. */
-export function ownerOf(named: PodIdentity, self: PodIdentity): Ownership {
+export function ownershipOf(named: PodIdentity, self: PodIdentity): Ownership {
   if (named.uid !== undefined && self.uid !== undefined) return named.uid === self.uid ? "ours" : "another's";
   const [name, namespace] = [isSame(named.name, self.name), isSame(named.namespace, self.namespace)];
   if (name === false || namespace === false) return "another's";

@@ -2,7 +2,7 @@ import { at, describeTarget, type HttpTarget, parseHttpTarget } from "../../base
 import { excerpt, type HttpAnswer } from "../../base/http-framing.ts";
 import type { Annotations, PodIdentity } from "../kinds/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../registry.ts";
-import { describeNode, describePod, ownerOf, parseNode } from "./identity.ts";
+import { describeNode, describePod, ownershipOf, parseNode } from "./identity.ts";
 import type { Network } from "./network.ts";
 
 // A port suggests a proxy; what its admin interface answers proves it, and on the node's network whose it is.
@@ -80,7 +80,7 @@ export function judgeOwner(
   self: Self,
 ): "ours" | Stranger {
   if (self.network.kind === "own") return "ours";
-  const owner = ownerOf(pod, self.pod);
+  const owner = ownershipOf(pod, self.pod);
   if (owner === "ours") return "ours";
   const isOthers = owner === "another's";
   const url = urlOf(admin);
@@ -115,12 +115,12 @@ function howToProve(url: string, { network, pod }: Self): string {
 }
 
 /** Returns why a sidecar that the user or pod names is left alone: another program is at its address. */
-export function notNamed(name: SidecarName, admin: HttpTarget, { reason }: Pick<Stranger, "reason">): Stranger {
+export function namedStranger(name: SidecarName, admin: HttpTarget, { reason }: Pick<Stranger, "reason">): Stranger {
   return { admin: urlOf(admin), reason: `${reason}: set --admin where this pod's ${name} is`, isOthers: false };
 }
 
 /** Says that no proxy of this pod answers there. */
-export function notProxy(
+export function noProxyReason(
   admin: HttpTarget,
   { kind }: Neighbour,
   { name, network }: { readonly name: SidecarName; readonly network: Network },
@@ -131,7 +131,7 @@ export function notProxy(
 }
 
 /** Why a proxy that a port alone suggests is left alone. */
-export function unproved(
+export function suggestedStranger(
   name: SidecarName,
   admin: HttpTarget,
   { kind, problem }: Neighbour & { problem?: string },

@@ -5,7 +5,7 @@ import {
   type IdentitySources,
   identityOf,
   type Ownership,
-  ownerOf,
+  ownershipOf,
   parseNode,
 } from "../../../../src/core/sidecars/ownership/identity.ts";
 import { kindOf, type SidecarName } from "../../../../src/core/sidecars/registry.ts";
@@ -93,14 +93,14 @@ describe("whose a proxy is that names a pod", () => {
       "another's",
     ],
   ])("%s", (_, named, self, owner) => {
-    expect(ownerOf(named, self)).toBe(owner);
+    expect(ownershipOf(named, self)).toBe(owner);
   });
 
   test("it is never ours by a part of a name", () => {
     const name = fc.stringMatching(/^[a-z]([a-z0-9.-]{0,8}[a-z0-9])?$/);
     fc.assert(
       fc.property(name, name, name, name, (name, namespace, ownName, ownNamespace) => {
-        const owner = ownerOf({ name, namespace }, { name: ownName, namespace: ownNamespace });
+        const owner = ownershipOf({ name, namespace }, { name: ownName, namespace: ownNamespace });
         expect(owner === "ours").toBe(name === ownName && namespace === ownNamespace);
       }),
     );

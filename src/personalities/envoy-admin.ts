@@ -1,5 +1,5 @@
 import { type HttpTarget, parseHttpTarget } from "../core/base/address.ts";
-import type { Saying } from "./saying.ts";
+import type { SettingsBuilder } from "./settings-builder.ts";
 import type { Variables } from "./variables.ts";
 
 /** What scuttle and envoy-preflight share: ENVOY_ADMIN_API says where Envoy is; without it they only run the command. */
@@ -15,15 +15,15 @@ const ADMIN = "ENVOY_ADMIN_API";
  * Says where the admin interface is, and that it is ready when /server_info says LIVE. Undefined where the variable is not set:
  * nothing is then waited for or quit, and of `idle`, the variables that say how, those that are set are named.
  */
-export function sayAdmin(
+export function addAdmin(
   sidecar: "istio" | "envoy",
-  { variables, saying, idle }: { variables: Variables; saying: Saying; idle: readonly string[] },
+  { variables, builder, idle }: { variables: Variables; builder: SettingsBuilder; idle: readonly string[] },
 ): EnvoyAdmin | undefined {
   const url = variables.base(ADMIN);
   if (variables.text(ADMIN) === undefined) {
-    saying.say("sidecar", `no ${ADMIN}`, "none");
+    builder.add("sidecar", `no ${ADMIN}`, "none");
     for (const variable of variables.among(idle)) {
-      saying.note({
+      builder.note({
         fields: { variable, needs: ADMIN },
         message: "ignored an environment variable: another one is not set",
       });
@@ -31,10 +31,10 @@ export function sayAdmin(
     return undefined;
   }
   if (url === undefined) return undefined;
-  saying.say("sidecar", ADMIN, sidecar);
-  saying.say("admin", ADMIN, url);
-  saying.say("ready-path", ADMIN, "/server_info");
-  if (variables.isTrue("START_WITHOUT_ENVOY")) saying.say("no-wait", "START_WITHOUT_ENVOY", "true");
+  builder.add("sidecar", ADMIN, sidecar);
+  builder.add("admin", ADMIN, url);
+  builder.add("ready-path", ADMIN, "/server_info");
+  if (variables.isTrue("START_WITHOUT_ENVOY")) builder.add("no-wait", "START_WITHOUT_ENVOY", "true");
   return { url, target: parseHttpTarget(url) as HttpTarget };
 }
 

@@ -1,7 +1,7 @@
 import type { Environment } from "../core/base/environment.ts";
-import { isLocal, sayAdmin } from "./envoy-admin.ts";
+import { addAdmin, isLocal } from "./envoy-admin.ts";
 import { type Personality, type Translation, wholeCommandLine } from "./personality.ts";
-import { createSaying } from "./saying.ts";
+import { createSettingsBuilder } from "./settings-builder.ts";
 import { readVariables } from "./variables.ts";
 
 /** monzo/envoy-preflight (main.go). */
@@ -16,20 +16,20 @@ export const envoyPreflight: Personality = {
 const idle = envoyPreflight.takes.slice(1);
 
 function translate(args: readonly string[], env: Environment): Translation {
-  const saying = createSaying();
-  const variables = readVariables(env, saying);
-  const admin = sayAdmin("envoy", { variables, saying, idle });
+  const builder = createSettingsBuilder();
+  const variables = readVariables(env, builder);
+  const admin = addAdmin("envoy", { variables, builder, idle });
   if (admin !== undefined) {
-    saying.say("wait-timeout", "envoy-preflight", "0");
+    builder.add("wait-timeout", "envoy-preflight", "0");
     const isNever = variables.isTrue("NEVER_KILL_ENVOY");
     const isAlways = variables.isTrue("ALWAYS_KILL_ENVOY");
-    if (!isLocal(admin)) saying.say("quit-on", "ENVOY_ADMIN_API", "never");
-    else if (isNever) saying.say("quit-on", "NEVER_KILL_ENVOY", "never");
-    else saying.say("quit-on", isAlways ? "ALWAYS_KILL_ENVOY" : "envoy-preflight", isAlways ? "always" : "success");
+    if (!isLocal(admin)) builder.add("quit-on", "ENVOY_ADMIN_API", "never");
+    else if (isNever) builder.add("quit-on", "NEVER_KILL_ENVOY", "never");
+    else builder.add("quit-on", isAlways ? "ALWAYS_KILL_ENVOY" : "envoy-preflight", isAlways ? "always" : "success");
     const quit = variables.url("ENVOY_KILL_API");
-    if (quit !== undefined) saying.say("quit", "ENVOY_KILL_API", quit);
+    if (quit !== undefined) builder.add("quit", "ENVOY_KILL_API", quit);
   }
-  saying.say("log-level", "envoy-preflight", "warn");
-  if (args.length === 0) saying.refuse("envoy-preflight: expected a command; usage: envoy-preflight CMD ARG...");
-  return { command: "run", ...wholeCommandLine(args), said: saying.said };
+  builder.add("log-level", "envoy-preflight", "warn");
+  if (args.length === 0) builder.refuse("envoy-preflight: expected a command; usage: envoy-preflight CMD ARG...");
+  return { command: "run", ...wholeCommandLine(args), said: builder.said };
 }

@@ -4,7 +4,7 @@ import { redactUrl } from "../core/base/redact.ts";
 import { duration, port as portSyntax, syntax } from "../core/cli/syntax.ts";
 import type { Found } from "../core/cli/values.ts";
 import { commandLine, type Personality, type Translation } from "./personality.ts";
-import { createSaying, type Saying } from "./saying.ts";
+import { createSettingsBuilder, type SettingsBuilder } from "./settings-builder.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
 import { readVariables, trueOrFalse } from "./variables.ts";
 
@@ -33,43 +33,43 @@ export const linkerdAwait: Personality = {
 };
 
 function translate(args: readonly string[], env: Environment): Translation {
-  const saying = createSaying();
+  const builder = createSettingsBuilder();
   const call = parseToolFlags(args, flags);
-  for (const problem of call.problems) saying.refuse(problem);
+  for (const problem of call.problems) builder.refuse(problem);
   const [reason] = [env.LINKERD_AWAIT_DISABLED, env.LINKERD_DISABLED].filter(Boolean);
   const isShutdown = call.flags.has("shutdown") && reason === undefined;
-  sayProxy(call, saying);
-  sayTimes(call, saying);
-  if (call.words.length === 0 && call.flags.has("shutdown")) saying.refuse("--shutdown: expected a command after it");
-  const isVerbose = readVariables(env, saying).isTrue("LINKERD_AWAIT_VERBOSE") || call.flags.has("verbose");
-  if (reason === undefined) saying.say("sidecar", "linkerd-await", "linkerd");
+  addProxy(call, builder);
+  addTimes(call, builder);
+  if (call.words.length === 0 && call.flags.has("shutdown")) builder.refuse("--shutdown: expected a command after it");
+  const isVerbose = readVariables(env, builder).isTrue("LINKERD_AWAIT_VERBOSE") || call.flags.has("verbose");
+  if (reason === undefined) builder.add("sidecar", "linkerd-await", "linkerd");
   else {
     const origin = env.LINKERD_AWAIT_DISABLED ? "LINKERD_AWAIT_DISABLED" : "LINKERD_DISABLED";
-    saying.say("sidecar", origin, "none");
+    builder.add("sidecar", origin, "none");
     if (isVerbose)
-      saying.note({
+      builder.note({
         fields: { variable: origin, reason },
         message: "disabled by an environment variable: does not wait for the sidecar or quit it",
       });
   }
-  saying.say("log-level", isVerbose ? "--verbose" : "linkerd-await", isVerbose ? "info" : "warn");
-  const translation = { ...commandLine(call.words, call.wordsAt), said: saying.said };
+  builder.add("log-level", isVerbose ? "--verbose" : "linkerd-await", isVerbose ? "info" : "warn");
+  const translation = { ...commandLine(call.words, call.wordsAt), said: builder.said };
   const isHelp = call.flags.has("help") || call.flags.has("version");
   return { command: isShutdown ? "run" : "wait", ...translation, ...(isHelp && { isHelp }) };
 }
 
 const uriSyntax = syntax(parseHttpTarget, "a URL such as http://127.0.0.1:4191/ready", redactUrl);
 
-function sayProxy({ flags: given }: ToolCall, saying: Saying): void {
+function addProxy({ flags: given }: ToolCall, builder: SettingsBuilder): void {
   const port = withoutPlus(given.get("port"));
   const uri = given.get("uri");
-  if (port !== undefined && saying.check(port, portSyntax)) {
-    saying.say("admin", port.origin, `http://localhost:${port.text}`);
+  if (port !== undefined && builder.check(port, portSyntax)) {
+    builder.add("admin", port.origin, `http://localhost:${port.text}`);
   }
-  if (uri === undefined || !saying.check(uri, uriSyntax)) return;
+  if (uri === undefined || !builder.check(uri, uriSyntax)) return;
   const target = uriSyntax.parse(uri.text) as HttpTarget;
-  saying.say("admin", uri.origin, exactUrl({ ...target, path: "" }));
-  saying.say("ready-path", uri.origin, target.path);
+  builder.add("admin", uri.origin, exactUrl({ ...target, path: "" }));
+  builder.add("ready-path", uri.origin, target.path);
 }
 
 /** Rust reads numbers with a plus, too. */
@@ -82,13 +82,13 @@ function trimmed(found: Found | undefined): Found | undefined {
 }
 
 /** Without a time, or with zero, it waits for ever. */
-function sayTimes({ flags: given }: ToolCall, saying: Saying): void {
+function addTimes({ flags: given }: ToolCall, builder: SettingsBuilder): void {
   const timeout = trimmed(given.get("timeout"));
-  saying.say("wait-timeout", timeout?.origin ?? "linkerd-await", timeout?.text ?? "0");
+  builder.add("wait-timeout", timeout?.origin ?? "linkerd-await", timeout?.text ?? "0");
   const fatal = given.get("timeout-fatal");
-  if (fatal !== undefined && saying.check(fatal, trueOrFalse)) {
-    saying.say("on-wait-timeout", fatal.origin, fatal.text === "true" ? "fail" : "start");
+  if (fatal !== undefined && builder.check(fatal, trueOrFalse)) {
+    builder.add("on-wait-timeout", fatal.origin, fatal.text === "true" ? "fail" : "start");
   }
   const backoff = trimmed(given.get("backoff"));
-  if (backoff !== undefined) saying.check(backoff, duration);
+  if (backoff !== undefined) builder.check(backoff, duration);
 }

@@ -1,7 +1,7 @@
 import { redactUrls } from "../core/base/redact.ts";
 import { type Syntax, syntax } from "../core/cli/syntax.ts";
 import type { Personality, Translation } from "./personality.ts";
-import { createSaying, type Saying } from "./saying.ts";
+import { createSettingsBuilder, type SettingsBuilder } from "./settings-builder.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
 
 /** Two of pilot-agent's commands (istio, pilot/cmd/pilot-agent/app/request.go, wait.go), for hooks and reapers that call them. */
@@ -14,13 +14,13 @@ export const pilotAgent: Personality = {
 };
 
 function translate(given: readonly string[]): Translation {
-  const saying = createSaying();
+  const builder = createSettingsBuilder();
   const [command, ...args] = commandFirst(given);
-  if (command === "request") return request(args, saying);
-  if (command === "wait") return wait(args, saying);
+  if (command === "request") return request(args, builder);
+  if (command === "wait") return wait(args, builder);
   const got = command === undefined ? "nothing" : JSON.stringify(command);
-  saying.refuse(`pilot-agent: expected request or wait, the commands that ebb stands in for, got ${got}`);
-  return { command: "wait", args: [], argsAt: undefined, said: saying.said };
+  builder.refuse(`pilot-agent: expected request or wait, the commands that ebb stands in for, got ${got}`);
+  return { command: "wait", args: [], argsAt: undefined, said: builder.said };
 }
 
 /** Of all its commands: how it logs (istio, pkg/log/cobra.go), and --vklog. */
@@ -41,22 +41,22 @@ function commandFirst(args: readonly string[]): readonly string[] {
 
 const requestFlags: readonly ToolFlag[] = [{ name: "debug-port", value: "needed" }];
 
-function read(args: readonly string[], flags: readonly ToolFlag[], saying: Saying): ToolCall {
+function read(args: readonly string[], flags: readonly ToolFlag[], builder: SettingsBuilder): ToolCall {
   const call = parseToolFlags(args, [...flags, ...globalFlags]);
-  for (const problem of call.problems) saying.refuse(problem);
+  for (const problem of call.problems) builder.refuse(problem);
   return call;
 }
 
-function request(args: readonly string[], saying: Saying): Translation {
-  const { flags, words } = read(args, requestFlags, saying);
+function request(args: readonly string[], builder: SettingsBuilder): Translation {
+  const { flags, words } = read(args, requestFlags, builder);
   const port = flags.get("debug-port");
-  if (port === undefined) saying.say("sidecar", "pilot-agent", "istio");
-  else saying.say("port", port.origin, port.text);
-  saying.say("timeout", "pilot-agent", "60s");
-  if (flags.has("help")) return { command: "request", args: [], argsAt: undefined, said: saying.said, isHelp: true };
+  if (port === undefined) builder.add("sidecar", "pilot-agent", "istio");
+  else builder.add("port", port.origin, port.text);
+  builder.add("timeout", "pilot-agent", "60s");
+  if (flags.has("help")) return { command: "request", args: [], argsAt: undefined, said: builder.said, isHelp: true };
   if (words.length < 2)
-    saying.refuse("request: expected a method and a path; usage: pilot-agent request METHOD PATH [BODY]");
-  return { command: "request", args: ["--", ...words], argsAt: undefined, said: saying.said };
+    builder.refuse("request: expected a method and a path; usage: pilot-agent request METHOD PATH [BODY]");
+  return { command: "request", args: ["--", ...words], argsAt: undefined, said: builder.said };
 }
 
 const waitFlags: readonly ToolFlag[] = ["timeoutSeconds", "requestTimeoutMillis", "periodMillis", "url"].map(
@@ -70,22 +70,22 @@ const waitFlags: readonly ToolFlag[] = ["timeoutSeconds", "requestTimeoutMillis"
  * Its period and its limit for each request are read, and have no effect: ebb asks more often, and not one by one. No status but
  * 200 is ready, and a state in the body says nothing (checkIfReady in wait.go).
  */
-function wait(args: readonly string[], saying: Saying): Translation {
-  const { flags, words } = read(args, waitFlags, saying);
-  if (flags.has("help")) return { command: "wait", args: [], argsAt: undefined, said: saying.said, isHelp: true };
+function wait(args: readonly string[], builder: SettingsBuilder): Translation {
+  const { flags, words } = read(args, waitFlags, builder);
+  if (flags.has("help")) return { command: "wait", args: [], argsAt: undefined, said: builder.said, isHelp: true };
   for (const given of ["requestTimeoutMillis", "periodMillis"].flatMap((name) => flags.get(name) ?? [])) {
-    saying.check(given, wholeNumberOf("milliseconds"));
+    builder.check(given, wholeNumberOf("milliseconds"));
   }
   const seconds = flags.get("timeoutSeconds") ?? { origin: "pilot-agent", text: "60" };
-  if (saying.check(seconds, wholeNumberOf("seconds"))) {
-    saying.say("wait-timeout", seconds.origin, Number(seconds.text) === 0 ? "1ms" : `${seconds.text}s`);
+  if (builder.check(seconds, wholeNumberOf("seconds"))) {
+    builder.add("wait-timeout", seconds.origin, Number(seconds.text) === 0 ? "1ms" : `${seconds.text}s`);
   }
-  saying.say("sidecar", "pilot-agent", "none");
+  builder.add("sidecar", "pilot-agent", "none");
   const url = flags.get("url");
-  saying.say("ready", url?.origin ?? "pilot-agent", url?.text ?? "http://localhost:15021/healthz/ready");
+  builder.add("ready", url?.origin ?? "pilot-agent", url?.text ?? "http://localhost:15021/healthz/ready");
   if (words.length > 0)
-    saying.refuse(`${redactUrls(words[0] as string)}: unexpected argument; usage: pilot-agent wait [flags]`);
-  return { command: "wait", args: [], argsAt: undefined, said: { ...saying.said, readyStatus: 200 } };
+    builder.refuse(`${redactUrls(words[0] as string)}: unexpected argument; usage: pilot-agent wait [flags]`);
+  return { command: "wait", args: [], argsAt: undefined, said: { ...builder.said, readyStatus: 200 } };
 }
 
 function wholeNumberOf(unit: string): Syntax<string> {

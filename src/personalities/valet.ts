@@ -1,6 +1,6 @@
 import { redactUrls } from "../core/base/redact.ts";
 import { type Personality, type Translation, wholeCommandLine } from "./personality.ts";
-import { createSaying } from "./saying.ts";
+import { createSettingsBuilder } from "./settings-builder.ts";
 
 /** The wrapper of "Istio for short-lived pods", which an init container copies in: `valet CMD`, and `valet -stop-proxy` to end. */
 export const valet: Personality = {
@@ -12,13 +12,13 @@ export const valet: Personality = {
 };
 
 function translate(args: readonly string[]): Translation {
-  const saying = createSaying();
-  saying.say("sidecar", "valet", "istio");
+  const builder = createSettingsBuilder();
+  builder.add("sidecar", "valet", "istio");
   if (/^--?stop-proxy$/.test(args[0] ?? "")) {
     if (args.length > 1)
-      saying.refuse(`${redactUrls(args[1] as string)}: unexpected argument; usage: valet -stop-proxy`);
-    return { command: "quit", args: [], argsAt: undefined, said: saying.said };
+      builder.refuse(`${redactUrls(args[1] as string)}: unexpected argument; usage: valet -stop-proxy`);
+    return { command: "quit", args: [], argsAt: undefined, said: builder.said };
   }
-  if (args.length === 0) saying.refuse("valet: expected a command; usage: valet CMD ARG..., or valet -stop-proxy");
-  return { command: "wait", ...wholeCommandLine(args), said: saying.said };
+  if (args.length === 0) builder.refuse("valet: expected a command; usage: valet CMD ARG..., or valet -stop-proxy");
+  return { command: "wait", ...wholeCommandLine(args), said: builder.said };
 }

@@ -2,7 +2,7 @@ import { parseHttpTarget, withoutSlashes } from "../core/base/address.ts";
 import type { Environment } from "../core/base/environment.ts";
 import { redactUrl } from "../core/base/redact.ts";
 import { duration, oneOf, splitBy, syntax } from "../core/cli/syntax.ts";
-import type { Saying } from "./saying.ts";
+import type { SettingsBuilder } from "./settings-builder.ts";
 
 /** The tools take no other word. */
 export const trueOrFalse = oneOf(["true", "false"]);
@@ -33,7 +33,7 @@ function unsigned(text: string | undefined): string | undefined {
 }
 
 /** Reads another tool's variables. A bad value is noted by `check`, and counts as not set. An empty one is not set. */
-export function readVariables(env: Environment, { check }: Pick<Saying, "check">): Variables {
+export function readVariables(env: Environment, { check }: Pick<SettingsBuilder, "check">): Variables {
   const text = (name: string): string | undefined => env[name] || undefined;
   const urlsIn = (origin: string, values: readonly string[]): readonly string[] =>
     values.filter((value) => check({ origin, text: value }, url));

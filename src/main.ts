@@ -9,8 +9,8 @@ import type { Personality } from "./personalities/personality.ts";
 import { isProgram as isProgramIn } from "./system/file.ts";
 import { exit } from "./system/native/exit.ts";
 import { native } from "./system/native/native.ts";
-import { listen } from "./system/process/signals.ts";
-import { isSurvived } from "./system/process/unexpected.ts";
+import { catchSignals } from "./system/process/signals.ts";
+import { handleUncaught } from "./system/process/unexpected.ts";
 
 /**
  * What pods start with and stop by. All of it is one chunk of the executable, because each further one costs a start 0.1 ms,
@@ -22,13 +22,13 @@ process.on("uncaughtException", onUncaught);
 process.on("unhandledRejection", onUncaught);
 
 // First of all: a signal that nobody listens to is lost for PID 1, and ends anybody else.
-const signals = listen();
+const signals = catchSignals();
 
 // Not awaited: a module that awaits costs each start 0.3 ms (measured).
 main(process.argv.slice(2)).then(exit, (error: unknown) => exit(report(error)));
 
 function onUncaught(error: unknown): void {
-  if (!isSurvived(error)) exit(report(error));
+  if (!handleUncaught(error)) exit(report(error));
 }
 
 function main(words: readonly string[]): Promise<number> {

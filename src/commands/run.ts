@@ -13,7 +13,7 @@ import { createLog } from "../system/output/log.ts";
 import { createDropper } from "../system/process/signals.ts";
 import { createQueue } from "../system/queue.ts";
 import { listen } from "../system/run/listen.ts";
-import { attempt, attemptTo } from "../system/run/perform.ts";
+import { attemptTo, performAction } from "../system/run/perform.ts";
 import { ofRun, type Run } from "../system/run/run.ts";
 import { keepAlive } from "../system/timer.ts";
 
@@ -37,7 +37,7 @@ async function main(invocation: Invocation): Promise<number> {
   const machine = {
     begin: () => begin(policy),
     step: (state: State, event: Event) => next(run, state, event, policy),
-    perform: (action: Action) => attempt(run, action),
+    perform: (action: Action) => performAction(run, action),
   };
   const { exitCode } = await runMachine(machine, run.queue);
   await run.takingBack;

@@ -16,7 +16,7 @@ import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { createDeadlines, type Deadlines, runMachine } from "../machine.ts";
 import type { Log } from "../output/log.ts";
 import { createQueue, type Queue } from "../queue.ts";
-import { locate } from "../sidecars/admin-socket.ts";
+import { locateAdmin } from "../sidecars/admin-socket.ts";
 import { deadline } from "../timer.ts";
 import { connectAdmin, type EnvoyAdmin, isAnswer } from "./admin.ts";
 import { drainSteps } from "./drain-steps.ts";
@@ -43,7 +43,7 @@ export interface DrainOptions {
 export async function drainAll(sidecars: readonly Sidecar[], options: DrainOptions): Promise<boolean> {
   const drains: Promise<boolean>[] = [];
   for (const sidecar of sidecars) {
-    const { name, isNative, envoy } = locate(sidecar);
+    const { name, isNative, envoy } = locateAdmin(sidecar);
     if (envoy !== undefined) drains.push(drainSafely({ name, isNative, envoy }, options));
   }
   if (drains.length === 0) await keepAccepting(options);
@@ -163,7 +163,7 @@ export async function revive(sidecar: Sidecar, log: Log): Promise<void> {
 }
 
 async function withAdmin(sidecar: Sidecar, act: (admin: EnvoyAdmin) => Promise<void>): Promise<void> {
-  const { envoy } = locate(sidecar);
+  const { envoy } = locateAdmin(sidecar);
   if (envoy === undefined) return;
   using admin = connectAdmin(envoy.admin, new AbortController().signal);
   await act(admin);

@@ -3,7 +3,7 @@ import { type Address, loopbacks } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { createAnswerReader, encodeRequest, type HttpRequest } from "../../core/base/http-message.ts";
 import { memoizeLast } from "../../core/base/memoize-last.ts";
-import { countReadBytes } from "../process/memory.ts";
+import { collectAfterManyBytes } from "../process/memory.ts";
 import { requestSecurely } from "./https.ts";
 import { latin1 } from "./latin1.ts";
 import { RequestFailed } from "./request-failed.ts";
@@ -107,7 +107,7 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
 }
 
 /** Calls `done` when something accepts connections at an address, or with why not. */
-export function sendNothing(address: Address, done: Done<undefined>, pending?: Pending): Cancel {
+export function connectAndClose(address: Address, done: Done<undefined>, pending?: Pending): Cancel {
   const end = (outcome: Connection | RequestFailed): void => {
     if (outcome instanceof RequestFailed) return done(outcome);
     outcome.socket.end();
@@ -118,7 +118,7 @@ export function sendNothing(address: Address, done: Done<undefined>, pending?: P
 
 /** Whether anything accepts connections there. @throws RequestFailed when not; the signal's reason when it is aborted */
 export function tryConnect(address: Address, signal: AbortSignal): Promise<undefined> {
-  return promised(signal, (done) => sendNothing(address, done));
+  return promised(signal, (done) => connectAndClose(address, done));
 }
 
 function promised<T>(signal: AbortSignal, start: (done: Done<T>) => Cancel): Promise<T> {
@@ -230,7 +230,7 @@ function exchange(
       text += more;
       if (text === last?.text && !isEnd) return end(last);
       if (text.length > maxAnswer) return end(new RequestFailed("broken", tooLong(maxAnswer)));
-    } else countReadBytes(more.length);
+    } else collectAfterManyBytes(more.length);
     const parsed = reader.take(more, isEnd);
     if (parsed.kind === "garbage") end(new RequestFailed("broken", parsed.reason));
     if (parsed.kind === "answer") end({ text, answer: parsed.answer });

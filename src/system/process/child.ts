@@ -87,7 +87,7 @@ export type Change = { readonly exit: ChildExit } | { readonly stop: SignalNumbe
 const status = new Int32Array(1);
 
 /** Reaps each child and orphan that has ended, and calls `tell` with each change: an end or a stop. */
-export function reap(tell: (pid: number, change: Change) => void): void {
+export function reapChildren(tell: (pid: number, change: Change) => void): void {
   for (;;) {
     const pid = native.reap(status);
     if (pid <= 0) return;

@@ -25,7 +25,7 @@ let readBytes = 0;
  * Counts bytes that were read and not kept, and collects garbage after enough of them: else a hundred megabytes would stay.
  * Returns whether it collected.
  */
-export function countReadBytes(bytes: number): boolean {
+export function collectAfterManyBytes(bytes: number): boolean {
   readBytes += bytes;
   if (readBytes < MANY_BYTES) return false;
   readBytes = 0;
@@ -39,7 +39,7 @@ let wakeUps = 0;
  * Counts a signal or a child's end. After many in a short time the collector runs, once it is quiet: each leaves some garbage, which
  * nothing else collects while ebb is idle.
  */
-export function countWakeUp(): void {
+export function collectAfterManyWakeUps(): void {
   wakeUps += 1;
   if (wakeUps === MANY) giveBackAfterStorm(LONGEST_STORM);
 }

@@ -28,7 +28,7 @@ export interface Signals {
 /**
  * Starts to catch every signal that can be forwarded. Signals are kept until somebody subscribes: none is lost, not even as PID 1.
  */
-export function listen(): Signals {
+export function catchSignals(): Signals {
   let read: Reader | undefined;
   let reap = (): void => undefined;
   const drain = (): void => {

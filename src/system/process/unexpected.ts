@@ -5,12 +5,12 @@ import { deadline } from "../timer.ts";
 let onUncaught: ((error: unknown) => void) | undefined;
 
 /** Makes an uncaught error call `call` instead of ending the process. */
-export function surviveErrors(call: (error: unknown) => void): void {
+export function setUncaughtHandler(call: (error: unknown) => void): void {
   onUncaught = call;
 }
 
 /** Whether ebb goes on after an error that nobody has caught. */
-export function isSurvived(error: unknown): boolean {
+export function handleUncaught(error: unknown): boolean {
   onUncaught?.(error);
   return onUncaught !== undefined;
 }
@@ -26,7 +26,7 @@ export function logBug(log: Log, error: unknown, what: string): void {
 }
 
 /** Runs `work`; where it rejects, logs that as a bug in ebb and resolves to undefined. Never rejects. */
-export async function orSaid<T>(work: () => Promise<T>, log: Log, what: string): Promise<T | undefined> {
+export async function runOrLogBug<T>(work: () => Promise<T>, log: Log, what: string): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
@@ -39,7 +39,7 @@ export async function orSaid<T>(work: () => Promise<T>, log: Log, what: string):
 const SPARE_MS = 1000;
 
 /** Resolves as `work` does, and with undefined where that takes longer than it can. */
-export function bounded<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const cancel = deadline(ms + SPARE_MS, () => resolve(undefined));
   return Promise.race([work, promise]).finally(cancel);

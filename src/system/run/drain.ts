@@ -3,7 +3,7 @@ import type { ShutdownPlan } from "../../core/run/shutdown-budget.ts";
 import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
 import { kindOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { bounded, orSaid } from "../process/unexpected.ts";
+import { runOrLogBug, withTimeLimit } from "../process/unexpected.ts";
 import { leftUntil } from "../timer.ts";
 import { knownSidecars, type SidecarContext } from "./sidecars.ts";
 
@@ -19,7 +19,7 @@ export interface Draining extends SidecarContext {
 
 /** Drains the sidecars before the child is stopped. */
 export async function drainSidecars(run: Draining): Promise<void> {
-  await bounded(drainKnown(run), run.shutdown.drainMs);
+  await withTimeLimit(drainKnown(run), run.shutdown.drainMs);
 }
 
 async function drainKnown(run: Draining): Promise<void> {
@@ -66,6 +66,6 @@ function takeBack(run: Draining, { name }: Sidecar, how: "revive" | "reviveIfDra
     const proved = await knownSidecars(run, "drain");
     for (const sidecar of proved) if (sidecar.name === name) await revive(sidecar, run.log);
   };
-  const taken = bounded(orSaid(act, run.log, "the drain could not be taken back"), TAKE_BACK_MS);
+  const taken = withTimeLimit(runOrLogBug(act, run.log, "the drain could not be taken back"), TAKE_BACK_MS);
   run.takingBack = Promise.all([run.takingBack, taken]);
 }

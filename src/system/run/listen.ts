@@ -1,7 +1,7 @@
 import { SIG, signalName } from "../../core/run/signal.ts";
-import { type Change, type Child, reap } from "../process/child.ts";
+import { type Change, type Child, reapChildren } from "../process/child.ts";
 import { stopWith, takeTerminalBack } from "../process/job-control.ts";
-import { countWakeUp } from "../process/memory.ts";
+import { collectAfterManyWakeUps } from "../process/memory.ts";
 import type { Signals } from "../process/signals.ts";
 import type { Run } from "./run.ts";
 
@@ -13,8 +13,8 @@ export function listen(run: Run, signals: Signals): void {
     run.log.debug({ signal: signalName(signal) }, "received a signal");
   });
   signals.onChildChange(() => {
-    countWakeUp();
-    reap((pid, change) => {
+    collectAfterManyWakeUps();
+    reapChildren((pid, change) => {
       if (pid === run.child?.pid) onChildChange(run, run.child, change);
     });
   });

@@ -8,12 +8,12 @@ import { writeTerminationLog } from "../output/termination-log.ts";
 import { type Child, spawn } from "../process/child.ts";
 import { resumeChild } from "../process/job-control.ts";
 import { giveMemoryBack } from "../process/memory.ts";
-import { logBug, orSaid, surviveErrors } from "../process/unexpected.ts";
+import { logBug, runOrLogBug, setUncaughtHandler } from "../process/unexpected.ts";
 import { rehearseQuit } from "../sidecars/quit-rehearsal.ts";
 import { startWait } from "../sidecars/waiting.ts";
 import { drainSidecars, takeDrainBack, takeHiddenDrainsBack } from "./drain.ts";
 import { quitPlainly, quitSidecars } from "./quit.ts";
-import { endGroup, killAll, send, watchGroup } from "./remains.ts";
+import { endGroup, killAll, sendSignal, watchGroup } from "./remains.ts";
 import type { Run } from "./run.ts";
 import { waitedFor } from "./sidecars.ts";
 
@@ -21,7 +21,7 @@ import { waitedFor } from "./sidecars.ts";
  * Performs an action of the run. Once the command has started, an unexpected error is logged, not thrown: the actions that remain are
  * still performed, and the command's exit code stays.
  */
-export function attempt(run: Run, action: Action): void {
+export function performAction(run: Run, action: Action): void {
   if (run.child === undefined && action.kind !== "quit") return perform(run, action);
   if (attemptTo(action.kind, run, () => perform(run, action))) return;
   if (action.kind === "drain") run.queue.push({ kind: "drained" });
@@ -61,7 +61,11 @@ function perform(run: Run, action: Action): void {
     case "end-group":
       return end(run, run.child as Child, action.watch);
     case "kill-all":
-      run.killing = orSaid(() => killAll(run, run.child as Child), run.log, "the command's rest could not be killed");
+      run.killing = runOrLogBug(
+        () => killAll(run, run.child as Child),
+        run.log,
+        "the command's rest could not be killed",
+      );
       return;
     case "arm":
       return run.deadlines.arm(action.deadline, action.ms);
@@ -114,7 +118,7 @@ function start(run: Run): void {
     leaveFolder(run);
     const { pid } = run.child;
     run.queue.push({ kind: "started", pid });
-    surviveErrors((error) => logBug(run.log, error, "an error that nobody has caught"));
+    setUncaughtHandler((error) => logBug(run.log, error, "an error that nobody has caught"));
     giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started");
     takeHiddenDrainsBack(run);
@@ -157,7 +161,7 @@ function drain(run: Run): void {
     run.since.drained = performance.now();
     run.queue.push({ kind: "drained" });
   };
-  run.draining = orSaid(() => drainSidecars(run), run.log, "the drain failed").then(done);
+  run.draining = runOrLogBug(() => drainSidecars(run), run.log, "the drain failed").then(done);
 }
 
 function forward(run: Run, signal: SignalNumber): void {
@@ -167,7 +171,7 @@ function forward(run: Run, signal: SignalNumber): void {
     return resumeChild(child);
   if (suspends(signal)) child.isToStop = true;
   else if (signal === SIG.CONT) child.isToStop = false; // both may have been read at once
-  send(run.log, receiverOf(run, child), signal);
+  sendSignal(run.log, receiverOf(run, child), signal);
 }
 
 function receiverOf({ settings }: Run, { pid }: Child): number {
@@ -183,11 +187,11 @@ function quit(run: Run): void {
   run.since.quit = performance.now();
   const done = () => run.queue.push({ kind: "quit-done" });
   const rest = (isWhole?: boolean) => (isWhole === true ? done() : quitRest(run));
-  orSaid(() => quitSidecars(run), run.log, "the quits failed").then(rest, rest);
+  runOrLogBug(() => quitSidecars(run), run.log, "the quits failed").then(rest, rest);
 }
 
 /** Sends the quits once, plainly, after a bug in ebb has kept them from being sent. */
 function quitRest(run: Run): void {
   const done = () => run.queue.push({ kind: "quit-done" });
-  orSaid(() => quitPlainly(run), run.log, "the plain quits failed").then(done, done);
+  runOrLogBug(() => quitPlainly(run), run.log, "the plain quits failed").then(done, done);
 }

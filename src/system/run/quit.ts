@@ -3,7 +3,7 @@ import { describeQuit } from "../../core/sidecars/quit.ts";
 import type { QuitRequest, Sidecar } from "../../core/sidecars/sidecar.ts";
 import { createHttpClient } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
-import { bounded, orSaid } from "../process/unexpected.ts";
+import { runOrLogBug, withTimeLimit } from "../process/unexpected.ts";
 import { logQuit, quitAll } from "../sidecars/quit.ts";
 import { type Ask, askServer, headersOf } from "../sidecars/quit-request.ts";
 import { abortedAfter, leftUntil } from "../timer.ts";
@@ -20,12 +20,12 @@ export interface Quitting extends SidecarContext {
 /** Whether nothing went wrong that nobody expects: else `quitPlainly` does what is left. */
 export async function quitSidecars(run: Quitting): Promise<boolean> {
   // to find them, to ask those with +, and the others
-  return (await bounded(tellSidecars(run), 3 * run.settings.quitTimeout)) === true;
+  return (await withTimeLimit(tellSidecars(run), 3 * run.settings.quitTimeout)) === true;
 }
 
 /** Sends the quits that were not sent yet: once each, without a check and without signals. For after a bug. */
 export async function quitPlainly(run: Quitting): Promise<void> {
-  await bounded(tellPlainly(run), run.settings.quitTimeout);
+  await withTimeLimit(tellPlainly(run), run.settings.quitTimeout);
 }
 
 async function tellSidecars(run: Quitting): Promise<boolean> {
@@ -66,7 +66,7 @@ async function tellPlainly(run: Quitting): Promise<void> {
 
 /** Finds the sidecars; if a bug prevents that, returns those that the wait found. */
 async function plainlyKnown(run: Quitting): Promise<readonly Sidecar[]> {
-  const found = await orSaid(() => knownSidecars(run, "quit"), run.log, "the sidecars could not be found again");
+  const found = await runOrLogBug(() => knownSidecars(run, "quit"), run.log, "the sidecars could not be found again");
   return found ?? waitedFor(run, "quit") ?? [];
 }
 

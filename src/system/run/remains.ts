@@ -11,7 +11,7 @@ export interface Remains {
 }
 
 /** Sends a signal to a process, or to a group by its negative number. What fails is a warning in the log. */
-export function send(log: Log, pid: number, signal: SignalNumber): void {
+export function sendSignal(log: Log, pid: number, signal: SignalNumber): void {
   const problem = kill(pid, signal);
   if (problem !== undefined) log.warn({ signal: signalName(signal), pid, problem }, "cannot send a signal");
 }
@@ -21,8 +21,8 @@ export function send(log: Log, pid: number, signal: SignalNumber): void {
  * end. Else the kernel does, when the group has lost its parent (setpgid(2)).
  */
 export function endGroup(log: Log, { pid }: Child, isWatched: boolean): void {
-  send(log, -pid, SIG.TERM);
-  if (isWatched) send(log, -pid, SIG.CONT);
+  sendSignal(log, -pid, SIG.TERM);
+  if (isWatched) sendSignal(log, -pid, SIG.CONT);
 }
 
 /** How often a group is looked at that is about to end: its number is another's soon after. */
@@ -41,8 +41,8 @@ export function watchGroup({ log, shutdown: { graceMs } }: Remains, { pid: group
 /** Kills all that is left of the command: every process where ebb is PID 1, else all descendants. */
 export async function killAll({ log, shutdown: { graceMs } }: Remains, { pid, others }: Child): Promise<void> {
   log.warn({ graceMs }, "grace period over: sent SIGKILL to what is left of the command");
-  if (hasGroup(pid)) send(log, -pid, SIG.KILL);
-  if (process.pid === 1) return send(log, -1, SIG.KILL);
+  if (hasGroup(pid)) sendSignal(log, -pid, SIG.KILL);
+  if (process.pid === 1) return sendSignal(log, -1, SIG.KILL);
   try {
     const { killDescendants } = await import("../process/descendants.ts");
     await killDescendants(others, log);

@@ -3,7 +3,7 @@ import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { acceptsConnections } from "../http/tcp-check.ts";
 
 /** Returns the sidecar with its admin interface on the Unix socket that its kind may have, once that is there. */
-export function locate(sidecar: Sidecar): Sidecar {
+export function locateAdmin(sidecar: Sidecar): Sidecar {
   const path = sidecar.socket === undefined ? undefined : newestOpen(sidecar.socket.pattern);
   return path === undefined ? sidecar : onSocket(sidecar, path);
 }

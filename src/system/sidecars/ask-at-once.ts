@@ -5,7 +5,7 @@ import { MAX_ANSWER, type OnBody, REFUSED, tooLong } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
 import { ERRNO } from "../native/errno.ts";
 import { native } from "../native/native.ts";
-import { countReadBytes } from "../process/memory.ts";
+import { collectAfterManyBytes } from "../process/memory.ts";
 
 /** A proxy on loopback answers within a tenth of a millisecond. A slower one is asked again, without blocking. */
 const PATIENCE_MS = 3;
@@ -65,7 +65,7 @@ async function hear(connection: number, method: string, { signal, onBody }: Hear
       const parsed = reader.take(piece ?? "", piece === "");
       if (parsed.kind === "garbage") throw new RequestFailed("broken", parsed.reason);
       if (parsed.kind === "answer") return parsed.answer;
-      const isMuch = piece !== undefined && countReadBytes(piece.length);
+      const isMuch = piece !== undefined && collectAfterManyBytes(piece.length);
       if (piece === undefined || isMuch) await Bun.sleep(isMuch ? 0 : restMs); // signals and timers are heard meanwhile
       restMs = Math.min(restMs * 1.2, LONGEST_REST_MS);
     }

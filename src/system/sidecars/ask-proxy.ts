@@ -34,7 +34,7 @@ export interface Asking {
 }
 
 /** Asks once; again only who has not answered. */
-export async function ask(
+export async function askProxy(
   name: SidecarName,
   admin: HttpTarget,
   { appPorts, isLast, patienceMs = ASK_MS, since = 0, signal }: Asking,

@@ -15,7 +15,7 @@ import { runMachine } from "../machine.ts";
 import { type Log, logAt } from "../output/log.ts";
 import { createQueue } from "../queue.ts";
 import { deadline, leftUntil } from "../timer.ts";
-import { locate } from "./admin-socket.ts";
+import { locateAdmin } from "./admin-socket.ts";
 import { askServer, headersOf } from "./quit-request.ts";
 import { lifeOf, type Quit, type QuitOptions, type QuitReport, type Quitting, watchItGo } from "./quit-watch.ts";
 
@@ -75,7 +75,7 @@ async function guarded({ name }: Sidecar, end: () => Promise<readonly QuitReport
 
 /** Sends a sidecar's quits. Its processes get a signal only if no quit was taken: one that is draining is left alone. */
 async function endOne(found: Sidecar, options: QuitOptions): Promise<readonly QuitReport[]> {
-  const sidecar = locate(found);
+  const sidecar = locateAdmin(found);
   const until = performance.now() + options.timeoutMs;
   const quits: Promise<QuitOutcome>[] = [];
   const signals: Promise<readonly QuitReport[]>[] = [];
@@ -192,7 +192,7 @@ function ask(quitting: Quitting, isElsewhere: boolean): void {
   const { sidecar, quit, options, over } = quitting;
   const place = isElsewhere && quit.otherwise !== undefined ? { ...quit, target: quit.otherwise.target } : quit;
   // a socket may come later than the quit: each attempt looks for it
-  const asked = sidecar.socket?.quitPath === undefined ? place : (locate(sidecar).quits[0] ?? place);
+  const asked = sidecar.socket?.quitPath === undefined ? place : (locateAdmin(sidecar).quits[0] ?? place);
   quitting.asked = asked;
   quitting.since = performance.now();
   const { method, target } = asked;

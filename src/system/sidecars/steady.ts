@@ -12,7 +12,7 @@ export interface Steady {
 }
 
 /** Leaves what does not change to a thread of its own, and takes it back for a moment each second. */
-export interface Steadiness {
+export interface SteadyWatcher {
   /** After how many milliseconds to ask again, if `onChange` is not called before; undefined where nothing is watched. */
   begin(all: readonly Steady[] | undefined, waitedMs: number, onChange: () => void): number | undefined;
   end(): void;
@@ -28,7 +28,7 @@ const MOST_BRIEF = 5;
  * Creates what watches probes between two readiness attempts, so that a change is seen at once. It stops after a few watches that
  * ended early: where every answer differs, they would only double the requests.
  */
-export function createSteadiness(): Steadiness {
+export function createSteadyWatcher(): SteadyWatcher {
   let stop: (() => void) | undefined;
   let brief = 0;
   return {

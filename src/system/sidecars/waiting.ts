@@ -7,7 +7,7 @@ import { REFUSED } from "../http/http.ts";
 import type { Log } from "../output/log.ts";
 import { type FoundSidecars, findSidecars, type SidecarSettings } from "./find.ts";
 import { whenReady } from "./ready.ts";
-import { createNeighbours, isUnsettled, settle } from "./settle.ts";
+import { loadNeighbours, isUnsettled, settle } from "./settle.ts";
 import { createStrangers } from "./strangers.ts";
 
 export interface WaitOptions {
@@ -110,7 +110,7 @@ async function findElsewhere(
   { settings, env, log }: WaitOptions,
   signal: AbortSignal,
 ): Promise<FoundSidecars> {
-  const neighbours = await createNeighbours(settings, env);
+  const neighbours = await loadNeighbours(settings, env);
   const order = { env, log, signal, purpose: "wait", neighbours, onStranger: () => undefined } as const;
   for (;;) {
     const next = await settle(here, settings, order);

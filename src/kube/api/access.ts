@@ -1,7 +1,7 @@
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { Access, Surroundings } from "./identity.ts";
-import { inCluster, isInCluster } from "./service-account.ts";
+import { accessFromServiceAccount, isInCluster } from "./service-account.ts";
 
 /**
  * Finds the API server and how to authenticate, as kubectl does: the kubeconfig of the flag or KUBECONFIG, else in a pod its
@@ -10,7 +10,7 @@ import { inCluster, isInCluster } from "./service-account.ts";
 export async function findAccess(given: Surroundings, log: Log): Promise<Access> {
   const { env, kubeconfig = env.KUBECONFIG ?? "", context } = given;
   const isNamed = kubeconfig !== "" || context !== undefined;
-  if (!isNamed && isInCluster(env)) return inCluster(env);
+  if (!isNamed && isInCluster(env)) return accessFromServiceAccount(env);
   const { readKubeconfig, findKubeconfig } = await import("./kubeconfig.ts");
   const paths = findKubeconfig(given);
   if (paths.length === 0) {

@@ -37,12 +37,12 @@ export function lacksRight(error: unknown): error is ApiError {
 }
 
 /** Whether a failure may pass in a moment: no answer, too many requests (429), a server error. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   return error.status === undefined || error.status === 429 || error.status >= 500;
 }
 
 /** Whether a failure is the API server's or the credentials' and no bug: a long-running command logs it and goes on. */
-export function isTrouble(error: unknown): error is Error {
+export function isApiFailure(error: unknown): error is Error {
   return error instanceof ApiError || (error instanceof Failure && error.exitCode === EXIT.unavailable);
 }

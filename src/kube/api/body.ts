@@ -1,7 +1,7 @@
 import { MiB } from "../../system/input.ts";
 
 /** Reads a whole body as text. @throws Error where it has more than `mostBytes` */
-export async function textWithin({ body }: Response, mostBytes: number): Promise<string> {
+export async function readBodyWithin({ body }: Response, mostBytes: number): Promise<string> {
   const decoder = new TextDecoder();
   const parts: string[] = [];
   let bytes = 0;

@@ -4,12 +4,12 @@ import { MiB } from "../../system/input.ts";
 import type { Log } from "../../system/output/log.ts";
 import { findAccess } from "./access.ts";
 import { ApiError } from "./api-error.ts";
-import { textWithin } from "./body.ts";
+import { readBodyWithin } from "./body.ts";
 import type { Access, Surroundings } from "./identity.ts";
 import { type Query, withQuery } from "./query.ts";
-import { type Asking, retrying } from "./retry.ts";
+import { type RequestOptions, withRetries } from "./retry.ts";
 import { openStream, type Stream } from "./stream.ts";
-import { type RequestName, unanswered } from "./unanswered.ts";
+import { type RequestName, toApiError } from "./unanswered.ts";
 import { createEventReader, type RawEvent } from "./watch-events.ts";
 
 // The API server's client: JSON over Bun's fetch, which takes a CA and a client certificate for each request, keeps connections
@@ -52,17 +52,17 @@ export interface ApiClient {
   readonly server: string;
   /** The namespace that is meant where none is named. */
   readonly namespace: string;
-  get<T = KubeObject>(path: string, asking?: Asking): Promise<T>;
-  create<T = KubeObject>(path: string, body: object, asking?: Asking): Promise<T>;
+  get<T = KubeObject>(path: string, asking?: RequestOptions): Promise<T>;
+  create<T = KubeObject>(path: string, body: object, asking?: RequestOptions): Promise<T>;
   /** Refused with a Conflict if the body's resourceVersion is not the latest. */
-  update<T = KubeObject>(path: string, body: object, asking?: Asking): Promise<T>;
+  update<T = KubeObject>(path: string, body: object, asking?: RequestOptions): Promise<T>;
   /** A JSON Patch (RFC 6902). */
-  patch<T = KubeObject>(path: string, operations: readonly object[], asking?: Asking): Promise<T>;
-  delete(path: string, asking?: Asking): Promise<void>;
+  patch<T = KubeObject>(path: string, operations: readonly object[], asking?: RequestOptions): Promise<T>;
+  delete(path: string, asking?: RequestOptions): Promise<void>;
   /** Events as they come, until the server ends the stream, after five to ten minutes. */
   watch<T = KubeObject>(path: string, query: Query, signal: AbortSignal): AsyncGenerator<WatchEvent<T>>;
   /** A WebSocket, as `exec` and `portforward` speak it. Never tried again: what it does may have been done. */
-  stream(path: string, protocol: string, asking?: Pick<Asking, "signal" | "timeoutMs">): Promise<Stream>;
+  stream(path: string, protocol: string, asking?: Pick<RequestOptions, "signal" | "timeoutMs">): Promise<Stream>;
 }
 
 const TIMEOUT_MS = 15_000;
@@ -78,8 +78,8 @@ export async function connect(surroundings: Surroundings, log: Log): Promise<Api
  * is safe.
  */
 export function createApiClient(access: Access): ApiClient {
-  const ask = <T>(method: string, path: string, asking: Asking = {}, body?: Body): Promise<T> =>
-    retrying(() => requestJson<T>(access, { method, path, body, ...asking }), asking);
+  const ask = <T>(method: string, path: string, asking: RequestOptions = {}, body?: Body): Promise<T> =>
+    withRetries(() => requestJson<T>(access, { method, path, body, ...asking }), asking);
   const jsonBody = (value: object): Body => ({ type: "application/json", text: JSON.stringify(value) });
   const patchBody = (value: object): Body => ({ type: "application/json-patch+json", text: JSON.stringify(value) });
   return {
@@ -107,7 +107,7 @@ interface Body {
   readonly text: string;
 }
 
-interface Request extends Asking {
+interface Request extends RequestOptions {
   readonly method: string;
   readonly path: string;
   readonly body?: Body | undefined;
@@ -116,11 +116,11 @@ interface Request extends Asking {
 async function requestJson<T>(access: Access, asked: Request): Promise<T> {
   const response = await request(access, asked);
   try {
-    const answer: unknown = JSON.parse(await textWithin(response, LARGEST_ANSWER));
+    const answer: unknown = JSON.parse(await readBodyWithin(response, LARGEST_ANSWER));
     if (!hasMetadata(answer)) throw new Error("an answer that is no object of the API");
     return answer as T;
   } catch (error) {
-    throw unanswered(error, asked, access); // it broke off, or is nothing that an API server says
+    throw toApiError(error, asked, access); // it broke off, or is nothing that an API server says
   }
 }
 
@@ -162,7 +162,7 @@ async function send(access: Access, asked: Request, isRefused: boolean): Promise
       ...(proxy && { proxy }),
     });
   } catch (error) {
-    throw unanswered(error, asked, access);
+    throw toApiError(error, asked, access);
   }
 }
 
@@ -188,7 +188,7 @@ async function explainSilence(access: Access, { path, ...asked }: Omit<Request, 
 
 /** Makes an error of the server's own words: for a missing permission they name verb, resource and user. */
 async function refusal({ method, path }: Request, response: Response): Promise<ApiError> {
-  const body = await textWithin(response, LARGEST_REFUSAL).catch(() => "");
+  const body = await readBodyWithin(response, LARGEST_REFUSAL).catch(() => "");
   const { message, reason } = statusOf(body);
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   return new ApiError(`${method} ${redactUrl(path)}: ${response.status} ${message || response.statusText}`, {
@@ -246,6 +246,6 @@ async function* events(response: Response, asked: RequestName, access: Access): 
   try {
     for await (const chunk of response.body ?? []) yield* reader.take(chunk);
   } catch (error) {
-    throw unanswered(error, asked, access);
+    throw toApiError(error, asked, access);
   }
 }

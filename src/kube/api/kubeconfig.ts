@@ -74,14 +74,14 @@ export function findKubeconfig({ env, kubeconfig }: Surroundings): readonly stri
 export async function readKubeconfig(paths: readonly string[], given: Surroundings, log: Log): Promise<Access> {
   const files: File[] = [];
   for (const path of paths) files.push(parseKubeconfig(path, await readFile(path)));
-  return accessIn(files, given, log);
+  return accessFromKubeconfig(files, given, log);
 }
 
 /**
  * Returns the access that parsed kubeconfig files describe, for the current or the given context. @throws Failure that names the
  * file and what is wrong in it
  */
-export function accessIn(files: readonly File[], { context }: Surroundings, log: Log): Access {
+export function accessFromKubeconfig(files: readonly File[], { context }: Surroundings, log: Log): Access {
   const wanted = context ?? files.map(({ content }) => content["current-context"]).find((name) => name);
   if (!wanted) throw wrong(files, "there is no current-context; name one by --context");
   const { context: chosen } = pick(files, "contexts", wanted).entry;

@@ -2,7 +2,7 @@ import { isObject } from "../../core/base/json.ts";
 import { redactUrl } from "../../core/base/redact.ts";
 import { ApiError } from "./api-error.ts";
 import type { ApiClient, KubeObject, List } from "./client.ts";
-import type { Asking } from "./retry.ts";
+import type { RequestOptions } from "./retry.ts";
 
 /**
  * Lists the objects of a collection. An empty list may be null, as Go writes it. @throws ApiError where the answer is no list of
@@ -11,7 +11,7 @@ import type { Asking } from "./retry.ts";
 export async function listAt<T extends KubeObject>(
   api: Pick<ApiClient, "get">,
   path: string,
-  asking?: Asking,
+  asking?: RequestOptions,
 ): Promise<List<T>> {
   const answer = await api.get<{ metadata: List<T>["metadata"]; items?: unknown }>(path, asking);
   const items = answer.items ?? [];

@@ -1,6 +1,6 @@
-import { ApiError, isPassing } from "./api-error.ts";
+import { ApiError, isTransient } from "./api-error.ts";
 
-export interface Asking {
+export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** Of each attempt. */
   readonly timeoutMs?: number | undefined;
@@ -14,12 +14,15 @@ export const RETRIES = 4;
  * Calls `attempt` until it resolves, at most `retries` times again, after failures that may pass. Rests longer each time, and at
  * least as long as Retry-After says.
  */
-export async function retrying<T>(attempt: () => Promise<T>, { retries = RETRIES, signal }: Asking): Promise<T> {
+export async function withRetries<T>(
+  attempt: () => Promise<T>,
+  { retries = RETRIES, signal }: RequestOptions,
+): Promise<T> {
   try {
     return await attempt();
   } catch (error) {
-    if (retries === 0 || !isPassing(error)) throw error;
-    await pause(error, signal);
+    if (retries === 0 || !isTransient(error)) throw error;
+    await pauseAfter(error, signal);
   }
   const { default: pRetry } = await import("p-retry");
   return await pRetry(attempt, {
@@ -29,8 +32,8 @@ export async function retrying<T>(attempt: () => Promise<T>, { retries = RETRIES
     factor: 2,
     randomize: true,
     ...(signal && { signal }),
-    shouldRetry: ({ error }) => isPassing(error),
-    onFailedAttempt: ({ error, retriesLeft }) => (retriesLeft > 0 ? pause(error, signal) : undefined),
+    shouldRetry: ({ error }) => isTransient(error),
+    onFailedAttempt: ({ error, retriesLeft }) => (retriesLeft > 0 ? pauseAfter(error, signal) : undefined),
   });
 }
 
@@ -39,7 +42,7 @@ export const SHORTEST_PAUSE_MS = 100;
 export const LONGEST_PAUSE_MS = 30_000;
 
 /** Waits before the next try: as long as Retry-After says, within bounds, with jitter. Rejects when `signal` is aborted. */
-export async function pause(error: unknown, signal: AbortSignal | undefined): Promise<void> {
+export async function pauseAfter(error: unknown, signal: AbortSignal | undefined): Promise<void> {
   const wantedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
   const ms = Math.min(Math.max(wantedMs, SHORTEST_PAUSE_MS * (1 + Math.random())), LONGEST_PAUSE_MS);
   const { setTimeout: sleep } = await import("node:timers/promises");

@@ -16,7 +16,7 @@ export function isInCluster({ KUBERNETES_SERVICE_HOST: host }: Surroundings["env
  * Returns a pod's own access by its ServiceAccount. Never through a proxy: HTTPS_PROXY is for the world outside, and the API
  * server is inside.
  */
-export function inCluster(env: Surroundings["env"], folder = SERVICE_ACCOUNT): Access {
+export function accessFromServiceAccount(env: Surroundings["env"], folder = SERVICE_ACCOUNT): Access {
   const { KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port = "443" } = env;
   read(`${folder}/token`);
   return {

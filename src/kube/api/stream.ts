@@ -1,7 +1,7 @@
 import { createQueue } from "../../system/queue.ts";
 import { ApiError } from "./api-error.ts";
 import type { Access } from "./identity.ts";
-import { unanswered } from "./unanswered.ts";
+import { toApiError } from "./unanswered.ts";
 
 /** A WebSocket to the API server; `using` it. */
 export interface Stream extends Disposable {
@@ -77,7 +77,7 @@ async function connected(access: Access, asked: StreamRequest, receive: Receive)
   const final = answer === 401 ? await tryOpen(access, asked, { receive, isRefused: true }) : answer;
   if (final instanceof Error) {
     if (isUnexplained(final)) await explain(undefined);
-    throw unanswered(final, named, access);
+    throw toApiError(final, named, access);
   }
   if (typeof final === "number") {
     await explain(final);

@@ -19,7 +19,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Turns a network failure into an ApiError that names the server and says why there is no answer. */
-export function unanswered(error: unknown, { method, path, signal }: RequestName, { server, proxy }: Access): unknown {
+export function toApiError(error: unknown, { method, path, signal }: RequestName, { server, proxy }: Access): unknown {
   if (signal?.aborted) return signal.reason;
   const { name, code, message } = error as NodeJS.ErrnoException;
   const where = `${method} ${redactUrl(path)}: ${redactUrl(server)}${proxy ? ` through the proxy ${redactUrl(proxy)}` : ""}`;

@@ -1,5 +1,5 @@
 import { ownAuthorities, trusts, type WebhookConfiguration } from "./ca-bundle.ts";
-import { type Authority, type HeldCertificates, readHeld, readSecret, type Secret, textOf } from "./held.ts";
+import { type Authority, decodeSecret, type HeldCertificates, readHeld, readSecret, type Secret } from "./held.ts";
 import type { OwnCertificates } from "./own-certificates.ts";
 
 /** What a leader knows; undefined: nobody has told it yet. */
@@ -25,7 +25,7 @@ export function recall({ last, configuration }: AuthorityState, secret: Secret |
   if (held.canSign) return held;
   const older = [...(last?.authorities ?? []), ...ownAuthorities(configuration?.now)];
   const bundle = [...held.authorities, ...older].map(({ cert }) => cert);
-  const { authorities, serving } = readHeld({ ...textOf(secret), ca: [...new Set(bundle)].join("") });
+  const { authorities, serving } = readHeld({ ...decodeSecret(secret), ca: [...new Set(bundle)].join("") });
   return {
     authorities,
     canSign: false,

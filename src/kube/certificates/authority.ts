@@ -1,12 +1,12 @@
 import { type Plan, plan } from "../../core/cluster/rotation.ts";
-import { isConflict, isTrouble } from "../api/api-error.ts";
+import { isApiFailure, isConflict } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
-import { follow } from "../controller/follow.ts";
+import { followObject } from "../controller/follow.ts";
 import { createNotifier, type Notifier, pause } from "../controller/pause.ts";
 import { type AuthorityState, recall, trustedSince } from "./authority-state.ts";
 import { CONFIGURATIONS, isFilledByOthers, type WebhookConfiguration, writeBundle } from "./ca-bundle.ts";
 import type { Authority, Secret } from "./held.ts";
-import { type OwnCertificates, policyOf, secretsOf } from "./own-certificates.ts";
+import { type OwnCertificates, policyOf, secretsPath } from "./own-certificates.ts";
 import { renewedSecret } from "./secret.ts";
 
 // What the leading replica does: the Secret has a CA and a serving certificate, the webhook configuration trusts the CA. It is
@@ -24,10 +24,10 @@ const LONGEST_PAUSE_MS = 30_000;
 export async function keepCertificates(own: OwnCertificates, context: Context): Promise<void> {
   const known: AuthorityState = { sinceMs: Date.now() };
   const notifier = createNotifier();
-  const secrets = { collection: secretsOf(own), name: own.secret };
+  const secrets = { collection: secretsPath(own), name: own.secret };
   const configurations = { collection: CONFIGURATIONS, name: own.webhooks };
   const following = [
-    follow<Secret>(
+    followObject<Secret>(
       own.api,
       secrets,
       (now) => {
@@ -36,7 +36,7 @@ export async function keepCertificates(own: OwnCertificates, context: Context): 
       },
       context,
     ),
-    follow<WebhookConfiguration>(
+    followObject<WebhookConfiguration>(
       own.api,
       configurations,
       (now) => {
@@ -60,13 +60,13 @@ async function goRound(own: OwnCertificates, round: Round): Promise<void> {
   let pauseMs = FIRST_PAUSE_MS;
   while (!signal.aborted) {
     try {
-      const untilMs = await lookAround(own, round);
+      const untilMs = await reconcileCertificates(own, round);
       complaint = undefined;
       pauseMs = FIRST_PAUSE_MS;
       await notifier.wait(Math.min(untilMs - Date.now(), HOUR_MS), signal); // clocks jump: look now and then
     } catch (error) {
       if (signal.aborted) return;
-      if (!isTrouble(error)) throw error;
+      if (!isApiFailure(error)) throw error;
       if (!isConflict(error) && error.message !== complaint)
         log.warn({ reason: error.message }, "cannot update the certificates");
       complaint = error.message;
@@ -77,7 +77,7 @@ async function goRound(own: OwnCertificates, round: Round): Promise<void> {
 }
 
 /** Reads Secret and configuration, and does the next step of a rotation. Resolves to when to look again, in milliseconds. */
-export async function lookAround(
+export async function reconcileCertificates(
   own: OwnCertificates,
   { known, log, signal }: Omit<Round, "notifier">,
 ): Promise<number> {
@@ -137,7 +137,7 @@ function write(
   signal: AbortSignal,
 ): Promise<Secret> {
   const asking = { signal, retries: 0 };
-  const secrets = secretsOf({ namespace });
+  const secrets = secretsPath({ namespace });
   return isNew ? api.create<Secret>(secrets, body, asking) : api.update<Secret>(`${secrets}/${secret}`, body, asking);
 }
 

@@ -1,5 +1,5 @@
 import type { ApiClient, KubeObject } from "../api/client.ts";
-import { type Authority, isOurs, readAuthorities } from "./held.ts";
+import { type Authority, isEbbAuthority, readAuthorities } from "./held.ts";
 
 // The webhook configuration's caBundle: by it the API server knows that a webhook is the one that was meant.
 
@@ -41,7 +41,7 @@ export function trusts(configuration: WebhookConfiguration, place: Service, { id
 
 /** Returns the CAs of ebb's own that the configuration trusts. */
 export function ownAuthorities(configuration: WebhookConfiguration | undefined): readonly Authority[] {
-  return (configuration?.webhooks ?? []).flatMap(trusted).filter(isOurs);
+  return (configuration?.webhooks ?? []).flatMap(trusted).filter(isEbbAuthority);
 }
 
 /** cert-manager's cainjector writes this configuration's caBundle (cert-manager.io/docs/concepts/ca-injector). */

@@ -16,7 +16,7 @@ const PERIOD_MS = 1000;
  * Yields each new pair in the files. While they hold none, because they are being replaced or are wrong, it waits, and says so
  * once.
  */
-export async function* certificateFiles(
+export async function* watchCertificateFiles(
   files: CertificateFiles,
   { log, signal }: Context,
 ): AsyncGenerator<ServingCertificate> {

@@ -1,11 +1,11 @@
 import { createQueue } from "../../system/queue.ts";
 import type { Context } from "../api/context.ts";
-import { follow } from "../controller/follow.ts";
+import { followObject } from "../controller/follow.ts";
 import { lead } from "../controller/lease.ts";
 import { keepCertificates } from "./authority.ts";
-import { type CertificateFiles, certificateFiles } from "./certificate-files.ts";
+import { type CertificateFiles, watchCertificateFiles } from "./certificate-files.ts";
 import { readSecret, type Secret, type ServingCertificate } from "./held.ts";
-import { type OwnCertificates, secretsOf } from "./own-certificates.ts";
+import { type OwnCertificates, secretsPath } from "./own-certificates.ts";
 
 export type CertificateSettings =
   | ({ readonly kind: "files" } & CertificateFiles)
@@ -15,8 +15,8 @@ export type CertificateSettings =
  * Yields each certificate to serve, the first as soon as there is one, until the signal is aborted; then gives the Lease back.
  * Logs what may heal (no API server, a missing right, a broken Secret), and tries again.
  */
-export function certificates(settings: CertificateSettings, context: Context): AsyncGenerator<ServingCertificate> {
-  return settings.kind === "files" ? certificateFiles(settings, context) : ownCertificates(settings, context);
+export function watchCertificates(settings: CertificateSettings, context: Context): AsyncGenerator<ServingCertificate> {
+  return settings.kind === "files" ? watchCertificateFiles(settings, context) : ownCertificates(settings, context);
 }
 
 type Event = { readonly secret: Secret | undefined } | { readonly error: unknown } | "end";
@@ -26,11 +26,11 @@ async function* ownCertificates(own: OwnCertificates, { log, signal }: Context):
   const stop = new AbortController();
   const context = { log, signal: AbortSignal.any([signal, stop.signal]) };
   const events = createQueue<Event>();
-  const secret = { collection: secretsOf(own), name: own.secret };
+  const secret = { collection: secretsPath(own), name: own.secret };
   const { api, namespace, lease: name, identity } = own;
   const work = (leading: AbortSignal) => keepCertificates(own, { log, signal: leading });
   const working = [
-    follow<Secret>(api, secret, (now) => events.push({ secret: now }), context),
+    followObject<Secret>(api, secret, (now) => events.push({ secret: now }), context),
     lead({ api, namespace, name, identity }, work, context),
   ];
   const done = Promise.all(working).then(

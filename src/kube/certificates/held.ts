@@ -45,11 +45,11 @@ type Texts = Readonly<Record<keyof typeof KEYS, string>>;
 
 /** Reads certificates and keys from the webhook's Secret; each is undefined if it is missing or cannot be parsed. */
 export function readSecret(secret: Secret | undefined): HeldCertificates {
-  return readHeld(textOf(secret));
+  return readHeld(decodeSecret(secret));
 }
 
 /** Returns the decoded texts of the Secret; empty where it has none. */
-export function textOf(secret: Secret | undefined): Texts {
+export function decodeSecret(secret: Secret | undefined): Texts {
   const text = (key: string): string => Buffer.from(String(secret?.data?.[key] ?? ""), "base64").toString();
   return { ca: text(KEYS.ca), caKey: text(KEYS.caKey), cert: text(KEYS.cert), key: text(KEYS.key) };
 }
@@ -78,7 +78,7 @@ export function readAuthorities(bundle: string): readonly Authority[] {
 }
 
 /** Whether a CA is one that ebb made: by its name. */
-export function isOurs({ cert }: Authority): boolean {
+export function isEbbAuthority({ cert }: Authority): boolean {
   return new X509Certificate(cert).subject === `CN=${AUTHORITY_NAME}`;
 }
 

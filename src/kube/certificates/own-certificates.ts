@@ -24,7 +24,7 @@ const SETTLE_MS = 10_000;
 const SKEW_MS = 300_000;
 
 /** Returns the API path of a namespace's Secrets. */
-export function secretsOf({ namespace }: Pick<OwnCertificates, "namespace">): string {
+export function secretsPath({ namespace }: Pick<OwnCertificates, "namespace">): string {
   return `/api/v1/namespaces/${namespace}/secrets`;
 }
 

@@ -14,7 +14,7 @@ export interface Followed {
  * Lists and watches one object by name, so that a Role may name it. Calls `seen` with the object as it is (undefined: there is
  * none), then at each change, until the signal is aborted.
  */
-export async function follow<T extends KubeObject>(
+export async function followObject<T extends KubeObject>(
   api: ApiClient,
   followed: Followed,
   seen: (object: T | undefined) => void,

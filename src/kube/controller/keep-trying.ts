@@ -1,6 +1,6 @@
 import { backoffMs } from "../../core/cluster/backoff.ts";
 import type { MessageAt } from "../../core/messages/log-types.ts";
-import { ApiError, isTrouble } from "../api/api-error.ts";
+import { ApiError, isApiFailure } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { pause } from "./pause.ts";
 
@@ -34,7 +34,7 @@ export async function keepTrying(
       await pause(BETWEEN_MS * Math.random(), signal); // not in a hot loop where something cuts each watch off
     } catch (error) {
       if (signal.aborted) return;
-      if (!isTrouble(error)) throw error;
+      if (!isApiFailure(error)) throw error;
       failed?.(error);
       if (error.message !== complaint) log.warn({ reason: error.message }, message);
       complaint = error.message;

@@ -10,7 +10,7 @@ import {
 } from "../../core/cluster/leadership.ts";
 import type { Log } from "../../system/output/log.ts";
 import { abortedAfter } from "../../system/timer.ts";
-import { isConflict, isNotFound, isTrouble } from "../api/api-error.ts";
+import { isApiFailure, isConflict, isNotFound } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import type { Context } from "../api/context.ts";
 import { pause } from "./pause.ts";
@@ -141,7 +141,7 @@ function createElection(settings: LeaseSettings, log: Log): Election {
         complaint = undefined;
       } catch (error) {
         if (signal.aborted || isConflict(error)) return; // another was faster: the next round sees
-        if (!isTrouble(error)) throw error;
+        if (!isApiFailure(error)) throw error;
         if (error.message !== complaint) log.warn({ reason: error.message }, "cannot read or write the Lease");
         complaint = error.message;
       }
@@ -193,7 +193,7 @@ function createBallot(settings: LeaseSettings) {
         const spec = { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTime() };
         await api.update(path, { ...lease, spec }, asking());
       } catch (error) {
-        if (!isTrouble(error)) throw error;
+        if (!isApiFailure(error)) throw error;
       }
     },
   };

@@ -15,6 +15,6 @@ export function stopsOf(signals: Signals): Stops {
 }
 
 /** Resolves when a signal is aborted. */
-export async function aborted(signal: AbortSignal): Promise<void> {
+export async function whenAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }

@@ -9,9 +9,9 @@ import type { Verdict } from "../../core/reap/verdict.ts";
 import { type Log, logAt } from "../../system/output/log.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import type { Perform } from "./act/act.ts";
-import { type Follow, lookAt } from "./look.ts";
+import { type FollowPod, readPod } from "./look.ts";
 import type { PodEvents } from "./pod-events.ts";
-import { nameOf, type PodChange } from "./pods.ts";
+import { type PodChange, podRefOf } from "./pods.ts";
 import { reap } from "./reap.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
 
@@ -48,7 +48,7 @@ export function createAttempts(context: AttemptsContext): Attempts {
   const { api, events, metrics, watches, log } = context;
   const listeners = new Map<string, (pod: KubeObject | undefined) => void>();
   const underWay = new Set<string>();
-  const follow: Follow = (uid, seen) => {
+  const follow: FollowPod = (uid, seen) => {
     listeners.set(uid, seen);
     return () => void listeners.delete(uid);
   };
@@ -62,12 +62,12 @@ export function createAttempts(context: AttemptsContext): Attempts {
       if (listener === undefined) return;
       if (change.pod !== undefined) return listener(change.pod);
       // it runs no more, and the watch gives the last state in which it ran: what it is now a look tells
-      void lookAt(change, api, never).then((found) => {
+      void readPod(change, api, never).then((found) => {
         if (found.kind === "pod") listeners.get(change.uid)?.(found.pod);
       });
     },
     async make(pod, stuck, signal) {
-      const named = nameOf(pod);
+      const named = podRefOf(pod);
       const audit = auditOf(pod, stuck);
       underWay.add(named.uid);
       try {
@@ -104,7 +104,7 @@ interface Audit {
 
 /** Returns the fields that each log line about a pod has. */
 export function auditOf(pod: KubeObject, { rule }: Verdict): Audit {
-  const { namespace, name, uid } = nameOf(pod);
+  const { namespace, name, uid } = podRefOf(pod);
   return { namespace, pod: name, uid, job: viewOf(pod).job, reason: rule };
 }
 

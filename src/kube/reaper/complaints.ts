@@ -1,11 +1,11 @@
 import type { Rule } from "../../core/reap/pod-rules.ts";
-import { isNamespaces } from "../../core/reap/policy.ts";
+import { isFromNamespace } from "../../core/reap/policy.ts";
 import { eventOfComplaint } from "../../core/reap/report.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { KubeObject } from "../api/client.ts";
 import type { PodEvents, Regarding } from "./pod-events.ts";
-import { nameOf } from "./pods.ts";
+import { podRefOf } from "./pods.ts";
 
 /** Where a pod is left because of what somebody has written, or has not, or has not allowed: only they can mend it. */
 const causes: ReadonlySet<Rule> = new Set(["unreadable-choice", "contradiction", "no-method", "no-right"]);
@@ -53,10 +53,10 @@ export function createComplaints({ events, isDryRun, log }: ComplaintsContext): 
   };
   return {
     judged(pod, { rule, reason }) {
-      const named = nameOf(pod);
+      const named = podRefOf(pod);
       if (!causes.has(rule)) return void known.delete(named.uid);
       const { namespace } = named;
-      const ofNamespace = rule === "unreadable-choice" && isNamespaces(reason);
+      const ofNamespace = rule === "unreadable-choice" && isFromNamespace(reason);
       const about: Regarding = ofNamespace ? { kind: "Namespace", namespace, name: namespace } : named;
       const key = ofNamespace ? namespace : named.uid;
       if (known.get(key)?.reason === reason) return;

@@ -7,7 +7,7 @@ import { listAt } from "../api/list.ts";
 import { withQuery } from "../api/query.ts";
 import { keepTrying } from "../controller/keep-trying.ts";
 import { pause } from "../controller/pause.ts";
-import { aborted } from "../controller/stops.ts";
+import { whenAborted } from "../controller/stops.ts";
 
 export interface WatchedNamespaces {
   /** None: all. */
@@ -55,7 +55,7 @@ export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: Watche
         },
         { message, log, signal },
       ),
-    known: (signal) => Promise.race([known.promise, aborted(signal)]),
+    known: (signal) => Promise.race([known.promise, whenAborted(signal)]),
     said: () => said,
   };
 }

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from "node:crypto";
 import { timeOf } from "../../core/reap/pod-view.ts";
 import type { PodEvent } from "../../core/reap/report.ts";
 import type { Log } from "../../system/output/log.ts";
-import { isConflict, isTrouble } from "../api/api-error.ts";
+import { isApiFailure, isConflict } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { listAt } from "../api/list.ts";
 import { withQuery } from "../api/query.ts";
-import type { PodName } from "./act/acting.ts";
+import type { PodRef } from "./act/acting.ts";
 
 const CONTROLLER = "ebb.dev/reaper";
 const LONGEST_REQUEST_MS = 4000;
@@ -27,7 +27,7 @@ const PAGE = 500;
 
 /** A pod, or a namespace: `namespace` is its own name then. */
 export type Regarding =
-  | (PodName & { readonly kind?: never })
+  | (PodRef & { readonly kind?: never })
   | { readonly kind: "Namespace"; readonly namespace: string; readonly name: string; readonly uid?: never };
 
 /** Writes and reads what the pod's users see of its reaping: Events (events.k8s.io/v1). */
@@ -35,7 +35,7 @@ export interface PodEvents {
   /** Best effort: that it could not be written is logged. */
   write(about: Regarding, event: PodEvent, signal?: AbortSignal): Promise<void>;
   /** When a sidecar of this pod was last told to end, by whichever replica; in milliseconds since the epoch. */
-  lastTold(pod: PodName, signal: AbortSignal): Promise<number | undefined>;
+  lastTold(pod: PodRef, signal: AbortSignal): Promise<number | undefined>;
 }
 
 /** Creates a writer and reader of the reaper's Events on pods. What fails is a warning in the log, never an error. */
@@ -48,7 +48,7 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
         await api.create(collectionOf(about), bodyOf(about, event, identity), asking);
       } catch (error) {
         if (signal?.aborted || isConflict(error)) return; // another replica has told it
-        if (!isTrouble(error)) throw error;
+        if (!isApiFailure(error)) throw error;
         const { namespace, name } = about;
         log.warn({ namespace, pod: name, reason: error.message }, "cannot write an Event");
       }
@@ -63,7 +63,7 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
         return (await asked.times).get(uid);
       } catch (error) {
         if (lists.get(namespace) === asked) lists.delete(namespace);
-        if (!isTrouble(error)) throw error;
+        if (!isApiFailure(error)) throw error;
         log.warn({ namespace, pod: name, reason: error.message }, "cannot read Events");
         return undefined; // to be told twice does a sidecar no harm
       }
@@ -87,7 +87,7 @@ async function timesIn(api: ApiClient, namespace: string, signal: AbortSignal): 
   return times;
 }
 
-function collectionOf({ namespace }: Pick<PodName, "namespace">): string {
+function collectionOf({ namespace }: Pick<PodRef, "namespace">): string {
   return `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
 }
 

@@ -6,11 +6,11 @@ import type { ApiClient, KubeObject } from "../api/client.ts";
 import { listAt } from "../api/list.ts";
 import { type Query, withQuery } from "../api/query.ts";
 import { keepTrying } from "../controller/keep-trying.ts";
-import type { PodName } from "./act/acting.ts";
+import type { PodRef } from "./act/acting.ts";
 import { watchNamespaces } from "./namespaces.ts";
 
 /** As it was last seen; undefined: it is not there any more, or does not run any more. */
-export interface PodChange extends PodName {
+export interface PodChange extends PodRef {
   readonly pod: KubeObject | undefined;
 }
 
@@ -60,14 +60,14 @@ export function watchPods(
   const labels = watchNamespaces(api, which, log);
   return {
     async run(seen, signal) {
-      const put = (pod: KubeObject | undefined, named: PodName): void => {
+      const put = (pod: KubeObject | undefined, named: PodRef): void => {
         if (pod === undefined) pods.delete(named.uid);
         else pods.set(named.uid, pod);
         seen({ ...named, pod });
       };
       const changed = (namespace: string): void => {
         for (const pod of pods.values()) {
-          if (pod.metadata.namespace === namespace) seen({ ...nameOf(pod), pod });
+          if (pod.metadata.namespace === namespace) seen({ ...podRefOf(pod), pod });
         }
       };
       const namespaces = labels.run(changed, signal);
@@ -110,7 +110,7 @@ export async function listPods(
 }
 
 /** Returns a pod's UID, namespace and name. */
-export function nameOf({ metadata }: KubeObject): PodName {
+export function podRefOf({ metadata }: KubeObject): PodRef {
   return { uid: String(metadata.uid), namespace: metadata.namespace ?? "", name: metadata.name };
 }
 
@@ -120,7 +120,7 @@ interface Scope extends WatchedPods {
 
 interface Kept {
   readonly pods: ReadonlyMap<string, KubeObject>;
-  readonly put: (pod: KubeObject | undefined, named: PodName) => void;
+  readonly put: (pod: KubeObject | undefined, named: PodRef) => void;
   readonly interrupted: (why: Interruption) => void;
 }
 
@@ -132,9 +132,9 @@ function createScope(api: ApiClient, scope: Scope, { pods, put, interrupted }: K
   let resync = AbortSignal.abort();
   const relist = async (signal: AbortSignal): Promise<void> => {
     const known = [...pods.values()].filter((pod) => scope.namespace === undefined || isIn(pod, scope.namespace));
-    const gone = new Map(known.map((pod) => [String(pod.metadata.uid), nameOf(pod)]));
+    const gone = new Map(known.map((pod) => [String(pod.metadata.uid), podRefOf(pod)]));
     version = await list(api, { collection, query }, signal, (pod) => {
-      const named = nameOf(pod);
+      const named = podRefOf(pod);
       gone.delete(named.uid);
       put(pod, named);
     });
@@ -147,7 +147,7 @@ function createScope(api: ApiClient, scope: Scope, { pods, put, interrupted }: K
       isFine();
       version = object.metadata.resourceVersion ?? version;
       if (type === "BOOKMARK") continue;
-      put(type === "DELETED" ? undefined : trimmed(object), nameOf(object));
+      put(type === "DELETED" ? undefined : trimmed(object), podRefOf(object));
     }
   };
   return async (synced: () => void, isFine: () => void, signal: AbortSignal): Promise<void> => {

@@ -3,23 +3,23 @@ import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { reportOf, reportOfUnselected, reportOfVerdict } from "../../core/reap/report.ts";
 import { rightsNeeded } from "../../core/reap/rights.ts";
-import { type Row, tableOf } from "../../core/reap/table.ts";
+import { formatReapTable, type Row } from "../../core/reap/table.ts";
 import { type Verdict, verdictOf } from "../../core/reap/verdict.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
 import { writeOutput } from "../../system/output/output.ts";
-import { isTrouble } from "../api/api-error.ts";
+import { isApiFailure } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pause } from "../controller/pause.ts";
 import { createActs } from "./act/act.ts";
 import { type Attempts, createAttempts } from "./attempts.ts";
 import { readNamespaces } from "./namespaces.ts";
 import { createPodEvents, type PodEvents } from "./pod-events.ts";
-import { listPods, nameOf } from "./pods.ts";
+import { listPods, podRefOf } from "./pods.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
 import { emptyMemory, knownNow, type Memory } from "./reconciler.ts";
-import { createRights, type Rights } from "./rights.ts";
-import { createGate, throttled } from "./throttle.ts";
+import { createRightsChecker, type RightsChecker } from "./rights.ts";
+import { createGate, throttleClient } from "./throttle.ts";
 
 export interface Once {
   readonly settings: ReaperSettings;
@@ -45,7 +45,7 @@ export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
   );
   const memory = emptyMemory();
   const gate = createGate({ perSecond: settings.qps, burst: settings.burst }, log);
-  const api = throttled(direct, gate);
+  const api = throttleClient(direct, gate);
   const rights = rightsOnce(direct, once);
   await rights.check(signal);
   const policy = { ...policyIn(namespaces), missing: rights.missing() };
@@ -76,10 +76,10 @@ export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
 }
 
 /** With --dry-run too: what would be missing then. */
-function rightsOnce(api: ApiClient, { settings, policyIn, log }: Once): Rights {
+function rightsOnce(api: ApiClient, { settings, policyIn, log }: Once): RightsChecker {
   const { methods } = policyIn(new Map());
   const which = { namespaces: settings.namespace.flat(), methods, onlyLooks: false, lease: undefined };
-  return createRights({ api, needed: rightsNeeded(which), log });
+  return createRightsChecker({ api, needed: rightsNeeded(which), log });
 }
 
 const undone: readonly Row["result"][] = ["gave up", "no right", "put off", "stopped"];
@@ -100,7 +100,7 @@ async function available<T>(asked: () => Promise<T>, signal: AbortSignal): Promi
   } catch (error) {
     if (signal.aborted)
       throw new Failure(EXIT.unavailable, "stopped by a signal before the whole cluster was read; run it again");
-    if (!isTrouble(error)) throw error;
+    if (!isApiFailure(error)) throw error;
     throw new Failure(EXIT.unavailable, `cannot read from the API server: ${error.message}`, { cause: error });
   }
 }
@@ -114,7 +114,7 @@ interface Around extends Once {
 
 async function reapPod(pod: KubeObject, around: Around): Promise<Row> {
   const { settings, signal, attempts } = around;
-  const { namespace, name } = nameOf(pod);
+  const { namespace, name } = podRefOf(pod);
   const row = (rest: Omit<Row, "namespace" | "pod">): Row => ({ namespace, pod: name, ...rest });
   const verdict = settings.dryRun ? judge(pod, around) : await judgeInTime(pod, around);
   if (verdict.rule === "not-selected") {
@@ -136,7 +136,7 @@ function judge(pod: KubeObject, { policy, memory }: Around): Verdict {
 async function judgeInTime(pod: KubeObject, around: Around): Promise<Verdict> {
   const verdict = judge(pod, around);
   if (verdict.kind !== "later") return verdict;
-  const { uid } = nameOf(pod);
+  const { uid } = podRefOf(pod);
   around.memory.seen.set(uid, Date.now());
   await pause(verdict.at - Date.now() + 1, around.signal);
   return judge(pod, around);
@@ -149,13 +149,13 @@ async function toldBefore(
   { events, signal }: Around,
 ): Promise<string | undefined> {
   const [ending] = containers;
-  const toldAt = await events.lastTold(nameOf(pod), signal);
+  const toldAt = await events.lastTold(podRefOf(pod), signal);
   if (toldAt === undefined || ending === undefined || toldAt + ending.patienceMs < Date.now()) return undefined;
   return `${ending.container} was told ${Math.round((Date.now() - toldAt) / 1000)} s ago, and may take ${ending.patienceMs / 1000} s to end`;
 }
 
 async function print(rows: readonly Row[], { json, logLevel, allJobs }: ReaperSettings): Promise<void> {
-  const table = () => tableOf(rows, { showsAll: logLevel === "debug", allJobs });
+  const table = () => formatReapTable(rows, { showsAll: logLevel === "debug", allJobs });
   const text = json ? `${JSON.stringify(rows, null, 2)}\n` : table();
   await writeOutput(text);
 }

@@ -1,4 +1,4 @@
-import { begin, step } from "../../core/reap/attempt.ts";
+import { beginAttempt, stepAttempt } from "../../core/reap/attempt.ts";
 import type {
   Act,
   Action,
@@ -11,7 +11,7 @@ import type {
   State,
   Step,
 } from "../../core/reap/attempt-steps.ts";
-import { observe } from "../../core/reap/observe.ts";
+import { observationOf } from "../../core/reap/observation.ts";
 import type { ReaperMemory } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { createDeadlines, type Deadlines, runMachine } from "../../system/machine.ts";
@@ -20,8 +20,8 @@ import { createQueue, type Queue } from "../../system/queue.ts";
 import { deadline } from "../../system/timer.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import type { Perform } from "./act/act.ts";
-import type { PodName } from "./act/acting.ts";
-import { type Follow, followByLooking, lookAt } from "./look.ts";
+import type { PodRef } from "./act/acting.ts";
+import { type FollowPod, followByPolling, readPod } from "./look.ts";
 
 export interface Reaping {
   readonly api: ApiClient;
@@ -29,7 +29,7 @@ export interface Reaping {
   readonly policy: () => ReapPolicy;
   readonly known: () => ReaperMemory;
   /** Without it the pod is looked at now and then. */
-  readonly follow?: Follow | undefined;
+  readonly follow?: FollowPod | undefined;
   /** Waited for before each act, but not for long. */
   readonly before?: ((act: Act, reason: string) => Promise<void>) | undefined;
   /** What came of each act; of one that was given up, too. */
@@ -51,13 +51,13 @@ export interface Pace extends Omit<AttemptPolicy, "chance"> {
 const usual: Pace = { beforeMs: 5000, rounds: 3, answerMs: 30_000, rest: { firstMs: 1000, longestMs: 60_000 } };
 
 /** Makes one attempt to end a pod's sidecars, from the first look to the outcome, as core/reap/attempt.ts decides. */
-export async function reap(pod: PodName, reaping: Reaping): Promise<Outcome> {
+export async function reap(pod: PodRef, reaping: Reaping): Promise<Outcome> {
   const events = createQueue<Event>();
   const work = createWork(events);
   const observation = (seen: unknown): Observation =>
-    observe(seen, { uid: pod.uid, policy: reaping.policy(), known: reaping.known() });
+    observationOf(seen, { uid: pod.uid, policy: reaping.policy(), known: reaping.known() });
   const perform = createPerform({ pod, reaping, observation }, work);
-  const follow = reaping.follow ?? followByLooking(pod, reaping.api);
+  const follow = reaping.follow ?? followByPolling(pod, reaping.api);
   const unfollow = follow(pod.uid, (seen: KubeObject | undefined) =>
     events.push({ kind: "changed", observation: observation(seen) }),
   );
@@ -65,8 +65,8 @@ export async function reap(pod: PodName, reaping: Reaping): Promise<Outcome> {
   const onAbort = () => events.push({ kind: "stop" });
   reaping.signal.addEventListener("abort", onAbort, { once: true });
   try {
-    const stepNow = (state: State, event: Event) => step(state, event, policyNow());
-    const [first, actions] = begin(policyNow());
+    const stepNow = (state: State, event: Event) => stepAttempt(state, event, policyNow());
+    const [first, actions] = beginAttempt(policyNow());
     const beginNow = (): Step => (reaping.signal.aborted ? stepNow(first, { kind: "stop" }) : [first, actions]);
     const { outcome } = await runMachine<State, Event, Action>({ begin: beginNow, step: stepNow, perform }, events);
     return outcome;
@@ -113,7 +113,7 @@ function createWork(events: Queue<Event>): Work {
 }
 
 interface Around {
-  readonly pod: PodName;
+  readonly pod: PodRef;
   readonly reaping: Reaping;
   readonly observation: (pod: unknown) => Observation;
 }
@@ -121,7 +121,7 @@ interface Around {
 function createPerform({ pod, reaping, observation }: Around, work: Work): (action: Action) => void {
   let reason = "";
   const look = async (turn: number, signal: AbortSignal): Promise<Event> => {
-    const found = await lookAt(pod, reaping.api, signal);
+    const found = await readPod(pod, reaping.api, signal);
     if (found.kind === "forbidden") {
       await reaping.denied?.(signal);
       return { ...found, turn };

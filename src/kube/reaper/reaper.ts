@@ -6,7 +6,7 @@ import { redactUrl } from "../../core/base/redact.ts";
 import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
 import type { MethodKind } from "../../core/reap/methods.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
-import { choiceOf, REAP, type ReapPolicy } from "../../core/reap/policy.ts";
+import { REAP, type ReapPolicy, selectionOf } from "../../core/reap/policy.ts";
 import { rightsNeeded } from "../../core/reap/rights.ts";
 import { EXIT } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
@@ -23,8 +23,8 @@ import { type PodSource, watchPods } from "./pods.ts";
 import { reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
 import { createReconciler, emptyMemory, knownNow, type Reconciler } from "./reconciler.ts";
-import { createRights } from "./rights.ts";
-import { createGate, throttled } from "./throttle.ts";
+import { createRightsChecker } from "./rights.ts";
+import { createGate, throttleClient } from "./throttle.ts";
 
 export interface Context {
   /** Those that can be used. */
@@ -80,7 +80,7 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
     syncedAt: () => source.syncedAt(),
   };
   const metrics = createReaperMetrics(version, gauges, settings.image);
-  const api = throttled(direct, gate, metrics.requested);
+  const api = throttleClient(direct, gate, metrics.requested);
   const source = watchPods(api, watchedBy(settings), log, metrics.interrupted);
   const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
   const events = createPodEvents(api, identity, log);
@@ -113,7 +113,7 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
 /** Warns where no pod and no namespace has opted in, as right after an installation: the reaper would never act. */
 function sayIfUnselected(source: PodSource, policy: ReapPolicy, log: Log): void {
   if (policy.allJobs || policy.namespaces.size > 0) return;
-  for (const pod of source.all()) if (choiceOf(viewOf(pod), policy).kind !== "not in") return;
+  for (const pod of source.all()) if (selectionOf(viewOf(pod), policy).kind !== "not in") return;
   const how = `label a pod or a namespace ${REAP}=true, or run the reaper with --all-jobs`;
   log.warn({ pods: source.size, how }, "no pod is selected: no namespace or pod has opted in");
 }
@@ -125,7 +125,7 @@ function rightsOf(
 ) {
   const { dryRun, namespace, lease: name, leaseNamespace = api.namespace } = settings;
   const lease = dryRun ? undefined : { namespace: leaseNamespace, name };
-  return createRights({
+  return createRightsChecker({
     api,
     needed: rightsNeeded({ namespaces: namespace.flat(), methods, onlyLooks: dryRun, lease }),
     log,

@@ -9,7 +9,7 @@ import type { KubeObject } from "../api/client.ts";
 import { type Attempts, auditOf } from "./attempts.ts";
 import type { Complaints } from "./complaints.ts";
 import type { PodEvents } from "./pod-events.ts";
-import { nameOf, type PodChange, type PodSource } from "./pods.ts";
+import { type PodChange, type PodSource, podRefOf } from "./pods.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
 import { createWaitingPods } from "./waiting-pods.ts";
 
@@ -108,7 +108,7 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
     },
     reconsider(pods) {
       memory.handled.clear();
-      for (const pod of pods) judge(nameOf(pod).uid);
+      for (const pod of pods) judge(podRefOf(pod).uid);
     },
     async judge(signal) {
       for (let uid = await waiting.due(signal); uid !== undefined; uid = await waiting.due(signal)) judge(uid);
@@ -163,7 +163,7 @@ function createTurns(context: ReconcilerContext, { waiting, judge, forget }: Jud
         asked.add(uid);
         const patienceMs = verdict.containers[0]?.patienceMs ?? 0;
         asking.add(uid);
-        const lastTold = await events.lastTold(nameOf(pod), signal).finally(() => asking.delete(uid));
+        const lastTold = await events.lastTold(podRefOf(pod), signal).finally(() => asking.delete(uid));
         const toldAt = Math.min(Date.now(), lastTold ?? 0);
         if (toldAt + patienceMs > Date.now()) return waiting.rest(uid, toldAt + patienceMs);
       }

@@ -1,6 +1,6 @@
 import { describeMissing, describeRight, howToMend, type Right } from "../../core/reap/rights.ts";
 import type { Log } from "../../system/output/log.ts";
-import { isTrouble } from "../api/api-error.ts";
+import { isApiFailure } from "../api/api-error.ts";
 import type { ApiClient } from "../api/client.ts";
 import { createNotifier } from "../controller/pause.ts";
 
@@ -17,7 +17,7 @@ export interface RightsContext {
 }
 
 /** What this account may do, as the API server says: asked at the start, again and again, and after each 403. */
-export interface Rights {
+export interface RightsChecker {
   readonly needed: readonly Right[];
   /** What the API server does not say counts as it did before, and as granted at first. */
   missing(): readonly Right[];
@@ -34,7 +34,7 @@ interface Review {
 }
 
 /** Creates what asks the API server which permissions the account lacks (SelfSubjectAccessReview), again and again. */
-export function createRights({ api, needed, log }: RightsContext): Rights {
+export function createRightsChecker({ api, needed, log }: RightsContext): RightsChecker {
   let missing: readonly Right[] = [];
   let isSilent = false;
   const notifier = createNotifier(); // after a 403 the answer is soon another one again
@@ -57,7 +57,7 @@ export function createRights({ api, needed, log }: RightsContext): Rights {
       }
       return isOther;
     } catch (error) {
-      if (!(signal.aborted || isTrouble(error))) throw error;
+      if (!(signal.aborted || isApiFailure(error))) throw error;
       if (!(signal.aborted || isSilent))
         log.warn({ reason: (error as Error).message }, "cannot check the account's permissions");
       isSilent = true;

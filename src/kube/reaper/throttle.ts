@@ -2,10 +2,10 @@ import type { Backoff } from "../../core/cluster/backoff.ts";
 import { admit, type Circuit, type CircuitPolicy, closed, record } from "../../core/cluster/circuit.ts";
 import { fullBucket, giveBack, type Rate, take } from "../../core/cluster/rate-limit.ts";
 import type { Log } from "../../system/output/log.ts";
-import { ApiError, isPassing } from "../api/api-error.ts";
+import { ApiError, isTransient } from "../api/api-error.ts";
 import type { ApiClient, KubeObject, WatchEvent } from "../api/client.ts";
 import type { Query } from "../api/query.ts";
-import type { Asking } from "../api/retry.ts";
+import type { RequestOptions } from "../api/retry.ts";
 import { pause } from "../controller/pause.ts";
 
 /** What all requests go through: so many a second, and none while the API server is unwell. */
@@ -70,7 +70,7 @@ export function createGate(rate: Rate, log: Log, policy: CircuitPolicy = circuit
       return {
         answered: () => settle(true),
         failed(error) {
-          if (error instanceof ApiError) return settle(!isPassing(error), error.message);
+          if (error instanceof ApiError) return settle(!isTransient(error), error.message);
           // it was given up, or never sent, which says nothing: another may try
           if (circuit.state === "half-open") moveTo({ ...circuit, state: "open", until: performance.now() });
         },
@@ -83,8 +83,12 @@ export function createGate(rate: Rate, log: Log, policy: CircuitPolicy = circuit
 export type Answered = (verb: string, code: string) => void;
 
 /** Wraps an API client so that each request passes the gate. It does not retry: its callers do. */
-export function throttled(api: ApiClient, gate: Gate, answered: Answered = () => undefined): ApiClient {
-  const through = async <T>(verb: string, asking: Asking | undefined, ask: (one: Asking) => Promise<T>): Promise<T> => {
+export function throttleClient(api: ApiClient, gate: Gate, answered: Answered = () => undefined): ApiClient {
+  const through = async <T>(
+    verb: string,
+    asking: RequestOptions | undefined,
+    ask: (one: RequestOptions) => Promise<T>,
+  ): Promise<T> => {
     const passed = await gate.pass(asking?.signal);
     try {
       const answer = await ask({ ...asking, retries: 0 });

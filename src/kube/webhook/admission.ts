@@ -5,13 +5,13 @@ import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Remark } from "../../core/inject/remark.ts";
 import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts";
 import { patchBetween } from "./json-patch.ts";
-import { warningsOf } from "./warnings.ts";
+import { formatWarnings } from "./warnings.ts";
 
 /** What a request came to: a metric's label, and what the log says. */
-export type Result = "injected" | "removed" | "unchanged" | "refused" | "skipped";
+export type AdmissionResult = "injected" | "removed" | "unchanged" | "refused" | "skipped";
 
 export interface Decision {
-  readonly result: Result;
+  readonly result: AdmissionResult;
   /** Why it was not changed. */
   readonly reason?: string;
   /** The containers that ebb starts now. */
@@ -23,7 +23,7 @@ export interface Decision {
  * Decides about a pod, by the same change as `ebb inject`. A pod that asked for ebb and cannot have it is refused, so that its
  * owner reads why (`kubectl describe job`); one that --all took is let in as it is.
  */
-export function admit(request: AdmissionRequest, policy: InjectPolicy): Decision {
+export function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): Decision {
   if (!isNewPod(request)) return unchanged("only new pods are changed");
   const injection = inject(request.object, policy);
   const { asked, warnings } = injection;
@@ -80,7 +80,7 @@ function isNewPod({ kind, operation, subResource }: AdmissionRequest): boolean {
 }
 
 function allowed(warnings: readonly Remark[]): AdmissionResponse {
-  return { allowed: true, ...(warnings.length === 0 ? {} : { warnings: warningsOf(warnings) }) };
+  return { allowed: true, ...(warnings.length === 0 ? {} : { warnings: formatWarnings(warnings) }) };
 }
 
 function unchanged(reason: string, warnings: readonly Remark[] = []): Decision {
@@ -108,7 +108,7 @@ function describe(problems: readonly Remark[]): string {
 }
 
 /** Returns a pod's name, or its generateName: a Deployment's or Job's pod has no name yet. */
-export function nameOf({ name, object }: AdmissionRequest): string {
+export function podNameOf({ name, object }: AdmissionRequest): string {
   const metadata = objectOf(objectOf(object).metadata);
   return name || textOf(metadata.name) || `${textOf(metadata.generateName) ?? ""}*`;
 }

@@ -1,14 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { formatDuration } from "../../core/base/duration.ts";
 import { roomFor } from "../../core/cluster/webhook-memory.ts";
-import { NAMESPACE_PATH, PATH } from "../../core/inject/paths.ts";
+import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "../../core/inject/paths.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Log } from "../../system/output/log.ts";
-import { nameOf, ownerOf } from "./admission.ts";
+import { ownerOf, podNameOf } from "./admission.ts";
 import type { BrokenStatus, HttpsHandlers } from "./https.ts";
 import type { Metrics } from "./metrics.ts";
-import { createRoom, receive } from "./receive.ts";
-import { logRefusals } from "./refusals.ts";
+import { createByteBudget, receiveBody } from "./receive.ts";
+import { createRefusalLogger } from "./refusals.ts";
 import { type Review, review } from "./review.ts";
 
 export interface EndpointSettings {
@@ -40,8 +40,8 @@ class Refusal extends Error {
 
 /** Creates the webhook's HTTP handler: admission requests in, decisions out, each logged and counted. */
 export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Metrics): Endpoint {
-  const refused = logRefusals(log);
-  const room = createRoom(roomFor(settings.maxRequestBytes));
+  const refused = createRefusalLogger(log);
+  const room = createByteBudget(roomFor(settings.maxRequestBytes));
   let inFlight = 0;
   let isLeaving = false;
   const answer = (response: ServerResponse, status: number, body: string, headers: Refusal["headers"]): void => {
@@ -57,7 +57,7 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
     const start = performance.now();
     const policy = policyFor(request, settings.policy);
     if (inFlight > settings.maxInFlight) throw busy(`${settings.maxInFlight} requests are under way`);
-    const received = await receive(request, settings.maxRequestBytes, room);
+    const received = await receiveBody(request, settings.maxRequestBytes, room);
     if (received === "gone") return;
     if (received === "no room") throw busy("the requests under way take all memory that is meant for them");
     if (received === "too large") throw tooLarge(settings.maxRequestBytes);
@@ -106,13 +106,14 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
  */
 function policyFor({ url = "", method, headers }: IncomingMessage, policy: InjectPolicy): InjectPolicy {
   const [path] = url.split("?");
-  if (path !== PATH && path !== NAMESPACE_PATH) throw new Refusal(404, `${path}: not found; this is POST ${PATH}`);
+  if (path !== MUTATE_PATH && path !== MUTATE_NAMESPACE_PATH)
+    throw new Refusal(404, `${path}: not found; this is POST ${MUTATE_PATH}`);
   if (method !== "POST") throw new Refusal(405, `expected POST, got ${method}`, { allow: "POST" });
   const [type = ""] = (headers["content-type"] ?? "").split(";");
   if (type.trim().toLowerCase() !== "application/json") {
     throw new Refusal(415, `expected content-type application/json, got "${type}"`);
   }
-  return path === NAMESPACE_PATH ? { ...policy, all: true } : policy;
+  return path === MUTATE_NAMESPACE_PATH ? { ...policy, all: true } : policy;
 }
 
 /** client-go asks again after Retry-After (rest/with_retry.go), within the webhook's timeout: so the pod is changed all the same. */
@@ -148,7 +149,7 @@ function logDecision(log: Log, { request, decision }: Review, ms: number): void 
   const fields = {
     requestUid: request.uid,
     namespace: request.namespace,
-    pod: nameOf(request),
+    pod: podNameOf(request),
     owner: ownerOf(request),
     containers,
     reason,

@@ -1,11 +1,11 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { type Cut, cuts } from "../../core/cluster/connection.ts";
 import { addGauge, addProcess, type Exposition } from "../controller/process-metrics.ts";
-import type { Result } from "./admission.ts";
+import type { AdmissionResult } from "./admission.ts";
 
 export interface Metrics extends Exposition {
   /** A request was decided about. */
-  decided(result: Result, seconds: number, patchBytes: number): void;
+  decided(result: AdmissionResult, seconds: number, patchBytes: number): void;
   /** A request was answered, whatever with. */
   answered(status: number): void;
   /** A connection was closed that its client would have kept. */
@@ -19,7 +19,7 @@ export interface Gauges {
   readonly connections: () => number;
 }
 
-const results: readonly Result[] = ["injected", "removed", "unchanged", "refused", "skipped"];
+const results: readonly AdmissionResult[] = ["injected", "removed", "unchanged", "refused", "skipped"];
 
 const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const sizeBuckets = [512, 1024, 2048, 4096, 8192, 16_384, 65_536, 1_048_576];

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 
 /** How much of requests is held in memory, all together. */
-export interface Room {
+export interface ByteBudget {
   take(bytes: number): boolean;
   give(bytes: number): void;
 }
 
 /** Creates a budget of bytes for the requests under way. `take` returns false where it would go beyond `most`. */
-export function createRoom(most: number): Room {
+export function createByteBudget(most: number): ByteBudget {
   let left = most;
   return {
     take(bytes) {
@@ -26,7 +26,7 @@ export type Received = { readonly body: Uint8Array } | "too large" | "no room" |
 const FIRST_BYTES = 64 * 1024;
 
 /** Reads a request's body in one buffer: with one object for each chunk, a byte could cost a hundred. */
-export async function receive(request: IncomingMessage, mostBytes: number, room: Room): Promise<Received> {
+export async function receiveBody(request: IncomingMessage, mostBytes: number, room: ByteBudget): Promise<Received> {
   const declared = Number(request.headers["content-length"] ?? mostBytes);
   if (declared > mostBytes) return "too large";
   let held = Buffer.allocUnsafeSlow(Math.min(declared, FIRST_BYTES));

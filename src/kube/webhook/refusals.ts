@@ -13,7 +13,7 @@ const RATE = { perSecond: 1, burst: 20 };
  * Logs requests that were refused. Whoever can reach the webhook can have any number refused: some are logged, the others counted
  * (`notLogged`, of the next one that is logged). The metric counts all.
  */
-export function logRefusals(log: Log): (request: RefusedRequest, now?: number) => void {
+export function createRefusalLogger(log: Log): (request: RefusedRequest, now?: number) => void {
   let bucket: Bucket | undefined;
   let notLogged = 0;
   return (request, now = performance.now()) => {

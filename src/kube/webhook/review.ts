@@ -1,5 +1,5 @@
 import type { InjectPolicy } from "../../core/inject/policy.ts";
-import { admit, type Decision } from "./admission.ts";
+import { type Decision, decideAdmission } from "./admission.ts";
 import { type AdmissionRequest, readReview, type Written, writeReview } from "./admission-review.ts";
 
 export interface Review extends Written {
@@ -12,6 +12,6 @@ export function review(body: Uint8Array, policy: InjectPolicy): Review | { reado
   const read = readReview(body);
   if ("problem" in read) return read;
   const { request } = read;
-  const decision = admit(request, policy);
+  const decision = decideAdmission(request, policy);
   return { request, decision, ...writeReview(request.uid, decision.response) };
 }

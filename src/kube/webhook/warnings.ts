@@ -10,7 +10,7 @@ const LONGEST = 256;
 const ALL = 4096;
 
 /** Formats remarks as warnings for kubectl. Those that do not fit are counted. */
-export function warningsOf(remarks: readonly Remark[]): readonly string[] {
+export function formatWarnings(remarks: readonly Remark[]): readonly string[] {
   const texts = [...new Set(remarks.map(({ field, message }) => shorten(`ebb: ${field}: ${message}`)))];
   const fitting: string[] = [];
   let length = 0;

@@ -9,11 +9,11 @@ import { EXIT, Failure } from "../../core/run/exit.ts";
 import { MiB, readPathWithin } from "../../system/input.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { Signals } from "../../system/process/signals.ts";
-import { certificates } from "../certificates/certificates.ts";
+import { watchCertificates } from "../certificates/certificates.ts";
 import type { ServingCertificate } from "../certificates/held.ts";
 import { openHealth } from "../controller/health.ts";
-import { aborted, stopsOf } from "../controller/stops.ts";
-import { examine } from "../doctor/doctor.ts";
+import { stopsOf, whenAborted } from "../controller/stops.ts";
+import { examineCluster } from "../doctor/doctor.ts";
 import { certificateSettings } from "./certificate-settings.ts";
 import { createEndpoint } from "./endpoint.ts";
 import { type HttpsServer, openHttps } from "./https.ts";
@@ -22,7 +22,7 @@ import { shutDown } from "./shutdown.ts";
 
 /** Runs `ebb doctor`. It is here because it shares the webhook's code: the API client, and the injection. */
 export async function doctor(settings: DoctorSettings, around: Omit<Context, "policy">): Promise<number> {
-  return await examine(settings, around);
+  return await examineCluster(settings, around);
 }
 
 const LIMIT_MS = 5000;
@@ -69,10 +69,10 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   };
   const serveAll = async (): Promise<void> => {
     const source = await certificateSettings(settings, env, log);
-    for await (const certificate of certificates(source, { log, signal: stops.first })) await serve(certificate);
+    for await (const certificate of watchCertificates(source, { log, signal: stops.first })) await serve(certificate);
   };
   const serving = serveAll();
-  await Promise.race([serving, aborted(stops.first)]);
+  await Promise.race([serving, whenAborted(stops.first)]);
   if (server !== undefined) await shutDown(server, { endpoint, settings, stop: stops.second, log });
   await serving;
   await health.close();

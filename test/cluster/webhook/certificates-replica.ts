@@ -1,5 +1,5 @@
 import { connect } from "../../../src/kube/api/client.ts";
-import { certificates } from "../../../src/kube/certificates/certificates.ts";
+import { watchCertificates } from "../../../src/kube/certificates/certificates.ts";
 import { createLog } from "../../../src/system/output/log.ts";
 
 // A webhook's replica as far as its certificate goes: prints each that it would serve. Its settings are its one argument.
@@ -9,6 +9,6 @@ const stop = new AbortController();
 process.on("SIGTERM", () => stop.abort());
 const { kubeconfig, ...settings } = JSON.parse(process.argv[2] as string);
 const api = await connect({ env: process.env, kubeconfig }, log);
-for await (const certificate of certificates({ kind: "own", api, ...settings }, { log, signal: stop.signal })) {
+for await (const certificate of watchCertificates({ kind: "own", api, ...settings }, { log, signal: stop.signal })) {
   process.stdout.write(`${JSON.stringify(certificate)}\n`);
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ApiClient } from "../../../src/kube/api/client.ts";
 import { listAt } from "../../../src/kube/api/list.ts";
 import { withQuery } from "../../../src/kube/api/query.ts";
-import { follow } from "../../../src/kube/controller/follow.ts";
+import { followObject } from "../../../src/kube/controller/follow.ts";
 import { until } from "../../harness.ts";
 import { takes } from "../../time.ts";
 import { collectLog } from "../collect-log.ts";
@@ -41,10 +41,15 @@ async function followThree(api: ApiClient) {
   const seen: (string | undefined)[] = [];
   const log = collectLog();
   const stop = new AbortController();
-  const following = follow(api, { collection: SECRETS, name: "y" }, (now) => seen.push(now?.metadata.resourceVersion), {
-    log,
-    signal: stop.signal,
-  });
+  const following = followObject(
+    api,
+    { collection: SECRETS, name: "y" },
+    (now) => seen.push(now?.metadata.resourceVersion),
+    {
+      log,
+      signal: stop.signal,
+    },
+  );
   await until("three states", () => seen.length === 3, 30_000);
   stop.abort();
   await following;

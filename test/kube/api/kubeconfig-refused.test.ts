@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../../../src/core/run/exit.ts";
 import { findAccess } from "../../../src/kube/api/access.ts";
-import { inCluster } from "../../../src/kube/api/service-account.ts";
+import { accessFromServiceAccount } from "../../../src/kube/api/service-account.ts";
 import { temporaryFolder } from "../../harness.ts";
 import { collectLog } from "../collect-log.ts";
 import { ask, ca, kubeconfig } from "./kubeconfigs.ts";
@@ -74,7 +74,7 @@ test("in a pod: the ServiceAccount's files are read anew for each request, and n
   for (const [name, text] of Object.entries({ "ca.crt": "ca", token: "one\n", namespace: "n" }))
     writeFileSync(join(folder.path, name), text);
   const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443", HTTPS_PROXY: "http://proxy" };
-  const access = inCluster(env, folder.path);
+  const access = accessFromServiceAccount(env, folder.path);
   expect(access).toMatchObject({ server: "https://[fd00::1]:443", namespace: "n" });
   expect(access.proxy).toBeUndefined();
   expect(await access.identity()).toEqual({ ca: "ca", headers: { authorization: "Bearer one" } });
@@ -84,5 +84,5 @@ test("in a pod: the ServiceAccount's files are read anew for each request, and n
 
 test("a pod without a token: refused with what it needs", () => {
   const env = { KUBERNETES_SERVICE_HOST: "10.96.0.1" };
-  expect(() => inCluster(env, "/none")).toThrow(/automountServiceAccountToken/);
+  expect(() => accessFromServiceAccount(env, "/none")).toThrow(/automountServiceAccountToken/);
 });

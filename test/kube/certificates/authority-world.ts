@@ -1,6 +1,6 @@
 import { expect, setSystemTime } from "bun:test";
 import { ApiError } from "../../../src/kube/api/api-error.ts";
-import { lookAround } from "../../../src/kube/certificates/authority.ts";
+import { reconcileCertificates } from "../../../src/kube/certificates/authority.ts";
 import type { AuthorityState } from "../../../src/kube/certificates/authority-state.ts";
 import { CONFIGURATIONS, type WebhookConfiguration } from "../../../src/kube/certificates/ca-bundle.ts";
 import { readSecret, type Secret } from "../../../src/kube/certificates/held.ts";
@@ -22,7 +22,7 @@ export const START = Date.parse("2030-01-01T00:00:00Z");
 export interface World {
   readonly api: FakeApi;
   readonly own: OwnCertificates;
-  readonly log: Parameters<typeof lookAround>[1]["log"];
+  readonly log: Parameters<typeof reconcileCertificates>[1]["log"];
   readonly lines: string[];
   leader: AuthorityState;
   /** The bundles that the API server has had, since when. */
@@ -70,7 +70,7 @@ export async function look(world: World): Promise<number> {
     world.leader.secret = { now: secretOf(world) };
     world.leader.configuration = { now: configurationOf(world) };
     try {
-      const untilMs = await lookAround(world.own, {
+      const untilMs = await reconcileCertificates(world.own, {
         known: world.leader,
         log: world.log,
         signal: AbortSignal.timeout(60_000),

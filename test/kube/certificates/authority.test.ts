@@ -1,5 +1,5 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
-import { KEYS, type Secret, textOf } from "../../../src/kube/certificates/held.ts";
+import { decodeSecret, KEYS, type Secret } from "../../../src/kube/certificates/held.ts";
 import {
   apply,
   bundleOf,
@@ -25,7 +25,7 @@ test("the first leader makes a CA, a certificate for the Service's names, and ha
     authority: authorities[0]?.id,
   });
   expect(serving?.names).toEqual(["ebb.ebb.svc", "ebb.ebb.svc.cluster.local", "10.0.0.1", "::1", "hook.example"]);
-  expect(bundleOf(world)).toBe(textOf(secretOf(world)).ca);
+  expect(bundleOf(world)).toBe(decodeSecret(secretOf(world)).ca);
   expect(configurationOf(world)?.webhooks?.[1]?.clientConfig).toEqual({ service: { name: "other", namespace: "ebb" } });
 });
 
@@ -43,7 +43,7 @@ test("a caBundle that somebody wiped is put back", async () => {
   await look(world);
   apply(world.api, "Cg==");
   await look(world);
-  expect(bundleOf(world)).toBe(textOf(secretOf(world)).ca);
+  expect(bundleOf(world)).toBe(decodeSecret(secretOf(world)).ca);
 });
 
 test("where cert-manager fills the caBundle it is left to cert-manager, and that is said once", async () => {

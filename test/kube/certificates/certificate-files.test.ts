@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { certificates } from "../../../src/kube/certificates/certificates.ts";
+import { watchCertificates } from "../../../src/kube/certificates/certificates.ts";
 import type { KeyPair } from "../../../src/kube/certificates/held.ts";
 import { issueAuthority, issueServing } from "../../../src/kube/certificates/issue.ts";
 import { temporaryFolder, until } from "../../harness.ts";
@@ -18,7 +18,10 @@ function watch(folder: string) {
   const seen: string[] = [];
   const paths = { cert: join(folder, "tls.crt"), key: join(folder, "tls.key") };
   const watching = (async () => {
-    for await (const { cert, expiresAt } of certificates({ kind: "files", ...paths }, { log, signal: stop.signal })) {
+    for await (const { cert, expiresAt } of watchCertificates(
+      { kind: "files", ...paths },
+      { log, signal: stop.signal },
+    )) {
       expect(expiresAt).toBe(life.untilMs);
       seen.push(cert);
     }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { applyPatch } from "diff";
 import fc from "fast-check";
 import { unifiedDiff } from "../../../src/kube/inject/unified-diff.ts";
-import { type Splice, spliced } from "../../../src/kube/inject/yaml/splice.ts";
+import { applySplices, type Splice } from "../../../src/kube/inject/yaml/splice.ts";
 
 test("lines that are added and changed, with three lines around them", () => {
   const text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
@@ -47,7 +47,7 @@ test("a patch makes of the text what the changes make of it", () => {
         at = Math.min(text.length, from + length);
         splices.push({ from, to: at, text: piece });
       }
-      const changed = spliced(text, splices);
+      const changed = applySplices(text, splices);
       const lines = unifiedDiff("x", text, splices);
       const outcome = lines.length === 0 ? text : applyPatch(text, `${lines.join("\n")}\n`);
       expect(outcome).toBe(changed);

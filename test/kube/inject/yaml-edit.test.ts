@@ -5,7 +5,7 @@ import { injectPod } from "../../../src/core/inject/patch.ts";
 import { podsIn } from "../../../src/core/inject/workload.ts";
 import { readDocument } from "../../../src/kube/inject/yaml/document.ts";
 import { editsTo } from "../../../src/kube/inject/yaml/edit.ts";
-import { spliced } from "../../../src/kube/inject/yaml/splice.ts";
+import { applySplices } from "../../../src/kube/inject/yaml/splice.ts";
 import { anyPod, anyPolicy } from "../../core/inject/pods.ts";
 import { anyHand, marksIn, written } from "./yaml-written.ts";
 
@@ -14,7 +14,7 @@ setDefaultTimeout(120_000);
 const numRuns = Number(process.env.RUNS ?? 150);
 
 function edit(text: string, after: unknown): string {
-  return spliced(text, editsTo(readDocument(text), after));
+  return applySplices(text, editsTo(readDocument(text), after));
 }
 
 /** What is written before, the value that it is to have, what is written after. */

@@ -1,7 +1,7 @@
 import type { Outcome } from "../../../src/core/reap/attempt-steps.ts";
 import type { KubeObject } from "../../../src/kube/api/client.ts";
 import type { Attempts } from "../../../src/kube/reaper/attempts.ts";
-import { nameOf } from "../../../src/kube/reaper/pods.ts";
+import { podRefOf } from "../../../src/kube/reaper/pods.ts";
 import { createReaperMetrics } from "../../../src/kube/reaper/reaper-metrics.ts";
 import { createReconciler, emptyMemory } from "../../../src/kube/reaper/reconciler.ts";
 import { ended, podOf, policy, running } from "../../core/reap/stuck-pods.ts";
@@ -35,7 +35,7 @@ export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0,
     isUnderWay: (uid) => underWay.has(uid),
     changed: () => undefined,
     make(pod) {
-      const { uid } = nameOf(pod);
+      const { uid } = podRefOf(pod);
       begun.push(uid);
       const { promise, resolve } = Promise.withResolvers<Outcome>();
       underWay.set(uid, (outcome) => {

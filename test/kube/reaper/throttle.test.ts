@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../../src/kube/api/api-error.ts";
-import { createGate, throttled } from "../../../src/kube/reaper/throttle.ts";
+import { createGate, throttleClient } from "../../../src/kube/reaper/throttle.ts";
 import { until } from "../../harness.ts";
 import { never } from "../../time.ts";
 import { collectLog } from "../collect-log.ts";
@@ -53,7 +53,7 @@ test.each([
   const gate = createGate(fast, log, { failures: 3, rest: { firstMs: 3_600_000, longestMs: 3_600_000 } });
   const fake = createFakeApi();
   const codes: string[] = [];
-  const api = throttled(fake, gate, (verb, code) => codes.push(`${verb} ${code}`));
+  const api = throttleClient(fake, gate, (verb, code) => codes.push(`${verb} ${code}`));
   fake.get = fails(status);
   for (let count = 0; count < 3; count += 1) await expect(api.get("/x")).rejects.toThrow("broken");
   expect(gate.isOpen).toBe(isOpen);
@@ -69,7 +69,7 @@ test("while it is unwell one asks at a time; its success lets all others pass, a
   const log = collectLog();
   const gate = createGate(fast, log, restless);
   const fake = createFakeApi();
-  const api = throttled(fake, gate);
+  const api = throttleClient(fake, gate);
   let asked = 0;
   const isAsked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
@@ -96,7 +96,7 @@ test("while it is unwell one asks at a time; its success lets all others pass, a
 test("one that tries and is given up holds nobody up", async () => {
   const gate = createGate(fast, collectLog(), restless);
   const fake = createFakeApi();
-  const api = throttled(fake, gate);
+  const api = throttleClient(fake, gate);
   fake.get = fails(503);
   for (let count = 0; count < 3; count += 1) await api.get("/x").catch(() => undefined);
   const stop = new AbortController();
@@ -121,7 +121,7 @@ test("a failure is not asked again here: that is for those who ask", async () =>
     retries.push(asking?.retries);
     return fails(500)();
   };
-  await throttled(fake, createGate(fast, collectLog()))
+  await throttleClient(fake, createGate(fast, collectLog()))
     .get("/x")
     .catch(() => undefined);
   expect(retries).toEqual([0]);

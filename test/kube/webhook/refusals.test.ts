@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { logRefusals } from "../../../src/kube/webhook/refusals.ts";
+import { createRefusalLogger } from "../../../src/kube/webhook/refusals.ts";
 import { collectLog } from "../collect-log.ts";
 
 const request = { from: "10.0.0.1", status: 400, reason: "x" };
@@ -7,7 +7,7 @@ const request = { from: "10.0.0.1", status: 400, reason: "x" };
 test("of a flood of requests that are refused some are logged, and the others counted", () => {
   const log = collectLog();
   const { lines } = log;
-  const refused = logRefusals(log);
+  const refused = createRefusalLogger(log);
   for (let count = 0; count < 1000; count += 1) refused(request, 0);
   expect(lines).toHaveLength(20);
   refused(request, 500);

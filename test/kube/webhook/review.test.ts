@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { applyPatch } from "rfc6902";
 import { injectPod } from "../../../src/core/inject/patch.ts";
-import { nameOf, ownerOf } from "../../../src/kube/webhook/admission.ts";
+import { ownerOf, podNameOf } from "../../../src/kube/webhook/admission.ts";
 import { review } from "../../../src/kube/webhook/review.ts";
 import { bodyOf, bytes, envelope, notAsked, patchOf, pod, policy, request, reviewed } from "./reviewed.ts";
 
@@ -79,8 +79,8 @@ describe("a new pod", () => {
 
   test("is known by its name, or by the start of it, and by its owner", () => {
     const named = { ...pod, metadata: { name: "web", ownerReferences: [{ kind: "Job", name: "web" }] } };
-    expect([nameOf(reviewed({}).request), nameOf(reviewed({ name: "w" }).request)]).toEqual(["web-7c9f-*", "w"]);
-    expect([nameOf(reviewed({ object: named }).request), ownerOf(reviewed({ object: named }).request)]).toEqual([
+    expect([podNameOf(reviewed({}).request), podNameOf(reviewed({ name: "w" }).request)]).toEqual(["web-7c9f-*", "w"]);
+    expect([podNameOf(reviewed({ object: named }).request), ownerOf(reviewed({ object: named }).request)]).toEqual([
       "web",
       "Job/web",
     ]);

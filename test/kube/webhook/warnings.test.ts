@@ -1,29 +1,29 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { warningsOf } from "../../../src/kube/webhook/warnings.ts";
+import { formatWarnings } from "../../../src/kube/webhook/warnings.ts";
 
 const remark = (message: string, field = "spec") => ({ field, message });
 
 test("a warning names who warns, the field, and what is wrong", () => {
-  expect(warningsOf([remark("it is odd", "metadata.annotations[ebb.dev/dran]")])).toEqual([
+  expect(formatWarnings([remark("it is odd", "metadata.annotations[ebb.dev/dran]")])).toEqual([
     "ebb: metadata.annotations[ebb.dev/dran]: it is odd",
   ]);
 });
 
 test("what is said twice is said once, and control characters, with which the API server drops a warning, are escaped", () => {
-  expect(warningsOf([remark("a\nb\u0000c"), remark("a\nb\u0000c"), remark("d")])).toEqual([
+  expect(formatWarnings([remark("a\nb\u0000c"), remark("a\nb\u0000c"), remark("d")])).toEqual([
     "ebb: spec: a\\nb\\u0000c",
     "ebb: spec: d",
   ]);
 });
 
 test("a long one is cut, many are counted", () => {
-  const [cut] = warningsOf([remark("x".repeat(1000))]);
+  const [cut] = formatWarnings([remark("x".repeat(1000))]);
   expect(cut).toHaveLength(256);
   expect(cut).toEndWith("x…");
   const many = Array.from({ length: 50 }, (_, at) => remark(`${at} `.padEnd(1000, "y")));
-  expect(warningsOf(many)).toHaveLength(16);
-  expect(warningsOf(many).at(-1)).toBe("ebb: 35 more warnings");
+  expect(formatWarnings(many)).toHaveLength(16);
+  expect(formatWarnings(many).at(-1)).toBe("ebb: 35 more warnings");
 });
 
 test("whatever is warned of, it is within the API server's limits", () => {
@@ -32,7 +32,7 @@ test("whatever is warned of, it is within the API server's limits", () => {
   });
   fc.assert(
     fc.property(remarks, (given) => {
-      const texts = warningsOf(given);
+      const texts = formatWarnings(given);
       expect(texts.every((text) => text.length <= 256 && text.isWellFormed() && !/\p{Cc}/u.test(text))).toBe(true);
       expect(texts.join("").length).toBeLessThanOrEqual(4096);
       expect(texts.length > 0).toBe(given.length > 0);

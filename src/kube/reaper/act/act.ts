@@ -1,6 +1,6 @@
 import type { Act, Result } from "../../../core/reap/attempt-steps.ts";
 import { EXIT, Failure } from "../../../core/run/exit.ts";
-import { ApiError, isConflict, isPassing, lacksRight } from "../../api/api-error.ts";
+import { ApiError, isConflict, isTransient, lacksRight } from "../../api/api-error.ts";
 import type { Acting, ActSettings } from "./acting.ts";
 import { actByEphemeral } from "./ephemeral.ts";
 import { actByExec } from "./exec.ts";
@@ -45,7 +45,7 @@ function resultOf(error: unknown): Result {
   const isPlugin = error instanceof Failure && error.exitCode === EXIT.unavailable;
   if (!(error instanceof ApiError || isPlugin)) throw error;
   const why = withoutRequest(error.message);
-  if (isPlugin || isPassing(error) || isConflict(error)) {
+  if (isPlugin || isTransient(error) || isConflict(error)) {
     const afterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
     return { kind: "unavailable", why, ...(afterMs !== undefined && { afterMs }) };
   }

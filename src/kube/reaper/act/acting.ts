@@ -16,21 +16,21 @@ export interface ActSettings {
   readonly log: Log;
 }
 
-export interface PodName {
+export interface PodRef {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
 export interface Acting {
-  readonly pod: PodName;
+  readonly pod: PodRef;
   /** Why nothing must be done to the pod, as it is at this moment. */
   readonly objection: (pod: unknown) => string | undefined;
   readonly signal: AbortSignal;
 }
 
 /** Returns the API path of a pod. */
-export function pathOf({ namespace, name }: PodName): string {
+export function pathOf({ namespace, name }: PodRef): string {
   return `/api/v1/namespaces/${namespace}/pods/${name}`;
 }
 

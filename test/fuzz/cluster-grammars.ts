@@ -3,10 +3,10 @@ import { applyPatch } from "rfc6902";
 import { injectPod } from "../../src/core/inject/patch.ts";
 import type { InjectPolicy } from "../../src/core/inject/policy.ts";
 import { isFailure } from "../../src/core/run/exit.ts";
-import { accessIn, parseKubeconfig } from "../../src/kube/api/kubeconfig.ts";
+import { accessFromKubeconfig, parseKubeconfig } from "../../src/kube/api/kubeconfig.ts";
 import { createEventReader } from "../../src/kube/api/watch-events.ts";
 import { injectText } from "../../src/kube/inject/inject-text.ts";
-import { spliced } from "../../src/kube/inject/yaml/splice.ts";
+import { applySplices } from "../../src/kube/inject/yaml/splice.ts";
 import { review } from "../../src/kube/webhook/review.ts";
 import { collectLog } from "../kube/collect-log.ts";
 import { createRandom, type Random } from "./random.ts";
@@ -125,7 +125,7 @@ const yaml: Grammar = {
       const changePod = (pod: unknown) => injectPod(pod, policy);
       const { splices, problems } = injectText("a.yaml", text, changePod);
       if (splices.length === 0 || problems.length > 0) continue;
-      const again = injectText("a.yaml", spliced(text, splices), changePod);
+      const again = injectText("a.yaml", applySplices(text, splices), changePod);
       deepStrictEqual({ splices: again.splices, problems: again.problems }, { splices: [], problems: [] });
     }
   },
@@ -148,7 +148,7 @@ const kubeconfig: Grammar = {
   check(text) {
     failureOf(() => {
       const file = orSecretless(() => parseKubeconfig("/k/config", text));
-      accessIn([file], { env: {} }, collectLog());
+      accessFromKubeconfig([file], { env: {} }, collectLog());
     });
   },
 };

@@ -3,7 +3,7 @@ import { nearest } from "../cli/suggestion.ts";
 import { boolean, splitBy } from "../cli/syntax.ts";
 import { sidecarNames } from "../sidecars/registry.ts";
 import { mismatch, optionNamed, podOptionFlags, problemOf } from "./container/options.ts";
-import { isOwn, PREFIX, STATUS } from "./marks.ts";
+import { isEbbKey, PREFIX, STATUS } from "./marks.ts";
 import { annotationField } from "./pod.ts";
 import type { Remark } from "./remark.ts";
 import { NATIVE } from "./status.ts";
@@ -49,13 +49,13 @@ const ofReaper = /^ebb\.dev\/reap($|-(exec|quit|patience)\..)/;
 
 /** Whether it is ebb's, and not the reaper's. */
 function isOfInject(name: string): boolean {
-  return isOwn(name) && !ofReaper.test(name);
+  return isEbbKey(name) && !ofReaper.test(name);
 }
 
 type Annotations = Readonly<Record<string, unknown>>;
 
 /** Whether the pod asks for ebb: yes, no, undefined: it does not say; or what is wrong with what it says. */
-export function readAsked(annotations: Annotations): boolean | undefined | Remark {
+export function readInjectAnnotation(annotations: Annotations): boolean | undefined | Remark {
   const name = `${PREFIX}inject`;
   const wish = annotations[name];
   if (wish === undefined) return undefined;

@@ -1,10 +1,10 @@
 import { type JsonObject, objectOf, withField } from "../base/json.ts";
 import { chooseContainers } from "./container/choose.ts";
-import { proxyHook, serves } from "./container/hooks.ts";
+import { isAlwaysRestarted, proxyHook } from "./container/hooks.ts";
 import { surroundingsOf } from "./container/network.ts";
 import { chooseOptions } from "./container/options.ts";
-import { type AppPart, changed, type Part, planPart, statusOf } from "./container/part.ts";
-import { rivals } from "./container/several.ts";
+import { type AppPart, applyPart, containerStatusOf, type Part, planPart } from "./container/part.ts";
+import { findRivalQuitters } from "./container/several.ts";
 import { annotationsVolume, ebbMount, ebbVolume, volumeNames, volumesOf } from "./container/volumes.ts";
 import type { Context, InjectRequest } from "./context.ts";
 import { installContainer } from "./install.ts";
@@ -30,11 +30,11 @@ export function planChange(pod: Pod, told: InjectRequest): Change {
   const surroundings = surroundingsOf(pod, told.wishes.sidecars);
   const context = { pod, told, surroundings, names: volumeNames(pod), volumes: volumesOf(pod) };
   const apps = choice.chosen.map((one) => planPart(one, context));
-  const { isRefused, remarks } = rivals(apps, context);
+  const { isRefused, remarks } = findRivalQuitters(apps, context);
   const problems = [...choice.problems, ...apps.flatMap((app) => app.problems), ...(isRefused ? remarks : [])];
   const warnings = [...choice.warnings, ...apps.flatMap((app) => app.warnings), ...(isRefused ? [] : remarks)];
   const parts = [...apps, ...planProxies(apps, context)];
-  const isNothing = parts.every((part) => statusOf(part) === undefined);
+  const isNothing = parts.every((part) => containerStatusOf(part) === undefined);
   return {
     pod: isNothing || problems.length > 0 ? undefined : build(parts, context),
     containers: apps.filter(({ command }) => command !== undefined).map(({ container }) => container.name),
@@ -47,7 +47,7 @@ export function planChange(pod: Pod, told: InjectRequest): Change {
 function planProxies(apps: readonly AppPart[], { pod, told, names }: Context): readonly Part[] {
   const longest = apps.toSorted((a, b) => b.shutdown.drainMs - a.shutdown.drainMs)[0]?.shutdown;
   const hasEbb = apps.some(({ command }) => command !== undefined);
-  if (longest === undefined || longest.drainMs === 0 || !hasEbb || !serves(pod)) return [];
+  if (longest === undefined || longest.drainMs === 0 || !hasEbb || !isAlwaysRestarted(pod)) return [];
   const policy = new Map([...told.known.options, ...told.policy.options]);
   const options = chooseOptions({ pod: new Map(), policy, annotations: told.wishes.options });
   const started = new Set(apps.map(({ at }) => at));
@@ -64,7 +64,7 @@ function build(parts: readonly Part[], { pod, told, surroundings, names }: Conte
   const byPlace = new Map(parts.map((part) => [part.at, part]));
   const containers = pod.spec.containers.map((container, at) => {
     const part = byPlace.get(at);
-    return part === undefined ? container : changed(part);
+    return part === undefined ? container : applyPart(part);
   });
   const isCopied = policy.volume === "emptyDir" && mounted.has(names.ebb);
   const inits = isCopied ? [installContainer(pod, { volume: names.ebb, policy })] : [];
@@ -88,7 +88,7 @@ interface Added {
 
 function statusText(parts: readonly Part[], { policy, known }: InjectRequest, { volumes, native }: Added): string {
   const statuses = parts.flatMap((part) => {
-    const status = statusOf(part);
+    const status = containerStatusOf(part);
     return status === undefined ? [] : [[part.container.name, status] as const];
   });
   const options = [...known.options, ...policy.options];

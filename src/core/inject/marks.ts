@@ -8,6 +8,6 @@ export const STATUS = "ebb.dev/status";
 export const INSTALL = "ebb-install";
 
 /** Whether an annotation or a label is ebb's. */
-export function isOwn(name: string): boolean {
+export function isEbbKey(name: string): boolean {
   return name.startsWith(PREFIX);
 }

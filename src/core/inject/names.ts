@@ -7,18 +7,18 @@ import type { Wishes } from "./wishes.ts";
 // Names of containers in annotations.
 
 /** Lists names in a sentence; where they are many, the first ones and the number of the others. */
-export function listed(names: readonly string[]): string {
+export function joinNames(names: readonly string[]): string {
   return names.length <= MANY ? names.join(", ") : `${names.slice(0, MANY).join(", ")} and ${names.length - MANY} more`;
 }
 
 const MANY = 20;
 
 /** Complains of names in ebb.dev/containers that no container of the pod has. */
-export function missing(named: ReadonlySet<string>, { spec }: Pod): readonly Remark[] {
+export function missingContainers(named: ReadonlySet<string>, { spec }: Pod): readonly Remark[] {
   const names = new Set(spec.containers.map(({ name }) => name));
   const inits = new Set((spec.initContainers ?? []).map(({ name }) => name));
   const field = annotationField("ebb.dev/containers");
-  const there = listed([...names]);
+  const there = joinNames([...names]);
   return [...named]
     .filter((name) => !names.has(name))
     .map((name) => {
@@ -42,6 +42,9 @@ export function unknownSidecars({ spec }: Pod, { sidecars }: Wishes): readonly R
     .map((name) => {
       const near = nearest(name, names);
       const hint = near === undefined ? "" : `; did you mean ${near}?`;
-      return { field, message: `there is no container "${name}": this pod's containers are ${listed(names)}${hint}` };
+      return {
+        field,
+        message: `there is no container "${name}": this pod's containers are ${joinNames(names)}${hint}`,
+      };
     });
 }

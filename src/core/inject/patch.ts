@@ -2,7 +2,7 @@ import { type JsonObject, objectOf } from "../base/json.ts";
 import { isSame } from "../base/same.ts";
 import { shortened } from "../base/text.ts";
 import { isSidecar } from "../sidecars/containers.ts";
-import { idleAnnotations, readAsked, readWishes, strayLabels } from "./annotations.ts";
+import { idleAnnotations, readInjectAnnotation, readWishes, strayLabels } from "./annotations.ts";
 import { planChange } from "./change.ts";
 import { STATUS } from "./marks.ts";
 import { otherSystem } from "./other-system.ts";
@@ -33,7 +33,7 @@ export function injectPod(pod: unknown, policy: InjectPolicy): Injection {
 /** Takes ebb out of a pod, whatever its annotations say. Never throws; the argument is not changed. */
 export function removeFromPod(pod: unknown): Injection {
   const removal = remove(pod) ?? { kind: "unchanged", reason: "ebb is not in it" };
-  const comesBack = removal.kind === "removed" && readAsked(annotationsOf(pod)) === true;
+  const comesBack = removal.kind === "removed" && readInjectAnnotation(annotationsOf(pod)) === true;
   return capped({ ...removal, asked: true, warnings: comesBack ? [comesAgain] : [] });
 }
 
@@ -70,7 +70,7 @@ function injectWhole(pod: unknown, policy: InjectPolicy): Injection {
     const message = `more than ${MOST_ANNOTATIONS / 1024} KiB, which Kubernetes refuses`;
     return { kind: "refused", asked: false, problems: [{ field: "metadata.annotations", message }], warnings: [] };
   }
-  const wish = readAsked(annotations);
+  const wish = readInjectAnnotation(annotations);
   if (typeof wish === "object") return { kind: "refused", asked: true, problems: [wish], warnings: [] };
   const asked = wish === true;
   const removed = wish === false ? remove(pod) : undefined;

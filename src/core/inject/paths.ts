@@ -1,3 +1,3 @@
 /** Where the API server asks about a pod that speaks for itself, and about one whose namespace has the label ebb.dev/inject=true. */
-export const PATH = "/mutate";
-export const NAMESPACE_PATH = "/mutate/namespace";
+export const MUTATE_PATH = "/mutate";
+export const MUTATE_NAMESPACE_PATH = "/mutate/namespace";

@@ -1,5 +1,5 @@
 import { describePath, isObject, type JsonObject, listOf, objectOf, type Path, textOf, valueAt } from "../base/json.ts";
-import { isOwn } from "./marks.ts";
+import { isEbbKey } from "./marks.ts";
 import type { Remark } from "./remark.ts";
 
 /** A pod, or the template of pods, in an object of Kubernetes. */
@@ -80,7 +80,7 @@ function misplaced(object: JsonObject, { path, inner }: { path: Path; inner: Pat
       Object.keys(objectOf(all)).map((name) => ({ where, name })),
     );
     return own
-      .filter(({ name }) => isOwn(name))
+      .filter(({ name }) => isEbbKey(name))
       .map(({ where, name }) => ({
         field: describePath([...path, ...place, "metadata", `${where}[${name}]`]),
         message,

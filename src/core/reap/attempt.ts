@@ -17,7 +17,7 @@ import type { Ending } from "./methods.ts";
 import type { Rule } from "./pod-rules.ts";
 
 /** Returns the attempt's first state, and what to do in it. */
-export function begin(policy: AttemptPolicy): Step {
+export function beginAttempt(policy: AttemptPolicy): Step {
   return look({ turn: 0, round: 1, failures: 0, misses: 0, tried: [], acts: [], unanswered: undefined }, policy);
 }
 
@@ -25,7 +25,7 @@ export function begin(policy: AttemptPolicy): Step {
  * Returns the attempt's next state after an event, and what to do in it. An event of another phase or an older turn changes
  * nothing.
  */
-export function step(state: State, event: Event, policy: AttemptPolicy): Step {
+export function stepAttempt(state: State, event: Event, policy: AttemptPolicy): Step {
   if (state.phase === "over") return [state, []];
   if (event.kind === "stop") return over({ kind: "stopped" }, leave(state));
   if (event.kind === "changed") return changed(state, event.observation, policy);

@@ -1,13 +1,13 @@
 import { nearest } from "../cli/suggestion.ts";
 import { splitBy } from "../cli/syntax.ts";
-import { listed } from "../inject/names.ts";
+import { joinNames } from "../inject/names.ts";
 import { isSidecar } from "../sidecars/containers.ts";
 import { isAtWork, ownEphemerals } from "./ephemeral.ts";
 import type { Parts } from "./pod-parts.ts";
 import { isNative } from "./pod-parts.ts";
 import { restartAfter } from "./pod-restart.ts";
 import type { ContainerState, ContainerView, PodView } from "./pod-view.ts";
-import { choiceOf, type ReapPolicy } from "./policy.ts";
+import { type ReapPolicy, selectionOf } from "./policy.ts";
 
 /** The rules' names are in metrics: they stay. */
 export type Rule =
@@ -78,7 +78,7 @@ export const ruleNames: readonly Rule[] = [
 
 function chosen(kind: string): (facts: Facts) => string | undefined {
   return ({ pod, policy }) => {
-    const choice = choiceOf(pod, policy);
+    const choice = selectionOf(pod, policy);
     return choice.kind === kind ? choice.reason : undefined;
   };
 }
@@ -115,7 +115,7 @@ function strayName({ annotations, containers, initContainers }: PodView): string
 function noContainer(name: string, names: readonly string[]): string {
   const near = nearest(name, names);
   const hint = near === undefined ? "" : `; did you mean ${near}?`;
-  return `there is no container "${name}": this pod's containers are ${listed(names)}${hint}`;
+  return `there is no container "${name}": this pod's containers are ${joinNames(names)}${hint}`;
 }
 
 /**

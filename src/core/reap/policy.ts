@@ -26,19 +26,19 @@ export interface ReapPolicy {
 /** The label or annotation of pods, and the label of namespaces. */
 export const REAP = "ebb.dev/reap";
 
-export type Choice =
+export type Selection =
   | { readonly kind: "in" | "not in"; readonly reason: string }
   | { readonly kind: "out"; readonly reason: string }
   | { readonly kind: "unreadable"; readonly reason: string };
 
 /** Whether the reaper is to look after a pod. Who says no, wherever that is, wins. */
-export function choiceOf(pod: PodView, policy: ReapPolicy): Choice {
+export function selectionOf(pod: PodView, policy: ReapPolicy): Selection {
   const said = wordsOf(pod, policy);
   const out = said.find(({ text }) => boolean.parse(text) === false);
   if (out !== undefined) return { kind: "out", reason: `${out.by} says ${REAP}: ${JSON.stringify(out.text)}` };
   const odd = said.find(({ text }) => boolean.parse(text) === undefined);
   if (odd !== undefined) {
-    const by = isNamespaces(odd.by) ? `${odd.by}: its label` : odd.by;
+    const by = isFromNamespace(odd.by) ? `${odd.by}: its label` : odd.by;
     return { kind: "unreadable", reason: `${by} ${REAP}: expected true or false, got ${JSON.stringify(odd.text)}` };
   }
   const yes = said[0];
@@ -54,7 +54,7 @@ export function choiceOf(pod: PodView, policy: ReapPolicy): Choice {
 const OF_NAMESPACE = "namespace ";
 
 /** Whether the reason of a choice is what the namespace says, and not the pod. */
-export function isNamespaces(reason: string): boolean {
+export function isFromNamespace(reason: string): boolean {
   return reason.startsWith(OF_NAMESPACE);
 }
 

@@ -37,7 +37,7 @@ export interface TableOptions {
 }
 
 /** Formats what became of each pod, and why, as a table, most important first. Ordinary pods are only counted. */
-export function tableOf(rows: readonly Row[], { showsAll, allJobs }: TableOptions): string {
+export function formatReapTable(rows: readonly Row[], { showsAll, allJobs }: TableOptions): string {
   if (rows.length === 0) return "no pods\n";
   const isShown = ({ reason, isStuck }: Row) =>
     showsAll || reason === undefined || isStuck === true || !plain.has(reason);

@@ -14,7 +14,7 @@ import { DOCTOR_EXIT, EXIT, Failure } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
 import { writeOutput } from "../../system/output/output.ts";
 import type { Signals } from "../../system/process/signals.ts";
-import { isTrouble } from "../api/api-error.ts";
+import { isApiFailure } from "../api/api-error.ts";
 import { connect } from "../api/client.ts";
 import { stopsOf } from "../controller/stops.ts";
 import { askLabels, examineNamespace, readNamespaces } from "./namespaces.ts";
@@ -30,7 +30,7 @@ interface Around {
 }
 
 /** Reads, and changes nothing. Resolves to the exit code. @throws Failure 69 where there is no API server */
-export async function examine(settings: DoctorSettings, { env, log, signals }: Around): Promise<number> {
+export async function examineCluster(settings: DoctorSettings, { env, log, signals }: Around): Promise<number> {
   const { kubeconfig, context, namespace, json } = settings;
   const { first: signal } = stopsOf(signals);
   try {
@@ -42,7 +42,7 @@ export async function examine(settings: DoctorSettings, { env, log, signals }: A
   } catch (error) {
     if (signal.aborted)
       throw new Failure(EXIT.unavailable, "stopped by a signal before the whole cluster was read; run it again");
-    if (isTrouble(error))
+    if (isApiFailure(error))
       throw new Failure(EXIT.unavailable, `cannot read from the API server: ${error.message}`, { cause: error });
     throw error;
   }

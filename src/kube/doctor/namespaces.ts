@@ -2,7 +2,7 @@ import { type JsonObject, objectOf, textOf } from "../../core/base/json.ts";
 import type { Finding } from "../../core/doctor/finding.ts";
 import { misplacedInNamespace, namespaceFinding, reapLabelFinding } from "../../core/doctor/namespaces.ts";
 import type { Webhooks } from "../../core/doctor/registrations.ts";
-import { ASK, isOwn } from "../../core/inject/marks.ts";
+import { ASK, isEbbKey } from "../../core/inject/marks.ts";
 import { REAP } from "../../core/reap/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Reader } from "./read.ts";
@@ -26,7 +26,7 @@ export async function readNamespaces(reader: Reader, names: readonly string[]): 
 
 /** Keeps ebb's own labels or annotations only: a cluster may have thousands of namespaces. */
 function ownIn(all: unknown): JsonObject {
-  return Object.fromEntries(Object.entries(objectOf(all)).filter(([name]) => isOwn(name)));
+  return Object.fromEntries(Object.entries(objectOf(all)).filter(([name]) => isEbbKey(name)));
 }
 
 /** Returns the label ebb.dev/inject of each namespace that has it, by the namespace's name. */

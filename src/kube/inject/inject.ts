@@ -11,7 +11,7 @@ import { joinTexts } from "./documents.ts";
 import { type ChangePod, type Injected, injectText } from "./inject-text.ts";
 import { readSources, replaceFile, type Source } from "./manifest-files.ts";
 import { unifiedDiff } from "./unified-diff.ts";
-import { spliced } from "./yaml/splice.ts";
+import { applySplices } from "./yaml/splice.ts";
 
 export interface Order {
   readonly paths: readonly string[];
@@ -51,7 +51,7 @@ async function say(remarks: readonly string[]): Promise<void> {
 }
 
 function textAfter({ text, splices }: Done): string {
-  return spliced(text, splices);
+  return applySplices(text, splices);
 }
 
 function writeFiles(done: readonly Done[]): number {

@@ -1,5 +1,5 @@
 import { lineEnd, lineStart } from "./yaml/places.ts";
-import { type Splice, spliced } from "./yaml/splice.ts";
+import { applySplices, type Splice } from "./yaml/splice.ts";
 
 /** Lines that go, and those that come; each with its line break. */
 interface Change {
@@ -36,7 +36,7 @@ function changesOf(text: string, splices: readonly Splice[]): readonly Change[] 
   return regionsOf(text, splices).map(({ start, end, inside }) => {
     line += linesOf(text.slice(counted, start)).length;
     counted = start;
-    const added = spliced(text.slice(start, end), movedTo(start, inside));
+    const added = applySplices(text.slice(start, end), movedTo(start, inside));
     return withoutSame({ at: line, removed: linesOf(text.slice(start, end)), added: linesOf(added) });
   });
 }
@@ -69,7 +69,7 @@ function regionsOf(text: string, splices: readonly Splice[]): readonly Region[] 
 
 /** Moves a region's end to the end of a line: where a splice removes a line break, the next line belongs to the region. */
 function wholeEnd(text: string, { start, end, inside }: Region): number {
-  const becomes = spliced(text.slice(start, end), movedTo(start, inside));
+  const becomes = applySplices(text.slice(start, end), movedTo(start, inside));
   const isOpen = becomes !== "" && !becomes.endsWith("\n");
   return isOpen && end < text.length ? lineEnd(text, end + 1) : end;
 }

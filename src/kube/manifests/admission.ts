@@ -1,6 +1,6 @@
 import type { Requirement } from "../../core/cli/cluster/label-selector.ts";
 import { ASK, STATUS } from "../../core/inject/marks.ts";
-import { NAMESPACE_PATH, PATH } from "../../core/inject/paths.ts";
+import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "../../core/inject/paths.ts";
 import { type Installation, type Manifest, metadataOf, nameOf, namespaceOf } from "./installation.ts";
 
 /** Returns the webhook's registration: which pods the API server asks it about, and what happens where it does not answer. */
@@ -32,11 +32,11 @@ export function admissionManifest(installation: Installation): Manifest {
  */
 function webhooksOf(installation: Installation) {
   if (installation.all) {
-    return [webhook(installation, { name: NAME, path: PATH, condition: notOptedOut, label: notIn("false") })];
+    return [webhook(installation, { name: NAME, path: MUTATE_PATH, condition: notOptedOut, label: notIn("false") })];
   }
-  const ofPods = { name: NAME, path: PATH, condition: optedIn, label: notIn("true", "false") };
+  const ofPods = { name: NAME, path: MUTATE_PATH, condition: optedIn, label: notIn("true", "false") };
   const label = { key: ASK, operator: "In", values: ["true"] } as const;
-  const ofNamespaces = { name: `namespace.${NAME}`, path: NAMESPACE_PATH, condition: notOptedOut, label };
+  const ofNamespaces = { name: `namespace.${NAME}`, path: MUTATE_NAMESPACE_PATH, condition: notOptedOut, label };
   return [webhook(installation, ofPods), webhook(installation, ofNamespaces)];
 }
 

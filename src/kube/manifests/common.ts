@@ -75,7 +75,7 @@ export function networkPolicy(
 const GROUP = "rbac.authorization.k8s.io";
 
 /** A rule of a Role. */
-export interface Rule {
+export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly resourceNames?: readonly string[];
@@ -83,10 +83,10 @@ export interface Rule {
 }
 
 /** Returns a Role or ClusterRole, with a comment for its reader, and the binding of the component's account to it. */
-export function rights(
+export function roleWithBinding(
   installation: Installation,
   component: Component,
-  { kind, metadata, rules, ...words }: RoleInWords,
+  { kind, metadata, rules, ...words }: CommentedRole,
 ): readonly Manifest[] {
   const apiVersion = `${GROUP}/v1`;
   const subject = {
@@ -101,14 +101,14 @@ export function rights(
   ];
 }
 
-export interface RoleInWords extends Omit<Manifest, "object"> {
+export interface CommentedRole extends Omit<Manifest, "object"> {
   readonly kind: "Role" | "ClusterRole";
   readonly metadata: Metadata;
-  readonly rules: readonly Rule[];
+  readonly rules: readonly PolicyRule[];
 }
 
 /** Returns the rules for leader election by this Lease. */
-export function leaseRules(name: string): readonly Rule[] {
+export function leaseRules(name: string): readonly PolicyRule[] {
   const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
   return [
     { ...leases, verbs: ["create"] },

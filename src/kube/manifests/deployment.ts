@@ -1,7 +1,7 @@
 import { memoryLimitMiB } from "../../core/cluster/webhook-memory.ts";
 import { deployment } from "./common.ts";
 import { type Installation, type Manifest, nameOf, namespaceOf, secretOf } from "./installation.ts";
-import { podSpec, spread } from "./pod.ts";
+import { podSpec, topologySpread } from "./pod.ts";
 
 /** Returns the webhook's Deployment. */
 export function deploymentManifest(installation: Installation): Manifest {
@@ -15,7 +15,7 @@ export function deploymentManifest(installation: Installation): Manifest {
     ...(certManager
       ? { secrets: { certificates: { secretName: secretOf(installation), mountPath: CERTIFICATES } } }
       : {}),
-    more: spread(installation, "webhook"),
+    more: topologySpread(installation, "webhook"),
   });
   return {
     object: deployment(installation, "webhook", spec),

@@ -41,7 +41,7 @@ export function podSpec(installation: Installation, plan: PodPlan) {
 }
 
 /** Returns what spreads replicas over nodes and zones. */
-export function spread(installation: Installation, component: Component) {
+export function topologySpread(installation: Installation, component: Component) {
   return {
     topologySpreadConstraints: ["kubernetes.io/hostname", "topology.kubernetes.io/zone"].map((topologyKey) => ({
       topologyKey,

@@ -1,17 +1,17 @@
-import { leaseRules, type Rule, rights } from "./common.ts";
+import { leaseRules, type PolicyRule, roleWithBinding } from "./common.ts";
 import { type Installation, type Manifest, metadataIn, metadataOf, nameOf, secretOf } from "./installation.ts";
 
 /** Returns the rights of a webhook with a CA of its own: keep it in a Secret, elect a leader, write the caBundle. */
 export function rbacManifests(installation: Installation): readonly Manifest[] {
   return [
-    ...rights(installation, "webhook", {
+    ...roleWithBinding(installation, "webhook", {
       about: "The webhook's own CA and certificate are in a Secret; a Lease says which replica renews them.",
       kind: "Role",
       metadata: metadataIn(installation, "webhook"),
       rules: rulesInNamespace(installation),
       notes: { rules: "What does not exist yet cannot be limited by name: create stands alone." },
     }),
-    ...rights(installation, "webhook", {
+    ...roleWithBinding(installation, "webhook", {
       about: "Its CA goes into its own registration, and into no other.",
       kind: "ClusterRole",
       metadata: metadataOf(installation, "webhook"),
@@ -20,7 +20,7 @@ export function rbacManifests(installation: Installation): readonly Manifest[] {
   ];
 }
 
-function rulesInNamespace(installation: Installation): readonly Rule[] {
+function rulesInNamespace(installation: Installation): readonly PolicyRule[] {
   const secrets = { apiGroups: [""], resources: ["secrets"] };
   return [
     { ...secrets, verbs: ["create"] },
@@ -29,7 +29,7 @@ function rulesInNamespace(installation: Installation): readonly Rule[] {
   ];
 }
 
-function rulesInCluster(installation: Installation): readonly Rule[] {
+function rulesInCluster(installation: Installation): readonly PolicyRule[] {
   const apiGroups = ["admissionregistration.k8s.io"];
   const resources = ["mutatingwebhookconfigurations"];
   const resourceNames = [nameOf(installation, "webhook")];

@@ -1,13 +1,13 @@
 import type { MethodKind } from "../../core/reap/methods.ts";
 import { rightsByMethod } from "../../core/reap/rights.ts";
-import { leaseRules, type Rule, rights } from "./common.ts";
+import { leaseRules, type PolicyRule, roleWithBinding } from "./common.ts";
 import { type Installation, type Manifest, metadataIn, metadataOf, nameOf } from "./installation.ts";
 
 /**
  * Returns the reaper's rights: read pods, end sidecars by the allowed methods alone, write Events; in the cluster or in some
  * namespaces. With --dry-run only to read.
  */
-export function reaperRights(installation: Installation): readonly Manifest[] {
+export function reaperRbacManifests(installation: Installation): readonly Manifest[] {
   const { reapNamespaces } = installation;
   const where =
     reapNamespaces.length === 0
@@ -22,7 +22,7 @@ function leads({ dryRun, schedule }: Installation): boolean {
 
 function inCluster(installation: Installation): readonly Manifest[] {
   const namespaces = { apiGroups: [""], resources: ["namespaces"], verbs: ["list", "watch"] };
-  return rights(installation, "reaper", {
+  return roleWithBinding(installation, "reaper", {
     about: about(installation),
     kind: "ClusterRole",
     metadata: metadataOf(installation, "reaper"),
@@ -32,7 +32,7 @@ function inCluster(installation: Installation): readonly Manifest[] {
 
 function inNamespace(installation: Installation, namespace: string, isFirst: boolean): readonly Manifest[] {
   const ownLabel = { apiGroups: [""], resources: ["namespaces"], resourceNames: [namespace], verbs: ["get"] };
-  return rights(installation, "reaper", {
+  return roleWithBinding(installation, "reaper", {
     ...(isFirst ? { about: about(installation) } : {}),
     kind: "Role",
     metadata: { ...metadataIn(installation, "reaper"), namespace },
@@ -45,14 +45,14 @@ function about({ dryRun, methods }: Installation): string {
   return `Pods, and the label ebb.dev/reap of their namespaces; Events on pods; and how sidecars are ended: ${methods.join(", ")}.`;
 }
 
-function podRules({ methods, dryRun }: Installation): readonly Rule[] {
+function podRules({ methods, dryRun }: Installation): readonly PolicyRule[] {
   const pods = { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] };
   if (dryRun) return [pods];
   const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "list"] };
   return [pods, ...methods.map(ruleOf), events];
 }
 
-function ruleOf(methods: MethodKind): Rule {
+function ruleOf(methods: MethodKind): PolicyRule {
   const { resource, verbs } = rightsByMethod[methods];
   return { apiGroups: [""], resources: [resource], verbs };
 }
@@ -60,7 +60,7 @@ function ruleOf(methods: MethodKind): Rule {
 /** Under another name than the Role above, which may be in the same namespace. */
 function lease(installation: Installation): readonly Manifest[] {
   const name = nameOf(installation, "reaper");
-  return rights(installation, "reaper", {
+  return roleWithBinding(installation, "reaper", {
     about: "The Lease by which replicas agree on who acts.",
     kind: "Role",
     metadata: { ...metadataIn(installation, "reaper"), name: `${name}-lease` },

@@ -1,7 +1,7 @@
 import { deployment, disruptionBudget, networkPolicy, podTemplate, serviceAccount } from "./common.ts";
 import { type Installation, type Manifest, metadataIn, nameOf } from "./installation.ts";
-import { podSpec, spread } from "./pod.ts";
-import { reaperRights } from "./reaper-rbac.ts";
+import { podSpec, topologySpread } from "./pod.ts";
+import { reaperRbacManifests } from "./reaper-rbac.ts";
 
 /** Returns all objects of the reaper: a Deployment, one replica of which acts, or a CronJob. */
 export function reaperManifests(installation: Installation): readonly Manifest[] {
@@ -12,7 +12,7 @@ export function reaperManifests(installation: Installation): readonly Manifest[]
     : { about: "Probes and metrics come in.", ports: ["http"], asksApi: true };
   return [
     serviceAccount(installation, "reaper"),
-    ...reaperRights(installation),
+    ...reaperRbacManifests(installation),
     ...(installation.networkPolicy ? [networkPolicy(installation, "reaper", policy)] : []),
     ...(isCronJob
       ? [cronJob(installation, schedule)]
@@ -27,7 +27,7 @@ function replicas(installation: Installation): Manifest {
     ports: { http: 8080 },
     memoryLimit: MEMORY,
     hasToken: true,
-    more: spread(installation, "reaper"),
+    more: topologySpread(installation, "reaper"),
   });
   return {
     about: "All replicas watch; the one that holds the Lease acts.",

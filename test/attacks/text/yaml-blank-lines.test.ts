@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readDocument } from "../../../src/kube/inject/yaml/document.ts";
 import { editsTo } from "../../../src/kube/inject/yaml/edit.ts";
-import { spliced } from "../../../src/kube/inject/yaml/splice.ts";
+import { applySplices } from "../../../src/kube/inject/yaml/splice.ts";
 
 const script = "set -e\n  echo one two three four five six seven eight\nexec app\n";
 
@@ -18,7 +18,7 @@ test.each<[string, string, unknown]>([
   ["in lines", "a:\n  - x\n", { a: ["x", script] }],
   ["in the place of another", "a: x\n", { a: script }],
 ])("a text of several lines brings no blank line with it: %s", (_, before, after) => {
-  const text = spliced(before, editsTo(readDocument(before), after));
+  const text = applySplices(before, editsTo(readDocument(before), after));
   expect(text.split("\n").slice(0, -1).filter(isBlank)).toEqual([]);
   expect(readDocument(text).value).toEqual(after);
 });

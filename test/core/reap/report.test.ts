@@ -7,7 +7,7 @@ import {
   reportOfUnselected,
   reportOfVerdict,
 } from "../../../src/core/reap/report.ts";
-import { type Row, tableOf } from "../../../src/core/reap/table.ts";
+import { formatReapTable, type Row } from "../../../src/core/reap/table.ts";
 import { type Verdict, verdictOf } from "../../../src/core/reap/verdict.ts";
 import { ended, known, podOf, policy, running } from "./stuck-pods.ts";
 
@@ -124,7 +124,7 @@ const rows = [
 const few = { showsAll: false, allJobs: false };
 
 test("the table has what matters most first, and counts those that are left as a matter of course", () => {
-  expect(tableOf(rows, few)).toBe(`NAMESPACE  POD       RESULT   WHY
+  expect(formatReapTable(rows, few)).toBe(`NAMESPACE  POD       RESULT   WHY
 shop       import    gave up  proxy does not go
 shop       migrate   ended    proxy by exec
 shop       debugged  left     somebody debugs it
@@ -134,15 +134,15 @@ shop       debugged  left     somebody debugs it
 
 test("it has them too where all are asked for, in their order", () => {
   expect(
-    tableOf(rows, { ...few, showsAll: true })
+    formatReapTable(rows, { ...few, showsAll: true })
       .split("\n")
       .map((line) => line.split(/\s+/)[1]),
   ).toEqual([...["POD", "import", "migrate", "debugged", "old", "web-1", "web-2", undefined as unknown as string]]);
 });
 
 test("where no pod is worth a line, there is no table", () => {
-  expect(tableOf(rows.slice(0, 1), few)).toBe("1 pod not stuck: 1 app-running\n");
-  expect(tableOf([], few)).toBe("no pods\n");
+  expect(formatReapTable(rows.slice(0, 1), few)).toBe("1 pod not stuck: 1 app-running\n");
+  expect(formatReapTable([], few)).toBe("no pods\n");
 });
 
 test("pods that are not selected: stuck ones have a line, and how to select them is said", () => {
@@ -150,11 +150,11 @@ test("pods that are not selected: stuck ones have a line, and how to select them
     { ...row("stuck", "not selected", "stuck: envoy is left; nobody", "not-selected"), isStuck: true },
     { ...row("busy", "not selected", "nobody", "not-selected"), isStuck: false },
   ];
-  expect(tableOf(unselected, few)).toBe(`NAMESPACE  POD    RESULT        WHY
+  expect(formatReapTable(unselected, few)).toBe(`NAMESPACE  POD    RESULT        WHY
 shop       stuck  not selected  stuck: envoy is left; nobody
 2 pods not selected, 1 stuck: select by the label ebb.dev/reap=true on a pod or its namespace, or by --all-jobs
 `);
-  expect(tableOf(unselected.slice(1), { ...few, allJobs: true })).toBe(
+  expect(formatReapTable(unselected.slice(1), { ...few, allJobs: true })).toBe(
     "1 pod not selected, none stuck: select by the label ebb.dev/reap=true on a pod or its namespace\n",
   );
 });

@@ -1,6 +1,6 @@
 import { isSidecar, withoutTag } from "../../sidecars/containers.ts";
 import type { InjectRequest } from "../context.ts";
-import { listed, missing, unknownSidecars } from "../names.ts";
+import { joinNames, missingContainers, unknownSidecars } from "../names.ts";
 import { annotationField, type Container, type Pod } from "../pod.ts";
 import type { Remark } from "../remark.ts";
 import type { ContainerStatus } from "../status.ts";
@@ -32,7 +32,7 @@ export function chooseContainers(pod: Pod, told: InjectRequest): Choice {
       ? !isSidecar(name, image ?? undefined) && !told.wishes.sidecars.includes(name)
       : named.has(name);
   const wanted = containers.map((container, at) => ({ container, at })).filter(({ container }) => isWanted(container));
-  const absent = named === undefined ? [] : missing(named, pod);
+  const absent = named === undefined ? [] : missingContainers(named, pod);
   const decided = wanted.map((one) => decide(one, told));
   const names = wanted.map(({ container }) => container.name);
   return {
@@ -58,7 +58,7 @@ interface Wanted {
 }
 
 function nothingToStart(containers: readonly Container[]): Remark {
-  const names = listed(containers.map(({ name }) => name));
+  const names = joinNames(containers.map(({ name }) => name));
   return {
     field: "spec.containers",
     message: `there are only sidecars here (${names}); if one of them is the app, name it with ebb.dev/containers`,
@@ -68,7 +68,7 @@ function nothingToStart(containers: readonly Container[]): Remark {
 /** Annotations of containers that ebb does not start. */
 function strayNames(started: readonly string[], { own, entrypoints }: Wishes): readonly Remark[] {
   const chosen = new Set(started);
-  const all = listed(started) || "none";
+  const all = joinNames(started) || "none";
   const options = [...own].flatMap(([name, said]) => [...said.keys()].map((flag) => [name, flag] as const));
   const said = [...options, ...[...entrypoints.keys()].map((name) => [name, "entrypoint"] as const)];
   return said
@@ -87,7 +87,7 @@ function unclear(wanted: readonly Wanted[], { entrypoint, entrypoints }: Wishes)
   const names = wanted.filter(hasNoCommand).map(({ container }) => container.name);
   const open = names.filter((name) => !entrypoints.has(name));
   if (entrypoint === undefined || open.length < 2) return [];
-  const message = `several containers have no command: write ebb.dev/entrypoint.NAME for each of ${listed(open)}`;
+  const message = `several containers have no command: write ebb.dev/entrypoint.NAME for each of ${joinNames(open)}`;
   return [{ field: annotationField("ebb.dev/entrypoint"), message }];
 }
 

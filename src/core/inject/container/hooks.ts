@@ -42,7 +42,7 @@ export function planHook(
   const own = (container.env ?? []).find(({ name }) => names.includes(name));
   const isFree = container.lifecycle?.preStop == null && own === undefined;
   const hasNone = surroundings.isOnNode && !hasOwnProxy(container, surroundings, options);
-  const mayHook = serves(pod) && command !== undefined && isFree && !hasNone;
+  const mayHook = isAlwaysRestarted(pod) && command !== undefined && isFree && !hasNone;
   const wish = own === undefined ? (said ?? (mayHook ? DEFAULT_DRAIN : "0")) : (own.value ?? "0");
   const wishMs = options.get("sidecar")?.text === "none" ? 0 : msOf(wish);
   const fitMs = fit(wishMs, pod, options);
@@ -63,7 +63,7 @@ function fit(drainMs: number, { spec }: Pod, options: OptionValues): number {
 }
 
 /** Whether a pod's containers are restarted whenever they end, as servers are. */
-export function serves({ spec }: Pod): boolean {
+export function isAlwaysRestarted({ spec }: Pod): boolean {
   return (spec.restartPolicy ?? "Always") === "Always";
 }
 

@@ -7,7 +7,7 @@ import type { Chosen } from "./choose.ts";
 import { DEFAULT_GRACE, type HookPlan, hookOf, planHook } from "./hooks.ts";
 import { hasOwnProxy, strangersOnly } from "./network.ts";
 import { chooseOptions, type OptionValues, variableOf, variablesOf } from "./options.ts";
-import { deafTo, stopSignalOf } from "./stop-signal.ts";
+import { stopSignalOf, warnOfUncatchableSignal } from "./stop-signal.ts";
 import { ebbMount, mountInTheWay, placeOfAnnotations } from "./volumes.ts";
 
 /** A container's variable, as a manifest has it. */
@@ -69,7 +69,7 @@ export function planPart(chosen: Chosen, context: Context): AppPart {
       ...ownVariables(chosen, options),
       ...(shutdown.warning === undefined ? [] : [shutdown.warning]),
       ...strange,
-      ...deafTo(container, at),
+      ...warnOfUncatchableSignal(container, at),
     ],
   };
 }
@@ -126,7 +126,7 @@ function ownVariables({ at, container: { env } }: Chosen, options: OptionValues)
 }
 
 /** Returns the container with what is planned for it. Existing fields keep their order. */
-export function changed({ container, command, env, mounts, hook }: Part): JsonObject {
+export function applyPart({ container, command, env, mounts, hook }: Part): JsonObject {
   let result: JsonObject = container;
   if (command !== undefined) result = withField(result, "command", command);
   if (env.length > 0) result = withField(result, "env", [...(container.env ?? []), ...env]);
@@ -137,7 +137,7 @@ export function changed({ container, command, env, mounts, hook }: Part): JsonOb
 }
 
 /** Returns what ebb.dev/status records of a container, so that ebb can be removed; undefined where nothing was changed. */
-export function statusOf({ how, env, mounts, hook }: Part): ContainerStatus | undefined {
+export function containerStatusOf({ how, env, mounts, hook }: Part): ContainerStatus | undefined {
   if (how.command === undefined && env.length + mounts.length === 0 && hook === undefined) return undefined;
   return {
     ...how,

@@ -3,20 +3,20 @@ import { resolve } from "../../cli/values.ts";
 import { Failure } from "../../run/exit.ts";
 import type { Context } from "../context.ts";
 import type { Remark } from "../remark.ts";
-import { serves } from "./hooks.ts";
+import { isAlwaysRestarted } from "./hooks.ts";
 import type { AppPart } from "./part.ts";
 
 /**
  * Finds several containers that each quit the sidecars when they end: the first takes them from the others. Refused, unless the
  * pod names its containers.
  */
-export function rivals(
+export function findRivalQuitters(
   parts: readonly AppPart[],
   { pod, told }: Context,
 ): { readonly isRefused: boolean; readonly remarks: readonly Remark[] } {
   const isRefused = told.wishes.containers === undefined;
   const quitters = parts.filter(({ command }) => command !== undefined).filter(quits);
-  if (serves(pod) || quitters.length < 2) return { isRefused, remarks: [] };
+  if (isAlwaysRestarted(pod) || quitters.length < 2) return { isRefused, remarks: [] };
   const names = quitters.map(({ container }) => container.name).join(", ");
   const never = "annotate it with ebb.dev/quit-on.NAME: never for all but one";
   const message = isRefused

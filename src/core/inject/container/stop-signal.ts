@@ -17,7 +17,7 @@ export function stopSignalOf({ lifecycle }: Container): string | undefined {
 }
 
 /** Warns of a stop signal in the manifest that no process can catch, such as SIGKILL. Empty: there is none. */
-export function deafTo({ lifecycle }: Container, at: number): readonly Remark[] {
+export function warnOfUncatchableSignal({ lifecycle }: Container, at: number): readonly Remark[] {
   const name = lifecycle?.stopSignal;
   if (name == null || stopSignals.parse(name) !== undefined) return [];
   const message = `ebb cannot catch ${name}, so it neither drains nor quits the sidecars when this container is stopped: expected ${stopSignals.expected}`;

@@ -5,7 +5,7 @@ import { isObject } from "../../../core/base/json.ts";
  * Returns for each item of a newer list its index in the older one; undefined: it is new. Items are matched as Kubernetes does: by
  * name, mounts by path, objects by kind and name; the rest by position.
  */
-export function aligned(before: readonly unknown[], after: readonly unknown[]): readonly (number | undefined)[] {
+export function alignItems(before: readonly unknown[], after: readonly unknown[]): readonly (number | undefined)[] {
   const rows: (number | undefined)[] = [];
   let at = 0;
   let removed = 0;

@@ -36,6 +36,6 @@ export function readDocument(text: string, { isEdited = true } = {}): YamlDocume
 }
 
 /** Returns the text of a pair's key. */
-export function keyOf({ key }: Pair, { values }: Values): string {
+export function fieldNameOf({ key }: Pair, { values }: Values): string {
   return String(values.get(key as Node));
 }

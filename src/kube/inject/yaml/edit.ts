@@ -4,8 +4,8 @@ import { readDocument, type YamlDocument } from "./document.ts";
 import { changeList } from "./list.ts";
 import { changeMap } from "./map.ts";
 import type { Place } from "./places.ts";
-import { replace } from "./replace.ts";
-import { type Splice, spliced } from "./splice.ts";
+import { replaceNode } from "./replace.ts";
+import { applySplices, type Splice } from "./splice.ts";
 import type { Edit } from "./splices.ts";
 import { styleOf } from "./style.ts";
 
@@ -19,7 +19,7 @@ export function editsTo(document: YamlDocument, after: unknown): readonly Splice
   const style = styleOf(document);
   const edit: Edit = { document, style, splices: [], expected: new Map(), change: (...args) => change(edit, ...args) };
   edit.change(root, after, { isFlow: false, column: -style.indent, colon: undefined });
-  const changed = spliced(text, edit.splices);
+  const changed = applySplices(text, edit.splices);
   const outcome = readDocument(changed, { isEdited: false });
   if (!same(outcome.value, after)) throw new Error(`an edit went wrong:\n${changed}`);
   return edit.splices;
@@ -29,7 +29,7 @@ function change(edit: Edit, node: Node, after: unknown, place: Place): void {
   const { values, targets } = edit.document;
   if (isAlias(node)) {
     const target = targets.get(node) as Node;
-    if (!edit.expected.has(target) || !same(edit.expected.get(target), after)) replace(edit, node, after, place);
+    if (!edit.expected.has(target) || !same(edit.expected.get(target), after)) replaceNode(edit, node, after, place);
     return;
   }
   edit.expected.set(node, after);
@@ -44,7 +44,7 @@ function change(edit: Edit, node: Node, after: unknown, place: Place): void {
   ) {
     return;
   }
-  if (!isSame) replace(edit, node, after, place);
+  if (!isSame) replaceNode(edit, node, after, place);
 }
 
 function same(one: unknown, other: unknown): boolean {

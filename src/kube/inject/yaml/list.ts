@@ -1,8 +1,17 @@
 import type { Node, YAMLSeq } from "yaml";
-import { aligned } from "./align.ts";
+import { alignItems } from "./align.ts";
 import { jsonText } from "./json.ts";
 import { columnOf, endOf, isBlock, isFirstOnLine, lineEnd, lineStart, type Place, startsOf } from "./places.ts";
-import { baseOf, type Edit, indented, insertInFlow, insertLines, note, removeInFlow, removeLines } from "./splices.ts";
+import {
+  addSplice,
+  baseOf,
+  type Edit,
+  indented,
+  insertInFlow,
+  insertLines,
+  removeInFlow,
+  removeLines,
+} from "./splices.ts";
 import { blockLines, flowText, quotedLike } from "./text.ts";
 
 type Items = YAMLSeq<Node | null>;
@@ -13,7 +22,7 @@ export function changeList(
   list: Items,
   { after, place }: { after: readonly unknown[]; place: Place },
 ): boolean {
-  const rows = aligned(edit.document.values.get(list) as readonly unknown[], after);
+  const rows = alignItems(edit.document.values.get(list) as readonly unknown[], after);
   const staying = new Set(rows);
   const stays = list.items.map((_, at) => staying.has(at));
   if (!canChange(edit, list, stays)) return false;
@@ -77,7 +86,7 @@ function add(edit: Edit, list: Items, { behind, values, place, first }: Added): 
       indented(lines, column),
     );
   }
-  note(edit, [dash, dash], [...indented(lines, column), " ".repeat(column)].join("\n").slice(column));
+  addSplice(edit, [dash, dash], [...indented(lines, column), " ".repeat(column)].join("\n").slice(column));
 }
 
 /** Returns where the comments and empty lines above a line start: they belong to what follows. */

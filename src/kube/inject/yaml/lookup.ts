@@ -1,6 +1,6 @@
 import { isMap, isSeq, type Node } from "yaml";
 import type { Path } from "../../../core/base/json.ts";
-import { keyOf, type YamlDocument } from "./document.ts";
+import { fieldNameOf, type YamlDocument } from "./document.ts";
 import type { Item } from "./places.ts";
 
 /** Returns the node at a path, or the last one on the way to it; of a field, its key. */
@@ -11,7 +11,9 @@ export function nodeAt(document: YamlDocument, path: Path): Node | undefined {
     const here: Node | null = (node && document.targets.get(node)) ?? node;
     if (isSeq(here)) node = (here.items as (Node | null)[])[Number(part)] ?? null;
     else if (isMap(here)) {
-      const pair: Item | undefined = (here.items as Item[]).findLast((item) => keyOf(item, document) === String(part));
+      const pair: Item | undefined = (here.items as Item[]).findLast(
+        (item) => fieldNameOf(item, document) === String(part),
+      );
       found = pair?.key ?? found;
       node = pair?.value ?? null;
       continue;

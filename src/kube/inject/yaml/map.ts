@@ -1,11 +1,20 @@
 import type { Node, YAMLMap } from "yaml";
 import type { JsonObject } from "../../../core/base/json.ts";
-import { keyOf } from "./document.ts";
+import { fieldNameOf } from "./document.ts";
 import { jsonField } from "./json.ts";
 import { isFromInside, mergedAfter, ownersOf } from "./merge.ts";
 import { isMerge } from "./nodes.ts";
 import { colonOf, columnOf, endOfPair, type Item, isBlock, isFirstOnLine, lineEnd, startsOf } from "./places.ts";
-import { baseOf, type Edit, indented, insertInFlow, insertLines, note, removeInFlow, removeLines } from "./splices.ts";
+import {
+  addSplice,
+  baseOf,
+  type Edit,
+  indented,
+  insertInFlow,
+  insertLines,
+  removeInFlow,
+  removeLines,
+} from "./splices.ts";
 import { blockLines, flowFields } from "./text.ts";
 
 type Fields = YAMLMap<Node, Node | null>;
@@ -40,7 +49,7 @@ function planOf(edit: Edit, map: Fields, after: JsonObject): Plan {
   // what a merge gives can be overridden, but not taken away
   const stays = map.items.map((pair, at) => {
     const merged = merges[at];
-    if (merged === undefined) return isWanted(keyOf(pair, edit.document));
+    if (merged === undefined) return isWanted(fieldNameOf(pair, edit.document));
     if (!isSame && isFromInside(edit, map, pair)) return false;
     return Object.keys(merged).every((name) => isOwn(name) || isWanted(name));
   });
@@ -57,14 +66,14 @@ function canChange({ document }: Edit, map: Fields, { stays, after }: Plan): boo
   const starts = startsOf(map);
   return map.items.every((pair, at) => {
     if (!stays[at]) return !isBlock(map) || isFirstOnLine(document.text, starts[at] as number);
-    return pair.value !== null || after[keyOf(pair, document)] === null;
+    return pair.value !== null || after[fieldNameOf(pair, document)] === null;
   });
 }
 
 function changeFields(edit: Edit, map: Fields, { stays, owner, after }: Plan): void {
   map.items.forEach((pair, at) => {
     if (!stays[at] || pair.value === null || isMerge(pair)) return;
-    const name = keyOf(pair, edit.document);
+    const name = fieldNameOf(pair, edit.document);
     // one that a later one overrides says what it said
     const value = owner(name) === at ? after[name] : edit.document.values.get(pair.value);
     edit.change(pair.value, value, { isFlow: !isBlock(map), column: columnOf(map), colon: colonOf(map, at) });
@@ -106,7 +115,7 @@ function add(edit: Edit, map: Fields, { behind, fields, stays }: Added): void {
     return insertLines(edit, lineEnd(edit.document.text, end), indented(lines, column));
   }
   const at = startsOf(map)[first] as number;
-  note(edit, [at, at], [...indented(lines, column), " ".repeat(column)].join("\n").slice(column));
+  addSplice(edit, [at, at], [...indented(lines, column), " ".repeat(column)].join("\n").slice(column));
 }
 
 function fieldText({ style }: Edit, field: readonly [string, unknown], base: string | undefined): string {

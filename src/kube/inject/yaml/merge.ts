@@ -1,6 +1,6 @@
 import { isAlias, isSeq, type Node } from "yaml";
 import { isObject, type JsonObject } from "../../../core/base/json.ts";
-import { keyOf } from "./document.ts";
+import { fieldNameOf } from "./document.ts";
 import { isMerge, startOf } from "./nodes.ts";
 import type { Collection, Item } from "./places.ts";
 import type { Edit } from "./splices.ts";
@@ -10,7 +10,7 @@ export function ownersOf({ document }: Edit, map: Collection): ReadonlyMap<strin
   const owners = new Map<string, number>();
   (map.items as readonly Item[]).forEach((pair, at) => {
     const merged = isMerge(pair) ? mergedBy(document.values.get(pair.value as Node)) : undefined;
-    const names = merged === undefined ? [keyOf(pair, document)] : Object.keys(merged);
+    const names = merged === undefined ? [fieldNameOf(pair, document)] : Object.keys(merged);
     for (const name of names) owners.set(name, at);
   });
   return owners;

@@ -12,13 +12,13 @@ import {
   lineStart,
   type Place,
 } from "./places.ts";
-import { type Edit, indented, insertLines, note } from "./splices.ts";
+import { addSplice, type Edit, indented, insertLines } from "./splices.ts";
 import { blockLines, flowText } from "./text.ts";
 
 /** Writes a value anew, in the place of a node; its anchor and tag stay. */
-export function replace(edit: Edit, node: Node, after: unknown, place: Place): void {
+export function replaceNode(edit: Edit, node: Node, after: unknown, place: Place): void {
   const from = startOf(node);
-  if (place.isFlow) return note(edit, [from, endOf(node)], inline(edit, after, from));
+  if (place.isFlow) return addSplice(edit, [from, endOf(node)], inline(edit, after, from));
   const isTall = isCollection(node) && isBlock(node);
   // a block on the colon's own line, after `? key`, is written as one after a dash
   const isBeside = isTall && !isFirstOnLine(edit.document.text, from);
@@ -27,8 +27,8 @@ export function replace(edit: Edit, node: Node, after: unknown, place: Place): v
   const { text } = edit.document;
   const column = place.column + (Array.isArray(after) && !edit.style.indentSeq ? 0 : edit.style.indent);
   const lines = indented(blockLines(after, edit.style), column);
-  if (isTall) note(edit, [lineStart(text, from), lineEnd(text, endOf(node))], "");
-  else note(edit, [from - blanksBefore(text, from), endOf(node) - breakAt(text, node)], "");
+  if (isTall) addSplice(edit, [lineStart(text, from), lineEnd(text, endOf(node))], "");
+  else addSplice(edit, [from - blanksBefore(text, from), endOf(node) - breakAt(text, node)], "");
   insertLines(edit, lineEnd(text, endOf(node)), lines);
 }
 
@@ -41,15 +41,15 @@ function isInline(value: unknown): boolean {
 function replaceItem(edit: Edit, node: Node, after: unknown, column: number): void {
   const from = startOf(node);
   const end = endOf(node) - breakAt(edit.document.text, node);
-  if (isInline(after)) return note(edit, [from, end], inline(edit, after, from));
+  if (isInline(after)) return addSplice(edit, [from, end], inline(edit, after, from));
   const lines = indented(blockLines(after, edit.style), column + 2);
-  note(edit, [from, end], lines.join("\n").trimStart());
+  addSplice(edit, [from, end], lines.join("\n").trimStart());
 }
 
 function replaceOnLine(edit: Edit, node: Node, after: unknown, from: number): void {
   const { text } = edit.document;
   const blank = /\s/.test(text[from - 1] ?? " ") ? "" : " ";
-  note(edit, [from, endOf(node) - breakAt(text, node)], blank + inline(edit, after, from));
+  addSplice(edit, [from, endOf(node) - breakAt(text, node)], blank + inline(edit, after, from));
 }
 
 function inline({ style, document: { text } }: Edit, value: unknown, at: number): string {

@@ -6,7 +6,7 @@ export interface Splice {
 }
 
 /** Applies splices to a text. Of two at one place, the one noted first comes first. */
-export function spliced(text: string, splices: readonly Splice[]): string {
+export function applySplices(text: string, splices: readonly Splice[]): string {
   const parts: string[] = [];
   let at = 0;
   for (const { from, to, text: piece } of splices.toSorted((a, b) => a.from - b.from || a.to - b.to)) {

@@ -26,7 +26,7 @@ export interface Edit {
 }
 
 /** Adds a change to the edit: the text from one offset to another is replaced. */
-export function note({ splices, style }: Edit, [from, to]: readonly [number, number], text: string): void {
+export function addSplice({ splices, style }: Edit, [from, to]: readonly [number, number], text: string): void {
   splices.push({ from, to, text: text.replaceAll("\n", style.newline) });
 }
 
@@ -34,7 +34,7 @@ export function note({ splices, style }: Edit, [from, to]: readonly [number, num
 export function insertLines(edit: Edit, at: number, lines: readonly string[]): void {
   const { text } = edit.document;
   const isCut = at === text.length && !text.endsWith("\n");
-  note(edit, [at, at], lines.map((line) => (isCut ? `\n${line}` : `${line}\n`)).join(""));
+  addSplice(edit, [at, at], lines.map((line) => (isCut ? `\n${line}` : `${line}\n`)).join(""));
 }
 
 /** Indents each line that is not empty by `column` spaces. */
@@ -47,7 +47,7 @@ export function removeLines(edit: Edit, node: Collection, stays: readonly boolea
   const { text } = edit.document;
   const starts = startsOf(node);
   stays.forEach((stay, at) => {
-    if (!stay) note(edit, [lineStart(text, starts[at] as number), lineEnd(text, endOfItem(node, at))], "");
+    if (!stay) addSplice(edit, [lineStart(text, starts[at] as number), lineEnd(text, endOfItem(node, at))], "");
   });
 }
 
@@ -56,10 +56,10 @@ export function insertInFlow(edit: Edit, node: Collection, { after, first, texts
   const separator = separatorOf(edit, node, first);
   if (after === undefined) {
     const at = startsOf(node)[first] as number;
-    return note(edit, [at, at], texts.map((text) => text + separator).join(""));
+    return addSplice(edit, [at, at], texts.map((text) => text + separator).join(""));
   }
   const at = endOfItem(node, after);
-  note(edit, [at, at], texts.map((text) => separator + text).join(""));
+  addSplice(edit, [at, at], texts.map((text) => separator + text).join(""));
 }
 
 interface FlowInsertion {
@@ -75,8 +75,8 @@ export function removeInFlow(edit: Edit, node: Collection, stays: readonly boole
     if (stay) return;
     const next = starts[at + 1];
     const isLastRun = !stays.includes(true, at);
-    if (!isLastRun) note(edit, [starts[at] as number, next as number], "");
-    else note(edit, [endOfItem(node, at - 1), endOfItem(node, at)], "");
+    if (!isLastRun) addSplice(edit, [starts[at] as number, next as number], "");
+    else addSplice(edit, [endOfItem(node, at - 1), endOfItem(node, at)], "");
   });
 }
 

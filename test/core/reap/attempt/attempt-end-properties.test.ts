@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { begin, step } from "../../../../src/core/reap/attempt.ts";
+import { beginAttempt, stepAttempt } from "../../../../src/core/reap/attempt.ts";
 import type { Event } from "../../../../src/core/reap/attempt-steps.ts";
 import { always, observation, policy, turn } from "./generated-attempts.ts";
 
@@ -49,11 +49,11 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
 test("whatever comes in whatever order: one end at most, a stop always is one, and no state is changed in place", () => {
   fc.assert(
     fc.property(policy, fc.array(anyEvent, { maxLength: 60 }), (policy, events) => {
-      let [state] = begin(policy);
+      let [state] = beginAttempt(policy);
       let ends = 0;
       for (const event of [...events, { kind: "stop" } as const]) {
         const copy = structuredClone(state);
-        const [next, actions] = step(state, event, policy);
+        const [next, actions] = stepAttempt(state, event, policy);
         expect(state).toEqual(copy);
         ends += actions.filter(({ kind }) => kind === "end").length;
         state = next;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { begin, step } from "../../../../src/core/reap/attempt.ts";
+import { beginAttempt, stepAttempt } from "../../../../src/core/reap/attempt.ts";
 import type { Action, Result, State } from "../../../../src/core/reap/attempt-steps.ts";
 import {
   act,
@@ -179,8 +179,8 @@ describe("a means that does not work:", () => {
       looked(5, proxy),
     ];
     const [last] = events.reduce<readonly [State, readonly Action[]]>(
-      ([state], event) => step(state, event, { ...usual, rounds: 1 }),
-      begin(usual),
+      ([state], event) => stepAttempt(state, event, { ...usual, rounds: 1 }),
+      beginAttempt(usual),
     );
     expect(last).toMatchObject({
       phase: "over",

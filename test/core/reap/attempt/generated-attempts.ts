@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { begin, step } from "../../../../src/core/reap/attempt.ts";
+import { beginAttempt, stepAttempt } from "../../../../src/core/reap/attempt.ts";
 import type { Action, AttemptPolicy, Event, Observation, State } from "../../../../src/core/reap/attempt-steps.ts";
 import type { Ending, Method } from "../../../../src/core/reap/methods.ts";
 import type { Verdict } from "../../../../src/core/reap/verdict.ts";
@@ -55,7 +55,7 @@ export function simulate({ policy, sidecars, troubles, happens }: World): Told {
   const ahead = [...troubles];
   let fate: Observation | undefined;
   const observation = (): Observation => fate ?? observationOf(left);
-  let [state, actions] = begin(policy);
+  let [state, actions] = beginAttempt(policy);
   let event: Event | undefined;
   let before: State | undefined;
   for (let at = 0; at < 500; at += 1) {
@@ -80,7 +80,7 @@ export function simulate({ policy, sidecars, troubles, happens }: World): Told {
     if (next === undefined) return { trace, wrong };
     before = state;
     event = next;
-    [state, actions] = step(state, event, policy);
+    [state, actions] = stepAttempt(state, event, policy);
   }
   throw new Error("it does not end");
 

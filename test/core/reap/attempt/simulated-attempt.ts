@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { begin, step } from "../../../../src/core/reap/attempt.ts";
+import { beginAttempt, stepAttempt } from "../../../../src/core/reap/attempt.ts";
 import type {
   Action,
   AttemptPolicy,
@@ -85,7 +85,10 @@ export function tell(action: Action): string {
 }
 
 export function live(events: readonly Event[], policy: AttemptPolicy = usual): readonly string[] {
-  const machine = { begin: () => begin(policy), step: (state: State, event: Event) => step(state, event, policy) };
+  const machine = {
+    begin: () => beginAttempt(policy),
+    step: (state: State, event: Event) => stepAttempt(state, event, policy),
+  };
   return actionsOf(machine, events).map((actions) => actions.map(tell).join(", "));
 }
 

@@ -15,7 +15,7 @@ export interface Attempted {
  * Returns what an attempt sees of its pod: `gone` where it is, or where another pod has its name (kuma#13617), else the verdict.
  * That the pod is being handled does not count.
  */
-export function observe(pod: unknown, { uid, policy, known }: Attempted): Observation {
+export function observationOf(pod: unknown, { uid, policy, known }: Attempted): Observation {
   if (viewOf(pod).uid !== uid) return { kind: "gone" };
   return verdictOf(pod, policy, { ...known, handled: new Map() });
 }

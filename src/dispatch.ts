@@ -3,7 +3,7 @@ import type { Command, Invocation } from "./command.ts";
 import { commands } from "./commands.ts";
 import { HelpAsked } from "./core/cli/arguments.ts";
 import { UnknownFlags } from "./core/cli/call.ts";
-import { ownersOf } from "./core/cli/owners.ts";
+import { describeFlagOwners } from "./core/cli/owners.ts";
 import type { NamedCommand, Resolution } from "./core/cli/resolve.ts";
 import { allOf, EXIT, Failure } from "./core/run/exit.ts";
 import { argvIndexAt, explainFailure, invoke, report } from "./invoke.ts";
@@ -64,7 +64,7 @@ function unknownCommand({ word, near }: Extract<Resolution, { kind: "unknown" }>
 }
 
 function withOwners({ exitCode, message, flags }: UnknownFlags): Failure {
-  return new Failure(exitCode, allOf([message, ...ownersOf(flags, commands)]));
+  return new Failure(exitCode, allOf([message, ...describeFlagOwners(flags, commands)]));
 }
 
 async function showHelp(name: string | undefined): Promise<number> {

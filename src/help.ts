@@ -1,6 +1,6 @@
 import { manual } from "./about/manual.ts";
 import type { Command } from "./command.ts";
-import { describeCommand, describeTool, listPages, type Manual, overview, type Synopsis } from "./core/cli/help.ts";
+import { describeCommand, describeTool, listCommands, listPages, type Manual, type Synopsis } from "./core/cli/help.ts";
 import { introOf, type Look, renderMarkdown, titleOf } from "./core/cli/markdown.ts";
 import { commandNames, toolNames } from "./core/cli/names.ts";
 import { nearest } from "./core/cli/suggestion.ts";
@@ -19,7 +19,7 @@ type Pages = Readonly<Record<string, string>>;
 /** Prints `ebb --help`, or that of a command or another tool. @throws Failure 64 where there is no such command */
 export async function showHelp(name: string | undefined, commands: Commands): Promise<void> {
   const width = process.stdout.columns || 80;
-  if (name === undefined || name.startsWith("-")) return void (await writeOutput(overview(commands, width)));
+  if (name === undefined || name.startsWith("-")) return void (await writeOutput(listCommands(commands, width)));
   if (toolNames.includes(name)) {
     const { personalities } = await import("./personalities/personalities.ts");
     return void (await writeOutput(describeTool(name, personalities[name] as Personality, width)));

@@ -1,12 +1,12 @@
 import type { Command, Invocation } from "../command.ts";
-import { at, describeTarget, type HttpTarget, parseHttpTarget } from "../core/base/address.ts";
+import { describeTarget, type HttpTarget, parseHttpTarget, withPath } from "../core/base/address.ts";
 import { formatDuration } from "../core/base/duration.ts";
 import type { Environment } from "../core/base/environment.ts";
 import { excerpt } from "../core/base/http-framing.ts";
 import { redactUrl } from "../core/base/redact.ts";
 import { type Call, readOperandCall } from "../core/cli/call.ts";
 import { pickOptions } from "../core/cli/options.ts";
-import { parseExactly, parseRequestCall } from "../core/cli/request-call.ts";
+import { parsePilotAgentCall, parseRequestCall } from "../core/cli/request-call.ts";
 import type { PlainWarning } from "../core/messages/failure-text.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import type { Stranger } from "../core/sidecars/ownership/proof.ts";
@@ -41,8 +41,10 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   const call = readOperandCall(options, { args, env, said });
   const operands = [...call.operands, ...call.command];
   // in pilot-agent's name
-  const { method, where, body, isExact } = said ? parseExactly(operands) : parseRequestCall(operands, call.values.body);
-  const target = where.kind === "url" ? where.target : at(await findAdmin(call, env), where.path);
+  const { method, where, body, isExact } = said
+    ? parsePilotAgentCall(operands)
+    : parseRequestCall(operands, call.values.body);
+  const target = where.kind === "url" ? where.target : withPath(await findAdmin(call, env), where.path);
   // a token in EBB_HEADER is for the sidecars' quits: it goes to no other server
   const headers = call.origins.header === "--header" ? call.values.header : [];
   const bytes = isExact ? undefined : body === "-" ? await readBody() : encode(body);

@@ -6,7 +6,7 @@ import { type Call, readFlagCall } from "../core/cli/call.ts";
 import { pickOptions } from "../core/cli/options.ts";
 import type { EnvoyStatus } from "../core/envoy/envoy-status.ts";
 import { envoyStatus } from "../core/envoy/status.ts";
-import { socketsOf } from "../core/proc/net.ts";
+import { summarizeSockets } from "../core/proc/net.ts";
 import { EXIT } from "../core/run/exit.ts";
 import type { Stranger } from "../core/sidecars/ownership/proof.ts";
 import { describeProbe, type Probe } from "../core/sidecars/probe.ts";
@@ -62,7 +62,7 @@ async function takeSnapshot(call: Call<typeof options>, env: Environment, known:
   const { sidecars, foundBy, strangers } = await find(call, env);
   // before the requests, whose connections are nobody's business
   const seen = await readSettledProcesses();
-  const sockets = socketsOf(readSocketTables(), seen?.owners ?? new Map());
+  const sockets = summarizeSockets(readSocketTables(), seen?.owners ?? new Map());
   const processes = seen === undefined ? null : processesOf(seen);
   const states = await Promise.all(sidecars.map((sidecar) => statusOf(sidecar, known)));
   const rest = { foundBy, sidecars: states, sockets, processes };

@@ -7,7 +7,7 @@ import { parseBoundListeners, parseListenerDump, parseServerInfo } from "../../s
 import { createLineReader, LONGEST_LINE } from "../../src/core/envoy/lines.ts";
 import { groupNames } from "../../src/core/envoy/name-groups.ts";
 import { createStatsReader, parseStats } from "../../src/core/envoy/stats-query.ts";
-import { socketsOf } from "../../src/core/proc/net.ts";
+import { summarizeSockets } from "../../src/core/proc/net.ts";
 import { parseAnnotations, parseListeners } from "../../src/core/sidecars/detect.ts";
 import { identityOf, parseNode } from "../../src/core/sidecars/ownership/identity.ts";
 import { networkOf } from "../../src/core/sidecars/ownership/network.ts";
@@ -181,7 +181,7 @@ const proc: Grammar = {
     ]),
   words: [" ", ":", "\n", "(", ")", "/pods/", "FFFFFFFF", "/etc/hosts "],
   check(text) {
-    socketsOf({ tcp: text, tcp6: text, unix: text }, new Map());
+    summarizeSockets({ tcp: text, tcp6: text, unix: text }, new Map());
     parseListeners(text);
     parseProcess(text);
     identityOf({ env: {}, token: text, mounts: text });

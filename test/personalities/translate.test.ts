@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { commands } from "../../src/commands.ts";
 import type { Environment } from "../../src/core/base/environment.ts";
-import { describeTool, overview } from "../../src/core/cli/help.ts";
+import { describeTool, listCommands } from "../../src/core/cli/help.ts";
 import { toolNames } from "../../src/core/cli/names.ts";
 import { personalities } from "../../src/personalities/personalities.ts";
 import type { Personality } from "../../src/personalities/personality.ts";
@@ -140,7 +140,7 @@ describe("linkerd-await's flags, as clap reads them", () => {
 
 test("ebb --help names them all, and each has a help of its own", () => {
   for (const tool of toolNames) {
-    expect(overview(commands, 80)).toContain(tool);
+    expect(listCommands(commands, 80)).toContain(tool);
     const { usage, about, takes } = personalities[tool] as Personality;
     const help = describeTool(tool, { usage, about, takes }, 80);
     for (const word of [`usage: ${tool} ${usage}`, ...takes]) expect(help).toContain(word);

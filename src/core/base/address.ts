@@ -52,7 +52,7 @@ function isHttp(text: string): boolean {
 }
 
 /** Returns the same server with another path. The path of a base such as `http://h:1/prefix/` is kept in front. */
-export function at(base: HttpTarget, path: string): HttpTarget {
+export function withPath(base: HttpTarget, path: string): HttpTarget {
   return { ...base, path: withoutSlashes(base.path) + path };
 }
 
@@ -98,7 +98,7 @@ export function originOf({ isSecure, authority }: HttpTarget): string {
  * The addresses a host name stands for where no resolver is needed. `localhost` is both loopbacks: an IPv6-only pod's Envoy
  * admin listens on ::1 alone (istio#34358), and `scratch` images may have no /etc/hosts.
  */
-export function loopbacks(host: string): readonly string[] {
+export function hostsToDial(host: string): readonly string[] {
   return host === "localhost" ? ["127.0.0.1", "::1"] : [host];
 }
 

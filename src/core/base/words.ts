@@ -2,7 +2,7 @@
  * Splits a command line: a JSON array of words, or words with blanks between them. Undefined for an empty one, and for one with
  * quotes or backslashes: no shell reads it.
  */
-export function parseWords(text: string): readonly string[] | undefined {
+export function parseCommandLine(text: string): readonly string[] | undefined {
   const words = text.trim().startsWith("[") ? parseArray(text) : plainWords(text);
   return words !== undefined && words.length > 0 && words[0] !== "" ? words : undefined;
 }

@@ -30,7 +30,7 @@ interface Described {
 type Row = readonly [left: string, right: string];
 
 /** Returns the text of `ebb --help`: usage, and each command with its summary. */
-export function overview(commands: Readonly<Record<string, Summary>>, width: number): string {
+export function listCommands(commands: Readonly<Record<string, Summary>>, width: number): string {
   const rows = Object.entries(commands).map(([name, { summary }]): Row => [name, summary]);
   return `ebb: the life of an application container beside a sidecar
 

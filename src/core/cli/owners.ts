@@ -7,7 +7,7 @@ type Commands = Readonly<Record<string, { readonly options: Options }>>;
  * Returns a line for each flag that other commands have: `--json belongs to ebb config and ebb status: call that, or leave the
  * flag out`.
  */
-export function ownersOf(flags: readonly string[], commands: Commands): readonly FailureText[] {
+export function describeFlagOwners(flags: readonly string[], commands: Commands): readonly FailureText[] {
   return flags.flatMap((flag): readonly FailureText[] => {
     const owners = Object.entries(commands).filter(([, { options }]) => hasFlag(options, flag));
     if (owners.length === 0) return [];

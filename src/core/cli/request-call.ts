@@ -38,7 +38,7 @@ export function parseRequestCall(operands: readonly string[], bodyFlag: string |
  * is ignored.
  * @throws Failure 64 that says what was expected
  */
-export function parseExactly([method = "", path = "", body = ""]: readonly string[]): RequestCall {
+export function parsePilotAgentCall([method = "", path = "", body = ""]: readonly string[]): RequestCall {
   if (!/^[\w!#$%&'*+.^`|~-]*$/.test(method)) throw usage(`expected a method, got ${JSON.stringify(method)}`);
   const written = path.startsWith("/") ? path : `/${path}`;
   const [sent = "/"] = written.split("#", 1);

@@ -61,9 +61,9 @@ export function resolve<O extends Options>(options: O, sources: Sources): Resolv
   const mayBeOwn = Object.keys(sources.env).join().includes(OWN);
   for (const [key, option] of Object.entries(options)) {
     try {
-      const found = find(option, sources, mayBeOwn);
+      const found = findTexts(option, sources, mayBeOwn);
       if (found.length > 0) given.set(key, found);
-      values[key] = found.length === 0 ? option.initial : read(option, found);
+      values[key] = found.length === 0 ? option.initial : parseFound(option, found);
     } catch (problem) {
       if (!(problem instanceof BadValue)) throw problem;
       bad.push(problem.message);
@@ -74,16 +74,16 @@ export function resolve<O extends Options>(options: O, sources: Sources): Resolv
   return {
     values: values as Values<O>,
     get origins() {
-      return forEach(options, (key) => originOf(given.get(key)));
+      return mapOptions(options, (key) => originOf(given.get(key)));
     },
     get texts() {
-      return forEach(options, (key, option) => given.get(key)?.map(({ text }) => text) ?? defaultTexts(option));
+      return mapOptions(options, (key, option) => given.get(key)?.map(({ text }) => text) ?? defaultTexts(option));
     },
   };
 }
 
 /** Maps each option of a set to a value, under the same key. */
-export function forEach<O extends Options, T>(options: O, of: (key: string, option: Option<unknown>) => T) {
+export function mapOptions<O extends Options, T>(options: O, of: (key: string, option: Option<unknown>) => T) {
   const entries = Object.entries(options).map(([key, option]) => [key, of(key, option)] as const);
   return Object.fromEntries(entries) as { readonly [K in keyof O]: T };
 }
@@ -111,7 +111,7 @@ export class BadValue extends Error {
  * Finds the texts that set an option, each with its origin: the flag's, else those of the variables. A repeatable option takes the texts
  * of all its variables, any other option those of the first that is set. Without `mayBeOwn` the option's own `EBB_` variable is left out.
  */
-export function find(option: Option<unknown>, { flags, env, said }: Sources, mayBeOwn: boolean): readonly Found[] {
+export function findTexts(option: Option<unknown>, { flags, env, said }: Sources, mayBeOwn: boolean): readonly Found[] {
   const given = flags.get(option.flag);
   if (given !== undefined) return foundBy(`--${option.flag}`, given);
   let found: readonly Found[] = nothing;
@@ -162,7 +162,7 @@ export function textsOf({ shown }: Option<unknown>, variable: Variable, { value,
  * Parses what was found for an option: all values of a repeatable one, else the last. @throws BadValue with the origin and what is
  * expected
  */
-export function read(option: Option<unknown>, found: readonly Found[]): unknown {
+export function parseFound(option: Option<unknown>, found: readonly Found[]): unknown {
   const { syntax, repeatable } = option;
   const values: unknown[] = []; // no map: JavaScriptCore would compile it, for 0.1 ms
   for (const { origin, text } of found) {

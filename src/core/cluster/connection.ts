@@ -21,7 +21,7 @@ const order: readonly Phase[] = ["idle", "closing", "receiving", "answering"];
  * Returns the connection to close where there is one too many: the one idle for longest, else the one whose request has been
  * arriving for longest. The API server's arrive within milliseconds.
  */
-export function leastMissed<C>(connections: Iterable<readonly [C, Waiting]>): C | undefined {
+export function connectionToClose<C>(connections: Iterable<readonly [C, Waiting]>): C | undefined {
   let found: readonly [C, Waiting] | undefined;
   for (const entry of connections) if (found === undefined || isMissedLess(entry[1], found[1])) found = entry;
   return found?.[0];

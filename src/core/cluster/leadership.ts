@@ -32,7 +32,7 @@ export type Move =
   | { readonly kind: "wait"; readonly holder: string };
 
 /** Returns the candidate after it has read the Lease. A Lease's time runs from when a candidate first sees its latest write. */
-export function notice(candidate: Candidate, lease: LeaseState, nowMs: number): Candidate {
+export function observeLease(candidate: Candidate, lease: LeaseState, nowMs: number): Candidate {
   if (candidate.seen?.lease.version === lease.version) return candidate;
   return { ...candidate, seen: { lease, atMs: nowMs } };
 }
@@ -41,7 +41,7 @@ export function notice(candidate: Candidate, lease: LeaseState, nowMs: number): 
  * Decides what to do about the Lease as last read: create it where there is none, take it (renew or take over), or wait for its
  * holder.
  */
-export function move({ seen }: Candidate, { identity }: LeasePolicy, nowMs: number): Move {
+export function nextMove({ seen }: Candidate, { identity }: LeasePolicy, nowMs: number): Move {
   if (seen === undefined) return { kind: "create" };
   const { holder, durationMs, transitions } = seen.lease;
   if (holder === identity) return { kind: "take", transitions };
@@ -53,7 +53,7 @@ export function move({ seen }: Candidate, { identity }: LeasePolicy, nowMs: numb
  * Returns the candidate after the server took its write. It leads from `begunMs`, before the write was sent; others count from
  * later.
  */
-export function written(lease: LeaseState, begunMs: number, nowMs: number): Candidate {
+export function recordWrite(lease: LeaseState, begunMs: number, nowMs: number): Candidate {
   return { seen: { lease, atMs: nowMs }, heldSinceMs: begunMs };
 }
 

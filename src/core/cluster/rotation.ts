@@ -58,7 +58,7 @@ const SPREAD = 0.05;
  * Decides what becomes of the certificates in the Secret: they are kept, the serving
  * certificate or the CA too is renewed, or CAs but the newest are no longer trusted. `untilMs`: when to look again.
  */
-export function plan(held: Held, now: Now, policy: RotationPolicy): Plan {
+export function planRotation(held: Held, now: Now, policy: RotationPolicy): Plan {
   const { serving, authorities } = held;
   const [newest] = authorities;
   const authority = whyAuthority(held, now, policy);

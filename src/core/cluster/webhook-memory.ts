@@ -8,7 +8,7 @@ const TIMES_ITS_SIZE = 10;
 const IDLE_MIB = 80;
 
 /** Returns how many bytes of requests the webhook holds at a time. */
-export function roomFor(maxRequestBytes: number): number {
+export function requestRoomBytes(maxRequestBytes: number): number {
   return BIGGEST_AT_ONCE * maxRequestBytes;
 }
 
@@ -17,6 +17,6 @@ export function roomFor(maxRequestBytes: number): number {
  * collected.
  */
 export function memoryLimitMiB(maxRequestBytes: number): number {
-  const bytes = roomFor(maxRequestBytes) + TIMES_ITS_SIZE * maxRequestBytes;
+  const bytes = requestRoomBytes(maxRequestBytes) + TIMES_ITS_SIZE * maxRequestBytes;
   return Math.ceil((1.25 * (IDLE_MIB + bytes / MIB)) / 32) * 32;
 }

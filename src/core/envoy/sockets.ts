@@ -1,4 +1,4 @@
-import { established, type SocketTables, type TcpSocket } from "../proc/net.ts";
+import { parseTcpSockets, type SocketTables, type TcpSocket } from "../proc/net.ts";
 
 /**
  * Counts the connections that the proxy has accepted on these ports, idle ones too, from /proc/net/tcp and tcp6. Undefined where
@@ -12,7 +12,7 @@ export function countAccepted(
   tables: Pick<SocketTables, "tcp" | "tcp6">,
   ports: readonly number[],
 ): number | undefined {
-  const { sockets, listening } = established(tables);
+  const { sockets, listening } = parseTcpSockets(tables);
   const own = listening.filter(({ port }) => ports.includes(port));
   if (own.length === 0) return undefined;
   const accepted = sockets.filter(({ port }) => ports.includes(port)).length;

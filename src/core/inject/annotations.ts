@@ -1,4 +1,4 @@
-import { parseWords } from "../base/words.ts";
+import { parseCommandLine } from "../base/words.ts";
 import { nearest } from "../cli/suggestion.ts";
 import { boolean, splitBy } from "../cli/syntax.ts";
 import { sidecarNames } from "../sidecars/registry.ts";
@@ -152,7 +152,7 @@ function checkNative({ name, text }: Annotation, reading: Reading): void {
 }
 
 function readEntrypoint({ name, text }: Annotation, container: string | undefined, reading: Reading): void {
-  const words = parseWords(text);
+  const words = parseCommandLine(text);
   if (words === undefined) {
     const expected = 'a command line: ["/app", "--port", "80"], or /app --port 80 where no word has blanks or quotes';
     reading.problems.push({ field: annotationField(name), message: mismatch(expected, text) });

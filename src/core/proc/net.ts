@@ -16,7 +16,7 @@ export interface Owner {
 export type Owners = ReadonlyMap<number, Owner>;
 
 /** Summarises the listening sockets with their connections; null where no table can be read. */
-export function socketsOf(tables: SocketTables, owners: Owners): SocketsStatus | null {
+export function summarizeSockets(tables: SocketTables, owners: Owners): SocketsStatus | null {
   const { tcp, tcp6, unix } = tables;
   if (tcp === undefined && tcp6 === undefined && unix === undefined) return null;
   const sockets = [...parseTcp(tcp ?? "", "tcp"), ...parseTcp(tcp6 ?? "", "tcp6")];
@@ -38,13 +38,13 @@ export function socketsOf(tables: SocketTables, owners: Owners): SocketsStatus |
 }
 
 /** Returns the established TCP connections, and the listening sockets. */
-export function established(tables: Pick<SocketTables, "tcp" | "tcp6">): Established {
+export function parseTcpSockets(tables: Pick<SocketTables, "tcp" | "tcp6">): TcpSockets {
   const all = [...parseTcp(tables.tcp ?? "", "tcp"), ...parseTcp(tables.tcp6 ?? "", "tcp6")];
   const inState = (wanted: string) => all.filter(({ state }) => state === wanted);
   return { sockets: inState("established"), listening: inState("listen") };
 }
 
-export interface Established {
+export interface TcpSockets {
   readonly sockets: readonly TcpSocket[];
   readonly listening: readonly TcpSocket[];
 }

@@ -1,6 +1,6 @@
 import type { HttpTarget } from "../base/address.ts";
 import { hidden, redactUrl } from "../base/redact.ts";
-import { parseWords } from "../base/words.ts";
+import { parseCommandLine } from "../base/words.ts";
 import { positive, unexpected } from "../cli/syntax.ts";
 import type { Annotations } from "../sidecars/kinds/kind.ts";
 import { planSidecars } from "../sidecars/plan.ts";
@@ -33,7 +33,7 @@ export function readInstructions(
   if (words !== undefined && isPrivileged) {
     return `ebb.dev/reap-exec.${name} is not followed: ${name} is privileged, and who may annotate a pod would have its node`;
   }
-  const command = words === undefined ? undefined : parseWords(words);
+  const command = words === undefined ? undefined : parseCommandLine(words);
   if (words !== undefined && command === undefined) {
     return unexpected(`ebb.dev/reap-exec.${name}`, 'a command line such as ["/bin/app", "--stop"]', words, hidden);
   }

@@ -57,7 +57,7 @@ export function hasEnded({ state }: Pick<Process, "state">): boolean {
  * Where the executable may not be read (another user's, without CAP_SYS_PTRACE: proc(5)), the name that the process shows counts.
  * A process can choose that, so it does not count for PID 1 and ebb's own children.
  */
-export function runs(process: Process, name: string, self: number): boolean {
+export function runsExecutable(process: Process, name: string, self: number): boolean {
   const { pid, parent, exe, comm, argv0 } = process;
   if (pid === self) return false;
   if (exe !== undefined) return isNamed(exe.replace(/ \(deleted\)$/, ""), name);

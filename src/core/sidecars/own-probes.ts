@@ -1,4 +1,4 @@
-import { at, type HttpTarget, parseHttpTarget } from "../base/address.ts";
+import { type HttpTarget, parseHttpTarget, withPath } from "../base/address.ts";
 import type { Executable } from "../run/process.ts";
 import type { Adjustment, SidecarKind } from "./kinds/kind.ts";
 import { type Probe, parseProbe } from "./probe.ts";
@@ -30,7 +30,7 @@ export function ownProbes(kind: SidecarKind, adjustment: Adjustment, given: Http
   const moved = isConnection || ready === `${admin}${readyPath}` ? adjustment.admin : undefined;
   const base = given ?? (moved === undefined ? undefined : targetOf(moved));
   if (base !== undefined && isConnection) return [{ kind: "connect", address: base.address }];
-  if (base !== undefined && readyPath !== undefined) return [{ kind: "http", target: at(base, readyPath) }];
+  if (base !== undefined && readyPath !== undefined) return [{ kind: "http", target: withPath(base, readyPath) }];
   return [defaultProbe(kind, ready, adjustment)];
 }
 
@@ -50,7 +50,7 @@ export function defaultProbe({ admin, notReady, orReady }: SidecarKind, ready: s
 
 /** Returns the probe of the user's `--ready-path`, on the user's admin interface or else the sidecar's own. */
 export function probeAt(kind: SidecarKind, adjustment: Adjustment, { admin, readyPath = "" }: AdminUrls): Probe {
-  return { kind: "http", target: at(admin ?? targetOf(adjustment.admin ?? kind.admin), readyPath) };
+  return { kind: "http", target: withPath(admin ?? targetOf(adjustment.admin ?? kind.admin), readyPath) };
 }
 
 export function targetOf(text: string): HttpTarget {

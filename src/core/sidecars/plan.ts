@@ -1,4 +1,4 @@
-import { at, type HttpTarget } from "../base/address.ts";
+import { type HttpTarget, withPath } from "../base/address.ts";
 import type { Adjustment, Annotations, PodFacts, QuitTarget, SidecarKind } from "./kinds/kind.ts";
 import { type AdminUrls, ownProbes, probeAt, type SidecarUrls, targetOf } from "./own-probes.ts";
 import { serializeQuit } from "./quit.ts";
@@ -130,7 +130,7 @@ export function moveAdmin(found: FoundSidecar, admin: string): FoundSidecar {
   const { adjustment = {} } = found;
   const from = targetOf(adjustment.admin ?? kindOf(found.name).admin);
   const moved = (target: HttpTarget) =>
-    target.authority === from.authority ? at(targetOf(admin), target.path) : target;
+    target.authority === from.authority ? withPath(targetOf(admin), target.path) : target;
   const { quits, ready } = adjustment;
   return {
     ...found,
@@ -154,7 +154,7 @@ export function quitAtAdmin(found: FoundSidecar, admin: string): FoundSidecar {
   if (drainPath === undefined || quitPath !== undefined) return found;
   return {
     ...found,
-    adjustment: { ...found.adjustment, admin, quits: [{ target: at(targetOf(admin), ENVOY_QUIT) }] },
+    adjustment: { ...found.adjustment, admin, quits: [{ target: withPath(targetOf(admin), ENVOY_QUIT) }] },
   };
 }
 
@@ -169,7 +169,7 @@ export function onSocket(sidecar: Sidecar, path: string): Sidecar {
   return {
     ...sidecar,
     envoy: envoy === undefined ? undefined : { ...envoy, admin },
-    quits: quitPath === undefined ? quits : [{ method: "POST", target: at(admin, quitPath) }],
+    quits: quitPath === undefined ? quits : [{ method: "POST", target: withPath(admin, quitPath) }],
   };
 }
 
@@ -193,7 +193,7 @@ function quitTargets(kind: SidecarKind, adjustment: Adjustment, given: HttpTarge
   const { quit, quitPath } = kind;
   if (adjustment.quits !== undefined && (given === undefined || quitPath === undefined)) return adjustment.quits;
   const base = given ?? (adjustment.admin === undefined ? undefined : targetOf(adjustment.admin));
-  return [{ target: base === undefined || quitPath === undefined ? targetOf(quit) : at(base, quitPath) }];
+  return [{ target: base === undefined || quitPath === undefined ? targetOf(quit) : withPath(base, quitPath) }];
 }
 
 /** Leaves out the quits that a sidecar has already: one that its own variable names too is sent once. */

@@ -1,4 +1,4 @@
-import { type Plan, plan } from "../../core/cluster/rotation.ts";
+import { type Plan, planRotation } from "../../core/cluster/rotation.ts";
 import { isApiFailure, isConflict } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { followObject } from "../controller/follow.ts";
@@ -86,7 +86,7 @@ export async function reconcileCertificates(
   if (known.configuration === undefined && nowMs < known.sinceMs + PATIENCE_MS) return known.sinceMs + PATIENCE_MS;
   const policy = policyOf(own);
   const held = recall(known, known.secret.now);
-  const planned = plan(held, { nowMs, trustedSinceMs: trustedSince(own, known, held.authorities[0]) }, policy);
+  const planned = planRotation(held, { nowMs, trustedSinceMs: trustedSince(own, known, held.authorities[0]) }, policy);
   if (planned.kind === "keep") {
     known.last = held;
     const againMs = await spreadTrust(own, held.authorities, { known, log, signal });

@@ -3,10 +3,10 @@ import {
   type LeasePolicy,
   type LeaseState,
   leadsUntil,
-  move,
-  notice,
+  nextMove,
+  observeLease,
+  recordWrite,
   resign,
-  written,
 } from "../../core/cluster/leadership.ts";
 import type { Log } from "../../system/output/log.ts";
 import { abortedAfter } from "../../system/timer.ts";
@@ -122,8 +122,10 @@ function createElection(settings: LeaseSettings, log: Log): Election {
     const begunMs = performance.now();
     const lease = await ballot.read(signal);
     candidate =
-      lease === undefined ? { ...candidate, seen: undefined } : notice(candidate, stateOf(lease), performance.now());
-    const next = move(candidate, policy, performance.now());
+      lease === undefined
+        ? { ...candidate, seen: undefined }
+        : observeLease(candidate, stateOf(lease), performance.now());
+    const next = nextMove(candidate, policy, performance.now());
     if (next.kind === "wait") {
       candidate = resign(candidate);
       return;
@@ -132,7 +134,7 @@ function createElection(settings: LeaseSettings, log: Log): Election {
     isWriting = true;
     const result = await ballot.write(lease, transitions, signal);
     isWriting = false;
-    candidate = written(stateOf(result), begunMs, performance.now());
+    candidate = recordWrite(stateOf(result), begunMs, performance.now());
   };
   return {
     async stand(signal) {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
-import { type Cut, cutBy, leastMissed, type Phase } from "../../core/cluster/connection.ts";
+import { type Cut, connectionToClose, cutBy, type Phase } from "../../core/cluster/connection.ts";
 
 interface Connection {
   phase: Phase;
@@ -70,7 +70,7 @@ export function watchConnections(limits: ConnectionLimits, { onSlow, onCut }: Co
       socket.once("close", () => forget(socket));
       const [oldest] = handshakes.keys();
       if (handshakes.size > mostHandshakes) end(oldest as TLSSocket, "limit");
-      else if (secure.size + handshakes.size > most) end(leastMissed(secure) ?? socket, "limit");
+      else if (secure.size + handshakes.size > most) end(connectionToClose(secure) ?? socket, "limit");
     },
     secured(socket) {
       if (!handshakes.delete(socket)) return; // it was closed meanwhile

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { formatDuration } from "../../core/base/duration.ts";
-import { roomFor } from "../../core/cluster/webhook-memory.ts";
+import { requestRoomBytes } from "../../core/cluster/webhook-memory.ts";
 import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "../../core/inject/paths.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Log } from "../../system/output/log.ts";
@@ -41,7 +41,7 @@ class Refusal extends Error {
 /** Creates the webhook's HTTP handler: admission requests in, decisions out, each logged and counted. */
 export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Metrics): Endpoint {
   const refused = createRefusalLogger(log);
-  const room = createByteBudget(roomFor(settings.maxRequestBytes));
+  const room = createByteBudget(requestRoomBytes(settings.maxRequestBytes));
   let inFlight = 0;
   let isLeaving = false;
   const answer = (response: ServerResponse, status: number, body: string, headers: Refusal["headers"]): void => {

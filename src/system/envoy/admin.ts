@@ -1,4 +1,4 @@
-import { at, type HttpTarget } from "../../core/base/address.ts";
+import { type HttpTarget, withPath } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { createLineReader } from "../../core/envoy/lines.ts";
 import { judge } from "../../core/sidecars/probe.ts";
@@ -46,7 +46,7 @@ export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin
         patience.renew();
         body.onBody(text);
       });
-    const request = { method, target: at(admin, path), headers: [] };
+    const request = { method, target: withPath(admin, path), headers: [] };
     try {
       const either = AbortSignal.any([signal, limit]);
       const direct = hear === undefined ? undefined : askDirectly(request, either, hear);

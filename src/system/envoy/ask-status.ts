@@ -1,4 +1,4 @@
-import { at, type HttpTarget } from "../../core/base/address.ts";
+import { type HttpTarget, withPath } from "../../core/base/address.ts";
 import { excerpt } from "../../core/base/http-framing.ts";
 import { clustersPath } from "../../core/envoy/clusters.ts";
 import type { Inbound } from "../../core/envoy/inbound.ts";
@@ -21,7 +21,7 @@ export async function askForStatus(
   { withinMs, inbound, known }: StateOptions,
 ): Promise<AdminAnswers> {
   const end = performance.now() + withinMs;
-  const get = (path: string) => ask(at(admin, path), end - performance.now());
+  const get = (path: string) => ask(withPath(admin, path), end - performance.now());
   const bounds = get(boundListenersPath);
   const getOnce = (path: string) => (path === boundListenersPath ? bounds : get(path));
   const [serverInfo, stats, bound, notDumped, clusters] = await Promise.all([

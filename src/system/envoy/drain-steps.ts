@@ -1,4 +1,4 @@
-import { at, describeTarget } from "../../core/base/address.ts";
+import { describeTarget, withPath } from "../../core/base/address.ts";
 import type { Event, Step } from "../../core/envoy/drain.ts";
 import { inboundDrain } from "../../core/envoy/inbound.ts";
 import { logAt } from "../output/log.ts";
@@ -39,7 +39,7 @@ async function command(
   path: string,
 ): Promise<Event> {
   const { done, failed } = messages[step];
-  const fields = { sidecar, request: `POST ${describeTarget(at(envoy.admin, path))}` };
+  const fields = { sidecar, request: `POST ${describeTarget(withPath(envoy.admin, path))}` };
   const end = performance.now() + ADMIN_REQUEST_MS;
   for (let tries = 1; ; tries += 1) {
     const outcome = await admin.post(path);

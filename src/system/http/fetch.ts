@@ -1,4 +1,4 @@
-import { type HttpTarget, loopbacks } from "../../core/base/address.ts";
+import { type HttpTarget, hostsToDial } from "../../core/base/address.ts";
 import { formatHostPort } from "../../core/base/host-port.ts";
 import { excerpt, type Header } from "../../core/base/http-framing.ts";
 import { basicCredentials, type HttpRequest } from "../../core/base/http-message.ts";
@@ -72,7 +72,7 @@ function createLimit(ms: number): Limit {
 /** `localhost` is both loopbacks. Over TLS the name stays, which the certificate has to have. */
 async function fetchFromAny(request: StreamedRequest, signal: AbortSignal): Promise<Response> {
   const { address, isSecure } = request.target;
-  const [first, second] = address.kind === "tcp" && !isSecure ? loopbacks(address.host) : [];
+  const [first, second] = address.kind === "tcp" && !isSecure ? hostsToDial(address.host) : [];
   if (second === undefined) return fetchFrom(request, first, signal);
   try {
     return await fetchFrom(request, first, signal);

@@ -1,5 +1,5 @@
 import type { Socket, SocketHandler } from "bun";
-import { type Address, loopbacks } from "../../core/base/address.ts";
+import { type Address, hostsToDial } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { createAnswerReader, encodeRequest, type HttpRequest } from "../../core/base/http-message.ts";
 import { memoizeLast } from "../../core/base/memoize-last.ts";
@@ -149,7 +149,7 @@ function sendSecurely(request: HttpRequest, maxAnswer: number, done: Done<HttpAn
 function connect(address: Address, done: Done<Connection>, pending: Pending = { count: 0 }): Cancel {
   if (address.kind === "unix") return open({ unix: address.path }, done, pending);
   const { port } = address;
-  const [first = "", second] = loopbacks(address.host);
+  const [first = "", second] = hostsToDial(address.host);
   if (second === undefined) return open({ hostname: first, port }, done, pending);
   const trySecond = (outcome: Connection | RequestFailed): void => {
     if (!(outcome instanceof RequestFailed)) return done(outcome);

@@ -1,4 +1,4 @@
-import { type Address, loopbacks } from "../../core/base/address.ts";
+import { type Address, hostsToDial } from "../../core/base/address.ts";
 import { ERRNO } from "../native/errno.ts";
 import { native } from "../native/native.ts";
 
@@ -12,7 +12,7 @@ export type TcpState = "open" | "refused" | "silent";
  */
 export function tcpCheckAt(address: Address): (() => TcpState) | undefined {
   if (address.kind === "unix") return undefined;
-  const hosts = loopbacks(address.host);
+  const hosts = hostsToDial(address.host);
   return () => {
     let state: TcpState = "refused";
     for (const host of hosts) {

@@ -1,4 +1,4 @@
-import { endingSignals, hasEnded, type Process, parseStat, runs } from "../../core/run/process.ts";
+import { endingSignals, hasEnded, type Process, parseStat, runsExecutable } from "../../core/run/process.ts";
 import { signalName } from "../../core/run/signal.ts";
 import { readIfThere } from "../file.ts";
 import { kill } from "./child.ts";
@@ -36,7 +36,7 @@ function processesOf(name: string, pids: readonly number[]): readonly Process[] 
   const found: Process[] = [];
   for (const pid of pids) {
     const seen = readProcess(pid);
-    if (seen !== undefined && runs(seen, name, process.pid)) found.push(seen);
+    if (seen !== undefined && runsExecutable(seen, name, process.pid)) found.push(seen);
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import { type Address, loopbacks } from "../../core/base/address.ts";
+import { type Address, hostsToDial } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { createAnswerReader, encodeRequest, type HttpRequest, parseAnswer } from "../../core/base/http-message.ts";
 import { MAX_ANSWER, type OnBody, REFUSED, tooLong } from "../http/http.ts";
@@ -86,7 +86,7 @@ function answerIn(text: string, isEnd: boolean, method: string, max: number): Ht
 function send(address: Address, text: string): number {
   if (address.kind === "unix") return native.ask(address.path, 0, text);
   let connection = -1;
-  for (const host of loopbacks(address.host)) if (connection < 0) connection = native.ask(host, address.port, text);
+  for (const host of hostsToDial(address.host)) if (connection < 0) connection = native.ask(host, address.port, text);
   return connection;
 }
 

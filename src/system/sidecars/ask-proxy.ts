@@ -1,4 +1,4 @@
-import { at, type HttpTarget } from "../../core/base/address.ts";
+import { type HttpTarget, withPath } from "../../core/base/address.ts";
 import { judgeNeighbour, type Neighbour, proofPath, urlOf } from "../../core/sidecars/ownership/proof.ts";
 import type { SidecarName } from "../../core/sidecars/registry.ts";
 import { createHttpClient } from "../http/http.ts";
@@ -40,7 +40,7 @@ export async function askProxy(
   { appPorts, isLast, patienceMs = ASK_MS, since = 0, signal }: Asking,
 ): Promise<Neighbour> {
   if (admin.address.kind === "tcp" && appPorts.has(admin.address.port)) return { kind: "silent" };
-  const key = urlOf(at(admin, proofPath(name)));
+  const key = urlOf(withPath(admin, proofPath(name)));
   const { neighbour: before, tries = 0, at: lastAt = 0 } = asked.get(key) ?? {};
   const now = performance.now();
   if (before !== undefined && before.kind !== "silent" && lastAt >= since) return before;
@@ -53,7 +53,7 @@ export async function askProxy(
 async function askOnce(name: SidecarName, admin: HttpTarget, signal: AbortSignal): Promise<Neighbour> {
   using client = createHttpClient({ maxAnswer: MAX_ANSWER });
   const headers = [["Accept", "application/json"]] as const;
-  const request = { method: "GET", target: at(admin, proofPath(name)), headers };
+  const request = { method: "GET", target: withPath(admin, proofPath(name)), headers };
   try {
     return judgeNeighbour(name, await client.request(request, signal));
   } catch (error) {

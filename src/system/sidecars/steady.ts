@@ -1,4 +1,4 @@
-import { type Address, loopbacks } from "../../core/base/address.ts";
+import { type Address, hostsToDial } from "../../core/base/address.ts";
 import { encodeRequest, type HttpRequest } from "../../core/base/http-message.ts";
 import { pollPeriodMs } from "../../core/sidecars/probe.ts";
 import type { ReceivedAnswer } from "../http/http.ts";
@@ -83,7 +83,7 @@ function watchSteady(all: readonly Steady[], periodMs: number, done: () => void)
 
 function start({ address, exchanged }: Steady, periodMs: number): number {
   const [places, port] =
-    address.kind === "unix" ? [address.path, 0] : [loopbacks(address.host).join("\0"), address.port];
+    address.kind === "unix" ? [address.path, 0] : [hostsToDial(address.host).join("\0"), address.port];
   const periodUs = Math.round(periodMs * 1000);
   if (exchanged === undefined) return native.watchStart(places, "", bytesOf(""), Int32Array.of(port, periodUs, 0));
   const { text, answer } = exchanged.seen;

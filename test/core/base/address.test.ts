@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  at,
   describeTarget,
   exactUrl,
   type HttpTarget,
-  loopbacks,
+  hostsToDial,
   parseHttpTarget,
   parseUnix,
+  withPath,
 } from "../../../src/core/base/address.ts";
 
 const tcp = (host: string, port: number) => ({ kind: "tcp", host, port }) as const;
@@ -88,13 +88,13 @@ test.each([
   ["https://[::1]:1", "/x?y", "https://[::1]:1/x?y"],
   ["unix:/a.sock", "/ready", "unix:/a.sock /ready"],
 ])("%s, asked for %s, is %s", (base, path, described) => {
-  expect(describeTarget(at(read(base), path))).toBe(described);
+  expect(describeTarget(withPath(read(base), path))).toBe(described);
 });
 
 test("localhost is both loopbacks, and any other host is itself", () => {
-  expect(loopbacks("localhost")).toEqual(["127.0.0.1", "::1"]);
-  expect(loopbacks("127.0.0.1")).toEqual(["127.0.0.1"]);
-  expect(loopbacks("localhost.example")).toEqual(["localhost.example"]);
+  expect(hostsToDial("localhost")).toEqual(["127.0.0.1", "::1"]);
+  expect(hostsToDial("127.0.0.1")).toEqual(["127.0.0.1"]);
+  expect(hostsToDial("localhost.example")).toEqual(["localhost.example"]);
 });
 
 test("no text can put a second line, or a space, into a request's first lines", () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { manualPages } from "../../../build/manual.ts";
 import { commands } from "../../../src/commands.ts";
 import { readCommandCall, readOperandCall } from "../../../src/core/cli/call.ts";
-import { defaultOf, describeCommand, flagOf, overview, wrap } from "../../../src/core/cli/help.ts";
+import { defaultOf, describeCommand, flagOf, listCommands, wrap } from "../../../src/core/cli/help.ts";
 import { options, pickOptions } from "../../../src/core/cli/options.ts";
 import { synopsisOf } from "../../../src/help.ts";
 import { manuals } from "../../../src/manuals.ts";
@@ -66,12 +66,12 @@ more: ebb help run
 
 describe("the overview", () => {
   test("lists each command", () => {
-    const help = overview({ run: { summary: "does the job" }, quit: { summary: "ends it" } }, 80);
+    const help = listCommands({ run: { summary: "does the job" }, quit: { summary: "ends it" } }, 80);
     expect(help).toContain("  run   does the job\n  quit  ends it\n");
   });
 
   test("of all commands is one screen, a line for each", () => {
-    const lines = overview(commands, 80).split("\n");
+    const lines = listCommands(commands, 80).split("\n");
     expect(lines.length).toBeLessThanOrEqual(40);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     for (const { summary } of Object.values(commands)) expect(lines.some((line) => line.endsWith(summary))).toBe(true);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseExactly, parseRequestCall } from "../../../src/core/cli/request-call.ts";
+import { parsePilotAgentCall, parseRequestCall } from "../../../src/core/cli/request-call.ts";
 import { Failure } from "../../../src/core/run/exit.ts";
 
 const path = (text: string) => ({ kind: "path", path: text });
@@ -53,12 +53,12 @@ test.each([
   [["", "a//b/../c", ""], "GET", "/a//b/../c", undefined],
   [["purge", "/ü y?z=%#part", "b", "more"], "purge", "/%C3%BC%20y?z=%", "b"],
 ])("in pilot-agent's name, %j is sent as it stands", (operands, method, sent, body) => {
-  expect(parseExactly(operands)).toEqual({ method, where: path(sent), body, isExact: true } as never);
+  expect(parsePilotAgentCall(operands)).toEqual({ method, where: path(sent), body, isExact: true } as never);
 });
 
 test.each([
   [["G T", "/x"], "G T"],
   [["GET", "/%zz"], "/%zz"],
 ])("in pilot-agent's name, %j is a usage error", (operands, said) => {
-  expect(() => parseExactly(operands)).toThrow(said);
+  expect(() => parsePilotAgentCall(operands)).toThrow(said);
 });

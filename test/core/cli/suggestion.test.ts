@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { options, pickOptions } from "../../../src/core/cli/options.ts";
-import { ownersOf } from "../../../src/core/cli/owners.ts";
+import { describeFlagOwners } from "../../../src/core/cli/owners.ts";
 import { nearest } from "../../../src/core/cli/suggestion.ts";
 
 const known = ["run", "wait", "sleep", "drain", "quit", "status", "request"];
@@ -49,12 +49,12 @@ test("a flag of other commands is said to be theirs, and one of nobody is not sp
     quit: { options: pickOptions("quiet") },
     config: { options },
   };
-  expect(ownersOf(["grace", "nonsense", "detect", "json"], commands)).toEqual([
+  expect(describeFlagOwners(["grace", "nonsense", "detect", "json"], commands)).toEqual([
     "--grace belongs to ebb run and ebb config: call that, or leave the flag out",
     "--detect belongs to ebb wait and ebb config: call that, or leave the flag out",
     "--json belongs to ebb config: call that, or leave the flag out",
   ]);
-  expect(ownersOf(["quiet"], commands)).toEqual([
+  expect(describeFlagOwners(["quiet"], commands)).toEqual([
     "--quiet belongs to ebb wait, ebb quit and ebb config: call that, or leave the flag out",
   ]);
 });

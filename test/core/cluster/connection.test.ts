@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { leastMissed, type Waiting } from "../../../src/core/cluster/connection.ts";
+import { connectionToClose, type Waiting } from "../../../src/core/cluster/connection.ts";
 
 test.each<[string | undefined, Record<string, Waiting>]>([
   [undefined, {}],
@@ -10,5 +10,5 @@ test.each<[string | undefined, Record<string, Waiting>]>([
   ["b", { a: { phase: "answering", until: 1 }, b: { phase: "receiving", until: 2 } }],
   ["b", { a: { phase: "receiving", until: 1 }, b: { phase: "closing", until: 2 } }],
 ])("where one is too many, %s closes, of %j", (closed, connections) => {
-  expect(leastMissed(Object.entries(connections))).toBe(closed);
+  expect(connectionToClose(Object.entries(connections))).toBe(closed);
 });

@@ -5,10 +5,10 @@ import {
   type LeasePolicy,
   type LeaseState,
   leadsUntil,
-  move,
-  notice,
+  nextMove,
+  observeLease,
+  recordWrite,
   resign,
-  written,
 } from "../../../src/core/cluster/leadership.ts";
 
 const policyOf = (identity: string): LeasePolicy => ({ identity, durationMs: 15_000, deadlineMs: 10_000 });
@@ -21,27 +21,27 @@ const lease = (holder: string, version: string): LeaseState => ({
 const a = policyOf("a");
 
 test("where there is no Lease it is made", () => {
-  expect(move({}, a, 0)).toEqual({ kind: "create" });
+  expect(nextMove({}, a, 0)).toEqual({ kind: "create" });
 });
 
 test("another's Lease is taken when it has not changed for its whole duration, by one's own clock", () => {
-  const first = notice({}, lease("b", "1"), 1000);
-  expect(move(first, a, 15_999)).toEqual({ kind: "wait", holder: "b" });
-  expect(move(notice(first, lease("b", "1"), 15_999), a, 16_000)).toEqual({ kind: "take", transitions: 4 });
-  expect(move(notice(first, lease("b", "2"), 15_999), a, 16_000)).toEqual({ kind: "wait", holder: "b" });
+  const first = observeLease({}, lease("b", "1"), 1000);
+  expect(nextMove(first, a, 15_999)).toEqual({ kind: "wait", holder: "b" });
+  expect(nextMove(observeLease(first, lease("b", "1"), 15_999), a, 16_000)).toEqual({ kind: "take", transitions: 4 });
+  expect(nextMove(observeLease(first, lease("b", "2"), 15_999), a, 16_000)).toEqual({ kind: "wait", holder: "b" });
 });
 
 test("a Lease that was given back is taken at once", () => {
-  expect(move(notice({}, lease("", "1"), 0), a, 0)).toEqual({ kind: "take", transitions: 4 });
+  expect(nextMove(observeLease({}, lease("", "1"), 0), a, 0)).toEqual({ kind: "take", transitions: 4 });
 });
 
 test("one's own is written again, without a new transition", () => {
-  expect(move(notice({}, lease("a", "1"), 0), a, 0)).toEqual({ kind: "take", transitions: 3 });
+  expect(nextMove(observeLease({}, lease("a", "1"), 0), a, 0)).toEqual({ kind: "take", transitions: 3 });
 });
 
 test("leadership counts from before the write was sent", () => {
-  expect(leadsUntil(written(lease("a", "2"), 500, 4000), a)).toBe(10_500);
-  expect(leadsUntil(resign(written(lease("a", "2"), 500, 4000)), a)).toBeUndefined();
+  expect(leadsUntil(recordWrite(lease("a", "2"), 500, 4000), a)).toBe(10_500);
+  expect(leadsUntil(resign(recordWrite(lease("a", "2"), 500, 4000)), a)).toBeUndefined();
   expect(leadsUntil({}, a)).toBeUndefined();
 });
 
@@ -89,8 +89,9 @@ function simulate(rounds: readonly Round[], offsets: readonly number[]) {
     at(readAt, () => {
       const read = server;
       const mine = candidates[who] as Candidate;
-      candidates[who] = read === undefined ? { ...mine, seen: undefined } : notice(mine, read, clock(who, readAt));
-      const chosen = move(candidates[who] as Candidate, policy, clock(who, readAt));
+      candidates[who] =
+        read === undefined ? { ...mine, seen: undefined } : observeLease(mine, read, clock(who, readAt));
+      const chosen = nextMove(candidates[who] as Candidate, policy, clock(who, readAt));
       if (chosen.kind === "wait") candidates[who] = resign(candidates[who] as Candidate);
       else if (next.write !== undefined) {
         const writeAt = readAt + 1 + next.write;
@@ -101,7 +102,7 @@ function simulate(rounds: readonly Round[], offsets: readonly number[]) {
           if (next.answer === undefined) return;
           const answerAt = writeAt + 1 + next.answer;
           at(answerAt, () => {
-            candidates[who] = written(result, begunMs, clock(who, answerAt));
+            candidates[who] = recordWrite(result, begunMs, clock(who, answerAt));
           });
         });
       }

@@ -3,7 +3,7 @@ import {
   type Held,
   type Life,
   type Plan,
-  plan,
+  planRotation,
   type RotationPolicy,
   renewalOf,
   type Serving,
@@ -147,7 +147,7 @@ test.each<[string, Partial<Held>, trusted: number | undefined, Plan]>([
   ],
   ["then it goes", { authorities: [ca, older], serving: serving(ca, -1, 20) }, 0, { kind: "retire" }],
 ])("%s", (_, changes, trustedSinceMs, expected) => {
-  expect(plan(held(changes), { nowMs: NOW, trustedSinceMs }, policy)).toEqual(expected);
+  expect(planRotation(held(changes), { nowMs: NOW, trustedSinceMs }, policy)).toEqual(expected);
 });
 
 test("renewal is at two thirds of a life, or up to a twentieth of it before", () => {

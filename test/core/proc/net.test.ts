@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Owners, socketsOf } from "../../../src/core/proc/net.ts";
+import { type Owners, summarizeSockets } from "../../../src/core/proc/net.ts";
 
 const nobody: Owners = new Map();
 const head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
@@ -12,7 +12,8 @@ function row(local: string, state: string, { inode = 0, queue = 0 } = {}): strin
   return `${sl}: ${local} 0100007F:0050 ${state} 00000000:${rx} 00:00000000 00000000  1000        0 ${inode} 1 00000000497a8d43 100 0 0 10 0\n`;
 }
 
-const of = (tcp: string, tcp6 = "", unix = "", owners = nobody) => socketsOf({ tcp: head + tcp, tcp6, unix }, owners);
+const of = (tcp: string, tcp6 = "", unix = "", owners = nobody) =>
+  summarizeSockets({ tcp: head + tcp, tcp6, unix }, owners);
 const wildcard6 = "0".repeat(32);
 const mapped = "0000000000000000FFFF00000100007F";
 
@@ -89,10 +90,10 @@ describe("unix sockets", () => {
 test.each(["", "garbage\n", "   0: 0100007F:1F90\n", `${head}   1: XYZ:1F90 0:0 0A 0:0 0 0 0 0 5\n`])(
   "what is no table has no sockets: %j",
   (text) => {
-    expect(socketsOf({ tcp: text, tcp6: text, unix: text }, nobody)).toEqual({ listening: [], outgoing: {} });
+    expect(summarizeSockets({ tcp: text, tcp6: text, unix: text }, nobody)).toEqual({ listening: [], outgoing: {} });
   },
 );
 
 test("no table at all is not the same as none that listens", () => {
-  expect(socketsOf({ tcp: undefined, tcp6: undefined, unix: undefined }, nobody)).toBeNull();
+  expect(summarizeSockets({ tcp: undefined, tcp6: undefined, unix: undefined }, nobody)).toBeNull();
 });

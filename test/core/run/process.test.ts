@@ -5,7 +5,7 @@ import {
   type Process,
   parseExecutable,
   parseStat,
-  runs,
+  runsExecutable,
 } from "../../../src/core/run/process.ts";
 import { SIG } from "../../../src/core/run/signal.ts";
 
@@ -37,7 +37,7 @@ describe("a process is found by its executable", () => {
       true,
     ],
   ])("%s", (_, name, seen, expected) => {
-    expect(runs({ ...agent, ...seen }, name, self)).toBe(expected);
+    expect(runsExecutable({ ...agent, ...seen }, name, self)).toBe(expected);
   });
 });
 
@@ -52,7 +52,7 @@ describe("where its executable may not be read, by what it shows", () => {
     ["a name that may have been cut off", "cloud-sql-proxy", { argv0: "x", comm: "cloud-sql-proxy" }, false],
     ["a long name", "cloud-sql-proxy", { argv0: "cloud-sql-proxy", comm: "cloud-sql-proxy" }, true],
   ])("%s", (_, name, seen, expected) => {
-    expect(runs({ ...hidden, ...seen }, name, self)).toBe(expected);
+    expect(runsExecutable({ ...hidden, ...seen }, name, self)).toBe(expected);
   });
 });
 
@@ -64,7 +64,7 @@ describe("never ebb itself; PID 1 and ebb's children only where their executable
     ["a child", { parent: self }, true],
     ["a child by what it shows", { parent: self, exe: undefined }, false],
   ])("%s", (_, seen, expected) => {
-    expect(runs({ ...agent, ...seen }, "pilot-agent", self)).toBe(expected);
+    expect(runsExecutable({ ...agent, ...seen }, "pilot-agent", self)).toBe(expected);
   });
 });
 

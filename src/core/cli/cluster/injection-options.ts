@@ -1,5 +1,5 @@
 import { HIDDEN } from "../../base/redact.ts";
-import { parseWords } from "../../base/words.ts";
+import { parseCommandLine } from "../../base/words.ts";
 import { optionNamed } from "../../inject/container/options.ts";
 import { list, option, optional } from "../option.ts";
 import { boolean, oneOf, syntax } from "../syntax.ts";
@@ -67,7 +67,7 @@ export type Entrypoint = readonly [name: string, words: readonly string[]];
 
 function parseEntrypoint(given: string): Entrypoint | undefined {
   const [, name = "", text = ""] = /^([^=]+)=(.+)$/s.exec(given) ?? [];
-  const words = parseWords(text);
+  const words = parseCommandLine(text);
   return name === "" || words === undefined ? undefined : [name, words];
 }
 

@@ -1,4 +1,4 @@
-import { at, describeTarget, type HttpTarget, parseHttpTarget } from "../../base/address.ts";
+import { describeTarget, type HttpTarget, parseHttpTarget, withPath } from "../../base/address.ts";
 import { excerpt, type HttpAnswer } from "../../base/http-framing.ts";
 import type { Annotations, PodIdentity } from "../kinds/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../registry.ts";
@@ -125,7 +125,7 @@ export function noProxyReason(
   { kind }: Neighbour,
   { name, network }: { readonly name: SidecarName; readonly network: Network },
 ): Pick<Stranger, "reason"> {
-  const where = describeTarget(at(admin, proofPath(name).split("?")[0] as string));
+  const where = describeTarget(withPath(admin, proofPath(name).split("?")[0] as string));
   const what = kind === "silent" ? `nobody answers at ${where}` : `what answers at ${where} is none`;
   return { reason: `${name} is named without an address, and ${what} (${describeNetwork(network)})` };
 }
@@ -136,7 +136,7 @@ export function suggestedStranger(
   admin: HttpTarget,
   { kind, problem }: Neighbour & { problem?: string },
 ): Stranger {
-  const where = describeTarget(at(admin, proofPath(name).split("?")[0] as string));
+  const where = describeTarget(withPath(admin, proofPath(name).split("?")[0] as string));
   const why = kind === "silent" ? `nobody answers at ${where}` : (problem ?? `what answers at ${where} is none`);
   const reason = `only a port suggests ${name} here, and ${why}: set --sidecar ${name}, or --admin where it is`;
   return { admin: urlOf(admin), reason, isOthers: false };

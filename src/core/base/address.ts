@@ -1,23 +1,26 @@
 import { redactQuery } from "./redact.ts";
 
-/** Where a connection goes. */
+/** An address to connect to: a TCP port of a host (an IPv6 address stands without brackets), or a unix socket. */
 export type Address =
   | { readonly kind: "tcp"; readonly host: string; readonly port: number }
   | { readonly kind: "unix"; readonly path: string };
 
-/** Where one HTTP request goes: the address, and what its first lines say. */
+/** The target of an HTTP request: the address to connect to, and what goes into the request line and headers. */
 export interface HttpTarget {
   readonly address: Address;
   readonly isSecure: boolean;
-  /** The Host header. */
+  /** The Host header: host, and port unless it is the scheme's default; `localhost` for a unix socket. */
   readonly authority: string;
-  /** Path and query. */
+  /** Path and query, as they stand in the request line. */
   readonly path: string;
-  /** `user:password` as the URL has it; undefined: it has none. It is sent as Basic credentials, and never shown. */
+  /** `user:password`, percent-encoded, if the URL has it. It is sent as Basic credentials and must never be shown. */
   readonly userinfo?: string;
 }
 
-/** Parses `http://host:port/path`, `https://...`, or `unix:/file.sock` (its path is then `/`); undefined for anything else. */
+/**
+ * Parses `http://host:port/path`, `https://...` or `unix:/file.sock`, whose path is then `/`. Returns undefined for
+ * anything else, and for port 0.
+ */
 export function parseHttpTarget(text: string): HttpTarget | undefined {
   const unix = parseUnix(text);
   if (unix !== undefined)
@@ -51,19 +54,22 @@ function isHttp(text: string): boolean {
   return empty === "" && host !== "" && ["http:", "https:"].includes(scheme.toLowerCase());
 }
 
-/** Returns the same server with another path. The path of a base such as `http://h:1/prefix/` is kept in front. */
+/**
+ * Returns a copy of `base` with `path`, which begins with a slash, appended to its path. Slashes at the end of the
+ * base's path are dropped: `http://h:1/prefix/` with `/ready` is `http://h:1/prefix/ready`.
+ */
 export function withPath(base: HttpTarget, path: string): HttpTarget {
   return { ...base, path: withoutSlashes(base.path) + path };
 }
 
-/** Removes all slashes from the end of a text. */
+/** Returns a text without the slashes at its end. */
 export function withoutSlashes(text: string): string {
   let end = text.length;
   while (text[end - 1] === "/") end -= 1;
   return text.slice(0, end);
 }
 
-/** `unix:/file.sock` or `unix:///file.sock`. */
+/** Parses `unix:/file.sock` or `unix:///file.sock`. Returns undefined for anything else, such as a relative path. */
 export function parseUnix(text: string): Extract<Address, { kind: "unix" }> | undefined {
   if (!text.startsWith("unix:")) return undefined;
   const path = /^unix:(?:\/\/)?(\/.+)$/.exec(text)?.[1];
@@ -71,8 +77,8 @@ export function parseUnix(text: string): Extract<Address, { kind: "unix" }> | un
 }
 
 /**
- * Formats a URL for logs: `http://localhost:15020/quitquitquit`, `unix:/admin.sock /quitquitquit`. Userinfo and query values,
- * which may be secret, are left out.
+ * Formats a target for logs: `http://localhost:15020/quitquitquit`, `unix:/admin.sock /quitquitquit`. Omits userinfo
+ * and shows `***` for query values, because they may be secret.
  */
 export function describeTarget(target: HttpTarget): string {
   const { address, path } = target;
@@ -81,7 +87,10 @@ export function describeTarget(target: HttpTarget): string {
   return address.kind === "unix" ? `unix:${address.path} ${shown}` : originOf(target) + shown;
 }
 
-/** Formats a URL whole, with userinfo and query: to be parsed or compared, never to be shown. */
+/**
+ * Formats a target in full, userinfo and query included. Use the result to parse or compare; never show or log it,
+ * because it may hold secrets.
+ */
 export function exactUrl(target: HttpTarget): string {
   const { address, authority, path, isSecure, userinfo } = target;
   if (address.kind === "unix") return `unix:${address.path} ${path}`;
@@ -89,20 +98,24 @@ export function exactUrl(target: HttpTarget): string {
   return `http${isSecure ? "s" : ""}://${userinfo}@${authority}${path}`;
 }
 
-/** Formats a URL's scheme, host and port: `https://host:8443`. */
+/** Returns a target's scheme, host and port: `https://host:8443`. The port is absent if it is the scheme's default. */
 export function originOf({ isSecure, authority }: HttpTarget): string {
   return `http${isSecure ? "s" : ""}://${authority}`;
 }
 
 /**
- * The addresses a host name stands for where no resolver is needed. `localhost` is both loopbacks: an IPv6-only pod's Envoy
- * admin listens on ::1 alone (istio#34358), and `scratch` images may have no /etc/hosts.
+ * Returns the hosts to try, in order, to connect to `host`: 127.0.0.1 and ::1 for `localhost`, otherwise `host` alone.
+ *
+ * `localhost` is never looked up, because `scratch` images may have no /etc/hosts. It is both loopbacks, because the
+ * Envoy admin of an IPv6-only pod listens on ::1 alone (istio#34358).
  */
 export function hostsToDial(host: string): readonly string[] {
   return host === "localhost" ? ["127.0.0.1", "::1"] : [host];
 }
 
-/** Whether it is in this pod: a unix socket, or a loopback address. */
+/**
+ * Reports whether an address is in this pod: a unix socket, `localhost`, or a loopback address (IPv4, IPv6 or mapped).
+ */
 export function isLoopback(address: Address): boolean {
   return (
     address.kind === "unix" ||

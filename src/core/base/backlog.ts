@@ -1,36 +1,43 @@
-/** Writes a text but for its first bytes, without waiting: how many bytes went; `full` where the reader has stopped. */
+/**
+ * Writes what follows the first `from` bytes of a text, without blocking. Returns the number of bytes written (0 if
+ * none is left), `full` if the reader takes nothing now, or `failed` if writing failed for good.
+ */
 export type Write = (text: string, from: number) => number | "full" | "failed";
 
-/** Lines on their way to a reader that may stop reading. Some are kept until it goes on, what is more is dropped and counted. */
+/**
+ * A queue of lines for a reader that may stop reading. It keeps a bounded number of characters, and counts the lines it
+ * drops.
+ */
 export interface Backlog {
-  /** As `flush`, with a text more. */
+  /** Queues whole lines, or drops them if there is no room, then writes as `flush` does, with the same result. */
   add(text: string): boolean;
-  /** Writes what goes now. False where some is left, and may go later. */
+  /** Writes as much as the reader takes now. Returns false if some of it is left: then call `flush` again later. */
   flush(): boolean;
 }
 
 export interface BacklogLimits {
-  /** As many characters are kept. */
+  /** The most characters that wait; one text alone may be longer. */
   readonly room: number;
-  /** What stands in the place of so many lines that were dropped. */
+  /** Returns the line to write in place of the lines that were dropped, given their number. */
   readonly describeLoss: (lines: number) => string;
 }
 
 interface Entry {
   readonly text: string;
-  /** As many lines are lost with it. */
+  /** How many lines are lost if it is dropped. */
   readonly lines: number;
 }
 
 /**
- * Creates a queue of lines for a writer that may block. Beyond `room` it drops what waits, and `describeLoss` says how many lines.
+ * Creates a queue of lines in front of `write`. If more than `room` characters would wait, it drops new lines until the
+ * queue has drained, and then writes what `describeLoss` says. If `write` fails, it drops all that waits.
  */
 export function createBacklog(write: Write, { room, describeLoss }: BacklogLimits): Backlog {
   let kept: Entry[] = [];
   let size = 0;
-  let written = 0; // bytes of the first
-  let lost = 0;
-  let isTorn = false; // the last line that went has no end
+  let written = 0; // bytes of the first entry
+  let lost = 0; // lines
+  let isTorn = false; // the last line written lacks its end
   const keep = (text: string, lines: number): void => {
     kept.push({ text, lines });
     size += text.length;
@@ -54,7 +61,7 @@ export function createBacklog(write: Write, { room, describeLoss }: BacklogLimit
       if (count === "full") return false;
       if (count === "failed") {
         drop();
-        return true; // to wait for nothing
+        return true; // there is nothing to wait for
       }
       written += count;
       if (count > 0) continue;

@@ -1,14 +1,22 @@
-// Names of Kubernetes' objects: apimachinery, pkg/util/validation.
+// Names of Kubernetes objects: apimachinery, pkg/util/validation.
 
-/** RFC 1123: what names a Namespace, a Service, a container; and, as subdomain with dots, most other objects. */
+/**
+ * A label of RFC 1123. It names a Namespace or a container; labels joined by dots (a subdomain) name most other
+ * objects.
+ */
 const LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
-/** Whether a text is a DNS label of RFC 1123, as names of namespaces are: at most 63 characters. */
+/**
+ * Reports whether a text is a DNS label of RFC 1123, as namespace names are: a-z, 0-9 and `-`, at most 63 characters.
+ */
 export function isDnsLabel(text: string): boolean {
   return text.length <= 63 && LABEL.test(text);
 }
 
-/** Whether a text is a DNS subdomain of RFC 1123, as most names of objects are: labels and dots, at most 253 characters. */
+/**
+ * Reports whether a text is a DNS subdomain of RFC 1123, as the names of most Kubernetes objects are: labels joined by
+ * dots, at most 253 characters.
+ */
 export function isDnsSubdomain(text: string): boolean {
   return text.length <= 253 && text.split(".").every((label) => LABEL.test(label));
 }

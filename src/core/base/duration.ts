@@ -11,20 +11,21 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 
 /**
- * Milliseconds of a duration as Go writes it (`500ms`, `1m30s`; also `d` for days, as linkerd-await has it) or of a bare
- * number of seconds; undefined when the text is neither, or longer than Go's 292 years. Never negative.
+ * Parses a duration to milliseconds: Go's syntax (`500ms`, `1m30s`; also `d` for days, as linkerd-await has it) or a
+ * bare number of seconds. Returns undefined for anything else, negative ones included, and for more than Go's 292
+ * years.
  */
 export function parseDuration(text: string): number | undefined {
   const ms = millisecondsOf(text);
   return ms !== undefined && ms <= LONGEST_MS ? ms : undefined;
 }
 
-/** 2^63 ns. */
+/** 2^63 ns, Go's longest duration. */
 const LONGEST_MS = 2 ** 63 / 1e6;
 
 function millisecondsOf(text: string): number | undefined {
   if (/^(\d+(\.\d*)?|\.\d+)$/.test(text)) return Number(text) * 1000;
-  const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)/y; // here: each start would compile it
+  const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)/y; // outside, each start would compile it
   let total = 0;
   while (part.lastIndex < text.length) {
     const match = part.exec(text);
@@ -34,12 +35,12 @@ function millisecondsOf(text: string): number | undefined {
   return text === "" ? undefined : total;
 }
 
-/** Milliseconds to a tenth: finer than that is noise in a log. */
+/** Rounds milliseconds to a tenth, because more digits are noise in a log. */
 export function toTenths(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 
-/** A duration for people: `350ms`, `2.1s`, `1m30s`, `2h5m`. */
+/** Formats milliseconds for people: `350ms`, `2.1s`, `1m30s`, `2h5m`. `parseDuration` reads it, too. */
 export function formatDuration(ms: number): string {
   if (Math.round(ms) < 1000) return `${Math.round(ms)}ms`;
   if (ms < 59_950) return `${Number((ms / 1000).toFixed(1))}s`;
@@ -50,7 +51,7 @@ export function formatDuration(ms: number): string {
   return `${hours > 0 ? `${hours}h` : ""}${minutes > 0 ? `${minutes}m` : ""}${rest > 0 ? `${rest}s` : ""}`;
 }
 
-/** Formats a duration in whole seconds, for what counts up: `0s`, `1m5s`. */
+/** Formats milliseconds in whole seconds, rounded down, for a time that counts up: `0s`, `1m5s`. */
 export function formatSeconds(ms: number): string {
   const whole = Math.floor(ms / 1000) * 1000;
   return whole === 0 ? "0s" : formatDuration(whole);

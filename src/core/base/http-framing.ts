@@ -1,14 +1,18 @@
+/** A header to send, its name as it is written. */
 export type Header = readonly [name: string, value: string];
 
+/** An HTTP response with status 200 or above. */
 export interface HttpAnswer {
   readonly status: number;
-  /** Names in lower case. */
+  /** Names are in lower case. Values of several headers with the same name are joined by commas. */
   readonly headers: ReadonlyMap<string, string>;
+  /** The body as text: latin1, a character for each byte, over plain HTTP; decoded as UTF-8 over HTTPS. */
   readonly body: string;
   /** Whether the connection can carry another request. */
   readonly isReusable: boolean;
 }
 
+/** The result of reading a response: more bytes are needed, it is complete, or it is not HTTP. */
 export type Parsed =
   | { readonly kind: "partial" }
   | { readonly kind: "answer"; readonly answer: HttpAnswer }
@@ -18,22 +22,30 @@ export const PARTIAL = { kind: "partial" } as const;
 
 export const WHOLE = { kind: "whole" } as const;
 
-/** How far a body has come. */
+/** The state of a body that is being read: more bytes are needed, it is complete, or it is not HTTP. */
 export type Reading = typeof PARTIAL | typeof WHOLE | Garbage;
 
-/** Where a body ends. Takes of a text what it understands: how far it has come, and how many characters that were. */
+/** A reader of one body, which knows from the headers where the body ends. It keeps state between pieces. */
 export interface Framing {
+  /** Whether the end of the connection ends the body. */
   readonly isUntilEnd: boolean;
+  /**
+   * Reads as much of `text` as it can and passes the content to `emit`. Returns the body's state, and how many
+   * characters were read: the next call must begin with the rest.
+   */
   take(text: string, emit: (text: string) => void): readonly [Reading, number];
 }
 
-/** Whether a text is one or more digits. A loop, because each start would have to compile a regular expression. */
+/** Reports whether a text consists of one or more digits. */
 export function isDigits(text: string): boolean {
+  // a loop, because each start would have to compile a regular expression
   for (let at = 0; at < text.length; at++) if ((text[at] as string) < "0" || (text[at] as string) > "9") return false;
   return text !== "";
 }
 
-/** Returns how the body of an answer is delimited, by its headers; a text, what is wrong, where that is no HTTP. */
+/**
+ * Returns the reader for the body that the headers announce, or a text that says what is wrong if they are not HTTP.
+ */
 export function framingOf(headers: ReadonlyMap<string, string>): Framing | string {
   const coding = headers.get("transfer-encoding");
   if (coding !== undefined && /(^|,)[ \t]*chunked$/i.test(coding)) return inChunks();
@@ -42,6 +54,7 @@ export function framingOf(headers: ReadonlyMap<string, string>): Framing | strin
   return isDigits(length) ? ofLength(Number(length)) : `not HTTP: content-length ${excerpt(length)}`;
 }
 
+/** Reads a body that ends with the connection. */
 export const untilEnd: Framing = {
   isUntilEnd: true,
   take(text, emit) {
@@ -50,7 +63,7 @@ export const untilEnd: Framing = {
   },
 };
 
-/** The framing of a body with a Content-Length. */
+/** Creates a reader for a body of `length` bytes (Content-Length). */
 export function ofLength(length: number): Framing {
   let left = length;
   return {
@@ -64,12 +77,15 @@ export function ofLength(length: number): Framing {
   };
 }
 
-/** Bytes of the line with a chunk's size. */
+/** The most bytes in the line with a chunk's size. */
 export const MAX_SIZE_LINE = 4096;
 
-/** Reads a body with `Transfer-Encoding: chunked` (RFC 9112, 7.1): emits the bytes of the chunks, without sizes and trailers. */
+/**
+ * Creates a reader for a body with `Transfer-Encoding: chunked` (RFC 9112, 7.1). It emits the bytes of the chunks,
+ * without sizes and trailers.
+ */
 export function inChunks(): Framing {
-  /** Of the chunk under way, with the line break after it; undefined: its size comes next; 0: what comes is the trailer. */
+  /** Bytes left of the current chunk and its line break; undefined before a chunk's size; 0 in the trailer section. */
   let left: number | undefined;
   return {
     isUntilEnd: false,
@@ -98,8 +114,8 @@ export function inChunks(): Framing {
 }
 
 /**
- * Reads the size line of the chunk at an offset. Returns a text where there is none: what is wrong, or empty where the line is not
- * whole yet.
+ * Reads the line with a chunk's size that begins at an offset of `text`. `bytes` is the size, `end` the offset after
+ * the line. Returns an empty text if the line is not complete yet, or a text that says what is wrong.
  */
 export function takeSize(text: string, at: number): { readonly bytes: number; readonly end: number } | string {
   const end = text.indexOf("\r\n", at);
@@ -110,7 +126,9 @@ export function takeSize(text: string, at: number): { readonly bytes: number; re
   return { bytes: Number.parseInt(size, 16), end: end + 2 };
 }
 
-/** Reads what follows the last chunk: trailers, if any, up to an empty line. */
+/**
+ * Reads what follows the last chunk: trailers, if any, up to an empty line. More than 64 KiB (MAX_HEAD) is not HTTP.
+ */
 export function trailerIn(text: string): Reading {
   if (text.startsWith("\r\n") || text.includes("\r\n\r\n")) return WHOLE;
   return text.length > MAX_HEAD ? garbage(`not HTTP: a trailer longer than ${MAX_HEAD / 1024} KiB`) : PARTIAL;
@@ -118,14 +136,18 @@ export function trailerIn(text: string): Reading {
 
 export type Garbage = Extract<Parsed, { kind: "garbage" }>;
 
-/** Makes what a reader returns for bytes that are not HTTP; `reason` says why. */
+/** Returns the result for bytes that are not HTTP, with the reason why. */
 export function garbage(reason: string): Garbage {
   return { kind: "garbage", reason };
 }
 
+/** The characters of a text that `excerpt` looks at. */
 export const LONGEST_LOOK = 4096;
 
-/** Returns the first printable characters of what another program sent, on one line. */
+/**
+ * Quotes the first `length` characters of what another program sent, on one line, for a message. Each run of characters
+ * that are not printable ASCII becomes a blank; `...` at the end says that there was more.
+ */
 export function excerpt(text: string, length = 60): string {
   const line = text
     .trim()
@@ -134,5 +156,5 @@ export function excerpt(text: string, length = 60): string {
   return JSON.stringify(line.length > length ? `${line.slice(0, length)}...` : line);
 }
 
-/** Bytes that the head of an answer may have, and what stands between chunks. */
+/** The most bytes in the head of a response, and in its trailers. */
 export const MAX_HEAD = 64 * 1024;

@@ -17,11 +17,14 @@ export interface HttpRequest {
   readonly method: string;
   readonly target: HttpTarget;
   readonly headers: readonly Header[];
-  /** Its body, as text. */
+  /** The body; undefined for a request without one. */
   readonly content?: string | undefined;
 }
 
-/** Encodes a request as HTTP/1.1 with a Host header, which Envoy wants (RFC 9112). */
+/**
+ * Encodes a request as HTTP/1.1 (RFC 9112), with Host, User-Agent, Content-Length (0 without a body, unless it is GET
+ * or HEAD) and the credentials of the target's userinfo. The result holds secrets.
+ */
 export function encodeRequest({ method, target, headers, content }: HttpRequest): string {
   let text = `${method} ${target.path} HTTP/1.1\r\nHost: ${target.authority}\r\nUser-Agent: ebb\r\n`;
   if (content !== undefined) text += `Content-Length: ${Buffer.byteLength(content)}\r\n`;
@@ -33,8 +36,8 @@ export function encodeRequest({ method, target, headers, content }: HttpRequest)
 }
 
 /**
- * Returns the Authorization header that a URL's userinfo asks for (RFC 7617); undefined without userinfo, or where `headers` has
- * one, as Go's net/http does it.
+ * Returns the Authorization header for the target's userinfo (Basic, RFC 7617). Returns undefined if there is no
+ * userinfo, or if `headers` has an Authorization already, as Go's net/http does.
  */
 export function basicCredentials({ target, headers }: Pick<HttpRequest, "target" | "headers">): Header | undefined {
   if (target.userinfo === undefined) return undefined;
@@ -42,26 +45,33 @@ export function basicCredentials({ target, headers }: Pick<HttpRequest, "target"
   return ["Authorization", `Basic ${btoa(percentDecoded(target.userinfo))}`];
 }
 
-/** Decodes `%41`, into bytes as latin1 text. A `%` without two hexadecimal digits stays, as with curl. */
+/** Decodes `%41` and its like to bytes, as latin1 text. A `%` without two hexadecimal digits stays, as in curl. */
 function percentDecoded(text: string): string {
   return text.replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 }
 
-/** Reads an HTTP/1.x answer (RFC 9112) to `method` from all bytes that came, as latin1 text; `isEnd`: no more will come. */
+/**
+ * Reads an HTTP/1.x response (RFC 9112) to a request with `method` from all bytes received so far, as latin1 text.
+ * `isEnd` says that the connection has ended. To read piece by piece, use `createAnswerReader`.
+ */
 export function parseAnswer(text: string, isEnd: boolean, method = "GET"): Parsed {
   return createAnswerReader(method).take(text, isEnd);
 }
 
-/** Reads an answer piece by piece: no byte is looked at twice, however many pieces it comes in. */
+/** A reader of one response that arrives in pieces. It looks at no byte twice, however many pieces there are. */
 export interface AnswerReader {
-  /** What has come so far; `isEnd`: no more will come. */
+  /** Reads the next piece, as latin1 text. `isEnd` says that the connection has ended. */
   take(piece: string, isEnd: boolean): Parsed;
 }
 
-/** With `onBody` the body is handed on as it comes, and only its beginning is kept. */
+/** The bytes of a body that are kept if it goes to `onBody`. */
 const KEPT = 1024;
 
-/** Creates a parser for one HTTP/1.1 answer that comes in pieces. With `onBody` the body goes there, and only its start is kept. */
+/**
+ * Creates a reader for one HTTP/1.x response to a request with `method` that arrives in pieces. It skips responses with
+ * status 1xx. If `onBody` is given, it gets the body as it arrives, and the answer's `body` is only the first 1,024
+ * bytes (KEPT).
+ */
 export function createAnswerReader(method = "GET", onBody?: (text: string) => void): AnswerReader {
   let rest = "";
   let head: Head | undefined;
@@ -102,7 +112,10 @@ interface Head {
   readonly framing: Framing;
 }
 
-/** Parses the head that a text begins with. Otherwise a string: what is wrong, or empty where the head is not complete yet. */
+/**
+ * Parses the head at the start of a text. Returns an empty string if it is not complete yet, or a string that says what
+ * is wrong with it.
+ */
 function takeHead(text: string, method: string): { readonly head: Head; readonly length: number } | string {
   if (!"HTTP/1.".startsWith(text.slice(0, 7))) return `not HTTP: ${excerpt(text)}`;
   const end = text.indexOf("\r\n\r\n");
@@ -121,7 +134,10 @@ function takeHead(text: string, method: string): { readonly head: Head; readonly
   return { head: { status, headers, isKeptAlive, framing }, length: end + 4 };
 }
 
-/** `HTTP/1.1 200 OK`, also without a reason (RFC 9112, section 4); undefined for anything else. */
+/**
+ * Returns the status of a line such as `HTTP/1.1 200 OK`, also without a reason (RFC 9112, section 4). Returns
+ * undefined for anything else.
+ */
 function statusIn(line: string): number | undefined {
   const version = line.slice(0, 9);
   const code = line.slice(9, 12);
@@ -131,7 +147,7 @@ function statusIn(line: string): number | undefined {
   return status >= 100 && status < 600 ? status : undefined;
 }
 
-/** Lines of one name are one list, whose empty elements do not count (RFC 9110, sections 5.3 and 5.6.1). */
+// Lines with one name are one list, whose empty elements do not count (RFC 9110, sections 5.3 and 5.6.1).
 function parseHeaders(lines: readonly string[]): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   for (const line of lines) {

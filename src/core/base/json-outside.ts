@@ -2,10 +2,10 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Whether a JSON text has more than `most` characters outside its strings, where a whole string counts as one.
+ * Reports whether a JSON text has more than `most` characters outside its strings, each string counting as one.
  *
- * It bounds the memory of a parse beforehand: 3 such characters may become an object of 90 bytes, a string costs its length.
- * Reading ends at the bound.
+ * Ask before parsing, to bound the memory it takes: 3 such characters may become an object of 90 bytes, a string only
+ * takes its length. Reading stops at the bound.
  */
 export function hasMoreOutsideStrings(text: string, most: number): boolean {
   let count = 0;
@@ -17,7 +17,7 @@ export function hasMoreOutsideStrings(text: string, most: number): boolean {
   return false;
 }
 
-/** Finds the quote that ends the string beginning at `start`; the text's length if there is none. */
+/** Returns the offset of the quote that ends the string beginning at `start`, or the text's length if there is none. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let first = at;

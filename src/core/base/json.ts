@@ -1,17 +1,17 @@
-/** An object of JSON that somebody else wrote: nothing is known of its fields. */
+/** A JSON object from outside: its fields must be checked before use. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Whether a value of JSON is an object: neither an array nor null. */
+/** Reports whether a JSON value is an object, and neither an array nor null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value where it is an object, else an empty object. */
+/** Returns the value if it is an object (not an array), otherwise an empty object. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** Parses a JSON object; undefined where the text is no JSON, or no object. */
+/** Parses a JSON text. Returns undefined if it is not JSON, or if its value is not an object. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -21,20 +21,20 @@ export function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** Returns the value where it is a list, else an empty list. */
+/** Returns the value if it is an array, otherwise an empty one. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the value if it is a string, else undefined. */
+/** Returns the value if it is a string, otherwise undefined. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Where something is in a document. */
+/** The place of a value in a JSON document: field names and list indexes, from the root. */
 export type Path = readonly (string | number)[];
 
-/** Returns the value at a path; undefined where there is none. */
+/** Returns the value at a path, or undefined if there is none. Looks at own properties alone. */
 export function valueAt(value: unknown, path: Path): unknown {
   let found = value;
   for (const part of path) {
@@ -44,10 +44,13 @@ export function valueAt(value: unknown, path: Path): unknown {
   return found;
 }
 
-/** What is to stand at a path. */
+/** A new value for the place at a path. */
 export type Change = readonly [path: Path, value: unknown];
 
-/** Returns a copy with other values at existing paths. Each list is copied once, however many of its items change. */
+/**
+ * Returns a copy of a JSON value with other values at paths, each of which must exist. If one path is within another,
+ * the change of the outer one counts. Each list is copied once, however many of its items change.
+ */
 export function withValuesAt(value: unknown, changes: readonly Change[]): unknown {
   const whole = changes.findLast(([path]) => path.length === 0);
   if (whole !== undefined) return whole[1];
@@ -65,7 +68,8 @@ function below([[, ...path], value]: Change): Change {
 }
 
 /**
- * Returns a copy of an object with this field: in its place if it is there, else at the end. `__proto__` is a name like any other.
+ * Returns a copy of an object with this field set: in its place if the object has it, otherwise at the end. `__proto__`
+ * is a name like any other.
  */
 export function withField(object: JsonObject, name: string, value: unknown): JsonObject {
   const entries = Object.entries(object);

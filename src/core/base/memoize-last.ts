@@ -1,4 +1,6 @@
-/** Wraps `compute` so that it keeps its last result and returns it while the argument is the same object. */
+/**
+ * Returns a function that calls `compute`, or returns its last result if the argument is the same object as last time.
+ */
 export function memoizeLast<A extends object, R>(compute: (argument: A) => R): (argument: A) => R {
   let last: { readonly argument: A; readonly result: R } | undefined;
   return (argument) => {

@@ -1,12 +1,14 @@
-/** What stands in the place of a secret. */
+/** The text that is shown in place of a secret. */
 export const HIDDEN = "***";
 
-/** Returns `***`: how an option is shown that is secret as a whole. */
+/** Returns `***` for any text: the way to show an option whose whole value is secret. */
 export function hidden(_: string): string {
   return HIDDEN;
 }
 
-/** Returns `Name: ***` of a header; `***` where there is no colon, because all of it may be secret. */
+/**
+ * Returns `Name: ***` for a header line, or `***` if no header name stands before a colon, because all may be secret.
+ */
 export function redactHeader(text: string): string {
   const colon = text.indexOf(":");
   const name = text.slice(0, Math.max(colon, 0));
@@ -14,8 +16,8 @@ export function redactHeader(text: string): string {
 }
 
 /**
- * Returns a URL or path without userinfo and query values, safe to show. A method before it stays. Of a text that is no URL,
- * nothing is shown that may be part of userinfo.
+ * Returns a URL or path with `***` for userinfo and query values, safe to show. A method in front (`POST http://...`)
+ * stays. If the text is not a URL, `***` also stands for whatever may be part of userinfo.
  */
 export function redactUrl(text: string): string {
   const blank = Math.max(text.lastIndexOf(" "), text.lastIndexOf("\t"), text.lastIndexOf("\n"));
@@ -30,7 +32,7 @@ export function redactUrl(text: string): string {
   return `${isMethod ? method : `${HIDDEN} `}${scheme}${place}${redactQuery(rest.slice(end))}`;
 }
 
-/** Redacts each URL in a text as `redactUrl` does. */
+/** Returns a text with each URL in it (`scheme://...`, up to white space or a quote) redacted as by `redactUrl`. */
 export function redactUrls(text: string): string {
   let result = "";
   let from = 0;
@@ -45,7 +47,10 @@ export function redactUrls(text: string): string {
   return result + text.slice(from);
 }
 
-/** Redacts the values of a query: `?a=***&b` of `?a=1&b`. A name without a value stays, as in `?graceful`. */
+/**
+ * Redacts the values of a query, which begins with `?`, and a fragment: `?a=1&b#c` becomes `?a=***&b#***`. A name
+ * without a value stays, as in `?graceful`.
+ */
 export function redactQuery(text: string): string {
   if (text === "") return "";
   if (text.startsWith("#")) return `#${HIDDEN}`;
@@ -64,7 +69,7 @@ export function redactQuery(text: string): string {
   return hash < 0 ? result : `${result}#${HIDDEN}`;
 }
 
-/** Returns the offset after `http://`, `+http://` or `unix:`; 0 without a scheme. */
+/** Returns the offset after `http://`, `+http://` or `unix:`, or 0 if there is no scheme. */
 function schemeEnd(url: string): number {
   const colon = url.indexOf(":");
   if (colon < 0) return 0;
@@ -78,7 +83,10 @@ function queryStart(text: string): number {
   return at;
 }
 
-/** `host:port/path`. What stands before an `@`, wherever that is, may be userinfo; and so what stands behind a colon. */
+/**
+ * Redacts `host:port/path`. All before an `@`, wherever it is, may be userinfo, and so may all after a colon but a
+ * port.
+ */
 function redactPlace(place: string, scheme: string): string {
   if (place.startsWith("/") && !scheme.endsWith("//")) return place; // a file
   const sign = place.lastIndexOf("@");
@@ -98,7 +106,7 @@ function isSchemeCharacter(code: number): boolean {
   return isLetter || (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e;
 }
 
-/** White space, or a quotation mark, which URLs encode. */
+/** Reports whether a character ends a URL: white space, a control character, or a quotation mark, which URLs encode. */
 function isBoundary(code: number): boolean {
   return code <= 0x20 || code === 0x22;
 }

@@ -1,8 +1,9 @@
 import { isObject, type JsonObject } from "./json.ts";
 
 /**
- * Whether two pods mean the same: fields in any order, and lists of named things too (`name`, `mountPath`), where others may
- * have added to one of them. What is the very same object is not looked into.
+ * Reports whether two JSON values, such as pods, mean the same. Fields may be in any order, and so may the items of a
+ * list in which each has a `mountPath` or `name` of its own (containers, volumes, mounts, variables): other webhooks
+ * may have moved them.
  */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -20,7 +21,7 @@ function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.every((item) => isSame(item, others.get(keyOf(item) as string)));
 }
 
-/** Maps the items by their keys; undefined where an item has no key, or two have the same. */
+/** Returns the items by their keys, or undefined if an item has no key or two have the same. */
 function byKey(list: readonly unknown[]): ReadonlyMap<string, unknown> | undefined {
   const found = new Map(list.map((item) => [keyOf(item), item] as const));
   return found.size === list.length && !found.has(undefined) ? (found as ReadonlyMap<string, unknown>) : undefined;

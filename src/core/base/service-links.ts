@@ -1,13 +1,13 @@
 /**
- * Whether Kubernetes set this variable for a Service, which may be called `ebb`, `ebb-admin` or `dapr-http`. Such a variable is no
- * setting of a user.
+ * Reports whether an environment variable is one that Kubernetes sets for a Service (a service link), and so no user's
+ * setting: a Service may be called `ebb`, `ebb-admin` or `dapr-http`.
  *
- * The forms are the kubelet's (kubernetes, pkg/kubelet/envvars/envvars.go): no option's variable ends as these do, but for
- * `NAME_PORT`, whose value is `tcp://10.96.0.5:443`. An ordinary name costs a start nothing.
+ * Name and value must have the kubelet's form (kubernetes, pkg/kubelet/envvars/envvars.go). No option's variable ends
+ * as these names do, except `NAME_PORT`, whose value is then `tcp://10.96.0.5:443`.
  */
 export function isServiceLink(name: string, value: string): boolean {
   if (name.endsWith("_PORT") && value.includes("://")) return isAddress(value);
-  if (!name.includes("_SERVICE_") && !name.includes("_PORT_")) return false;
+  if (!name.includes("_SERVICE_") && !name.includes("_PORT_")) return false; // an ordinary name costs a start nothing
   if (/_SERVICE_HOST$|_PORT_\d{1,5}_(TCP|UDP|SCTP)_ADDR$/.test(name)) return /^[0-9a-f.:]+$/i.test(value);
   const isPort = name.includes("_SERVICE_PORT_") || /_SERVICE_PORT$|_PORT_\d{1,5}_(TCP|UDP|SCTP)_PORT$/.test(name);
   if (isPort) return /^\d{1,5}$/.test(value);

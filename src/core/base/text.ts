@@ -1,15 +1,17 @@
 /**
- * Escapes each character that could move the cursor, or hide or reorder text at a terminal, as `\u001b`. Valid JSON stays the same
- * JSON.
+ * Escapes each character that could move the cursor, or hide or reorder text at a terminal, in the form `\u001b`. Tabs
+ * and line breaks stay. Valid JSON stays the same JSON.
  *
- * For text of others (names, annotations, answers) on its way to a terminal or log; the writers in system/ call it. Loops, because
- * the first line of a log is written during the start.
+ * It makes text of others (names, annotations, answers) safe for a terminal or log; the writers in system/ call it.
  */
 export function printable(text: string): string {
   return escaped(text, true);
 }
 
-/** Escapes a text as `printable` does, and its line breaks too, so that one entry of a list, table or log stays one line. */
+/**
+ * Escapes a text as `printable` does, and its tabs and line breaks too, so that an entry of a list or log stays on one
+ * line.
+ */
 export function oneLine(text: string): string {
   return escaped(text, false);
 }
@@ -17,10 +19,11 @@ export function oneLine(text: string): string {
 const TAB = 0x09;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
-/** The first half of tags (U+E0000 and after), which repeat ASCII invisibly. */
+/** The first UTF-16 unit of tag characters (U+E0000 and after), which repeat ASCII invisibly. */
 const TAGS = 0xdb40;
 
 function escaped(text: string, hasLines: boolean): string {
+  // a loop, because the first line of a log is written during the start, which would have to compile an expression
   let result = "";
   let from = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -33,12 +36,15 @@ function escaped(text: string, hasLines: boolean): string {
   return from === 0 ? text : result + text.slice(from);
 }
 
-/** Whether the character is a tab or part of a line break. */
+/** Reports whether the character is a tab or part of a line break. */
 function isLayout(text: string, at: number, code: number): boolean {
   return code === NEWLINE || code === TAB || (code === RETURN && text.charCodeAt(at + 1) === NEWLINE);
 }
 
-/** C0, DEL and C1; what is invisible; what changes the direction of text (Unicode's Cf, Zl, Zp; UTS 55 says what they do). */
+/**
+ * Reports whether a UTF-16 unit is a control character (C0, DEL, C1), invisible, or changes the direction of text
+ * (Unicode's Cf, Zl, Zp; UTS 55 says what they do).
+ */
 function isUnprintable(code: number): boolean {
   if (code < 0x7f) return code < 0x20;
   if (code < 0x200b) return code < 0xa0 || code === 0xad || code === 0x61c || code === 0x180e;
@@ -53,16 +59,22 @@ function escapeOf(code: number): string {
   return `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
-/** Cuts a text after `most` characters, and says how many more there were. */
+/**
+ * Cuts a text after `most` characters (UTF-16 units) and appends how many more there were. A shorter text is unchanged.
+ */
 export function shortened(text: string, most: number): string {
   if (text.length <= most) return text;
-  const half = text.charCodeAt(most - 1) >> 10 === 0xd800 >> 10 ? 1 : 0; // no half of a character
+  const half = text.charCodeAt(most - 1) >> 10 === 0xd800 >> 10 ? 1 : 0; // leaves no half of a surrogate pair
   return `${text.slice(0, most - half)}… (${text.length - most + half} more characters)`;
 }
 
+/** The characters that a value may take in a log line. */
 const LONGEST_LOGGED = 4096;
 
-/** Bounds a value for a log line: long texts are cut, a list keeps its first items, a long object becomes text. */
+/**
+ * Returns a value for a log line that takes at most about `most` characters: a long text is cut, a list keeps its first
+ * items, and a long object becomes its JSON, cut. What was cut is counted at the end.
+ */
 export function capped(value: unknown, most = LONGEST_LOGGED): unknown {
   if (typeof value === "string") return shortened(value, most);
   if (typeof value !== "object" || value === null) return value;

@@ -1,6 +1,7 @@
 /**
- * Splits a command line: a JSON array of words, or words with blanks between them. Undefined for an empty one, and for one with
- * quotes or backslashes: no shell reads it.
+ * Parses a command line to its words: a JSON array of strings, or words separated by white space. Returns undefined if
+ * there are no words or the first is empty, and if words that are not JSON have quotes or backslashes, because no shell
+ * reads them.
  */
 export function parseCommandLine(text: string): readonly string[] | undefined {
   const words = text.trim().startsWith("[") ? parseArray(text) : plainWords(text);

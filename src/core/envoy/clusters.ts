@@ -1,16 +1,20 @@
 import type { Inbound } from "./inbound.ts";
 
-/** Returns the admin path of the inbound clusters alone, as text. An older Envoy, which knows no filter, shows all clusters. */
+/**
+ * Returns the admin path that lists only the inbound clusters, as text. An older Envoy ignores the filter and lists all
+ * clusters.
+ */
 export function clustersPath({ clusters }: Inbound): string {
   return `/clusters?filter=${encodeURIComponent(`^(${clusters})`)}`;
 }
 
 /**
- * Counts the requests and raw TCP connections that the inbound clusters have under way to the app, from the text of /clusters.
- * Undefined where there is no such cluster.
+ * Counts the requests and raw TCP connections in flight from the inbound clusters to the app: the sum of `rq_active`
+ * over their hosts in the text of /clusters. Returns undefined if the text has no inbound cluster.
  *
- * No stats matcher thins out /clusters. Envoy counts requests and raw TCP alike (source/common/conn_pool/conn_pool_base.cc). A
- * cluster of type ORIGINAL_DST has no hosts before its first traffic, and nothing under way.
+ * Stats matchers do not thin out /clusters. Envoy counts a raw TCP connection as a request
+ * (source/common/conn_pool/conn_pool_base.cc). A cluster of type ORIGINAL_DST has no hosts before its first traffic: it
+ * counts as 0.
  */
 export function countInbound(text: string, { clusters }: Inbound): number | undefined {
   const isInbound = new RegExp(`^(${clusters})`);
@@ -27,7 +31,8 @@ export function countInbound(text: string, { clusters }: Inbound): number | unde
 }
 
 /**
- * Yields the lines that contain `part`. Searching the whole text is the fastest way to find a few among hundreds of thousands.
+ * Yields the lines that contain `part`. To search the whole text is the fastest way to find a few lines among hundreds
+ * of thousands.
  */
 function* linesWith(text: string, part: string): Generator<string> {
   for (let at = text.indexOf(part); at >= 0; ) {
@@ -38,7 +43,10 @@ function* linesWith(text: string, part: string): Generator<string> {
   }
 }
 
-/** Creates a `countInbound` for an answer that comes in pieces; the text is not kept. */
+/**
+ * Creates a `countInbound` for text that comes in pieces. `take` adds whole lines, which it does not keep; `active`
+ * returns the count so far, or undefined if no inbound cluster has come yet.
+ */
 export function createInboundCount(inbound: Inbound) {
   let active: number | undefined;
   return {

@@ -1,17 +1,17 @@
 import { isOwnPort, type ListenerStats, type ManagerStats, portOf, type Stats } from "./stats-model.ts";
 
 /**
- * Whether an answer to `statsPath` is statistics, and not, for example, "Forbidden". It may be empty: a stats matcher may leave
- * nothing of what is asked for, although Envoy counts the asking connection itself.
+ * Reports whether an answer to `statsPath` is statistics and not, for example, "Forbidden". An empty answer is: a stats
+ * matcher may leave out everything that is asked for. Without one Envoy would at least count the connection that asks.
  */
 export function isStatistics(text: string, stats: Stats): boolean {
   return stats.size > 0 || text.trim() === "";
 }
 
 /**
- * Counts what a drain waits for: requests on HTTP listeners, connections on the others. Left out are the admin interface
- * (and with it our own connection), statistics and readiness endpoints, internal listeners, rows of single workers, and
- * the listeners in `outbound`, by their names in statistics.
+ * Counts what a drain waits for: requests on HTTP listeners, connections on the others. Does not count the admin
+ * interface (and so ebb's own connection), statistics and readiness endpoints, internal listeners, and the listeners in
+ * `outbound`, which are names in statistics.
  */
 export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new Set()): ListenerCount {
   const isLeftOut = (listener: string) => outbound.has(listener) || isOwnListener(listener, stats.listeners);
@@ -21,7 +21,7 @@ export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new 
   for (const [manager, atMost] of managersOf(stats, isLeftOut, outbound.size > 0)) {
     const connections = Math.min(manager.connections ?? 0, atMost);
     requests += manager.requests ?? 0;
-    // where requests are not shown, the connections themselves are left to be counted below
+    // if requests are not published, the connections themselves are left to be counted below
     if (manager.requests === undefined && connections > 0) hasRequests = false;
     else idle += connections;
   }
@@ -31,20 +31,23 @@ export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new 
 }
 
 export interface ListenerCount {
-  /** On HTTP listeners: requests, streams and WebSockets under way. Idle keep-alive connections, which Envoy never closes (envoy#42305), are none. */
+  /**
+   * Requests, streams and WebSockets in flight on HTTP listeners. Idle keep-alive connections, which Envoy never closes
+   * (envoy#42305), do not count.
+   */
   readonly requests: number;
-  /** On other listeners, and where Envoy publishes no requests: connections. */
+  /** Connections on other listeners, and on HTTP listeners whose requests Envoy does not publish. */
   readonly connections: number;
-  /** False where some HTTP connections had to be counted instead of their requests. */
+  /** False if some HTTP connections had to be counted instead of their requests. */
   readonly hasRequests: boolean;
 }
 
-/** Returns the names in statistics of all listeners that have been used. */
+/** Returns the names in statistics of all listeners that were ever used, as far as their connections are published. */
 export function usedListenerNames(stats: Stats): readonly string[] {
   return [...countConnections(stats).keys()];
 }
 
-/** Returns the number of connections on each listener, by its name in statistics. */
+/** Returns how many connections are open on each listener for which that is published, by its name in statistics. */
 export function countConnections(stats: Stats): ReadonlyMap<string, number> {
   const connections = new Map<string, number>();
   for (const [name, { active }] of stats.listeners) if (active !== undefined) connections.set(name, active);
@@ -52,11 +55,12 @@ export function countConnections(stats: Stats): ReadonlyMap<string, number> {
 }
 
 /**
- * Returns MANAGER of `listener.LISTENER.http.MANAGER.downstream_rq_completed`. No regular expression, which would try each
- * `.http.` there is.
+ * Returns [LISTENER, MANAGER] for the statistic `listener.LISTENER.http.MANAGER.downstream_rq_completed`, and an empty
+ * list for any other name.
  */
 export function listenerAndManagerIn(name: string): readonly string[] {
   const [start, middle, end] = ["listener.", ".http.", ".downstream_rq_completed"];
+  // a regular expression would try each `.http.` there is
   if (!name.startsWith(start) || !name.endsWith(end)) return [];
   const at = name.indexOf(middle, start.length + 1);
   const last = name.length - end.length;
@@ -66,8 +70,10 @@ export function listenerAndManagerIn(name: string): readonly string[] {
 }
 
 /**
- * Returns the HTTP connection managers to count, with how many connections the listeners to count have at most: listeners that are
- * left out may share a manager's stat_prefix. A manager's listeners are known once it has answered.
+ * Returns the HTTP connection managers to count, each with the most connections that count: as many as are open on its
+ * counted listeners, because a listener that is left out may share a manager's stat_prefix. The number is Infinity if
+ * no listener is known to be the manager's, which shows once it has answered a request. `isInboundOnly` leaves out
+ * managers named `outbound_...`.
  */
 export function managersOf(
   { listeners, managers }: Stats,
@@ -87,7 +93,7 @@ export function managersOf(
   const found = new Map<ManagerStats, number>();
   for (const [name, manager] of managers) {
     if (manager.connections === undefined || ownManagers.has(name)) continue;
-    // Istio's (pilot, BuildStatPrefix): its statistics do not say which listener is whose
+    // Istio's names (pilot, BuildStatPrefix); its statistics do not say which manager serves which listener
     if (isInboundOnly && name.startsWith("outbound_")) continue;
     const atMost = counted.get(manager) ?? (leftOut.has(manager) ? undefined : Number.POSITIVE_INFINITY);
     if (atMost !== undefined) found.set(manager, atMost);
@@ -95,7 +101,10 @@ export function managersOf(
   return found;
 }
 
-/** The HTTP connection managers of admin, statistics and readiness endpoints: Envoy's own, Contour's, Istio's (15021), Envoy Gateway's. */
+/**
+ * The HTTP connection managers, by stat_prefix, of admin, statistics and readiness endpoints: Envoy's own, Contour's,
+ * Istio's (15021), Envoy Gateway's.
+ */
 export const ownManagers: ReadonlySet<string> = new Set([
   "admin",
   "envoy-admin",
@@ -107,7 +116,10 @@ export const ownManagers: ReadonlySet<string> = new Set([
   "eg-stats-http",
 ]);
 
-/** Whether a listener serves Envoy or its agent alone (admin, internal, probes), so that its work is none of the app's. */
+/**
+ * Reports whether a listener, by its name in statistics, serves only Envoy or its agent (admin, internal, probes),
+ * never the app.
+ */
 export function isOwnListener(name: string, listeners: ReadonlyMap<string, ListenerStats>): boolean {
   if (name === "admin" || name.startsWith("envoy_internal_") || isOwnPort(portOf(name))) return true;
   const managers = listeners.get(name)?.managers ?? [];

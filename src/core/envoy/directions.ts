@@ -1,26 +1,27 @@
-/** What the configuration says of a listener. */
+/** A listener in Envoy's configuration (/config_dump). */
 export interface DumpedListener {
   readonly name: string;
-  /** Its name in statistics. */
+  /** Its name in statistics: its stat_prefix, else its address with `_` for `:`. Undefined if it has neither. */
   readonly statName: string | undefined;
-  /** Undefined: on a unix socket, or inside Envoy. */
+  /** Undefined for a listener on a unix socket or inside Envoy. */
   readonly port: number | undefined;
+  /** Its traffic_direction. Undefined if that is unspecified. */
   readonly direction: "INBOUND" | "OUTBOUND" | undefined;
 }
 
-/** Listeners by their names in statistics. */
+/** Listeners by their direction, as names in statistics. */
 export interface Directions {
   readonly inbound: readonly string[];
   readonly outbound: readonly string[];
-  /** Those that are neither. */
+  /** The listeners without a direction. */
   readonly neither: readonly string[];
-  /** The ports of those that are not outbound; where some are inbound, of these alone. */
+  /** The ports of the inbound listeners; if there is no inbound listener, of those without a direction. */
   readonly ports: readonly number[];
 }
 
 /**
- * Sorts listeners by their traffic_direction: the names that statistics use, and the inbound ports. Without any INBOUND one, those
- * without a direction count.
+ * Sorts listeners by their traffic_direction, and returns the ports of the inbound ones. If no listener is INBOUND,
+ * `ports` is those of the listeners without a direction.
  */
 export function directionsOf(listeners: readonly DumpedListener[]): Directions {
   const going = (wanted: string | undefined) => listeners.filter(({ direction }) => direction === wanted);

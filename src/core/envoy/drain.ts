@@ -5,10 +5,11 @@ import { type Inbound, inboundDrain } from "./inbound.ts";
 import { isOwnPort } from "./stats-model.ts";
 
 /**
- * The draining of one Envoy, as a pure state machine: failing-health -> accepting -> draining-listeners -> counting -> over.
- * The order that Contour's, Envoy Gateway's and Istio's own shutdowns agree on; unlike theirs, it is bounded whatever happens.
- * Where health is not failed, its listeners are drained first (draining-listeners -> accepting -> counting): something must tell
- * clients to close their connections as long as the minimum lasts, or those that are idle at its end send their next request too late.
+ * The state of one Envoy's drain, a pure state machine: failing-health -> accepting -> draining-listeners -> counting
+ * -> over. Contour's, Envoy Gateway's and Istio's own shutdowns agree on this order; unlike theirs, this one is bounded
+ * whatever happens. If health checks are not failed, the listeners are drained first (draining-listeners -> accepting
+ * -> counting): as long as the minimum lasts, something must tell clients to close their connections, or clients that
+ * are idle at its end send their next request too late.
  */
 export type State =
   | { readonly phase: "failing-health"; readonly isMinimumOver: boolean }
@@ -16,72 +17,84 @@ export type State =
   | { readonly phase: "draining-listeners"; readonly isMinimumOver: boolean }
   | {
       readonly phase: "counting";
-      /** In a row. */
+      /** How many counts have failed in a row. */
       readonly failures: number;
-      /** What the last count saw. */
+      /** The result of the last count that succeeded. */
       readonly left: InFlight | undefined;
     }
-  /** The work in flight cannot be counted: the fixed time, as Istio has it. */
+  /** The work in flight cannot be counted: the drain lasts until its bound, as Istio's lasts a fixed time. */
   | { readonly phase: "sitting-out" }
   | { readonly phase: "over"; readonly outcome: Outcome };
 
+/** How a drain ended. */
 export type Outcome =
   | { readonly kind: "drained" }
+  /** The bound was reached while `left` was in flight. */
   | { readonly kind: "out of time"; readonly left: InFlight }
-  /** Out of time, and what was left could not be counted. */
+  /** The bound was reached, and what was left could not be counted. */
   | { readonly kind: "not counted" }
-  /** It ended meanwhile: nothing is left to drain. */
+  /** Envoy has exited: nothing is left to drain. */
   | { readonly kind: "gone" }
-  /** Nobody listened there from the first. */
+  /** Nobody listened for the first request, and Envoy is not known to have been up. */
   | { readonly kind: "not there" }
+  /** The drain was ended from outside (the event `cut`). */
   | { readonly kind: "cut short" };
 
+/** `minimum`: minMs are over; `poll`: a count is due; `last look`: the bound is 250 ms away; `bound`: boundMs are over. */
 export type Deadline = "minimum" | "poll" | "last look" | "bound";
 
-/** What is asked of Envoy. */
+/** A request to Envoy's admin interface. */
 export type Step = "fail-health" | "drain-listeners" | "count";
 
 export type Event =
   | { readonly kind: "done"; readonly step: "fail-health" | "drain-listeners" }
   | { readonly kind: "counted"; readonly inFlight: InFlight }
-  /** No answer, or not the one it should be. `isRefused`: nobody listens there any more. */
+  /** Envoy did not answer, or not with what was asked for. `isRefused`: nobody listens there any more. */
   | { readonly kind: "failed"; readonly step: Step; readonly isRefused: boolean }
   | { readonly kind: "deadline"; readonly of: Deadline }
+  /** The drain is to end now, for example at a second stop signal. */
   | { readonly kind: "cut" };
 
 export type Action =
   | { readonly kind: "ask"; readonly step: Step }
+  /** Start a timer of `ms`, after which the deadline is an event. */
   | { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
-  /** Nothing more is asked. */
+  /** Ask nothing more, and wait for the bound. */
   | { readonly kind: "sit-out" }
   | { readonly kind: "end"; readonly outcome: Outcome };
 
 export interface DrainPolicy {
-  /** Milliseconds from the start within which all of it fits. */
+  /** The drain ends at the latest so many milliseconds after its start. */
   readonly boundMs: number;
-  /** Milliseconds from the start before which nothing is counted, and nothing ends. */
+  /** Nothing is counted before so many milliseconds after the start, so an Envoy that is there does not end before. */
   readonly minMs: number;
-  /** Drained when no more than these are in flight. */
+  /** The drain ends once no more requests and connections than this are in flight. */
   readonly idle: number;
-  /** Not beside a native sidecar: a failed health check closes outbound connections too (Envoy, drain_manager_impl.cc). */
+  /** False for native sidecars: a failed health check closes outbound connections too (Envoy, drain_manager_impl.cc). */
   readonly failsHealth: boolean;
-  /** It has been up: where nobody listens from the first, it has gone, as a proxy may that is told to stop with its app. */
+  /**
+   * The sidecar was up before. If nobody listens for the first request, it has gone then, perhaps because it stops with
+   * its app.
+   */
   readonly wasUp: boolean;
 }
 
 type Next = readonly [State, readonly Action[]];
 
 const POLL_MS = 1000;
-/** Before the bound: so that what is said to be left is not a second old. */
+/** A last count so long before the bound keeps what is reported as left from being a second old. */
 const LAST_LOOK_MS = 250;
 const MAX_FAILURES = 5;
 
-/** Shortens --min-drain to fit the bound: a second, or half of the bound, is left for draining the listeners. Milliseconds. */
+/**
+ * Returns --min-drain in milliseconds, shortened so that a second is left before the bound for draining the listeners,
+ * or half of a bound below two seconds.
+ */
 export function fitMinimum(minMs: number, boundMs: number): number {
   return Math.min(minMs, Math.max(boundMs - POLL_MS, boundMs / 2));
 }
 
-/** Returns the drain's first state, and what to do in it. */
+/** Returns the drain's first state, and its first actions: to start the deadlines and to send the first request. */
 export function begin({ boundMs, minMs, failsHealth }: DrainPolicy): Next {
   const deadlines: readonly Action[] = [
     { kind: "arm", deadline: "bound", ms: boundMs },
@@ -93,7 +106,8 @@ export function begin({ boundMs, minMs, failsHealth }: DrainPolicy): Next {
 }
 
 /**
- * Returns the drain's next state after an event, and what to do in it. An event that does not belong to the phase changes nothing.
+ * Returns the drain's next state after an event, and the actions to perform. An event that does not belong to the
+ * state's phase changes nothing.
  */
 export function step(state: State, event: Event, policy: DrainPolicy): Next {
   if (state.phase === "over") return [state, []];
@@ -179,7 +193,10 @@ function isRefusal(event: Event): boolean {
   return event.kind === "failed" && event.isRefused;
 }
 
-/** Decides which listeners a drain closes and whose work it waits for: the inbound ones where some are, else all. */
+/**
+ * Decides which listeners a drain closes and whose work it waits for: only the inbound ones if any listener is INBOUND
+ * or if `drainPath` is `inboundDrain`, else all.
+ */
 export function scopeOf(drainPath: string, directions: Directions, inbound?: Inbound): Scope {
   const path = directions.inbound.length > 0 ? inboundDrain : drainPath;
   const isInboundOnly = path === inboundDrain;
@@ -193,11 +210,11 @@ export function scopeOf(drainPath: string, directions: Directions, inbound?: Inb
 }
 
 export interface Scope extends CountScope {
-  /** On the admin interface. */
+  /** The path on the admin interface that drains the listeners. */
   readonly path: string;
 }
 
-/** Says in words what came of a drain; `ok`: nothing was left in flight. */
+/** Describes the outcome of a drain for the log. `ok` is true if Envoy has drained or has exited. */
 export function describeOutcome(outcome: Outcome): { readonly ok: boolean; readonly text: string } {
   switch (outcome.kind) {
     case "drained":

@@ -5,50 +5,50 @@ import { countAccepted } from "./sockets.ts";
 import { portOf, type Stats } from "./stats-model.ts";
 import { parseStats } from "./stats-query.ts";
 
-/** The work that an Envoy has in flight. */
+/** How much work an Envoy has in flight. */
 export interface InFlight {
-  /** Requests, streams and WebSockets under way; by "clusters" also connections of raw TCP. */
+  /** Requests, streams and WebSockets in flight. If `countedBy` is `clusters`, raw TCP connections are among them. */
   readonly requests: number;
-  /** On listeners that are not HTTP, and where no requests are published: connections. */
+  /** Connections on listeners that are not HTTP, or whose requests are not published. */
   readonly connections: number;
-  /** False where some HTTP connections had to be counted instead of their requests: idle ones are among them. */
+  /** False if some HTTP connections had to be counted instead of their requests: idle connections are among them. */
   readonly hasRequests: boolean;
   readonly countedBy: CountedBy;
 }
 
 /**
- * What was counted. Meshes thin statistics out, so the first of these that an Envoy shows:
+ * The source of a count. Meshes thin statistics out, so it is the first of these that an Envoy offers:
  * - `listeners`: requests on HTTP listeners, connections on the others (/stats)
- * - `clusters`: what is under way to the app (/clusters)
+ * - `clusters`: requests and TCP connections in flight to the app (/clusters)
  * - `connections`: connections of listeners, idle ones too (/stats)
  * - `sockets`: connections that were accepted on its inbound ports, idle ones too (/proc/net/tcp)
  */
 export type CountedBy = "listeners" | "clusters" | "connections" | "sockets";
 
-/** What was read of an Envoy and its pod; undefined: it could not be read, or nothing asked for it. */
+/** What was read of an Envoy and its pod. A field is undefined if it could not be read or was not asked for. */
 export interface Readings {
-  /** Of the answer to `statsPath`. */
+  /** The parsed answer to `statsPath`. */
   readonly stats?: Stats | undefined;
-  /** What is under way to the inbound clusters, of the answer to `clustersPath`. */
+  /** How much is in flight to the inbound clusters, from the answer to `clustersPath`. */
   readonly underWay?: number | undefined;
-  /** Of the pod's own network namespace. */
+  /** The sockets of the pod's own network namespace. */
   readonly sockets?: Pick<SocketTables, "tcp" | "tcp6"> | undefined;
 }
 
-/** Which of an Envoy's work is waited for. */
+/** Which part of an Envoy's work is counted. Listeners are given by their names in statistics. */
 export interface CountScope {
+  /** Undefined if work of all directions is counted. */
   readonly inbound: Inbound | undefined;
-  /** The listeners whose work is not, by their names in statistics. */
+  /** The listeners whose work is not counted. */
   readonly leftOut: ReadonlySet<string>;
-  /** The listeners that are known to be left out or not, by the same names. */
+  /** The listeners whose configuration was read: whether they are left out is certain. */
   readonly known: ReadonlySet<string>;
   /** The ports of inbound listeners. */
   readonly ports: readonly number[];
 }
 
 /**
- * Counts the work in flight by the best of what could be read: requests under way, statistics, sockets. Undefined where nothing
- * tells.
+ * Counts the work in flight by the best source that could be read (see `CountedBy`). Returns undefined if none tells.
  */
 export function inFlightOf({ stats, underWay, sockets }: Readings, side: CountScope): InFlight | undefined {
   const counted = stats === undefined ? undefined : byListeners(stats, side);
@@ -60,12 +60,12 @@ export function inFlightOf({ stats, underWay, sockets }: Readings, side: CountSc
   return { requests: 0, connections: accepted, hasRequests: accepted === 0, countedBy: "sockets" };
 }
 
-/** Whether `inFlightOf` has counted what is counted best, so that nothing else need be read. */
+/** Reports whether `inFlightOf` has counted by its best source, `listeners`, so that no other source need be read. */
 export function isBestCount(inFlight: InFlight | undefined): inFlight is InFlight {
   return inFlight?.countedBy === "listeners";
 }
 
-/** In words, for people. */
+/** What each source counts, in words for the log. */
 export const countedByText: Readonly<Record<CountedBy, string>> = {
   listeners: "requests and connections of each listener (/stats)",
   clusters: "requests and TCP connections to each inbound cluster (/clusters): its statistics are thinned out",
@@ -73,7 +73,7 @@ export const countedByText: Readonly<Record<CountedBy, string>> = {
   sockets: "established connections on its inbound ports, idle ones too (/proc/net/tcp): its answers do not tell",
 };
 
-/** Parses statistics; undefined where the answer is something else. */
+/** Parses the text of an answer to `statsPath`. Returns undefined if it is not statistics, such as "Forbidden". */
 export function readStats(text: string): Stats | undefined {
   const stats = parseStats(text);
   return isStatistics(text, stats) ? stats : undefined;
@@ -88,7 +88,10 @@ function byListeners(stats: Stats, side: CountScope): InFlight | undefined {
   return { ...counted, hasRequests, countedBy: isAll ? "listeners" : "connections" };
 }
 
-/** With those whose direction could not be learned, where all that comes in comes in elsewhere, and has. */
+/**
+ * Returns `leftOut`, with the listeners whose direction is not known added if all inbound traffic comes in at
+ * `inbound.ports` and some has come in there.
+ */
 function leftOutOf(stats: Stats, { inbound, leftOut, known }: CountScope): ReadonlySet<string> {
   if (inbound?.isAllOfIt !== true) return leftOut;
   const names = usedListenerNames(stats);

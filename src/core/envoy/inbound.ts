@@ -1,12 +1,21 @@
-/** What tells an Envoy's inbound side from the rest, by the names and ports that its control plane gives. */
+/** How to recognize the inbound side of an Envoy, by the names and ports that its control plane uses. */
 export interface Inbound {
-  /** The names of the clusters that lead to the app: a regular expression without its anchors, for Envoy (RE2) and for ebb. */
+  /**
+   * The names of the clusters that lead to the app: a regular expression that is matched from the start of a name,
+   * without its `^` and its brackets, for Envoy (RE2) and for ebb.
+   */
   readonly clusters: string;
-  /** The ports where what comes into the pod is accepted. */
+  /** The ports on which the pod's inbound traffic is accepted. */
   readonly ports: readonly number[];
-  /** Whether nothing comes in elsewhere: a listener on another port, whose direction cannot be learned, is outbound then. */
+  /**
+   * True if no traffic comes in on other ports: a listener on another port, if its direction is not known, is outbound
+   * then.
+   */
   readonly isAllOfIt: boolean;
 }
 
-/** Beside an app outbound must go on (istio#51855); skip_exit: the listeners keep accepting (Envoy, listeners_handler.cc). */
+/**
+ * The admin path that drains the inbound listeners alone: the app's outbound traffic must go on (istio#51855). With
+ * skip_exit the listeners keep accepting (Envoy, listeners_handler.cc).
+ */
 export const inboundDrain = "/drain_listeners?graceful&inboundonly&skip_exit";

@@ -3,7 +3,7 @@ import { formatHostPort } from "../base/host-port.ts";
 import type { DumpedListener } from "./directions.ts";
 import type { NameGroup } from "./name-groups.ts";
 
-// What Envoy says in JSON, checked. A lazy bundle, loaded only by what asks: zod costs 1.2 ms.
+// Envoy's answers in JSON, checked by zod. Import it lazily, only to read an answer: loading zod takes 1.2 ms.
 
 const address = z.object({
   socket_address: z.optional(z.object({ address: z.string(), port_value: z.optional(z.number()) })),
@@ -48,20 +48,25 @@ const serverInfo = z.object({
   ),
 });
 
-/** The path that tells the direction of the listeners of the bootstrap, a few lines each (envoyproxy.io, operations/admin, /config_dump). */
+/**
+ * The admin path of the listeners in Envoy's bootstrap, with their direction, a few lines each (envoyproxy.io,
+ * operations/admin, /config_dump). `parseListenerDump` reads the answer.
+ */
 export const staticListenersPath = `/config_dump?resource=static_listeners&mask=${["name", "address", "stat_prefix", "traffic_direction"].map((field) => `listener.${field}`).join()}`;
 
 /**
- * Returns the admin path that shows listeners from a control plane, with their direction, for one group of names.
+ * Returns the admin path of the listeners that a control plane has set, with their direction, for one group of names.
+ * `parseListenerDump` reads the answer.
  *
- * They come whole, 5 KB each, 10 MB of 2,000: Envoy cannot apply a mask inside an Any (config_dump_handler.cc,
- * trimResourceMessage: HTTP 400). In groups no answer is that long, and Envoy's main thread does other things in between.
+ * Envoy returns these listeners in full, about 5 KB each, so 10 MB for 2,000: it cannot apply a mask inside an Any
+ * (config_dump_handler.cc, trimResourceMessage: HTTP 400). By groups no answer is that long, and Envoy's main thread
+ * does other work between them.
  */
 export function dynamicListenersPath({ pattern }: NameGroup): string {
   return `/config_dump?resource=dynamic_listeners&mask=name,active_state.listener&name_regex=${encodeURIComponent(pattern)}`;
 }
 
-/** Parses the listeners of a config_dump; undefined where the answer is none. */
+/** Parses the listeners in a config_dump. Returns undefined if the text is not a config_dump. */
 export function parseListenerDump(text: string): readonly DumpedListener[] | undefined {
   const dump = parse(listenerDump, text);
   if (dump === undefined) return undefined;
@@ -79,13 +84,15 @@ function directionOf(text: string | undefined): DumpedListener["direction"] {
   return text === "INBOUND" || text === "OUTBOUND" ? text : undefined;
 }
 
+/** A listener, and the address that it is bound to. */
 export interface BoundListener {
+  /** Empty if it has none. */
   readonly name: string;
-  /** `127.0.0.1:8080`, `[::]:80`, or a path; undefined for one inside Envoy. */
+  /** `127.0.0.1:8080`, `[::]:80`, or the path of a unix socket. Undefined for a listener inside Envoy. */
   readonly address: string | undefined;
 }
 
-/** Parses /listeners?format=json: the listeners with the addresses that they are bound to. Undefined where it is no such answer. */
+/** Parses the answer to `boundListenersPath`. Returns undefined if the text is not such an answer. */
 export function parseBoundListeners(text: string): readonly BoundListener[] | undefined {
   const answer = parse(listenerStatuses, text);
   if (answer === undefined) return undefined;
@@ -93,14 +100,17 @@ export function parseBoundListeners(text: string): readonly BoundListener[] | un
   return statuses.map(({ name, local_address }) => ({ name: name ?? "", address: addressText(local_address) }));
 }
 
+/** The answer to /server_info, as far as ebb reads it. */
 export type ServerInfo = z.infer<typeof serverInfo>;
 
-/** Parses /server_info; undefined where it is no such answer. */
+/** Parses the answer to /server_info. Returns undefined if the text is not such an answer. */
 export function parseServerInfo(text: string): ServerInfo | undefined {
   return parse(serverInfo, text);
 }
 
-/** stat_prefix, else the address with `_` for `:` (Envoy, source/common/listener_manager/listener_impl.cc). */
+/**
+ * Returns the stat_prefix, else the address with `_` for `:` (Envoy, source/common/listener_manager/listener_impl.cc).
+ */
 function statName({ address, stat_prefix: prefix }: z.infer<typeof listener>): string | undefined {
   if (prefix !== undefined && prefix !== "") return prefix;
   return addressText(address)?.replaceAll(":", "_");

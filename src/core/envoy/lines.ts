@@ -1,14 +1,18 @@
-/** Hands on the whole lines of a text that comes in pieces, some at a time. */
+/** Splits text that comes in pieces into whole lines. */
 export interface LineReader {
+  /** Takes the next piece of the text. */
   take(piece: string): void;
-  /** What is left is a line, too. */
+  /** Takes the end of the text: what is left is a line too, even without a newline. */
   end(): void;
 }
 
-/** A line that is longer is none that is counted: it is left out, so that no more than this is kept. */
+/** How many characters are kept of a line whose end has not come. No line that is counted is longer. */
 export const LONGEST_LINE = 64 * 1024;
 
-/** Creates a splitter of text that comes in pieces: `onLines` is called with whole lines. A line that is too long is left out. */
+/**
+ * Creates a reader that calls `onLines` with one or more whole lines at a time, newlines included. It drops a line of
+ * which more than `LONGEST_LINE` characters have come without its end.
+ */
 export function createLineReader(onLines: (lines: string) => void): LineReader {
   let begun = "";
   let isTooLong = false;

@@ -1,21 +1,22 @@
-/** Names, and a regular expression that matches them and few others. */
+/** Names of listeners, and a regular expression that matches them and few others. */
 export interface NameGroup {
-  /** For a match of the whole name, in RE2. */
+  /** An RE2 expression that matches the whole name. */
   readonly pattern: string;
   readonly names: readonly string[];
 }
 
-/** So many names are in a group at most. */
+/** The most names in a group. */
 const MOST = 50;
-/** So many characters are in a class at most, and so many before it. */
+/** The most characters in a pattern's character class, and the most in the prefix before it. */
 const MOST_CHARACTERS = 12;
 const LONGEST = 40;
 
 /**
- * Groups names by how they begin, each group with a regular expression that Envoy takes.
+ * Groups names by their first characters, at most 50 in a group, each group with a regular expression that Envoy
+ * accepts.
  *
- * By default Envoy refuses an expression whose program has more than 100 instructions (re2.max_program_size.error_level), so a
- * list of a few names would be too long.
+ * By default Envoy refuses an expression whose program has more than 100 instructions
+ * (re2.max_program_size.error_level): one that lists a few names is too long already.
  */
 export function groupNames(names: readonly string[]): readonly NameGroup[] {
   const groups: NameGroup[] = [];
@@ -29,13 +30,13 @@ export function groupNames(names: readonly string[]): readonly NameGroup[] {
   }
 }
 
-/** Names that begin alike. */
+/** Names that share a prefix. */
 interface Alike {
   readonly prefix: string;
   readonly names: readonly string[];
 }
 
-/** Groups, and what is still too much for one. */
+/** Splits names into groups that are complete (`whole`) and sets that are still too large for a group (`more`). */
 function split({ prefix: known, names }: Alike): {
   readonly whole: readonly NameGroup[];
   readonly more: readonly Alike[];
@@ -64,7 +65,9 @@ function split({ prefix: known, names }: Alike): {
   return { whole, more };
 }
 
-/** Returns how many characters all names begin with in common; the first `known` are known to be. */
+/**
+ * Returns the length of the prefix that all names share, of which the first `known` characters are known to be shared.
+ */
 function commonLength([first = "", ...others]: readonly string[], known: number): number {
   let length = first.length;
   for (const other of others) {
@@ -79,7 +82,10 @@ function byCharacter(names: readonly string[], at: number): ReadonlyMap<string, 
   return Map.groupBy(names, (name) => name.charAt(at));
 }
 
-/** Writes a regular expression for names with this prefix; of a long prefix only its end, which differs most. */
+/**
+ * Returns a regular expression for names with this prefix. It has only the last 40 characters (LONGEST), which differ
+ * most.
+ */
 function patternOf(prefix: string): string {
   const [start, end] = prefix.length > LONGEST ? [".*", prefix.slice(-LONGEST)] : ["", prefix];
   return start + [...end].map((character) => (isAscii(character) ? escaped(character) : ".*")).join("");

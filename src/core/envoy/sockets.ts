@@ -1,12 +1,13 @@
 import { parseTcpSockets, type SocketTables, type TcpSocket } from "../proc/net.ts";
 
 /**
- * Counts the connections that the proxy has accepted on these ports, idle ones too, from /proc/net/tcp and tcp6. Undefined where
- * nobody listens on any of them.
+ * Counts the connections that the proxy has accepted on these ports, idle ones too, from /proc/net/tcp and tcp6.
+ * Returns undefined if nobody listens on any of these ports.
  *
- * Redirected connections (iptables REDIRECT) have the proxy's own port. Under TPROXY they keep the port that the client asked for,
- * which may be the app's: there only those count whose other end is not in this pod, because the proxy's own connections to the
- * app show both ends. TPROXY needs a proxy that runs as root (istio's injection template: runAsUser 0).
+ * Connections that iptables redirects (REDIRECT) have the proxy's own port. Under TPROXY they keep the port that the
+ * client asked for, which may be the app's. Of the connections on the app's ports only those count whose other end is
+ * not in this pod: the proxy's own connections to the app show both ends. TPROXY needs a proxy that runs as root
+ * (istio's injection template: runAsUser 0).
  */
 export function countAccepted(
   tables: Pick<SocketTables, "tcp" | "tcp6">,
@@ -30,7 +31,10 @@ function countTransparent(
   return sockets.filter((socket) => appPorts.has(socket.port) && isFromOutside(socket)).length;
 }
 
-/** Ports of Istio that are never redirected (istio tools/istio-iptables; architecture/ambient, "Ports used by Istio"). */
+/**
+ * Reports whether Istio never redirects this port (istio tools/istio-iptables; architecture/ambient, "Ports used by
+ * Istio").
+ */
 function isOwn(port: number): boolean {
   return port >= 15000 && port < 15100;
 }

@@ -1,47 +1,57 @@
-/** What an Envoy counts, of what /stats is asked for here. */
+/** The statistics of an Envoy, as far as `statsPath` asks for them. */
 export interface Stats {
-  /** How many statistics there were, whatever they count. */
+  /** How many statistics were read, whatever they count. */
   readonly size: number;
   readonly published: Published;
-  /** By the name in statistics: its address with `_` for `:`, or its stat_prefix (Envoy, listener_impl.cc). */
+  /**
+   * Listeners by their names in statistics: the address with `_` for `:`, or the stat_prefix (Envoy, listener_impl.cc).
+   */
   readonly listeners: ReadonlyMap<string, ListenerStats>;
   /** HTTP connection managers by stat_prefix. */
   readonly managers: ReadonlyMap<string, ManagerStats>;
-  /** HTTP connections that draining has closed since Envoy started, by `connection: close` or GOAWAY. */
+  /** How many HTTP connections draining has closed since Envoy started, by `connection: close` or GOAWAY. */
   readonly drained: number;
 }
 
-/** Of the statistics that are counted here; our own request and connection are among them, where they are published. */
+/** Which numbers Envoy publishes at all: ebb's own request and connection are among them, so none means thinned out. */
 export interface Published {
-  /** Of HTTP connection managers. */
+  /** Requests in flight, of HTTP connection managers. */
   readonly requests: boolean;
-  /** Of listeners. */
+  /** Open connections, of listeners. */
   readonly connections: boolean;
 }
 
 export interface ListenerStats {
-  /** Connections; undefined: it does not say. */
+  /** How many connections are open. Undefined if that is not published. */
   readonly active: number | undefined;
-  /** Those that have answered on it. */
+  /** The HTTP connection managers that have answered a request on this listener. */
   readonly managers: readonly ManagerStats[];
 }
 
+/** An HTTP connection manager. */
 export interface ManagerStats {
+  /** Its stat_prefix. */
   readonly name: string;
-  /** Undefined: it does not say. */
+  /** How many requests are in flight, and how many connections open. Undefined if that is not published. */
   readonly requests: number | undefined;
   readonly connections: number | undefined;
 }
 
-/** The ports of such endpoints, where no request has told whose they are: Istio's 15021 and 15090, Envoy Gateway's 19001 and 19003. */
+/**
+ * The ports of the proxy's own statistics and readiness endpoints: Istio's 15021 and 15090, Envoy Gateway's 19001 and
+ * 19003. They tell what a listener is until a request shows which manager serves it.
+ */
 export const ownPorts = [15021, 15090, 19001, 19003];
 
-/** Whether a listener's port is that of an endpoint of the proxy itself. */
+/** Reports whether a listener's port is one of `ownPorts`, an endpoint of the proxy itself. */
 export function isOwnPort(port: number | undefined): boolean {
   return port !== undefined && ownPorts.includes(port);
 }
 
-/** Returns the port in a listener's name in statistics; undefined where the name is a stat_prefix, or a Unix socket's. */
+/**
+ * Returns the port in a listener's name in statistics: 80 for `0.0.0.0_80`. Returns undefined if the name does not end
+ * so.
+ */
 export function portOf(listener: string): number | undefined {
   const port = /_(\d+)$/.exec(listener)?.[1];
   return port === undefined ? undefined : Number(port);

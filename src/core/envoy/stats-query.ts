@@ -1,26 +1,35 @@
 import { listenerAndManagerIn } from "./counts.ts";
 import type { ListenerStats, ManagerStats, Published, Stats } from "./stats-model.ts";
 
-/** The path of all that is counted here, in its text form, without what was never used (envoyproxy.io, operations/admin, /stats). */
+/**
+ * The admin path of the statistics that ebb counts, as text; `usedonly` leaves out those that were never written
+ * (envoyproxy.io, operations/admin, /stats).
+ */
 export const statsPath = `/stats?usedonly&filter=${encodeURIComponent(
   "^(http|listener)\\..*downstream_(rq|cx)_active$|^listener\\..*\\.http\\..*\\.downstream_rq_completed$|^http\\..*\\.downstream_cx_drain_close$",
 )}`;
 
-/** The path of all listeners and their addresses, in a few lines each. */
+/** The admin path of all listeners and the addresses that they are bound to, as JSON of a few lines each. */
 export const boundListenersPath = "/listeners?format=json";
 
-/** Reads `name: number` lines; histograms and text readouts are left out. */
+/** Parses the `name: number` lines of /stats. Leaves out all other lines, such as histograms and text readouts. */
 export function parseStats(text: string): Stats {
   const stats = noStats();
   addTo(stats, text);
   return stats;
 }
 
-/** Bytes that are kept of statistics, and what each name costs beside itself: those of thirty thousand listeners fit. */
+/**
+ * The most bytes that are kept of statistics, which is enough for thirty thousand listeners; and what an entry takes
+ * beside its name.
+ */
 const MOST_KEPT = 16 * 1024 * 1024;
 const ENTRY = 200;
 
-/** Creates a parser of statistics that come in pieces. Its result is undefined where they are something else. */
+/**
+ * Creates a parser of statistics that come in pieces. `take` adds whole lines. `stats` returns what they say, or
+ * undefined if they are not statistics or would take more than 16 MiB (MOST_KEPT).
+ */
 export function createStatsReader() {
   const stats = noStats();
   let isBlank = true;
@@ -40,7 +49,7 @@ interface Reading extends Writable<Omit<Stats, "published" | "listeners" | "mana
   readonly published: Writable<Published>;
   readonly listeners: Map<string, Writable<ListenerStats> & { readonly managers: ManagerStats[] }>;
   readonly managers: Map<string, Writable<ManagerStats>>;
-  /** Bytes. */
+  /** How many bytes the entries take, about. */
   kept: number;
 }
 
@@ -84,10 +93,14 @@ function addOfListener(stats: Reading, name: string, value: number): void {
   const listener = between(name, "listener.", ".downstream_cx_active");
   if (listener === "") return;
   stats.published.connections = true;
+  // rows of single worker threads, whose sum is the listener's
   if (!/\.(worker_\d+|main_thread)$/.test(listener)) listenerOf(stats, listener).active = value;
 }
 
-/** Empty where there is nothing between them, or they are not there. */
+/**
+ * Returns the part of a name between `start` and `end`. Empty if there is nothing between them, or the name lacks one
+ * of them.
+ */
 function between(name: string, start: string, end: string): string {
   return name.startsWith(start) && name.endsWith(end) ? name.slice(start.length, -end.length) : "";
 }
@@ -109,7 +122,7 @@ function keep<T>(stats: Reading, map: Map<string, T>, name: string, value: T): T
   return value;
 }
 
-/** Copies a text: a slice would keep the whole text in memory that it was cut from. */
+/** Returns a copy of a text. A slice would keep in memory the whole text that it was cut from. */
 function copied(text: string): string {
   return text.slice(0, 1) + text.slice(1);
 }

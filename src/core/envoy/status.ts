@@ -11,31 +11,37 @@ import type { Inbound } from "./inbound.ts";
 import type { BoundListener, ServerInfo } from "./json.ts";
 import type { Stats } from "./stats-model.ts";
 
-/** What Envoy answered: the text, or why there is none. */
+/** An answer of Envoy's admin interface: its text, or the reason why there is none. */
 export type AdminAnswer = { readonly text: string } | { readonly problem: string };
 
-/** What an Envoy's admin interface answered when it was asked for its state; none of it changes anything. */
+/** The answers of an Envoy's admin interface about its state. To ask for them changes nothing. */
 export interface AdminAnswers {
   readonly serverInfo: AdminAnswer;
+  /** To `statsPath`. */
   readonly stats: AdminAnswer;
-  /** Its listeners with their addresses. */
+  /** To `boundListenersPath`. */
   readonly bound: AdminAnswer;
-  /** What the configuration says of them, and why of some it does not; undefined: that is all. */
+  /** The listeners in its configuration. */
   readonly dumped: readonly DumpedListener[];
+  /** Why some listeners are not in `dumped`. Undefined if all are. */
   readonly notDumped: string | undefined;
-  /** Its inbound clusters; undefined: nobody knows which they are. */
+  /** To `clustersPath`. Undefined if it is not known which clusters are inbound. */
   readonly clusters: AdminAnswer | undefined;
 }
 
-/** Which Envoy it is, and the sockets of its network namespace where that is this one. */
+/** Which Envoy was asked. */
 export interface EnvoyPlace {
   readonly admin: HttpTarget;
   readonly drainPath: string;
   readonly inbound: Inbound | undefined;
+  /** The sockets of its network namespace. Undefined if that is not the namespace of ebb. */
   readonly sockets: SocketTables | undefined;
 }
 
-/** Makes the status of an Envoy from its admin interface's answers. `inFlight` is what a drain would wait for. */
+/**
+ * Returns the status of an Envoy, made of its admin interface's answers. What was not answered is null, and one of
+ * `problems`.
+ */
 export function envoyStatus(asked: EnvoyPlace, answers: AdminAnswers): EnvoyStatus {
   const json = envoyJson();
   const { read, problems } = createReader();
@@ -59,7 +65,7 @@ export function envoyStatus(asked: EnvoyPlace, answers: AdminAnswers): EnvoyStat
   };
 }
 
-/** zod, which checks what Envoy says, is loaded when there is something to check. */
+/** Loads json.ts, and with it zod, when there is something to check. */
 function envoyJson(): typeof import("./json.ts") {
   return require("./json.ts");
 }
@@ -69,8 +75,11 @@ function textOf(answer: AdminAnswer | undefined): string | undefined {
 }
 
 interface Reader {
+  /**
+   * Returns the parsed answer. If it has none, or none that `parse` takes, remembers a problem and returns undefined.
+   */
   read<T>(path: string, answer: AdminAnswer, parse: (text: string) => T | undefined): T | undefined;
-  /** What could not be read, and why; one sentence where that is everything, for one reason. */
+  /** Returns what could not be read, and why; the reason alone if nothing could be read, for one reason. */
   problems(): readonly string[];
 }
 
@@ -106,12 +115,15 @@ function identityOf(info: ServerInfo | undefined): Identity {
   };
 }
 
-/** `1.40.0` of `9e55.../1.40.0/Clean/RELEASE/BoringSSL` (Envoy, source/common/version/version.cc). */
+/** Returns `1.40.0` for `9e55.../1.40.0/Clean/RELEASE/BoringSSL` (Envoy, source/common/version/version.cc). */
 function releaseOf(version: string | undefined): string | null {
   return version?.split("/")[1] ?? version ?? null;
 }
 
-/** Joins the bound listeners with their direction (from the configuration) and their open connections (from the statistics). */
+/**
+ * Joins the bound listeners with their direction (from the configuration) and their open connections (from the
+ * statistics).
+ */
 function listenersOf(
   bound: readonly BoundListener[],
   dumped: readonly DumpedListener[],
@@ -121,7 +133,7 @@ function listenersOf(
   const byName = new Map(dumped.map((each) => [each.name, each]));
   return bound.map(({ name, address }) => {
     const { statName = address?.replaceAll(":", "_"), direction } = byName.get(name) ?? {};
-    // what nobody used yet has no statistics
+    // a listener that nobody has used yet has no statistics
     const active = statName === undefined ? 0 : (connections?.get(statName) ?? 0);
     return {
       name,

@@ -3,23 +3,27 @@ import { native } from "./native/native.ts";
 
 const F_OK = 0;
 const X_OK = 1;
-/** Where musl's execvp looks without a PATH (musl, src/process/execvp.c). */
+/** The folders in which musl's execvp looks without a PATH (musl, src/process/execvp.c). */
 const USUAL_PATH = "/usr/local/bin:/bin:/usr/bin";
 
 const MiB = 1024 * 1024;
-/** Ten times the table of a node's 50,000 connections. */
+/** Ten times the size of /proc/net/tcp on a node with 50,000 connections. */
 const MOST_BYTES = 64 * MiB;
 
 /**
- * Reads a text file, also of /proc; undefined where it cannot be read or is no regular file. Not by node:fs, which costs each
- * start 0.9 ms (measured).
+ * Reads a text file, also one of /proc. Returns undefined if it cannot be read, is no regular file, or is larger than
+ * 64 MiB (`MOST_BYTES`).
  */
 export function readIfThere(path: string): string | undefined {
+  // not by node:fs, which costs each start 0.9 ms (measured)
   const text = native.readFile(path, MOST_BYTES);
   return typeof text === "string" ? text : undefined;
 }
 
-/** Reads a text file of at most `mostMiB`; the reason where it cannot be read, undefined where there is none. */
+/**
+ * Reads a text file. Returns undefined if it does not exist, and `{ reason }` if it cannot be read, is no regular file,
+ * or is larger than `mostMiB` MiB.
+ */
 export function readSmall(path: string, mostMiB: number): string | { readonly reason: string } | undefined {
   const text = native.readFile(path, mostMiB * MiB);
   if (typeof text === "string") return text;
@@ -28,12 +32,15 @@ export function readSmall(path: string, mostMiB: number): string | { readonly re
   return { reason: text === -ERRNO.ENOTSUP ? "not a regular file" : errorText(-text) };
 }
 
-/** Whether a file exists; false also where a folder of its path may not be searched. */
+/** Reports whether a file of any kind exists. Returns false if a folder of its path may not be searched. */
 export function isThere(path: string): boolean {
   return native.access(path, F_OK) === 0;
 }
 
-/** Whether a program of this name would be found, as execvp(3) looks for it: an empty part of PATH is the working directory. */
+/**
+ * Reports whether execvp(3) would find a program of this name in `path`, a PATH whose empty parts are the working
+ * directory.
+ */
 export function isProgram(name: string, path = USUAL_PATH): boolean {
   return path.split(":").some((folder) => native.access(folder === "" ? name : `${folder}/${name}`, X_OK) === 0);
 }

@@ -1,14 +1,18 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 
-// What a person or a cluster names as a file may be anything: a pipe that nobody writes to, a device without an end, a folder, a
-// file of gigabytes. None of them holds ebb up, or costs more memory than is said here.
+// What a person or a cluster names as a file may be anything: a pipe that nobody writes to, a device without an end, a
+// folder, a file of gigabytes. None of them holds ebb up, or costs more memory than the limits that callers give.
 
+/** Bytes. */
 export const MiB = 1024 * 1024;
 const PIECE = 64 * 1024;
 const LONGEST_PAUSE_MS = 32;
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Reads a whole regular file as text. @throws Error that says why it cannot, or that it is longer than `mostBytes` */
+/**
+ * Reads a regular file as UTF-8 text, synchronously.
+ * @throws Error if it cannot be read, is no regular file, or is longer than `mostBytes`
+ */
 export function readFileWithin(path: string, mostBytes: number): string {
   const descriptor = openSync(path, FLAGS);
   try {
@@ -23,8 +27,9 @@ export function readFileWithin(path: string, mostBytes: number): string {
 }
 
 /**
- * Reads all of a file or pipe (`<(command)`) without blocking, so that signals are seen. @throws Error where it is longer than
- * `mostBytes`, or takes longer than `limitMs`
+ * Reads a file or pipe (`<(command)`) to its end without blocking, so that signals are seen meanwhile. Waits until
+ * somebody writes to a named pipe. Rejects if it cannot be opened, is longer than `mostBytes`, or is a pipe that has
+ * not ended within `limitMs` (by default there is no limit).
  */
 export async function readPathWithin(
   path: string,
@@ -54,12 +59,12 @@ export async function readPathWithin(
   }
 }
 
-/** Reads all of stdin. @throws Error where it is longer than `mostBytes` */
+/** Reads stdin to its end. Rejects if it is longer than `mostBytes`. */
 export function readStdinWithin(mostBytes: number): Promise<Buffer> {
   return readStreamWithin("stdin", Bun.stdin.stream(), mostBytes);
 }
 
-/** Reads all of a stream; `name` is for the error. @throws Error where it is longer than `mostBytes` */
+/** Reads a stream to its end. Rejects if it is longer than `mostBytes`, with an error that calls it `name`. */
 export async function readStreamWithin(
   name: string,
   stream: AsyncIterable<Uint8Array>,
@@ -72,7 +77,7 @@ export async function readStreamWithin(
 
 const END = Buffer.alloc(0);
 
-/** Empty at the end, undefined where nothing has come yet. */
+/** Reads the next piece. Returns an empty one at the end, and undefined if nothing has come yet. */
 function nextPiece(descriptor: number): Buffer | undefined {
   const piece = Buffer.allocUnsafe(PIECE);
   try {
@@ -83,11 +88,12 @@ function nextPiece(descriptor: number): Buffer | undefined {
   }
 }
 
+/** Creates a collector of pieces, of `mostBytes` in all. */
 function gather(name: string, mostBytes: number) {
   const pieces: Buffer[] = [];
   let size = 0;
   return {
-    /** False at the end. */
+    /** Adds a piece. Returns false if it is empty, which is the end. @throws Error if it is too much */
     add(piece: Buffer): boolean {
       size += piece.length;
       if (size > mostBytes)

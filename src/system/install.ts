@@ -9,18 +9,21 @@ const BLOCK = 1024 * 1024;
 const MODE = 0o755;
 
 export interface Installed {
+  /** The size of the executable. */
   readonly bytes: number;
+  /** In hex. */
   readonly sha256: string;
-  /** `dest` was such a copy already: nothing was written. */
+  /** Whether `dest` was such a copy already, so that nothing was written. */
   readonly wasThere: boolean;
-  /** The copy may be started from here; not so where the volume is mounted noexec. */
+  /** Whether the copy can be executed at `dest`: false on a volume that is mounted noexec. */
   readonly canStart: boolean;
 }
 
 /**
- * Copies this executable to `dest`, mode 0755: into a file beside it, synced and read back, then renamed. Others see the former
- * file or the whole copy. @throws Failure 64 where `dest` is no place for a file, 71 where the system refuses; the reason of
- * `signal` where it is aborted
+ * Copies this executable to `dest`, with mode 0755. Writes a file beside it, syncs it, reads it back and renames it, so
+ * that others see the former file or the whole copy. Writes nothing if `dest` is such a copy already. Rejects with
+ * Failure(64) if `dest` is a folder or no regular file, with Failure(71) if the system refuses, with the signal's
+ * reason if that is aborted.
  */
 export async function installSelf(dest: string, signal: AbortSignal): Promise<Installed> {
   const files: Files = await import("node:fs/promises"); // few need it, and it costs a start 0.9 ms
@@ -38,9 +41,12 @@ export async function installSelf(dest: string, signal: AbortSignal): Promise<In
   }
 }
 
-/** Only a file or a link is ever replaced: not a folder, and not /dev/null by a slip of root's. */
+/**
+ * Rejects with Failure(64) unless `dest` is free, a file or a link to one: not a folder, and not /dev/null by a slip of
+ * root's.
+ */
 async function refuseOccupied(files: Files, dest: string): Promise<void> {
-  const there = await files.stat(dest).catch(() => undefined); // what is wrong with the path, the copy will say
+  const there = await files.stat(dest).catch(() => undefined); // the copy will say what is wrong with the path
   if (there?.isDirectory() || dest.endsWith("/")) {
     throw new Failure(EXIT.usage, `install: ${dest} is a folder; did you mean ${`${withoutSlashes(dest)}/ebb`}?`);
   }
@@ -49,7 +55,10 @@ async function refuseOccupied(files: Files, dest: string): Promise<void> {
   }
 }
 
-/** /proc/self/exe is this very program even where its file was replaced or removed meanwhile; there may be no /proc. */
+/**
+ * Opens ebb's executable: /proc/self/exe, which is this very program even if its file was replaced meanwhile, or
+ * without /proc its path.
+ */
 async function openSelf(files: Files): Promise<File> {
   try {
     return await files.open("/proc/self/exe").catch(() => files.open(process.execPath));
@@ -65,7 +74,7 @@ async function digestOf(file: File, signal: AbortSignal): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Yields a file's blocks in one buffer, so each is valid until the next. Between them ebb handles signals. */
+/** Yields a file's blocks in one buffer, so that each is valid until the next. Between them ebb handles signals. */
 async function* blocksOf(file: File, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const block = new Uint8Array(BLOCK);
   for (let at = 0; ; ) {
@@ -84,7 +93,10 @@ interface Expected {
   readonly signal: AbortSignal;
 }
 
-/** False where one cannot tell: then it is replaced, or what stands in the way is told. */
+/**
+ * Reports whether `dest` is such a copy already. Returns false if it cannot be read: the replacement then says what is
+ * wrong.
+ */
 async function isCopy(files: Files, { dest, size, sha256, signal }: Expected): Promise<boolean> {
   const there = await files.lstat(dest).catch(() => undefined);
   if (!there?.isFile() || there.size !== size || (there.mode & 0o7777) !== MODE) return false;
@@ -114,7 +126,7 @@ async function replace(files: Files, { self, dest, sha256, signal }: Replacement
     }
     await files.rename(temporary, dest);
   } catch (error) {
-    await files.unlink(temporary).catch(() => undefined); // where it could not even be made, that is what `error` says
+    await files.unlink(temporary).catch(() => undefined); // if it could not even be made, `error` says that
     throw error;
   }
 }
@@ -122,16 +134,21 @@ async function replace(files: Files, { self, dest, sha256, signal }: Replacement
 async function copy(files: Files, to: { self: File; temporary: string; signal: AbortSignal }): Promise<void> {
   await using file = await files.open(to.temporary, "wx", 0o600);
   for await (const block of blocksOf(to.self, to.signal)) await writeAll(file, block);
-  await file.chmod(MODE); // by chmod, because a umask takes from the mode that open is given
+  await file.chmod(MODE); // by chmod, because a umask takes bits from the mode that open is given
   await file.sync();
 }
 
-/** Writes a whole block. A nearly full volume first takes a part, and says why not the rest at the next write. */
+/**
+ * Writes a whole block. A nearly full volume takes a part of it first, and the next write says why it does not take the
+ * rest.
+ */
 async function writeAll(file: File, block: Uint8Array): Promise<void> {
   for (let at = 0; at < block.length; ) at += (await file.write(block, at)).bytesWritten;
 }
 
-/** access(2) says EACCES even to root where nothing may be started from the file system. */
+/**
+ * Reports whether `dest` can be executed. access(2) fails with EACCES, even for root, if its volume is mounted noexec.
+ */
 function canStart(files: Files, dest: string): Promise<boolean> {
   return files.access(dest, files.constants.X_OK).then(
     () => true,

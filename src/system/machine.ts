@@ -1,7 +1,7 @@
 import type { Queue } from "./queue.ts";
 import { deadline } from "./timer.ts";
 
-/** A pure state machine of core's, and what performs its actions. It is over in the phase of that name. */
+/** A pure state machine of core, and the function that performs its actions. It ends in the phase `over`. */
 export interface Machine<State extends { readonly phase: string }, Event, Action> {
   begin(): readonly [State, readonly Action[]];
   step(state: State, event: Event): readonly [State, readonly Action[]];
@@ -9,8 +9,9 @@ export interface Machine<State extends { readonly phase: string }, Event, Action
 }
 
 /**
- * Runs a state machine: performs the actions of each step in order, then takes the next event, until the state is `over`. Rejects
- * with what the queue fails with.
+ * Runs a state machine until its state is `over`, and resolves with that state: performs the actions of each step in
+ * order, then waits for the next event of `queue`. Rejects with the queue's failure, or with what `step` or `perform`
+ * throws.
  */
 export async function runMachine<State extends { readonly phase: string }, Event, Action>(
   machine: Machine<State, Event, Action>,
@@ -30,14 +31,15 @@ function isOver<State extends { readonly phase: string }>(
   return state.phase === "over";
 }
 
-/** A machine's deadlines, by their names: to arm one again replaces it. */
+/** The named timers of a state machine. */
 export interface Deadlines<Name> {
+  /** Starts a timer of `ms` from now on, in the place of the one with that name. */
   arm(name: Name, ms: number): void;
   disarm(name: Name): void;
   disarmAll(): void;
 }
 
-/** Creates named timers: `onOver` is called with the name of one whose time is over. Arming one again restarts it. */
+/** Creates named timers. Each calls `onOver` with its name, once, when its time is over. */
 export function createDeadlines<Name>(onOver: (name: Name) => void): Deadlines<Name> {
   const armed = new Map<Name, () => void>();
   const disarm = (name: Name): void => armed.get(name)?.();

@@ -1,12 +1,16 @@
-/** A queue of events with one reader: what comes while nobody waits is kept, in order. */
+/** A queue of events with one reader. It keeps events in order until they are read. */
 export interface Queue<E> {
   push(event: E): void;
-  /** The reader gets the error in its turn, and nothing after it. */
+  /**
+   * Makes `next` reject with `error` as soon as the events that are in the queue have been read. The first error
+   * counts.
+   */
   fail(error: unknown): void;
+  /** Resolves with the next event. Call it again only after that. */
   next(): Promise<E>;
 }
 
-/** Creates an unbounded queue with one reader. After `fail` the reader gets what is in it, then the error. */
+/** Creates an empty queue of unbounded length. */
 export function createQueue<E>(): Queue<E> {
   const events: E[] = [];
   let failure: { readonly error: unknown } | undefined;

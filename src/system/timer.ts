@@ -1,8 +1,8 @@
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Calls `call` once after `ms`, also where that is longer than a timer can be (24.8 days), at once where it is past. Returns what
- * cancels it.
+ * Calls `call` once after `ms`, which may be longer than a timer can be (24.8 days); as soon as possible if it is not
+ * positive. Returns a function that cancels it.
  */
 export function deadline(ms: number, call: () => void): () => void {
   let timer: Timer;
@@ -14,7 +14,10 @@ export function deadline(ms: number, call: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Returns a signal that is aborted after `ms`, also where that is longer than `AbortSignal.timeout` can be. */
+/**
+ * Returns a signal that is aborted, by a TimeoutError, after `ms`, which may be longer than `AbortSignal.timeout` takes
+ * (24.8 days).
+ */
 export function abortedAfter(ms: number): AbortSignal {
   if (ms <= LONGEST_MS) return AbortSignal.timeout(ms);
   const controller = new AbortController();
@@ -22,12 +25,18 @@ export function abortedAfter(ms: number): AbortSignal {
   return controller.signal;
 }
 
-/** Returns the whole milliseconds until `end`, at least a few: after a stall, time may be up before anything was tried. */
+/**
+ * Returns the whole milliseconds until `end` (performance.now()), at least 1: after a stall, time may be up before
+ * anything was tried.
+ */
 export function leftUntil(end: number): number {
   return Math.max(1, Math.round(end - performance.now()));
 }
 
-/** Keeps the process running while it waits for signals alone, which do not. Returns what lets it go. */
+/**
+ * Keeps the process running while it waits for signals alone, which would not keep it. Returns a function that ends
+ * this.
+ */
 export function keepAlive(): () => void {
   const timer = setInterval(() => undefined, LONGEST_MS);
   return () => clearInterval(timer);

@@ -5,20 +5,20 @@ import type { StreamedAnswer } from "./fetch.ts";
 import { createHttpClient, tooLong } from "./http.ts";
 import { RequestFailed } from "./request-failed.ts";
 
-/** The bytes of a body beyond which an answer counts as broken: all of it is held, and /config_dump of a large mesh is long. */
+/** The default limit of a body's bytes. All of it is held in memory, and /config_dump of a large mesh is long. */
 export const MAX_WHOLE = 256 * MiB;
 
 /**
- * Sends method, path and body unchanged, and resolves to the answer once it is whole. Rejects with RequestFailed, also if the body is longer
- * than `mostBytes`, or not whole within `timeoutMs`.
- *
- * Bun's fetch turns a method that it does not know into GET, normalises paths, and drops the body of a GET.
+ * Sends a request whose method, path and body go out unchanged, and resolves with the answer once it is whole. Rejects
+ * with RequestFailed if there is no valid answer, the body is longer than `mostBytes`, or it is not whole within
+ * `timeoutMs`.
  */
 export async function askExactly(
   request: HttpRequest,
   timeoutMs: number,
   mostBytes = MAX_WHOLE,
 ): Promise<StreamedAnswer> {
+  // Bun's fetch turns a method that it does not know into GET, normalises paths, and drops the body of a GET
   const late = abortedAfter(timeoutMs);
   const full = new AbortController();
   const pieces: Uint8Array[] = [];

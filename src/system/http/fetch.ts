@@ -9,24 +9,26 @@ import { RequestFailed } from "./request-failed.ts";
 
 // Bun's fetch, for what is off the start path: streams, TLS, bodies. http.ts is what every pod waits for.
 
+/** A request for Bun's fetch. Its own headers win over ebb's. */
 export interface StreamedRequest extends HttpRequest {
   readonly body: Uint8Array<ArrayBuffer> | undefined;
 }
 
+/** An answer whose head has come, and whose body may still be on its way. */
 export interface StreamedAnswer {
   readonly status: number;
-  /** The reason phrase; empty where the server gave none. */
+  /** The reason phrase; empty if the server gave none. */
   readonly statusText: string;
-  /** Where a redirect, which is not followed, points to. */
+  /** The Location header: where a redirect, which is not followed, points to. */
   readonly location: string | undefined;
-  /** As it comes, byte for byte: nothing is unpacked. @throws RequestFailed where it breaks off, or time is up */
+  /** The body as it comes, byte for byte, not decompressed. Throws RequestFailed if it breaks off, or time is up. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Sends one request. `timeoutMs` bounds what the server takes in all, its body included, but not what the reader of the body
- * does between two pieces.
- * @throws RequestFailed
+ * Sends one request by Bun's fetch, follows no redirect, and resolves with the answer once its head has come. Rejects
+ * with RequestFailed. `timeoutMs` limits the time that the server takes in all, its body included, but not the time
+ * that the reader of the body takes between two pieces.
  */
 export async function fetchStreamed(request: StreamedRequest, timeoutMs: number): Promise<StreamedAnswer> {
   const limit = createLimit(timeoutMs);
@@ -44,7 +46,7 @@ export async function fetchStreamed(request: StreamedRequest, timeoutMs: number)
   }
 }
 
-/** A limit that can be stopped and started again. */
+/** A time limit that can be stopped and started again. */
 interface Limit {
   readonly signal: AbortSignal;
   start(): void;
@@ -69,7 +71,7 @@ function createLimit(ms: number): Limit {
   };
 }
 
-/** `localhost` is both loopbacks. Over TLS the name stays, which the certificate has to have. */
+/** Tries both loopbacks for `localhost`. Over TLS the name stays, because the certificate has to have it. */
 async function fetchFromAny(request: StreamedRequest, signal: AbortSignal): Promise<Response> {
   const { address, isSecure } = request.target;
   const [first, second] = address.kind === "tcp" && !isSecure ? hostsToDial(address.host) : [];
@@ -92,13 +94,13 @@ function fetchFrom(request: StreamedRequest, host: string | undefined, signal: A
     redirect: "manual",
     decompress: false,
     signal,
-    timeout: false, // Bun's own, of 5 minutes: the caller has a limit of its own
+    timeout: false, // not Bun's own, of 5 minutes: the caller has a limit
     ...(body === undefined ? {} : { body }),
     ...(target.address.kind === "unix" ? { unix: target.address.path } : {}),
   });
 }
 
-/** Ours, but for those that are given. */
+/** Returns the request's headers, and before them those of ebb's that it does not have. */
 function headersOf({ target, headers }: StreamedRequest): readonly Header[] {
   const given = new Set(headers.map(([name]) => name.toLowerCase()));
   const credentials = basicCredentials({ target, headers });
@@ -142,7 +144,7 @@ function failureOf(error: unknown, signal: AbortSignal): RequestFailed {
   return new RequestFailed("broken", reasons[code] ?? excerpt(redactUrls(reason), 200));
 }
 
-/** Nothing has been sent: nobody listens there, or there is no such way. */
+/** Codes with which nothing was sent: nobody listens there, or there is no such way. */
 const notThere = ["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "EAFNOSUPPORT"];
 
 /** What Bun's codes mean. */

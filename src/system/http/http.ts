@@ -8,40 +8,41 @@ import { requestSecurely } from "./https.ts";
 import { latin1 } from "./latin1.ts";
 import { RequestFailed } from "./request-failed.ts";
 
-// Our own HTTP/1.1 over Bun.connect for plain http, which is what every pod's start and end wait for: measured beside fetch
-// and undici it takes half the processor time, no second thread and a third of the memory, and obeys no proxy variable.
-// Callbacks inside, because a wait may ask 110 times a second: promises and abort signals would double what that costs.
+// Our own HTTP/1.1 over Bun.connect for plain http, which is what every pod's start and end wait for: measured beside
+// fetch and undici it takes half the processor time, no second thread and a third of the memory, and obeys no proxy
+// variable. Callbacks inside, because a wait may ask 110 times a second: promises and abort signals would double what
+// that costs.
 
-/** The bytes of an answer, head and all, beyond which it counts as broken. */
+/** The default limit of an answer's bytes, head included. A longer one counts as broken. */
 export const MAX_ANSWER = 64 * 1024;
 const KIB = 1024;
 
 export const REFUSED = "connection refused";
 
 type Cancel = () => void;
-/** Gets an answer's body as it comes: then it may be of any length, and only its beginning is kept. */
+/** Gets the pieces of a body, as latin1. With it a body may have any length; the answer has only its beginning. */
 export type OnBody = (text: string) => void;
 type Done<T> = (outcome: T | RequestFailed) => void;
 
-/** Sends requests to one place, one at a time or several at once, and keeps an idle connection for the next. */
+/** Sends requests to one server, one after the other or several at once, and keeps one idle connection for the next. */
 export interface HttpClient extends Disposable {
-  /** The last answer. */
+  /** Returns the last answer over plain HTTP that was read without `onBody`. */
   last(): ReceivedAnswer | undefined;
-  /** Calls once: with a complete answer, or with why there is none; never, after it was cancelled. */
+  /** Calls `done` once, with the complete answer or the reason why there is none; not after the returned Cancel. */
   send(request: HttpRequest, done: Done<HttpAnswer>, onBody?: OnBody): Cancel;
-  /** @throws RequestFailed; the signal's reason when it is aborted */
+  /** Resolves with the complete answer. Rejects with RequestFailed, or with the signal's reason if that is aborted. */
   request(request: HttpRequest, signal: AbortSignal, onBody?: OnBody): Promise<HttpAnswer>;
 }
 
-/** Connections that are neither open nor refused, those that were cancelled among them: Bun cannot end them before. */
+/** Counts connections that are neither open nor refused, cancelled ones included: Bun cannot end them before. */
 export interface Pending {
   count: number;
 }
 
 export interface ClientOptions {
-  /** Where it is not MAX_ANSWER. */
+  /** In bytes; by default MAX_ANSWER. */
   readonly maxAnswer?: number | undefined;
-  /** Is kept up to date. */
+  /** A counter that the client keeps up to date. */
   readonly pending?: Pending | undefined;
 }
 
@@ -50,16 +51,13 @@ interface Connection {
   receive: (text: string, isEnd: boolean) => void;
 }
 
-/** An answer as it came. */
+/** An answer, and its bytes as latin1 text. */
 export interface ReceivedAnswer {
   readonly text: string;
   readonly answer: HttpAnswer;
 }
 
-/**
- * Creates a client that keeps one connection to the last server. Its requests reject with RequestFailed; an answer has at most
- * `maxAnswer` bytes.
- */
+/** Creates an HTTP/1.1 client. https requests go through undici, without `onBody` and without a kept connection. */
 export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOptions = {}): HttpClient {
   let idle: Connection | undefined;
   let last: ReceivedAnswer | undefined;
@@ -67,7 +65,7 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
   const park = (connection: Connection): void => {
     idle = connection;
     connection.receive = () => {
-      // it ended, or says something that nobody asked for
+      // the server has ended it, or says something that nobody asked for
       if (idle === connection) idle = undefined;
       connection.socket.end();
     };
@@ -106,7 +104,7 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
   };
 }
 
-/** Calls `done` when something accepts connections at an address, or with why not. */
+/** Opens and closes a connection. Calls `done` with undefined once somebody accepts it, or with the reason why not. */
 export function connectAndClose(address: Address, done: Done<undefined>, pending?: Pending): Cancel {
   const end = (outcome: Connection | RequestFailed): void => {
     if (outcome instanceof RequestFailed) return done(outcome);
@@ -116,7 +114,9 @@ export function connectAndClose(address: Address, done: Done<undefined>, pending
   return connect(address, end, pending);
 }
 
-/** Whether anything accepts connections there. @throws RequestFailed when not; the signal's reason when it is aborted */
+/**
+ * Resolves once somebody accepts a connection. Rejects with RequestFailed if nobody does, or with the signal's reason.
+ */
 export function tryConnect(address: Address, signal: AbortSignal): Promise<undefined> {
   return promised(signal, (done) => connectAndClose(address, done));
 }
@@ -145,7 +145,7 @@ function sendSecurely(request: HttpRequest, maxAnswer: number, done: Done<HttpAn
   return () => controller.abort();
 }
 
-/** `localhost` is both loopbacks; where neither accepts, what the first said. */
+/** Connects. For `localhost` tries both loopbacks; if neither accepts, fails as the first did. */
 function connect(address: Address, done: Done<Connection>, pending: Pending = { count: 0 }): Cancel {
   if (address.kind === "unix") return open({ unix: address.path }, done, pending);
   const { port } = address;
@@ -209,7 +209,7 @@ interface Exchange {
   readonly connection: Connection;
   readonly request: HttpRequest;
   readonly encode: (request: HttpRequest) => string;
-  /** The answer before: the same bytes mean the same again. */
+  /** The answer before. The same bytes are not parsed again. */
   readonly last: ReceivedAnswer | undefined;
   readonly maxAnswer: number;
   readonly onBody: OnBody | undefined;

@@ -5,8 +5,8 @@ import { redactUrls } from "../../core/base/redact.ts";
 import { RequestFailed } from "./request-failed.ts";
 
 /**
- * Sends one request over TLS, and follows no redirect. Rejects with RequestFailed, also if the answer's body is longer than `maxAnswer`
- * bytes.
+ * Sends one request over TLS by undici, follows no redirect, and resolves with the whole answer. Rejects with
+ * RequestFailed, also if the body is longer than `maxAnswer` bytes, or with the signal's reason if that is aborted.
  */
 export async function requestSecurely(
   request: HttpRequest,
@@ -37,7 +37,7 @@ export async function requestSecurely(
   }
 }
 
-/** Leaves the loop where it is too long, which ends the connection. @throws RequestFailed */
+/** Reads a body as UTF-8. Throws RequestFailed if it is too long; to leave the loop ends the connection. */
 async function textWithin(body: AsyncIterable<Uint8Array>, mostBytes: number): Promise<string> {
   const pieces: Uint8Array[] = [];
   let size = 0;

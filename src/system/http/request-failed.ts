@@ -1,9 +1,13 @@
+/**
+ * Why a request brought no answer:
+ * - `refused`: nobody listens there
+ * - `unreachable`: there is no connection, for another reason
+ * - `late`: time was up
+ * - `broken`: somebody accepted the connection and gave no valid answer
+ */
 export type FailureKind = "refused" | "unreachable" | "late" | "broken";
 
-/**
- * An attempt that brought no answer: `refused`, nobody listens there; `unreachable`, no connection for another reason; `late`,
- * time was up; `broken`, somebody accepted the connection and gave no valid answer.
- */
+/** An HTTP request or connection attempt that brought no answer. */
 export class RequestFailed extends Error {
   readonly kind: FailureKind;
 

@@ -2,13 +2,18 @@ import { type Address, hostsToDial } from "../../core/base/address.ts";
 import { ERRNO } from "../native/errno.ts";
 import { native } from "../native/native.ts";
 
-/** `refused`: nobody listens there. `silent`: somebody listens, but accepts nothing, and has its queue full. */
+/**
+ * What a connection attempt meets: `refused`, nobody listens there; `silent`, somebody listens but accepts nothing,
+ * with a full queue; `open`, anything else.
+ */
 export type TcpState = "open" | "refused" | "silent";
 
 /**
- * Returns a check by a non-blocking connect(2), which loopback answers at once; undefined for other hosts and Unix sockets.
+ * Returns a function that checks a TCP port by a non-blocking connect(2), which loopback answers at once: of two
+ * loopbacks `open` wins, then `silent`. For any other host the function always returns `open`. Returns undefined for
+ * Unix sockets.
  *
- * It costs a tenth of Bun.connect, and leaves nothing behind where it is not answered.
+ * It costs a tenth of Bun.connect, and leaves nothing behind if it is not answered.
  */
 export function tcpCheckAt(address: Address): (() => TcpState) | undefined {
   if (address.kind === "unix") return undefined;
@@ -27,13 +32,15 @@ export function tcpCheckAt(address: Address): (() => TcpState) | undefined {
 function tcpCheck(host: string, port: number): TcpState {
   const result = native.checkConnect(host, port);
   if (result === -ERRNO.ECONNREFUSED) return "refused";
-  return result === -ERRNO.EINPROGRESS ? "silent" : "open"; // of anything else a real attempt says why
+  return result === -ERRNO.EINPROGRESS ? "silent" : "open"; // a real attempt says why anything else happens
 }
 
-/** Whether somebody listens on a unix socket, and lets this user connect: what connect(2) without waiting says. */
+/** Reports whether somebody listens on a Unix socket and lets this user connect, by a connect(2) that does not wait. */
 export function acceptsConnections(path: string): boolean {
   return isUnixOpen.includes(-native.checkConnect(path, 0));
 }
 
-/** Its queue is full; or ebb has no descriptor left, and a real attempt says why. */
+/**
+ * Results with a listener, whose queue may be full; or without a descriptor left, about which a real attempt says more.
+ */
 const isUnixOpen: readonly number[] = [0, ERRNO.EAGAIN, ERRNO.EMFILE, ERRNO.ENFILE];

@@ -5,32 +5,37 @@ import { readIfThere } from "../file.ts";
 import { ERRNO, errorText } from "../native/errno.ts";
 import { native } from "../native/native.ts";
 
-/** A command line: its words, and where it starts in the argv that ebb was given, if it stands there. */
+/** A program and its arguments. */
 export interface CommandLine {
   readonly words: readonly string[];
+  /** The index of the program in the argv that ebb was given; undefined if `words` is not the end of that argv. */
   readonly argvIndex: number | undefined;
 }
 
+/** The command that ebb has started. Two fields change while it runs. */
 export interface Child {
+  /** Also the number of its process group, unless `sharesGroup`. */
   readonly pid: number;
-  /** A descriptor of ebb's terminal; -1 where ebb has none. */
+  /** A descriptor (0, 1 or 2) of ebb's terminal; -1 if ebb has no terminal. */
   readonly terminal: number;
-  /** Whether the terminal was given to it, and is to be taken back. */
+  /** Whether its group is the terminal's foreground group because ebb made it so: ebb has to undo that. */
   hasTerminal: boolean;
-  /** ebb's children before it: another program's, which ebb has taken the place of. */
+  /** The PIDs of children that ebb had before: those of the program that became ebb by exec. */
   readonly others: readonly number[];
-  /** In a pipeline at a terminal it is in ebb's own process group. */
+  /** Whether it is in ebb's own process group, as it is in a pipeline at a terminal. */
   readonly sharesGroup: boolean;
-  /** It was sent a signal that stops it, and none since that continues it. */
+  /** Whether ebb has sent it a signal that stops it, and none since then that continues it. */
   isToStop: boolean;
 }
 
 const exhausted: readonly number[] = [ERRNO.EAGAIN, ERRNO.ENOMEM, ERRNO.ENFILE, ERRNO.EMFILE];
 
 /**
- * Starts the command with the environment, working directory, descriptors and signal dispositions that ebb was started with, and
- * hands it ebb's terminal. It gets a process group of its own, unless `mustLead` is false and ebb is in a pipeline. @throws
- * Failure 127 not found, 126 not executable, 71 the system refused
+ * Starts the command with the environment, working directory, descriptors and signal dispositions that ebb was started
+ * with, and gives it ebb's terminal if ebb is in the foreground there. The child leads a process group of its own,
+ * unless `mustLead` is false and ebb is in a pipeline at a terminal. From then on ebb adopts the child's orphans.
+ * @throws Failure(127) if the program is not found, Failure(71) if memory, processes or descriptors are exhausted, else
+ * Failure(126)
  */
 export function spawn(command: CommandLine, mustLead: boolean): Child {
   const place = new Int32Array([-1, 0, 0, 0]);
@@ -46,23 +51,33 @@ export function spawn(command: CommandLine, mustLead: boolean): Child {
   };
 }
 
-/** Returns the PIDs of all children that ebb has to reap; undefined where /proc does not tell (CONFIG_PROC_CHILDREN). */
+/**
+ * Returns the PIDs of all children that ebb has to reap, adopted orphans included; undefined if /proc does not list
+ * them (kernel without CONFIG_PROC_CHILDREN).
+ */
 export function ownChildren(): readonly number[] | undefined {
   const text = readIfThere(`/proc/self/task/${process.pid}/children`);
   return text?.split(" ").filter(Boolean).map(Number);
 }
 
-/** Replaces this process by the command, which gets what ebb was started with. Never returns. @throws as `spawn` */
+/**
+ * Replaces this process by the command, which gets the environment, descriptors and signal dispositions that ebb was
+ * started with. Call `holdSignals` first. Never returns. @throws Failure as `spawn`
+ */
 export function exec(command: CommandLine): never {
   start(command, native.exec);
   throw new Error("exec returned");
 }
 
-/** Given a command line: ebb's own argv from an index on; with -1 these words. */
+/**
+ * Starts ebb's own argv from `index` on or, if `index` is -1, `words`, which are separated by zero bytes. Returns a
+ * PID, or -errno.
+ */
 type Run = (words: string, index: number) => number;
 
 /**
- * Starts the command from the very bytes of ebb's own argv if possible. A script without `#!` is run by sh, as execvp(3) does.
+ * Starts the command by `run`, from the very bytes of ebb's own argv if they are there, and returns its result. Runs a
+ * script without `#!` by sh, as execvp(3) does. @throws Failure as `spawn`
  */
 function start({ words, argvIndex }: CommandLine, run: Run): number {
   let result = run(words.join("\0"), argvIndex ?? -1);
@@ -81,12 +96,12 @@ function startFailure(file: string, error: number): Failure {
   return new Failure(exhausted.includes(error) ? EXIT.system : EXIT.notExecutable, message);
 }
 
-/** How a child has changed: how it ended, or the signal that stopped it. */
+/** A change of a child's state: `exit` says how it ended, `stop` is the signal that stopped it. */
 export type Change = { readonly exit: ChildExit } | { readonly stop: SignalNumber };
 
 const status = new Int32Array(1);
 
-/** Reaps each child and orphan that has ended, and calls `tell` with each change: an end or a stop. */
+/** Calls `tell` for each child and adopted orphan that has ended, which this reaps, or was stopped. Does not block. */
 export function reapChildren(tell: (pid: number, change: Change) => void): void {
   for (;;) {
     const pid = native.reap(status);
@@ -102,12 +117,15 @@ function decodeStatus(status: number): Change {
   return { exit: signal === 0 ? { code } : { signal } };
 }
 
-/** Whether there is any process in a group, one that has ended but is not reaped among them. */
+/** Reports whether a process group has any member. Processes that have ended but are not reaped count. */
 export function hasGroup(group: number): boolean {
   return native.kill(-group, 0) !== -ERRNO.ESRCH;
 }
 
-/** Sends a signal to a process, or to a group by its negative number. Returns why it could not be sent; one that is gone is no error. */
+/**
+ * Sends a signal to a process, or to a process group if `pid` is its negative number. Returns why that failed;
+ * undefined if it was sent or there is no such process.
+ */
 export function kill(pid: number, signal: SignalNumber): string | undefined {
   const result = native.kill(pid, signal);
   return result === 0 || result === -ERRNO.ESRCH ? undefined : errorText(-result);

@@ -5,21 +5,20 @@ import type { Log } from "../output/log.ts";
 import { kill, ownChildren } from "./child.ts";
 import { allPids } from "./pids.ts";
 
-/** What is in an uninterruptible sleep, or may not be signalled, holds nothing up. */
+/** Processes in an uninterruptible sleep, or that ebb may not signal, hold the end up for no longer. */
 const LIMIT_MS = 1000;
 
 /**
- * Sends SIGKILL to all descendants of the command, where ebb is a subreaper; children in `others` are not killed. Takes at most a
- * second: logs a warning with the PIDs that are left.
- *
- * It kills ebb's own children, generation by generation: the children of a killed process become ebb's. Only ebb reaps its children, so no
- * PID can be another process's meanwhile.
+ * Sends SIGKILL to ebb's children until none is left, except to those in `others`. ebb must be a subreaper: it then
+ * adopts the children of a killed process, so that all descendants are killed, generation by generation. Gives up after
+ * 1 s (`LIMIT_MS`) and logs a warning with the PIDs that are left. Something else must reap meanwhile (`reapChildren`).
  */
 export async function killDescendants(others: readonly number[], log: Log): Promise<void> {
   const end = performance.now() + LIMIT_MS;
   for (;;) {
     const pids = (ownChildren() ?? searchChildren()).filter((pid) => !others.includes(pid));
     if (pids.length === 0) return;
+    // only ebb reaps its children, so no PID can be another process's meanwhile
     const problems = new Set(pids.map((pid) => kill(pid, SIG.KILL)).filter(Boolean));
     if (performance.now() > end)
       return log.warn({ pids, problems: [...problems] }, "processes still run after SIGKILL");

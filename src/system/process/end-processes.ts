@@ -4,16 +4,19 @@ import { readIfThere } from "../file.ts";
 import { kill } from "./child.ts";
 import { allPids } from "./pids.ts";
 
-/** What became of one process; without a pid, of the search for any. */
+/** The outcome of ending one process or, without `pid`, of a search that found no process. */
 export interface ProcessEnd {
   readonly pid?: number;
+  /** Whether the process has ended; false if none was found. */
   readonly isGone: boolean;
+  /** The outcome in words, for the log. */
   readonly outcome: string;
 }
 
 /**
- * Ends all processes of the executable `name` at the same time: SIGINT, SIGTERM, SIGKILL, a third of `timeoutMs` each. Resolves to what
- * became of each; to one entry without a PID if there is none.
+ * Ends all processes that run the executable `name` (a file name, or a path), all at the same time. Each gets SIGINT,
+ * SIGTERM and SIGKILL, a third of `timeoutMs` apart, until it is gone. Resolves with one entry for each process, or
+ * with a single entry without `pid` if there is none.
  */
 export async function endProcesses(name: string, timeoutMs: number): Promise<readonly ProcessEnd[]> {
   const pids = allPids();
@@ -26,7 +29,7 @@ export async function endProcesses(name: string, timeoutMs: number): Promise<rea
   return [{ isGone: false, outcome }];
 }
 
-/** Whether there is a process of any of these executables. */
+/** Reports whether a process runs any of these executables (file names, or paths). */
 export function isAnyRunning(names: readonly string[]): boolean {
   const pids = allPids();
   return names.some((name) => processesOf(name, pids).length > 0);
@@ -41,7 +44,7 @@ function processesOf(name: string, pids: readonly number[]): readonly Process[] 
   return found;
 }
 
-/** Reads a process; undefined if it has ended, or is the kernel's own. */
+/** Reads a process from /proc. Returns undefined if it has ended or is a kernel thread. */
 function readProcess(pid: number): Process | undefined {
   const stat = parseStat(readIfThere(`/proc/${pid}/stat`) ?? "");
   const [argv0 = ""] = (readIfThere(`/proc/${pid}/cmdline`) ?? "").split("\0");
@@ -54,7 +57,7 @@ function readExecutable(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/exe`);
   } catch {
-    return undefined; // not this user's: its name tells
+    return undefined; // another user's: the name that it shows has to do
   }
 }
 
@@ -74,6 +77,7 @@ async function endProcess(target: Process, timeoutMs: number): Promise<ProcessEn
   return { pid, isGone: false, outcome: "processes still run after SIGKILL" };
 }
 
+/** Reports whether the process ends before `until` (performance.now()). */
 async function watchItEnd(target: Process, until: number): Promise<boolean> {
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 1.2, 25)) {
     if (isGone(target)) return true;
@@ -83,7 +87,7 @@ async function watchItEnd(target: Process, until: number): Promise<boolean> {
   }
 }
 
-/** Also where its pid is another process's by now. */
+/** Reports whether the process has ended, even if another process has its PID by now. */
 function isGone({ pid, startTicks }: Process): boolean {
   const now = parseStat(readIfThere(`/proc/${pid}/stat`) ?? "");
   return now === undefined || hasEnded(now) || now.startTicks !== startTicks;

@@ -2,29 +2,41 @@ import { SIG, type SignalNumber } from "../../core/run/signal.ts";
 import { native } from "../native/native.ts";
 import { type Child, kill } from "./child.ts";
 
-// Without a terminal a stop signal that ebb has passed on stops ebb, too, once it has stopped the child (as dumb-init does).
-// At a terminal ebb and its child are one job to the shell: they stop and go on together, and where the shell gives the
-// terminal to ebb, the child has it. ebb ignores SIGTTOU, so that nothing here stops it in the background.
+// Without a terminal a stop signal that ebb has passed on stops ebb, too, once it has stopped the child (as dumb-init
+// does). At a terminal ebb and its child are one job to the shell: they stop and go on together, and when the shell
+// gives the terminal to ebb, ebb gives it to the child. ebb ignores SIGTTOU, so that nothing here stops it in the
+// background.
 
-/** Takes the terminal back from a child that has ended or stopped. A child in the background has none. */
+/**
+ * Makes ebb's group the terminal's foreground group again. Does nothing unless `child.hasTerminal`, which it then
+ * clears.
+ */
 export function takeTerminalBack(child: Child): void {
   if (!child.hasTerminal) return;
   native.setForegroundGroup(child.terminal, ownGroup());
   child.hasTerminal = false;
 }
 
-/** Stops ebb too when its child has stopped (Ctrl-Z, or a read from the background), until the shell continues it. */
+/**
+ * Stops ebb too after `signal` has stopped its child (Ctrl-Z, or a read in the background), so that the shell sees one
+ * stopped job. Returns once ebb is continued, or at once if it need not stop: if no shell would continue it, or if ebb
+ * is in the foreground by now and can continue the child itself. Without a terminal ebb stops only if it has passed the
+ * stop signal on.
+ */
 export function stopWith(child: Child, signal: SignalNumber): void {
-  if (child.terminal < 0) return child.isToStop ? native.suspend() : undefined; // its SIGCONT comes as each signal does
+  if (child.terminal < 0) return child.isToStop ? native.suspend() : undefined; // SIGCONT is then read as any signal is
   if (child.sharesGroup) return void kill(process.pid, SIG.STOP);
   if (child.hasTerminal) takeTerminalBack(child);
   else if (signal === SIG.STOP) return;
   else if (foreground(child) === ownGroup()) return resumeChild(child);
-  const isContinued = native.stop() !== 0; // its SIGCONT comes as each signal does, and calls resumeChild
+  const isContinued = native.stop() !== 0; // SIGCONT is then read as any signal is, and calls resumeChild
   if (!isContinued && signal === SIG.TSTP) resumeChild(child);
 }
 
-/** Continues the child after SIGCONT, with the terminal where the shell has given that to ebb. */
+/**
+ * Continues the child's process group after ebb got SIGCONT. Gives it the terminal first if the shell has given that to
+ * ebb, and sets `child.hasTerminal`; clears that if the shell itself is in the foreground.
+ */
 export function resumeChild(child: Child): void {
   if (foreground(child) === ownGroup()) {
     native.setForegroundGroup(child.terminal, child.pid);

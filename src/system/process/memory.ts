@@ -5,7 +5,8 @@ const MANY = 1000;
 const LONGEST_STORM = 50;
 
 /**
- * Collects garbage after the wait, a moment after the child has started: 3.1 MB become 2.6 (measured). Twice, because the second
+ * Collects garbage `rounds` times, the first time after 100 ms (`REST_MS`), and ends the advice of a cold start
+ * (`native.settle`). Returns at once. After the child's start it takes 3.1 MB down to 2.6 (measured). The second
  * collection frees what the first has finalised.
  */
 export function giveMemoryBack(rounds = 2): void {
@@ -13,7 +14,7 @@ export function giveMemoryBack(rounds = 2): void {
   setTimeout(() => {
     Bun.gc(true);
     Bun.shrink();
-    native.settle(); // by now all has run once that a run needs
+    native.settle(); // by now everything that a run needs has run once
     giveMemoryBack(rounds - 1);
   }, REST_MS);
 }
@@ -22,8 +23,8 @@ const MANY_BYTES = 2 * 1024 * 1024;
 let readBytes = 0;
 
 /**
- * Counts bytes that were read and not kept, and collects garbage after enough of them: else a hundred megabytes would stay.
- * Returns whether it collected.
+ * Counts bytes that were read and not kept, and collects garbage, synchronously, after each 2 MiB (`MANY_BYTES`):
+ * otherwise a hundred megabytes would stay. Returns whether it collected.
  */
 export function collectAfterManyBytes(bytes: number): boolean {
   readBytes += bytes;
@@ -36,15 +37,16 @@ export function collectAfterManyBytes(bytes: number): boolean {
 let wakeUps = 0;
 
 /**
- * Counts a signal or a child's end. After many in a short time the collector runs, once it is quiet: each leaves some garbage, which
- * nothing else collects while ebb is idle.
+ * Counts one SIGCHLD: a signal, or a change of a child. Each leaves garbage that nothing else collects while ebb is
+ * idle, so after 1,000 (`MANY`) the garbage collector runs as soon as none has come for 100 ms, after 5 s at the
+ * latest.
  */
 export function collectAfterManyWakeUps(): void {
   wakeUps += 1;
   if (wakeUps === MANY) giveBackAfterStorm(LONGEST_STORM);
 }
 
-/** Once nothing has come for a moment, so that it delays no signal; at the latest after 5 s. */
+/** Waits for a pause, so that the collection delays no signal, at most `longest` times `REST_MS`. */
 function giveBackAfterStorm(longest: number): void {
   const before = wakeUps;
   setTimeout(() => {

@@ -3,14 +3,19 @@ import { type Process, type ProcessTable, parseProcess } from "../../core/status
 import { readIfThere } from "../file.ts";
 import { allPids } from "./pids.ts";
 
+/** The processes that /proc shows, and their sockets, for `ebb status`. */
 export interface SeenProcesses extends ProcessTable {
-  /** Who has which socket open, by the socket's inode. */
+  /** Maps a socket's inode to the process that has the socket open; if several have, to the last of them in /proc. */
   readonly owners: ReadonlyMap<number, Owner>;
 }
 
 const SETTLE_MS = 50;
 
-/** Reads the processes as `readProcesses`, without zombies that are about to be reaped: it looks twice. */
+/**
+ * Reads all processes in /proc, and their sockets as far as ebb may. If there are zombies, reads them again after 50 ms
+ * (`SETTLE_MS`) and leaves out zombies that were not there before: those are about to be reaped. Resolves with
+ * undefined without /proc.
+ */
 export async function readSettledProcesses(): Promise<SeenProcesses | undefined> {
   const first = readProcesses();
   const zombies = zombiesOf(first);
@@ -25,7 +30,7 @@ function zombiesOf(seen: SeenProcesses | undefined): ReadonlySet<number> {
   return new Set(seen?.processes.filter(({ state }) => state === "zombie").map(({ pid }) => pid));
 }
 
-/** Reads all processes in /proc, and their sockets as far as ebb may; undefined without /proc. */
+/** Reads all processes in /proc, and their sockets as far as ebb may. Returns undefined without /proc. */
 function readProcesses(): SeenProcesses | undefined {
   const pids = allPids();
   if (pids.length === 0) return undefined;
@@ -53,7 +58,10 @@ function readProcesses(): SeenProcesses | undefined {
   };
 }
 
-/** Lists the inodes of a process's open sockets; undefined if ebb may not see them, because it is another user's. */
+/**
+ * Lists the inodes of a process's open sockets. Returns undefined if ebb may not see them because the process is
+ * another user's.
+ */
 function socketsOf(pid: number): readonly number[] | undefined {
   const folder = `/proc/${pid}/fd`;
   const names = unlessGone(() => fs().readdirSync(folder), []);
@@ -62,7 +70,10 @@ function socketsOf(pid: number): readonly number[] | undefined {
   return links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link ?? "")?.[1] ?? []).map(Number);
 }
 
-/** `gone` for what has ended or was closed meanwhile; undefined for what is not allowed. */
+/**
+ * Returns what `look` returns, `gone` if the process or file is gone meanwhile, undefined if ebb may not look (EACCES,
+ * EPERM).
+ */
 function unlessGone<T>(look: () => T, gone: T): T | undefined {
   try {
     return look();
@@ -77,13 +88,14 @@ function fs(): typeof import("node:fs") {
   return require("node:fs");
 }
 
+/** Reports whether PID 1 runs ebb's executable. Returns undefined if that cannot be read. */
 function isInitOwn(): boolean | undefined {
   const fileOf = (pid: number | "self") => unlessGone(() => fs().statSync(`/proc/${pid}/exe`), undefined);
   const [init, self] = [fileOf(1), fileOf("self")];
   return init === undefined || self === undefined ? undefined : init.ino === self.ino && init.dev === self.dev;
 }
 
-/** proc_uptime(5): seconds since boot. */
+/** Reads the milliseconds since boot from proc_uptime(5). Returns undefined if that cannot be read. */
 function uptimeMs(): number | undefined {
   const seconds = Number(readIfThere("/proc/uptime")?.split(" ")[0]);
   return Number.isNaN(seconds) ? undefined : seconds * 1000;

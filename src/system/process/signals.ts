@@ -2,31 +2,37 @@ import { type SignalNumber, signalName } from "../../core/run/signal.ts";
 import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
 
-/** What there is to say of a signal besides its number. */
+/** How a signal arrived. */
 export interface Arrival {
-  /** ebb was started with it ignored, as by nohup; it comes once there is a child, and is only its own. */
+  /**
+   * Whether ebb was started with it ignored, as by nohup. Such a signal is read only once there is a child, and is for
+   * the child alone.
+   */
   readonly wasIgnored: boolean;
-  /** It came before the child, which does not start with it blocked. */
+  /** Whether it came before the child was there, which would die of it: the child does not start with it blocked. */
   readonly isEarly: boolean;
 }
 
+/** Gets each signal that ebb has caught, in order. */
 export type Reader = (signal: SignalNumber, arrival: Arrival) => void;
 
-/** As native.h has them. */
+/** Flags of `native.nextSignal`, as native.h has them. */
 const WAS_IGNORED = 0x100;
 const IS_EARLY = 0x200;
 
+/** The signals that ebb catches, for one reader. */
 export interface Signals {
-  /** The one reader: gets what came so far, then each signal as it comes. A later reader replaces it. */
+  /** Makes `reader` the only reader. Calls it at once with each signal that was kept, then with each as it comes. */
   subscribe(reader: Reader): void;
-  /** As `subscribe`, unless there is a reader. */
+  /** Subscribes as `subscribe` does, unless there is a reader already. */
   subscribeLast(reader: Reader): void;
-  /** Calls `reap` whenever a child may have ended or stopped. */
+  /** Makes `reap` the one function that is called whenever a child may have ended or stopped. */
   onChildChange(reap: () => void): void;
 }
 
 /**
- * Starts to catch every signal that can be forwarded. Signals are kept until somebody subscribes: none is lost, not even as PID 1.
+ * Starts to catch every signal that can be forwarded, for as long as ebb runs. Keeps signals until there is a reader,
+ * so that none is lost, not even as PID 1.
  */
 export function catchSignals(): Signals {
   let read: Reader | undefined;
@@ -58,17 +64,17 @@ export function catchSignals(): Signals {
   };
 }
 
-/** Blocks every signal, so that none is caught and lost between here and exec. */
+/** Blocks every signal until `exec`, so that none is caught and lost in between. */
 export function holdSignals(): void {
   native.holdSignals();
 }
 
-/** Sends a signal to ebb itself. One that is blocked stays pending across exec, for the program that ebb becomes. */
+/** Sends a signal to ebb itself. A blocked signal stays pending across exec, for the program that ebb becomes. */
 export function raise(signal: SignalNumber): void {
   native.kill(process.pid, signal);
 }
 
-/** Returns a reader of signals that drops them, and logs each signal once. */
+/** Creates a reader that drops signals because there is no child yet, and logs each number once, at info. */
 export function createDropper(log: Log): (signal: SignalNumber) => void {
   const said: SignalNumber[] = [];
   return (signal) => {

@@ -5,7 +5,10 @@ import { readIfThere } from "../file.ts";
 import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
 
-/** Reads the sockets of this network namespace, which the containers of a pod share, from /proc/net. */
+/**
+ * Reads the sockets of this network namespace, which the containers of a pod share, from /proc/net: each table as text,
+ * undefined if it cannot be read.
+ */
 export function readSocketTables(): SocketTables {
   return {
     tcp: readIfThere("/proc/net/tcp"),
@@ -14,12 +17,18 @@ export function readSocketTables(): SocketTables {
   };
 }
 
-/** Lists the TCP sockets that listen in this network namespace; empty where the kernel tells nothing. */
+/**
+ * Lists the listening TCP sockets, IPv4 and IPv6, of this network namespace. Returns an empty list, and says so at
+ * debug, if neither netlink nor /proc/net/tcp can be read.
+ */
 export function readListeners(log: Log): readonly ListeningPort[] {
   return createListenerReader(log)();
 }
 
-/** Returns a function that lists the listening TCP sockets. It parses what the kernel says only when that has changed. */
+/**
+ * Creates a function that lists the listening TCP sockets as `readListeners` does, and parses the kernel's text only if
+ * it has changed.
+ */
 export function createListenerReader(log: Log): () => readonly ListeningPort[] {
   const listeners = memoizeLast(({ told }: { readonly told: string }) => parseListeners(told));
   let last = { told: "" };
@@ -31,7 +40,10 @@ export function createListenerReader(log: Log): () => readonly ListeningPort[] {
   };
 }
 
-/** Reads /proc/net/tcp, where a seccomp profile forbids netlink. This takes milliseconds, netlink hardly any. */
+/**
+ * Reads /proc/net/tcp and tcp6, for when a seccomp profile forbids netlink. This takes milliseconds, netlink hardly
+ * any.
+ */
 function readTables(log: Log): readonly ListeningPort[] {
   const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);
   if (tables.length === 0) log.debug({}, "cannot read /proc/net/tcp: listening ports are unknown");

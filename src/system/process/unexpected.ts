@@ -4,18 +4,20 @@ import { deadline } from "../timer.ts";
 
 let onUncaught: ((error: unknown) => void) | undefined;
 
-/** Makes an uncaught error call `call` instead of ending the process. */
+/** Sets the function that gets errors that nobody has caught. From then on they do not end ebb. */
 export function setUncaughtHandler(call: (error: unknown) => void): void {
   onUncaught = call;
 }
 
-/** Whether ebb goes on after an error that nobody has caught. */
+/** Passes an uncaught error to the handler. Returns false if none is set: the caller then has to end ebb. */
 export function handleUncaught(error: unknown): boolean {
   onUncaught?.(error);
   return onUncaught !== undefined;
 }
 
-/** Logs an error as a bug in ebb; writes it to stderr where the log itself has failed. */
+/**
+ * Logs an error, with its stack, as a bug in ebb. `what` says what failed. Writes to stderr if the log itself throws.
+ */
 export function logBug(log: Log, error: unknown, what: string): void {
   const detail = error instanceof Error ? error.stack : String(error);
   try {
@@ -25,7 +27,7 @@ export function logBug(log: Log, error: unknown, what: string): void {
   }
 }
 
-/** Runs `work`; where it rejects, logs that as a bug in ebb and resolves to undefined. Never rejects. */
+/** Runs `work`. If it fails, logs that as a bug in ebb (`what` failed) and resolves with undefined. Never rejects. */
 export async function runOrLogBug<T>(work: () => Promise<T>, log: Log, what: string): Promise<T | undefined> {
   try {
     return await work();
@@ -35,10 +37,10 @@ export async function runOrLogBug<T>(work: () => Promise<T>, log: Log, what: str
   }
 }
 
-/** More than what has its own bound takes: only an error that nobody expects can hold it up for longer. */
+/** Such work ends by itself before: only an error that nobody expects can hold it up for longer. */
 const SPARE_MS = 1000;
 
-/** Resolves as `work` does, and with undefined where that takes longer than it can. */
+/** Settles as `work` does, or resolves with undefined after `ms` and 1 s more (`SPARE_MS`). `work` itself goes on. */
 export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const cancel = deadline(ms + SPARE_MS, () => resolve(undefined));

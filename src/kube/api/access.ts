@@ -4,8 +4,9 @@ import type { Access, Surroundings } from "./identity.ts";
 import { accessFromServiceAccount, isInCluster } from "./service-account.ts";
 
 /**
- * Finds the API server and how to authenticate, as kubectl does: the kubeconfig of the flag or KUBECONFIG, else in a pod its
- * ServiceAccount, else ~/.kube/config. @throws Failure where none can be used
+ * Finds the API server and how to authenticate, in kubectl's order: the kubeconfig of --kubeconfig or KUBECONFIG; in a
+ * pod its ServiceAccount; ~/.kube/config. A given context is always looked up in a kubeconfig. Rejects with Failure(64)
+ * if no API server is configured or a kubeconfig is wrong, with Failure(69) if the pod's token cannot be read.
  */
 export async function findAccess(given: Surroundings, log: Log): Promise<Access> {
   const { env, kubeconfig = env.KUBECONFIG ?? "", context } = given;

@@ -1,12 +1,16 @@
 import { oneLine } from "../../core/base/text.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 
-/** What an API server answered instead of what was asked for, or why it did not answer. */
+/** A request that the API server refused, or did not answer. */
 export class ApiError extends Error {
-  /** HTTP's; undefined: there was no answer. */
+  /** The HTTP status; undefined if there was no answer. */
   readonly status: number | undefined;
-  /** A word for programs: `NotFound`, `Conflict`, `Forbidden`, ...; `Unreachable` and `Timeout` are ours. */
+  /**
+   * A word for programs: `NotFound`, `Conflict`, `Forbidden`, ... are the server's; `Unreachable` and `Timeout` are
+   * ebb's.
+   */
   readonly reason: string;
+  /** The Retry-After header; undefined if there was none. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, answer: Pick<ApiError, "status" | "reason" | "retryAfterMs">, options?: ErrorOptions) {
@@ -18,31 +22,39 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether the API server answered 404. */
+/** Reports whether the API server answered 404. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
-/** Whether another client has changed the object meanwhile (409): read it again. */
+/**
+ * Reports whether the API server answered 409: another client changed or created the object, so the caller must read it
+ * again.
+ */
 export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;
 }
 
 /**
- * Whether the account lacks a right (403), which may be granted at any moment (k8s.io/apiserver,
- * pkg/endpoints/handlers/responsewriters/errors.go, forbiddenMessage). False for the 403 of an admission plugin.
+ * Reports whether the account lacks a permission (403), which may be granted at any moment (k8s.io/apiserver,
+ * pkg/endpoints/handlers/responsewriters/errors.go, forbiddenMessage). Returns false for an admission plugin's 403.
  */
 export function lacksRight(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 403 && / cannot \S+ (resource|path) "/.test(error.message);
 }
 
-/** Whether a failure may pass in a moment: no answer, too many requests (429), a server error. */
+/**
+ * Reports whether a failure of the API server may pass by itself: no answer, 429 (too many requests), or 500 and above.
+ */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   return error.status === undefined || error.status === 429 || error.status >= 500;
 }
 
-/** Whether a failure is the API server's or the credentials' and no bug: a long-running command logs it and goes on. */
+/**
+ * Reports whether an error is the API server's or the credentials' (ApiError, Failure(69)), not a bug in ebb. A
+ * long-running command logs it and goes on.
+ */
 export function isApiFailure(error: unknown): error is Error {
   return error instanceof ApiError || (error instanceof Failure && error.exitCode === EXIT.unavailable);
 }

@@ -1,6 +1,6 @@
 import { MiB } from "../../system/input.ts";
 
-/** Reads a whole body as text. @throws Error where it has more than `mostBytes` */
+/** Reads a whole response body as UTF-8 text. Rejects if the body has more than `mostBytes`. */
 export async function readBodyWithin({ body }: Response, mostBytes: number): Promise<string> {
   const decoder = new TextDecoder();
   const parts: string[] = [];

@@ -12,17 +12,17 @@ import { openStream, type Stream } from "./stream.ts";
 import { type RequestName, toApiError } from "./unanswered.ts";
 import { createEventReader, type RawEvent } from "./watch-events.ts";
 
-// The API server's client: JSON over Bun's fetch, which takes a CA and a client certificate for each request, keeps connections
-// apart by them, and reuses them (measured: 0.3 ms a request, memory flat over thousands). @kubernetes/client-node was measured,
-// too: 25 MB more memory, 60 ms more to start, and under Bun no CA and no client certificate, because Bun puts its own undici
-// in the place of the real one.
+// JSON over Bun's fetch, which takes a CA and a client certificate for each request, keeps connections apart by them,
+// and reuses them (measured: 0.3 ms a request, memory flat over thousands). @kubernetes/client-node takes 25 MB more
+// memory, 60 ms more to start (measured), and under Bun no CA and no client certificate: Bun replaces its undici.
 
-/** A list of 500 objects of 128 KiB. An object is at most 3 MiB (k8s.io/apiserver, MaxRequestBodyBytes); as JSON it may be larger. */
+/** The largest answer that is read: a list of 500 objects of 128 KiB. */
 const LARGEST_ANSWER = 64 * MiB;
+/** Characters in a watch. An object has at most 3 MiB (k8s.io/apiserver, MaxRequestBodyBytes), as JSON more. */
 const LARGEST_OBJECT = 8 * MiB;
 const LARGEST_REFUSAL = MiB;
 
-/** Any object of the API; what ebb does not know of it is kept. */
+/** Any object of the Kubernetes API. Fields that ebb does not know are kept. */
 export interface KubeObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -36,6 +36,7 @@ export interface KubeObject {
   readonly [field: string]: unknown;
 }
 
+/** A collection, or a page of it: `continue` is the token of the next page, empty or undefined in the last one. */
 export interface List<T> {
   readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
   readonly items: readonly T[];
@@ -47,36 +48,37 @@ export interface WatchEvent<T> {
   readonly object: T;
 }
 
-/** Paths are the API's: `/api/v1/namespaces/x/secrets/y`. Each throws ApiError; the signal's reason when it is aborted. */
+/**
+ * A client for paths such as `/api/v1/namespaces/x/secrets/y`. Methods reject with ApiError, Failure(69) (no
+ * credentials) or the signal's reason; all but `watch` and `stream` first try RETRIES (4) times more if that may help.
+ */
 export interface ApiClient {
   readonly server: string;
-  /** The namespace that is meant where none is named. */
+  /** The namespace to use if none is named: the kubeconfig context's, or the pod's own. */
   readonly namespace: string;
   get<T = KubeObject>(path: string, asking?: RequestOptions): Promise<T>;
+  /** Creates an object. `path` is its collection's. */
   create<T = KubeObject>(path: string, body: object, asking?: RequestOptions): Promise<T>;
-  /** Refused with a Conflict if the body's resourceVersion is not the latest. */
+  /** Replaces an object. Rejects with a Conflict (409) if the body's resourceVersion is not the latest. */
   update<T = KubeObject>(path: string, body: object, asking?: RequestOptions): Promise<T>;
-  /** A JSON Patch (RFC 6902). */
+  /** Applies a JSON Patch (RFC 6902). */
   patch<T = KubeObject>(path: string, operations: readonly object[], asking?: RequestOptions): Promise<T>;
   delete(path: string, asking?: RequestOptions): Promise<void>;
-  /** Events as they come, until the server ends the stream, after five to ten minutes. */
+  /** Yields events as they come, until the server ends the stream after five to ten minutes. */
   watch<T = KubeObject>(path: string, query: Query, signal: AbortSignal): AsyncGenerator<WatchEvent<T>>;
-  /** A WebSocket, as `exec` and `portforward` speak it. Never tried again: what it does may have been done. */
+  /** Opens a WebSocket with a subprotocol, for `exec` and `portforward`. */
   stream(path: string, protocol: string, asking?: Pick<RequestOptions, "signal" | "timeoutMs">): Promise<Stream>;
 }
 
-const TIMEOUT_MS = 15_000;
-const WATCH_S = 300;
+const TIMEOUT_MS = 15_000; // of a request that names no other
+const WATCH_S = 300; // at least; at most twice as long
 
-/** Finds the API server and creates a client for it. @throws Failure where there is no API server or no way to authenticate */
+/** Finds the API server, as `findAccess` does and with its failures, and creates a client for it. Sends no request. */
 export async function connect(surroundings: Surroundings, log: Log): Promise<ApiClient> {
   return createApiClient(await findAccess(surroundings, log));
 }
 
-/**
- * Creates a client of the Kubernetes API. Its requests reject with ApiError for any status but 2xx, and are tried again where that
- * is safe.
- */
+/** Creates a client of the Kubernetes API. After a 401 it sends a request once more, with fresh credentials. */
 export function createApiClient(access: Access): ApiClient {
   const ask = <T>(method: string, path: string, asking: RequestOptions = {}, body?: Body): Promise<T> =>
     withRetries(() => requestJson<T>(access, { method, path, body, ...asking }), asking);
@@ -124,15 +126,12 @@ async function requestJson<T>(access: Access, asked: Request): Promise<T> {
   }
 }
 
-/** Whether it looks like an object or list of the API. What a proxy answers in the server's place does not. */
+/** Reports whether it looks like an object or list of the API: what a proxy answers in the server's place does not. */
 function hasMetadata(value: unknown): boolean {
   return isObject(value) && isObject(value.metadata);
 }
 
-/**
- * Sends a request. After a 401 it asks once more, with fresh credentials from the exec plugin. @throws ApiError for any other
- * refusal
- */
+/** Sends a request, after a 401 once more with fresh credentials. Rejects with ApiError for other refusals. */
 async function request(access: Access, asked: Request): Promise<Response> {
   const response = await send(access, asked, false);
   const final = response.status === 401 ? await send(access, asked, true) : response;
@@ -167,8 +166,8 @@ async function send(access: Access, asked: Request, isRefused: boolean): Promise
 }
 
 /**
- * Asks for a stream without being able to start one: who may not have it is told why. The verbs are get and, since Kubernetes
- * 1.35, create (AuthorizePodWebsocketUpgradeCreatePermission), of which only a POST says more than that it is forbidden.
+ * Asks for a stream without being able to start one, to reject with the server's reason. The verbs are get and, since
+ * Kubernetes 1.35, create (AuthorizePodWebsocketUpgradeCreatePermission); only a POST tells more than `forbidden`.
  */
 async function explainRefusal(access: Access, status: number, asked: Omit<Request, "method">): Promise<void> {
   for (const method of ["POST", "GET"]) {
@@ -180,13 +179,13 @@ async function explainRefusal(access: Access, status: number, asked: Omit<Reques
   }
 }
 
-/** Asks for the same without a stream: where that cannot be asked either, `send` says why. */
+/** Sends the same request without a stream. Rejects with the reason if that gets no answer either. */
 async function explainSilence(access: Access, { path, ...asked }: Omit<Request, "method">): Promise<void> {
   const response = await send(access, { ...asked, method: "GET", path: path.replace(/\?.*/, "") }, false);
   await response.body?.cancel();
 }
 
-/** Makes an error of the server's own words: for a missing permission they name verb, resource and user. */
+/** Makes an error of the server's own words, which name verb, resource and user if a permission is missing. */
 async function refusal({ method, path }: Request, response: Response): Promise<ApiError> {
   const body = await readBodyWithin(response, LARGEST_REFUSAL).catch(() => "");
   const { message, reason } = statusOf(body);
@@ -198,7 +197,7 @@ async function refusal({ method, path }: Request, response: Response): Promise<A
   });
 }
 
-/** Reads a `Status` (meta/v1); of anything else, such as a proxy's HTML, the first words are the message. */
+/** Reads a `Status` (meta/v1). The first 200 characters of anything else, such as a proxy's HTML, are the message. */
 function statusOf(body: string): { message?: string | undefined; reason?: string | undefined } {
   try {
     const { message, reason } = JSON.parse(body);

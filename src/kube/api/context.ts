@@ -1,8 +1,8 @@
 import type { Log } from "../../system/output/log.ts";
 
-/** What whatever goes on for long has with it. */
+/** What each long-running task of the cluster side is given. */
 export interface Context {
   readonly log: Log;
-  /** Aborted when it is to end. */
+  /** Aborted when the task is to end. */
   readonly signal: AbortSignal;
 }

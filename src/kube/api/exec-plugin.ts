@@ -7,8 +7,10 @@ import { deadline } from "../../system/timer.ts";
 import type { Identity } from "./identity.ts";
 import { type Environment, startingEnvironment } from "./proxy.ts";
 
-// client.authentication.k8s.io: a program that says who one is (aws eks get-token, gke-gcloud-auth-plugin, kubelogin, ...).
+// client.authentication.k8s.io: a program that prints credentials (aws eks get-token, kubelogin,
+// gke-gcloud-auth-plugin, ...).
 
+/** The `exec` section of a user in a kubeconfig. */
 export const execSchema = z.looseObject({
   apiVersion: z.optional(z.nullable(z.string())),
   command: z.string(),
@@ -20,6 +22,7 @@ export const execSchema = z.looseObject({
 });
 
 export type Exec = z.infer<typeof execSchema>;
+/** Returns the credentials to use now. `isRefused`: the last were answered by 401, so the plugin is run again. */
 export type Plugin = (isRefused?: boolean) => Promise<Identity>;
 
 const credentialSchema = z.looseObject({
@@ -31,11 +34,11 @@ const credentialSchema = z.looseObject({
   }),
 });
 
-/** Long enough for a person who is asked at a terminal, and for a program that asks nobody. */
+/** How long a plugin may run, if it may ask a person at the terminal and if it may not. */
 const LONGEST_MS = { asks: 300_000, asksNobody: 60_000 };
-/** A hundred times a token or a certificate. */
+/** The most that a plugin may print: a hundred times a token or a certificate. */
 const MOST_BYTES = MiB;
-/** Not one that expires on the way. */
+/** Credentials are renewed this long before they expire, so that none expires on the way. */
 const EARLY_MS = 5000;
 
 interface CachedCredential {
@@ -43,7 +46,12 @@ interface CachedCredential {
   readonly untilMs: number;
 }
 
-/** Asks the plugin once, and again when what it said has expired or was refused; whoever needs it meanwhile waits for that answer. */
+/**
+ * Creates a function that returns the credentials of a kubeconfig's exec plugin. The plugin runs at the first call, and
+ * again when its credentials expire or were refused; calls meanwhile wait for the same run. `cluster` is the
+ * kubeconfig's entry, `limitMs` the limit of a run (5 min if it may ask at a terminal, else 1 min). Rejects with
+ * Failure(69) if the plugin fails.
+ */
 export function identityByPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>, limitMs?: number): Plugin {
   let known: CachedCredential | undefined;
   let asked: Promise<CachedCredential> | undefined;
@@ -81,7 +89,7 @@ function statusIn(exec: Exec, output: string): z.infer<typeof credentialSchema>[
   }
 }
 
-/** Runs the plugin, and returns its stdout. Its stderr goes to ebb's: there it asks a person for what it needs. */
+/** Runs the plugin and returns its stdout. Its stderr is ebb's, so that it can ask a person for what it needs. */
 async function runPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>, limitMs?: number): Promise<string> {
   const { command, args, env, installHint, interactiveMode } = exec;
   const isAtTerminal = process.stdin.isTTY === true;
@@ -103,7 +111,7 @@ type Child = Bun.Subprocess<"inherit" | "ignore", "pipe", "inherit">;
 
 async function outputOf(child: Child, limitMs: number, isGroup: boolean): Promise<string> {
   const [text, code] = await endOf(child, limitMs).catch((error: unknown) => {
-    kill(isGroup ? -child.pid : child.pid, SIG.KILL); // what it has started may hold its output open
+    kill(isGroup ? -child.pid : child.pid, SIG.KILL); // a process that it started may hold its output open
     throw error;
   });
   if (code === 0) return text.toString();
@@ -118,8 +126,9 @@ async function endOf({ stdout, exited }: Child, limitMs: number): Promise<[Buffe
 }
 
 /**
- * Returns the environment of an exec plugin, as client-go does: ebb's own, then what the kubeconfig names
- * (plugin/pkg/client/auth/exec/exec.go). Without EBB_ variables, which may hold secrets, and what ebb sets for Bun.
+ * Returns the environment of an exec plugin, as client-go does (plugin/pkg/client/auth/exec/exec.go): `starting`, the
+ * variables `named` by the kubeconfig, and `info` as KUBERNETES_EXEC_INFO. EBB_ variables of `starting` are left out,
+ * because they may hold secrets. `starting` must be `startingEnvironment()`, without what ebb sets for Bun.
  */
 export function pluginEnvironment(starting: Environment, named: Exec["env"], info: string): Environment {
   const inherited = Object.entries(starting).filter(([name]) => !name.startsWith("EBB_"));

@@ -1,4 +1,7 @@
-/** What TLS needs of a client: PEM. */
+/**
+ * The credentials of one request. `ca` is the server's, `cert` and `key` are the client's, all in PEM; undefined: not
+ * used.
+ */
 export interface Identity {
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
@@ -6,24 +9,30 @@ export interface Identity {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** How to reach one API server, and as whom. */
+/** How to reach one API server, and with which credentials. */
 export interface Access {
   /** `https://10.96.0.1:443`, without a slash at the end. */
   readonly server: string;
-  /** The name that the server's certificate has to be for, if not its host's. */
+  /** The name that the server's certificate must be for; undefined: the host in `server`. */
   readonly serverName?: string | undefined;
+  /** True: the server's certificate is not verified. */
   readonly isInsecure?: boolean | undefined;
+  /** The URL of a forward proxy. */
   readonly proxy?: string | undefined;
-  /** The namespace that is meant where none is named. */
+  /** The namespace to use if none is named. */
   readonly namespace: string;
-  /** Asked before each request, because tokens and certificates are replaced. `isRefused`: the last was answered by 401. */
+  /**
+   * Returns the credentials for the next request: tokens and certificates are replaced from time to time. `isRefused`:
+   * the last ones were answered by 401. Rejects with Failure(69) if there are none.
+   */
   identity(isRefused?: boolean): Promise<Identity>;
 }
 
+/** The environment and the flags that decide which API server is used. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where a kubeconfig is, if not where KUBECONFIG says. */
+  /** The path of --kubeconfig, which wins over KUBECONFIG. */
   readonly kubeconfig?: string | undefined;
-  /** Which of its contexts. */
+  /** The name of the kubeconfig's context; undefined: the current one. */
   readonly context?: string | undefined;
 }

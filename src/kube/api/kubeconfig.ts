@@ -11,8 +11,9 @@ import { type Exec, execSchema, identityByPlugin, type Plugin } from "./exec-plu
 import type { Access, Identity, Surroundings } from "./identity.ts";
 import { proxyFor, startingEnvironment } from "./proxy.ts";
 
-// A kubeconfig as client-go reads it (tools/clientcmd/api/v1/types.go): several files are one, the first to say something
-// wins, and a path in one is relative to it. The legacy `auth-provider` is refused: client-go dropped its clouds in 1.26.
+// A kubeconfig as client-go reads it (tools/clientcmd/api/v1/types.go): several files count as one, the first that names
+// something wins, and paths are relative to their file. The legacy `auth-provider` is refused: client-go dropped its
+// clouds in 1.26.
 
 const text = z.optional(z.nullable(z.string()));
 const clusterSchema = z.looseObject({
@@ -57,11 +58,15 @@ interface File {
   readonly content: z.infer<typeof fileSchema>;
 }
 
-/** A thousand clusters with their certificates. */
+/** The largest kubeconfig: a thousand clusters with their certificates. */
 const MOST_BYTES = 16 * MiB;
+/** How long a kubeconfig that is a pipe may take. */
 const LIMIT_MS = 5000;
 
-/** Returns the kubeconfig files that exist, of those that are named, else of the usual one. */
+/**
+ * Returns the paths of the kubeconfig files: --kubeconfig, else those in KUBECONFIG, else ~/.kube/config. A single path
+ * in the flag or in KUBECONFIG is returned even if no file is there, any other only if there is one.
+ */
 export function findKubeconfig({ env, kubeconfig }: Surroundings): readonly string[] {
   if (kubeconfig !== undefined) return [kubeconfig];
   const named = (env.KUBECONFIG ?? "").split(":").filter((path) => path !== "");
@@ -70,7 +75,11 @@ export function findKubeconfig({ env, kubeconfig }: Surroundings): readonly stri
   return (named.length > 1 ? named : usual).filter((path) => existsSync(path));
 }
 
-/** Reads kubeconfig files and returns the access that they describe. @throws Failure that names the file and what is wrong in it */
+/**
+ * Reads kubeconfig files and returns the access that they describe together, with a warning in the log if the server's
+ * certificate is not verified. Rejects with Failure(64), which names the file and what is wrong, if one cannot be read
+ * or parsed, has more than 16 MiB (MOST_BYTES), or does not end within 5 s (LIMIT_MS).
+ */
 export async function readKubeconfig(paths: readonly string[], given: Surroundings, log: Log): Promise<Access> {
   const files: File[] = [];
   for (const path of paths) files.push(parseKubeconfig(path, await readFile(path)));
@@ -78,8 +87,9 @@ export async function readKubeconfig(paths: readonly string[], given: Surroundin
 }
 
 /**
- * Returns the access that parsed kubeconfig files describe, for the current or the given context. @throws Failure that names the
- * file and what is wrong in it
+ * Returns the access that parsed kubeconfig files describe for `context`, or for the first current-context. Files that
+ * they name are read later, at each request. Warns in the log if the server's certificate is not verified. @throws
+ * Failure(64) that names the file and what is wrong in it
  */
 export function accessFromKubeconfig(files: readonly File[], { context }: Surroundings, log: Log): Access {
   const wanted = context ?? files.map(({ content }) => content["current-context"]).find((name) => name);
@@ -123,7 +133,10 @@ async function readFile(path: string): Promise<string> {
   }
 }
 
-/** Parses a kubeconfig. @throws Failure that quotes nothing of it */
+/**
+ * Parses a kubeconfig (YAML); `path` is for its errors. @throws Failure(64) if it is not YAML or not a kubeconfig. The
+ * message quotes nothing of the text, in which tokens may stand
+ */
 export function parseKubeconfig(path: string, text: string): File {
   try {
     const read = fileSchema.safeParse(parse(text, { logLevel: "error", uniqueKeys: false, prettyErrors: false }) ?? {});
@@ -139,7 +152,7 @@ function unreadable(path: string, error: Error, text = ""): Failure {
   return new Failure(EXIT.usage, `kubeconfig ${path}: ${reasonOf(error, text)}`, { cause: error });
 }
 
-/** Says what is wrong, without the parser's quotation: near it may be a token. */
+/** Says what is wrong, without the parser's quotation, in which a token may stand. */
 function reasonOf(error: Error, text: string): string {
   if (error instanceof ReferenceError) return "not YAML: an alias without its anchor, or too many aliases";
   if (!(error instanceof YAMLError)) return error.message;
@@ -188,7 +201,7 @@ function createPlugin(exec: Exec, cluster: Cluster, { path }: File): Plugin {
   return identityByPlugin({ ...exec, command }, cluster);
 }
 
-/** Reads certificate and token. A token's file wins over an inline token (client-go, rest/transport.go). */
+/** Reads the user's certificate and token. A token's file wins over an inline token (client-go, rest/transport.go). */
 function ownIdentity(user: User, file: File): Identity {
   const token = user.tokenFile ? readPath(user.tokenFile, file.path).trim() : user.token;
   const basic = user.username ? Buffer.from(`${user.username}:${user.password ?? ""}`).toString("base64") : undefined;
@@ -211,7 +224,10 @@ function impersonation(user: User): Readonly<Record<string, string>> {
   };
 }
 
-/** Reads a field given inline as base64 (`FIELD-data`), or from the file that it names. */
+/**
+ * Reads a field that is given inline as base64 (`FIELD-data`), or as the name of a file. Returns undefined if it is not
+ * given.
+ */
 function contents(entry: Cluster | User, field: string, { path }: File): string | undefined {
   const inline = entry[`${field}-data`];
   if (inline) return Buffer.from(String(inline), "base64").toString();

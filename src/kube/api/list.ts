@@ -5,8 +5,8 @@ import type { ApiClient, KubeObject, List } from "./client.ts";
 import type { RequestOptions } from "./retry.ts";
 
 /**
- * Lists the objects of a collection. An empty list may be null, as Go writes it. @throws ApiError where the answer is no list of
- * objects
+ * Lists a collection, or the page of it that `path` asks for. `items: null`, as Go writes an empty list, becomes [].
+ * Rejects with ApiError if the request fails or the answer is not a list of objects with names.
  */
 export async function listAt<T extends KubeObject>(
   api: Pick<ApiClient, "get">,

@@ -1,11 +1,13 @@
 import { BlockList, isIP } from "node:net";
 import { readIfThere } from "../../system/file.ts";
 
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the proxy for a server's URL as Go's net/http chooses it: HTTPS_PROXY or https_proxy, unless NO_PROXY or no_proxy names
- * the host. Never one for this machine itself (golang.org/x/net/http/httpproxy).
+ * Returns the URL of the forward proxy for a server, as Go's net/http chooses it (golang.org/x/net/http/httpproxy):
+ * HTTPS_PROXY or https_proxy (for http: HTTP_PROXY or http_proxy), unless NO_PROXY or no_proxy names the host. Returns
+ * undefined for no proxy, which is always so for localhost and loopback addresses.
  */
 export function proxyFor(server: string, env: Environment): string | undefined {
   const url = new URL(server);
@@ -17,7 +19,10 @@ export function proxyFor(server: string, env: Environment): string | undefined {
   return proxy.includes("://") ? proxy : `http://${proxy}`;
 }
 
-/** Returns the environment that ebb was started with. Bun's own view lacks what would change Bun (native/before-bun.c). */
+/**
+ * Returns the environment that ebb was started with, from /proc/self/environ. `process.env`, which is returned if that
+ * cannot be read, lacks the variables that would change Bun (native/before-bun.c).
+ */
 export function startingEnvironment(): Environment {
   const text = readIfThere("/proc/self/environ");
   if (text === undefined) return process.env;

@@ -1,18 +1,21 @@
 import { ApiError, isTransient } from "./api-error.ts";
 
+/** How a request is sent. */
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Of each attempt. */
+  /** The limit of each attempt, in milliseconds; undefined: 15 s (client.ts). */
   readonly timeoutMs?: number | undefined;
-  /** After a failure that may pass. */
+  /** How often to try again after failures that may pass; undefined: RETRIES. */
   readonly retries?: number | undefined;
 }
 
+/** How often a request is tried again if its caller says nothing. */
 export const RETRIES = 4;
 
 /**
- * Calls `attempt` until it resolves, at most `retries` times again, after failures that may pass. Rests longer each time, and at
- * least as long as Retry-After says.
+ * Calls `attempt` until it resolves, and up to `retries` more times if it fails in a way that may pass (isTransient).
+ * The pauses grow, and last as long as Retry-After says if that is longer, but at most 30 s. Rejects with the last
+ * error, or with the signal's reason.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
@@ -37,11 +40,16 @@ export async function withRetries<T>(
   });
 }
 
+/** The shortest pause before another attempt; by chance it is up to twice as long. */
 export const SHORTEST_PAUSE_MS = 100;
 
+/** The longest pause that a Retry-After can ask for. */
 export const LONGEST_PAUSE_MS = 30_000;
 
-/** Waits before the next try: as long as Retry-After says, within bounds, with jitter. Rejects when `signal` is aborted. */
+/**
+ * Waits after a failed attempt: as long as its Retry-After says, between SHORTEST_PAUSE_MS (100 ms) and
+ * LONGEST_PAUSE_MS (30 s), with jitter at the lower end. Rejects with the signal's reason when the signal is aborted.
+ */
 export async function pauseAfter(error: unknown, signal: AbortSignal | undefined): Promise<void> {
   const wantedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
   const ms = Math.min(Math.max(wantedMs, SHORTEST_PAUSE_MS * (1 + Math.random())), LONGEST_PAUSE_MS);

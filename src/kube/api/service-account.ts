@@ -4,17 +4,17 @@ import { readIfThere } from "../../system/file.ts";
 import { MiB, readFileWithin } from "../../system/input.ts";
 import type { Access, Surroundings } from "./identity.ts";
 
-/** Where the kubelet puts it (kubernetes.io/docs/tasks/run-application/access-api-from-pod). */
+/** The folder with the pod's token, CA and namespace (kubernetes.io/docs/tasks/run-application/access-api-from-pod). */
 export const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Whether this process runs in a pod, by the kubelet's variables. */
+/** Reports whether this process runs in a pod: whether the kubelet has set KUBERNETES_SERVICE_HOST. */
 export function isInCluster({ KUBERNETES_SERVICE_HOST: host }: Surroundings["env"]): boolean {
   return host !== undefined && host !== "";
 }
 
 /**
- * Returns a pod's own access by its ServiceAccount. Never through a proxy: HTTPS_PROXY is for the world outside, and the API
- * server is inside.
+ * Returns the access of this pod's ServiceAccount, whose files are in `folder`. It has no proxy: HTTPS_PROXY is for
+ * servers outside of the cluster. @throws Failure(69) if there is no token
  */
 export function accessFromServiceAccount(env: Surroundings["env"], folder = SERVICE_ACCOUNT): Access {
   const { KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port = "443" } = env;

@@ -3,29 +3,38 @@ import { ApiError } from "./api-error.ts";
 import type { Access } from "./identity.ts";
 import { toApiError } from "./unanswered.ts";
 
-/** A WebSocket to the API server; `using` it. */
+/** An open WebSocket to the API server. Disposing of it (`using`) closes it. */
 export interface Stream extends Disposable {
   send(bytes: Uint8Array): void;
-  /** One after the other; undefined: the stream is over, whoever ended it. @throws the signal's reason when it is aborted */
+  /**
+   * Resolves with the next message; with undefined, each time, once the stream is over, whoever ended it. Rejects with
+   * the signal's reason if the signal is aborted.
+   */
   next(): Promise<Uint8Array | undefined>;
 }
 
+/** A stream to open. */
 export interface StreamRequest {
   readonly path: string;
+  /** The WebSocket's subprotocol. */
   readonly protocol: string;
   readonly signal: AbortSignal | undefined;
-  /** Until it is open. */
+  /** Milliseconds within which the stream must be open. */
   readonly timeoutMs: number;
-  /** Throws what the server says against it: Bun tells no more of a refusal than its status; or why it cannot be asked. */
+  /**
+   * Asks the server again, because Bun tells only the status of a refusal (undefined: no answer). Rejects with the
+   * reason that the server gives, or with why it cannot be asked; resolves if it finds out nothing.
+   */
   explain(status: number | undefined): Promise<void>;
 }
 
-/** Bytes that came and were not read: more is nothing that ebb has asked for. */
+/** Bytes that came and were not read. A stream with more is cut: ebb asks for nothing that large. */
 const MOST_UNREAD = 2 ** 20;
 
 /**
- * Opens a WebSocket stream such as exec or portforward. @throws ApiError in the server's words where there is none; the signal's
- * reason where it is aborted
+ * Opens a WebSocket stream such as exec or portforward, which ends when `signal` is aborted or more than 1 MiB
+ * (MOST_UNREAD) waits to be read. Rejects with ApiError, in the server's words if it refused, with Failure(69) if there
+ * are no credentials, and with the signal's reason if the signal is aborted before the stream is open.
  */
 export async function openStream(access: Access, asked: StreamRequest): Promise<Stream> {
   const { signal } = asked;
@@ -60,7 +69,7 @@ export async function openStream(access: Access, asked: StreamRequest): Promise<
         unread -= message.length;
         return message;
       }
-      messages.push("over"); // it stays so
+      messages.push("over"); // for the next call
       return undefined;
     },
     [Symbol.dispose]: end,
@@ -69,7 +78,7 @@ export async function openStream(access: Access, asked: StreamRequest): Promise<
 
 type Receive = (bytes: Uint8Array, from: WebSocket) => void;
 
-/** Opens a socket. After a 401 it tries once more, with fresh credentials from the exec plugin. */
+/** Opens a socket. After a 401 it tries once more, with fresh credentials of the exec plugin. */
 async function connected(access: Access, asked: StreamRequest, receive: Receive): Promise<WebSocket> {
   const { path, signal, explain } = asked;
   const named = { method: "GET", path: path.replace(/\?.*/, ""), signal };
@@ -95,7 +104,7 @@ interface Try {
   readonly isRefused: boolean;
 }
 
-/** Or the status of the refusal, or why there is no answer. */
+/** Returns the open socket, the status of the server's refusal, or the error if there was no answer. */
 async function tryOpen(
   access: Access,
   asked: StreamRequest,
@@ -124,7 +133,7 @@ async function createSocket(access: Access, { path, protocol }: StreamRequest, i
     protocols: [protocol],
     headers: { "user-agent": "ebb", ...headers },
     perMessageDeflate: false,
-    tls: tls as Bun.TLSOptions, // what is undefined is not there
+    tls: tls as Bun.TLSOptions, // to Bun an undefined field is an absent one
     ...(proxy && { proxy }),
   });
   socket.binaryType = "arraybuffer";
@@ -146,7 +155,9 @@ function whenOpen(socket: WebSocket, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Bun 1.4.3 tells no code: it is to be found out by a request. Newer ones do. */
+/**
+ * Reports whether an error says nothing, so that a request has to find out why. Bun 1.4.3 tells no code, newer ones do.
+ */
 function isUnexplained(error: Error): boolean {
   return error.name === "Error" && !("code" in error && error.code !== undefined);
 }
@@ -157,8 +168,8 @@ function errorOf(event: Event): Error {
 }
 
 /**
- * Returns a reader of the HTTP status that came instead of 101. Bun's event `handshake` has it; the error does not (Bun
- * 1.4.3).
+ * Returns a function that returns the HTTP status that came instead of 101, or undefined. Bun's event `handshake` has
+ * it; the error does not (Bun 1.4.3).
  */
 function statusOf(socket: WebSocket): () => number | undefined {
   let status: number | undefined;

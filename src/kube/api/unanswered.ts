@@ -2,14 +2,14 @@ import { redactUrl, redactUrls } from "../../core/base/redact.ts";
 import { ApiError } from "./api-error.ts";
 import type { Access } from "./identity.ts";
 
-/** What was asked, as messages name it. */
+/** A request as error messages name it. */
 export interface RequestName {
   readonly method: string;
   readonly path: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What Bun says in its own way, or too little of. */
+/** Causes by Bun's code, for those that Bun words in its own way or too briefly. */
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nobody listens there",
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name; a kubeconfig's tls-server-name can say which",
@@ -18,7 +18,10 @@ const reasons: Readonly<Record<string, string>> = {
   UnsupportedProxyProtocol: "expected a proxy's URL with http: or https:",
 };
 
-/** Turns a network failure into an ApiError that names the server and says why there is no answer. */
+/**
+ * Converts a network failure into an ApiError without a status (`Unreachable` or `Timeout`), which names request,
+ * server and proxy, redacted, and the cause. Returns the signal's reason instead if the signal is aborted.
+ */
 export function toApiError(error: unknown, { method, path, signal }: RequestName, { server, proxy }: Access): unknown {
   if (signal?.aborted) return signal.reason;
   const { name, code, message } = error as NodeJS.ErrnoException;

@@ -1,16 +1,20 @@
 import { isObject } from "../../core/base/json.ts";
 
-// A watch as it comes: a JSON object a line, in pieces that end anywhere.
+// The body of a watch: one JSON object on each line. It comes in pieces that end anywhere.
 
-/** Any event; of an error the object is a Status. */
+/** Any event of a watch. The object of an ERROR is a Status (meta/v1). */
 export interface RawEvent {
   readonly type: unknown;
   readonly object: Readonly<Record<string, unknown>>;
 }
 
-/** Reads each piece once, however long a line is. `take` throws at what is no event, and at a line of more characters. */
+/**
+ * Creates a reader of a watch's body. `take` yields the events that a piece completes, and throws if a line is not an
+ * event or an unfinished one has more than `longest` characters.
+ */
 export function createEventReader(longest: number) {
   const decoder = new TextDecoder();
+  // the pieces of an unfinished line, which are joined once: so each is read once, however long the line is
   let begun: string[] = [];
   let length = 0;
   return {

@@ -1,21 +1,25 @@
 import type { Counts, ListeningSocket, SocketsStatus } from "./sockets.ts";
 
-/** The texts of /proc/net/tcp, tcp6 and unix; undefined: not there. */
+/** The texts of /proc/net/tcp, tcp6 and unix; each is undefined if the file cannot be read. */
 export interface SocketTables {
   readonly tcp: string | undefined;
   readonly tcp6: string | undefined;
   readonly unix: string | undefined;
 }
 
+/** A process that has a socket open. */
 export interface Owner {
   readonly pid: number;
   readonly name: string;
 }
 
-/** Who has a socket open, by its inode. */
+/** The owners of sockets, by the socket's inode. */
 export type Owners = ReadonlyMap<number, Owner>;
 
-/** Summarises the listening sockets with their connections; null where no table can be read. */
+/**
+ * Summarises the tables for `ebb status`: listening sockets, TCP by port and then unix, each with its connections
+ * counted by state, and the connections that this pod opened. Returns null if none of the tables could be read.
+ */
 export function summarizeSockets(tables: SocketTables, owners: Owners): SocketsStatus | null {
   const { tcp, tcp6, unix } = tables;
   if (tcp === undefined && tcp6 === undefined && unix === undefined) return null;
@@ -37,7 +41,9 @@ export function summarizeSockets(tables: SocketTables, owners: Owners): SocketsS
   };
 }
 
-/** Returns the established TCP connections, and the listening sockets. */
+/**
+ * Parses the established TCP connections and the listening TCP sockets. Tables that could not be read count as empty.
+ */
 export function parseTcpSockets(tables: Pick<SocketTables, "tcp" | "tcp6">): TcpSockets {
   const all = [...parseTcp(tables.tcp ?? "", "tcp"), ...parseTcp(tables.tcp6 ?? "", "tcp6")];
   const inState = (wanted: string) => all.filter(({ state }) => state === wanted);
@@ -45,29 +51,36 @@ export function parseTcpSockets(tables: Pick<SocketTables, "tcp" | "tcp6">): Tcp
 }
 
 export interface TcpSockets {
+  /** The established connections, both those accepted and those opened. */
   readonly sockets: readonly TcpSocket[];
   readonly listening: readonly TcpSocket[];
 }
 
+/** One line of /proc/net/tcp or tcp6. */
 export interface TcpSocket {
   readonly protocol: "tcp" | "tcp6";
+  /** The local address, as in RFC 5952; IPv4 for an IPv4 address on a dual-stack socket. */
   readonly address: string;
   readonly port: number;
   /** The other end. */
   readonly remote: { readonly address: string; readonly port: number };
+  /** `established`, `listen`, `time_wait` ...; `unknown` for a number that is not in tcp_states.h. */
   readonly state: string;
-  /** Whose it is. */
+  /** The user that created it. */
   readonly uid: number;
-  /** For one that listens: what waits for accept(2). */
+  /** The receive queue; of a listening socket, the number of connections that wait for accept(2). */
   readonly queue: number;
   readonly inode: number;
 }
 
-/** linux include/net/tcp_states.h, in lower case. */
+/** The names of linux include/net/tcp_states.h in lower case; the index of each is its number. */
 const states =
   " established syn_sent syn_recv fin_wait1 fin_wait2 time_wait close close_wait last_ack listen closing syn_recv";
 
-/** Reads /proc/net/tcp or tcp6 (kernel: Documentation/networking/proc_net_tcp.rst). Lines of another form are left out. */
+/**
+ * Parses /proc/net/tcp or tcp6 (kernel: Documentation/networking/proc_net_tcp.rst). Ignores lines that have another
+ * form.
+ */
 function parseTcp(table: string, protocol: "tcp" | "tcp6"): readonly TcpSocket[] {
   const rows = table.matchAll(
     /^ *\d+: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) ((?:[0-9A-F]{8}|[0-9A-F]{32}):[0-9A-F]{4}) ([0-9A-F]{2}) \S+:([0-9A-F]+) \S+ \S+ +(\d+) +\d+ (\d+)/gm,
@@ -88,7 +101,7 @@ function endOf(address: string, port = ""): { readonly address: string; readonly
   return { address: address.length === 8 ? ipv4(address) : ipv6(address), port: Number.parseInt(port, 16) };
 }
 
-/** Splits a 32-bit word into its bytes. The kernel prints it little-endian on x86-64 and arm64. */
+/** Splits a 32-bit word in hexadecimal into its bytes. The kernel prints it little-endian on x86-64 and arm64. */
 function bytesOf(word: string): readonly string[] {
   return (word.match(/../g) ?? []).toReversed();
 }
@@ -107,7 +120,7 @@ function ipv6(words: string): string {
   return new URL(`http://[${bytes.match(/.{4}/g)?.join(":")}]`).hostname.slice(1, -1);
 }
 
-/** One address that listens: by several sockets where SO_REUSEPORT shares it, as Envoy's workers do. */
+/** One address that listens. Several sockets may share it by SO_REUSEPORT, as those of Envoy's workers do. */
 interface Place {
   readonly protocol: "tcp" | "tcp6";
   readonly address: string;
@@ -126,7 +139,7 @@ function addListener(places: Map<string, Place>, socket: TcpSocket, owners: Owne
   places.set(key, place);
 }
 
-/** Returns the listening socket that took this connection, bound to its address or to all; undefined if this pod opened it. */
+/** Returns the listening address that accepted a connection, or undefined if this pod opened the connection. */
 function placeOf({ address, port }: TcpSocket, places: ReadonlyMap<string, Place>): Place | undefined {
   return places.get(`${address} ${port}`) ?? places.get(`0.0.0.0 ${port}`) ?? places.get(`:: ${port}`);
 }
@@ -155,7 +168,7 @@ function byPort(a: ListeningSocket, b: ListeningSocket): number {
 const ACCEPTS = 0x10000; // __SO_ACCEPTCON (linux include/linux/net.h)
 const CONNECTED = "03"; // SS_CONNECTED
 
-/** Reads /proc/net/unix (proc_pid_net(5)): an accepted connection carries the path of the socket that took it. */
+/** Parses /proc/net/unix (proc_pid_net(5)). An accepted connection has the path of the socket that accepted it. */
 function unixListening(table: string, owners: Owners): readonly ListeningSocket[] {
   const rows = [...table.matchAll(/^\S+: \S+ \S+ ([0-9A-F]+) \S+ (\d\d) +(\d+) (.+)$/gm)];
   const connected = new Map<string, number>();

@@ -1,6 +1,7 @@
+/** The sockets of the pod, as `ebb status` shows them. */
 export interface SocketsStatus {
   readonly listening: readonly ListeningSocket[];
-  /** How many connections this pod has opened itself, by state. */
+  /** The number of TCP connections that this pod has opened, by state. */
   readonly outgoing: Counts;
 }
 
@@ -8,15 +9,17 @@ export interface ListeningSocket {
   readonly protocol: "tcp" | "tcp6" | "unix";
   /** An IP address, the path of a unix socket, or its name in the abstract namespace after `@`. */
   readonly address: string;
-  /** null: a unix socket. */
+  /** null for a unix socket. */
   readonly port: number | null;
-  /** Who has it open; null: cannot be seen. */
+  /** The process that has it open; null if ebb may not see that. */
   readonly pid: number | null;
+  /** That process's name, or null. */
   readonly process: string | null;
-  /** Connections that wait for accept(2); null: a unix socket. */
+  /** The number of connections that wait for accept(2); null for a unix socket. */
   readonly backlog: number | null;
-  /** How many connections it has, by state (`established`, `close_wait`, ...). */
+  /** The number of its connections, by state (`established`, `close_wait`, ...). */
   readonly connections: Counts;
 }
 
+/** Numbers of connections by state. A state without connections is absent. */
 export type Counts = Readonly<Record<string, number>>;

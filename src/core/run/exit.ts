@@ -1,10 +1,10 @@
 import type { FailureText } from "../messages/failure-text.ts";
 import type { SignalNumber } from "./signal.ts";
 
-/** ebb's own exit codes: sysexits(3) for ebb itself, the shell's 126 and 127 for a command that could not start. */
+/** ebb's own exit codes: those of sysexits(3), and the shell's 126 and 127 for a command that could not start. */
 export const EXIT = {
   ok: 0,
-  /** `ebb request`: the server said 400 or more. */
+  /** `ebb request`: the status is 400 or more. */
   refused: 1,
   usage: 64,
   unavailable: 69,
@@ -14,18 +14,18 @@ export const EXIT = {
   notFound: 127,
 } as const;
 
-/** Those of `ebb inject`, apart, so that no pod carries them. */
+/** The exit codes of `ebb inject`, which are apart because no pod ends with them. */
 export const INJECT_EXIT = {
-  /** With --diff, as diff(1) has it. */
+  /** There are differences; with --diff, as in diff(1). */
   differs: 1,
   /** sysexits(3), EX_DATAERR. */
   input: 65,
 } as const;
 
-/** Of `ebb doctor`. */
+/** The exit code of `ebb doctor` if it has found something. */
 export const DOCTOR_EXIT = { found: 1 } as const;
 
-/** What each of ebb's own codes means: the README's table and `--help` are made from it. */
+/** The meaning of each of ebb's exit codes, from which the README's table is made. */
 export const exitMeanings: readonly (readonly [code: string, meaning: string])[] = [
   ["0-255", "the child's own exit code, unchanged"],
   ["128+n", "the child, or the wait before it, was ended by signal n"],
@@ -39,7 +39,7 @@ export const exitMeanings: readonly (readonly [code: string, meaning: string])[]
   ["71", "the system refused (no memory, no processes left, ...)"],
 ];
 
-/** An expected failure: its message is for the user, its code for the caller's `podFailurePolicy`. */
+/** An expected failure. Its message is for the user, its exit code for the caller, such as a `podFailurePolicy`. */
 export class Failure extends Error {
   declare readonly message: FailureText;
   readonly exitCode: number;
@@ -50,20 +50,26 @@ export class Failure extends Error {
   }
 }
 
-/** Joins several failures to one, each on its line. */
+/** Joins the texts of several failures to one text, each on its own line. */
 export function allOf(problems: readonly FailureText[]): FailureText {
   return problems.join("\n") as FailureText;
 }
 
-/** Whether an error is a `Failure`. Not by its class: a lazy bundle (build/bundle/lazy-bundles.ts) has a class of its own. */
+/** Reports whether an error is a `Failure`, also one of another bundle. */
 export function isFailure(error: unknown): error is Failure {
+  // not by its class: a lazy bundle (build/bundle/lazy-bundles.ts) has a class of its own
   return error instanceof Error && typeof (error as Partial<Failure>).exitCode === "number";
 }
 
-/** How a child ended. Kept as it is until the last line, so that a signal never turns into a number too early. */
+/**
+ * The end of a child: its exit code, or the signal that ended it. It stays in this form until ebb needs an exit code.
+ */
 export type ChildExit = { readonly code: number } | { readonly signal: SignalNumber };
 
-/** Returns the exit code for a child's end: its own, or 128 + the signal; 0 for those in `expected` (as `tini -e`). */
+/**
+ * Returns the exit code for a child's end: its own code or 128 + the signal, or 0 if that is in `expected` (as `tini
+ * -e`).
+ */
 export function exitCodeOf(exit: ChildExit, expected: readonly number[] = []): number {
   const code = "code" in exit ? exit.code : 128 + exit.signal;
   return expected.includes(code) ? 0 : code;

@@ -1,18 +1,20 @@
-/** What stood in the way of a copy: an error of node:fs, and what is known about the place. */
+/** The reason why `ebb install` could not copy itself: an error of node:fs, and what is known about the destination. */
 export interface Obstacle {
-  /** `ENOSPC`; undefined for what is no error of the system. */
+  /** The name of the system's error, such as `ENOSPC`; undefined for any other error. */
   readonly code: string | undefined;
   readonly message: string;
-  /** The file that was to be written, and the folder that it stands in. */
+  /** The path of the copy, and its folder. */
   readonly dest: string;
   readonly folder: string;
   readonly neededBytes: number;
-  /** undefined where the system does not say it. */
+  /** The free space of the volume; undefined if the system does not tell it. */
   readonly freeBytes: number | undefined;
   readonly uid: number | undefined;
 }
 
-/** Why there is no copy, and what to do about it, in one sentence for whoever mounted the volume. */
+/**
+ * Returns one sentence that says why there is no copy and what to do about it, for the person who mounted the volume.
+ */
 export function explainObstacle({ code, message, dest, folder, ...place }: Obstacle): `${string}: ${string}` {
   switch (code) {
     case "ENOENT":
@@ -32,7 +34,9 @@ export function explainObstacle({ code, message, dest, folder, ...place }: Obsta
   }
 }
 
-/** With room enough, it is the number of files, or a quota, that is used up. */
+/**
+ * Returns how much is free. If that is enough, the number of files or a quota must be used up, and the text says so.
+ */
 function freeText({ freeBytes, neededBytes }: Pick<Obstacle, "freeBytes" | "neededBytes">): string {
   if (freeBytes === undefined) return "";
   const free = `, ${Math.floor(freeBytes / 1e6)} MB are free`;

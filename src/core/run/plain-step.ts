@@ -4,8 +4,8 @@ import type { SignalNumber } from "./signal.ts";
 import type { Action, Event, RunPolicy, State, Step } from "./supervision-steps.ts";
 
 /**
- * Does the essential part of a step that a bug in ebb broke off: passes on a signal, ends a drain, quits the sidecars after the
- * child's end.
+ * Returns what `step` (supervision.ts) would, reduced to the essential: passes on signals, ends a drain, and quits the
+ * sidecars after the child's end. It takes the place of a step that threw because of a bug in ebb.
  */
 export function stepPlainly(state: State, event: Event, policy: RunPolicy): Step {
   switch (state.phase) {
@@ -22,7 +22,7 @@ export function stepPlainly(state: State, event: Event, policy: RunPolicy): Step
   }
 }
 
-/** There is a child: only that of it is still to be heard. */
+/** Handles only signals and `started`: the child has been spawned, and only the event that says so is still to come. */
 function starting(state: Extract<State, { phase: "starting" }>, event: Event, policy: RunPolicy): Step {
   if (event.kind === "signal") return [{ ...state, held: [...state.held, event.signal] }, []];
   if (event.kind !== "started") return [state, []];
@@ -58,12 +58,12 @@ function leave(exitCode: number, policy: RunPolicy): Step {
   return [{ phase: "quitting", exitCode }, [{ kind: "quit" }]];
 }
 
-/** Returns the last state, with this exit code and nothing more to do. */
+/** Returns the last state, with this exit code and no actions. */
 export function over(exitCode: number): Step {
   return [{ phase: "over", exitCode }, []];
 }
 
-/** Returns the exit code of a child's end, as `exitCodeOf` does, which may be what has failed. */
+/** Returns the exit code for a child's end as `exitCodeOf` does, without calling it, because the bug may be there. */
 export function plainCodeOf(exit: ChildExit, { expectedCodes }: RunPolicy): number {
   const code = "code" in exit ? exit.code : 128 + exit.signal;
   return expectedCodes.includes(code) ? 0 : code;

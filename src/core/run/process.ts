@@ -4,24 +4,29 @@ import { SIG, type SignalNumber } from "./signal.ts";
 export interface Process {
   readonly pid: number;
   readonly parent: number;
-  /** Clock ticks from boot to its start: with the pid, which process it is. */
+  /** Clock ticks from boot to its start. Together with the PID they identify a process, because PIDs are used again. */
   readonly startTicks: number;
   /** R, S, D, T, Z ... */
   readonly state: string;
-  /** The executable's path; undefined where this user may not read it. */
+  /** The executable's path; undefined if this user may not read it. */
   readonly exe: string | undefined;
   /** The first 15 bytes of its name. */
   readonly comm: string;
   readonly argv0: string;
 }
 
-/** An executable, and whether its processes are ended only where nothing else has ended the sidecar. */
+/** An executable whose processes are to be ended (`--signal-process`). */
 export interface Executable {
+  /** Its name or absolute path. */
   readonly name: string;
+  /** Whether they are ended only if nothing else has ended the sidecar. */
   readonly isLastResort: boolean;
 }
 
-/** Parses an executable's name or path, with `+` before it for a last resort; undefined for anything else. */
+/**
+ * Parses an executable's name or absolute path, after a `+` if it is a last resort. Returns undefined for anything
+ * else.
+ */
 export function parseExecutable(text: string): Executable | undefined {
   const isLastResort = text.startsWith("+");
   const name = isLastResort ? text.slice(1) : text;
@@ -34,11 +39,12 @@ function isExecutable(text: string): boolean {
   return /^\S[^\n\0]*$/.test(text.slice(folder)) && text !== "." && text !== "..";
 }
 
-/** Of a process what /proc/PID/stat says. */
+/** The part of a process that /proc/PID/stat shows. */
 export type Stat = Omit<Process, "exe" | "argv0">;
 
-/** Reads /proc/PID/stat (proc_pid_stat(5)); undefined where it is not understood. The name, which the process chooses itself, ends at the last parenthesis. */
+/** Parses /proc/PID/stat (proc_pid_stat(5)). Returns undefined if the text has another form. */
 export function parseStat(text: string): Stat | undefined {
+  // a process chooses its own name, which ends at the last parenthesis
   const [, pid, comm = "", rest = ""] = /^(\d+) \(([\s\S]*)\) ([^()]*)$/.exec(text.trimEnd()) ?? [];
   const [state = "", parent, ...fields] = rest.split(" ");
   const startTicks = Number(fields[17]);
@@ -46,16 +52,17 @@ export function parseStat(text: string): Stat | undefined {
   return { pid: Number(pid), parent: Number(parent), startTicks, state, comm };
 }
 
-/** Whether a process has ended and only waits to be reaped: its state is Z or X. */
+/** Reports whether a process has ended, although it may still wait to be reaped: its state is Z or X. */
 export function hasEnded({ state }: Pick<Process, "state">): boolean {
   return /[ZXx]/.test(state);
 }
 
 /**
- * Whether a process runs the executable with this name, or this path where `name` has a slash. ebb itself (`self`) never does.
+ * Reports whether a process runs the executable with this name, or with this path if `name` has a slash. The process
+ * with the PID `self`, which is ebb, never does.
  *
- * Where the executable may not be read (another user's, without CAP_SYS_PTRACE: proc(5)), the name that the process shows counts.
- * A process can choose that, so it does not count for PID 1 and ebb's own children.
+ * If ebb may not read which executable that is (of another user's process, without CAP_SYS_PTRACE: proc(5)), argv[0]
+ * and comm count, except for PID 1 and ebb's own children, because a process can choose them.
  */
 export function runsExecutable(process: Process, name: string, self: number): boolean {
   const { pid, parent, exe, comm, argv0 } = process;
@@ -66,11 +73,12 @@ export function runsExecutable(process: Process, name: string, self: number): bo
   return isNamed(argv0, name) || (isWhole && comm === name);
 }
 
+/** The bytes of a name that the kernel keeps: comm of this length may have been cut. */
 const MAX_COMM = 15;
 
 function isNamed(path: string, name: string): boolean {
   return path === name || (!name.includes("/") && path.slice(path.lastIndexOf("/") + 1) === name);
 }
 
-/** From asking to forcing, a third of the time for each. */
+/** The signals that end a process, in order. Each has a third of the time. */
 export const endingSignals: readonly SignalNumber[] = [SIG.INT, SIG.TERM, SIG.KILL];

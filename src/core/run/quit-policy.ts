@@ -1,17 +1,20 @@
+/** `--quit-on`: after which exits of the child the sidecars are told to quit. `success` is exit code 0. */
 export type QuitOn = "always" | "success" | "never";
+/** The pod's restartPolicy, by which the kubelet restarts a container. */
 export type RestartPolicy = "Always" | "OnFailure" | "Never";
 
 export interface QuitPolicy {
   readonly quitOn: QuitOn;
+  /** undefined if it is not known: then it keeps no sidecar. */
   readonly restartPolicy: RestartPolicy | undefined;
 }
 
-/** From inside a pod nothing tells which of the two it is. */
+/** Both cases, because nothing inside a pod tells which of them it is. */
 const KUBELET = "the kubelet restarts this container; if the pod is being deleted, the kubelet stops the sidecars";
 
 /**
- * Returns why the sidecars are kept after this exit code; undefined where they are to quit. A container that the kubelet starts
- * again needs them: `Always` restarts after any exit, `OnFailure` after any but 0.
+ * Returns the reason to keep the sidecars after the child's exit code, or undefined if they are to quit. A container
+ * that the kubelet restarts needs them: `Always` restarts after any exit, `OnFailure` after any but 0.
  */
 export function reasonToStay(exitCode: number, policy: QuitPolicy): string | undefined {
   if (policy.quitOn === "never") return "--quit-on never";

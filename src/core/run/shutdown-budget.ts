@@ -1,25 +1,27 @@
-/** For the app's own exit where no `--grace` says how long that may take. */
+/** The time reserved for the app's own exit if no `--grace` says how long it may take. */
 const APP_EXIT_MS = 5000;
-/** For the quits and ebb's own end: the kubelet kills ebb when the grace period is over. */
+/** The time reserved for the quits and ebb's own end: the kubelet kills ebb when the grace period is over. */
 const LAST_MS = 1000;
 
 export interface ShutdownWishes {
-  /** `--drain`: milliseconds; 0: no draining. */
+  /** `--drain` in milliseconds; 0 for no draining. */
   readonly drainMs: number;
-  /** `--grace`: milliseconds from the forwarded stop signal to SIGKILL; undefined: never. */
+  /** `--grace`: milliseconds from the forwarded stop signal to SIGKILL; undefined for no SIGKILL. */
   readonly graceMs: number | undefined;
-  /** The pod's terminationGracePeriodSeconds in milliseconds, where it is known. */
+  /** The pod's terminationGracePeriodSeconds in milliseconds; undefined if it is not known. */
   readonly podGraceMs: number | undefined;
 }
 
+/** The times of `ShutdownWishes`, shortened to fit. */
 export interface ShutdownPlan {
   readonly drainMs: number;
   readonly graceMs: number | undefined;
 }
 
 /**
- * Fits drain and grace, one after the other, and the quits into the pod's grace period. The drain leaves the app its grace (5 s
- * where there is none), but takes at most half of the period.
+ * Shortens drain and grace so that one after the other, with 1 s for the quits, they fit into the pod's grace period.
+ * The drain leaves the app its grace (5 s if there is none), but at most half of that time. Changes nothing if
+ * `podGraceMs` is undefined.
  */
 export function planShutdown({ drainMs, graceMs, podGraceMs }: ShutdownWishes): ShutdownPlan {
   if (podGraceMs === undefined) return { drainMs, graceMs };
@@ -29,7 +31,7 @@ export function planShutdown({ drainMs, graceMs, podGraceMs }: ShutdownWishes): 
   return { drainMs: drain, graceMs: graceMs === undefined ? undefined : Math.min(graceMs, all - drain) };
 }
 
-/** Splits a command's time between drain and quit: the quit has a tenth, at most a second. */
+/** Splits the time of `ebb drain` between drain and quit: the quit gets a tenth, at most 1 s. */
 export function splitDrain(totalMs: number): { readonly drainMs: number; readonly quitMs: number } {
   const quitMs = Math.min(1000, totalMs / 10);
   return { drainMs: totalMs - quitMs, quitMs };

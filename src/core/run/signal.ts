@@ -33,11 +33,13 @@ const numbers = {
   SYS: 31,
 } as const;
 
+/** The number of a Linux signal, 1 to 64. */
 export type SignalNumber = number;
 
+/** Signal numbers by name: `SIG.TERM` is 15. */
 export const SIG = numbers;
 
-/** Returns `SIGTERM` for 15, and `signal 40` for a number without a name. */
+/** Returns a signal's name, such as `SIGTERM` for 15, or `signal 40` for a number without a name. */
 export function signalName(signal: SignalNumber): string {
   const named = Object.entries(numbers).find(([, number]) => number === signal);
   return named === undefined ? `signal ${signal}` : `SIG${named[0]}`;
@@ -47,7 +49,7 @@ export function signalName(signal: SignalNumber): string {
 const RTMIN = 34;
 const RTMAX = 64;
 
-/** Parses `SIGTERM`, `TERM`, `term`, `15` (1 to 64), `RTMIN+3` or `RTMAX-1`; undefined for anything else. */
+/** Parses `SIGTERM`, `TERM`, `term`, `15` (1 to 64), `RTMIN+3` or `RTMAX-1`. Returns undefined for anything else. */
 export function parseSignal(text: string): SignalNumber | undefined {
   if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= RTMAX ? Number(text) : undefined;
   const name = text.toUpperCase().replace(/^SIG/, "");
@@ -57,37 +59,44 @@ export function parseSignal(text: string): SignalNumber | undefined {
   return Object.hasOwn(numbers, name) ? numbers[name as keyof typeof numbers] : undefined;
 }
 
-/** What asks an app to stop where `--stop-signal` names nothing else: what a kubelet and Ctrl-C send. */
+/** The default of `--stop-signal`, the signals that ask an app to stop: those that the kubelet and Ctrl-C send. */
 export const usualStops: readonly SignalNumber[] = [SIG.TERM, SIG.INT];
 
-/** Whether it ends a wait: what asks an app to stop, and QUIT. All others mean something to an app, which is not there yet. */
+/**
+ * Reports whether a signal ends a wait: TERM, INT and QUIT do. Others mean something only to the app, which is not
+ * there yet.
+ */
 export function endsWait(signal: SignalNumber): boolean {
   return signal === SIG.QUIT || usualStops.includes(signal);
 }
 
-/** Whether it ends a command that has no app to pass it on to: with HUP, which says that the terminal is gone. */
+/**
+ * Reports whether a signal ends a command that has no app to pass it on to: TERM, INT, QUIT, or HUP (the terminal is
+ * gone).
+ */
 export function endsCommand(signal: SignalNumber): boolean {
   return signal === SIG.HUP || endsWait(signal);
 }
 
-/** Whether it asks to stop until SIGCONT comes. */
+/** Reports whether a signal suspends a process until SIGCONT: STOP, TSTP, TTIN or TTOU. */
 export function suspends(signal: SignalNumber): boolean {
   return signal >= SIG.STOP && signal <= SIG.TTOU;
 }
 
+/** The signals that ebb does not pass on. */
 const kept: readonly SignalNumber[] = [SIG.KILL, SIG.STOP, SIG.CHLD];
 
 /**
- * Whether ebb catches a signal and passes it on: all but KILL and STOP, which nobody can catch, and CHLD.
+ * Reports whether ebb catches a signal and passes it on: any but KILL and STOP, which no process can catch, and CHLD.
  *
- * Signals of faults, and those that the runtime sends itself, are passed on where somebody else sent them; TTIN and TTOU where ebb
- * has no terminal.
+ * Signals of faults, and those that the runtime sends itself, are passed on if another process sent them, TTIN and TTOU
+ * if ebb has no terminal.
  */
 export function isForwarded(signal: SignalNumber): boolean {
   return !kept.includes(signal);
 }
 
-/** Each of them. */
+/** All signals for which `isForwarded` holds, real-time signals included. */
 export const forwarded: readonly SignalNumber[] = /* @__PURE__ */ Array.from({ length: 64 }, (_, at) => at + 1).filter(
   isForwarded,
 );

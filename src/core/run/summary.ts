@@ -3,8 +3,9 @@ import type { FieldsOf } from "../messages/log-types.ts";
 import type { ChildExit } from "./exit.ts";
 import { signalName } from "./signal.ts";
 
+/** The times and the end of a run. */
 export interface Life {
-  /** When each phase began that did, in milliseconds on one clock. */
+  /** When each phase began, in milliseconds of one monotonic clock; a phase that did not begin is absent. */
   readonly since: {
     readonly wait: number;
     readonly run?: number;
@@ -12,12 +13,18 @@ export interface Life {
     readonly drained?: number;
     readonly quit?: number;
   };
+  /** The time of the same clock. */
   readonly now: number;
+  /** The child's end; undefined if there was no child. */
   readonly exit: ChildExit | undefined;
+  /** ebb's own exit code. */
   readonly exitCode: number;
 }
 
-/** Returns the fields of the log's last line: how long each phase took, in milliseconds to a tenth, and how it ended. */
+/**
+ * Returns the fields of the log's last line: how long each phase took, in milliseconds to a tenth (undefined for a
+ * phase that did not begin), the signal that ended the child, and the exit code.
+ */
 export function summarize({ since, now, exit, exitCode }: Life): FieldsOf<"done"> {
   const leave = since.quit ?? now;
   const signal = exit !== undefined && "signal" in exit ? { signal: signalName(exit.signal) } : {};

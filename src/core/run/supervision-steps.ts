@@ -3,26 +3,29 @@ import type { QuitPolicy } from "./quit-policy.ts";
 import type { SignalNumber } from "./signal.ts";
 
 /**
- * The life of one child, as a pure state machine: waiting -> starting -> running -> leaving -> over. A stop signal that it
- * gets while running is held while the sidecars drain, where the policy says so; `draining` has those that are held. `clearing`
- * comes after running where the child has left processes in its group, which have the grace to end.
+ * The state of a run, which is the life of one child: waiting -> starting -> running -> clearing -> quitting -> over.
+ * `clearing` is skipped unless the processes that the child leaves in its group get the grace to end.
  */
 export type State =
+  /** `held` has the signals that the child gets once it runs. */
   | { readonly phase: "waiting"; readonly held: readonly SignalNumber[] }
   | { readonly phase: "starting"; readonly held: readonly SignalNumber[] }
   | {
       readonly phase: "running";
       readonly pid: number;
+      /** The grace deadline: `spent` once it is over and the child's processes were killed. */
       readonly grace: "unset" | "armed" | "spent";
+      /** The stop signals that the child gets after the drain under way; or there is no drain yet, or no longer. */
       readonly draining: "not yet" | "over" | readonly SignalNumber[];
     }
   | { readonly phase: "clearing"; readonly exitCode: number }
   | { readonly phase: "quitting"; readonly exitCode: number }
   | { readonly phase: "over"; readonly exitCode: number };
 
-/** A deadline is an event with a name, so that a stale one can be told apart. */
+/** The name of a deadline, by which an event of an earlier phase's deadline is recognised and ignored. */
 export type Deadline = "wait" | "grace";
 
+/** An event of the run, as `step` takes it. */
 export type Event =
   | { readonly kind: "ready" }
   | { readonly kind: "wait-failed"; readonly exitCode: number }
@@ -35,15 +38,17 @@ export type Event =
   | { readonly kind: "group-gone" }
   | { readonly kind: "quit-done" };
 
+/** A signal that ebb has received. */
 export interface SignalEvent {
   readonly kind: "signal";
   readonly signal: SignalNumber;
-  /** ebb was started with it ignored (nohup). It asks ebb for nothing, but the child may listen to it. */
+  /** Whether ebb was started with the signal ignored (nohup). Then it is only forwarded: the child may listen to it. */
   readonly wasIgnored?: boolean;
-  /** It came before the child, which would die of it before it could handle it. */
+  /** Whether it came before the child, which could only die of it. Then it is dropped, unless it asks to stop. */
   readonly isEarly?: boolean;
 }
 
+/** An action that the caller of `step` performs, in order. */
 export type Action =
   | { readonly kind: "wait" }
   | { readonly kind: "stop-waiting" }
@@ -61,23 +66,28 @@ export type Action =
   | { readonly kind: "stay"; readonly reason: string }
   | { readonly kind: "exit"; readonly code: number };
 
+/** The settings that decide the steps of a run. */
 export interface RunPolicy extends QuitPolicy {
-  /** Milliseconds; undefined: start without waiting; Infinity: wait for ever. */
+  /**
+   * How long to wait for the sidecars, in milliseconds; undefined to start without waiting, Infinity to wait for ever.
+   */
   readonly waitMs: number | undefined;
   readonly onWaitTimeout: "fail" | "start";
-  /** The code of a wait that ran out of time. */
+  /** The exit code if the wait runs out of time. */
   readonly waitFailureCode: number;
   /** The signals that ask the child to stop. */
   readonly stopSignals: readonly SignalNumber[];
-  /** Whether what the child leaves in its process group is ended, too. */
+  /** Whether the processes that the child leaves in its process group are ended, too. */
   readonly endsGroup: boolean;
-  /** Whether a stop signal has the sidecars drained before the child gets it. */
+  /** Whether the first stop signal starts a drain of the sidecars, after which the child gets the signal. */
   readonly drains: boolean;
-  /** Milliseconds from a forwarded stop signal to SIGKILL; undefined: never. */
+  /** Milliseconds from a forwarded stop signal to SIGKILL; undefined for no SIGKILL. */
   readonly graceMs: number | undefined;
-  /** Signals rewritten before they are forwarded; to 0: not forwarded at all. */
+  /** The signal to forward in place of another; 0 to forward none. */
   readonly rewrite: ReadonlyMap<SignalNumber, SignalNumber>;
+  /** The exit codes of the child that count as 0. */
   readonly expectedCodes: readonly number[];
 }
 
+/** The next state, and the actions to perform in order. */
 export type Step = readonly [State, readonly Action[]];

@@ -3,7 +3,10 @@ import { reasonToStay } from "./quit-policy.ts";
 import { endsWait, type SignalNumber } from "./signal.ts";
 import type { Action, Event, RunPolicy, SignalEvent, State, Step } from "./supervision-steps.ts";
 
-/** Returns the run's first state, and what to do in it. */
+/**
+ * Returns the first state of a run and its actions: to wait for the sidecars or, if `waitMs` is undefined, to start the
+ * child.
+ */
 export function begin(policy: RunPolicy): Step {
   if (policy.waitMs === undefined) return [{ phase: "starting", held: [] }, [{ kind: "start" }]];
   const arm: readonly Action[] =
@@ -12,7 +15,8 @@ export function begin(policy: RunPolicy): Step {
 }
 
 /**
- * Returns the run's next state after an event, and what to do in it. An event that does not belong to the phase changes nothing.
+ * Returns the state of a run after an event, and the actions to perform. An event that the phase does not expect is
+ * ignored.
  */
 export function step(state: State, event: Event, policy: RunPolicy): Step {
   switch (state.phase) {
@@ -96,7 +100,7 @@ function endsTheWait({ signal }: SignalEvent, policy: RunPolicy): boolean {
   return endsWait(signal) || isStop(signal, policy);
 }
 
-/** Whether it asks the child to stop: as it came, or as it is forwarded. */
+/** Reports whether a signal asks the child to stop, as it came or as it is forwarded. */
 function isStop(signal: SignalNumber, { stopSignals, rewrite }: RunPolicy): boolean {
   return stopSignals.includes(signal) || stopSignals.includes(rewrite.get(signal) ?? signal);
 }
@@ -120,8 +124,8 @@ function running(state: In<"running">, event: Event, policy: RunPolicy): Step {
 }
 
 /**
- * Takes the child's end. The rest of its process group has what is left of the grace period, or all of it if no stop signal
- * came.
+ * Handles the child's end. The rest of its process group gets what is left of the grace period, or all of it if no stop
+ * signal came.
  */
 function childEnded(state: In<"running">, exitCode: number, policy: RunPolicy): Step {
   const { grace } = state;
@@ -152,7 +156,10 @@ function clearing(state: In<"clearing">, event: Event, policy: RunPolicy): Step 
   }
 }
 
-/** Takes a signal. The first stop signal starts the drain, the second cuts it short; then the child gets what was held back. */
+/**
+ * Handles a signal. The first stop signal starts the drain, the second cuts it short; then the child gets the held
+ * signals.
+ */
 function pass(state: In<"running">, event: SignalEvent, policy: RunPolicy): Step {
   const { signal, wasIgnored } = event;
   if (isDropped(event, policy)) return [state, [{ kind: "drop", signal }]];

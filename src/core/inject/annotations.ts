@@ -9,7 +9,7 @@ import type { Remark } from "./remark.ts";
 import { NATIVE } from "./status.ts";
 import type { Wishes } from "./wishes.ts";
 
-/** What an annotation of the pod, or of a workload's template of pods, means. */
+/** What each annotation of a pod, or of a workload's pod template, means: a table of the README. */
 export const annotationMeanings: readonly (readonly [annotation: string, example: string, meaning: string])[] = [
   [
     "ebb.dev/inject",
@@ -42,19 +42,25 @@ export const annotationMeanings: readonly (readonly [annotation: string, example
   ],
 ];
 
-/** Those without a container, but for `status`, which ebb writes. */
+/**
+ * Names of annotations after `ebb.dev/` that are no options and need no container's name. `status`, which ebb writes,
+ * is not among them.
+ */
 export const ownNames = ["inject", "containers", "sidecars", "entrypoint", "native"];
-/** Those of `ebb reaper` (core/reap/policy.ts, quits.ts). */
+/** The annotations of `ebb reaper` (core/reap/policy.ts, quits.ts). */
 const ofReaper = /^ebb\.dev\/reap($|-(exec|quit|patience)\..)/;
 
-/** Whether it is ebb's, and not the reaper's. */
+/** Reports whether an annotation or label is ebb's, but not the reaper's. */
 function isOfInject(name: string): boolean {
   return isEbbKey(name) && !ofReaper.test(name);
 }
 
 type Annotations = Readonly<Record<string, unknown>>;
 
-/** Whether the pod asks for ebb: yes, no, undefined: it does not say; or what is wrong with what it says. */
+/**
+ * Reads ebb.dev/inject, by which a pod asks for ebb. Returns true or false, undefined if it is not set, and a Remark if
+ * it is anything else.
+ */
 export function readInjectAnnotation(annotations: Annotations): boolean | undefined | Remark {
   const name = `${PREFIX}inject`;
   const wish = annotations[name];
@@ -65,7 +71,10 @@ export function readInjectAnnotation(annotations: Annotations): boolean | undefi
   return isAsked ?? { field: annotationField(name), message };
 }
 
-/** Warns of a pod's annotations that have no effect because ebb does nothing in it; `reason` says why. */
+/**
+ * Returns a warning for each annotation of ebb that has no effect because the pod is left as it is. `reason` says why
+ * it is left, and begins with `it` ("it has only sidecars").
+ */
 export function idleAnnotations(annotations: Annotations, reason: string): readonly Remark[] {
   return Object.keys(annotations)
     .filter(isOfInject)
@@ -73,14 +82,17 @@ export function idleAnnotations(annotations: Annotations, reason: string): reado
     .map((name) => ({ field: annotationField(name), message: whyIdle(name.slice(PREFIX.length), reason) }));
 }
 
-/** Warns of labels of a pod that were meant as annotations. The reaper's own labels are read. */
+/**
+ * Returns a warning for each label that should have been an annotation. Labels that the reaper itself reads are not
+ * reported.
+ */
 export function strayLabels(labels: Readonly<Record<string, unknown>>): readonly Remark[] {
   return Object.keys(labels)
     .filter(isOfInject)
     .map((name) => ({ field: `metadata.labels[${name}]`, message: "ignored as a label: write it under annotations" }));
 }
 
-/** Says why an annotation has no effect: a typing error in its name, or `reason`. */
+/** Says why an annotation has no effect: because of a typing error in its name, or for `reason`. */
 function whyIdle(key: string, reason: string): string {
   const isSlip = !keys.includes(key.split(".")[0] as string) && nearest(key, keys) !== undefined;
   return isSlip ? unknownKey(key) : `ignored: the pod ${reason.replace(/^it /, "")}`;
@@ -93,7 +105,10 @@ function unknownKey(key: string): string {
   return `no such annotation${near === undefined ? "" : `; did you mean ${PREFIX}${near}?`}`;
 }
 
-/** Reads a pod's annotations of ebb: which containers and sidecars, which options, and what is wrong with them. Never throws. */
+/**
+ * Reads a pod's annotations of ebb, all but inject and status. Values that are wrong become problems, unknown names
+ * warnings. Never throws.
+ */
 export function readWishes(annotations: Readonly<Record<string, string>>): Wishes {
   const reading: Reading = { options: new Map(), own: new Map(), entrypoints: new Map(), problems: [], warnings: [] };
   for (const [name, text] of Object.entries(annotations)) {

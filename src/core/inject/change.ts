@@ -14,17 +14,20 @@ import type { Pod } from "./pod.ts";
 import type { Remark } from "./remark.ts";
 import { NATIVE, type Status } from "./status.ts";
 
-/** What becomes of a pod that ebb is not in. */
+/** The plan for a pod that has no ebb in it. */
 export interface Change {
-  /** undefined: nothing is to be changed. */
+  /** The pod with ebb in it; undefined if there are problems, or nothing to change. */
   readonly pod: JsonObject | undefined;
-  /** The containers that ebb starts. */
+  /** The names of the containers whose command starts with ebb from now on. */
   readonly containers: readonly string[];
   readonly problems: readonly Remark[];
   readonly warnings: readonly Remark[];
 }
 
-/** Plans the pod with ebb in it, or says what is in the way. */
+/**
+ * Plans a pod with ebb in it: commands, variables, hooks, mounts, volumes, ebb.dev/status. Does not change `pod`, which
+ * must not have ebb in it.
+ */
 export function planChange(pod: Pod, told: InjectRequest): Change {
   const choice = chooseContainers(pod, told);
   const surroundings = surroundingsOf(pod, told.wishes.sidecars);
@@ -43,7 +46,7 @@ export function planChange(pod: Pod, told: InjectRequest): Change {
   };
 }
 
-/** Ordinary proxies that are to be there until the app has drained. */
+/** Plans drain hooks for ordinary proxies, so that they are there until the app has drained. */
 function planProxies(apps: readonly AppPart[], { pod, told, names }: Context): readonly Part[] {
   const longest = apps.toSorted((a, b) => b.shutdown.drainMs - a.shutdown.drainMs)[0]?.shutdown;
   const hasEbb = apps.some(({ command }) => command !== undefined);
@@ -82,7 +85,7 @@ function build(parts: readonly Part[], { pod, told, surroundings, names }: Conte
 
 interface Added {
   readonly volumes: readonly string[];
-  /** The annotation that names native sidecars. */
+  /** The value of the annotation that names native sidecars; undefined if it is not added. */
   readonly native: string | undefined;
 }
 

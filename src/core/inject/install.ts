@@ -6,7 +6,10 @@ import { type Amounts, freeName, type Pod } from "./pod.ts";
 import type { InjectPolicy } from "./policy.ts";
 import { installCommand } from "./status.ts";
 
-/** Makes the init container that copies ebb into a volume. The image's user is 65532 (Dockerfile.distroless). */
+/**
+ * Returns the init container that copies ebb into the volume of this name. The image's user is 65532
+ * (Dockerfile.distroless).
+ */
 export function installContainer(pod: Pod, { volume, policy }: { volume: string; policy: InjectPolicy }): JsonObject {
   const { image, imagePullPolicy } = policy;
   const resources = resourcesFor(pod);
@@ -22,8 +25,9 @@ export function installContainer(pod: Pod, { volume, policy }: { volume: string;
 }
 
 /**
- * Returns a securityContext that Pod Security's "restricted" admits. The user stays the pod's or the image's, because OpenShift
- * refuses any but the namespace's own; only in a pod that runs as root it is set, to 65532.
+ * Returns a container's securityContext that Pod Security's "restricted" admits. The user stays the pod's or the
+ * image's, because OpenShift refuses any but the namespace's own; only in a pod that runs as root it is set, to 65532.
+ * `pod` is any JSON.
  */
 export function restrictedSecurity(pod: unknown): JsonObject {
   const isRoot = valueAt(pod, ["spec", "securityContext", "runAsUser"]) === 0;
@@ -39,17 +43,20 @@ export function restrictedSecurity(pod: unknown): JsonObject {
 
 const MiB = 2 ** 20;
 
+/** What the copying needs of a resource, in cores or bytes. */
 interface Need {
   readonly name: "cpu" | "memory" | "ephemeral-storage";
   readonly request: number;
-  /** What is enough, and what it cannot do without. */
+  /** How much is enough. */
   readonly limit: number;
+  /** How much it cannot do without. */
   readonly least: number;
 }
 
 /**
- * Measured: a copy takes 100 MB on the disk, less than 16 MiB of memory, and with a whole processor a fraction of a second. With
- * 128 MiB it stays in the page cache, from where the app is started next; with less that would have to read it from the disk.
+ * Measured: a copy takes 100 MB on the disk, less than 16 MiB of memory, and with a whole processor a fraction of a
+ * second. With 128 MiB it stays in the page cache, from where the app is started next; with less that would have to
+ * read it from the disk.
  */
 const needs: readonly Need[] = [
   { name: "cpu", request: 0.1, limit: 1, least: 0 },
@@ -58,8 +65,9 @@ const needs: readonly Need[] = [
 ];
 
 /**
- * Sets those requests and limits that all containers of the pod set, as quotas demand; undefined if there are none. It
- * requests at most their sum: init containers run before them, so the scheduler counts the larger. The pod's QoS class stays.
+ * Returns the requests and limits of the init container: those that all containers of the pod set, as quotas demand;
+ * undefined if there are none. It requests at most their sum: init containers run before them, so the scheduler counts
+ * the larger. The pod's QoS class stays.
  */
 function resourcesFor({ spec }: Pod): JsonObject | undefined {
   if (spec.resources?.requests != null || spec.resources?.limits != null) return undefined; // the pod's own count then
@@ -83,7 +91,9 @@ function resourcesFor({ spec }: Pod): JsonObject | undefined {
   return said.length === 0 ? undefined : Object.fromEntries(said);
 }
 
-/** Returns a resource's limit. CPU never exceeds the containers' sum; memory may, unless the limit must equal the request. */
+/**
+ * Returns the limit of a resource. CPU never exceeds the containers' sum; memory may, unless it must equal the request.
+ */
 function limitFor({ name, limit, least }: Need, isEqual: boolean, total: number | undefined): number | undefined {
   if (total === undefined) return undefined;
   // as long as the copy is there it is the pod's, beside what the containers may take
@@ -102,7 +112,7 @@ function totalOf({ containers }: Pod["spec"], amountOf: (of: Of) => unknown): nu
   return amounts.reduce((sum, amount) => (sum === undefined || amount === undefined ? undefined : sum + amount), 0);
 }
 
-/** Kubernetes: pkg/apis/core/v1/helper/qos. */
+/** Reports whether the pod's QoS class is Guaranteed (Kubernetes: pkg/apis/core/v1/helper/qos). */
 function isGuaranteedPod({ containers, initContainers }: Pod["spec"]): boolean {
   return [...containers, ...(initContainers ?? [])].every(({ resources }) =>
     ["cpu", "memory"].every((name) => {

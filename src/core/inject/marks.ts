@@ -1,13 +1,13 @@
-/** Of all annotations and labels that are ebb's. */
+/** The prefix of all annotations and labels that are ebb's. */
 export const PREFIX = "ebb.dev/";
-/** The annotation that asks for ebb, or keeps it out; and the label of a namespace. */
+/** The annotation by which a pod asks for ebb, or keeps it out; also the label by which a namespace does. */
 export const ASK = "ebb.dev/inject";
-/** The annotation that says what ebb has put into a pod, so that it can be put there anew, or taken out. */
+/** The annotation that records what ebb has put into a pod, so that it can be renewed or taken out. */
 export const STATUS = "ebb.dev/status";
-/** The init container that copies ebb; a number behind it where the pod has one of that name. */
+/** The name of the init container that copies ebb; with a number behind it if the pod has a container of that name. */
 export const INSTALL = "ebb-install";
 
-/** Whether an annotation or a label is ebb's. */
+/** Reports whether an annotation or a label is ebb's, by its name. */
 export function isEbbKey(name: string): boolean {
   return name.startsWith(PREFIX);
 }

@@ -6,14 +6,20 @@ import type { Wishes } from "./wishes.ts";
 
 // Names of containers in annotations.
 
-/** Lists names in a sentence; where they are many, the first ones and the number of the others. */
+/**
+ * Joins names with commas, for a sentence. If there are more than 20 (`MANY`), writes the first 20 and the number of
+ * the others.
+ */
 export function joinNames(names: readonly string[]): string {
   return names.length <= MANY ? names.join(", ") : `${names.slice(0, MANY).join(", ")} and ${names.length - MANY} more`;
 }
 
 const MANY = 20;
 
-/** Complains of names in ebb.dev/containers that no container of the pod has. */
+/**
+ * Returns a problem for each name in ebb.dev/containers (`named`) that no ordinary container of the pod has. An init
+ * container's name is a problem, too.
+ */
 export function missingContainers(named: ReadonlySet<string>, { spec }: Pod): readonly Remark[] {
   const names = new Set(spec.containers.map(({ name }) => name));
   const inits = new Set((spec.initContainers ?? []).map(({ name }) => name));
@@ -30,8 +36,8 @@ export function missingContainers(named: ReadonlySet<string>, { spec }: Pod): re
 }
 
 /**
- * Warns of names in ebb.dev/sidecars that no container has: with a slip in it the sidecar would count as an app. Names of known
- * sidecars may be injected later.
+ * Returns a warning for each name in ebb.dev/sidecars that no container has, because a sidecar whose name is mistyped
+ * there would count as an app. Names of sidecars that ebb knows are not reported: an injector may add them later.
  */
 export function unknownSidecars({ spec }: Pod, { sidecars }: Wishes): readonly Remark[] {
   const names = [...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name);

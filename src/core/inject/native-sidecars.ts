@@ -3,8 +3,8 @@ import type { Pod } from "./pod.ts";
 import { NATIVE } from "./status.ts";
 
 /**
- * Returns the known native sidecars of a pod as a list (`istio,dapr`); undefined where there are none, or where the pod's
- * annotation names them.
+ * Returns the names of a pod's native sidecars (init containers with restartPolicy Always) that ebb knows,
+ * comma-separated: `istio,dapr`. Returns undefined if there are none, or if the pod has the annotation ebb.dev/native.
  */
 export function nativeSidecarsIn({ metadata, spec }: Pod): string | undefined {
   if (metadata?.annotations?.[NATIVE] !== undefined) return undefined;

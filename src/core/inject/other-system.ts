@@ -2,7 +2,10 @@ import { objectOf } from "../base/json.ts";
 import type { Pod } from "./pod.ts";
 import type { Remark } from "./remark.ts";
 
-/** Returns why ebb cannot run in a pod: it is for Windows. Undefined where it is not. */
+/**
+ * Returns a problem if the pod is for Windows (by spec.os, hostProcess or its node selector), because ebb cannot run
+ * there. Returns undefined if it is not.
+ */
 export function otherSystem({ spec }: Pod): Remark | undefined {
   const message = "ebb is for Linux, and this pod is for Windows";
   if (spec.os?.name === "windows") return { field: "spec.os.name", message };

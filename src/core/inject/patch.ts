@@ -12,7 +12,11 @@ import type { Remark } from "./remark.ts";
 import { removeEbb } from "./remove.ts";
 import { type Former, readStatus, removeInjection } from "./status.ts";
 
-/** What came of it. A pod asks for it by its annotation; others are taken by `all` alone. */
+/**
+ * What came of putting ebb into a pod, or taking it out. `asked`: the pod's annotations, or the caller of
+ * `removeFromPod`, asked for it, so that a refusal is an error. A pod that nobody asked for, but that the policy's
+ * `all` selected, stays as it is if it is refused.
+ */
 export type Injection = { readonly asked: boolean; readonly warnings: readonly Remark[] } & (
   | { readonly kind: "changed"; readonly pod: JsonObject; readonly containers: readonly string[] }
   | { readonly kind: "removed"; readonly pod: JsonObject; readonly containers: readonly string[] }
@@ -21,8 +25,8 @@ export type Injection = { readonly asked: boolean; readonly warnings: readonly R
 );
 
 /**
- * Puts ebb into a pod or pod template, or takes it out where the pod says so. Of whatever JSON; never throws; the argument is not
- * changed.
+ * Puts ebb into a pod or pod template, renews what an earlier ebb has put there, or takes it out if ebb.dev/inject is
+ * "false". Accepts any JSON. Never throws, and does not change its argument. Remarks are the first 50 (`MOST_REMARKS`).
  */
 export function injectPod(pod: unknown, policy: InjectPolicy): Injection {
   const injection = injectWhole(pod, policy);
@@ -30,7 +34,10 @@ export function injectPod(pod: unknown, policy: InjectPolicy): Injection {
   return capped({ ...injection, warnings: [...injection.warnings, ...stray] });
 }
 
-/** Takes ebb out of a pod, whatever its annotations say. Never throws; the argument is not changed. */
+/**
+ * Takes ebb out of a pod or pod template, whatever ebb.dev/inject says, and warns if that asks for ebb again. Accepts
+ * any JSON. Never throws, and does not change its argument.
+ */
 export function removeFromPod(pod: unknown): Injection {
   const removal = remove(pod) ?? { kind: "unchanged", reason: "ebb is not in it" };
   const comesBack = removal.kind === "removed" && readInjectAnnotation(annotationsOf(pod)) === true;
@@ -51,7 +58,7 @@ function capped(injection: Injection): Injection {
 const MOST_REMARKS = 50;
 const LONGEST_MESSAGE = 4000;
 
-/** Others write what remarks are made of. */
+/** Returns the first remarks, shortened: their number and length are up to the authors of pods. */
 function firstOf(remarks: readonly Remark[]): readonly Remark[] {
   const first = remarks.slice(0, MOST_REMARKS).map(({ field, message }) => ({
     field: shortened(field, LONGEST_MESSAGE),
@@ -61,7 +68,10 @@ function firstOf(remarks: readonly Remark[]): readonly Remark[] {
   return left === 0 ? first : [...first, { field: "metadata", message: `and ${left} more, which are not listed` }];
 }
 
-/** All annotations of an object, names and values, in bytes (apimachinery, pkg/api/validation, TotalAnnotationSizeLimitB). */
+/**
+ * The most bytes that the names and values of an object's annotations may have (apimachinery, pkg/api/validation,
+ * TotalAnnotationSizeLimitB).
+ */
 const MOST_ANNOTATIONS = 256 * 1024;
 
 function injectWhole(pod: unknown, policy: InjectPolicy): Injection {
@@ -87,7 +97,7 @@ function annotationsOf(pod: unknown): JsonObject {
   return objectOf(objectOf(objectOf(pod).metadata).annotations);
 }
 
-/** undefined: ebb is not in it. */
+/** Takes ebb out of a pod. Returns undefined if ebb is not in it. */
 function remove(pod: unknown): Injection | undefined {
   const removal = removeEbb(pod);
   return removal === undefined ? undefined : { ...removal, asked: false, warnings: [] };
@@ -100,7 +110,7 @@ function isTooLong(annotations: JsonObject): boolean {
   return length > MOST_ANNOTATIONS;
 }
 
-/** Why nothing is done to a pod, whatever is in it. */
+/** Returns why a pod stays as it is, whatever is in it; undefined if it may be changed. */
 function reasonToLeave(annotations: JsonObject, wish: boolean | undefined, { all }: InjectPolicy): string | undefined {
   if (wish === false) return 'it says ebb.dev/inject: "false"';
   if (wish === undefined && !all) return 'it does not say ebb.dev/inject: "true"';

@@ -2,10 +2,10 @@ import * as z from "zod/mini";
 import { describePath, type Path, valueAt } from "../base/json.ts";
 import type { Remark } from "./remark.ts";
 
-// A pod's fields that ebb reads or adds to. The API server checks all others, and knows more of these.
+// The fields of a pod that ebb reads or changes. The API server checks all other fields, and these more strictly.
 
 const text = z.string();
-/** Kubernetes' names of containers and volumes: labels of DNS (apimachinery, pkg/util/validation, DNS1123LabelMaxLength). */
+/** The name of a container or volume: a DNS label (apimachinery, pkg/util/validation, DNS1123LabelMaxLength). */
 const label = z.string().check(z.maxLength(63));
 const named = z.looseObject({ name: label });
 const amounts = z.nullish(z.record(text, z.union([text, z.number()])));
@@ -62,7 +62,9 @@ const podWith = <C extends z.ZodMiniType, N extends z.ZodMiniType, V extends z.Z
   });
 
 const pod = podWith(container, named, volume);
-/** Its lists' items are checked one by one: of a pod with a million mistakes, a list of the first ones is made. */
+/**
+ * The items of its lists are checked one by one, so that a pod with a million mistakes yields those of one item only.
+ */
 const frame = podWith(z.unknown(), z.unknown(), z.unknown());
 const lists = [
   ["containers", container],
@@ -75,9 +77,13 @@ export type Pod = z.infer<typeof pod>;
 export type Container = z.infer<typeof container>;
 export type Volume = z.infer<typeof volume>;
 export type Mount = NonNullable<Container["volumeMounts"]>[number];
+/** Quantities by resource (`cpu`, `memory`). */
 export type Amounts = z.infer<typeof amounts>;
 
-/** Returns the first problems that keep a value from being a `Pod`; empty where it is one. */
+/**
+ * Checks that a value has the shape of a `Pod`, and that no two containers share a name. Returns an empty list if so,
+ * else the first problems: those of the first list item that is malformed, for example.
+ */
 export function checkPod(value: unknown): readonly Remark[] {
   const { error } = frame.safeParse(value);
   if (error !== undefined) return error.issues.map((issue) => remarkOn(issue, issue.path as Path, value));
@@ -122,7 +128,7 @@ function brief(value: unknown): string {
   return all;
 }
 
-/** `metadata.annotations[ebb.dev/drain]`, `spec.containers[0].command`. */
+/** Formats a path for messages: `metadata.annotations[ebb.dev/drain]`, `spec.containers[0].command`. */
 function fieldOf(path: Path): string {
   const isAnnotation = path[0] === "metadata" && path[1] === "annotations" && path.length === 3;
   return isAnnotation ? annotationField(String(path[2])) : describePath(path);
@@ -143,7 +149,7 @@ function doubles(containers: readonly Container[]): readonly Remark[] {
   });
 }
 
-/** Returns the name, with a number behind it where another has it. */
+/** Returns the name, or, if an item of `taken` has it, the first free one of `NAME-2`, `NAME-3`, ... */
 export function freeName(name: string, taken: readonly { readonly name: string }[]): string {
   const names = new Set(taken.map((one) => one.name));
   let free = name;

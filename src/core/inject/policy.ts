@@ -1,14 +1,22 @@
-/** How pods are changed, besides what their own annotations say. */
+/**
+ * How pods are changed if their own annotations do not say otherwise: the settings of `ebb webhook` and `ebb inject`.
+ */
 export interface InjectPolicy {
   /** The image that has ebb as /ebb. */
   readonly image: string;
   readonly imagePullPolicy?: "Always" | "IfNotPresent" | "Never" | undefined;
-  /** Pods that do not ask for it are changed too; one that says no never is. */
+  /** Whether pods without ebb.dev/inject are changed, too. A pod that says "false" never is. */
   readonly all: boolean;
-  /** Whether an init container copies ebb into the pod, or its image is mounted. */
+  /** `emptyDir`: an init container copies ebb into the pod. `image`: the image itself is mounted. */
   readonly volume: "emptyDir" | "image";
-  /** Options of `ebb run` by their flags (`drain`), as their variables would have them; a pod's annotations come first. */
+  /**
+   * Values of the options of `ebb run` by flag without `--` (`drain`), in the syntax of their variables. Annotations
+   * win.
+   */
   readonly options: ReadonlyMap<string, string>;
-  /** What an image starts, by the container's name, or by the image with its tag or without. */
+  /**
+   * What an image starts (ENTRYPOINT, and CMD if the container has no args), by the container's name, or by the image
+   * with or without its tag.
+   */
   readonly entrypoints: ReadonlyMap<string, readonly string[]>;
 }

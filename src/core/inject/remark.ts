@@ -1,5 +1,6 @@
-/** Something to say of a field of the pod: `spec.containers[0].command`, `metadata.annotations[ebb.dev/drain]`. */
+/** A problem with, or a warning about, one field of a pod. */
 export interface Remark {
+  /** `spec.containers[0].command`, `metadata.annotations[ebb.dev/drain]`. */
   readonly field: string;
   readonly message: string;
 }

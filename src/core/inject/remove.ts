@@ -5,13 +5,16 @@ import { checkPod, type Pod } from "./pod.ts";
 import type { Remark } from "./remark.ts";
 import { readStatus, removeInjection } from "./status.ts";
 
-/** What comes of taking ebb out of a pod. undefined: ebb never changed it. */
+/** What came of taking ebb out of a pod; undefined if ebb is not in it. */
 export type Removal =
   | { readonly kind: "removed"; readonly pod: JsonObject; readonly containers: readonly string[] }
   | { readonly kind: "refused"; readonly problems: readonly Remark[] }
   | undefined;
 
-/** Takes all out of a pod or pod template that `ebb.dev/status` says was put there. Never throws. */
+/**
+ * Takes out of a pod or pod template all that ebb.dev/status says was put there. Refuses if the pod or the status is
+ * malformed, or if a container still needs ebb. Accepts any JSON. Never throws, and does not change its argument.
+ */
 export function removeEbb(value: unknown): Removal {
   const text = objectOf(objectOf(objectOf(value).metadata).annotations)[STATUS];
   if (text === undefined) return undefined;
@@ -28,8 +31,8 @@ export function removeEbb(value: unknown): Removal {
 }
 
 /**
- * Warns of containers that still need ebb, because they were renamed or copied since. Without ebb's volume they would not
- * start.
+ * Returns a problem for each container that still needs ebb, because it was renamed or copied since. Without ebb's
+ * volume such a container would not start.
  */
 function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
   const rest = new Set((spec.volumes ?? []).map(({ name }) => name));

@@ -7,32 +7,43 @@ import { INSTALL, STATUS } from "./marks.ts";
 import { annotationField, type Container, type Mount, type Pod } from "./pod.ts";
 import type { Remark } from "./remark.ts";
 
-/** The annotation that names the sidecars of a pod that are native, for `auto`: no injector's may say it. */
+/** The annotation that tells `auto` detection which sidecars of a pod are native: no injector's annotation says it. */
 export const NATIVE = "ebb.dev/native";
+/** The command of the init container that copies ebb. */
 export const installCommand: readonly string[] = ["/ebb", "install", EBB];
 
+/** What was changed in one container. */
 const containerStatus = z.object({
-  /** How its command was changed. `tool`: the executable in whose place ebb stands. `entrypoint`: there was none. */
+  /**
+   * How the command was changed. `wrapped`: ebb stands before it. `tool`: ebb stands in the place of another tool.
+   * `entrypoint`: there was no command.
+   */
   command: z.optional(z.enum(["wrapped", "tool", "entrypoint"])),
+  /** The path of that tool. */
   tool: z.optional(z.string()),
+  /** The names of the variables that were added. */
   env: z.optional(z.array(z.string())),
+  /** Whether a preStop hook was added. */
   hook: z.optional(z.boolean()),
 });
 
 const status = z.object({
   containers: z.record(z.string(), containerStatus),
+  /** The names of the volumes that were added. */
   volumes: z.optional(z.array(z.string())),
+  /** The value of ebb.dev/native, if ebb has written that annotation. */
   native: z.optional(z.string()),
-  /** Options that no annotation of the pod says. */
+  /** Options that came from the policy, not from the pod's annotations. */
   options: z.optional(z.record(z.string(), z.string())),
 });
 
+/** What ebb.dev/status records: all that ebb has put into a pod. */
 export type Status = z.infer<typeof status>;
 export type ContainerStatus = z.infer<typeof containerStatus>;
 
 /**
- * Parses ebb.dev/status: what ebb has put into a pod. Undefined where there is no such annotation; a Remark where it cannot be
- * read.
+ * Parses the text of ebb.dev/status. Returns undefined if `text` is undefined, and a Remark if it is malformed. Never
+ * throws.
  */
 export function readStatus(text: string | undefined): Status | undefined | Remark {
   if (text === undefined) return undefined;
@@ -43,19 +54,24 @@ export function readStatus(text: string | undefined): Status | undefined | Remar
   }
 }
 
-/** What an earlier change knew that the pod without it does not tell. */
+/** What an earlier injection knew and the pod without ebb does not tell. */
 export interface FormerSettings {
+  /** Options of the policy, by flag. */
   readonly options: ReadonlyMap<string, string>;
-  /** What images start, by container. */
+  /** What images start, by the container's name. */
   readonly entrypoints: ReadonlyMap<string, readonly string[]>;
 }
 
+/** A pod as it was before ebb was put into it. */
 export interface Former {
   readonly pod: Pod;
   readonly known: FormerSettings;
 }
 
-/** Returns the pod as it was before ebb was put into it. Removes only what ebb alone makes, whatever the status says. */
+/**
+ * Returns a copy of the pod without what ebb has put into it, and the settings that only the status tells. Anybody may
+ * have written the status, so only what looks like ebb's own is removed, whatever the status says.
+ */
 export function removeInjection(pod: Pod, status: Status): Former {
   const { containers, volumes = [], options = {} } = status;
   const entrypoints = new Map<string, readonly string[]>();
@@ -78,12 +94,15 @@ export function removeInjection(pod: Pod, status: Status): Former {
   return { pod: withoutStatus(withField(pod, "spec", spec), status) as Pod, known };
 }
 
-/** Nobody but ebb was to write it, and yet somebody can. */
+/**
+ * Reports whether an option of the status is one that ebb could have written: others may have edited the annotation.
+ */
 function isValid([flag, text]: readonly [string, string]): boolean {
   const option = optionNamed(flag);
   return option !== undefined && problemOf(option, text) === undefined;
 }
 
+/** Reports whether an init container is the one with which ebb copies itself. */
 function isInstall({ name, command }: Container): boolean {
   const isNamed = new RegExp(`^${INSTALL}(-\\d+)?$`).test(name);
   return isNamed && JSON.stringify(command) === JSON.stringify(installCommand);
@@ -100,7 +119,7 @@ interface Own {
   readonly own: ContainerStatus;
   /** Its command without ebb. */
   readonly words: readonly string[] | undefined;
-  /** The volumes that are taken out. */
+  /** The names of the volumes that are removed. */
   readonly gone: ReadonlySet<string>;
 }
 
@@ -121,8 +140,8 @@ function formerContainer(container: Container, { own, words, gone }: Own): JsonO
 }
 
 /**
- * Whether ebb added this mount: it is as ebb writes it, and the container's status says that ebb was added. Others may mount
- * there too.
+ * Reports whether ebb added a mount: it is as ebb writes it, and the container's status says that ebb was added. Others
+ * may mount there, too.
  */
 function isOurMount({ mountPath, readOnly }: Mount, { command, hook }: ContainerStatus): boolean {
   if (readOnly !== true) return false;
@@ -134,12 +153,13 @@ interface Rest {
   readonly rest: readonly unknown[] | undefined;
 }
 
-/** With what is left of a list; without the field where nothing is. */
+/** Returns the object with what is left of a list, or without the field if nothing is left. */
 function withRest(object: JsonObject, name: string, { was, rest }: Rest): JsonObject {
   if (rest === undefined || rest.length === was?.length) return object;
   return rest.length === 0 ? withoutField(object, name) : withField(object, name, rest);
 }
 
+/** Returns the object with an inner object, or without the field if that is empty. */
 function withOrWithout(object: JsonObject, name: string, inner: JsonObject): JsonObject {
   return Object.keys(inner).length === 0 ? withoutField(object, name) : withField(object, name, inner);
 }

@@ -2,35 +2,43 @@ import { describePath, isObject, type JsonObject, listOf, objectOf, type Path, t
 import { isEbbKey } from "./marks.ts";
 import type { Remark } from "./remark.ts";
 
-/** A pod, or the template of pods, in an object of Kubernetes. */
+/** A pod, or a pod template, inside an object of Kubernetes. */
 export interface PodPlace {
-  /** `Job shop/migrate`. */
+  /** The object in messages: `Job shop/migrate`. */
   readonly object: string;
-  /** Where it is in the document; empty for a Pod. */
+  /** The path to the pod in the document; empty if the document is the Pod. */
   readonly path: Path;
   readonly pod: JsonObject;
-  /** What to say of the object around it; fields are the document's. */
+  /**
+   * Annotations and labels of ebb on the object around the pod, which have no effect there. Fields are the document's.
+   */
   readonly warnings: readonly Remark[];
 }
 
 /**
- * Returns the pods and pod templates of a document: of one object, or of all in a List. Empty where there are none. Never throws.
+ * Returns the pods and pod templates of a document: of one object, or of all objects in a List. Returns an empty list
+ * if there are none. Never throws.
  */
 export function podsIn(document: unknown): readonly PodPlace[] {
   return placesIn(document, []);
 }
 
-/** Formats a remark with its object before it, and the field as the document has it. */
+/** Formats a remark for a message: the object, the field as the document has it, the message. */
 export function describeRemark({ object, path }: PodPlace, { field, message }: Remark): string {
   return `${object}: ${fieldIn(path, field)}: ${message}`;
 }
 
-/** Returns a pod's field as its document has it: `spec.template.spec.containers[0].command`. */
+/**
+ * Returns a pod's field as the document has it (`spec.template.spec.containers[0].command`). `path` leads to the pod.
+ */
 export function fieldIn(path: Path, field: string): string {
   return [describePath(path), field].filter((part) => part !== "").join(".");
 }
 
-/** Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, Argo's Rollout, Knative's Service, ... */
+/**
+ * Where most kinds have their template: Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job,
+ * Argo's Rollout, Knative's Service, ...
+ */
 const TEMPLATE: Path = ["spec", "template"];
 
 const templates: ReadonlyMap<string, Path> = new Map([
@@ -57,7 +65,7 @@ function placesIn(value: unknown, path: Path): readonly PodPlace[] {
   ];
 }
 
-/** Any object with such a field has a template of pods, whoever defined its kind. */
+/** Reports whether a template has a list of containers. An object of any kind that has such a template counts. */
 function hasContainers(template: JsonObject): boolean {
   return Array.isArray(objectOf(template.spec).containers);
 }
@@ -70,7 +78,10 @@ function nameOf({ kind, metadata }: JsonObject): string {
   return `${textOf(kind) ?? "(without a kind)"} ${place === undefined ? own : `${place}/${own}`}`;
 }
 
-/** Warns of annotations on the workload itself, or on a CronJob's template of Jobs: Kubernetes does not copy these to pods. */
+/**
+ * Warns of annotations and labels on the workload itself, or on a CronJob's template of Jobs: Kubernetes does not copy
+ * these to pods.
+ */
 function misplaced(object: JsonObject, { path, inner }: { path: Path; inner: Path }): readonly Remark[] {
   const message = `ignored here: move it to ${describePath([...inner, "metadata", "annotations"])}`;
   const outer = inner.flatMap((_, at) => (at % 2 === 0 ? [inner.slice(0, at)] : []));

@@ -7,22 +7,24 @@ import type { ContainerStatus } from "../status.ts";
 import type { Wishes } from "../wishes.ts";
 import { type Starter, starterOf, wrap } from "./command.ts";
 
-/** A container that ebb is to start, and how its command is then. */
+/** A container that ebb is to start. */
 export interface Chosen {
   readonly at: number;
   readonly container: Container;
-  /** Its command; undefined: it starts an ebb of its own, and stays as it is. */
+  /** The command from now on; undefined if it starts an ebb of its own, and stays as it is. */
   readonly command: readonly string[] | undefined;
+  /** How the command was changed, for ebb.dev/status. */
   readonly how: Pick<ContainerStatus, "command" | "tool">;
 }
 
+/** The containers that ebb is to start, and what keeps it from starting them. */
 export interface Choice {
   readonly chosen: readonly Chosen[];
   readonly problems: readonly Remark[];
   readonly warnings: readonly Remark[];
 }
 
-/** Chooses the containers that ebb starts: those that the pod names, else all but the sidecars. */
+/** Chooses the containers that ebb starts: those that ebb.dev/containers names, else all but the sidecars. */
 export function chooseContainers(pod: Pod, told: InjectRequest): Choice {
   const { wishes } = told;
   const { containers } = pod.spec;
@@ -65,7 +67,7 @@ function nothingToStart(containers: readonly Container[]): Remark {
   };
 }
 
-/** Annotations of containers that ebb does not start. */
+/** Returns a problem for each annotation of a container that ebb does not start. */
 function strayNames(started: readonly string[], { own, entrypoints }: Wishes): readonly Remark[] {
   const chosen = new Set(started);
   const all = joinNames(started) || "none";
@@ -80,8 +82,8 @@ function strayNames(started: readonly string[], { own, entrypoints }: Wishes): r
 }
 
 /**
- * Refuses `ebb.dev/entrypoint` where several containers have no command: their images differ, so one command line cannot serve
- * all.
+ * Refuses ebb.dev/entrypoint if several containers have no command: their images differ, so one command line cannot
+ * serve all.
  */
 function unclear(wanted: readonly Wanted[], { entrypoint, entrypoints }: Wishes): readonly Remark[] {
   const names = wanted.filter(hasNoCommand).map(({ container }) => container.name);
@@ -91,7 +93,7 @@ function unclear(wanted: readonly Wanted[], { entrypoint, entrypoints }: Wishes)
   return [{ field: annotationField("ebb.dev/entrypoint"), message }];
 }
 
-/** Command lines of containers that have a command. */
+/** Warns of entrypoints for containers that have a command. */
 function idleEntrypoints(wanted: readonly Wanted[], { entrypoint, entrypoints }: Wishes): readonly Remark[] {
   const idle = wanted.filter((one) => !hasNoCommand(one) && entrypoints.has(one.container.name));
   const own = idle.map(({ container }) => container.name).map((name) => `ebb.dev/entrypoint.${name}`);

@@ -11,26 +11,30 @@ import { hasOwnProxy } from "./network.ts";
 import { type OptionValues, variablesOf } from "./options.ts";
 import { mountInTheWay } from "./volumes.ts";
 
-/** How a container that ebb starts drains when its pod leaves. */
+/** How a container that ebb starts drains when its pod is deleted. */
 export interface HookPlan {
-  /** A preStop hook drains, and `ebb run` does not; or `ebb run` does, if it is told to. */
+  /** `hook`: a preStop hook drains, and `ebb run` does not. `run`: `ebb run` drains, if an option tells it to. */
   readonly kind: "hook" | "run";
-  /** How long that may take at the most; 0: it does not drain. */
+  /** The most time that it may take, as an option's value (`60s`); 0: it does not drain. */
   readonly drain: string;
+  /** The same in milliseconds. */
   readonly drainMs: number;
+  /** Set if the drain that an option asks for was cut to the pod's grace period. */
   readonly warning?: Remark;
 }
 
-/** As long as `ebb drain` may take if nobody says it. */
+/** How long a hook's drain may take if no option says it. */
 const DEFAULT_DRAIN = "60s";
-/** Kubernetes' terminationGracePeriodSeconds. */
+/** Kubernetes' default terminationGracePeriodSeconds. */
 export const DEFAULT_GRACE = 30;
 
 /**
- * Plans how a container drains: in a preStop hook, or by `ebb run`. A hook where the pod's containers always restart, the
- * container has no hook and no drain of its own, and beside it are not only other pods' proxies.
+ * Plans how a container drains: in a preStop hook, or by `ebb run`. It gets a hook if ebb starts its command, the pod's
+ * restartPolicy is Always, it has neither a hook nor a variable for the drain of its own, and the pod is not on its
+ * node's network without a proxy of its own. The drain is cut to what the pod's grace period leaves.
  *
- * Kubernetes sends its stop signal to all containers at once, each after its own hook: a hook holds up its own container alone.
+ * Kubernetes sends its stop signal to all containers at once, each after its own hook: a hook holds up its own
+ * container alone.
  */
 export function planHook(
   { container, command }: Chosen,
@@ -52,8 +56,8 @@ export function planHook(
 }
 
 /**
- * Returns the milliseconds that the pod's grace period leaves for draining. `--pod-grace` may make that period shorter, not
- * longer.
+ * Returns the milliseconds that the pod's grace period leaves for draining. `--pod-grace` may make that period shorter,
+ * not longer.
  */
 function fit(drainMs: number, { spec }: Pod, options: OptionValues): number {
   const [said, grace] = [options.get("pod-grace")?.text, options.get("grace")?.text];
@@ -62,7 +66,7 @@ function fit(drainMs: number, { spec }: Pod, options: OptionValues): number {
   return planShutdown({ drainMs, graceMs: grace === undefined ? undefined : msOf(grace), podGraceMs }).drainMs;
 }
 
-/** Whether a pod's containers are restarted whenever they end, as servers are. */
+/** Reports whether a pod's containers are restarted whenever they end, as servers are: its restartPolicy is Always. */
 export function isAlwaysRestarted({ spec }: Pod): boolean {
   return (spec.restartPolicy ?? "Always") === "Always";
 }
@@ -71,7 +75,7 @@ function msOf(text = ""): number {
   return duration.parse(text) ?? 0;
 }
 
-/** Less rather than more. */
+/** Formats milliseconds as an option's value, rounded down to whole seconds from one second on. */
 function wholeSeconds(ms: number): string {
   return ms < 1000 ? `${Math.floor(ms)}ms` : `${Math.floor(ms / 1000)}s`;
 }
@@ -84,17 +88,18 @@ function tooLong(said: string, fitting: string, { spec }: Pod): Remark {
   };
 }
 
-/** Returns the command of a preStop hook that drains for at most this duration. */
+/** Returns the command of the app container's preStop hook, which drains for at most `drain` (`60s`). */
 export function hookOf(drain: string): readonly string[] {
   return [EBB, "drain", `--drain=${drain}`];
 }
 
-/** What `ebb drain` does in the proxy's container as it does in the app's. */
+/** Flags of `ebb drain` that the hook in the proxy's container takes from the pod's options. */
 const passedOn = ["admin", "min-drain", "idle", "log-level", "log-format", "quiet"];
 
 /**
- * Returns the preStop hook of an ordinary proxy, which would otherwise stop long before the app's hook is over. Undefined where
- * the proxy drains by itself for long enough, or has a hook.
+ * Returns the command of the preStop hook of an ordinary proxy, which would otherwise stop long before the app's hook
+ * is over. Returns undefined if the container is no proxy that needs one, has a hook already, or has a mount at
+ * /ebb.dev.
  */
 export function proxyHook(container: Container, drain: string, options: OptionValues): readonly string[] | undefined {
   const { name, image, lifecycle } = container;

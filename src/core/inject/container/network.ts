@@ -7,7 +7,7 @@ import type { Container, Pod } from "../pod.ts";
 import type { Remark } from "../remark.ts";
 import { type OptionValues, variablesOf } from "./options.ts";
 
-/** Whether a port that listens there may be another pod's. */
+/** Reports whether a pod is on its node's network (hostNetwork), where a port that listens may be another pod's. */
 export function isOnNode({ spec }: Pod): boolean {
   return spec.hostNetwork === true;
 }
@@ -15,26 +15,33 @@ export function isOnNode({ spec }: Pod): boolean {
 /** What a pod tells of its network and its proxies, which is the same for each of its containers. */
 export interface Surroundings {
   readonly isOnNode: boolean;
-  /** The proxies among its containers. */
+  /** The sidecars that ebb knows among its containers and init containers. */
   readonly sidecars: readonly SidecarName[];
   readonly annotations: ReadonlyMap<string, string>;
   /**
-   * What ebb is told, as options: that the network is the node's, and then which proxies are containers of this pod, because no
-   * port can tell; that a proxy is in the pod, so that ebb looks for it for longer; and on which ports the app listens, so that
-   * nobody asks there.
+   * Values of options for `ebb run`. `host-network`: the network is the node's; then `sidecar` names the sidecars that
+   * are containers of this pod, because no port can tell. `detect`: a proxy is in the pod, so that ebb looks for it for
+   * longer. `app-port`: the ports on which the app listens, so that ebb asks nobody there.
    */
   readonly options: ReadonlyMap<string, string>;
 }
 
-/** Not Dapr's and the like, which no traffic passes: there is nothing to drain. */
+/**
+ * Reports whether traffic passes through a sidecar. None passes through Dapr's and the like: there is nothing to drain.
+ */
 function isProxy(name: SidecarName): boolean {
   return !kindOf(name).isCompanion;
 }
 
-/** How long `auto` looks for a proxy that is in the pod, but that no annotation tells of: its image may come later than the app's. */
+/**
+ * How long `auto` looks for a proxy that is in the pod, but that no annotation tells of: its image may come later than
+ * the app's.
+ */
 const LATE_PROXY = "1m";
 
-/** Tells what is beside the app in a pod: the proxy, and whose network it is. `others`: containers that the pod calls sidecars. */
+/**
+ * Collects what a pod tells of its network, its sidecars and the app's ports. `others`: the names in ebb.dev/sidecars.
+ */
 export function surroundingsOf(pod: Pod, others: readonly string[]): Surroundings {
   const sidecars = sidecarsIn(pod);
   const options = new Map<string, string>();
@@ -49,6 +56,7 @@ export function surroundingsOf(pod: Pod, others: readonly string[]): Surrounding
   return { isOnNode: isOnNode(pod), sidecars, annotations, options };
 }
 
+/** The most ports that `app-port` gets. */
 const MAX_PORTS = 50;
 
 /** Lists the TCP ports that the app's containers declare. */
@@ -68,7 +76,10 @@ function sidecarsIn({ spec }: Pod): readonly SidecarName[] {
   return [...new Set(containers.flatMap(({ name, image }) => sidecarIn(name, image ?? undefined) ?? []))];
 }
 
-/** Whether something but a port tells which proxy is this container's: the pod's containers, its annotations, a variable, the user. */
+/**
+ * Reports whether something other than a port tells which proxy is this container's: the pod's containers, its
+ * annotations, a variable, an option.
+ */
 export function hasOwnProxy(
   { env }: Container,
   { sidecars, annotations }: Surroundings,
@@ -83,7 +94,7 @@ export function hasOwnProxy(
   return found.some(({ name }) => isProxy(name));
 }
 
-/** Of a pod on the node's network without a proxy of its own. */
+/** The warning for a pod on its node's network that has no proxy of its own. */
 export const strangersOnly: Remark = {
   field: "spec.hostNetwork",
   message:

@@ -4,17 +4,17 @@ import { options } from "../../cli/options.ts";
 import { nearest } from "../../cli/suggestion.ts";
 import type { FailureText } from "../../messages/failure-text.ts";
 
-/** Of other commands than `ebb run`. */
+/** Flags that only other commands than `ebb run` have. */
 const others: ReadonlySet<string> = new Set(["any", "port", "body", "timeout", "json", "watch"]);
 
 const runOptions: ReadonlyMap<string, Option<unknown>> = new Map(
   Object.values(options).flatMap((option) => (others.has(option.flag) ? [] : [[option.flag, option]])),
 );
 
-/** The flags of the options of `ebb run`, each an annotation `ebb.dev/FLAG` and a value of `--set`. */
+/** The flags of the options of `ebb run`, without `--`. Each is an annotation `ebb.dev/FLAG` and a name for `--set`. */
 export const podOptionFlags: readonly string[] = [...runOptions.keys()];
 
-/** Returns the option of `ebb run` with this flag, without `--`; undefined where there is none. */
+/** Returns the option of `ebb run` with this flag, without `--`; undefined if there is none. */
 export function optionNamed(flag: string): Option<unknown> | undefined {
   return runOptions.get(flag);
 }
@@ -23,24 +23,30 @@ const variables: ReadonlyMap<string, readonly string[]> = new Map(
   [...runOptions].map(([flag, option]) => [flag, option.variables.map(({ name }) => name)]),
 );
 
-/** Returns the variable that sets an option in a container. */
+/** Returns ebb's own variable that sets an option: `EBB_DRAIN` for `drain`. The flag must be of `podOptionFlags`. */
 export function variableOf(flag: string): string {
   return variablesOf(flag)[0] as string;
 }
 
-/** Returns all variables that set an option, other tools' too. */
+/** Returns all variables that set an option: ebb's own, then those of other tools. Empty if there is no such option. */
 export function variablesOf(flag: string): readonly string[] {
   return variables.get(flag) ?? [];
 }
 
-/** Says what is wrong with the text of an option, `expected ..., got ...`; undefined if it is valid. */
+/**
+ * Returns what is wrong with the value of an option, `expected ..., got ...`, with secrets redacted; undefined if it is
+ * valid.
+ */
 export function problemOf({ syntax, variables, shown }: Option<unknown>, text: string): Mismatch | undefined {
   const texts = variables[0]?.read?.(text, {}) ?? [text];
   const bad = texts.length === 0 ? text : texts.find((one) => syntax.parse(one) === undefined);
   return bad === undefined ? undefined : mismatch(syntax.expected, bad, shown);
 }
 
-/** Says what is wrong with options for all pods (`--set`), each in a line; empty where all are valid. */
+/**
+ * Checks the options for all pods (`--set`). Returns a line for each that is unknown or invalid; empty if all are
+ * valid.
+ */
 export function settingProblems(settings: ReadonlyMap<string, string>): readonly FailureText[] {
   return [...settings].flatMap(([flag, text]): readonly FailureText[] => {
     const option = optionNamed(flag);
@@ -53,9 +59,10 @@ export function settingProblems(settings: ReadonlyMap<string, string>): readonly
   });
 }
 
+/** What is wrong with a value. */
 export type Mismatch = `expected ${string}, got ${string}`;
 
-/** Formats `expected a duration such as 5m, got "soon"`. `shown` redacts the text. */
+/** Formats `expected a duration such as 5m, got "soon"`. `shown` redacts the value, by default credentials in URLs. */
 export function mismatch(expected: string, text: string, shown = redactUrls): Mismatch {
   return `expected ${expected}, got ${JSON.stringify(shown(text))}`;
 }
@@ -66,19 +73,19 @@ export interface OptionValue {
   readonly isSaid: boolean;
 }
 
-/** By the option's flag. */
+/** The options of a container by flag. */
 export type OptionValues = ReadonlyMap<string, OptionValue>;
 
-/** What gives values, the later before the earlier. */
+/** What gives values to options, by flag. Later fields win. */
 export interface Sources {
-  /** What the pod itself is. */
+  /** Derived from the pod: its restartPolicy, grace period and network. */
   readonly pod: ReadonlyMap<string, string>;
-  /** What is meant for all pods. */
+  /** Meant for all pods. */
   readonly policy: ReadonlyMap<string, string>;
   readonly annotations: ReadonlyMap<string, string>;
 }
 
-/** Merges the options of a container: its annotations win over the policy's, those over what follows from the pod. */
+/** Merges the options of a container. Precedence: annotations, then the policy, then values derived from the pod. */
 export function chooseOptions({ pod, policy, annotations }: Sources): OptionValues {
   const choices = new Map<string, OptionValue>();
   for (const [flag, text] of [...pod, ...policy]) choices.set(flag, { text, isSaid: false });

@@ -10,25 +10,31 @@ import { chooseOptions, type OptionValues, variableOf, variablesOf } from "./opt
 import { stopSignalOf, warnOfUncatchableSignal } from "./stop-signal.ts";
 import { ebbMount, mountInTheWay, placeOfAnnotations } from "./volumes.ts";
 
-/** A container's variable, as a manifest has it. */
+/** A variable of a container, as a manifest has it. */
 interface Variable {
   readonly name: string;
   readonly value: string;
 }
 
-/** What becomes of a container. */
+/** What is changed in one container. */
 export interface Part {
+  /** Its index in spec.containers. */
   readonly at: number;
+  /** The container as it is now. */
   readonly container: Container;
+  /** Its new command; undefined if that stays. */
   readonly command?: readonly string[] | undefined;
+  /** The variables to add. */
   readonly env: readonly Variable[];
+  /** The mounts to add. */
   readonly mounts: readonly JsonObject[];
+  /** The command of the preStop hook to add. */
   readonly hook?: readonly string[] | undefined;
-  /** How its command was changed. */
+  /** How its command was changed, for ebb.dev/status. */
   readonly how: Pick<ContainerStatus, "command" | "tool">;
 }
 
-/** What becomes of a container that ebb starts, and what was thought of on the way. */
+/** What is changed in one container that ebb starts, and what was decided on the way. */
 export interface AppPart extends Part {
   readonly options: OptionValues;
   readonly shutdown: HookPlan;
@@ -36,7 +42,7 @@ export interface AppPart extends Part {
   readonly warnings: readonly Remark[];
 }
 
-/** Plans all that changes in one container and for it: command, options, hook, mounts. */
+/** Plans all that is changed in one container that ebb starts: command, variables, preStop hook, mounts. */
 export function planPart(chosen: Chosen, context: Context): AppPart {
   const { surroundings, names, volumes } = context;
   const { at, container, command, how } = chosen;
@@ -90,14 +96,15 @@ function optionsOf(container: Container, { pod: { spec }, told, surroundings }: 
   });
 }
 
-/** Whether `auto` is to look there, and nothing says where else. */
+/** Reports whether ebb reads the pod's annotations there, and no option or variable says in which file. */
 function readsAnnotations({ env }: Container, options: OptionValues): boolean {
   const isSaid = options.has("pod-annotations") || has(env, variableOf("pod-annotations"));
   return !isSaid && options.get("sidecar")?.text !== "none";
 }
 
 /**
- * Whether the container's env already sets this option. A value meant for all pods also gives way to other tools' variables.
+ * Reports whether the container's env already sets this option. A value that no annotation of the pod says also gives
+ * way to other tools' variables.
  */
 function isSet(flag: string, { isSaid }: { readonly isSaid: boolean }, { env }: Container): boolean {
   return isSaid ? has(env, variableOf(flag)) : variablesOf(flag).some((name) => has(env, name));
@@ -125,7 +132,7 @@ function ownVariables({ at, container: { env } }: Chosen, options: OptionValues)
     }));
 }
 
-/** Returns the container with what is planned for it. Existing fields keep their order. */
+/** Returns a copy of the container with what is planned for it. Existing fields keep their order. */
 export function applyPart({ container, command, env, mounts, hook }: Part): JsonObject {
   let result: JsonObject = container;
   if (command !== undefined) result = withField(result, "command", command);
@@ -136,7 +143,10 @@ export function applyPart({ container, command, env, mounts, hook }: Part): Json
   return withField(result, "lifecycle", lifecycle);
 }
 
-/** Returns what ebb.dev/status records of a container, so that ebb can be removed; undefined where nothing was changed. */
+/**
+ * Returns what ebb.dev/status records of a container, so that the changes can be undone; undefined if nothing is
+ * changed.
+ */
 export function containerStatusOf({ how, env, mounts, hook }: Part): ContainerStatus | undefined {
   if (how.command === undefined && env.length + mounts.length === 0 && hook === undefined) return undefined;
   return {

@@ -7,8 +7,8 @@ import { isAlwaysRestarted } from "./hooks.ts";
 import type { AppPart } from "./part.ts";
 
 /**
- * Finds several containers that each quit the sidecars when they end: the first takes them from the others. Refused, unless the
- * pod names its containers.
+ * Finds several containers that each quit the sidecars when they end: the first takes them from the others. Returns at
+ * most one remark. `isRefused`: it is a problem, not a warning, because the pod does not name its containers.
  */
 export function findRivalQuitters(
   parts: readonly AppPart[],
@@ -25,7 +25,9 @@ export function findRivalQuitters(
   return { isRefused, remarks: [{ field: "spec.containers", message }] };
 }
 
-/** Whether `ebb run` will quit the sidecars there, by its variables. A value that it will refuse counts as yes. */
+/**
+ * Reports whether `ebb run` will quit the sidecars there, by its variables. A value that it will refuse counts as yes.
+ */
 function quits({ container, env }: AppPart): boolean {
   const variables = [...(container.env ?? []), ...env].map(({ name, value }) => [name, value ?? undefined] as const);
   try {

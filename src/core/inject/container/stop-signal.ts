@@ -2,12 +2,15 @@ import { stopSignals } from "../../cli/syntax.ts";
 import type { Container } from "../pod.ts";
 import type { Remark } from "../remark.ts";
 
-/** What the kubelet sends where it does not know the field (before Kubernetes 1.33, or without ContainerStopSignals). */
+/**
+ * Signals that ebb takes as stop signals anyway. The kubelet sends TERM if it does not know the field (before
+ * Kubernetes 1.33, or without ContainerStopSignals).
+ */
 const USUAL = ["TERM", "INT"];
 
 /**
- * Returns the value of --stop-signal for a container whose manifest has a stop signal that is not among the usual ones; undefined
- * where it has none, or one that ebb cannot catch.
+ * Returns the value of --stop-signal for a container with a stop signal in its manifest that is neither TERM nor INT
+ * (`QUIT,TERM,INT`). Returns undefined if it has none, or one that ebb cannot catch.
  */
 export function stopSignalOf({ lifecycle }: Container): string | undefined {
   const signal = lifecycle?.stopSignal ?? undefined;
@@ -16,7 +19,10 @@ export function stopSignalOf({ lifecycle }: Container): string | undefined {
   return [name, ...USUAL].join(",");
 }
 
-/** Warns of a stop signal in the manifest that no process can catch, such as SIGKILL. Empty: there is none. */
+/**
+ * Returns a warning if the manifest's stop signal is one that no process can catch, such as SIGKILL; else an empty
+ * list.
+ */
 export function warnOfUncatchableSignal({ lifecycle }: Container, at: number): readonly Remark[] {
   const name = lifecycle?.stopSignal;
   if (name == null || stopSignals.parse(name) !== undefined) return [];

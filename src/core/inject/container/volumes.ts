@@ -3,19 +3,19 @@ import { type Container, freeName, type Mount, type Pod, type Volume } from "../
 import type { InjectPolicy } from "../policy.ts";
 import { EBB_FOLDER } from "./command.ts";
 
-/** The volumes' names in this pod. */
+/** The names of the volumes that ebb adds to a pod. */
 export interface VolumeNames {
   readonly ebb: string;
   readonly annotations: string;
 }
 
-/** Returns free names for the volumes that are added to a pod: `ebb`, or with a number where that is taken. */
+/** Returns names that the pod's volumes do not have yet: `ebb` and `ebb-annotations`, or with a number (`ebb-2`). */
 export function volumeNames({ spec }: Pod): VolumeNames {
   const taken = spec.volumes ?? [];
   return { ebb: freeName("ebb", taken), annotations: freeName("ebb-annotations", taken) };
 }
 
-/** The pod's own volumes by their names. */
+/** A pod's own volumes by name. */
 export type Volumes = ReadonlyMap<string, Volume>;
 
 /** Returns a pod's volumes by name. */
@@ -23,27 +23,30 @@ export function volumesOf({ spec }: Pod): Volumes {
   return new Map((spec.volumes ?? []).map((volume) => [volume.name, volume]));
 }
 
-/** Returns the volume for ebb: the image itself as an image volume, or an emptyDir with room for two copies. */
+/**
+ * Returns the volume that has ebb: the policy's image as an image volume, or an emptyDir of 256 MiB, which is room for
+ * two copies.
+ */
 export function ebbVolume(name: string, { volume, image, imagePullPolicy }: InjectPolicy): JsonObject {
   if (volume === "emptyDir") return { name, emptyDir: { sizeLimit: "256Mi" } };
   const pullPolicy = imagePullPolicy === undefined ? {} : { pullPolicy: imagePullPolicy };
   return { name, image: { reference: image, ...pullPolicy } };
 }
 
-/** Returns the read-only mount of the volume that has ebb. */
+/** Returns the mount of the volume with ebb: read-only, at /ebb.dev. */
 export function ebbMount(name: string): JsonObject {
   return { name, mountPath: EBB_FOLDER, readOnly: true };
 }
 
-/** Returns the index of the mount that is at ebb's folder, or inside of it; undefined where there is none. */
+/** Returns the index of the container's first mount at /ebb.dev or below; undefined if there is none. */
 export function mountInTheWay({ volumeMounts }: Container): number | undefined {
   const at = (volumeMounts ?? []).findIndex(({ mountPath }) => isIn(pathOf(mountPath), EBB_FOLDER));
   return at < 0 ? undefined : at;
 }
 
 /**
- * Returns the downward API volume with the pod's annotations; `isOnNode`: its name, namespace and UID too, which tell its own
- * proxy from others on the node's network.
+ * Returns the downward API volume that has the pod's annotations as a file. If `isOnNode`, it has the pod's name,
+ * namespace and UID, too, which tell its own proxy from others on the node's network.
  */
 export function annotationsVolume(name: string, isOnNode: boolean): JsonObject {
   const files = [FILE, ...(isOnNode ? ["name", "namespace", "uid"] : [])];
@@ -51,22 +54,26 @@ export function annotationsVolume(name: string, isOnNode: boolean): JsonObject {
   return { name, downwardAPI: { items } };
 }
 
+/** Where `ebb run` looks for the annotations by itself. */
 const FOLDER = "/etc/podinfo";
 const FILE = "annotations";
-/** Where something else is at FOLDER. */
+/** Taken if something else is mounted at FOLDER. */
 const OTHER_FOLDER = "/ebb.dev-podinfo";
-/** Where ebb mounts the annotations. */
+/** The folders at which ebb may mount the annotations, in the order in which they are tried. */
 export const annotationFolders: readonly string[] = [FOLDER, OTHER_FOLDER];
 
-/** How a container comes to the pod's annotations. */
+/** How a container gets the pod's annotations. */
 export interface AnnotationsPlace {
-  /** undefined: it is there already. */
+  /** The mount to add; undefined if the container has the file already. */
   readonly mount: JsonObject | undefined;
-  /** The file, where it is not the one that ebb looks for by itself. */
+  /** The path of the file; undefined if it is the one that ebb looks for by itself. */
   readonly file: string | undefined;
 }
 
-/** Finds where a container has, or can have, the pod's annotations as a file; undefined where every place is taken. */
+/**
+ * Finds the file with the pod's annotations in a container, or a free folder at which the volume `name` can be mounted.
+ * Returns undefined if every folder is taken.
+ */
 export function placeOfAnnotations(
   { volumeMounts }: Container,
   volumes: Volumes,
@@ -92,13 +99,13 @@ function fileIn({ name, subPath }: Mount, volumes: Volumes): string | undefined 
   return items.find(({ fieldRef }) => fieldRef?.fieldPath === "metadata.annotations")?.path ?? undefined;
 }
 
-/** Without what makes no difference: `/etc//podinfo/`. */
+/** Removes what makes no difference in a path: `/etc//podinfo/` becomes `/etc/podinfo`. */
 function pathOf(path: string): string {
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
   return `/${parts.join("/")}`;
 }
 
-/** Whether a path is a folder, or inside of it. */
+/** Reports whether a path is a folder, or inside of it. */
 function isIn(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
 }

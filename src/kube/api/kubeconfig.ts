@@ -11,9 +11,9 @@ import { type Exec, execSchema, identityByPlugin, type Plugin } from "./exec-plu
 import type { Access, Identity, Surroundings } from "./identity.ts";
 import { proxyFor, startingEnvironment } from "./proxy.ts";
 
-// A kubeconfig as client-go reads it (tools/clientcmd/api/v1/types.go): several files count as one, the first that names
-// something wins, and paths are relative to their file. The legacy `auth-provider` is refused: client-go dropped its
-// clouds in 1.26.
+// A kubeconfig as client-go reads it (tools/clientcmd/api/v1/types.go): several files count as one, the first that
+// names something wins, and paths are relative to their file. The legacy `auth-provider` is refused: client-go dropped
+// its clouds in 1.26.
 
 const text = z.optional(z.nullable(z.string()));
 const clusterSchema = z.looseObject({

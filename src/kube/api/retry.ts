@@ -14,7 +14,7 @@ export const RETRIES = 4;
 
 /**
  * Calls `attempt` until it resolves, and up to `retries` more times if it fails in a way that may pass (isTransient).
- * The pauses grow, and last as long as Retry-After says if that is longer, but at most 30 s. Rejects with the last
+ * The pauses grow, and last at least as long as Retry-After says, of which at most 30 s count. Rejects with the last
  * error, or with the signal's reason.
  */
 export async function withRetries<T>(

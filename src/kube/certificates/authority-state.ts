@@ -2,23 +2,30 @@ import { ownAuthorities, trusts, type WebhookConfiguration } from "./ca-bundle.t
 import { type Authority, decodeSecret, type HeldCertificates, readHeld, readSecret, type Secret } from "./held.ts";
 import type { OwnCertificates } from "./own-certificates.ts";
 
-/** What a leader knows; undefined: nobody has told it yet. */
+/** What the leading replica knows. A field is undefined until it is known. */
 export interface AuthorityState {
+  /** When this state began, in milliseconds since the epoch, as are the other times. */
   readonly sinceMs: number;
+  /** The Secret as last seen; `now` is undefined if it does not exist. */
   secret?: { readonly now: Secret | undefined };
+  /** The webhook configuration as last seen; `now` is undefined if it does not exist. */
   configuration?: { readonly now: WebhookConfiguration | undefined };
-  /** The last that was whole: outlives a Secret that is deleted or broken. */
+  /** The last complete certificates, which outlive a Secret that is deleted or broken. */
   last?: HeldCertificates;
+  /** The newest CA, and since when the webhook configuration trusts it. */
   trusted?: { readonly id: string; readonly sinceMs: number } | undefined;
-  /** When the Secret, and when the configuration was last written. */
+  /** When the Secret was last written. */
   renewedMs?: number;
+  /** When the webhook configuration was last written. */
   spreadMs?: number;
+  /** Whether the log has said that cert-manager manages the caBundle. */
   isWarned?: boolean;
 }
 
 /**
- * Returns the certificates to go on with: the Secret's, or where it is broken the last known ones, which the replicas still serve.
- * A deleted Secret asks for another CA.
+ * Returns the certificates to go on with: the Secret's if its newest CA can sign. Otherwise adds the CAs that were last
+ * known or that are in the caBundle, because replicas may still serve what those signed, and returns no key, so that a
+ * new CA is made. If the Secret was deleted, `distrusted` says so.
  */
 export function recall({ last, configuration }: AuthorityState, secret: Secret | undefined): HeldCertificates {
   const held = readSecret(secret);
@@ -36,8 +43,9 @@ export function recall({ last, configuration }: AuthorityState, secret: Secret |
 }
 
 /**
- * Returns since when the webhook's configuration trusts the newest CA. Without a configuration nobody asks the webhook: then all
- * counts as trusted.
+ * Returns since when this replica sees the webhook configuration trust the newest CA, in milliseconds since the epoch;
+ * undefined if it does not trust it or was not read yet. A configuration that does not exist counts as trusting,
+ * because then nobody calls the webhook. Keeps the result in `known.trusted`.
  */
 export function trustedSince(
   own: OwnCertificates,

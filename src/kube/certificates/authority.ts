@@ -9,18 +9,22 @@ import type { Authority, Secret } from "./held.ts";
 import { type OwnCertificates, policyOf, secretsPath } from "./own-certificates.ts";
 import { renewedSecret } from "./secret.ts";
 
-// What the leading replica does: the Secret has a CA and a serving certificate, the webhook configuration trusts the CA. It is
-// level based: each round looks at what there is, does the next thing, and looks again when something changed or is due.
+// What the leading replica does: it keeps a CA and a serving certificate in the Secret, and the CA in the caBundle of
+// the webhook configuration. It is level based: each round looks at what there is, does the next thing, and another round
+// follows when something changed or is due.
 
 const HOUR_MS = 3_600_000;
-/** For the webhook configuration to be told of: who may not read it gets certificates all the same. */
+/** How long to wait for the webhook configuration. An account that may not read it gets certificates all the same. */
 const PATIENCE_MS = 2000;
-/** Not in a hot loop with somebody who writes the same field. */
+/** The shortest time between two writes of an object: no hot loop with somebody who writes the same field. */
 const PACE_MS = 1000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Keeps Secret and caBundle right until the signal is aborted. */
+/**
+ * Keeps the certificates in the Secret and the caBundle of the webhook configuration up to date until the signal is
+ * aborted; only the leader may run it. Logs API failures and tries again after 0.5 to 30 s; rejects only on a bug.
+ */
 export async function keepCertificates(own: OwnCertificates, context: Context): Promise<void> {
   const known: AuthorityState = { sinceMs: Date.now() };
   const notifier = createNotifier();
@@ -76,7 +80,11 @@ async function goRound(own: OwnCertificates, round: Round): Promise<void> {
   }
 }
 
-/** Reads Secret and configuration, and does the next step of a rotation. Resolves to when to look again, in milliseconds. */
+/**
+ * Does the next step of a rotation: renews what is due in the Secret or, if nothing is, writes the CAs into the
+ * caBundle. Changes `known`, and logs what it did. Resolves with when to call it again, in milliseconds since the
+ * epoch; Infinity: after the next change. Rejects with ApiError, a Conflict if somebody else wrote meanwhile.
+ */
 export async function reconcileCertificates(
   own: OwnCertificates,
   { known, log, signal }: Omit<Round, "notifier">,
@@ -100,7 +108,10 @@ export async function reconcileCertificates(
   return nowMs;
 }
 
-/** Until when there is nothing to be said to the API server. */
+/**
+ * Writes the CAs into the caBundle if it has others. Resolves with when to look again, in milliseconds since the epoch;
+ * Infinity: after the next change.
+ */
 async function spreadTrust(
   own: OwnCertificates,
   authorities: readonly Authority[],

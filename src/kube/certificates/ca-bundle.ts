@@ -1,10 +1,12 @@
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { type Authority, isEbbAuthority, readAuthorities } from "./held.ts";
 
-// The webhook configuration's caBundle: by it the API server knows that a webhook is the one that was meant.
+// The caBundle of the webhook configuration, with which the API server verifies the webhook's certificate.
 
+/** The API path of all MutatingWebhookConfigurations. */
 export const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
+/** A webhook of a MutatingWebhookConfiguration, called by `service` or by `url`. `caBundle` is PEM in base64. */
 export interface Webhook {
   readonly name: string;
   readonly clientConfig: {
@@ -18,13 +20,13 @@ export interface WebhookConfiguration extends KubeObject {
   readonly webhooks?: readonly Webhook[];
 }
 
-/** Where the webhooks that are ours point to; by url: any. */
+/** The Service of ebb's webhook: a webhook of the configuration is ebb's if it calls this one, or is called by URL. */
 export interface Service {
   readonly service: string;
   readonly namespace: string;
 }
 
-/** Returns the webhooks that call this Service, or any URL, each with its index in `webhooks`. */
+/** Returns the webhooks that call this Service or any URL, each with its index in `webhooks`. */
 export function ownWebhooks(
   { webhooks = [] }: WebhookConfiguration,
   { service, namespace }: Service,
@@ -34,17 +36,20 @@ export function ownWebhooks(
     .filter(({ clientConfig: { service: to } }) => !to || (to.name === service && to.namespace === namespace));
 }
 
-/** Whether each of our webhooks is trusted by this CA. */
+/** Reports whether this CA is in the caBundle of each webhook that calls `place` or any URL. */
 export function trusts(configuration: WebhookConfiguration, place: Service, { id }: Authority): boolean {
   return ownWebhooks(configuration, place).every((webhook) => trusted(webhook).some((ca) => ca.id === id));
 }
 
-/** Returns the CAs of ebb's own that the configuration trusts. */
+/** Returns the CAs in all caBundles of the configuration that ebb made, by their name. */
 export function ownAuthorities(configuration: WebhookConfiguration | undefined): readonly Authority[] {
   return (configuration?.webhooks ?? []).flatMap(trusted).filter(isEbbAuthority);
 }
 
-/** cert-manager's cainjector writes this configuration's caBundle (cert-manager.io/docs/concepts/ca-injector). */
+/**
+ * Reports whether cert-manager's cainjector writes this configuration's caBundle, by an annotation
+ * `cert-manager.io/inject-*` (cert-manager.io/docs/concepts/ca-injector).
+ */
 export function isFilledByOthers({ metadata: { annotations = {} } }: WebhookConfiguration): boolean {
   return Object.keys(annotations).some((name) => name.startsWith("cert-manager.io/inject-"));
 }
@@ -53,7 +58,11 @@ function trusted({ clientConfig }: Webhook): readonly Authority[] {
   return readAuthorities(Buffer.from(clientConfig.caBundle ?? "", "base64").toString());
 }
 
-/** Writes the bundle where it is another; undefined: nowhere. @throws ApiError, a Conflict when somebody wrote in between */
+/**
+ * Sets the caBundle of each webhook that calls `place` or any URL, and has another one. Resolves with the new
+ * configuration; with undefined if nothing had to change. Rejects with ApiError, a Conflict if somebody else wrote to
+ * `configuration` since it was read.
+ */
 export async function writeBundle(
   api: ApiClient,
   configuration: WebhookConfiguration,

@@ -3,18 +3,21 @@ import type { Context } from "../api/context.ts";
 import { pause } from "../controller/pause.ts";
 import { expiryOf, type ServingCertificate } from "./held.ts";
 
-/** Paths of PEM files, as cert-manager's Secret has them when it is mounted. */
+/** Paths of PEM files: a certificate with its chain, and its key, as in a mounted Secret of cert-manager. */
 export interface CertificateFiles {
   readonly cert: string;
   readonly key: string;
 }
 
-/** The kubelet swaps both at once by a symbolic link, up to a minute after the Secret changed. Reading two small files is nothing. */
+/**
+ * How often to read the files, which costs next to nothing. The kubelet swaps both at once by a symbolic link, up to a
+ * minute after the Secret changed.
+ */
 const PERIOD_MS = 1000;
 
 /**
- * Yields each new pair in the files. While they hold none, because they are being replaced or are wrong, it waits, and says so
- * once.
+ * Reads the files every second, and yields each new pair, until the signal is aborted. While they have no valid pair,
+ * because they are wrong or being replaced, it yields nothing and logs each reason once.
  */
 export async function* watchCertificateFiles(
   files: CertificateFiles,

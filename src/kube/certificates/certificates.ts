@@ -7,13 +7,15 @@ import { type CertificateFiles, watchCertificateFiles } from "./certificate-file
 import { readSecret, type Secret, type ServingCertificate } from "./held.ts";
 import { type OwnCertificates, secretsPath } from "./own-certificates.ts";
 
+/** The source of the webhook's certificates: PEM files, or ebb's own CA, which it keeps in a Secret. */
 export type CertificateSettings =
   | ({ readonly kind: "files" } & CertificateFiles)
   | ({ readonly kind: "own" } & OwnCertificates);
 
 /**
- * Yields each certificate to serve, the first as soon as there is one, until the signal is aborted; then gives the Lease back.
- * Logs what may heal (no API server, a missing right, a broken Secret), and tries again.
+ * Yields each certificate to serve, the first as soon as there is one, until the signal is aborted. With `own` this
+ * replica also competes for the Lease, to renew the certificates, and releases it at the end. Logs failures that may
+ * pass (no API server, a missing permission, a broken Secret or file) and tries again; throws only on a bug.
  */
 export function watchCertificates(settings: CertificateSettings, context: Context): AsyncGenerator<ServingCertificate> {
   return settings.kind === "files" ? watchCertificateFiles(settings, context) : ownCertificates(settings, context);
@@ -21,7 +23,7 @@ export function watchCertificates(settings: CertificateSettings, context: Contex
 
 type Event = { readonly secret: Secret | undefined } | { readonly error: unknown } | "end";
 
-/** Yields what is in the Secret, as all replicas serve it. The leader also renews it. */
+/** Yields the certificate in the Secret, which all replicas serve. The leader also renews it. */
 async function* ownCertificates(own: OwnCertificates, { log, signal }: Context): AsyncGenerator<ServingCertificate> {
   const stop = new AbortController();
   const context = { log, signal: AbortSignal.any([signal, stop.signal]) };
@@ -45,7 +47,10 @@ async function* ownCertificates(own: OwnCertificates, { log, signal }: Context):
   }
 }
 
-/** Yields each new usable certificate. A Secret that is missing or broken changes nothing: the last one is served on. */
+/**
+ * Yields each new usable certificate. If the Secret is missing or broken, nothing is yielded: the last one is served
+ * on.
+ */
 async function* servable(events: { next(): Promise<Event> }): AsyncGenerator<ServingCertificate> {
   let last: string | undefined;
   for (let event = await events.next(); event !== "end"; event = await events.next()) {

@@ -6,6 +6,7 @@ import { AUTHORITY_NAME, type KeyPair } from "./held.ts";
 
 // Certificates as RFC 5280 has them, on P-256: DER by @peculiar/asn1-x509, keys and signatures by the runtime.
 
+/** The validity of a certificate to create, in milliseconds since the epoch. */
 export interface Order {
   readonly fromMs: number;
   readonly untilMs: number;
@@ -15,7 +16,7 @@ const ECDSA_SHA256 = "1.2.840.10045.4.3.2";
 const COMMON_NAME = "2.5.4.3";
 const { digitalSignature, keyCertSign, cRLSign } = x509.KeyUsageFlags;
 
-/** Creates a self-signed CA that may not sign further CAs. */
+/** Creates a self-signed CA that may not sign further CAs, named AUTHORITY_NAME, with a new P-256 key. */
 export function issueAuthority(order: Order): KeyPair {
   const pair = generateKeyPair();
   const usage = [
@@ -28,7 +29,10 @@ export function issueAuthority(order: Order): KeyPair {
   return { cert, key: pair.key };
 }
 
-/** Creates a server certificate for these host names and addresses. It does not outlive its CA. */
+/**
+ * Creates a server certificate for these host names and IP addresses, with a new P-256 key, signed by `authority`. It
+ * expires with its CA if `untilMs` is later.
+ */
 export function issueServing(names: readonly string[], { fromMs, untilMs }: Order, authority: KeyPair): KeyPair {
   const pair = generateKeyPair();
   const ca = AsnConvert.parse(new X509Certificate(authority.cert).raw, x509.Certificate).tbsCertificate;
@@ -84,7 +88,7 @@ function generateKeyPair(): { key: string; publicKey: x509.SubjectPublicKeyInfo 
   };
 }
 
-/** 20 octets at most, positive, not zero (RFC 5280, 4.1.2.2). */
+/** Returns a random serial number: positive, not zero, at most 20 octets (RFC 5280, 4.1.2.2). */
 function serialNumber(): ArrayBuffer {
   const bytes = Uint8Array.from(randomBytes(16));
   bytes[0] = ((bytes[0] as number) & 0x7f) | 0x40;

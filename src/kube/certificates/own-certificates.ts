@@ -2,25 +2,32 @@ import type { RotationPolicy } from "../../core/cluster/rotation.ts";
 import type { ApiClient } from "../api/client.ts";
 import { canonicalName } from "./held.ts";
 
-/** Certificates of our own: where they are kept, whom they are for, how long they live. */
+/** How ebb keeps certificates of its own: where, for which names, and for how long each is valid. */
 export interface OwnCertificates {
   readonly api: ApiClient;
   readonly namespace: string;
+  /** The name of the Secret in `namespace` that all replicas serve from. */
   readonly secret: string;
+  /** The name of the Lease in `namespace` whose holder renews them. */
   readonly lease: string;
+  /** The name of the webhook's Service. */
   readonly service: string;
-  /** Host names and addresses beyond the Service's. */
+  /** Host names and IP addresses that a certificate is for beside the Service's. */
   readonly names?: readonly string[] | undefined;
-  /** The MutatingWebhookConfiguration's name. */
+  /** The name of the MutatingWebhookConfiguration. */
   readonly webhooks: string;
+  /** How long a serving certificate is valid. */
   readonly validityMs: number;
+  /** How long a CA is valid. */
   readonly authorityValidityMs: number;
-  /** One replica's alone, for the Lease. */
+  /** The name of this replica in the Lease, which no other one has. */
   readonly identity: string;
 }
 
 const HOUR_MS = 3_600_000;
+/** How long API servers may take to learn of a new CA. */
 const SETTLE_MS = 10_000;
+/** How far clocks may differ. */
 const SKEW_MS = 300_000;
 
 /** Returns the API path of a namespace's Secrets. */
@@ -28,7 +35,10 @@ export function secretsPath({ namespace }: Pick<OwnCertificates, "namespace">): 
   return `/api/v1/namespaces/${namespace}/secrets`;
 }
 
-/** Returns when certificates are renewed and how often to look: the shorter they live, the more often. */
+/**
+ * Returns the names that certificates must be for, and the waiting times of a rotation: the shorter certificates live,
+ * the shorter these are.
+ */
 export function policyOf({
   service,
   namespace,
@@ -47,7 +57,10 @@ export function policyOf({
   };
 }
 
-/** Returns a certificate's validity. It begins a little in the past, because clients' clocks may be late. */
+/**
+ * Returns the validity of a certificate that is created now, in milliseconds since the epoch. It begins up to 5 min
+ * (SKEW_MS) in the past, at most a tenth of `validityMs`, because clients' clocks may be late.
+ */
 export function lifeFrom(nowMs: number, validityMs: number): { fromMs: number; untilMs: number } {
   return { fromMs: nowMs - backdate(validityMs), untilMs: nowMs + validityMs };
 }

@@ -4,16 +4,23 @@ import { lifeFrom, type OwnCertificates } from "./own-certificates.ts";
 
 // The Secret that all replicas serve from.
 
-/** Of CAs that are trusted at a time, for a Secret that somebody breaks again and again; usually it is one. */
+/**
+ * The most CAs that are trusted at a time. Usually it is one; a Secret that somebody breaks again and again adds one
+ * each time.
+ */
 const MANY = 20;
 
-/** Carries out a plan: creates the certificates, and resolves to the Secret to write. */
+/**
+ * Creates the certificates that a plan asks for, and resolves with the Secret to write. Neither writes it nor changes
+ * the arguments. CAs that have expired, or that are retired, are left out. Rejects if the plan keeps a CA without its
+ * key.
+ */
 export async function renewedSecret(
   own: OwnCertificates,
   { secret, held, plan, policy, nowMs }: Renewal,
 ): Promise<Secret> {
   const { authority, serving } = plan.kind === "renew" ? plan : {};
-  const issuing = await import("./issue.ts"); // few processes ever need it: a renewal is once in weeks
+  const issuing = await import("./issue.ts"); // few processes ever need it: a renewal happens once in weeks
   const made = authority === undefined ? undefined : issuing.issueAuthority(lifeFrom(nowMs, own.authorityValidityMs));
   const pair = made ?? newestPair(held);
   const kept = plan.kind === "retire" ? held.authorities.slice(0, 1) : unexpired(held.authorities, nowMs, policy);
@@ -23,7 +30,9 @@ export async function renewedSecret(
   return withData(secret ?? emptySecret(own), { authorities, key: pair.key, served });
 }
 
+/** What to renew, and what there is. */
 export interface Renewal {
+  /** The Secret as it is; undefined: it does not exist. */
   readonly secret: Secret | undefined;
   readonly held: HeldCertificates;
   readonly plan: Exclude<Plan, { kind: "keep" }>;
@@ -39,7 +48,7 @@ function newestPair({ authorities: [newest], authorityKey }: HeldCertificates): 
 interface Contents {
   readonly authorities: readonly Authority[];
   readonly key: string;
-  /** Undefined: not before the API server trusts the new CA. */
+  /** Undefined: none yet, because the API server does not trust the new CA. */
   readonly served: KeyPair | undefined;
 }
 

@@ -4,15 +4,17 @@ import { listAt } from "../api/list.ts";
 import { withQuery } from "../api/query.ts";
 import { keepTrying } from "./keep-trying.ts";
 
+/** The object to follow. */
 export interface Followed {
-  /** Of its kind: `/api/v1/namespaces/x/secrets`. */
+  /** The API path of its collection: `/api/v1/namespaces/x/secrets`. */
   readonly collection: string;
   readonly name: string;
 }
 
 /**
- * Lists and watches one object by name, so that a Role may name it. Calls `seen` with the object as it is (undefined: there is
- * none), then at each change, until the signal is aborted.
+ * Lists and watches one object by name until the signal is aborted; a Role for this name alone suffices. Calls `seen`
+ * with the object at once, at each change, and whenever a watch begins anew; with undefined if it does not exist. Logs
+ * failures of the API and tries again; rejects only on a bug.
  */
 export async function followObject<T extends KubeObject>(
   api: ApiClient,
@@ -31,7 +33,8 @@ interface Watching<T> {
 }
 
 /**
- * Lists once, and watches until the watch ends. An expired version (410) ends it like anything else: the caller lists again.
+ * Lists once, and watches until the watch ends. An expired version (410) ends it like any failure: the caller lists
+ * again.
  */
 async function once<T extends KubeObject>(
   api: ApiClient,

@@ -2,21 +2,23 @@ import type { ListenAddress } from "../../core/cli/cluster/webhook-options.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Exposition } from "./process-metrics.ts";
 
+/** What the kubelet's probes are told. */
 export interface Probes {
-  /** Why no requests should come here; undefined: they should. */
+  /** Returns why no requests should come here; undefined if they should. */
   readonly unready: () => string | undefined;
-  /** Why it should be started anew. */
+  /** Returns why the process should be started anew; undefined if it should not. */
   readonly unwell?: () => string | undefined;
 }
 
+/** A server of probes and metrics. `close` cuts its connections. */
 export interface Health {
   readonly port: number;
   close(): Promise<void>;
 }
 
 /**
- * Serves /healthz, /readyz and /metrics by plain HTTP for the kubelet and Prometheus. @throws Failure 71 where it cannot bind the
- * address
+ * Starts a plain HTTP server for the kubelet and Prometheus: /healthz (503 if `unwell`), /readyz (503 if `unready`) and
+ * /metrics. @throws Failure(71) if the address cannot be bound
  */
 export function openHealth({ host, port }: ListenAddress, metrics: Exposition, { unready, unwell }: Probes): Health {
   const answer = (reason: string | undefined): Response =>

@@ -5,18 +5,21 @@ import type { Context } from "../api/context.ts";
 import { pause } from "./pause.ts";
 
 const backoff = { firstMs: 1000, longestMs: 30_000 };
-/** Between one end without a failure and the next try. */
+/** The longest pause after an end without a failure. */
 const BETWEEN_MS = 500;
 
+/** How to try again. */
 export interface Trying extends Context {
-  /** What cannot be done, for the log. */
+  /** The log message for a failure. */
   readonly message: Extract<MessageAt<"warn">, `cannot watch ${string}: retrying`>;
+  /** Called at each failure, logged or not. */
   readonly failed?: (error: Error) => void;
 }
 
 /**
- * Calls `once`, such as a watch, again and again until the signal is aborted. A failure is logged once while it stays the same;
- * the rests grow, and respect Retry-After, until `isFine` is called.
+ * Calls `once`, such as a watch, again and again until the signal is aborted. Logs a failure as a warning, once while
+ * its message stays the same. The pauses after failures grow from 0.5 s to 30 s, or last as long as Retry-After says;
+ * `isFine`, which `once` calls, resets both. Rejects with an error that is not of the API (isApiFailure).
  */
 export async function keepTrying(
   once: (isFine: () => void) => Promise<void>,
@@ -31,7 +34,7 @@ export async function keepTrying(
   while (!signal.aborted) {
     try {
       await once(isFine);
-      await pause(BETWEEN_MS * Math.random(), signal); // not in a hot loop where something cuts each watch off
+      await pause(BETWEEN_MS * Math.random(), signal); // lest this is a hot loop if something cuts each watch off
     } catch (error) {
       if (signal.aborted) return;
       if (!isApiFailure(error)) throw error;

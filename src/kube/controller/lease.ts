@@ -17,20 +17,24 @@ import { pause } from "./pause.ts";
 
 // Leadership by a Lease (coordination.k8s.io/v1), with client-go's periods.
 
+/** The Lease to compete for, and as whom. */
 export interface LeaseSettings {
   readonly api: ApiClient;
   readonly namespace: string;
   readonly name: string;
-  /** One replica's alone. */
+  /** The holder's name in the Lease; no other replica may have the same. */
   readonly identity: string;
+  /** Undefined: client-go's, 15 s, 10 s and 2 s. */
   readonly periods?: Periods;
 }
 
+/** The times of an election, in milliseconds. */
 export interface Periods {
-  /** How long the others wait after the last write that they saw; in whole seconds, as a Lease has it. */
+  /** How long other replicas wait after the last write that they saw; whole seconds, as a Lease has them. */
   readonly durationMs: number;
-  /** How long after its last write a leader still leads. */
+  /** How long a leader leads after its last write. */
   readonly deadlineMs: number;
+  /** How often a leader renews the Lease, and another replica reads it. */
   readonly retryMs: number;
 }
 
@@ -49,8 +53,10 @@ interface Lease extends KubeObject {
 const LONGEST_REQUEST_MS = 5000;
 
 /**
- * Calls `work` whenever this replica holds the Lease, with a signal that is aborted when it loses it. Ends when `signal` is
- * aborted or the work is done; the Lease is then given back, so that another replica leads at once.
+ * Competes for a Lease. Calls `work` each time this replica acquires it, with a signal that is aborted when it loses
+ * it, and waits for `work` to end before it competes again. Resolves when `signal` is aborted or `work` ends by itself,
+ * after it released the Lease, so that another replica leads at once. Logs API failures and goes on; rejects if `work`
+ * does.
  */
 export async function lead(
   settings: LeaseSettings,
@@ -74,7 +80,7 @@ export async function lead(
 
 type Work = (signal: AbortSignal) => Promise<void>;
 
-/** Works until that is done, the signal is aborted, or leadership is lost; whether it was lost. */
+/** Works until the work is done, the signal is aborted, or leadership is lost. Resolves with whether it was lost. */
 async function isLost(election: Election, work: Work, { signal, retryMs }: { signal: AbortSignal; retryMs: number }) {
   const term = new AbortController();
   const ending = AbortSignal.any([signal, term.signal]);
@@ -88,7 +94,7 @@ async function isLost(election: Election, work: Work, { signal, retryMs }: { sig
   return await losing;
 }
 
-/** Renews until it leads no more, which is true, or the signal is aborted. */
+/** Renews the Lease until leadership is lost (resolves with true) or `ending` is aborted (false). */
 async function loseLeadership(election: Election, ending: AbortSignal, retryMs: number): Promise<boolean> {
   while (!ending.aborted) {
     await pause(Math.min(retryMs, election.leftMs()), ending);
@@ -100,14 +106,16 @@ async function loseLeadership(election: Election, ending: AbortSignal, retryMs: 
   return false;
 }
 
+/** This replica in an election. */
 interface Election {
-  /** One round: reads the Lease, and writes it where the rules allow; whatever fails is for the next round. */
+  /** Reads the Lease, and writes it if the rules allow. Logs a failure, which is left to the next round. */
   stand(signal: AbortSignal): Promise<void>;
   leads(): boolean;
-  /** Whether the last write of the Lease was given up before its answer. */
+  /** Whether the last write of the Lease was given up before its answer: it may have succeeded. */
   mayHold(): boolean;
-  /** For how long it leads without another round. */
+  /** Milliseconds for which this replica leads without another round; 0 if it does not lead. */
   leftMs(): number;
+  /** Gives the Lease back, if this replica holds it. Never fails because of the API. */
   release(): Promise<void>;
 }
 
@@ -142,7 +150,7 @@ function createElection(settings: LeaseSettings, log: Log): Election {
         await stand(signal);
         complaint = undefined;
       } catch (error) {
-        if (signal.aborted || isConflict(error)) return; // another was faster: the next round sees
+        if (signal.aborted || isConflict(error)) return; // another replica was faster, which the next round sees
         if (!isApiFailure(error)) throw error;
         if (error.message !== complaint) log.warn({ reason: error.message }, "cannot read or write the Lease");
         complaint = error.message;
@@ -155,7 +163,7 @@ function createElection(settings: LeaseSettings, log: Log): Election {
   };
 }
 
-/** Wraps the reads and writes of the Lease. */
+/** Creates the functions that read, write and release the Lease. */
 function createBallot(settings: LeaseSettings) {
   const { api, namespace, name, identity } = settings;
   const { durationMs } = periodsOf(settings);
@@ -187,9 +195,9 @@ function createBallot(settings: LeaseSettings) {
       const fresh = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name, namespace }, spec };
       return api.create<Lease>(collection, fresh, asking(signal));
     },
-    /** Whoever asks next has it. Best effort: else it runs out by itself. */
     async release(): Promise<void> {
       try {
+        // without a holder the next replica that asks has it; if this fails, it expires by itself
         const lease = await api.get<Lease>(path, asking());
         if (lease.spec?.holderIdentity !== identity) return;
         const spec = { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTime() };

@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+/** The longest that a timer can wait: 24.8 days. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Resolves after `ms`, or when the signal is aborted: the caller looks at the signal. */
+/**
+ * Waits `ms` milliseconds, however many. Resolves at once when the signal is aborted, so the caller has to look at the
+ * signal.
+ */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   for (let left = Math.max(ms, 0), first = true; (first || left > 0) && !signal.aborted; first = false) {
     const next = Math.min(left, LONGEST_MS);
@@ -11,14 +15,15 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Lets one loop sleep until something happened; what happens while it is awake counts, too. */
+/** A pause of one loop that others can end. */
 export interface Notifier {
+  /** Ends the pause under way, or else the next one as soon as it begins. */
   notify(): void;
-  /** Resolves when it is notified, or was since the last wait; after `ms`; or when the signal is aborted. */
+  /** Resolves after `ms`, when notified, or when the signal is aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Creates a pause that `notify` ends at once; a `notify` before `wait` counts. */
+/** Creates a pause that `notify` ends at once. A `notify` between two pauses ends the next one. */
 export function createNotifier(): Notifier {
   let notified = new AbortController();
   return {

@@ -1,17 +1,17 @@
 import { readdirSync } from "node:fs";
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** What Prometheus reads. */
+/** Metrics in the text format of Prometheus. */
 export interface Exposition {
   readonly contentType: string;
   text(): Promise<string>;
 }
 
 /**
- * Registers ebb's version and the process metrics by the names that Prometheus' clients use. prom-client's own set needs a timer
- * and an observer of the event loop.
+ * Registers `ebb_build_info` with ebb's version, and the `process_` metrics by the names that Prometheus' clients use.
  */
 export function addProcess(registry: Registry, version: string): void {
+  // prom-client's own set needs a timer and an observer of the event loop
   const registers = [registry];
   const build = new Gauge({ name: "ebb_build_info", help: "Which ebb this is.", labelNames: ["version"], registers });
   build.set({ version }, 1);
@@ -31,7 +31,7 @@ export function addProcess(registry: Registry, version: string): void {
   });
 }
 
-/** Registers a gauge whose value is read at each scrape. */
+/** Registers a gauge. `value` is called at each scrape. */
 export function addGauge(registry: Registry, name: string, help: string, value: () => number): void {
   new Gauge({
     name,

@@ -6,30 +6,32 @@ import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
 export interface Evidence extends PodFacts {
-  /** Where the user says that an admin interface is: Envoy's, then. */
+  /**
+   * The admin interface that the user names (--admin or ENVOY_ADMIN_API). If there is one, its proxy counts as found.
+   */
   readonly admin: HttpTarget | undefined;
-  /** Those of which ports tell. */
+  /** The proxies that were found by their listening ports. */
   readonly heard: readonly PortFinding[];
 }
 
-/** A proxy of which a port tells. */
+/** A proxy that was found by a port that listens. */
 export interface PortFinding {
   readonly name: SidecarName;
-  /** What told, for the log. */
+  /** What showed it, for the log, such as `port 15021`. */
   readonly by: string;
-  /** Where its admin interface is, where that is not its usual place. */
+  /** The URL of its admin interface, if that is not at its usual place. */
   readonly admin?: string;
-  /** Of its pod, as its node carries them. */
+  /** Its pod's annotations, as far as its Envoy node carries them. */
   readonly annotations?: Annotations;
-  /** The port alone tells of it: its admin interface has not proved yet that it is one. */
+  /** Only the port suggests it: its admin interface has not proved yet that it is such a proxy. */
   readonly isSuggested?: true;
 }
 
 export interface Detection {
   readonly found: readonly FoundSidecar[];
-  /** Whether a mesh's proxy is among them; where none is, one may still come. */
+  /** Whether a mesh's proxy or an Envoy was found, and not companions alone. If not, one may still start. */
   readonly hasProxy: boolean;
-  /** What told, for the log; undefined when nothing was found. */
+  /** What showed the sidecars, for the log. Undefined if none was found. */
   readonly by: string | undefined;
 }
 
@@ -39,9 +41,9 @@ interface Naming {
 }
 
 /**
- * Tells which sidecars are in this pod. The mesh's proxy: by variables and options that name one, else by injectors' annotations,
- * else by listening ports. Its companions (Dapr, Vault Agent, the Cloud SQL proxy): by their injector's variable or annotation,
- * independent of the proxy.
+ * Detects which sidecars are in this pod. A mesh's proxy is found by variables and options that name one, else by
+ * injectors' annotations, else by listening ports. Companions (Dapr, Vault Agent, the Cloud SQL proxy) are found by
+ * their injector's variable or annotation, whether or not there is a proxy.
  */
 export function detect(evidence: Evidence): Detection {
   const told: Naming = { names: [], by: [] };
@@ -60,7 +62,7 @@ export function detect(evidence: Evidence): Detection {
   };
 }
 
-/** Companions come after those of which ports tell. */
+/** Adds to a sidecar what its port finding tells. Companions come last in `found`, so the lists' indexes match. */
 function withHeard(found: FoundSidecar, heard: PortFinding | undefined, facts: PodFacts): FoundSidecar {
   if (heard === undefined) return found;
   const { admin, annotations, isSuggested } = heard;
@@ -69,7 +71,7 @@ function withHeard(found: FoundSidecar, heard: PortFinding | undefined, facts: P
   return isSuggested === undefined ? one : { ...one, isSuggested };
 }
 
-/** Returns the sidecar anew, with `annotations`, which its own node metadata has, where the pod's own say nothing. */
+/** Returns the sidecar adjusted to its Envoy node's `annotations` too. The pod's own, in the facts, win over them. */
 export function withNodeAnnotations(
   found: FoundSidecar,
   annotations: Annotations,
@@ -78,7 +80,7 @@ export function withNodeAnnotations(
   return foundIn({ env, annotations: new Map([...annotations, ...own]) }, [found.name])[0] ?? found;
 }
 
-/** Adds the proxy that the user names: by a mesh's variable or admin port; any other admin interface means a plain Envoy. */
+/** Adds the proxy that the user names by a variable or its admin interface (see `ownerOf`). A mesh's variable wins. */
 function proxyByUser({ env, admin }: Evidence, { names, by }: Naming): void {
   const named = namedByUser(env);
   if (named !== undefined && (admin === undefined || named.name !== PLAIN)) {
@@ -95,7 +97,7 @@ interface Named {
   readonly variable: string;
 }
 
-/** Finds the first variable of another tool that is set. A mesh's wins over a plain Envoy's. */
+/** Returns the first `userVariables` entry that is set and not empty. A mesh's variable wins over a plain Envoy's. */
 function namedByUser(env: Environment): Named | undefined {
   let plain: Named | undefined;
   for (const name of sidecarNames) {
@@ -108,7 +110,7 @@ function namedByUser(env: Environment): Named | undefined {
   return plain;
 }
 
-/** Whether such a variable is there, even without a value. */
+/** Reports whether a variable by which users name a proxy to other tools (`userVariables`) is set, even if empty. */
 export function hasUserVariable(env: Environment): boolean {
   for (const name of sidecarNames) {
     for (const variable of kindOf(name).userVariables ?? []) if (env[variable] !== undefined) return true;
@@ -118,7 +120,7 @@ export function hasUserVariable(env: Environment): boolean {
 
 const PLAIN = "envoy";
 
-/** Whose admin interface this is, by the ports that tell of one mesh alone. */
+/** Returns whose admin interface this is: a mesh's whose admin port is also among its `ports`, else a plain Envoy's. */
 function ownerOf({ address }: HttpTarget): SidecarName {
   if (address.kind === "unix") return PLAIN;
   for (const name of sidecarNames) if (!kindOf(name).isCompanion && isAdminPort(name, address.port)) return name;
@@ -139,14 +141,14 @@ function proxiesByAnnotation({ annotations }: Evidence, { names, by }: Naming): 
   }
 }
 
-/** Returns the injector's annotation that says the sidecar is in this pod; undefined if none does. */
+/** Returns the injector's annotation that says that the sidecar is in this pod, or undefined if the pod has none. */
 function annotationOf(name: SidecarName, annotations: Annotations): string | undefined {
   const { annotation, isInjected } = kindOf(name);
   if (annotation === undefined || !saysSo(annotations.get(annotation))) return undefined;
   return isInjected === undefined || isInjected(annotations) ? annotation : undefined;
 }
 
-/** Injectors write true, injected, a version or JSON; users write no too (`dapr.io/enabled: "false"`). */
+/** Reports whether an annotation says yes. Injectors write true, injected, a version or JSON; users also `false`. */
 function saysSo(value: string | undefined): boolean {
   return value !== undefined && !/^(false|f|no|n|0|off|disabled|)$/i.test(value);
 }
@@ -158,7 +160,7 @@ function proxiesByPort({ heard }: Evidence, { names, by }: Naming): void {
   }
 }
 
-/** Lists the proxies whose usual ports are among those that listen, with the port of each. */
+/** Returns the proxies of which a usual port listens, each with its first such port. They may be other programs. */
 export function suggestedBy(listening: ReadonlySet<number>): readonly { name: SidecarName; port: number }[] {
   const suggested: { name: SidecarName; port: number }[] = [];
   if (listening.size === 0) return suggested;
@@ -189,7 +191,7 @@ function companions({ env, annotations }: Evidence, { names, by }: Naming): void
   }
 }
 
-/** Reads a downward-API annotations file: one `key="value"` a line, the value quoted as Go's %q does. */
+/** Parses the downward API's annotations file: `key="value"` lines, quoted as by Go's %q. Skips all other lines. */
 export function parseAnnotations(text: string): Annotations {
   const lines = text.split("\n").map((line) => /^([^=]+)="(.*)"$/.exec(line));
   return new Map(lines.flatMap((match) => (match === null ? [] : [[match[1] as string, unquote(match[2] as string)]])));
@@ -217,25 +219,25 @@ function unquote(text: string): string {
 /** A TCP socket that listens. */
 export interface ListeningPort {
   readonly port: number;
-  /** Where it listens on loopback alone. */
+  /** Its address if that is a loopback address, else undefined. */
   readonly loopback: "127.0.0.1" | "::1" | undefined;
 }
 
-/** Whether it may be a sidecar's. */
+/** Reports whether a sidecar may listen there: it is on loopback, or the port is a known sidecar's. */
 export function mayBeSidecar({ port, loopback }: ListeningPort): boolean {
   if (loopback !== undefined) return true;
   for (const name of sidecarNames) if (kindOf(name).ports.includes(port)) return true;
   return false;
 }
 
-/** Parses the sockets in LISTEN state of /proc/net/tcp or tcp6 (kernel: Documentation/networking/proc_net_tcp.rst). */
+/** Parses the sockets in LISTEN state in /proc/net/tcp or tcp6 (kernel: Documentation/networking/proc_net_tcp.rst). */
 export function parseListeners(table: string): readonly ListeningPort[] {
   return [...table.matchAll(/^ *\d+: ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]+:[0-9A-F]{4} 0A /gm)].map(
     ([, address = "", port = ""]) => ({ port: Number.parseInt(port, 16), loopback: loopbacks[address] }),
   );
 }
 
-/** As machines print them that are little-endian, which x86-64 and arm64 are. */
+/** Loopback addresses as little-endian machines, such as x86-64 and arm64, print them. */
 const loopbacks: Readonly<Record<string, ListeningPort["loopback"]>> = {
   "0100007F": "127.0.0.1",
   "0000000000000000FFFF00000100007F": "127.0.0.1",

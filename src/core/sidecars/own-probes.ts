@@ -4,23 +4,23 @@ import type { Adjustment, SidecarKind } from "./kinds/kind.ts";
 import { type Probe, parseProbe } from "./probe.ts";
 import type { QuitRequest } from "./sidecar.ts";
 
-/** What the user said of the sidecars with `--admin`, `--ready`, `--quit` and `--signal-process`. */
+/** The values of `--admin`, `--ready`, `--quit`, `--signal-process` and `--ready-path`. */
 export interface SidecarUrls {
   readonly admin: HttpTarget | undefined;
   readonly ready: readonly Probe[];
-  /** `none`: not the sidecar's own. */
+  /** `none` leaves out the sidecar's own quit. */
   readonly quit: readonly (QuitRequest | "none")[];
   readonly signalProcess?: readonly Executable[];
-  /** The path on the admin interface that says ready, where it is not the sidecar's own. */
+  /** The path on the admin interface to probe instead of the sidecar's own readiness endpoint. */
   readonly readyPath?: string | undefined;
 }
 
-/** What the user says of the admin interface. */
+/** The user's values for the admin interface. */
 export type AdminUrls = Pick<SidecarUrls, "admin" | "readyPath">;
 
 /**
- * Returns a sidecar's readiness probes. On the admin interface they move with it; on a port of their own only with the user's
- * `--admin`.
+ * Returns a sidecar's readiness probes; empty if its kind has none. A probe of the admin interface moves with that to
+ * another address; a probe of another port moves only if `given`, the user's `--admin`, is set.
  */
 export function ownProbes(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly Probe[] {
   const { admin, ready, readyPath } = kind;
@@ -34,7 +34,7 @@ export function ownProbes(kind: SidecarKind, adjustment: Adjustment, given: Http
   return [defaultProbe(kind, ready, adjustment)];
 }
 
-/** Returns the probe of a sidecar's readiness endpoint, or of any of several where versions or settings differ. */
+/** Returns the probe of `ready`, a sidecar's readiness URL; a probe of kind `any` if readiness may be elsewhere too. */
 export function defaultProbe({ admin, notReady, orReady }: SidecarKind, ready: string, adjustment: Adjustment): Probe {
   const probe = parseProbe(ready) as Probe;
   const own = probe.kind === "http" && notReady !== undefined ? { ...probe, except: notReady } : probe;
@@ -48,11 +48,14 @@ export function defaultProbe({ admin, notReady, orReady }: SidecarKind, ready: s
   return { kind: "any", probes };
 }
 
-/** Returns the probe of the user's `--ready-path`, on the user's admin interface or else the sidecar's own. */
+/**
+ * Returns the probe of the user's `--ready-path` on the admin interface: the user's `--admin`, else the sidecar's own.
+ */
 export function probeAt(kind: SidecarKind, adjustment: Adjustment, { admin, readyPath = "" }: AdminUrls): Probe {
   return { kind: "http", target: withPath(admin ?? targetOf(adjustment.admin ?? kind.admin), readyPath) };
 }
 
+/** Returns the target of a URL that is known to be valid, such as one in a `SidecarKind`. */
 export function targetOf(text: string): HttpTarget {
   return parseHttpTarget(text) as HttpTarget;
 }

@@ -5,18 +5,22 @@ import { serializeQuit } from "./quit.ts";
 import { kindOf, type SidecarName } from "./registry.ts";
 import type { QuitRequest, Sidecar } from "./sidecar.ts";
 
-/** A sidecar that is in this pod, and what the pod has otherwise than the sidecar's defaults. */
+/** A sidecar that is in this pod, and in what the pod differs from the sidecar's defaults. */
 export interface FoundSidecar {
   readonly name: SidecarName;
   readonly isNative: boolean;
   readonly adjustment?: Adjustment;
-  /** Its port alone tells of it: nothing is quit or drained before its admin interface has proved that it is one. */
+  /**
+   * Only a port suggests it: before it is quit or drained, its admin interface must prove that it is such a sidecar.
+   */
   readonly isSuggested?: true;
-  /** It was found by who answers at a port: neither the user nor the pod names it. */
+  /** It was found by a port that listens: neither the user nor the pod's annotations or variables name it. */
   readonly isHeard?: true;
 }
 
-/** Returns the named sidecars with what only the pod's annotations and variables tell of them. */
+/**
+ * Returns the named sidecars, each with what the pod's annotations and variables say of it: native or not, adjustments.
+ */
 export function foundIn(pod: PodFacts, names: readonly SidecarName[]): readonly FoundSidecar[] {
   const found: FoundSidecar[] = [];
   for (const name of names) {
@@ -28,18 +32,23 @@ export function foundIn(pod: PodFacts, names: readonly SidecarName[]): readonly 
   return found;
 }
 
-/** `ebb inject`, `ebb webhook` or a user names native sidecars in this annotation, where no injector's annotation tells. */
+/**
+ * Reports whether ebb.dev/native names the sidecar: `ebb inject`, `ebb webhook` or a user sets it if no injector's
+ * annotation tells.
+ */
 function saysNative(annotations: Annotations, name: string): boolean {
   const names = annotations.get("ebb.dev/native");
   return names?.replaceAll(" ", "").split(",").includes(name) === true;
 }
 
 /**
- * Plans which sidecars to wait for and quit, and how. The user's `--admin`, `--quit` and `--signal-process` are for the mesh's
- * proxy, or where there is none for any; companions keep their own. Given quits replace a sidecar's own, or add to them (`+`);
- * given probes replace them.
+ * Plans by which requests each sidecar is waited for and told to quit. `--admin`, `--ready-path`, `--quit` and
+ * `--signal-process` are meant for the mesh's proxies, or for all sidecars if there is no proxy; otherwise companions
+ * keep their own. A `--quit` replaces the sidecar's own quits, or adds to them if it has a `+`. `--ready`, and quits
+ * that belong to no single sidecar, make one more, named `custom`, which is the last in the list.
  *
- * Loops, here and wherever a start passes: each of filter, map, some, find costs 0.03 ms when first used (measured).
+ * Written with loops, like all code that runs at a start: each of filter, map, some, find costs 0.03 ms when first used
+ * (measured).
  */
 export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls): readonly Sidecar[] {
   const instead: QuitRequest[] = [];
@@ -80,7 +89,10 @@ type Ends = Pick<Sidecar, "quits" | "processes">;
 
 const none: Ends = { quits: [], processes: [] };
 
-/** Told to end in the user's way, which need not be the one after which it goes later; a native sidecar in none. */
+/**
+ * Returns the sidecar with the user's quits and processes instead of its own. `leaves` stays only if these are its own
+ * quits. A native sidecar is returned unchanged: it gets no quit.
+ */
 function withQuits(own: Sidecar, ends: Ends): Sidecar {
   if (own.isNative) return own;
   const { leaves: _, socket, ...sidecar } = own;
@@ -93,7 +105,7 @@ function withQuits(own: Sidecar, ends: Ends): Sidecar {
   };
 }
 
-/** When it goes after quits that are its own; undefined: they are not, or it goes at once. */
+/** Returns when the sidecar leaves after these quits, or undefined if they are not its own or if it leaves at once. */
 function leavesAfter(own: Sidecar, quits: readonly QuitRequest[]): string | undefined {
   if (notYet(quits, [own]).length === 0) return own.leaves;
   for (const { method, otherwise } of own.quits) {
@@ -125,7 +137,9 @@ function socketOf({ adminSocket, quitPath }: SidecarKind, isNative: boolean): No
   return { pattern: adminSocket as string, quitPath: isNative ? undefined : quitPath };
 }
 
-/** Returns the sidecar with its Envoy's admin interface at another URL; all that was asked at the old one moves. */
+/**
+ * Returns a copy of the sidecar with its admin interface at another URL. Its quits and probes at the old URL move too.
+ */
 export function moveAdmin(found: FoundSidecar, admin: string): FoundSidecar {
   const { adjustment = {} } = found;
   const from = targetOf(adjustment.admin ?? kindOf(found.name).admin);
@@ -146,8 +160,9 @@ export function moveAdmin(found: FoundSidecar, admin: string): FoundSidecar {
 }
 
 /**
- * Returns the sidecar with its quit at its Envoy's admin interface, which is what has been proved: on the node's network an
- * agent's port may be another pod's. Agents exit with their Envoy.
+ * Returns a copy of the sidecar that is quit at its Envoy's admin interface, at this URL, and not at its agent's port.
+ * Only the admin interface is proved to be this pod's: on the node's network the agent's port may be another pod's.
+ * Agents exit with their Envoy. A sidecar without an Envoy, or with its quit there already, is returned unchanged.
  */
 export function quitAtAdmin(found: FoundSidecar, admin: string): FoundSidecar {
   const { drainPath, quitPath } = kindOf(found.name);
@@ -158,10 +173,10 @@ export function quitAtAdmin(found: FoundSidecar, admin: string): FoundSidecar {
   };
 }
 
-/** Envoy's own. */
+/** The path of Envoy's own quit. */
 const ENVOY_QUIT = "/quitquitquit";
 
-/** Returns the sidecar with its admin interface on this Unix socket. */
+/** Returns a copy of the sidecar with its admin interface, drain and quit on the unix socket at this path. */
 export function onSocket(sidecar: Sidecar, path: string): Sidecar {
   const admin = targetOf(`unix:${path}`);
   const { envoy, quits, socket } = sidecar;
@@ -196,7 +211,7 @@ function quitTargets(kind: SidecarKind, adjustment: Adjustment, given: HttpTarge
   return [{ target: base === undefined || quitPath === undefined ? targetOf(quit) : withPath(base, quitPath) }];
 }
 
-/** Leaves out the quits that a sidecar has already: one that its own variable names too is sent once. */
+/** Returns the quits that no known sidecar has already: a quit that a sidecar's own variable names too is sent once. */
 function notYet(more: readonly QuitRequest[], known: readonly Sidecar[]): readonly QuitRequest[] {
   if (more.length === 0) return more;
   const asked = new Set(known.flatMap(({ quits }) => quits.map(serializeQuit)));

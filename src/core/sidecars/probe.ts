@@ -3,25 +3,28 @@ import { formatHostPort, isPort } from "../base/host-port.ts";
 import { excerpt, type HttpAnswer } from "../base/http-framing.ts";
 import { redactUrl } from "../base/redact.ts";
 
-/** Something that can be ready or not. */
+/** What is asked to learn whether something is ready. */
 export type Probe =
   | {
       readonly kind: "http";
       readonly target: HttpTarget;
-      /** An answer with this text does not count: it says nothing of what is asked for. */
+      /** An answer whose trimmed body is this text does not count as ready: it says nothing of what is asked for. */
       readonly except?: string;
-      /** The one status that counts, where not any 2xx does. */
+      /** The only status that counts as ready. Undefined: any 2xx. */
       readonly only?: number;
     }
+  /** Ready if a connection is accepted. */
   | { readonly kind: "connect"; readonly address: Address }
+  /** Ready if the file exists. */
   | { readonly kind: "file"; readonly path: string }
-  /** Ready when one of them is. */
+  /** Ready if any of the probes is. */
   | { readonly kind: "any"; readonly probes: readonly Probe[] };
 
 export type Verdict = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
 /**
- * Parses `http(s)://host:port/path`, `tcp://host:port` (or `tcp:`), `unix:/socket` or `file:/path`; undefined for anything else.
+ * Parses `http(s)://host:port/path`, `tcp://host:port` (or `tcp:host:port`), `unix:/socket` or `file:/path`. Returns
+ * undefined for anything else.
  */
 export function parseProbe(text: string): Probe | undefined {
   const unix = parseUnix(text);
@@ -54,8 +57,8 @@ export function describeProbe(probe: Probe): string {
 }
 
 /**
- * Chooses how to judge a target's answers. Envoy answers /server_info with 200 in every state, so there the state in the body
- * counts.
+ * Returns the function that judges this probe's answers: 2xx is ready, unless the probe's `only` or `except` rules the
+ * answer out. Without `only`, /server_info must also say the state LIVE: Envoy answers it with 200 in every state.
  */
 export function chooseJudge({
   target: { path },
@@ -79,7 +82,10 @@ function judgeBut(answer: HttpAnswer, except: string): Verdict {
   return { ready: false, reason: `HTTP ${answer.status} ${excerpt(answer.body)}, which does not tell` };
 }
 
-/** Returns how many bytes an answer may have; undefined: the usual limit. /server_info lists all of Envoy's extensions. */
+/**
+ * Returns how many bytes an answer may have: 1 MiB for /server_info, which lists all of Envoy's extensions. Returns
+ * undefined if the HTTP client's usual limit holds.
+ */
 export function maxAnswerOf({ path }: HttpTarget): number | undefined {
   return isServerInfo(path) ? 1024 * 1024 : undefined;
 }
@@ -88,7 +94,10 @@ function isServerInfo(path: string): boolean {
   return path.endsWith("/server_info") || path.includes("/server_info?");
 }
 
-/** envoyproxy.io, api-v3/admin/v3/server_info.proto: LIVE, DRAINING, PRE_INITIALIZING, INITIALIZING. */
+/**
+ * Judges by the state: LIVE, DRAINING, PRE_INITIALIZING, INITIALIZING (envoyproxy.io,
+ * api-v3/admin/v3/server_info.proto).
+ */
 function judgeState(answer: HttpAnswer): Verdict {
   const verdict = judge(answer);
   if (!verdict.ready) return verdict;
@@ -109,7 +118,9 @@ function stateIn(body: string): string | undefined {
   }
 }
 
-/** Whether an answer says ready: 2xx does, anything else does not, and says why not. */
+/**
+ * Judges an answer by its status: 2xx is ready. For any other the reason has the status, and an excerpt of the body.
+ */
 export function judge(answer: HttpAnswer): Verdict {
   const { status, headers, body } = answer;
   if (status >= 200 && status < 300) return { ready: true };
@@ -125,12 +136,12 @@ export function judge(answer: HttpAnswer): Verdict {
   };
 }
 
-/** What `judge` says of Envoy's /ready while its health checks fail. */
+/** The reason that `judge` gives for the answer of Envoy's /ready while its health checks are failed. */
 export const ENVOY_DRAINING = 'HTTP 503 "DRAINING"';
 
 /**
- * Returns the milliseconds to the next readiness attempt, by the time waited so far: ready is noticed within 10 ms in the first 10
- * s, 25 ms in the first minute, 250 ms after. Slightly less, because asking takes time too.
+ * Returns the milliseconds to the next readiness attempt, by the milliseconds waited so far: 9 in the first 10 s, 23 in
+ * the first minute, 245 after. With the time to ask, ready is noticed within 10, 25 and 250 ms.
  */
 export function pollPeriodMs(waitedMs: number): number {
   if (waitedMs < 10_000) return 9;
@@ -138,8 +149,9 @@ export function pollPeriodMs(waitedMs: number): number {
 }
 
 /**
- * Returns the index of the attempt to end for a new one. `agesMs`: oldest first. It is the one between the two whose ages are
- * closest in proportion, so ages grow as powers, and a server that answers after `ms` is heard within three times that.
+ * Returns the index of the readiness attempt to end, to make room for a new one. `agesMs` lists the attempts, the
+ * oldest first; a new one starts every `periodMs`. Chooses the attempt whose two neighbours' ages are closest in
+ * proportion. So the ages grow as powers, and a server that takes `ms` to answer is heard within three times that.
  */
 export function attemptToEnd(agesMs: readonly number[], periodMs: number): number {
   let found = agesMs.length - 1;

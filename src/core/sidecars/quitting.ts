@@ -2,8 +2,9 @@ import { quitRefusal, quitUnreachable } from "./quit.ts";
 import type { Sidecar } from "./sidecar.ts";
 
 /**
- * The life of one quit, as a pure state machine: asking -> resting -> asking ... -> watching -> over. What was heard is repeated
- * twice at the most, what nobody heard until time is up. A sidecar that has taken the quit is watched until it is gone.
+ * The state of one quit, a pure state machine: asking -> resting -> asking ... -> watching -> over. A quit that was
+ * heard but failed is repeated twice at most, one that nobody heard until time is up. A sidecar that has taken the quit
+ * is watched until it is gone.
  */
 export type State =
   | (Asked & { readonly phase: "asking" | "resting" | "looking" })
@@ -11,54 +12,58 @@ export type State =
   | { readonly phase: "over"; readonly result: Result };
 
 interface Asked {
-  /** At its second place (`QuitRequest.otherwise`). */
+  /** Whether the last attempt went to the second place (`QuitRequest.otherwise`). */
   readonly isElsewhere: boolean;
-  /** Attempts that were heard: answered with 5xx, or cut off before their answer. */
+  /** How many attempts were heard but failed: answered with 5xx, or cut off before their answer. */
   readonly heard: number;
-  /** Attempts in a row where nobody listened. */
+  /** In how many attempts in a row nobody listened. */
   readonly refusals: number;
-  /** Attempts that nobody heard, for the rests between them. */
+  /** How many attempts nobody heard, which decides the rest before the next. */
   readonly misses: number;
   /** Whether an attempt was cut off: the sidecar may have ended because of it. */
   readonly wasCut: boolean;
-  /** What the last attempt brought. */
+  /** The result of the last attempt. */
   readonly last: Last | undefined;
 }
 
 type Last = Pick<Extract<Event, { kind: "answered" }>, "kind" | "status"> | Extract<Event, { kind: "failed" }>;
 
-/** What was answered, and what it means where the sidecar is still there when time is up. */
+/** A quit that the sidecar has taken, or may have taken. */
 interface Taken {
   readonly isElsewhere: boolean;
+  /** The status of its answer. */
   readonly status?: number;
-  /** It was cut off: only its end tells that the quit was heard. */
+  /** Why there was no answer: only the sidecar's end shows that the quit was heard. */
   readonly why?: string;
 }
 
-/** What became of it. */
+/** The result of a quit. */
 export interface Result {
-  /** The sidecar took it, and is gone where that can be seen, or leaves by itself. */
+  /** The sidecar took the quit, and has gone (as far as that can be seen) or leaves by itself. */
   readonly ok: boolean;
-  /** It took it, or was gone before: nothing more is to be done about it. */
+  /** The sidecar took the quit, or was gone before: no process need be signalled. */
   readonly isTaken: boolean;
+  /** What happened, in words for the log. */
   readonly outcome: string;
   readonly status?: number;
 }
 
 export type Event =
   | { readonly kind: "answered"; readonly status: number }
-  /** `refused`: nobody listens there; `unreachable`, `late`: nobody heard it; `broken`: somebody did, and gave no answer. */
+  /**
+   * `refused`: nobody listens there; `unreachable`, `late`: nobody heard it; `broken`: it was heard, and not answered.
+   */
   | { readonly kind: "failed"; readonly why: "refused" | "unreachable" | "late" | "broken"; readonly message: string }
   | { readonly kind: "rested" }
-  /** Why nobody listens: what its readiness tells. */
+  /** The result of `look`: what the sidecar's readiness endpoint tells. */
   | { readonly kind: "looked"; readonly life: Life }
-  /** Nobody listens any more where it was asked. */
+  /** The result of `watch`: nobody listens any more at the address of the quit. */
   | { readonly kind: "gone" }
   /** Half of the time is over. */
   | { readonly kind: "half" }
-  /** Whether there is a process that could be signalled instead. */
+  /** The result of `search`: whether a process runs that could be signalled instead. */
   | { readonly kind: "searched"; readonly isFound: boolean; readonly askedMs: number }
-  /** Time is up; `askedMs`: since when the last attempt is under way. */
+  /** Time is up. `askedMs`: for how many milliseconds the last attempt has been under way. */
   | { readonly kind: "bound"; readonly askedMs: number };
 
 export type Life = "gone" | "leaving" | "ready" | "unknown";
@@ -72,16 +77,17 @@ export type Action =
 
 export interface QuitMachinePolicy {
   readonly name: Sidecar["name"];
-  /** When it goes after its answer, at its first place and at its second; undefined: at once. */
+  /** When the sidecar leaves after its answer at its first and at its second place, for the log. Undefined: at once. */
   readonly leaves?: string | undefined;
   readonly leavesElsewhere?: string | undefined;
+  /** The quit's port closes when the sidecar begins to leave, not when it is gone. */
   readonly closesFirst: boolean;
   readonly hasOtherwise: boolean;
-  /** It must not be repeated once it may have been heard. */
+  /** The quit must not be repeated once it may have been heard. */
   readonly isOnce: boolean;
-  /** The sidecar has been up: where nobody listens any more, it is gone, not late. */
+  /** The sidecar was up before: if nobody listens any more, it is gone, and not late to start. */
   readonly wasReady: boolean;
-  /** Processes are signalled where it is not taken. */
+  /** Processes are signalled if the sidecar does not take the quit. */
   readonly hasLastResort: boolean;
 }
 
@@ -90,20 +96,21 @@ export type Step = readonly [State, readonly Action[]];
 /** The rests before a quit that was heard is repeated. */
 const HEARD_REST_MS = [200, 1000];
 const LONGEST_REST_MS = 250;
-/** Nobody listens where somebody did: three tries are enough to be sure. */
+/** After so many refusals in a row it is certain that nobody listens any more where somebody did. */
 const SURE = 3;
 /** An attempt that is younger than this when time is up would have ended as the one before. */
 const SHORT_MS = 100;
 const REFUSED = "connection refused";
 
-/** Returns the quit's first state: it sends the request. */
+/** Returns the quit's first state, and its first action: to send the request. */
 export function begin(): Step {
   const nothing = { isElsewhere: false, heard: 0, refusals: 0, misses: 0, wasCut: false, last: undefined };
   return ask(nothing, false);
 }
 
 /**
- * Returns the quit's next state after an event, and what to do in it. An event that does not belong to the phase changes nothing.
+ * Returns the quit's next state after an event, and the actions to perform. An event that does not belong to the phase
+ * changes nothing.
  */
 export function step(state: State, event: Event, policy: QuitMachinePolicy): Step {
   switch (state.phase) {
@@ -130,7 +137,7 @@ function answered(state: Asked, status: number, policy: QuitMachinePolicy): Step
   const { isElsewhere } = state;
   const outcome = quitRefusal(policy.name, { status });
   if (outcome === undefined) {
-    // nobody knows of another program that it should go
+    // that a program named by the user alone should exit after its answer is not known
     if (policy.name === "custom") return over({ ok: true, isTaken: true, outcome: "answered", status });
     return watch({ isElsewhere, status });
   }
@@ -143,7 +150,7 @@ function failed(state: Asked, event: Extract<Event, { kind: "failed" }>, policy:
   const { why, message } = event;
   if (why === "refused") return refused({ ...state, last: event }, policy);
   const seen: Asked = { ...state, refusals: 0, last: event };
-  // it may have been heard, and must not be told again: its end tells
+  // it may have been heard, and must not be sent again: only the sidecar's end tells
   if (policy.isOnce) return watch({ isElsewhere: state.isElsewhere, why: message });
   return why === "broken" ? again({ ...seen, wasCut: true }, policy) : miss(seen);
 }
@@ -155,17 +162,18 @@ function refused(state: Asked, policy: QuitMachinePolicy): Step {
   return isSure ? nobody(seen, policy) : miss(seen);
 }
 
-/** Takes a refused connection: nobody listens. */
+/** Decides what it means that nobody listens any more. */
 function nobody(state: Asked, policy: QuitMachinePolicy): Step {
-  // the attempt that was cut off was its end (pilot-agent leaves before its answer does)
+  // the attempt that was cut off ended the sidecar (pilot-agent exits before its answer is sent)
   if (state.wasCut) return over({ ok: true, isTaken: true, outcome: "gone" });
   const looks = policy.wasReady && quitUnreachable(policy.name) !== undefined;
   return looks ? [{ ...state, phase: "looking" }, [{ kind: "look" }]] : unreachable("unknown", policy);
 }
 
 /**
- * Beside a sidecar that was ready before, its readiness endpoint tells more: closed too, it is gone; no longer ready, it is leaving
- * (pilot-agent closes its quit port first: istio, status/server.go); ready, its quit is switched off or elsewhere.
+ * Ends the quit of a sidecar whose quit port nobody listens on. If it was ready before, its readiness endpoint tells
+ * why: closed too, it is gone; not ready, it is leaving (pilot-agent closes its quit port first: istio,
+ * status/server.go); ready, its quit is off or elsewhere.
  */
 function unreachable(life: Life, { name, wasReady }: QuitMachinePolicy): Step {
   const meaning = quitUnreachable(name);
@@ -186,8 +194,7 @@ function miss(state: Asked): Step {
 }
 
 /**
- * Takes deadlines while the sidecar has not taken a quit: at half of the time ebb looks for a last resort, at its end it gives
- * up.
+ * Handles deadlines before a quit is taken: at half of the time ebb searches for a last resort, at its end it gives up.
  */
 function timed(
   state: Extract<State, { phase: "asking" | "resting" | "looking" }>,
@@ -216,7 +223,9 @@ function watch(taken: Taken): Step {
   return [{ phase: "watching", taken }, [{ kind: "watch", isElsewhere: taken.isElsewhere }]];
 }
 
-/** Waits for a sidecar that has taken the quit. One that still runs when time is up is left alone: it may be draining. */
+/**
+ * Waits for a sidecar that has taken the quit. If it still runs when time is up, it is left alone: it may be draining.
+ */
 function watching(state: Extract<State, { phase: "watching" }>, event: Event, policy: QuitMachinePolicy): Step {
   const { isElsewhere, status, why } = state.taken;
   const told = status === undefined ? {} : { status };

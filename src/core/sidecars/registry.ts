@@ -10,7 +10,7 @@ import { kuma } from "./kinds/kuma.ts";
 import { linkerd } from "./kinds/linkerd.ts";
 import { vaultAgent } from "./kinds/vault-agent.ts";
 
-/** The sidecars that ebb knows. Beside these files nothing in src/ names one. */
+/** The sidecars that ebb knows. Nothing in src/ names one of them but this table and the file of its kind. */
 export const sidecarKinds = {
   istio,
   envoy,
@@ -27,12 +27,15 @@ export type SidecarName = keyof typeof sidecarKinds;
 
 export const sidecarNames = Object.keys(sidecarKinds) as readonly SidecarName[];
 
-/** Returns what ebb knows of a sidecar: ports, paths, how it is detected. */
+/** Returns what ebb knows of a sidecar: its ports and paths, how it is detected, what its answers mean. */
 export function kindOf(name: SidecarName): SidecarKind {
   return sidecarKinds[name];
 }
 
-/** Returns which listeners and clusters of a sidecar's Envoy are inbound; undefined for `custom`. */
+/**
+ * Returns how to recognize the inbound side of a sidecar's Envoy. Returns undefined for `custom` and for kinds without
+ * one.
+ */
 export function inboundOf(name: SidecarName | "custom"): Inbound | undefined {
   return name === "custom" ? undefined : kindOf(name).inbound;
 }

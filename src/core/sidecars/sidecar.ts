@@ -4,35 +4,41 @@ import type { Otherwise } from "./kinds/kind.ts";
 import type { Probe } from "./probe.ts";
 import type { SidecarName } from "./registry.ts";
 
+/** A request that tells a sidecar to exit. */
 export interface QuitRequest {
   readonly method: string;
   readonly target: HttpTarget;
-  /** Asked before the sidecars' own quits, not instead of one. */
+  /** It is sent before the sidecars' own quits, and not instead of one. */
   readonly isMore?: true;
-  /** Besides those that the user gives. */
+  /** Headers to send besides those that the user gives; a header of the user's with the same name wins. */
   readonly headers?: readonly Header[];
   readonly otherwise?: Otherwise;
   /** It must not be repeated once it may have been heard. */
   readonly isOnce?: true;
 }
 
-/** A sidecar of this pod, or what the user said of one with URLs alone. */
+/** A sidecar of this pod, with the requests that are sent to it; `custom` if the user describes it by URLs alone. */
 export interface Sidecar {
   readonly name: SidecarName | "custom";
   /** A native sidecar ends by itself after the app; a quit would only restart it. */
   readonly isNative: boolean;
-  /** Its Envoy: the admin interface, and the path there that drains its listeners. Undefined where it is none. */
+  /**
+   * The admin interface of its Envoy, and the path there that drains the listeners. Undefined if it is not an Envoy.
+   */
   readonly envoy: { readonly admin: HttpTarget; readonly drainPath: string } | undefined;
   readonly ready: readonly Probe[];
   readonly quits: readonly QuitRequest[];
-  /** Executables whose processes are ended by signals, as `--signal-process` has them. */
+  /** Names of executables (`--signal-process`) whose processes are ended by signals. */
   readonly processes: readonly string[];
-  /** The same, where nothing else has ended it. */
+  /** Names of executables whose processes are ended by signals only if the sidecar takes no quit. */
   readonly lastResort?: readonly string[];
-  /** It takes a quit, answers, and goes later: when. Undefined: it goes at once. */
+  /** When it exits after it has answered a quit, to end a sentence in the log. Undefined: at once. */
   readonly leaves?: string;
   /** The port of its quit closes when it begins to leave, not when it is gone. */
   readonly closesFirst?: true;
-  /** Its admin interface is on this socket instead, once that is there. */
+  /**
+   * The unix socket on which its admin interface is instead, once that exists: a path in which `*` stands for any part
+   * of a folder's name, and the path of the quit there (undefined: the quits stay where they are).
+   */
   readonly socket?: { readonly pattern: string; readonly quitPath: string | undefined };
 }

@@ -1,28 +1,35 @@
 import { type Backoff, backoffMs } from "./backoff.ts";
 
 /**
- * A circuit breaker, as pure steps: closed, everything passes; after so many failures in a row open, nothing does; after a
- * rest half-open, one may try: its success closes the circuit, its failure opens it for longer.
+ * The state of a circuit breaker. While it is closed, every request passes. After several failures in a row it opens,
+ * and no request passes. After a rest it is half-open, and one request passes as a probe: if it succeeds the circuit
+ * closes, if it fails the circuit opens for longer.
  */
 export type Circuit =
+  /** `failures` in a row. */
   | { readonly state: "closed"; readonly failures: number }
-  /** `opened`: how often since it was last closed. */
+  /** `until` is in milliseconds; `opened` is how often it has opened since it was last closed. */
   | { readonly state: "open"; readonly until: number; readonly opened: number }
   | { readonly state: "half-open"; readonly opened: number };
 
 export interface CircuitPolicy {
+  /** How many failures in a row open the circuit. */
   readonly failures: number;
+  /** How long it stays open. */
   readonly rest: Backoff;
 }
 
 export const closed: Circuit = { state: "closed", failures: 0 };
 
-/** Whether one may pass now, or how many milliseconds to wait before asking again; undefined: until the one who tries is back. */
+/**
+ * The answer to whether a request may be sent now. If not, `waitMs` is how many milliseconds to wait before asking
+ * again, or undefined to wait for the end of the probe that is under way.
+ */
 export type Admission = { readonly passes: true } | { readonly passes: false; readonly waitMs: number | undefined };
 
 /**
- * Whether a request may be sent now, and the breaker's next state. `waitMs`: until the next try; undefined: until the probe under
- * way has ended.
+ * Decides whether a request may be sent now, and returns the circuit's next state with that. `now` is in milliseconds
+ * of the clock that `record` gets, too. If the circuit becomes half-open, this request is its probe.
  */
 export function admit(circuit: Circuit, now: number): readonly [Circuit, Admission] {
   switch (circuit.state) {
@@ -38,14 +45,15 @@ export function admit(circuit: Circuit, now: number): readonly [Circuit, Admissi
 
 export interface Outcome {
   readonly ok: boolean;
+  /** Milliseconds of the clock that `admit` gets. */
   readonly now: number;
-  /** From 0 to 1: how long it rests. */
+  /** A random number from 0 to 1, which varies the rest (`backoffMs`). */
   readonly chance: number;
 }
 
 /**
- * Returns the circuit after a request that was let through succeeded or failed. Of requests from before it opened, only a success
- * counts.
+ * Returns the circuit after the outcome of a request that `admit` let pass. While the circuit is open, such a request
+ * is from before it opened: its success closes the circuit, its failure changes nothing.
  */
 export function record(circuit: Circuit, { failures, rest }: CircuitPolicy, { ok, now, chance }: Outcome): Circuit {
   if (ok) return closed;

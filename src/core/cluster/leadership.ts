@@ -1,45 +1,55 @@
 // Which of several replicas leads, by a Lease that all of them read and write: the rules of client-go's leaderelection
-// (tools/leaderelection/leaderelection.go). Each compares only its own clock with itself: whose wall clock is wrong does no harm.
+// (tools/leaderelection/leaderelection.go). Each replica compares only times of its own clock, so a wrong wall clock
+// does no harm.
 
-/** A Lease as far as leading goes. The times in it are for people: nobody compares them. */
+/** The part of a Lease that decides who leads. The times that a Lease has are for people, and are never compared. */
 export interface LeaseState {
+  /** The identity of the replica that leads; empty if the Lease was released. */
   readonly holder: string;
   readonly durationMs: number;
+  /** How often the holder has changed (leaseTransitions). */
   readonly transitions: number;
-  /** Changes with each write. */
+  /** The resourceVersion, which changes with each write. */
   readonly version: string;
 }
 
+/** How a candidate takes part. */
 export interface LeasePolicy {
+  /** The name by which this replica holds the Lease; each replica has its own. */
   readonly identity: string;
-  /** How long the others wait after the last write that they saw. */
+  /** How long the other replicas wait after the last write that they saw. */
   readonly durationMs: number;
-  /** How long after its last write a leader still leads; less than the duration. */
+  /** How long a leader leads after its last write; less than `durationMs`. */
   readonly deadlineMs: number;
 }
 
-/** What a candidate has seen; times are of its own monotonic clock. */
+/** What a replica knows; times are in milliseconds of its own monotonic clock. */
 export interface Candidate {
+  /** The Lease as last read, and when that version was first read; undefined if there is no Lease. */
   readonly seen?: { readonly lease: LeaseState; readonly atMs: number } | undefined;
-  /** When the last write that made or kept it leader was begun. */
+  /** When the last write by which it leads was begun; undefined if it does not lead. */
   readonly heldSinceMs?: number | undefined;
 }
 
+/** What a candidate does next. */
 export type Move =
   | { readonly kind: "create" }
-  /** Write over what was read, provided that it has not changed since. */
+  /** To write the Lease, with this number of transitions, on condition that it has not changed since it was read. */
   | { readonly kind: "take"; readonly transitions: number }
   | { readonly kind: "wait"; readonly holder: string };
 
-/** Returns the candidate after it has read the Lease. A Lease's time runs from when a candidate first sees its latest write. */
+/**
+ * Returns the candidate after it has read the Lease at `nowMs`. If the Lease was written since the last read, its
+ * duration begins anew; otherwise the candidate is unchanged.
+ */
 export function observeLease(candidate: Candidate, lease: LeaseState, nowMs: number): Candidate {
   if (candidate.seen?.lease.version === lease.version) return candidate;
   return { ...candidate, seen: { lease, atMs: nowMs } };
 }
 
 /**
- * Decides what to do about the Lease as last read: create it where there is none, take it (renew or take over), or wait for its
- * holder.
+ * Decides what to do about the Lease as last read: to create it if there is none, to take it (renew it, or take over a
+ * Lease that is released or has run out), or to wait for its holder.
  */
 export function nextMove({ seen }: Candidate, { identity }: LeasePolicy, nowMs: number): Move {
   if (seen === undefined) return { kind: "create" };
@@ -50,19 +60,22 @@ export function nextMove({ seen }: Candidate, { identity }: LeasePolicy, nowMs: 
 }
 
 /**
- * Returns the candidate after the server took its write. It leads from `begunMs`, before the write was sent; others count from
- * later.
+ * Returns the candidate after the API server has accepted its write of the Lease. It leads from `begunMs`, the time
+ * before it sent the write: others see the write later than that, and so count from later.
  */
 export function recordWrite(lease: LeaseState, begunMs: number, nowMs: number): Candidate {
   return { seen: { lease, atMs: nowMs }, heldSinceMs: begunMs };
 }
 
-/** Returns until when a candidate leads without a further write, in milliseconds; undefined where it does not lead. */
+/**
+ * Returns until when a candidate leads without a further write, in its own milliseconds, or undefined if it does not
+ * lead.
+ */
 export function leadsUntil({ heldSinceMs }: Candidate, { deadlineMs }: LeasePolicy): number | undefined {
   return heldSinceMs === undefined ? undefined : heldSinceMs + deadlineMs;
 }
 
-/** Returns the candidate as one that no longer leads. */
+/** Returns a copy of a candidate that does not lead. Writes nothing: the Lease stays as it is. */
 export function resign(candidate: Candidate): Candidate {
   return { seen: candidate.seen };
 }

@@ -18,8 +18,8 @@ const factors: Readonly<Record<string, number>> = {
 };
 
 /**
- * Parses a quantity of Kubernetes (`100m`, `1.5Gi`, `1e3`, 2) to a number; undefined where it is none (apimachinery,
- * pkg/api/resource).
+ * Parses a Kubernetes quantity (`100m`, `1.5Gi`, `1e3`, or the number 2) to a number of bytes, cores or the like
+ * (apimachinery, pkg/api/resource). Returns undefined for anything else, negative ones included.
  */
 export function parseQuantity(value: unknown): number | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;

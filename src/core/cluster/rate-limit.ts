@@ -1,29 +1,37 @@
-/** A token bucket, as client-go has it for requests (util/flowcontrol): so many a second in the long run, a burst at once. */
+/** The limits of a token bucket, as client-go has it for requests (util/flowcontrol). */
 export interface Rate {
+  /** How many requests a second in the long run. */
   readonly perSecond: number;
+  /** How many at once, after a pause. */
   readonly burst: number;
 }
 
+/** A token bucket: each request takes a token, and new ones are added over time. */
 export interface Bucket {
-  /** Below 0: taken in advance, by those who wait. */
+  /** The number of tokens; below 0 if callers wait, who have taken theirs in advance. */
   readonly tokens: number;
-  /** Milliseconds, by a clock that does not go back; it is filled up to then. */
+  /** The time up to which tokens were added, in milliseconds of a monotonic clock. */
   readonly at: number;
 }
 
-/** Returns a full token bucket. `now` is in milliseconds. */
+/** Returns a bucket with `burst` tokens. `now` is in milliseconds of a monotonic clock. */
 export function fullBucket({ burst }: Rate, now: number): Bucket {
   return { tokens: burst, at: now };
 }
 
-/** Takes one token. The caller goes on after `waitMs`; callers keep their order. */
+/**
+ * Takes one token. Returns the bucket without it, and how many milliseconds the caller has to wait before it goes on;
+ * callers that wait keep their order.
+ */
 export function take(bucket: Bucket, { perSecond, burst }: Rate, now: number): readonly [Bucket, waitMs: number] {
   const elapsedMs = Math.max(0, now - bucket.at);
   const tokens = Math.min(burst, bucket.tokens + (elapsedMs * perSecond) / 1000) - 1;
   return [{ tokens, at: Math.max(now, bucket.at) }, tokens >= 0 ? 0 : (-tokens * 1000) / perSecond];
 }
 
-/** Returns a token that was taken and not used. */
+/**
+ * Returns the bucket with a token put back that its caller did not use, such as one that was cancelled while it waited.
+ */
 export function giveBack(bucket: Bucket, { burst }: Rate): Bucket {
   return { ...bucket, tokens: Math.min(burst, bucket.tokens + 1) };
 }

@@ -1,62 +1,81 @@
-// When a webhook's own certificates are renewed, and in which order: the API server must trust the certificate of each replica
-// at each instant. So a new CA is published beside the old one, then trusted, and only then is anything signed by it served.
+// When a webhook's own certificates are renewed, and in which order: the API server must trust the certificate of each
+// replica at each instant. So a new CA is published beside the old one, then the API server trusts it, and only then is
+// a certificate served that it has signed.
 
-/** A certificate's life, in milliseconds since the epoch, under its fingerprint. */
+/** A certificate's validity, in milliseconds since the epoch. */
 export interface Life {
+  /** The certificate's SHA-256 fingerprint: lower-case hexadecimal, without colons. */
   readonly id: string;
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
+/** The certificate that the webhook serves. */
 export interface Serving extends Life {
-  /** Which of the authorities signed it; undefined: none of them. */
+  /** The `id` of the held CA that signed it; undefined if none of them did. */
   readonly authority: string | undefined;
+  /** The host names and IP addresses it is valid for. */
   readonly names: readonly string[];
 }
 
-/** What there is. */
+/** The certificates in the webhook's Secret. */
 export interface Held {
-  /** The newest first: the one that signs. */
+  /** The CAs, the newest first: it signs. */
   readonly authorities: readonly Life[];
-  /** Whether the key of the newest is there. */
+  /** Whether the Secret has the key of the newest CA. */
   readonly canSign: boolean;
-  /** Undefined: none that could be served at all. */
+  /** undefined if the Secret has no certificate with its key. */
   readonly serving: Serving | undefined;
-  /** Why the CA has to be another one, whatever it looks like. */
+  /** The reason to replace the CA even if nothing is wrong with it; undefined if there is none. */
   readonly distrusted?: string | undefined;
 }
 
-/** When it is, and since when the API server is known to trust the newest CA. */
+/** Times in milliseconds since the epoch. */
 export interface Now {
   readonly nowMs: number;
+  /** Since when the API server is known to trust the newest CA; undefined if it does not. */
   readonly trustedSinceMs: number | undefined;
 }
 
+/** The rules of a rotation; times are in milliseconds. */
 export interface RotationPolicy {
+  /** The names that the serving certificate must be valid for. */
   readonly names: readonly string[];
   /** How long the API servers may take to learn of a new CA. */
   readonly settleMs: number;
   /** How far the clocks of replicas and API servers may differ. */
   readonly skewMs: number;
-  /** How long an old CA is trusted after the certificate that it signed was replaced. */
+  /** How long an old CA stays trusted after the certificate that it signed was replaced. */
   readonly retainMs: number;
-  /** How long a CA may be without trust, from the beginning of its life, until it signs all the same where nothing is served. */
+  /**
+   * If nothing is served: how long after the beginning of its life a CA signs, although the API server does not trust
+   * it.
+   */
   readonly patienceMs: number;
 }
 
+/** What to do with the certificates. */
 export type Plan =
+  /** Nothing to write; look again at `untilMs`. */
   | { readonly kind: "keep"; readonly untilMs: number }
-  /** One write renews one of them or both, and says why. */
+  /**
+   * To renew CA, serving certificate or both in one write. Each text is the reason; undefined keeps that certificate.
+   */
   | { readonly kind: "renew"; readonly authority?: string | undefined; readonly serving?: string | undefined }
-  /** No CA but the newest is trusted any longer. */
+  /** To remove all CAs but the newest. */
   | { readonly kind: "retire" };
 
+/** The part of its life after which a certificate is renewed. */
 const RENEW_AT = 2 / 3;
+/** The part of its life by which that may be earlier. */
 const SPREAD = 0.05;
 
 /**
- * Decides what becomes of the certificates in the Secret: they are kept, the serving
- * certificate or the CA too is renewed, or CAs but the newest are no longer trusted. `untilMs`: when to look again.
+ * Decides what to do with the certificates in the webhook's Secret: to keep them, to renew the CA, the serving
+ * certificate or both, or to remove the CAs that are no longer needed.
+ *
+ * A usable certificate is replaced by one of another CA only `settleMs` after the API server trusts that CA, or when it
+ * expires.
  */
 export function planRotation(held: Held, now: Now, policy: RotationPolicy): Plan {
   const { serving, authorities } = held;
@@ -77,15 +96,15 @@ export function planRotation(held: Held, now: Now, policy: RotationPolicy): Plan
 }
 
 /**
- * Returns when to renew a certificate: after two thirds of its life, or up to a twentieth of it earlier, so that the clusters of a
- * fleet differ.
+ * Returns when to renew a certificate, in milliseconds since the epoch: after two thirds of its life, or up to a
+ * twentieth of it earlier, which its fingerprint decides, so that the clusters of a fleet differ.
  */
 export function renewalOf({ id, fromMs, untilMs }: Life): number {
   const spread = (Number.parseInt(id.slice(0, 8), 16) / 2 ** 32) * SPREAD;
   return fromMs + (untilMs - fromMs) * (RENEW_AT - spread);
 }
 
-/** Returns the CAs that have not expired, allowing for clock skew. */
+/** Returns the CAs that have not expired, or did so less than `skewMs` ago. */
 export function unexpired<A extends Life>(
   authorities: readonly A[],
   nowMs: number,
@@ -107,7 +126,7 @@ function whyAuthority(
   return nowMs >= renewalOf(newest) ? "two thirds of its life are over" : undefined;
 }
 
-/** Why what is served cannot be served: then whatever replaces it is better, trusted already or not. */
+/** Returns why the serving certificate cannot be served. Then any other is better, even if it is not trusted yet. */
 function whyUnusable({ serving, authorities }: Held, { nowMs }: Now, { skewMs }: RotationPolicy): string | undefined {
   if (serving === undefined) return "there is none";
   if (!authorities.some(({ id }) => id === serving.authority)) return "its CA is not ours";
@@ -127,7 +146,10 @@ interface Signing {
   readonly serving?: Serving;
 }
 
-/** At once where its CA has signed what is served now; else when the API servers have had time to learn of the new CA. */
+/**
+ * Plans a new serving certificate: at once if the newest CA has signed the present one, otherwise when the API servers
+ * have had time to learn of the newest CA.
+ */
 function renewInTime(
   why: string,
   { newest, serving }: Signing,

@@ -1,20 +1,23 @@
 const MIB = 1024 * 1024;
 
-/** As many of the biggest requests are held at once, while they arrive; of those that are there one is worked on at a time. */
+/**
+ * How many of the biggest requests fit into memory while they arrive. Only one of those that have arrived is handled at
+ * a time.
+ */
 const BIGGEST_AT_ONCE = 4;
-/** What one costs while it is worked on, as a multiple of its size. */
+/** The memory that a request takes while it is handled, as a multiple of its size. */
 const TIMES_ITS_SIZE = 10;
-/** What the webhook takes without requests, and with its 1,000 connections. */
+/** The memory that the webhook takes with its 1,000 connections and no requests. */
 const IDLE_MIB = 80;
 
-/** Returns how many bytes of requests the webhook holds at a time. */
+/** Returns how many bytes of request bodies the webhook holds at a time: 4 of the biggest (BIGGEST_AT_ONCE). */
 export function requestRoomBytes(maxRequestBytes: number): number {
   return BIGGEST_AT_ONCE * maxRequestBytes;
 }
 
 /**
- * Returns the webhook's memory limit in MiB (`npm run bench -- webhook` measures it). A quarter of it is for garbage not yet
- * collected.
+ * Returns the memory limit of the webhook's container in MiB, a multiple of 32 (`npm run bench -- webhook` measures
+ * what it needs). A quarter more than is needed is for garbage that is not collected yet.
  */
 export function memoryLimitMiB(maxRequestBytes: number): number {
   const bytes = requestRoomBytes(maxRequestBytes) + TIMES_ITS_SIZE * maxRequestBytes;

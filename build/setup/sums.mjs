@@ -1,4 +1,4 @@
-// The digests of a folder's files. Plain JavaScript, because the bootstrap imports it with Node.js alone.
+// Writes and checks the digests of a folder's files. Plain JavaScript, because the bootstrap imports it with Node.js alone.
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -14,27 +14,33 @@ import { join, relative } from "node:path";
 
 const sumsName = "SHA256SUMS";
 
-/** Lists the files of a folder, as `sha256sum -c SHA256SUMS` reads it there. */
+/** Writes SHA256SUMS into a folder, for `sha256sum -c`: the digests of the named files, by default of all. */
 export function writeSums(folder, names = filesIn(folder)) {
   const lines = names.toSorted().map((name) => `${digestOfFile(join(folder, name))}  ${name}\n`);
   writeFileSync(join(folder, sumsName), lines.join(""));
 }
 
-/** Why the files of a folder are not those that its list names; undefined: they are, and there are no others. */
+/**
+ * Compares a folder with its SHA256SUMS. Returns undefined if it has exactly these files, otherwise the first
+ * difference.
+ */
 export function checkSums(folder) {
   const list = join(folder, sumsName);
   if (!existsSync(list)) return `${sumsName} is missing`;
   const lines = readFileSync(list, "utf8").split("\n").filter(Boolean);
-  return whyOther(folder, new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)])));
+  return checkDigests(folder, new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)])));
 }
 
-/** Before the files change: what is there is never that of other files. */
+/** Removes a folder's SHA256SUMS. Call it before the files change, so that the list is never that of other files. */
 export function removeSums(folder) {
   rmSync(join(folder, sumsName), { force: true });
 }
 
-/** Why the files of a folder are not those of a map from paths to digests. */
-export function whyOther(folder, digests) {
+/**
+ * Compares a folder with a map from paths to SHA-256 digests in hexadecimal. Returns undefined if it has exactly these
+ * files, otherwise the first difference.
+ */
+export function checkDigests(folder, digests) {
   const present = new Set(filesIn(folder).toSorted());
   for (const [name, digest] of digests) {
     if (!present.delete(name)) return `${name} is missing`;
@@ -45,20 +51,23 @@ export function whyOther(folder, digests) {
   return other && `${other} is not one of its files`;
 }
 
-/** The paths of all files but the list. */
+/** Returns the relative paths of all files but SHA256SUMS, those in subfolders too. */
 function filesIn(folder) {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
   const names = entries.map(({ parentPath, path, name }) => relative(folder, join(parentPath ?? path, name)));
   return names.filter((name) => name !== sumsName);
 }
 
-/** Of a symbolic link: of the path that it names. */
+/** Returns the SHA-256 of a file; of a symbolic link, that of the path that it names. */
 function digestOfFile(path) {
   const bytes = lstatSync(path).isSymbolicLink() ? readlinkSync(path) : readFileSync(path);
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Gives a folder its place. What is there goes as a whole: nobody finds a part of it. */
+/**
+ * Moves the folder `made` to the path `folder`. What was there goes as a whole, so that nobody finds a part of it. If
+ * another process puts one there at the same time, that one stays.
+ */
 export function moveIntoPlace(made, folder) {
   const aside = `${made}-old`;
   try {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
-import { aptInstall, isThere, sidecarPackages } from "../../build/setup/packages.mjs";
+import { aptInstall, isInstalled, sidecarPackages } from "../../build/setup/packages.mjs";
 import { ebbPath } from "../harness.ts";
 import { compiledProgram } from "./compile.ts";
 import { programsOf } from "./programs.ts";
@@ -41,7 +41,7 @@ async function main(): Promise<number> {
 function obstacle(): string | undefined {
   if (process.getuid?.() !== 0) return "that needs root";
   if (envoyPath() === undefined) return envoyMissing;
-  const missing = sidecarPackages.filter(({ check }) => !isThere(check)).map(({ name }) => name);
+  const missing = sidecarPackages.filter(({ check }) => !isInstalled(check)).map(({ name }) => name);
   if (missing.length > 0) return `run: ${aptInstall(missing).join(" ")}`;
   const { status, stderr } = spawnSync("unshare", ["--net", "--pid", "--fork", "true"], { encoding: "utf8" });
   return status === 0 ? undefined : stderr;

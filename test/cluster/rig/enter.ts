@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { aptInstall, clusterPackages, isThere } from "../../../build/setup/packages.mjs";
+import { aptInstall, clusterPackages, isInstalled } from "../../../build/setup/packages.mjs";
 import { ebbPath, until } from "../../harness.ts";
 import { groupNames, removeGroup } from "./cgroups.ts";
 import { kubernetesFolder } from "./kubernetes.ts";
@@ -76,7 +76,7 @@ function wordsOf(pid: string): readonly string[] {
 
 function obstacle(): string | undefined {
   if (process.getuid?.() !== 0) return "root";
-  const missing = clusterPackages.filter(({ check }) => !isThere(check)).map(({ name }) => name);
+  const missing = clusterPackages.filter(({ check }) => !isInstalled(check)).map(({ name }) => name);
   if (missing.length > 0) return `what this installs: ${aptInstall(missing).join(" ")}`;
   const [program, ...flags] = enter;
   const { status, stderr } = spawnSync(program, [...flags, "true"], { encoding: "utf8" });

@@ -3,32 +3,37 @@ import { join, resolve } from "node:path";
 import type { Facts } from "../../src/about/facts.ts";
 import { manualPages } from "../manual.ts";
 import type { Target } from "../targets.ts";
-import { type Component, type ComponentsInput, componentsOf, ownText } from "./components.ts";
+import { type Component, type ComponentsInput, componentsOf, ownLicense } from "./components.ts";
 import { licenseText } from "./license-text.ts";
 import { type Source, sourceOf } from "./source.ts";
 
-/** All that is known of an executable before it is there. */
+/** All that is known of an executable before it is built. */
 export type About = {
   readonly source: Source;
   /** ebb itself. */
   readonly own: Component;
-  /** What else is inside. */
+  /** What else is inside: npm packages, Bun and its parts, static libraries. */
   readonly components: readonly Component[];
   readonly facts: Facts;
 };
 
 const project = resolve(import.meta.dirname, "../..");
 
+/**
+ * Collects what is known of an executable before it is built: its commit, its components with their licences, and the
+ * versions that it prints. Reads the repository, asks git, gcc and dpkg, and bundles `entry`. Rejects if a version or
+ * licence is not known.
+ */
 export async function aboutExecutable(input: ComponentsInput): Promise<About> {
   const { name, version, license } = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
   const source = sourceOf(project);
   const components = await componentsOf(input);
   const purl = `pkg:generic/${name}@${version}`;
-  const own = { name, version, license, texts: [ownText()], purl, hash: undefined, parts: [] };
+  const own = { name, version, license, texts: [ownLicense()], purl, hash: undefined, parts: [] };
   return { source, own, components, facts: factsOf(source, components, input.target) };
 }
 
-/** The modules that stand in the places of those in src/about, by path. */
+/** Returns the JavaScript that replaces the modules of src/about in the executable, by the module's path. */
 export function aboutModules({ own, components, facts }: About): ReadonlyMap<string, string> {
   const text = packed(licenseText(own, components));
   return new Map([

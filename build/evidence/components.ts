@@ -7,10 +7,10 @@ import { type Archive, linkedArchives } from "../link/archives.ts";
 import { lockedBun } from "../link/musl-bun.ts";
 import type { Target } from "../targets.ts";
 
-/** Something that is inside the executable. */
+/** A piece of software inside the executable. */
 export type Component = {
   readonly name: string;
-  /** Undefined where nothing tells it. */
+  /** A version or a commit; undefined if nothing tells it. */
   readonly version: string | undefined;
   /** An SPDX expression. */
   readonly license: string;
@@ -18,25 +18,32 @@ export type Component = {
   readonly texts: readonly string[];
   /** A package URL. */
   readonly purl: string;
-  /** Of what was fetched or linked, in hexadecimal. */
+  /**
+   * The digest of what was fetched or linked, in hexadecimal; undefined if ebb's build neither fetched nor linked it.
+   */
   readonly hash: { readonly algorithm: "SHA-256" | "SHA-512"; readonly hex: string } | undefined;
-  /** The static library that it was linked from: `libc.a`. */
+  /** The file name of the static library from which it was linked: `libc.a`. */
   readonly archive?: string;
-  /** What it holds of others' work. */
+  /** Others' work that is inside it. */
   readonly parts: readonly Component[];
 };
 
 export type ComponentsInput = {
+  /** The path of the TypeScript file that the executable starts with. */
   readonly entry: string;
+  /** The path of package-lock.json. */
   readonly lockfile: string;
   readonly target: Target;
-  /** Bun for musl, where it is not the one that package-lock.json pins. */
+  /** The path of another Bun for musl; undefined for the one that package-lock.json pins. */
   readonly bun?: string | undefined;
 };
 
 const project = resolve(import.meta.dirname, "../..");
 
-/** All that is inside the executable beside ebb's own code: Bun, what Bun holds, npm packages, libc, libstdc++, libgcc. */
+/**
+ * Returns all that is inside the executable beside ebb's own code: npm packages, Bun with its parts, libc, libstdc++,
+ * libgcc. Rejects if a licence or a version that should be known is not.
+ */
 export async function componentsOf({
   entry,
   lockfile,
@@ -55,8 +62,8 @@ export async function componentsOf({
   ];
 }
 
-/** ebb itself. */
-export function ownText(): string {
+/** Returns the text of ebb's own licence. */
+export function ownLicense(): string {
   return readFileSync(join(project, "LICENSE"), "utf8").trim();
 }
 
@@ -73,7 +80,9 @@ function bun(target: Target, lockfile: string): Component {
   };
 }
 
-/** Somebody's own: all that is known of it is the file, and that it must be of the version that compiles. */
+/**
+ * Describes a Bun given by --bun. Only its file is known, and that its version must be that of the Bun that compiles.
+ */
 function changedBun(path: string): Component {
   const version = process.versions.bun;
   const hex = createHash("sha256").update(readFileSync(path)).digest("hex");
@@ -90,7 +99,10 @@ function changedBun(path: string): Component {
   };
 }
 
-/** This build runs in Bun of the same version (musl-bun.ts checks it), which tells what it was made of. */
+/**
+ * Describes a part of Bun. This build runs in a Bun of the same version (musl-bun.ts checks it), which knows the
+ * part's.
+ */
 function part({ name, license, texts, package: ofPackage, versionKey = "" }: Part): Component {
   const version = process.versions[versionKey];
   if (versionKey !== "" && version === undefined) throw new Error(`Bun does not tell its version of ${versionKey}`);
@@ -125,7 +137,7 @@ function library({ file, path, version, sha256, debian }: Archive): Component {
   };
 }
 
-/** A package URL of the type deb. */
+/** Returns the package URL, of the type deb, of a Debian package. */
 export function debianUrl({ name, version, architecture }: NonNullable<Archive["debian"]>): string {
   const encoded = [name, version].map((each) => encodeURIComponent(each).replaceAll("%3A", ":"));
   return `pkg:deb/debian/${encoded.join("@")}?arch=${architecture}`;

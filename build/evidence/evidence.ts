@@ -8,19 +8,22 @@ import { sbomOf } from "./sbom.ts";
 import { digestOf } from "./sums.ts";
 
 export type Evidence = {
+  /** The path of the executable. */
   readonly outfile: string;
+  /** The executable. */
   readonly bytes: Uint8Array;
   readonly about: About;
-  /** ld's account of what it linked. */
+  /** The text of ld's map file, which says what it linked. */
   readonly map: string;
   readonly target: Target;
 };
 
-/** What stands beside an executable: its bill of materials and its provenance. */
+/** Returns the paths of the two files beside an executable: its bill of materials (CycloneDX) and its provenance. */
 export function evidencePaths(outfile: string): { readonly sbom: string; readonly provenance: string } {
   return { sbom: `${outfile}.cdx.json`, provenance: `${outfile}.provenance.json` };
 }
 
+/** Writes the bill of materials and the provenance of an executable beside it, over those that are there. */
 export function writeEvidence({ outfile, bytes, about, map, target }: Evidence): void {
   const { sbom, provenance } = evidencePaths(outfile);
   const sha256 = digestOf(bytes);

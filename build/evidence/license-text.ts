@@ -3,7 +3,10 @@ import type { Component } from "./components.ts";
 const heavy = "=".repeat(100);
 const light = "-".repeat(100);
 
-/** What `ebb --licenses` prints: a list of all that is inside, then each text once, below the names of what it covers. */
+/**
+ * Returns what `ebb --licenses` prints: a list of all that is inside, parts indented, then each licence text once,
+ * below the names of what it covers.
+ */
 export function licenseText(own: Component, components: readonly Component[]): string {
   const all = [own, ...components].flatMap(withParts);
   const width = Math.max(...all.map(({ label }) => label.length));
@@ -24,7 +27,7 @@ function withParts(component: Component): readonly Labelled[] {
   return [{ label, component }, ...parts.map((part) => ({ ...part, label: `  ${part.label}` }))];
 }
 
-/** A commit is shortened as git does it. */
+/** Returns name and version; a commit is shortened to 12 digits. */
 function labelOf({ name, version }: Component): string {
   if (version === undefined) return name;
   return `${name} ${/^[0-9a-f]{40}$/.test(version) ? version.slice(0, 12) : version}`;

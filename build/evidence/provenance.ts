@@ -4,12 +4,13 @@ import { debianUrl } from "./components.ts";
 
 export type ProvenanceInput = {
   readonly about: About;
-  /** The executable's file name and its SHA-256, in hexadecimal. */
+  /** The executable's file name. */
   readonly name: string;
+  /** The executable's SHA-256, in hexadecimal. */
   readonly sha256: string;
   /** The Debian packages of the programs that compiled and linked. */
   readonly tools: readonly DebianPackage[];
-  /** Of the machine that built. */
+  /** The architecture of the machine that built, as in `process.arch`. */
   readonly arch: string;
 };
 
@@ -22,8 +23,9 @@ type ResourceDescriptor = {
 };
 
 /**
- * How an executable was made, as an in-toto statement with a provenance of SLSA v1 (https://slsa.dev/spec/v1.1/provenance):
- * the same to the byte for the same build. It is not signed, and says so.
+ * Returns how an executable was made, as the JSON of an in-toto statement with a provenance of SLSA v1
+ * (https://slsa.dev/spec/v1.1/provenance). The same build gives the same bytes. The statement is not signed, and says
+ * so.
  */
 export function provenanceOf({ about, name, sha256, tools, arch }: ProvenanceInput): string {
   const { facts } = about;
@@ -56,7 +58,9 @@ function sourceDescriptor({ source: { commit, dirty }, own: { name } }: About): 
   return [{ name, digest: { gitCommit: commit }, ...(dirty && { annotations: { changedSinceCommit: true } }) }];
 }
 
-/** What Bun is made of was resolved by those who made Bun. */
+/**
+ * Describes the components that this build resolved. The parts of Bun are not among them: Bun's makers resolved those.
+ */
 function inside({ components }: About): readonly ResourceDescriptor[] {
   return components.map(({ name, purl, hash }) => ({
     name,

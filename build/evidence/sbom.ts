@@ -6,13 +6,16 @@ import type { Component } from "./components.ts";
 
 export type Product = {
   readonly about: About;
-  /** SHA-256 of the executable, in hexadecimal. */
+  /** The SHA-256 of the executable, in hexadecimal. */
   readonly sha256: string;
-  /** ld's account of what it linked. */
+  /** The text of ld's map file, which says what it linked. */
   readonly map: string;
 };
 
-/** The bill of materials of an executable, in CycloneDX 1.6: the same to the byte for the same executable. */
+/**
+ * Returns the bill of materials of an executable, as the JSON of CycloneDX 1.6. The same executable gives the same
+ * bytes. A static library of which nothing was linked is not in it.
+ */
 export function sbomOf({ about, sha256, map }: Product): string {
   const bom = new Models.Bom({ serialNumber: `urn:uuid:${uuidOf(sha256)}` });
   const { own, components, source } = about;
@@ -58,7 +61,7 @@ function componentModel({ name, version, license, purl, hash, parts }: Component
   return model;
 }
 
-/** A UUID of version 8 (RFC 9562): what it is made of is ours. */
+/** Makes a UUID of version 8 (RFC 9562), whose content is free, from the executable's digest. */
 function uuidOf(sha256: string): string {
   const variant = ((Number.parseInt(sha256.charAt(16), 16) & 0x3) | 0x8).toString(16);
   return [

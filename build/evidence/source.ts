@@ -1,17 +1,17 @@
 import { spawnSync } from "node:child_process";
 
-/** What is built: the commit of the tree, and when that was made. */
+/** The commit that is built, and when it was made. */
 export type Source = {
-  /** 40 hexadecimal digits; null where neither git nor EBB_COMMIT tells. */
+  /** 40 hexadecimal digits; null if neither EBB_COMMIT nor git tells it. */
   readonly commit: string | null;
-  /** Whether what the build reads differs from the commit. */
+  /** Whether a file that the build reads differs from the commit. */
   readonly dirty: boolean;
-  /** Seconds since 1970: SOURCE_DATE_EPOCH, else when the commit was made; null where nothing tells. */
+  /** Seconds since 1970: SOURCE_DATE_EPOCH or else the commit's time; null if neither is known. */
   readonly epoch: number | null;
 };
 
-/** All that the build reads; .dockerignore has the same list. */
-export const inputs: readonly string[] = [
+/** All that the build reads, as paths relative to the repository; .dockerignore has the same list. */
+export const sourcePaths: readonly string[] = [
   "build",
   "src",
   "package.json",
@@ -20,7 +20,11 @@ export const inputs: readonly string[] = [
   "LICENSE",
 ];
 
-/** EBB_COMMIT (`COMMIT` or `COMMIT-dirty`) is for where the tree comes without git's folder, as into an image's build. */
+/**
+ * Returns the commit of the tree at `project`: EBB_COMMIT (`COMMIT` or `COMMIT-dirty`) if it is set, as in an image's
+ * build, which has no .git folder; otherwise what git says. @throws Error if EBB_COMMIT or SOURCE_DATE_EPOCH is
+ * malformed
+ */
 export function sourceOf(project: string, env: Readonly<Record<string, string | undefined>> = process.env): Source {
   const told = env.EBB_COMMIT ?? "";
   const git = (...words: string[]): string => {
@@ -34,7 +38,7 @@ export function sourceOf(project: string, env: Readonly<Record<string, string | 
 function commitIn(git: (...words: string[]) => string): Pick<Source, "commit" | "dirty"> {
   const isRoot = git("rev-parse", "--git-dir") !== "" && git("rev-parse", "--show-prefix") === "";
   const commit = (isRoot && git("rev-parse", "--verify", "HEAD")) || null;
-  return { commit, dirty: commit !== null && git("status", "--porcelain", "--", ...inputs) !== "" };
+  return { commit, dirty: commit !== null && git("status", "--porcelain", "--", ...sourcePaths) !== "" };
 }
 
 function readCommit(told: string): Pick<Source, "commit" | "dirty"> {

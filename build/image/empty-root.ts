@@ -5,12 +5,17 @@ import { join } from "node:path";
 import type { Target } from "../targets.ts";
 
 export type EmptyRootRun = {
-  /** How it was run, for people. */
+  /** How it was run, in words: `in an empty root folder`. */
   readonly how: string;
+  /** Its standard output; empty if it was not run. */
   readonly stdout: string;
 };
 
-/** Runs an executable with nothing else in its file system, or as near to that as this machine allows; fails if it does. */
+/**
+ * Runs an executable whose file system holds nothing else, or as near to that as this machine allows. An executable of
+ * another architecture runs in the target's emulator; without that it is not run. @throws Error if it ends with a
+ * signal or an exit code other than 0, or has not ended after 60 s
+ */
 export function runInEmptyRoot(path: string, commandArguments: readonly string[], target: Target): EmptyRootRun {
   const emulator = emulatorFor(target);
   if (emulator === "missing")
@@ -26,6 +31,7 @@ export function runInEmptyRoot(path: string, commandArguments: readonly string[]
   }
 }
 
+/** Returns the emulator's path, `missing`, or undefined if this machine needs none. */
 function emulatorFor(target: Target): string | undefined {
   if (target.arch === process.arch) return undefined;
   const { stdout } = spawnSync("sh", ["-c", `command -v ${target.emulator}`], { encoding: "utf8" });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** What of a bill of materials an image is labelled with. */
+/** The fields of a bill of materials (CycloneDX) that become an image's labels. */
 export type Sbom = {
   readonly metadata: {
     readonly timestamp?: string;
@@ -18,9 +18,10 @@ type Licensed = { readonly licenses: Licenses; readonly components?: readonly Li
 type Licenses = readonly { readonly license?: { id: string }; readonly expression?: string }[];
 
 const project = resolve(import.meta.dirname, "../..");
-export const revision = "org.opencontainers.image.revision";
+/** The label that holds the commit. */
+export const revisionLabel = "org.opencontainers.image.revision";
 
-/** https://github.com/opencontainers/image-spec/blob/main/annotations.md */
+/** Returns an image's labels: https://github.com/opencontainers/image-spec/blob/main/annotations.md */
 export function imageLabels(sbom: Sbom): Readonly<Record<string, string>> {
   const { description } = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
   const { component, timestamp } = sbom.metadata;
@@ -31,12 +32,12 @@ export function imageLabels(sbom: Sbom): Readonly<Record<string, string>> {
     "org.opencontainers.image.title": "ebb",
     "org.opencontainers.image.description": description,
     "org.opencontainers.image.version": component.version,
-    [revision]: `${property("commit")}${property("dirty") === "true" ? "-dirty" : ""}`,
+    [revisionLabel]: `${property("commit")}${property("dirty") === "true" ? "-dirty" : ""}`,
     "org.opencontainers.image.licenses": licensesOf([component, ...sbom.components]),
   };
 }
 
-/** All of them, as one SPDX expression. */
+/** Joins the licences of all that is inside to one SPDX expression. */
 function licensesOf(all: readonly Licensed[]): string {
   const flat = (each: Licensed): Licensed[] => [each, ...(each.components ?? []).flatMap(flat)];
   const expressions = all.flatMap(flat).flatMap(({ licenses }) =>

@@ -3,11 +3,11 @@ import { dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { evidencePaths } from "../evidence/evidence.ts";
 import { digestOf } from "../evidence/sums.ts";
-import { imageLabels, revision, type Sbom } from "./image-labels.ts";
+import { imageLabels, revisionLabel, type Sbom } from "./image-labels.ts";
 import { ebbConfig, type ImageInput, ociLayout, type Platform, type PlatformImage } from "./oci.ts";
 import { tarOf } from "./tar.ts";
 
-// bun build/image/image.ts: an image of dist/ebb-linux-* (`build.ts --all` makes them) without any container engine.
+// bun build/image/image.ts makes an image of dist/ebb-linux-* (from `build.ts --all`) without any container engine.
 
 type Order = {
   readonly platforms: readonly string[];
@@ -32,7 +32,7 @@ try {
   process.exitCode = 1;
 }
 
-/** `--baseline` takes the executable for processors without AVX2 in the place of that for x86-64. */
+/** Reads the command line. `--baseline` takes the executable for x86-64 processors without AVX2. */
 function readOrder(args: string[]): Order {
   const text = { type: "string" } as const;
   const flag = { type: "boolean", default: false } as const;
@@ -59,7 +59,7 @@ function writeImage(order: Order): void {
   const { component, timestamp } = sbom.metadata;
   const name = order.name ?? `localhost/ebb:${component.version}${baseline ? "-baseline" : ""}`;
   const annotations = imageLabels(sbom);
-  if (built.some((each) => imageLabels(each.sbom)[revision] !== annotations[revision]))
+  if (built.some((each) => imageLabels(each.sbom)[revisionLabel] !== annotations[revisionLabel]))
     throw new Error(`the executables in ${from} are of different commits: build all of them again`);
   const epoch = timestamp === undefined ? 0 : Date.parse(timestamp) / 1000;
   const files = ociLayout({ name, images: built, config: ebbConfig, annotations, epoch, compression });
@@ -75,7 +75,7 @@ function writeImage(order: Order): void {
 
 type Built = PlatformImage & { readonly sbom: Sbom };
 
-/** The executable, if its bill of materials is that of these very bytes. */
+/** Reads an executable and its bill of materials. @throws Error if one is missing, or the bill is about other bytes */
 function readBuilt(name: string, from: string, baseline: boolean): Built {
   const { platform, file } = known[name] as (typeof known)[string];
   const path = join(from, baseline && platform.architecture === "amd64" ? `${file}-baseline` : file);
@@ -89,7 +89,7 @@ function readBuilt(name: string, from: string, baseline: boolean): Built {
   return { platform, files: [{ path: "ebb", mode: 0o755, bytes }], sbom };
 }
 
-/** As a whole or not at all. */
+/** Writes the files to a temporary folder, which then replaces the one at `out`. */
 function writeFolder(out: string, files: ReadonlyMap<string, Uint8Array>): void {
   const temporary = `${out}.${process.pid}.new`;
   try {

@@ -1,7 +1,7 @@
 import { digestOf } from "../evidence/sums.ts";
 import { type TarEntry, tarOf } from "./tar.ts";
 
-/** What becomes the image of one platform: one layer. */
+/** The image of one platform: its files become one layer. */
 export type PlatformImage = {
   readonly platform: Platform;
   readonly files: readonly TarEntry[];
@@ -10,21 +10,23 @@ export type PlatformImage = {
 export type Platform = { readonly architecture: string; readonly os: string; readonly variant?: string };
 
 export type ImageInput = {
-  /** What the image is called where it is loaded: `localhost/ebb:0.1.0`. */
+  /** The image's name once it is loaded: `localhost/ebb:0.1.0`. */
   readonly name: string;
   readonly images: readonly PlatformImage[];
-  /** How a container of it starts. */
   readonly config: ImageConfig;
-  /** `org.opencontainers.image...`: labels of each image, and annotations. */
+  /** Values by keys such as `org.opencontainers.image.title`; they become labels of each image, and annotations. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** Seconds since 1970: of the file in the layer, and of the image. */
+  /** The time of the files in the layers and of the image, in seconds since 1970. */
   readonly epoch: number;
   readonly compression: keyof typeof compressions;
 };
 
+/** How a container of the image starts, as in the image's configuration. */
 export type ImageConfig = { readonly User?: string; readonly Entrypoint: readonly string[] };
 
-/** Starts /ebb as the user of distroless's `nonroot`; a number, so that `runAsNonRoot` can be checked. */
+/**
+ * Starts /ebb as the user of distroless's `nonroot`, given as a number, so that Kubernetes can check `runAsNonRoot`.
+ */
 export const ebbConfig: ImageConfig = { User: "65532:65532", Entrypoint: ["/ebb"] };
 
 type Descriptor = { readonly mediaType: string; readonly digest: string; readonly size: number };
@@ -36,7 +38,7 @@ const types = {
   layer: "application/vnd.oci.image.layer.v1.tar",
 };
 
-/** libdeflate writes no time into the header, and the same bytes on each machine. */
+/** How layers can be compressed. libdeflate writes no time into the gzip header, and the same bytes on each machine. */
 const compressions = {
   gzip: {
     suffix: "+gzip",
@@ -51,8 +53,9 @@ const compressions = {
 };
 
 /**
- * The files of an OCI image layout (image-spec 1.1), by path: one image for all platforms, the same to the byte for the
- * same executables. The top-level index has one entry, an index of its own, because podman takes no more than one.
+ * Returns the files of an OCI image layout (image-spec 1.1), by path: one image for all platforms. The same executables
+ * give the same bytes. The top-level index has one entry, the index of the platforms, because podman takes no more than
+ * one.
  */
 export function ociLayout(input: ImageInput): ReadonlyMap<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
@@ -74,6 +77,7 @@ export function ociLayout(input: ImageInput): ReadonlyMap<string, Uint8Array> {
   return files;
 }
 
+/** Adds the layer, configuration and manifest of one platform, and returns the manifest's descriptor. */
 function addImage(
   { platform, files }: PlatformImage,
   { annotations, config: { User, Entrypoint }, epoch, compression }: ImageInput,

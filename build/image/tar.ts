@@ -1,13 +1,17 @@
 export type TarEntry = {
-  /** At most 100 characters of ASCII. */
+  /** 1 to 100 printable characters of ASCII, without spaces. */
   readonly path: string;
+  /** The permissions: 0o755. */
   readonly mode: number;
   readonly bytes: Uint8Array;
 };
 
 const block = 512;
 
-/** A tar archive (POSIX.1-1988, ustar) of regular files that root owns, all changed at the same second. */
+/**
+ * Returns a tar archive (POSIX.1-1988, ustar) of regular files that root owns. All have the time `mtime`, in seconds
+ * since 1970. @throws Error if a path, size or time does not fit the format
+ */
 export function tarOf(entries: readonly TarEntry[], mtime: number): Uint8Array {
   const padded = (size: number): number => Math.ceil(size / block) * block;
   const archive = new Uint8Array(entries.reduce((sum, { bytes }) => sum + block + padded(bytes.length), 2 * block));

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { inputs } from "../../build/evidence/source.ts";
+import { sourcePaths } from "../../build/evidence/source.ts";
 import { canUnshare, ebb } from "../harness.ts";
 
 const project = resolve(import.meta.dirname, "..", "..");
@@ -26,7 +26,7 @@ export async function buildElsewhere(
   { umask, through, env }: Surroundings,
 ): Promise<void> {
   mkdirSync(tree, { recursive: true });
-  for (const path of inputs) cpSync(join(project, path), join(tree, path), { recursive: true });
+  for (const path of sourcePaths) cpSync(join(project, path), join(tree, path), { recursive: true });
   symlinkSync(join(project, "node_modules"), join(tree, "node_modules"));
   const command = [...through, process.execPath, "build/build.ts", ...words];
   const { PATH = "", XDG_CACHE_HOME = join(process.env.HOME ?? "", ".cache") } = process.env;

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { inputs } from "../../build/evidence/source.ts";
+import { sourcePaths } from "../../build/evidence/source.ts";
 import { cacheFolder } from "../../build/setup/cache.mjs";
 import { aptInstall, containerPackages, debianNames, isInPath, otherArch } from "../../build/setup/packages.mjs";
 import { temporaryFolder } from "../harness.ts";
@@ -67,7 +67,7 @@ function isImage(name: string): boolean {
 /** All that the images are made of. */
 function digestOfInputs(): string {
   const hash = createHash("sha256").update(settings());
-  for (const input of [...inputs, "Dockerfile.distroless", ".dockerignore", "test/container/base-images.sh"]) {
+  for (const input of [...sourcePaths, "Dockerfile.distroless", ".dockerignore", "test/container/base-images.sh"]) {
     const path = join(project, input);
     const files = statSync(path).isDirectory()
       ? readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name))

@@ -24,7 +24,7 @@ import { removeSums, writeSums } from "./setup/sums.mjs";
 import { shrink } from "./shrink/shrink.ts";
 import { trimBytecode } from "./shrink/trim-bytecode.ts";
 import { type BuildInput, type Order, readOrder } from "./start/order.ts";
-import { addStart } from "./start/start.ts";
+import { insertStartCode } from "./start/start.ts";
 import { startPages } from "./start/start-pages.ts";
 import type { Target } from "./targets.ts";
 import { verify } from "./verify.ts";
@@ -44,7 +44,9 @@ try {
   process.exitCode = 1;
 }
 
-/** toolchain there? -> what runs from source -> each target -> checksums, if it is a release. */
+/**
+ * Checks the toolchains, then builds the module that runs from source, each target and, for a release, the checksums.
+ */
 async function buildAll({ inputs, release }: Order): Promise<void> {
   for (const { target } of inputs) findToolchain(target);
   await timed("native", () => buildNativeModule(nativeModule));
@@ -58,7 +60,10 @@ async function buildAll({ inputs, release }: Order): Promise<void> {
   );
 }
 
-/** about -> compile -> trim -> link -> shrink -> verify -> move into place: what is at `outfile` has always passed. */
+/**
+ * Builds one executable: about, compile, trim, link, shrink, start code, verify, run, evidence. It moves to `outfile`
+ * last, so that what is there has always passed.
+ */
 async function build({ entry, outfile, target, bun }: BuildInput): Promise<void> {
   if (existsSync(outfile) && !statSync(outfile).isFile()) throw new Error(`--outfile ${outfile} is no regular file`);
   const folder = mkdtempSync(join(tmpdir(), "ebb-build-"));
@@ -89,16 +94,21 @@ async function build({ entry, outfile, target, bun }: BuildInput): Promise<void>
   }
 }
 
-/** What runs first, with the pages that a start touches. */
+/**
+ * Adds the code that runs first, with its table of the pages that a start touches; empty if this Bun was not recorded.
+ */
 function withStart(input: Uint8Array, bytes: Uint8Array, { start }: LinkResult, { pageSize }: Target): Uint8Array {
   if (start === undefined) return bytes;
   const touched = startPages(input, bytes);
   if (touched === undefined)
     say("  nobody has recorded which pages a start of this Bun touches: bun build/start/record-start.ts");
-  return addStart({ bytes, start, touched: touched ?? [], pageSize });
+  return insertStartCode({ bytes, start, touched: touched ?? [], pageSize });
 }
 
-/** An executable that does not find the program inside it becomes the `bun` command, whose --version this is. */
+/**
+ * @throws Error if `--version` printed Bun's own version: an executable that does not find the program inside it
+ * becomes the `bun` command
+ */
 function refuseBareBun(stdout: string): void {
   if (stdout.trim() !== process.versions.bun) return;
   throw new Error(`--version printed Bun's own version, ${stdout.trim()}: the compiled program was lost in the link`);
@@ -118,7 +128,9 @@ function summarise(outfile: string, bytes: Uint8Array, relocations: number): voi
   say(`sha256   ${digestOf(bytes)}  ${outfile}`);
 }
 
-/** A plain Error, or one of an option, says what is wrong; any other is a bug, whose place matters. */
+/**
+ * Returns the message of a plain Error or of one about an option; any other error is a bug, so it returns its stack.
+ */
 function explain(error: Error): string {
   const isExpected =
     error.constructor === Error || ("code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"));

@@ -1,12 +1,16 @@
-/** What one can ask of an init process: the flags of each, undefined where it has none for it. */
-export interface Wish {
+/**
+ * The flags by which each init process has a feature: empty if it always has the feature, undefined if it never has.
+ */
+export interface InitFeature {
   readonly tini: readonly string[] | undefined;
   readonly "dumb-init": readonly string[] | undefined;
   readonly ebb: readonly string[];
 }
 
-/** The README's table for those who come from tini or dumb-init; test/binary/run/inits.test.ts runs each. */
-export const wishes = {
+/**
+ * The features in the manual's table for users of tini or dumb-init, by name; test/binary/run/inits.test.ts runs each.
+ */
+export const initFeatures = {
   "signals go to the child alone": { tini: [], "dumb-init": ["--single-child"], ebb: [] },
   "signals go to the child's process group": { tini: ["-g"], "dumb-init": [], ebb: ["--group"] },
   "a signal is rewritten": {
@@ -32,6 +36,6 @@ export const wishes = {
     "dumb-init": undefined,
     ebb: ["--parent-death", "TERM"],
   },
-} as const satisfies Readonly<Record<string, Wish>>;
+} as const satisfies Readonly<Record<string, InitFeature>>;
 
-export type WishName = keyof typeof wishes;
+export type InitFeatureName = keyof typeof initFeatures;

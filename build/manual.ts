@@ -3,7 +3,7 @@ import { basename, join, resolve } from "node:path";
 
 const folder = resolve(import.meta.dirname, "../src/manual");
 
-/** The text of each topic of the manual, in the order of their names. */
+/** Reads the pages of the manual, src/manual: the Markdown of each by its topic, in the order of the topics' names. */
 export function manualPages(): Readonly<Record<string, string>> {
   const files = readdirSync(folder).toSorted();
   return Object.fromEntries(files.map((file) => [basename(file, ".md"), readFileSync(join(folder, file), "utf8")]));

@@ -7,7 +7,7 @@ import { runMessages } from "../src/core/messages/run-log.ts";
 import { usageFailures } from "../src/core/messages/usage-failures.ts";
 import { webhookMessages } from "../src/core/messages/webhook-log.ts";
 
-/** The log's messages, in the order of the manual. */
+/** The log's messages in titled groups, in the order of the manual. */
 export const messageGroups: readonly (readonly [title: string, Catalogue])[] = [
   ["The command's life", runMessages],
   ["Sidecars, and any command's start", podMessages],
@@ -16,29 +16,30 @@ export const messageGroups: readonly (readonly [title: string, Catalogue])[] = [
   ["The reaper", reaperMessages],
 ];
 
-/** All that a failure or a warning outside the log can say. */
+/** Each failure, and each warning that does not go to the log, by its text. */
 export const failureTexts: FailureCatalogue = { ...usageFailures, ...failures, ...otherFailures, ...plainWarnings };
 
 type Entry = Catalogue[string];
 
+/** Words for the groups of commands that a message belongs to. */
 const commands: Readonly<Record<string, string>> = {
   all: "any command",
   pod: "run, wait, quit, drain, status, request",
 };
 
-/** Each message with its levels, commands and fields. */
+/** Returns Markdown that lists each log message with its levels, commands and fields. */
 export function logList(): string {
   return messageGroups.map(([title, messages]) => section(title, Object.entries(messages).map(logItem))).join("");
 }
 
-/** Each warning and error of the log, with its cause and cure. */
+/** Returns Markdown that lists each warning and error of the log, with its cause and cure. */
 export function warningList(): string {
   return messageGroups
     .map(([title, messages]) => section(title, Object.entries(messages).flatMap(warningItem)))
     .join("");
 }
 
-/** The failures, by exit code. */
+/** Returns Markdown that lists the failures by exit code, and then the warnings that do not go to the log. */
 export function failureList(): string {
   const entries = Object.entries(failureTexts);
   const codes = [...new Set(entries.flatMap(([, { exit }]) => exit))].toSorted((a, b) => a - b);

@@ -2,23 +2,29 @@ import type { Exposition } from "../src/kube/controller/process-metrics.ts";
 import { createReaperMetrics } from "../src/kube/reaper/reaper-metrics.ts";
 import { createMetrics } from "../src/kube/webhook/metrics.ts";
 
-/** A metric as the exposition has it. */
+/** A metric, read from Prometheus's text exposition. */
 export interface Metric {
   readonly name: string;
   readonly type: string;
   readonly help: string;
-  /** The labels, each with the values that it has in the exposition. */
+  /** The labels but `le`, each with the values that it has in the exposition. */
   readonly labels: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** The metrics of the webhook, after one sample of each whose label values are not known before. */
+/**
+ * Returns the metrics of the webhook. One request is counted first: a metric whose label values come from requests has
+ * no sample, and so shows no labels, before.
+ */
 export function webhookMetrics(): Promise<readonly Metric[]> {
   const metrics = createMetrics("1", { inFlight: () => 0, connections: () => 0 });
   metrics.answered(200);
   return metricsOf(metrics);
 }
 
-/** Those of the reaper. */
+/**
+ * Returns the metrics of the reaper. An act of each kind and result, and one request, are counted first: without a
+ * sample a metric shows no labels.
+ */
 export function reaperMetrics(): Promise<readonly Metric[]> {
   const gauges = { leads: () => true, isCircuitOpen: () => false, depth: () => 0, underWay: () => 0 };
   const metrics = createReaperMetrics("1", { ...gauges, missingRights: () => 0, syncedAt: () => undefined });
@@ -29,7 +35,7 @@ export function reaperMetrics(): Promise<readonly Metric[]> {
   return metricsOf(metrics);
 }
 
-/** @throws Error where a metric has no sample, so that its labels are not known */
+/** Reads an exposition. Rejects if a metric has no sample, because its labels are then not known. */
 async function metricsOf(exposition: Exposition): Promise<readonly Metric[]> {
   const text = await exposition.text();
   return [...text.matchAll(/^# HELP (\w+) (.*)\n# TYPE \w+ (\w+)\n(.*)/gm)].map(

@@ -8,13 +8,13 @@ import { type Fact, readFacts } from "../src/core/sidecars/kinds/fact.ts";
 import type { SidecarKind } from "../src/core/sidecars/kinds/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../src/core/sidecars/registry.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
-import { type Wish, wishes } from "./inits.ts";
+import { type InitFeature, initFeatures } from "./inits.ts";
 import { failureList, logList, warningList } from "./messages.ts";
 import { type Metric, reaperMetrics, webhookMetrics } from "./metric-tables.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** The facts of each sidecar, which its file has beside what ebb runs with. */
+/** The facts that each sidecar's file states for the manual and the tests, beside what ebb itself uses. */
 export const facts: ReadonlyMap<SidecarName, readonly Fact[]> = new Map(
   await Promise.all(
     sidecarNames.map(async (name) => {
@@ -30,7 +30,7 @@ function factsOf(name: SidecarName): readonly Fact[] {
 
 const metrics = { webhook: await webhookMetrics(), reaper: await reaperMetrics() };
 
-/** The pages with tables that are made from the declarations: each stands between `<!-- NAME -->` and `<!-- /NAME -->`. */
+/** The pages and their tables, made from declarations. Each stands between `<!-- NAME -->` and `<!-- /NAME -->`. */
 const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   "README.md": { exits: exitTable },
   "src/manual/options.md": { options: optionTable },
@@ -48,9 +48,10 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   "src/manual/troubleshooting.md": { warnings: warningList, failures: failureList },
 };
 
+/** The pages that have such tables, by their paths in the repository. */
 export const pagePaths: readonly string[] = Object.keys(pages);
 
-/** The text of a page with its tables made anew. @throws Error where the page has no place for one of them */
+/** Returns the text of a page with its tables made anew. @throws Error if the page has no place for one of them */
 export function withTables(page: string, text: string): string {
   let made = text;
   for (const [name, table] of Object.entries(pages[page] ?? {})) {
@@ -79,7 +80,7 @@ function sidecarTable(): string {
   return table(["sidecar", "ready", "quit", "found by", "run here on"], rows);
 }
 
-/** The versions of the program that tests run. */
+/** Names the versions of the program that tests run. */
 function knownBy(name: SidecarName): string {
   const versions = factsOf(name).flatMap((fact) => ("ran" in fact ? [fact.ran] : []));
   return versions.length === 0 ? "(its source is read)" : [...new Set(versions)].join(", ");
@@ -97,7 +98,7 @@ function factTables(): string {
     .join("");
 }
 
-/** What the fields of a kind say. */
+/** Says what the declaration of a sidecar's kind states about a subject; undefined if it states nothing. */
 function stated(about: Fact["about"], kind: SidecarKind): string | undefined {
   const { name, image } = kind.containers();
   const patterns = [name, image].flatMap((pattern) => (pattern === undefined ? [] : code(pattern.source)));
@@ -164,7 +165,7 @@ function metricTable(all: readonly Metric[], isListed: (metric: Metric) => boole
   return table(["metric", "type", "labels", "meaning"], rows);
 }
 
-/** Labels whose values are not ebb's own, or are listed elsewhere. */
+/** What is said of labels whose values are not ebb's own, or are listed elsewhere. */
 const openLabels: Readonly<Record<string, string>> = {
   code: "HTTP status",
   verb: "the request's verb",
@@ -181,7 +182,7 @@ function differenceTable(): string {
   return table(["tool", "what it does", "what ebb does", "why"], rows);
 }
 
-/** Both scuttles are one, and where one alone is meant it is told by its owner. */
+/** Names tools. Both scuttles become one name; either alone is followed by its owner. */
 function namesOf(rivals: Listed["rivals"]): string {
   const isBoth = rivals.includes("scuttle") && rivals.includes("scuttle-redbox");
   const names = rivals.flatMap((rival) => {
@@ -193,9 +194,9 @@ function namesOf(rivals: Listed["rivals"]): string {
 }
 
 function initTable(): string {
-  const rows = Object.entries(wishes).map(([name, wish]: [string, Wish]) => [
+  const rows = Object.entries(initFeatures).map(([name, feature]: [string, InitFeature]) => [
     name,
-    ...[wish.tini, wish["dumb-init"], wish.ebb].map(flagsOf),
+    ...[feature.tini, feature["dumb-init"], feature.ebb].map(flagsOf),
   ]);
   return table(["", "tini", "dumb-init", "ebb"], rows);
 }

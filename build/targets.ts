@@ -1,10 +1,14 @@
-/** What applying a relocation means, whatever number the architecture gives it. */
+/**
+ * What applying a relocation does, whatever number the architecture gives it: it writes a symbol's address plus an
+ * addend (absolute), a function's address (jump), the addend alone (relative) or an offset from the thread pointer
+ * (thread), or it copies a variable (copy).
+ */
 export type RelocationKind = "absolute" | "jump" | "copy" | "relative" | "thread";
 
 /** Everything that differs between architectures; the code of the build knows nothing else about them. */
 export type Target = {
   readonly name: string;
-  /** As Node.js names it in `process.arch`. */
+  /** The value of `process.arch` on it. */
   readonly arch: string;
   /** `e_machine` of the ELF header. */
   readonly machine: number;
@@ -12,17 +16,17 @@ export type Target = {
   readonly pageSize: number;
   /** Where thread-local blocks lie: below the thread pointer (TLS variant II) or above it (variant I). */
   readonly threadBlocks: "below" | "above";
-  /** Relocation numbers that the link can apply; any other is refused by its number. */
+  /** The relocation numbers that the link can apply; it throws on any other. */
   readonly relocations: Readonly<Record<number, RelocationKind>>;
-  /** Debian's prefix of the tools: `<triplet>-gcc`, `<triplet>-ld`. */
+  /** The prefix of the tools' names in Debian: `<triplet>-gcc`, `<triplet>-ld`. */
   readonly triplet: string;
-  /** Name of musl's folders: `/usr/lib/<musl>`, `/usr/include/<musl>`. */
+  /** The name of musl's folders: `/usr/lib/<musl>`, `/usr/include/<musl>`. */
   readonly musl: string;
   /** The value of `bun build --target`. */
   readonly bunTarget: string;
   /** The npm package that holds Bun linked for musl. */
   readonly bunPackage: string;
-  /** Runs the executable where the machine is of another architecture. */
+  /** The program that runs the executable on a machine of another architecture. */
   readonly emulator: string;
 };
 
@@ -63,7 +67,7 @@ const arm64: Target = {
   emulator: "qemu-aarch64-static",
 };
 
-/** For processors without AVX2; the same in everything but Bun. */
+/** For processors without AVX2: it differs from x64 only in the Bun that it takes. */
 const x64Baseline: Target = {
   ...x64,
   name: "x64-baseline",
@@ -71,8 +75,10 @@ const x64Baseline: Target = {
   bunPackage: "@oven/bun-linux-x64-musl-baseline",
 };
 
+/** All targets that a release is built for. */
 export const targets: readonly Target[] = [x64, x64Baseline, arm64];
 
+/** Returns the target of a name, such as `x64`. @throws Error if there is none */
 export function targetNamed(name: string): Target {
   const found = targets.find((target) => target.name === name);
   if (found !== undefined) return found;

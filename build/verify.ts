@@ -17,14 +17,19 @@ import { relroPages } from "./link/relro.ts";
 import type { Target } from "./targets.ts";
 
 export type VerifyInput = {
-  /** The dynamically linked executable that was linked. */
+  /** The dynamically linked executable from which `output` was made. */
   readonly input: Uint8Array;
+  /** The static executable. */
   readonly output: Uint8Array;
+  /** What the link wrote for each relocation of the input, in their order. */
   readonly patches: readonly Patch[];
   readonly target: Target;
 };
 
-/** Fails, with all that is wrong, unless the output is a static executable in which every relocation of the input was applied. */
+/**
+ * Checks that the output is a static executable in which every relocation of the input was applied, that it is as
+ * protected as the input, and that no two segments share a page. @throws Error that lists all that is wrong
+ */
 export function verify({ input, output, patches, target }: VerifyInput): void {
   const before = readElf(input, "input");
   const after = readElf(output, "output");
@@ -67,7 +72,7 @@ function relroWrongs(before: Elf, after: Elf, { pageSize }: Target): string[] {
     );
 }
 
-/** Compared in whole pages, as the kernel maps them. */
+/** Names the segments that share a page: the kernel maps whole pages. */
 function overlapWrongs(elf: Elf, { pageSize }: Target): string[] {
   const loads = segmentsOf(elf, segmentType.load).toSorted((one, other) => one.address - other.address);
   return loads.slice(1).flatMap((load, index) => {
@@ -78,7 +83,7 @@ function overlapWrongs(elf: Elf, { pageSize }: Target): string[] {
   });
 }
 
-/** musl takes the size of threads' stacks from PT_GNU_STACK; without it stacks are executable. */
+/** Compares PT_GNU_STACK: musl takes the size of threads' stacks from it, and without it stacks are executable. */
 function stackWrongs(before: Elf, after: Elf): string[] {
   const wanted = segmentOf(before, segmentType.stack);
   const stack = segmentOf(after, segmentType.stack);

@@ -4,20 +4,23 @@ import type { Range } from "../shrink/range.ts";
 import { toolAssets } from "../shrink/tool-assets.ts";
 
 export type Asset = Range & {
-  /** The beginning of its SHA-256, as it is in the file: compressed. */
+  /** The first 16 hexadecimal digits of the SHA-256 of its compressed bytes. */
   readonly digest: string;
-  /** How it begins. */
+  /** The first 60 bytes of its content, as Latin-1. */
   readonly text: string;
 };
 
 export type Assets = {
-  /** Those of Bun's developer tools, which a program that only runs never opens. */
+  /** Assets of Bun's developer tools, listed in tool-assets.ts: a program that only runs never opens them. */
   readonly dead: readonly Asset[];
-  /** Those that nobody has looked at yet: they stay. */
+  /** Assets that tool-assets.ts does not list: nobody has looked at them yet, so they stay. */
   readonly unknown: readonly Asset[];
 };
 
-/** Bun keeps what only its developer tools read as Zstandard frames (RFC 8878, section 3.1.1), one behind the other. */
+/**
+ * Finds the Zstandard frames (RFC 8878, section 3.1.1) in a part of a file. Bun keeps in such frames, one behind the
+ * other, what only its developer tools read.
+ */
 export function findAssets(bytes: Uint8Array, { from, to }: Range): Assets {
   const part = Buffer.from(bytes.buffer, bytes.byteOffset, to);
   const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
@@ -32,7 +35,7 @@ export function findAssets(bytes: Uint8Array, { from, to }: Range): Assets {
   };
 }
 
-/** Undefined where the four bytes begin something else: only what can be decompressed is a frame. */
+/** Returns undefined if the four bytes at `from` begin something else: only what can be decompressed is a frame. */
 function readAsset(part: Buffer, from: number): Asset | undefined {
   const to = frameEnd(part, from);
   if (to === undefined) return undefined;

@@ -1,13 +1,15 @@
-/** What Bun holds of others' work, linked into it or compiled in. */
+/** Others' work that is linked or compiled into Bun. */
 export type Part = {
   readonly name: string;
   /** An SPDX expression. */
   readonly license: string;
-  /** Its texts, in build/licenses, without `.txt`; where there is a choice, those of the licence that is chosen. */
+  /**
+   * The names of its licence texts in build/licenses, without `.txt`. If licences are offered, those of the chosen one.
+   */
   readonly texts: readonly string[];
-  /** The type and name of its package URL. */
+  /** The type and name of its package URL: `github/google/brotli`. */
   readonly package: string;
-  /** The key in `process.versions` that tells its version or commit. */
+  /** The key of `process.versions` that holds its version or commit; undefined if Bun does not tell it. */
   readonly versionKey?: string;
 };
 
@@ -16,9 +18,9 @@ const mozilla = "MPL-2.0";
 const either = "MIT OR Apache-2.0";
 
 /**
- * The libraries of Bun's LICENSE.md that are in it on Linux, those of its scripts/build/deps that are missing there, and what its
- * commands show to be in it. (Bun has no bill of materials of its own.)
- * All that Bun 1.4 tells of their versions is in `process.versions`.
+ * The libraries of Bun's LICENSE.md that are in it on Linux, those of its scripts/build/deps that are missing there,
+ * and what its commands show to be in it. (Bun has no bill of materials of its own.) All that Bun 1.4 tells of their
+ * versions is in `process.versions`.
  */
 const libraries: readonly Part[] = [
   {
@@ -70,7 +72,9 @@ function library(name: string, license: string, repository: string, text = name)
   return { name, license, texts: [text], package: `github/${repository.toLowerCase()}` };
 }
 
-/** The crates of Bun's Cargo.lock whose code is linked: no macros, none for other systems or for tests alone. */
+/**
+ * The crates of Bun's Cargo.lock whose code is linked: no macros, and no crate that is for other systems or tests only.
+ */
 const crates: readonly Part[] = [
   ...crateSet([apache], either, [
     ...["allocator-api2", "arrayvec", "base64", "bitflags", "blake2", "block-buffer", "blowfish", "bstr", "bumpalo"],
@@ -102,9 +106,10 @@ function crateSet(texts: readonly string[], license: string, names: readonly str
   return names.map((name) => ({ name, license, texts, package: `cargo/${name}` }));
 }
 
-/** What its own modules have of packages of npm. Those that it has for browsers' bundles are cut out (tool-assets.ts). */
+/** The npm packages that Bun's own modules contain. Those for bundles for browsers are cut out (tool-assets.ts). */
 const packages: readonly Part[] = ["acorn", "acorn-walk", "punycode"].map((name) => {
   return { name, license: "MIT", texts: [name], package: `npm/${name}` };
 });
 
+/** All of others' work in Bun: libraries, Rust crates and npm packages. */
 export const bunParts: readonly Part[] = [...libraries, ...crates, ...packages];

@@ -7,17 +7,19 @@ export type BundledPackage = {
   readonly version: string;
   /** An SPDX expression. */
   readonly license: string;
+  /** The text of its licence. */
   readonly text: string;
-  /** SHA-512 of what the registry holds, in hexadecimal, from package-lock.json. */
+  /** The SHA-512 of its archive in the registry, in hexadecimal, from package-lock.json. */
   readonly sha512: string;
 };
 
-/** The inputs of an output are those that it has code of. */
+/** What `Bun.build` tells of its work: the inputs of an output are the files whose code it contains. */
 type Metafile = { readonly outputs: Record<string, { readonly inputs: Record<string, unknown> }> };
 
 /**
- * The npm packages that the bundle of `entry` has code of, by name: not all that are installed. What is loaded later counts
- * too, whichever bundle of its own the executable has it in.
+ * Returns the npm packages whose code is in the executable that starts with `entry`, sorted by name: not all that are
+ * installed. Code that is loaded lazily counts too. Bundles `entry` to find out. Rejects if a package names no licence,
+ * has no text of it, or has no SHA-512 in package-lock.json, whose path `lockfile` is.
  */
 export async function bundledPackages(entry: string, lockfile: string): Promise<readonly BundledPackage[]> {
   const { metafile } = await Bun.build({
@@ -52,7 +54,10 @@ function readPackage(folder: string, locked: Record<string, { integrity?: string
   return { name, version, license, text: licenseText(folder, name), sha512: hexOf(integrity) };
 }
 
-/** Packages that only name their licence: its text with the copyright line of their README is in build/licenses. */
+/**
+ * Packages that name their licence without its text: that is in build/licenses, with the copyright line of their
+ * README.
+ */
 export const withoutText: readonly string[] = ["rfc6902"];
 
 function licenseText(folder: string, name: string): string {
@@ -66,7 +71,7 @@ function read(path: string): string {
   return readFileSync(path, "utf8").trim();
 }
 
-/** Of a digest as package-lock.json has it (Subresource Integrity): `sha512-`, and base64. */
+/** Converts a digest of package-lock.json (Subresource Integrity: `sha512-` and base64) to hexadecimal. */
 export function hexOf(integrity: string): string {
   return Buffer.from(integrity.slice(integrity.indexOf("-") + 1), "base64").toString("hex");
 }

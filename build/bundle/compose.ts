@@ -17,10 +17,11 @@ export type Parts = {
   readonly image: Elf;
   readonly runtime: Elf;
   readonly patches: readonly Patch[];
-  /** Where the executable's thread-local image goes, and the address that the runtime reserved for the block. */
+  /** The block of the runtime's thread-local image that receives the image's own. */
   readonly block: ThreadBlock;
+  /** The address that the runtime reserved for `block`. */
   readonly blockAddress: number;
-  /** Where the kernel starts it. */
+  /** The address at which the kernel starts the executable. */
   readonly entry: number;
   readonly pageSize: number;
 };
@@ -28,12 +29,15 @@ export type Parts = {
 /** `e_entry` in the ELF header (System V gABI, chapter 4). */
 const entryAt = 24;
 
-/** Bytes that go to an offset of the new file. */
+/** Bytes for the offset `to` of the new file. */
 type Piece = { readonly bytes: Uint8Array; readonly to: number };
 type Layout = { readonly segments: readonly Segment[]; readonly pieces: readonly Piece[]; readonly size: number };
 
-/** The static executable: the image with its relocations applied, the runtime behind it, new program headers. */
-export function compose(parts: Parts): Uint8Array {
+/**
+ * Returns the static executable: the image with its relocations applied, the runtime behind it, new program headers.
+ * @throws Error if the headers need more room than the old ones, or a patch lies in no segment
+ */
+export function composeExecutable(parts: Parts): Uint8Array {
   const { segments, pieces, size } = layOut(parts);
   const output = new Uint8Array(size);
   for (const { bytes, to } of pieces) output.set(bytes, to);
@@ -45,7 +49,7 @@ export function compose(parts: Parts): Uint8Array {
   return output;
 }
 
-/** Of the image only what is loaded is kept: section headers and symbol tables behind it are not. */
+/** Lays out the new file. Only the loaded part of the image stays: section headers and symbol tables behind it go. */
 function layOut({ image, runtime, patches, pageSize }: Parts): Layout {
   const loads = protectedLoads(image, pageSize);
   const kept = Math.max(...loads.map((load) => load.offset + load.fileSize));
@@ -68,7 +72,10 @@ function layOut({ image, runtime, patches, pageSize }: Parts): Layout {
   return { segments: [...allLoads, ...otherSegments(image, runtime, runtimeLoads)], pieces, size: end };
 }
 
-/** A relocation may change memory that is zero at first and has no place in the file yet (a copy into .bss). */
+/**
+ * Reports whether a relocation changes memory that is zero at first and has no place in the file yet (a copy into
+ * .bss).
+ */
 function isPatchedPastFile(load: Segment, patches: readonly Patch[]): boolean {
   const fileEnd = load.address + load.fileSize;
   const memoryEnd = load.address + load.memorySize;
@@ -77,12 +84,17 @@ function isPatchedPastFile(load: Segment, patches: readonly Patch[]): boolean {
   );
 }
 
-/** Zeros that no kernel would have to write into what is read-only. */
+/**
+ * Reports whether a read-only segment ends with zeros that are not in the file: no kernel would have to write them
+ * there.
+ */
 function isHollow({ flags, fileSize, memorySize }: Segment): boolean {
   return (flags & segmentFlag.write) === 0 && fileSize < memorySize;
 }
 
-/** The merged thread-local image, and what the image says about its stack (musl takes the threads' stack size from it). */
+/**
+ * Returns the merged thread-local image and the image's headers for unwinding and for the stack, whose size musl uses.
+ */
 function otherSegments(image: Elf, runtime: Elf, runtimeLoads: readonly Segment[]): Segment[] {
   const thread = segmentOf(runtime, segmentType.thread);
   const holder = runtimeLoads.find(
@@ -92,7 +104,7 @@ function otherSegments(image: Elf, runtime: Elf, runtimeLoads: readonly Segment[
   return [...merged, ...segmentsOf(image, segmentType.frames), ...segmentsOf(image, segmentType.stack)];
 }
 
-/** Done last: relocations may have changed the image's initial thread-local values. */
+/** Copies the image's initial thread-local values into the block. Done last: relocations may have changed them. */
 function copyThreadImage(output: Elf, { image, block, blockAddress }: Parts): void {
   const thread = segmentOf(image, segmentType.thread);
   if (thread === undefined || thread.fileSize === 0) return;

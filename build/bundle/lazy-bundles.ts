@@ -3,7 +3,7 @@ import type { BunPlugin } from "bun";
 
 const source = resolve(import.meta.dirname, "../../src");
 
-/** What runs at a desk, or once in the life of a replica; some are mostly text. */
+/** Modules that run at a desk, or once in the life of a replica; some are mostly text. Paths below src. */
 const desk = [
   "core/cli/completion/completion.ts",
   "help.ts",
@@ -15,14 +15,16 @@ const desk = [
 ];
 
 /**
- * Modules of the executable that have no bytecode, as its graph names them. They are parsed when they are loaded, which takes 10
- * to 30 ms (measured); their bytecode was 3.4 MB.
+ * Modules that have no bytecode in the executable, by their names in Bun's module graph. They are parsed when they are
+ * loaded, which takes 10 to 30 ms (measured); their bytecode was 3.4 MB.
  */
 export const parsedModules: readonly string[] = desk.map((path) => `/$bunfs/root/${basename(path, ".ts")}.js`);
 
 /**
- * Modules that are loaded later, and bundled each by itself with all that it imports: what they share with the start would
- * otherwise be split off from it, and each further chunk costs every start 0.1 ms. Shared are only values that are passed.
+ * The absolute paths of the modules that are loaded later. Each is bundled by itself, with all that it imports: what it
+ * shares with the start would otherwise be split off from the start, and each further chunk costs every start 0.1 ms.
+ * So a lazy bundle has its own copy of each module (its classes, its state), and shares only the values that are passed
+ * to it.
  */
 export const lazyBundles: readonly string[] = [
   "dispatch.ts",
@@ -36,8 +38,9 @@ export const lazyBundles: readonly string[] = [
 ].map((path) => join(source, path));
 
 /**
- * Puts each lazy bundle in the place of its module. Made before the build: Bun cannot build in the middle of one.
- * In the lazy bundles too, `made` has the contents of modules that the build knows better, by path.
+ * Builds all lazy bundles, and returns a Bun plugin that replaces each of these modules by its bundle. They are built
+ * first, because Bun cannot build in the middle of a build. `made` has JavaScript that replaces the contents of other
+ * modules, by the module's path, in the lazy bundles too. Rejects if a bundle has more than one output.
  */
 export async function bundleLazily(made: ReadonlyMap<string, string> = new Map()): Promise<BunPlugin> {
   const bundles = new Map(made);
@@ -59,12 +62,13 @@ function replace(modules: ReadonlyMap<string, string>): BunPlugin {
 }
 
 /**
- * What a lazy bundle imports another one by. No absolute path: the minifier counts letters, those of paths too, and gives the
- * shortest names by what it has counted, so that the executable would depend on the folder that it is built in.
+ * The prefix of the path by which a lazy bundle imports another one. An absolute path would not do: the minifier counts
+ * letters, those of paths too, and gives the shortest names to the most frequent ones, so that the executable would
+ * depend on the folder that it is built in.
  */
 const LAZY = "lazy:";
 
-/** A lazy bundle that another one imports stays one. */
+/** Keeps a lazy bundle apart if another lazy bundle imports it. */
 const keepLazy: BunPlugin = {
   name: "keep lazy bundles",
   setup(build) {
@@ -84,5 +88,8 @@ async function bundle(path: string, plugin: BunPlugin): Promise<string> {
   return (await output.text()).replace(requiresLazy, 'require("lazy:');
 }
 
-/** Bun calls `require` by a short name of its own, which it does not follow in the next build. */
+/**
+ * Matches a call of `require` in a bundle: Bun gives it a short name of its own, which it does not follow in the next
+ * build.
+ */
 const requiresLazy = /(?<![\w$.])(?!import\b)[\w$]+\("lazy:/g;

@@ -7,20 +7,24 @@ import { findToolchain } from "./toolchain.ts";
 
 /** A static library that is linked into the executable. */
 export type Archive = {
-  /** `libc.a`. */
+  /** The file's name: `libc.a`. */
   readonly file: string;
-  /** Where it is in its Debian package. */
+  /** The path in its Debian package: `usr/lib/x86_64-linux-musl/libc.a`. */
   readonly path: string;
-  /** Of the project that made it: musl 1.2.3, GCC 12.2.0. */
+  /** The version of the project that made it: 1.2.3 of musl, 12.2.0 of GCC. */
   readonly version: string;
+  /** The SHA-256, in hexadecimal. */
   readonly sha256: string;
-  /** The Debian package that brought it; undefined where none did. */
+  /** The Debian package that brought it; undefined if no package did. */
   readonly debian: DebianPackage | undefined;
 };
 
 export type DebianPackage = { readonly name: string; readonly version: string; readonly architecture: string };
 
-/** What the static link takes from this machine, in the order in which ld searches it. */
+/**
+ * Returns the build machine's archives (.a) for the static link, in the order in which ld searches them.
+ * @throws Error if one is missing, or musl's version is not in libc.a
+ */
 export function linkedArchives(target: Target): readonly Archive[] {
   const { archives, gcc } = findToolchain(target);
   const gccVersion = spawnSync(gcc, ["-dumpfullversion"], { encoding: "utf8" }).stdout.trim();
@@ -36,7 +40,10 @@ export function linkedArchives(target: Target): readonly Archive[] {
   });
 }
 
-/** musl puts its version into each libc, in a constant of its own: `version.lo`, src/internal/version.c. */
+/**
+ * Returns musl's version, read from the bytes of its libc.a, where it is a constant of its own: `version.lo`,
+ * src/internal/version.c. @throws Error if it is not there
+ */
 export function muslVersion(libc: Buffer): string {
   const member = libc.indexOf("version.lo/", 0, "latin1");
   const [version] = /\d+\.\d+\.\d+/.exec(libc.toString("latin1", member + 60, member + 2000)) ?? [];
@@ -52,7 +59,7 @@ function pathInPackage(path: string): string {
 // biome-ignore lint/suspicious/noTemplateCurlyInString: these are dpkg-query's
 const debianFormat = "${Package} ${Version} ${Architecture}";
 
-/** The Debian packages of the programs that compile and link, each once. */
+/** Returns the Debian packages of gcc and ld, each once. A program that dpkg does not know has none. */
 export function toolPackages(target: Target): readonly DebianPackage[] {
   const { gcc, ld } = findToolchain(target);
   const packages = [gcc, ld].flatMap((tool) => debianPackageOf(Bun.which(tool) ?? tool, target) ?? []);
@@ -69,7 +76,9 @@ function debianPackageOf(path: string, target: Target): DebianPackage | undefine
   return version === "" ? undefined : { name, version, architecture };
 }
 
-/** musl-dev of another architecture is unpacked, not installed: its changelog begins with its version. */
+/**
+ * Describes musl-dev of another architecture, which is unpacked, not installed: its changelog begins with its version.
+ */
 function unpackedPackageOf(path: string, { arch }: Target): DebianPackage | undefined {
   const root = path.slice(0, path.lastIndexOf(`${sep}usr${sep}`));
   const changelog = join(root, "usr", "share", "doc", "musl-dev", "changelog.Debian.gz");
@@ -80,6 +89,7 @@ function unpackedPackageOf(path: string, { arch }: Target): DebianPackage | unde
     : { name: "musl-dev", version, architecture: arch === "x64" ? "amd64" : arch };
 }
 
+/** Returns the trimmed output of a command; empty if it fails. */
 function ask(command: string, words: readonly string[]): string {
   const { status, stdout } = spawnSync(command, words, { encoding: "utf8" });
   return status === 0 ? stdout.trim() : "";

@@ -1,24 +1,33 @@
 import { type Elf, hex, loadAt, memoryAt, segmentOf, segmentType, view, word } from "./elf.ts";
 import { type ElfSymbol, readName, readSymbol, symbolSize } from "./elf-symbols.ts";
 
+/** An entry of a relocation table (Elf64_Rela). */
 export type Relocation = {
-  /** The address of what the relocation changes. */
+  /** The address that it changes. */
   readonly at: number;
   /** The number that the architecture gives it. */
   readonly type: number;
+  /** The symbol that it refers to; undefined if it refers to none. */
   readonly symbol: ElfSymbol | undefined;
   readonly addend: number;
 };
 
+/** A part of a program's memory; `size` is in bytes. */
 export type AddressRange = { readonly address: number; readonly size: number };
 
 /** What a dynamic loader would do for an executable, read from its dynamic table. */
 export type DynamicTable = {
+  /** The names of the shared libraries that it needs: `libc.musl-x86_64.so.1`. */
   readonly needed: readonly string[];
+  /** The address of the function that runs before `initArray`; undefined if there is none. */
   readonly init: number | undefined;
+  /** The address of the function that runs after `finiArray`; undefined if there is none. */
   readonly fini: number | undefined;
+  /** The addresses of the initialisers; empty (size 0) if there are none. */
   readonly initArray: AddressRange;
+  /** The addresses of the finalisers; empty (size 0) if there are none. */
   readonly finiArray: AddressRange;
+  /** Those of DT_RELA, then those of DT_JMPREL. */
   readonly relocations: readonly Relocation[];
 };
 
@@ -48,8 +57,8 @@ const tag = {
 } as const;
 
 /**
- * Tags that ask for nothing which a static link has to do: for finding symbols (hash tables, versions) and libraries, for
- * binding late, for debuggers; sizes of tables whose own tag is refused; counts.
+ * Tags that need nothing done in a static link: they help to find symbols (hash tables, versions) and libraries, bind
+ * late, serve debuggers, count, or tell the size of a table whose own tag is refused.
  */
 const idle: ReadonlySet<number> = new Set([
   ...[3, 4, 14, 15, 16, 18, 19, 21, 22, 29, 30, 33, 35, 37],
@@ -62,7 +71,10 @@ const relaSize = 24;
 
 type Tags = { readonly needed: readonly number[]; readonly values: ReadonlyMap<number, number> };
 
-/** Reads the dynamic table with its relocations; what it cannot represent is refused, never skipped. */
+/**
+ * Reads the dynamic table and its relocations. @throws Error on any entry that it cannot represent, instead of skipping
+ * it, and if there is no dynamic table: then the file is probably linked statically already
+ */
 export function readDynamic(elf: Elf): DynamicTable {
   const tags = readTags(elf);
   refuseUnsupported(elf, tags.values);
@@ -116,7 +128,10 @@ function refuseUnsupported(elf: Elf, values: ReadonlyMap<number, number>): void 
     throw new Error(`${elf.name}: has dynamic tags that the static link does not know: ${unknown.join(", ")}`);
 }
 
-/** A table that two tags describe: where it is, and its size in bytes; empty where the tags are missing. */
+/**
+ * Returns the range of a table that two tags describe, of size 0 if they are missing. @throws Error if it is not in the
+ * file
+ */
 function range(elf: Elf, values: ReadonlyMap<number, number>, addressTag: number, sizeTag: number): AddressRange {
   const found = { address: values.get(addressTag) ?? 0, size: values.get(sizeTag) ?? 0 };
   if (found.size === 0) return found;

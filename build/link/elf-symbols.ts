@@ -1,25 +1,35 @@
 import { type Elf, view, word } from "./elf.ts";
 
+/** An entry of a symbol table. */
 export type ElfSymbol = {
   readonly name: string;
+  /** Whether its binding is weak: it may stay undefined. */
   readonly weak: boolean;
+  /** Whether its binding is local: other files do not see it. */
   readonly local: boolean;
+  /** One of `symbolKind`, or another type of elf.h. */
   readonly kind: number;
+  /** Whether this file defines it. */
   readonly defined: boolean;
-  /** An address; for thread-local symbols the offset in the thread-local image. */
+  /** An address; for a thread-local symbol its offset in the thread-local image. */
   readonly value: number;
+  /** The size in bytes. */
   readonly size: number;
 };
 
-/** Numbers of elf.h (System V gABI, chapter 4, "Symbol Table"). */
+/** Types of symbols, by their numbers in elf.h (System V gABI, chapter 4, "Symbol Table"); `indirect` is an ifunc. */
 export const symbolKind = { object: 1, code: 2, thread: 6, indirect: 10 } as const;
+/** The size of a symbol's entry, in bytes. */
 export const symbolSize = 24;
 
 const sectionSize = 64;
-/** Section types: `.symtab` of a linked file, `.dynsym` of one that a loader completes. */
+/** The types of the sections that hold symbols: `.symtab` of a linked file, and `.dynsym`, which a loader reads. */
 export const symbolTable = { all: 2, dynamic: 11 } as const;
 
-/** The global symbols that a file defines, by name, from the section of the given type. */
+/**
+ * Returns the symbols that a file defines and that are not local, by name. They are read from the section of type
+ * `table`, one of `symbolTable`. @throws Error if there is no such section
+ */
 export function readSymbols(elf: Elf, table: number): ReadonlyMap<string, ElfSymbol> {
   const [symbols, names] = symbolSections(elf, table);
   const entries = view(symbols, 0, symbols.length, elf.name, "symbol table");
@@ -52,6 +62,7 @@ function section(elf: Elf, table: DataView, index: number): Uint8Array {
   return elf.bytes.subarray(offset, offset + size);
 }
 
+/** Reads the symbol at byte `at` of a symbol table. `names` is its string table; `file` names the file in errors. */
 export function readSymbol(entries: DataView, at: number, names: Uint8Array, file: string): ElfSymbol {
   const binding = entries.getUint8(at + 4) >> 4;
   return {
@@ -65,6 +76,10 @@ export function readSymbol(entries: DataView, at: number, names: Uint8Array, fil
   };
 }
 
+/**
+ * Reads the string at `offset` of a string table, up to its NUL. @throws Error, naming `file`, if it is not in the
+ * table
+ */
 export function readName(names: Uint8Array, offset: number, file: string): string {
   const end = names.indexOf(0, offset);
   if (offset >= names.length || end < 0)

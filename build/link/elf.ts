@@ -1,8 +1,12 @@
-/** One entry of the program header table; addresses and sizes in bytes. */
+/** An entry of the program header table: a part of the file and the memory that it becomes. Sizes are in bytes. */
 export type Segment = {
+  /** One of `segmentType`, or another. */
   readonly type: number;
+  /** The sum of some of `segmentFlag`. */
   readonly flags: number;
+  /** Its place in the file. */
   readonly offset: number;
+  /** Its place in memory. */
   readonly address: number;
   readonly fileSize: number;
   readonly memorySize: number;
@@ -11,17 +15,21 @@ export type Segment = {
 
 /** A 64-bit little-endian ELF file: its bytes, and what its header and program headers say. */
 export type Elf = {
-  /** How error messages call the file. */
+  /** The name that error messages give the file. */
   readonly name: string;
   readonly bytes: Uint8Array;
+  /** One of `elfType`, or another. */
   readonly type: number;
+  /** The architecture, `e_machine`: see `Target.machine`. */
   readonly machine: number;
+  /** The address of the first instruction. */
   readonly entry: number;
+  /** The offset of the program header table in the file. */
   readonly segmentsOffset: number;
   readonly segments: readonly Segment[];
 };
 
-/** Numbers are those of elf.h (System V gABI, chapters 4 and 5). */
+/** Types of segments, by their numbers in elf.h (System V gABI, chapters 4 and 5). */
 export const segmentType = {
   unused: 0,
   load: 1,
@@ -35,15 +43,20 @@ export const segmentType = {
   relro: 0x6474e552,
   property: 0x6474e553,
 } as const;
+/** Bits of `Segment.flags`. */
 export const segmentFlag = { execute: 1, write: 2, read: 4 } as const;
+/** Types of files: `executable` is at a fixed address (ET_EXEC), `shared` is not (ET_DYN). */
 export const elfType = { executable: 2, shared: 3 } as const;
 
 const headerSize = 64;
-/** Where the addresses of a process end (x86-64, four levels of page tables; arm64 has as many or more). */
+/** The end of a process's addresses (x86-64 with four levels of page tables; arm64 has as many or more). */
 const userMemory = 0x8000_0000_0000;
 const segmentSize = 56;
 
-/** Reads the ELF header and the program headers, and refuses what is not a 64-bit little-endian ELF file. */
+/**
+ * Reads the ELF header and the program headers; the result refers to `bytes`. `name` is for error messages.
+ * @throws Error unless it is a 64-bit little-endian ELF file whose segments lie in the file and in a process's memory
+ */
 export function readElf(bytes: Uint8Array, name: string): Elf {
   if (bytes.length < 4 || view(bytes, 0, 4, name, "magic number").getUint32(0) !== 0x7f454c46)
     throw new Error(`${name}: not an ELF file (it does not begin with \\x7fELF)`);
@@ -94,7 +107,11 @@ function readSegment(table: DataView, index: number, bytes: Uint8Array, name: st
   return segment;
 }
 
-/** Writes the program headers in place of the old ones, and removes the reference to section headers. */
+/**
+ * Writes program headers into `bytes` in place of those of `elf`, and removes the reference to section headers. They
+ * may fill `room` bytes, by default as many as the old ones; the rest of it becomes zero. @throws Error if they need
+ * more
+ */
 export function writeSegments(
   bytes: Uint8Array,
   elf: Elf,
@@ -116,7 +133,7 @@ export function writeSegments(
   for (const sectionField of [58, 60, 62]) header.setUint16(sectionField, 0, true);
 }
 
-/** Writes another size of one segment, in the file and in memory alike. */
+/** Changes the header of `segment` in `bytes`: its size in the file and in memory becomes `size` bytes. */
 export function resizeSegment(bytes: Uint8Array, elf: Elf, segment: Segment, size: number): void {
   const at = elf.segmentsOffset + elf.segments.indexOf(segment) * segmentSize;
   const table = view(bytes, at, segmentSize, elf.name, "program header");
@@ -132,18 +149,19 @@ function writeSegment(table: DataView, at: number, segment: Segment): void {
   });
 }
 
+/** Returns the segments of a type, one of `segmentType`. */
 export function segmentsOf(elf: Elf, type: number): readonly Segment[] {
   return elf.segments.filter((segment) => segment.type === type);
 }
 
-/** The one segment of a type; undefined where there is none. */
+/** Returns the only segment of a type, or undefined if there is none. @throws Error if there are more */
 export function segmentOf(elf: Elf, type: number): Segment | undefined {
   const [first, second] = segmentsOf(elf, type);
   if (second !== undefined) throw new Error(`${elf.name}: more than one program header of type ${type}`);
   return first;
 }
 
-/** The loaded segment whose memory holds all of `size` bytes at an address. */
+/** Returns the loaded segment whose memory holds all `size` bytes from an address on. @throws Error if none does */
 export function loadAt(elf: Elf, address: number, size: number): Segment {
   const found = segmentsOf(elf, segmentType.load).find(
     (load) => load.address <= address && address + size <= load.address + load.memorySize,
@@ -153,13 +171,19 @@ export function loadAt(elf: Elf, address: number, size: number): Segment {
   return found;
 }
 
-/** Where in the file the `size` bytes at an address are, or would be if the file held all of its memory. */
+/**
+ * Returns the offset in the file of an address. If the address is in memory that the file does not hold (.bss), it is
+ * the offset that it would have. @throws Error if no loaded segment holds all `size` bytes from it on
+ */
 export function fileOffset(elf: Elf, address: number, size: number): number {
   const load = loadAt(elf, address, size);
   return load.offset + address - load.address;
 }
 
-/** What memory holds at an address right after loading: bytes of the file, and zeros past them. */
+/**
+ * Returns the `size` bytes that memory holds at an address right after loading: those of the file, then zeros. If all
+ * are in the file it is a view of them, otherwise a copy. @throws Error if no loaded segment holds all of them
+ */
 export function memoryAt(elf: Elf, address: number, size: number): Uint8Array {
   const load = loadAt(elf, address, size);
   const from = fileOffset(elf, address, size);
@@ -170,7 +194,9 @@ export function memoryAt(elf: Elf, address: number, size: number): Uint8Array {
   return memory;
 }
 
-/** A view on a part of the file; a part that is not there is an error that names it. */
+/**
+ * Returns a view of a part of a file. @throws Error, with the file's `name` and the `part`'s, if the file ends before
+ */
 export function view(bytes: Uint8Array, offset: number, size: number, name: string, part: string): DataView {
   if (offset + size > bytes.length)
     throw new Error(
@@ -179,7 +205,7 @@ export function view(bytes: Uint8Array, offset: number, size: number, name: stri
   return new DataView(bytes.buffer, bytes.byteOffset + offset, size);
 }
 
-/** A 64-bit unsigned field, which must be a number that JavaScript holds exactly. */
+/** Reads a 64-bit unsigned little-endian number. @throws Error if it is greater than Number.MAX_SAFE_INTEGER */
 export function word(fields: DataView, at: number): number {
   const value = fields.getBigUint64(at, true);
   if (value > BigInt(Number.MAX_SAFE_INTEGER))
@@ -187,10 +213,12 @@ export function word(fields: DataView, at: number): number {
   return Number(value);
 }
 
+/** Rounds a value up to a multiple of `align`; with 0 or 1 it stays as it is. */
 export function alignUp(value: number, align: number): number {
   return align > 1 ? Math.ceil(value / align) * align : value;
 }
 
+/** Formats a number in hexadecimal, with `0x`. */
 export function hex(value: number): string {
   return `0x${value.toString(16)}`;
 }

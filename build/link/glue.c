@@ -12,7 +12,7 @@
 
 /* ---- What Debian's libstdc++.a and libgcc_eh.a, built for glibc, expect of libc ---- */
 
-/* glibc sets it while there is one thread only, to skip atomics; 0 is always right. */
+/* glibc sets this while there is one thread only, to skip atomics; 0 is always right. */
 extern char __libc_single_threaded;
 char __libc_single_threaded = 0;
 
@@ -37,13 +37,13 @@ struct found_object {
   unsigned long long reserved[7];
 };
 
-/* The linker script defines these: where this runtime lies, and the frame tables of it and of the executable. */
+/* The linker script defines the addresses of this runtime and of the executable, and of their frame tables. */
 extern const char ebb_runtime_start[], ebb_runtime_end[], ebb_runtime_frames[];
 extern const char ebb_image_start[], ebb_image_end[];
 extern const char ebb_image_frames[] __attribute__((weak));
 
 /*
- * libgcc's unwinder asks for the frame table of a code address. PT_GNU_EH_FRAME can name one table only, there are
+ * Finds the frame table of a code address for libgcc's unwinder. PT_GNU_EH_FRAME can name one table only, and there are
  * two. An exception that libstdc++ throws unwinds up to Bun's frames, finds no handler there and ends in
  * std::terminate, as in the dynamically linked executable.
  */
@@ -99,7 +99,7 @@ static void *fail(const char *what, const char *name) {
   return 0;
 }
 
-/* Only that module can be opened, and the program itself (a null path). */
+/* Opens that module or the program itself (a null path); fails for any other. */
 void *dlopen(const char *path, int mode) {
   (void)mode;
   if (!path) return (void *)functions;

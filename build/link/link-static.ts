@@ -1,5 +1,5 @@
-import { compose } from "../bundle/compose.ts";
-import { findStart, type StartCode } from "../start/start.ts";
+import { composeExecutable } from "../bundle/compose.ts";
+import { findStartCode, type StartCode } from "../start/start.ts";
 import type { Target } from "../targets.ts";
 import { type Elf, elfType, hex, loadAt, memoryAt, readElf, segmentFlag, segmentOf, segmentType } from "./elf.ts";
 import { readDynamic } from "./elf-dynamic.ts";
@@ -11,9 +11,9 @@ import { checkThreadBlock, type ThreadBlock, threadBlock, threadOffset } from ".
 export type LinkInput = {
   /** A dynamically linked ELF executable for musl at a fixed address (ET_EXEC). */
   readonly bytes: Uint8Array;
-  /** How error messages call it. */
+  /** The name that error messages give it. */
   readonly name: string;
-  /** C sources of what libc and libstdc++ lack: glue.c, and what the executable needs besides. */
+  /** The paths of C files with what libc and libstdc++ lack: glue.c, and what the executable needs besides. */
   readonly sources: readonly string[];
   readonly target: Target;
 };
@@ -23,18 +23,19 @@ export type LinkResult = {
   readonly bytes: Uint8Array;
   /** What was written for each relocation of the input, in their order. */
   readonly patches: readonly Patch[];
-  /** ld's map of the runtime: which members of which archives are inside, and why. */
+  /** The text of ld's map file for the runtime: which members of which archives are inside, and why. */
   readonly map: string;
-  /** What runs first, which is not in `bytes` yet. */
+  /** The code that runs first, which is not in `bytes` yet; undefined if the sources do not have it. */
   readonly start: StartCode | undefined;
 };
 
-/** The libraries whose archives are linked in, as they are called where they are shared; musl's libc.a is most of them. */
+/** Matches the names of the shared libraries whose archives are linked in; musl's libc.a takes the place of most. */
 const linkedLibraries = /^lib(c\.musl-\w+|c|m|pthread|dl|rt|util|crypt|resolv|stdc\+\+|gcc_s)\.so(\.\d+)?$/;
 
 /**
- * Makes a dynamically linked executable static: the libraries that a loader would have brought are linked at
- * a free address above it, and its relocations are applied in the file.
+ * Makes a static executable from a dynamically linked one. The libraries that a loader would have brought are linked at
+ * a free address above it, and its relocations are applied in the file. Runs gcc and ld.
+ * @throws Error on anything that it does not know how to link, and if gcc or ld fails
  */
 export function linkStatic({ bytes, name, sources, target }: LinkInput): LinkResult {
   const image = readElf(bytes, name);
@@ -48,10 +49,10 @@ export function linkStatic({ bytes, name, sources, target }: LinkInput): LinkRes
   const { pageSize } = target;
   const entry = runtime.symbols.get("ebb_entry")?.value ?? image.entry;
   return {
-    bytes: compose({ image, runtime: linked.elf, patches, block, blockAddress, entry, pageSize }),
+    bytes: composeExecutable({ image, runtime: linked.elf, patches, block, blockAddress, entry, pageSize }),
     patches,
     map: linked.map,
-    start: findStart(linked.elf),
+    start: findStartCode(linked.elf),
   };
 }
 
@@ -69,7 +70,7 @@ function refuseOtherKinds({ name, type, machine, segments }: Elf, target: Target
   );
 }
 
-/** What the relocations have to know of the linked runtime. */
+/** Returns what applying the relocations needs of the linked runtime, and the address of the block reserved in it. */
 function inspect(
   { elf, shared }: LinkedRuntime,
   {
@@ -95,7 +96,10 @@ function inspect(
   return { runtime, blockAddress: merged.address + reserved.value };
 }
 
-/** A loader would make the libraries call the executable's function of that name; linked statically they call their own. */
+/**
+ * @throws Error if the executable exports a function that the runtime has too: a loader would make the libraries call
+ * the executable's, but linked statically they call their own
+ */
 function refuseRivals(exported: ReadonlyMap<string, ElfSymbol>, linked: ReadonlyMap<string, ElfSymbol>): void {
   const rivals = [...exported.values()].filter(({ name, kind, value }) => {
     const rival = linked.get(name);

@@ -3,19 +3,19 @@ import type { Target } from "../targets.ts";
 export type ScriptInput = {
   /** The address of the runtime's first byte. */
   readonly base: number;
-  /** The address of what runs first: see src/native/pages.c. */
+  /** The address of the code that runs first: see src/native/pages.c. */
   readonly start: number;
-  /** Symbols whose addresses are those of the executable. */
+  /** The addresses of symbols that are defined by the executable, not by the runtime. */
   readonly addresses: ReadonlyMap<string, number>;
-  /** Symbols that must be linked in where the archives have them. */
+  /** The symbols to link in if the archives have them. */
   readonly wanted: readonly string[];
   readonly target: Target;
 };
 
 /**
- * The script for ld: read-only data, code and writable data at `base`, one thread-local image, arrays of
- * initialisers with those of the executable last (`.init_array.00000` is first). No section may be placed by chance
- * (ld runs with --orphan-handling=error); tables that only a loader would apply must be empty.
+ * Returns ld's script for the runtime: read-only data, code and writable data at `base`, one thread-local image, arrays
+ * of initialisers with those of the executable last (`.init_array.00000` is first). It places every section, because ld
+ * runs with --orphan-handling=error, and asserts that the tables that only a loader would apply are empty.
  */
 export function linkerScript({ base, start, addresses, wanted, target }: ScriptInput): string {
   return `ENTRY(ebb_image_entry)
@@ -49,7 +49,10 @@ ASSERT(SIZEOF(.rela) == 0, "the runtime has relocations left that nothing would 
 `;
 }
 
-/** Read-only like the GOT and the tables of virtual functions: the link has written all that a loader would write there. */
+/**
+ * Initialisers are read-only, like the GOT and the tables of virtual functions: the link writes what a loader would
+ * write.
+ */
 const initialisers = `  .init_array : {
     __preinit_array_start = .; __preinit_array_end = .;
     __init_array_start = .;
@@ -64,7 +67,7 @@ const initialisers = `  .init_array : {
     __fini_array_end = .;
   } :ro`;
 
-/** The executable's thread-local block comes last below the thread pointer, first above it. */
+/** Orders thread-local sections: the executable's block comes last below the thread pointer, first above it. */
 function threadSections(target: Target): string {
   const image = "*(.image_tdata)";
   const runtime = "*(.tdata .tdata.*) *(.tbss .tbss.* .tcommon)";

@@ -3,7 +3,9 @@ import { type Elf, hex, segmentOf, segmentType, view, word } from "./elf.ts";
 
 const sectionSize = 64;
 
-/** Section types of elf.h (System V gABI, chapter 4) that only a dynamic loader, or nobody, reads once a program is linked. */
+/**
+ * Types of sections (elf.h, System V gABI, chapter 4) that only a dynamic loader, or nobody, reads in a linked program.
+ */
 const loaderOnly = new Set([
   3, // STRTAB: names of the dynamic symbols
   4, // RELA
@@ -17,8 +19,10 @@ const loaderOnly = new Set([
 ]);
 
 /**
- * The part of a statically linked executable, right behind its program headers, where the tables for the loader were: symbols,
- * hashes, versions, relocations. The link has applied them all, and there is no loader. It is room for more program headers.
+ * Returns the part of a statically linked executable, right behind its program headers, that still holds the tables for
+ * the loader: symbols, hashes, versions, relocations. The link has applied them all, and there is no loader, so it is
+ * room for more program headers. `input` is the executable before the link. @throws Error if the link has changed that
+ * part
  */
 export function loaderTables(input: Elf, linked: Elf): Range {
   const header = view(input.bytes, 0, 64, input.name, "ELF header");

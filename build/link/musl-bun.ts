@@ -6,23 +6,28 @@ import { cacheFolder } from "../setup/cache.mjs";
 import { moveIntoPlace } from "../setup/sums.mjs";
 import type { Target } from "../targets.ts";
 
+/** A release as package-lock.json pins it: `integrity` is `sha512-` and the archive's digest in base64. */
 export type Locked = { readonly version: string; readonly integrity: string };
 
 /**
- * The path of Bun linked for musl, fetched once with `npm pack` (npm does not install it on hosts with glibc) and
- * checked against the digest in package-lock.json.
+ * Returns the path of the Bun for musl that package-lock.json pins. It is fetched once with `npm pack` (npm does not
+ * install it on hosts with glibc) and checked against its digest there. @throws Error if none is pinned, if this build
+ * runs in another version of Bun, or if the fetch fails
  */
-export function muslBun(target: Target, lockfile: string): string {
+export function fetchMuslBun(target: Target, lockfile: string): string {
   const locked = lockedBun(target, lockfile);
   refuseOtherVersion(locked.version, target.bunPackage);
-  return fetchedBun(target.bunPackage, locked);
+  return fetchBun(target.bunPackage, locked);
 }
 
-/** Those that this process has checked. */
+/** The paths that this process has checked. */
 const checked = new Set<string>();
 
-/** The path of a release of Bun, fetched where it is not in the cache yet, or where it is not what was fetched. */
-export function fetchedBun(name: string, locked: Locked, say: (line: string) => void = console.log): string {
+/**
+ * Returns the path of a release of Bun in the cache, from the npm package `name`. Fetches it if it is not there, or if
+ * it is damaged, which `say` is told. A process checks each release once. @throws Error if the fetch fails
+ */
+export function fetchBun(name: string, locked: Locked, say: (line: string) => void = console.log): string {
   const folder = join(cacheFolder(), "bun", cacheName(name, locked));
   const bun = join(folder, executable);
   if (checked.has(bun)) return bun;
@@ -38,7 +43,7 @@ export function fetchedBun(name: string, locked: Locked, say: (line: string) => 
 const archive = "package.tgz";
 const executable = "package/bin/bun";
 
-/** Compares the executable with the archive that it came in, and that with its digest; undefined: all is well. */
+/** Compares the executable with its archive, and the archive with its digest. Returns what differs, or undefined. */
 function whyDamaged(folder: string, { integrity }: Locked): string | undefined {
   for (const name of [archive, executable]) if (!existsSync(join(folder, name))) return `${name} is missing`;
   const actual = `sha512-${createHash("sha512")
@@ -51,7 +56,7 @@ function whyDamaged(folder: string, { integrity }: Locked): string | undefined {
     : `${executable} is not that of ${archive}`;
 }
 
-/** What package-lock.json pins. */
+/** Returns the release of Bun that package-lock.json pins for a target. @throws Error if it pins none */
 export function lockedBun({ bunPackage: name }: Target, lockfile: string): Locked {
   const { packages } = JSON.parse(readFileSync(lockfile, "utf8")) as { packages?: Record<string, Partial<Locked>> };
   const { version, integrity } = packages?.[`node_modules/${name}`] ?? {};
@@ -61,7 +66,7 @@ export function lockedBun({ bunPackage: name }: Target, lockfile: string): Locke
   );
 }
 
-/** Bytecode is only valid for the Bun that compiled it. */
+/** @throws Error unless this build runs in that version of Bun: bytecode is only valid for the Bun that compiled it */
 function refuseOtherVersion(version: string, name: string): void {
   if (process.versions.bun === version) return;
   throw new Error(
@@ -74,7 +79,9 @@ function cacheName(name: string, { version, integrity }: Locked): string {
   return `${name.replace("@", "").replaceAll("/", "-")}-${version}-${digest}`;
 }
 
-/** Moved into place when complete, so that an interrupted build leaves nothing half done. */
+/**
+ * Fetches a release. It moves into place when it is complete, so that an interrupted build leaves nothing half done.
+ */
 function fetchInto(folder: string, name: string, locked: Locked): void {
   const wanted = `${name}@${locked.version}`;
   mkdirSync(dirname(folder), { recursive: true });

@@ -6,15 +6,18 @@ const project = resolve(import.meta.dirname, "../..");
 const folder = join(project, "src", "native");
 const shared = ["child.c", "files.c", "listeners.c", "module.c", "output.c", "signals.c", "sockets.c", "watch.c"];
 
-/** What is linked into the executable. */
+/** The paths of ebb's C files that are linked into the executable. */
 export const nativeSources: readonly string[] = ["entry.c", "pages.c", "limits.c", "before-bun.c", ...shared].map(
   (name) => join(folder, name),
 );
 
-/** Where `node_api.h` is. */
+/** The folder of `node_api.h`. */
 export const nodeApiHeaders = join(project, "node_modules", "node-api-headers", "include");
 
-/** The same as a module for this machine's own Bun, which runs ebb from source, and the unit tests. */
+/**
+ * Compiles ebb's C files to a Node-API module at `outfile`, for this machine's own Bun, which runs ebb from source and
+ * the unit tests. @throws Error if gcc is missing or fails
+ */
 export function buildNativeModule(outfile: string): void {
   const sources = ["development.c", ...shared].map((name) => join(folder, name));
   const temporary = `${outfile}.${process.pid}.new`;

@@ -4,31 +4,39 @@ import type { Relocation } from "./elf-dynamic.ts";
 import { type ElfSymbol, symbolKind } from "./elf-symbols.ts";
 import { relocationName } from "./relocation-names.ts";
 
-/** What a relocation puts where, and why. */
+/** The bytes that a relocation writes. */
 export type Patch = {
+  /** The address that they go to. */
   readonly at: number;
+  /** Eight bytes or, for a copy, those of the variable; empty if executable and runtime share the variable. */
   readonly bytes: Uint8Array;
   readonly kind: RelocationKind;
-  /** Empty for relocations without a symbol. */
+  /** The name of its symbol; empty if it has none. */
   readonly symbol: string;
 };
 
-/** The linked runtime, as the relocations of the executable see it. */
+/** What applying the executable's relocations needs of the linked runtime. */
 export type Runtime = {
+  /** The symbols that it defines, by name. */
   readonly symbols: ReadonlyMap<string, ElfSymbol>;
-  /** Variables that the runtime was told to use in the executable's memory: nothing is to be copied. */
+  /** The names of the variables that it uses in the executable's memory, so that nothing is to be copied. */
   readonly shared: ReadonlySet<string>;
+  /** Returns `size` bytes of its memory right after loading. */
   readonly memoryAt: (address: number, size: number) => Uint8Array;
   readonly isWritable: (address: number) => boolean;
-  /** The offset from the thread pointer of a thread-local symbol of the runtime. */
+  /** Returns the offset from the thread pointer of one of its thread-local symbols, given the symbol's value. */
   readonly threadOffset: (value: number) => number;
-  /** The same for what lies at offset 0 of the executable's own thread-local image. */
+  /** The offset from the thread pointer of the beginning of the executable's own thread-local image. */
   readonly imageThreadBase: number;
-  /** Libraries that the executable needs besides those that were linked. */
+  /** The names of the libraries that the executable needs besides those that were linked. */
   readonly lacking: readonly string[];
 };
 
-/** What a dynamic loader would write for each relocation of the executable, in their order. */
+/**
+ * Returns what a dynamic loader would write for each relocation of the executable, in their order.
+ * @throws Error that lists the relocations of unknown type, the symbols that are missing, or the variables that cannot
+ * be copied
+ */
 export function resolveRelocations(relocations: readonly Relocation[], runtime: Runtime, target: Target): Patch[] {
   const kinds = kindsOf(relocations, target);
   refuseMissing(relocations, runtime);
@@ -41,7 +49,7 @@ export function resolveRelocations(relocations: readonly Relocation[], runtime: 
   });
 }
 
-/** All kinds that are unknown, in one error. */
+/** Returns the kind of each relocation. @throws Error that lists all relocations of unknown type */
 function kindsOf(relocations: readonly Relocation[], target: Target): RelocationKind[] {
   const unknown = relocations.filter(({ type }) => target.relocations[type] === undefined);
   if (unknown.length === 0) return relocations.map(({ type }) => target.relocations[type] as RelocationKind);
@@ -55,7 +63,7 @@ function kindsOf(relocations: readonly Relocation[], target: Target): Relocation
   );
 }
 
-/** All names that are missing, in one error. */
+/** @throws Error that lists all symbols that neither side defines, unless they are weak */
 function refuseMissing(relocations: readonly Relocation[], { symbols, lacking }: Runtime): void {
   const missing = relocations.flatMap(({ symbol }) =>
     symbol !== undefined && !symbol.defined && !symbol.weak && !symbols.has(symbol.name) ? [symbol.name] : [],
@@ -68,13 +76,13 @@ function refuseMissing(relocations: readonly Relocation[], { symbols, lacking }:
   );
 }
 
-/** All variables that cannot be copied, in one error. */
+/** @throws Error that lists all variables that cannot be copied */
 function refuseCopies(relocations: readonly Relocation[], runtime: Runtime): void {
   const wrong = relocations.flatMap((relocation) => copyWrong(relocation, runtime) ?? []);
   if (wrong.length > 0) throw new Error(listed(wrong));
 }
 
-/** The first ten. */
+/** Joins the first ten texts, and says how many more there are. */
 function listed(texts: readonly string[]): string {
   const more = texts.length > 10 ? `; and ${texts.length - 10} more` : "";
   return `${texts.slice(0, 10).join("; ")}${more}`;
@@ -89,14 +97,18 @@ const resolvers: Readonly<Record<RelocationKind, (relocation: Relocation, runtim
 };
 
 /**
- * An undefined symbol with a value: the PLT entry that stands for a function, because code of the executable takes
- * its address; pointers to it must be equal everywhere (System V psABI x86-64, "Function Addresses").
+ * Returns the address of a symbol whose address the program may compare. An undefined symbol with a value is a function
+ * whose address the executable's code takes; its value is the PLT entry that stands for the function, because pointers
+ * to it must be equal everywhere (System V psABI x86-64, "Function Addresses").
  */
 function addressTaken(symbol: ElfSymbol | undefined, runtime: Runtime): number {
   return symbol !== undefined && symbol.value !== 0 ? symbol.value : addressOf(symbol, runtime);
 }
 
-/** The executable's own definition (a copied variable is one, too) comes before the runtime's, as for a loader. */
+/**
+ * Returns a symbol's address, 0 if nothing defines it. As for a loader, the executable's own definition, also of a
+ * copied variable, comes before the runtime's.
+ */
 function addressOf(symbol: ElfSymbol | undefined, runtime: Runtime): number {
   if (symbol === undefined) return 0;
   if (symbol.defined) return symbol.value;
@@ -119,13 +131,13 @@ function threadAddressOf(symbol: ElfSymbol | undefined, runtime: Runtime): numbe
   );
 }
 
-/** Empty for a variable that both sides share. */
+/** Returns the bytes to copy; empty for a variable that both sides share. */
 function copyOf({ symbol }: Relocation, { shared, symbols, memoryAt }: Runtime): Uint8Array {
   const found = symbol === undefined || shared.has(symbol.name) ? undefined : symbols.get(symbol.name);
   return found === undefined || symbol === undefined ? new Uint8Array(0) : memoryAt(found.value, symbol.size);
 }
 
-/** A constant can be copied; a variable would exist twice, so it has to be one of those that both sides share. */
+/** Says why a copy is wrong. A constant can be copied; a variable would exist twice, so both sides have to share it. */
 function copyWrong({ symbol, at }: Relocation, { shared, symbols, isWritable }: Runtime): string | undefined {
   if (symbol === undefined) return `malformed: the copy relocation at ${hex(at)} has no symbol`;
   if (shared.has(symbol.name)) return undefined;

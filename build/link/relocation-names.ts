@@ -1,4 +1,4 @@
-/** The relocations of elf.h that a loader may be asked for, by machine and number: what is refused is called by its name. */
+/** The names in elf.h of the relocations that a loader may be asked for, by machine and number. Errors use them. */
 const names: Readonly<Record<number, Readonly<Record<number, string>>>> = {
   62: {
     0: "R_X86_64_NONE",
@@ -43,7 +43,7 @@ const names: Readonly<Record<number, Readonly<Record<number, string>>>> = {
   },
 };
 
-/** `R_X86_64_TLSDESC (36)`; for a number that elf.h does not know, the number. */
+/** Returns a relocation's name and number, `R_X86_64_TLSDESC (36)`, or `of type 99` if elf.h does not name it. */
 export function relocationName(type: number, machine: number): string {
   const name = names[machine]?.[type];
   return name === undefined ? `of type ${type}` : `${name} (${type})`;

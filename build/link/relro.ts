@@ -1,10 +1,11 @@
 import { type Elf, type Segment, segmentFlag, segmentOf, segmentsOf, segmentType } from "./elf.ts";
 
+/** The addresses from `start` up to but without `end`. */
 export type AddressSpan = { readonly start: number; readonly end: number };
 
 /**
- * The whole pages that a loader makes read-only when it has applied the relocations (PT_GNU_RELRO; a page that is only
- * partly such stays writable); undefined where there are none. Bun is linked without.
+ * Returns the whole pages that a loader makes read-only when it has applied the relocations (PT_GNU_RELRO); a page that
+ * is only partly in that range stays writable. Returns undefined if there are no such pages: Bun is linked without.
  */
 export function relroPages(elf: Elf, pageSize: number): AddressSpan | undefined {
   const relro = segmentOf(elf, segmentType.relro);
@@ -15,7 +16,10 @@ export function relroPages(elf: Elf, pageSize: number): AddressSpan | undefined 
   return pages.end > pages.start ? pages : undefined;
 }
 
-/** The loaded segments, those pages apart and read-only from the first instruction on: the link has filled them already. */
+/**
+ * Returns the loaded segments, split so that the pages of `relroPages` are read-only from the first instruction on: the
+ * link has filled them already.
+ */
 export function protectedLoads(elf: Elf, pageSize: number): Segment[] {
   const loads = segmentsOf(elf, segmentType.load);
   const pages = relroPages(elf, pageSize);

@@ -13,8 +13,8 @@ import type { ThreadBlock } from "./thread-local.ts";
 import { findToolchain, type Toolchain } from "./toolchain.ts";
 
 /**
- * Variables of musl that start as zero, with their aliases: the runtime uses the executable's copy. (On arm64 the
- * stack protector's canary is such a variable.)
+ * Variables of musl that start as zero, each with its aliases. The runtime uses the executable's copy of them. (On
+ * arm64 the stack protector's canary is such a variable.)
  */
 export const sharedVariables: readonly (readonly string[])[] = [
   ["environ", "__environ", "_environ", "___environ"],
@@ -25,23 +25,29 @@ export const sharedVariables: readonly (readonly string[])[] = [
 const spacing = 0x10_0000;
 
 export type RuntimeInput = {
+  /** The dynamically linked executable. */
   readonly image: Elf;
+  /** The executable's dynamic table. */
   readonly dynamic: DynamicTable;
   readonly block: ThreadBlock;
-  /** C sources of what the archives lack. */
+  /** The paths of C files with what the archives lack. */
   readonly sources: readonly string[];
   readonly target: Target;
 };
 
 export type LinkedRuntime = {
   readonly elf: Elf;
-  /** Names of the variables that live in the executable's memory. */
+  /** The names of its variables that lie in the executable's memory. */
   readonly shared: ReadonlySet<string>;
-  /** ld's account of what was linked and why. */
+  /** The text of ld's map file, which says what was linked and why. */
   readonly map: string;
 };
 
-/** Links libc, libstdc++ and the glue at a free address above the image, as the runtime that its relocations ask for. */
+/**
+ * Links the runtime, at a free address above the image: what libc, libstdc++, libgcc and the C files have of the
+ * symbols that the image's relocations need. Runs gcc and ld in a temporary folder. @throws Error with their output if
+ * they fail
+ */
 export function linkRuntime(input: RuntimeInput): LinkedRuntime {
   const tools = findToolchain(input.target);
   const folder = mkdtempSync(join(tmpdir(), "ebb-link-"));
@@ -58,7 +64,7 @@ export function linkRuntime(input: RuntimeInput): LinkedRuntime {
   }
 }
 
-/** The copied variables that both sides share: each name and alias with its address in the executable. */
+/** Returns the address in the executable of each variable that both sides share, by its name and its aliases. */
 function sharedAddresses({ relocations }: DynamicTable, target: Target): ReadonlyMap<string, number> {
   return new Map(
     sharedVariables.flatMap((names) => {
@@ -84,7 +90,7 @@ function scriptFor({ image, dynamic, target }: RuntimeInput, shared: ReadonlyMap
   });
 }
 
-/** `_init` and `_fini` are what musl calls around the arrays of initialisers and finalisers. */
+/** Returns the symbols of the image that the runtime uses. musl calls `_init` and `_fini` around the arrays. */
 function imageAddresses(image: Elf, { init, fini, initArray, finiArray }: DynamicTable): [string, number][] {
   return [
     ["ebb_image_entry", image.entry],
@@ -98,13 +104,15 @@ function imageAddresses(image: Elf, { init, fini, initArray, finiArray }: Dynami
   ];
 }
 
-/** The functions that modules like src/native/module.c call. */
+/** Returns the Node-API functions of the image, which modules like src/native/module.c call. */
 function nodeApi(image: Elf): readonly [string, number][] {
   const exported = [...readSymbols(image, symbolTable.dynamic).values()];
   return exported.filter(({ name }) => name.startsWith("napi_")).map(({ name, value }) => [name, value]);
 }
 
-/** Weak symbols too: the archives may have them, as the shared libraries would. */
+/**
+ * Returns the symbols that the image needs. Weak ones count too: the archives may have them, as shared libraries would.
+ */
 function wantedSymbols({ relocations }: DynamicTable, shared: ReadonlyMap<string, number>, target: Target): string[] {
   const wanted = relocations.flatMap(({ type, symbol }) =>
     symbol !== undefined && (!symbol.defined || target.relocations[type] === "copy") ? [symbol.name] : [],
@@ -125,7 +133,10 @@ ebb_image_block: .zero ${size}
 `;
 }
 
-/** Without a stack protector: it may run before there is a canary; without PIE: the runtime has one fixed address. */
+/**
+ * Compiles the C files: without a stack protector, because they may run before there is a canary, and without PIE,
+ * because the runtime has a fixed address.
+ */
 function compileSources({ sources }: RuntimeInput, { gcc, includes }: Toolchain, folder: string): void {
   const warnings = ["-Wall", "-Wextra", "-Werror", "-Wstrict-prototypes"];
   const code = ["-std=gnu17", "-O2", "-fno-pie", "-fno-stack-protector", "-U_FORTIFY_SOURCE"];

@@ -2,16 +2,16 @@ import type { Target } from "../targets.ts";
 import { alignUp, type Segment } from "./elf.ts";
 
 /**
- * The room that the runtime reserves in its thread-local image for that of the executable, whose code already
- * contains offsets from the thread pointer: below the pointer its block must come last, above it first
- * (Drepper, "ELF Handling For Thread-Local Storage", section 3).
+ * The block that the runtime reserves in its thread-local image for that of the executable, whose code already contains
+ * offsets from the thread pointer: below the pointer the block must come last, above it first (Drepper, "ELF Handling
+ * For Thread-Local Storage", section 3). All numbers are bytes.
  */
 export type ThreadBlock = {
   readonly size: number;
   readonly align: number;
-  /** Where in the block the executable's image begins. */
+  /** The offset in the block at which the executable's image begins. */
   readonly lead: number;
-  /** What is added to an offset in the executable's image to get one from the thread pointer. */
+  /** The offset of the executable's image from the thread pointer. */
   readonly base: number;
 };
 
@@ -20,6 +20,10 @@ const cacheLine = 64;
 /** The two words that variant I keeps at the thread pointer. */
 const controlBlock = 16;
 
+/**
+ * Returns the block that the runtime must reserve for the executable's thread-local image (PT_TLS; undefined if it has
+ * none). @throws Error if the image's address is not a multiple of its alignment
+ */
 export function threadBlock(image: Segment | undefined, target: Target): ThreadBlock {
   const { align: rawAlign = 1, memorySize = 0, address = 0 } = image ?? {};
   const align = Math.max(rawAlign, 1);
@@ -38,13 +42,16 @@ export function threadBlock(image: Segment | undefined, target: Target): ThreadB
   return { size: blockSize, align: blockAlign, lead: blockSize - size, base: -size };
 }
 
-/** The offset from the thread pointer of what lies at `offset` of the merged thread-local image. */
+/** Returns the offset from the thread pointer of the byte at `offset` in the merged thread-local image. */
 export function threadOffset(merged: Segment, offset: number, target: Target): number {
   if (target.threadBlocks === "above") return offset + alignUp(controlBlock, merged.align);
   return offset - alignUp(merged.memorySize, merged.align);
 }
 
-/** Fails unless the merged image gives the executable's variables the offsets that its code contains. */
+/**
+ * Checks that the merged thread-local image gives the executable's variables the offsets that its code contains.
+ * `blockOffset` is the place of the block in that image. @throws Error if it does not
+ */
 export function checkThreadBlock(merged: Segment, blockOffset: number, block: ThreadBlock, target: Target): void {
   const actual = threadOffset(merged, blockOffset + block.lead, target);
   if (actual === block.base) return;

@@ -5,17 +5,19 @@ import { muslFolder } from "../setup/cross.mjs";
 import { installCommand } from "../setup/packages.mjs";
 import type { Target } from "../targets.ts";
 
-/** The programs and archives of the machine that the static link uses. */
+/** The programs and files of this machine that the static link uses. */
 export type Toolchain = {
+  /** The name of the compiler: `x86_64-linux-gnu-gcc`. */
   readonly gcc: string;
+  /** The name of the linker. */
   readonly ld: string;
-  /** In the order in which ld searches them. */
+  /** The paths of the archives (.a), in the order in which ld searches them. */
   readonly archives: readonly string[];
-  /** Header folders: the compiler's own, then musl's. */
+  /** The folders of header files: the compiler's own, then musl's. */
   readonly includes: readonly string[];
 };
 
-/** Finds all of it, or says what is missing and which command installs it. */
+/** Finds the toolchain for a target. @throws Error that names what is missing, and the command that installs it */
 export function findToolchain(target: Target): Toolchain {
   const gcc = `${target.triplet}-gcc`;
   const ld = `${target.triplet}-ld`;
@@ -39,7 +41,7 @@ export function findToolchain(target: Target): Toolchain {
   };
 }
 
-/** The whole path of a file of the compiler; its bare name where there is none (gcc prints that). */
+/** Returns the whole path of a file of the compiler, or its bare name, which gcc prints if there is no such file. */
 function gccFile(gcc: string, name: string): string {
   return spawnSync(gcc, [`-print-file-name=${name}`], { encoding: "utf8" }).stdout.trim();
 }

@@ -12,25 +12,27 @@ import type { Range } from "./range.ts";
 
 export type CutInput = {
   readonly elf: Elf;
-  /** Parts of the file that nothing reads. */
+  /** The parts of the file that nothing reads, in order; no two of them touch. */
   readonly dead: readonly Range[];
-  /** How many bytes the program headers may fill. */
+  /** The number of bytes that the program headers may fill. */
   readonly room: number;
   readonly target: Target;
 };
 
-/** Each cut costs a program header and a mapping: not for less. */
+/** The size of the smallest cut, in bytes: each costs a program header and a mapping. */
 const worthwhile = 0x1_0000;
 
 /**
- * The same executable in a smaller file. Pages of read-only memory that nothing reads are not in it, and are not mapped: who
- * reads them after all is ended by SIGSEGV, not fooled. Pages of writable memory that are zero at first become what .bss is.
+ * Returns the same executable in a smaller file. Pages of read-only memory that nothing reads are not in it, and are
+ * not mapped: a process that reads them after all is ended by SIGSEGV. Pages of writable memory that are zero at first
+ * are not in it either: they become like .bss. Only runs of at least 64 KiB are cut. @throws Error if the headers need
+ * more `room`
  */
-export function cut({ elf, dead, room, target }: CutInput): Uint8Array {
+export function cutDeadPages({ elf, dead, room, target }: CutInput): Uint8Array {
   const { pageSize } = target;
   const loads = segmentsOf(elf, segmentType.load).flatMap((load) => divide(elf, load, dead, pageSize));
   let end = 0;
-  // As ld places segments: next to each other, each where its offset and its address are the same modulo the page size.
+  // Segments follow each other as ld places them: offset and address of each are the same modulo the page size.
   const placed = loads.map((load) => {
     const offset = end + ((((load.address - end) % pageSize) + pageSize) % pageSize);
     end = offset + load.fileSize;
@@ -50,7 +52,7 @@ export function cut({ elf, dead, room, target }: CutInput): Uint8Array {
   return bytes;
 }
 
-/** The segments that are left of one when whole pages go from the middle of it. */
+/** Returns the segments that are left of a segment if whole pages go from the middle of it. */
 function divide(elf: Elf, load: Segment, dead: readonly Range[], pageSize: number): Segment[] {
   const isWritable = (load.flags & segmentFlag.write) !== 0;
   const gaps = (isWritable ? zeroRuns(elf.bytes, load) : dead)
@@ -73,7 +75,7 @@ function divide(elf: Elf, load: Segment, dead: readonly Range[], pageSize: numbe
   });
 }
 
-/** The part of a range that lies in a segment and is whole pages of its memory. */
+/** Returns the part of a range that lies in a segment and consists of whole pages of its memory. */
 function wholePages({ from, to }: Range, { offset, address, fileSize }: Segment, pageSize: number): Range {
   const shift = address - offset;
   const start = Math.ceil((Math.max(from, offset) + shift) / pageSize) * pageSize - shift;
@@ -81,6 +83,7 @@ function wholePages({ from, to }: Range, { offset, address, fileSize }: Segment,
   return { from: start, to: end };
 }
 
+/** Returns the runs of zeros of at least `worthwhile` bytes. */
 function zeroRuns(bytes: Uint8Array, { offset, fileSize }: Segment): Range[] {
   const runs: Range[] = [];
   const end = offset + fileSize;

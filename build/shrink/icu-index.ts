@@ -4,8 +4,9 @@ const header = 32;
 const indexCount = 7;
 
 /**
- * An item `res_index.res` of ICU, which lists the locales of its folder: a resource bundle (icu4c/source/common/uresdata.h) of one
- * table, InstalledLocales, whose keys are the locales. Intl resolves a locale that it does not list to the default one.
+ * Returns the bytes of an ICU item `res_index.res`, which lists the locales of its folder: a resource bundle
+ * (icu4c/source/common/uresdata.h) of one table, InstalledLocales, whose keys are the locales. Intl resolves a locale
+ * that is not listed to the default locale.
  */
 export function localeIndex(locales: readonly string[]): Uint8Array {
   const keysAt = (1 + indexCount) * 4;
@@ -28,7 +29,7 @@ export function localeIndex(locales: readonly string[]): Uint8Array {
   return bytes;
 }
 
-/** The type of a resource is its upper four bits. */
+/** The type of a table; a resource has its type in its upper four bits. */
 const table = 0x2000_0000;
 const noFallback = 1;
 
@@ -36,7 +37,7 @@ function tableSize(count: number): number {
   return alignUp(2 + count * 2, 4) + count * 4;
 }
 
-/** The keys' offsets, then as many resources. */
+/** Writes the keys' offsets, then `resource` as often. */
 function writeTable(bundle: DataView, at: number, keys: readonly number[], resource: number): void {
   bundle.setUint16(at, keys.length, true);
   keys.forEach((key, index) => {

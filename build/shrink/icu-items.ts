@@ -1,8 +1,8 @@
-/** One folder for each kind of data; "" is the formats of dates and numbers. */
+/** ICU's folders, one for each kind of data; "" holds the formats of dates and numbers. */
 const trees = ["", "curr/", "lang/", "region/", "unit/", "zone/"];
 const everyTree = ["root.res", "en.res", "pool.res", "res_index.res"];
 
-/** Without these Intl aborts the process, or gives wrong results in English. */
+/** The items without which Intl aborts the process, or gives wrong results in English. */
 const required = [
   ...trees.flatMap((tree) => everyTree.map((file) => tree + file)),
   ...["coll/root.res", "coll/ucadata.icu", "coll/res_index.res"],
@@ -13,30 +13,35 @@ const required = [
 ];
 
 /**
- * All but what belongs to one language other than English, and the dictionaries by which Burmese, Chinese, Japanese, Khmer, Lao
- * and Thai, which have no spaces, are cut into words. The regions' variants of English (`en_GB`) stay.
+ * Reports whether an item of ICU's data stays in the executable. Items of one language other than English do not, nor
+ * do the dictionaries that split Burmese, Chinese, Japanese, Khmer, Lao and Thai, which have no spaces, into words. The
+ * regions' variants of English (`en_GB`) stay.
  */
-export function isKept(name: string): boolean {
+export function isKeptItem(name: string): boolean {
   const locale = localeOf(name);
   return !name.endsWith(".dict") && (locale === undefined || /^en(_|$)/.test(locale));
 }
 
-/** `de` and `de_AT` are locales; `root`, `pool`, `res_index`, `supplementalData` are none. */
+/**
+ * Returns the locale that an item of ICU's data belongs to, such as `de` or `de_AT`, or undefined for an item that is
+ * not a locale's: `root`, `pool`, `res_index`, `supplementalData`.
+ */
 export function localeOf(name: string): string | undefined {
   return /\/((?!res_)[a-z]{2,3}(?:_\w*)?)\.res$/.exec(name)?.[1];
 }
 
-/** `icudt78l/curr/` for `icudt78l/curr/en.res` */
+/** Returns the folder in an item's name, with its slash: `icudt78l/curr/` for `icudt78l/curr/en.res`. */
 export function folderOf(name: string): string {
   return name.slice(0, name.lastIndexOf("/") + 1);
 }
 
+/** Reports whether an item is the list of its folder's locales, `res_index.res`. */
 export function isIndex(name: string): boolean {
   return name.endsWith("/res_index.res");
 }
 
-/** Which of the items that ICU cannot do without are not among these; names without the package's. */
-export function missingFrom(names: readonly string[]): readonly string[] {
+/** Returns the items that Intl needs and that `names` lacks, without the package's name: `curr/en.res`. */
+export function missingItems(names: readonly string[]): readonly string[] {
   const there = new Set(names.map((name) => name.slice(name.indexOf("/") + 1)));
   return required.filter((name) => !there.has(name));
 }

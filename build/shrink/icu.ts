@@ -1,26 +1,32 @@
 import { alignUp, hex, view } from "../link/elf.ts";
 import { localeIndex } from "./icu-index.ts";
-import { folderOf, isIndex, isKept, localeOf, missingFrom } from "./icu-items.ts";
+import { folderOf, isIndex, isKeptItem, localeOf, missingItems } from "./icu-items.ts";
 import type { Range } from "./range.ts";
 
+/** An item of ICU's data; its places count from the table of contents. */
 export type IcuItem = {
-  /** `icudt78l/curr/de.res` */
+  /** The name with the package's: `icudt78l/curr/de.res`. */
   readonly name: string;
-  /** Offsets of its first byte and of the next item's, from the table of contents; the last one's end is told nowhere. */
+  /** The offset of its first byte. */
   readonly at: number;
+  /** The offset of the next item's first byte; undefined for the last item, whose size is not told. */
   readonly end: number | undefined;
 };
 
+/** ICU's data in a file. */
 export type IcuPackage = {
-  /** Where in the file the table of contents begins. */
+  /** The offset in the file of its table of contents. */
   readonly base: number;
+  /** Its items, sorted by name. */
   readonly items: readonly IcuItem[];
 };
 
 export type Reduced = {
-  /** What nothing refers to any more. */
+  /** The part of the file that nothing refers to any more; it is zero. */
   readonly dead: Range;
+  /** The number of items that are left. */
   readonly kept: number;
+  /** The number of items that are gone. */
   readonly dropped: number;
 };
 
@@ -29,8 +35,8 @@ const compressed = 0xfd2fb528;
 const alignment = 16;
 
 /**
- * Finds ICU's data (icu4c/source/common/ucmndata.h: a header, a table of contents sorted by name, the items) in a part of a
- * file, and refuses whatever differs from what is known.
+ * Finds ICU's data (icu4c/source/common/ucmndata.h: a header, a table of contents sorted by name, the items) in a part
+ * of a file. @throws Error if there is not exactly one package, or if anything differs from the known format
  */
 export function readIcu(bytes: Uint8Array, { from, to }: Range): IcuPackage {
   const part = bytes.subarray(from, to);
@@ -45,7 +51,9 @@ export function readIcu(bytes: Uint8Array, { from, to }: Range): IcuPackage {
   return { base: from + base, items: readItems(part.subarray(base)) };
 }
 
-/** The four letters alone may also be an operand of code: a data header must be around them. */
+/**
+ * Finds the header by its four letters. They alone may also be an operand of code, so a data header must surround them.
+ */
 function findHeader(part: Uint8Array): number {
   const found: number[] = [];
   const letters = Buffer.from("CmnD");
@@ -83,7 +91,10 @@ function readName(content: Uint8Array, at: number): string {
   return Buffer.from(content.subarray(at, end)).toString("latin1");
 }
 
-/** Each item begins as the package does, or is a Zstandard frame, which Bun's ICU decompresses when it is asked for. */
+/**
+ * Returns the size of an item's header. An item has one like the package's, or is a Zstandard frame, which Bun
+ * inflates.
+ */
 function headerSize(content: Uint8Array, { name, at }: IcuItem): number {
   const fields = view(content, at, 8, "ICU data", `"${name}"`);
   if (fields.getUint16(2, true) === magic) return fields.getUint16(0, true);
@@ -92,13 +103,14 @@ function headerSize(content: Uint8Array, { name, at }: IcuItem): number {
 }
 
 /**
- * Leaves, in place, a package of fewer items, as ICU's own data build tool makes with a filter: what is not listed is what
- * ICU was built without. The last item keeps its place, because its size is not known.
+ * Rewrites ICU's package in `bytes` with fewer items, as ICU's own data build tool does with a filter: to ICU an item
+ * that is not listed is one that it was built without. The last item keeps its place, because its size is not known.
+ * @throws Error if an item that Intl needs is missing
  */
 export function reduceIcu(bytes: Uint8Array, { base, items }: IcuPackage): Reduced {
-  const kept = items.filter(({ name }) => isKept(name));
+  const kept = items.filter(({ name }) => isKeptItem(name));
   const names = kept.map(({ name }) => name);
-  const missing = missingFrom(names);
+  const missing = missingItems(names);
   if (missing.length > 0) throw new Error(`ICU data: lacks what Intl needs: ${missing.join(", ")}`);
   const last = items.at(-1) as IcuItem;
   const before = new Uint8Array(bytes.subarray(base, base + last.at));
@@ -108,18 +120,18 @@ export function reduceIcu(bytes: Uint8Array, { base, items }: IcuPackage): Reduc
   return { dead: { from: base + end, to: base + last.at }, kept: kept.length, dropped: items.length - kept.length };
 }
 
-/** The index lists what is left in its folder. */
+/** Returns a new index, which lists the locales that are left in its folder. */
 function indexOf(index: string, names: readonly string[]): Uint8Array {
   const siblings = names.filter((name) => folderOf(name) === folderOf(index));
   return localeIndex(siblings.flatMap((name) => localeOf(name) ?? []));
 }
 
-/** Empty for the last one, which is not moved. */
+/** Returns an item's bytes; none for the last item, which is not moved. */
 function contentOf(before: Uint8Array, { at, end }: IcuItem): Uint8Array {
   return end === undefined ? new Uint8Array(0) : before.subarray(at, end);
 }
 
-/** Returns where it ends, but for the last item. */
+/** Writes the package, and returns the offset at which it ends if the last item does not count. */
 function writePackage(
   package_: Uint8Array,
   names: readonly string[],

@@ -1,31 +1,45 @@
 import { view } from "../link/elf.ts";
 import type { Range } from "./range.ts";
 
+/** A module of the compiled program. */
 export type Module = {
-  /** `/$bunfs/root/dispatch.js` */
+  /** The path by which Bun knows it: `/$bunfs/root/dispatch.js`. */
   readonly name: string;
   readonly bytecode: Range;
-  /** Where its entry says where its bytecode is, and under which path that was made. */
+  /**
+   * The offsets of two 8-byte fields: the place of its bytecode, and the place of the path under which that was made.
+   */
   readonly fields: readonly number[];
 };
 
-/** What `bun build --compile` puts into an executable. Places are relative to its first byte. */
+/**
+ * Bun's module graph, which `bun build --compile` puts into an executable. Offsets count from the graph's first byte.
+ */
 export type ModuleGraph = {
   readonly modules: readonly Module[];
-  /** Bytecode of modules that are Bun's own, such as node:fs. */
+  /** The bytecode of modules that are Bun's own, such as node:fs. */
   readonly internals: readonly Range[];
-  /** Where their count is, if there is one, and their entries. */
+  /** The offset of the number of `internals`; undefined if the graph has no record of them. */
   readonly countAt: number | undefined;
+  /** The entries of `internals`, behind that number; empty if there is no record of them. */
   readonly internalsTable: Range;
-  /** The strings of all bytecode and of the last records, and where their offset and their length are. */
+  /**
+   * The table of the strings that all bytecode uses; `at` is the offset of the field with its place. Undefined: no such
+   * table.
+   */
   readonly strings: (Range & { readonly at: number }) | undefined;
-  /** Where the offset and the length of something else are. */
+  /**
+   * The offsets of all fields that hold the place of something in the graph: its offset, then its length, 4 bytes each.
+   */
   readonly pointers: readonly number[];
-  /** Where the last record is, which begins with this number. */
+  /** The offset of the last record, whose first field holds this same number. */
   readonly end: number;
 };
 
-/** The records behind the table of modules, in this order, by their flags in Bun's src/standalone_graph; smaller flags have none. */
+/**
+ * The records behind the table of modules, in order, by their flags in Bun's src/standalone_graph; smaller flags have
+ * no record.
+ */
 const recordFlags = {
   hashes: 0x20,
   internals: 0x40,
@@ -37,12 +51,16 @@ const recordFlags = {
 const knownFlags = 0xfff;
 const trailer = Buffer.from("\n---- Bun! ----\n");
 const moduleSize = 52;
-/** In the entry of a module: its name, source, source map, bytecode, and more. */
+/** The offsets, in a module's entry, of the places of its name, source, source map, bytecode, and more. */
 const pointerFields = [0, 8, 16, 24, 32, 40];
 const entrySize = 12;
 const endSize = 32;
 
-/** Where the graph is in a part of a file that ends with it: its length, 8 bytes, is before it. */
+/**
+ * Returns the place of Bun's module graph in a part of a file that ends with it; the 8 bytes before the graph hold its
+ * length.
+ * @throws Error if there is no graph, or if that length is not the one in its last record
+ */
 export function findModuleGraph(bytes: Uint8Array, { from, to }: Range): Range {
   const trailerAt = Buffer.from(bytes.buffer, bytes.byteOffset, to).lastIndexOf(trailer);
   if (trailerAt < from + endSize) throw new Error("module graph: no trailer of Bun's is there");
@@ -57,7 +75,7 @@ export function findModuleGraph(bytes: Uint8Array, { from, to }: Range): Range {
   throw new Error(`module graph: the length before it is not the one that its last record tells, ${size} bytes`);
 }
 
-/** Reads the graph, and refuses whatever differs from what Bun 1.4.3 writes. */
+/** Reads Bun's module graph. @throws Error if anything differs from what Bun 1.4.3 writes */
 export function readModuleGraph(bytes: Uint8Array): ModuleGraph {
   const end = bytes.length - trailer.length - endSize;
   const graph = view(bytes, 0, bytes.length, "module graph", "content");
@@ -118,7 +136,7 @@ function findRecords(graph: DataView, { flags, from, modules }: Place): Records 
   return found;
 }
 
-/** Each has a number, an offset and a length. */
+/** Returns the entries of Bun's own modules. Each entry has a number, an offset and a length, 4 bytes each. */
 function entriesOf(graph: DataView, countAt: number | undefined): Range {
   if (countAt === undefined) return { from: 0, to: 0 };
   return { from: countAt + 4, to: countAt + 4 + graph.getUint32(countAt, true) * entrySize };

@@ -1,2 +1,2 @@
-/** A part of a file: from its first byte to the one after its last. */
+/** A part of a file or of memory: the offsets, or addresses, of its first byte and of the one after its last. */
 export type Range = { readonly from: number; readonly to: number };

@@ -2,12 +2,12 @@ import { findAssets } from "../bundle/assets.ts";
 import { type Elf, readElf, segmentFlag, segmentsOf, segmentType } from "../link/elf.ts";
 import { loaderTables } from "../link/loader-tables.ts";
 import type { Target } from "../targets.ts";
-import { cut } from "./cut.ts";
+import { cutDeadPages } from "./cut.ts";
 import { readIcu, reduceIcu } from "./icu.ts";
 import type { Range } from "./range.ts";
 
 export type ShrinkInput = {
-  /** The executable before the static link, which still says what is where. */
+  /** The executable before the static link, whose section headers still say what is where. */
   readonly input: Uint8Array;
   /** The static executable. */
   readonly linked: Uint8Array;
@@ -16,11 +16,14 @@ export type ShrinkInput = {
 
 export type ShrinkResult = {
   readonly bytes: Uint8Array;
-  /** What went, and what stayed because nobody knows it: a line each. */
+  /** Lines that say what went, and what stayed because nobody knows it. */
   readonly report: readonly string[];
 };
 
-/** Takes out of the executable what nothing in it can reach: see each step for why. A layout that is not known is an error. */
+/**
+ * Returns the executable without what nothing in it can reach: tables for a loader, ICU's data of other languages,
+ * assets of Bun's developer tools. `linked` stays as it is. @throws Error if the layout is not known
+ */
 export function shrink({ input, linked, target }: ShrinkInput): ShrinkResult {
   const bytes = new Uint8Array(linked);
   const elf = readElf(bytes, "linked executable");
@@ -32,7 +35,7 @@ export function shrink({ input, linked, target }: ShrinkInput): ShrinkResult {
   for (const { from, to } of dead) bytes.fill(0, from, to);
   const room = tables.to - elf.segmentsOffset;
   return {
-    bytes: cut({ elf, dead: together(dead), room, target }),
+    bytes: cutDeadPages({ elf, dead: together(dead), room, target }),
     report: [
       `${icu.dropped} of ${icu.dropped + icu.kept} items of ICU are other languages': ${size([icu.dead])}`,
       `${assets.dead.length} assets are developer tools': ${size(assets.dead)}`,
@@ -44,14 +47,14 @@ export function shrink({ input, linked, target }: ShrinkInput): ShrinkResult {
   };
 }
 
-/** Bun's constants: the first segment, read-only. The linked runtime has one too, behind it. */
+/** Returns the place of Bun's constants: the first read-only segment. The linked runtime has another, behind it. */
 function readOnly(elf: Elf): Range {
   const first = segmentsOf(elf, segmentType.load).find(({ flags }) => flags === segmentFlag.read);
   if (first === undefined) throw new Error(`${elf.name}: has no read-only segment`);
   return { from: first.offset, to: first.offset + first.fileSize };
 }
 
-/** Ranges that touch are one: a page of it may be of both. */
+/** Joins ranges that touch, because a page may belong to both. */
 function together(ranges: readonly Range[]): Range[] {
   const merged: Range[] = [];
   for (const range of ranges) {

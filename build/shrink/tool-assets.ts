@@ -1,7 +1,8 @@
 /**
- * What of Bun's compressed assets is for its developer tools only: the bundler, the dev server, the type checker, the package
- * manager, the shell's completions. By the beginning of the SHA-256 of its bytes in Bun 1.4.3, of any architecture: each was
- * decompressed and looked at. Another release has other bytes where an asset has changed; the build then names them.
+ * The compressed assets of Bun that only its developer tools read: the bundler, the dev server, the type checker, the
+ * package manager, the shells' completions. Each was decompressed and looked at. The key is the first 16 hexadecimal
+ * digits of the SHA-256 of its compressed bytes in Bun 1.4.3, the same for each architecture; the value says what it
+ * is. If an asset changes in another release, so does its digest, and the build reports it as unknown.
  */
 export const toolAssets: ReadonlyMap<string, string> = new Map([
   ["2e52c002e0a9ecc0", "dev server: error page, its style"],

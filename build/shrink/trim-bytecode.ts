@@ -3,13 +3,14 @@ import { findModuleGraph, type ModuleGraph, readModuleGraph } from "./module-gra
 import type { Range } from "./range.ts";
 import { trimStrings } from "./trim-strings.ts";
 
-/** Bytecode lies at multiples of this, so what is behind a cut moves by them. */
+/** The alignment of bytecode: what is behind a cut moves by multiples of it. */
 const alignment = 128;
 
 /**
- * A compiled executable without the bytecode that no start waits for: that of some modules, and that of Bun's own, such as
- * node:fs, which ebb install alone needs at its start (2.2 MB for 4 ms). Bun has one switch for all of it, and keeps the source
- * in any case. With the bytecode go the strings that nothing else names.
+ * Returns a compiled executable without the bytecode that no start waits for: that of the modules in `names`, and that
+ * of Bun's own modules, such as node:fs, which `ebb install` alone needs at its start (2.2 MB for 4 ms). With it go the
+ * strings that nothing else names. Bun has one switch for all bytecode, and keeps the source in any case. `compiled`
+ * stays as it is.
  */
 export function trimBytecode(compiled: Uint8Array, names: readonly string[]): Uint8Array {
   const bytes = new Uint8Array(compiled);
@@ -28,7 +29,7 @@ export function trimBytecode(compiled: Uint8Array, names: readonly string[]): Ui
   return bytes;
 }
 
-/** The same graph without the bytecode of these modules and of Bun's own. */
+/** Returns Bun's module graph without the bytecode of the modules in `names` and of Bun's own modules. */
 export function trimGraph(bytes: Uint8Array, names: readonly string[]): Uint8Array {
   const graph = readModuleGraph(bytes);
   const modules = graph.modules.filter(({ name }) => names.includes(name));
@@ -40,7 +41,7 @@ export function trimGraph(bytes: Uint8Array, names: readonly string[]): Uint8Arr
   return cutGraph(copy, graph, [...bytecode.map(wholeUnits), graph.internalsTable]);
 }
 
-/** The same graph without the strings that nothing in it names. */
+/** Returns Bun's module graph without the strings that nothing in it names. */
 export function trimGraphStrings(bytes: Uint8Array): Uint8Array {
   const graph = readModuleGraph(bytes);
   const { strings } = graph;
@@ -53,6 +54,7 @@ export function trimGraphStrings(bytes: Uint8Array): Uint8Array {
   return cutGraph(copy, graph, [wholeUnits({ from: from + kept.length, to })]);
 }
 
+/** Returns the graph without some ranges. First corrects, in `bytes`, the fields that point behind them. */
 function cutGraph(bytes: Uint8Array, { pointers, end }: ModuleGraph, ranges: readonly Range[]): Uint8Array {
   const cuts = ranges.filter(({ from, to }) => from < to).toSorted((one, other) => one.from - other.from);
   const moved = (at: number): number => at - cuts.reduce((sum, { from, to }) => (from < at ? sum + to - from : sum), 0);
@@ -62,6 +64,7 @@ function cutGraph(bytes: Uint8Array, { pointers, end }: ModuleGraph, ranges: rea
   return without(bytes, cuts);
 }
 
+/** Shortens a range to a multiple of `alignment`. */
 function wholeUnits({ from, to }: Range): Range {
   return { from, to: to - ((to - from) % alignment) };
 }

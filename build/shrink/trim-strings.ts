@@ -2,13 +2,15 @@ import { view } from "../link/elf.ts";
 import type { Range } from "./range.ts";
 
 const wordSize = 4;
-/** What names a string is a word: its number, and these two bits behind it. */
+/** A string is named by a word: the string's number, and behind it these two bits. */
 const tag = { bits: 2, value: 2 } as const;
 
 /**
- * The table of strings that is at this place of the graph, without those that nothing else in the graph names. It has a count,
- * the offset of each string, and the strings. Each keeps its number; the offset of one that is gone is the table's end. Every word
- * that could name a string counts, whether it is one of bytecode or not: a few strings stay that nothing names.
+ * Returns the table of strings at the given place of the graph, without the strings that nothing else in the graph
+ * names. The table has a count, the offset of each string, and the strings. Each string keeps its number; the offset of
+ * one that is gone becomes the table's end. Every word that could name a string counts, of bytecode or not, so a few
+ * unused strings stay.
+ * @throws Error if the strings are not one behind the other
  */
 export function trimStrings(graph: Uint8Array, { from, to }: Range): Uint8Array {
   const table = graph.subarray(from, to);
@@ -34,7 +36,7 @@ export function trimStrings(graph: Uint8Array, { from, to }: Range): Uint8Array 
   return kept.subarray(0, end);
 }
 
-/** 1 for each number of a string that a word may be. */
+/** Returns, for each string's number, 1 if a word in `parts` may name it, otherwise 0. */
 function namedStrings(parts: readonly Uint8Array[], count: number): Uint8Array {
   const isNamed = new Uint8Array(count);
   for (const word of parts.flatMap(wordsOf)) {
@@ -44,6 +46,7 @@ function namedStrings(parts: readonly Uint8Array[], count: number): Uint8Array {
   return isNamed;
 }
 
+/** Returns the whole 4-byte little-endian words of some bytes. */
 function wordsOf(bytes: Uint8Array): number[] {
   const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   return Array.from({ length: Math.floor(bytes.length / wordSize) }, (_, index) =>

@@ -2,17 +2,20 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type Target, targetNamed, targets } from "../targets.ts";
 
+/** An executable to build; all paths are absolute. */
 export type BuildInput = {
+  /** The path of the TypeScript file that it starts with. */
   readonly entry: string;
   readonly outfile: string;
   readonly target: Target;
-  /** Bun for musl, where it is not the one that package-lock.json pins. */
+  /** The path of another Bun for musl; undefined for the one that package-lock.json pins. */
   readonly bun: string | undefined;
 };
 
+/** What the build's command line asks for. */
 export type Order = {
   readonly inputs: readonly BuildInput[];
-  /** The folder of a release: one executable for each target, and the checksums. */
+  /** The folder of a release, with an executable for each target and the checksums; undefined without --all. */
   readonly release: string | undefined;
 };
 
@@ -21,8 +24,10 @@ const main = join(project, "src", "main.ts");
 const dist = join(project, "dist");
 
 /**
- * What the command line asks for: this machine's executable at dist/ebb, or with --all those of all targets, each with its
- * name in dist. `--target`, `--entry`, `--outfile`, `--outdir` ask for something else, `--bun` for another Bun for musl.
+ * Reads the build's command line. It asks for this machine's executable at dist/ebb or, with --all, for
+ * dist/ebb-linux-TARGET of all targets. `--target`, `--entry`, `--outfile` and `--outdir` change these, `--bun` names
+ * another Bun for musl.
+ * @throws Error on an unknown option or target, or on --all with --target, --outfile or --bun
  */
 export function readOrder(argv: string[]): Order {
   const text = { type: "string" } as const;

@@ -12,7 +12,10 @@ const { symbols: libc } = dlopen("libc.so.6", {
   munmap: { args: [u64, u64], returns: i32 },
 });
 
-/** Takes a file out of the page cache. The kernel keeps pages that a process has mapped or that are being read. */
+/**
+ * Removes a file from the page cache. The kernel keeps pages that a process has mapped or that are being read, so it
+ * tries for 5 s. Rejects if a page is there after that.
+ */
 export async function dropPages(path: string): Promise<void> {
   const descriptor = openSync(path, "r");
   try {
@@ -27,7 +30,10 @@ export async function dropPages(path: string): Promise<void> {
   }
 }
 
-/** For each page of 4 KiB of a file 1 where it is in the page cache, else 0. */
+/**
+ * Returns, for each page of 4 KiB of a file, 1 if it is in the page cache, otherwise 0. @throws Error if the kernel
+ * refuses
+ */
 export function residentPages(path: string): Uint8Array {
   const { size } = statSync(path);
   const descriptor = openSync(path, "r");

@@ -1,6 +1,7 @@
 /*
- * Records which pages of Bun a start touches, for build/start/start-pages.json: once for each version of Bun, and again when ebb's own
- * start has changed much. `bun build/start/record-start.ts FOLDER`, where FOLDER is on a disk that the kernel reads without read-ahead:
+ * Records which pages of Bun a start touches, in build/start/start-pages.json. Run it for each version of Bun, and
+ * again after a large change of ebb's own start: `bun build/start/record-start.ts FOLDER`. FOLDER must be on a disk that the
+ * kernel reads without read-ahead:
  *
  *   truncate -s 1G disk && mkfs.ext4 -q disk && losetup --direct-io=on --show -f disk
  *   blockdev --setra 0 /dev/loop0 && mount /dev/loop0 FOLDER
@@ -9,7 +10,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readElf, segmentFlag, segmentsOf, segmentType } from "../link/elf.ts";
-import { muslBun } from "../link/musl-bun.ts";
+import { fetchMuslBun } from "../link/musl-bun.ts";
 import type { Range } from "../shrink/range.ts";
 import { type Target, targets } from "../targets.ts";
 import { dropPages, residentPages } from "./page-cache.ts";
@@ -17,7 +18,7 @@ import { page } from "./start.ts";
 import { buildId, encodePages } from "./start-pages.ts";
 
 const repetitions = 3;
-/** What a pod has, or next to nothing; a log that is read, or none. */
+/** Surroundings of a start: this environment, next to none, or a pod's; a log that is read, or none. */
 const surroundings = [
   { env: process.env, stdin: "ignore", stdout: "ignore" },
   { env: { PATH: process.env.PATH }, stdin: "ignore", stdout: "pipe" },
@@ -28,7 +29,7 @@ const lockfile = resolve(import.meta.dirname, "../../package-lock.json");
 
 type Scenario = (admin: string) => readonly string[];
 
-/** What pods start with; other commands run in a pod where one of these has run. */
+/** The command lines that pods start with; another command runs in a pod only after one of these. */
 const scenarios: readonly Scenario[] = [
   () => ["run", "--sidecar", "none", "--", "true"],
   () => ["run", "--sidecar", "none", "--quiet", "--", "echo", "done"],
@@ -44,11 +45,11 @@ const scenarios: readonly Scenario[] = [
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error("bun build/start/record-start.ts FOLDER: on a disk without read-ahead");
-writeFileSync(list, "{}\n"); // so that the executables read nothing but what they touch
+writeFileSync(list, "{}\n"); // without a table of pages the executables read nothing but what they touch
 const recorded: Record<string, string> = {};
 for (const target of targets) {
-  const id = buildId(readElf(readFileSync(muslBun(target, lockfile)), "Bun"));
-  recorded[id] ??= await record(target, resolve(folder)); // that for older processors may be the same
+  const id = buildId(readElf(readFileSync(fetchMuslBun(target, lockfile)), "Bun"));
+  recorded[id] ??= await record(target, resolve(folder)); // the baseline's Bun may have the same build id
 }
 writeFileSync(list, `${JSON.stringify(recorded, null, 2)}\n`);
 
@@ -99,7 +100,7 @@ async function pagesOf(scenario: Scenario, { path, target, surrounding }: Start)
   return residentPages(path);
 }
 
-/** The addresses of pages of Bun's constants and code, which come before all data. */
+/** Returns the addresses of the touched pages of Bun's constants and code, which come before all data. */
 function addresses(touched: Uint8Array, bytes: Uint8Array): Range[] {
   const loads = segmentsOf(readElf(bytes, "executable"), segmentType.load);
   const data = loads.findIndex(({ flags }) => (flags & segmentFlag.write) !== 0);

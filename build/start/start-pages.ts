@@ -12,12 +12,13 @@ import type { Range } from "../shrink/range.ts";
 import { page } from "./start.ts";
 import recorded from "./start-pages.json" with { type: "json" };
 
-/** Pages between two that are touched are read with them: one read of more costs less than two. */
+/** The largest gap between touched pages that is read with them, in bytes: one longer read costs less than two. */
 const gap = 3 * page;
 
 /**
- * The addresses of what `ebb run` touches until it has ended, in order: of Bun what record-start.ts has recorded, of all else what
- * the layout tells. Undefined where this Bun was not recorded.
+ * Returns the addresses that `ebb run` touches until it has ended, in order and in whole pages: those of Bun as
+ * record-start.ts has recorded them, all others as the layout tells. `input` is the executable before the link,
+ * `output` the one after. Returns undefined if this Bun was not recorded.
  */
 export function startPages(input: Uint8Array, output: Uint8Array): Range[] | undefined {
   const image = readElf(input, "input");
@@ -29,7 +30,10 @@ export function startPages(input: Uint8Array, output: Uint8Array): Range[] | und
   return loads.flatMap((load) => together(ranges.flatMap((range) => within(range, load))));
 }
 
-/** The executable's GNU build id, in hex; "" where it has none. It says which Bun that is, and for which target. */
+/**
+ * Returns an executable's GNU build id in hexadecimal, or "" if it has none. It tells which Bun it is, for which
+ * target.
+ */
 export function buildId(image: Elf): string {
   const note = segmentOf(image, segmentType.note);
   if (note === undefined) return "";
@@ -37,7 +41,9 @@ export function buildId(image: Elf): string {
   return Buffer.from(image.bytes.subarray(note.offset + header, note.offset + note.fileSize)).toString("hex");
 }
 
-/** Runs of pages as text, the address of a page first: `1f0+3` is from 0x1f0000 to 0x1f3000. */
+/**
+ * Formats runs of 4 KiB pages as text, the number of the first page in hexadecimal: `1f0+3` is 0x1f0000 to 0x1f3000.
+ */
 export function encodePages(ranges: readonly Range[]): string {
   return ranges
     .map(({ from, to }) => `${(from / page).toString(16)}${to - from === page ? "" : `+${(to - from) / page}`}`)
@@ -52,7 +58,9 @@ function decodePages(text: string): Range[] {
   });
 }
 
-/** Data, the runtime that the build has linked in, and the bytecode of what `run` is in. */
+/**
+ * Returns the addresses of the data, of the runtime that the build has linked in, and of the bytecode that `run` uses.
+ */
 function ownRanges(elf: Elf, image: Elf): Range[] {
   const end = Math.max(...segmentsOf(image, segmentType.load).map(({ address, memorySize }) => address + memorySize));
   return segmentsOf(elf, segmentType.load).flatMap((load) => {
@@ -65,7 +73,10 @@ function ownRanges(elf: Elf, image: Elf): Range[] {
 
 const trailer = Buffer.from("\n---- Bun! ----\n");
 
-/** What Bun reads of the program that it has compiled: the bytecode before that of the lazy modules, and the tables at the end. */
+/**
+ * Returns the parts of the compiled program that Bun reads: the bytecode before the lazy modules', the tables at the
+ * end.
+ */
 function programRanges({ bytes }: Elf, { offset, address, fileSize }: Segment): Range[] {
   const held = Buffer.from(bytes.buffer, bytes.byteOffset + offset, fileSize);
   const end = held.lastIndexOf(trailer) - 32;
@@ -80,7 +91,7 @@ function programRanges({ bytes }: Elf, { offset, address, fileSize }: Segment): 
   ];
 }
 
-/** The part of a range that a segment has in the file, in whole pages. */
+/** Returns the part of a range that a segment has in the file, in whole pages; empty if it has none. */
 function within({ from, to }: Range, { address, fileSize }: Segment): Range[] {
   const start = Math.max(pageOf(from), pageOf(address));
   const end = alignUp(Math.min(to, address + fileSize), page);
@@ -91,6 +102,7 @@ function pageOf(address: number): number {
   return address - (address % page);
 }
 
+/** Sorts ranges, and joins those whose distance is at most `gap`. */
 function together(ranges: readonly Range[]): Range[] {
   const merged: Range[] = [];
   for (const range of ranges.toSorted((one, other) => one.from - other.from)) {

@@ -14,26 +14,32 @@ import {
 import { readSymbols, symbolTable } from "../link/elf-symbols.ts";
 import type { Range } from "../shrink/range.ts";
 
-/** From the executable's first byte to the code that runs first, see src/native/pages.c: room for thirty program headers. */
+/**
+ * The offset, from the executable's first byte, of the code that runs first (src/native/pages.c): thirty headers fit
+ * before.
+ */
 export const startOffset = 0x800;
 
-/** The table counts pages of 4 KiB, the smallest that a kernel has. */
+/** The size of the pages that the table counts, in bytes: 4 KiB, the smallest that a kernel has. */
 export const page = 0x1000;
 
-/** The kernel reads no more than a disk's read-ahead, usually 128 KiB, when it is asked once. */
+/**
+ * The longest run in the table, in pages: one request makes the kernel read a disk's read-ahead at most, usually 128
+ * KiB.
+ */
 const largestRun = 32;
 
-/** What runs before all else, as the runtime's link has made it. */
+/** The code that runs before all else (src/native/pages.c), as the runtime's link has made it. */
 export type StartCode = {
-  /** Where it goes, and where it begins. */
+  /** The address of its first byte, which is also its first instruction. */
   readonly address: number;
   readonly code: Uint8Array;
-  /** Addresses of the table of pages that the code reads. */
+  /** The addresses of the table of pages that the code reads; it is a part of `code`. */
   readonly table: Range;
 };
 
-/** Undefined where the runtime was linked without it. */
-export function findStart(runtime: Elf): StartCode | undefined {
+/** Returns the code that runs first, or undefined if the runtime was linked without it. */
+export function findStartCode(runtime: Elf): StartCode | undefined {
   const symbols = readSymbols(runtime, symbolTable.all);
   const entry = symbols.get("ebb_entry")?.value;
   const from = symbols.get("ebb_start_table")?.value;
@@ -43,15 +49,20 @@ export function findStart(runtime: Elf): StartCode | undefined {
 }
 
 export type StartInput = {
+  /** The executable. */
   readonly bytes: Uint8Array;
   readonly start: StartCode;
-  /** Addresses of what a start touches, in order. */
+  /** The addresses that a start touches, in order. */
   readonly touched: readonly Range[];
   readonly pageSize: number;
 };
 
-/** Puts the code behind the program headers. */
-export function addStart({ bytes, start, touched, pageSize }: StartInput): Uint8Array {
+/**
+ * Returns the executable with the code that runs first, and its table of pages, behind the program headers. `bytes`
+ * stay as they are. @throws Error if something else is there, if the headers do not fit before it, or if the table is
+ * too small
+ */
+export function insertStartCode({ bytes, start, touched, pageSize }: StartInput): Uint8Array {
   const before = readElf(bytes, "shrunk executable");
   const segments = executableHeaders(before, pageSize);
   const size = Math.max(bytes.length, ...segments.map(({ offset, fileSize }) => offset + fileSize));
@@ -67,7 +78,10 @@ export function addStart({ bytes, start, touched, pageSize }: StartInput): Uint8
   return output;
 }
 
-/** The first page, of the headers, can be executed. Data ends with a page, so that no kernel has to write zeros, and read, there. */
+/**
+ * Makes the first page, that of the headers, executable, and lets data end with a page, so that the kernel has no zeros
+ * to write there, for which it would have to read.
+ */
 function executableHeaders(elf: Elf, pageSize: number): Segment[] {
   const end = elf.bytes.length;
   return elf.segments.flatMap((segment) => {
@@ -89,15 +103,19 @@ function splitHeaders(segment: Segment, pageSize: number): Segment[] {
 }
 
 function encodeTable(touched: readonly Range[], elf: Elf, { table }: StartCode): Uint8Array {
-  const encoded = encodeRuns(touched, segmentsOf(elf, segmentType.load)[0]?.address ?? 0);
+  const encoded = encodePageRuns(touched, segmentsOf(elf, segmentType.load)[0]?.address ?? 0);
   const size = table.to - table.from;
   if (encoded.length + 2 <= size) return Uint8Array.from(encoded);
   const needed = `the table of ${touched.length} runs of pages needs ${encoded.length + 2} bytes`;
   throw new Error(`${elf.name}: ${needed}, it has ${size}`);
 }
 
-/** Two bytes for each run of pages: how many are left out, from an address on, and how many it has. */
-export function encodeRuns(touched: readonly Range[], address: number): readonly number[] {
+/**
+ * Encodes runs of 4 KiB pages, in order of address, as src/native/pages.c reads them: two bytes for each run, the
+ * number of pages between the end of the previous run (at first `address`) and this one, and its number of pages. A gap
+ * of more than 255 pages, or a run of more than 32, becomes several pairs.
+ */
+export function encodePageRuns(touched: readonly Range[], address: number): readonly number[] {
   const encoded: number[] = [];
   let done = address / page;
   for (const { from, to } of touched) {

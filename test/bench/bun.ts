@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { fetchedBun, type Locked, lockedBun } from "../../build/link/musl-bun.ts";
+import { fetchBun, type Locked, lockedBun } from "../../build/link/musl-bun.ts";
 import { targetNamed } from "../../build/targets.ts";
 import type { Figure } from "./figure.ts";
 import { number } from "./table.ts";
@@ -15,7 +15,7 @@ export const bun: Figure = {
   async run() {
     const pinned = lockedBun(target, lockfile);
     const releases = [["pinned", pinned] as const, ["newest", newest()] as const];
-    const sizes = releases.map(([, release]) => statSync(fetchedBun(target.bunPackage, release)).size);
+    const sizes = releases.map(([, release]) => statSync(fetchBun(target.bunPackage, release)).size);
     const isSmaller = (sizes[1] as number) < (sizes[0] as number);
     return [
       {

@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { runInEmptyRoot } from "../../build/image/empty-root.ts";
 import { linkStatic } from "../../build/link/link-static.ts";
-import { fetchedBun, type Locked, muslBun } from "../../build/link/musl-bun.ts";
+import { fetchBun, fetchMuslBun, type Locked } from "../../build/link/musl-bun.ts";
 import { verify } from "../../build/verify.ts";
 import { temporaryFolder } from "../harness.ts";
 import { x64 } from "./link/small-elf.ts";
@@ -35,7 +35,7 @@ function sizeOf(path: string): number {
 /** The path of a release; undefined, with the reason, where npm cannot fetch it. One with another digest is an error. */
 function fetched(release: Locked): string | undefined {
   try {
-    return fetchedBun(x64.bunPackage, release);
+    return fetchBun(x64.bunPackage, release);
   } catch (error) {
     if (!/npm .* failed/.test(String(error))) throw error;
     console.log(`skipped: Bun ${release.version} cannot be fetched: ${error}`);
@@ -64,7 +64,7 @@ describe.each([
   });
 
   test.skipIf(path === undefined)("is larger than that one: src/CONTRIBUTING.md says to pin the smallest", () => {
-    expect(sizeOf(path ?? "")).toBeGreaterThan(sizeOf(muslBun(x64, lockfile)));
+    expect(sizeOf(path ?? "")).toBeGreaterThan(sizeOf(fetchMuslBun(x64, lockfile)));
   });
 });
 

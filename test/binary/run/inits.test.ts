@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, readlinkSync, realpathSync } from "node:fs";
-import { type Wish, type WishName, wishes } from "../../../build/inits.ts";
+import { type InitFeature, type InitFeatureName, initFeatures } from "../../../build/inits.ts";
 import { SIG } from "../../../src/core/run/signal.ts";
 import { childPath } from "../../compiled.ts";
 import { canUnshare, ebbPath, inParallel, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
@@ -10,7 +10,7 @@ import { startAtTerminal } from "./at-terminal.ts";
 // What tini and dumb-init promise, asked of them and of ebb alike, so that it is known what users of those expect. Where they
 // differ, each one's way stands here. `npm test` installs both; one that is not there is left out.
 
-type Name = keyof Wish;
+type Name = keyof InitFeature;
 
 interface Init {
   readonly name: Name;
@@ -78,15 +78,15 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
   const test_ = test.skipIf(init.path === "");
 
   /** The words that start a command under it; undefined where it has no flags for what is wanted. */
-  function words(wish: WishName, command: readonly string[]): readonly string[] | undefined {
-    const flags = (wishes[wish] as Wish)[name];
+  function words(wish: InitFeatureName, command: readonly string[]): readonly string[] | undefined {
+    const flags = (initFeatures[wish] as InitFeature)[name];
     const own = name === "ebb" ? ["run", "--sidecar", "none", "--quiet"] : [];
     return flags && [...own, ...flags, "--", ...command];
   }
 
-  const alone: WishName = "signals go to the child alone";
+  const alone: InitFeatureName = "signals go to the child alone";
 
-  function start(command: readonly string[], wish: WishName = alone, through: readonly string[] = []): Started {
+  function start(command: readonly string[], wish: InitFeatureName = alone, through: readonly string[] = []): Started {
     return startEbb(words(wish, command) ?? [], { program: init.path, through });
   }
 
@@ -96,7 +96,7 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
     return started;
   }
 
-  async function codeOf(command: readonly string[], wish?: WishName): Promise<number> {
+  async function codeOf(command: readonly string[], wish?: InitFeatureName): Promise<number> {
     await using started = start(command, wish);
     const { code, signal } = await started.ended;
     expect(signal).toBeNull();
@@ -104,7 +104,7 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
   }
 
   /** Skipped where it cannot be had. */
-  function testWish(wish: WishName, run: () => Promise<void>): void {
+  function testWish(wish: InitFeatureName, run: () => Promise<void>): void {
     test.skipIf(init.path === "" || words(wish, []) === undefined)(wish, run);
   }
 
@@ -175,7 +175,7 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
     readonly came: readonly number[];
   }
 
-  async function expectCaught(signal: number, wish: WishName, { own, childs, came }: Catch): Promise<void> {
+  async function expectCaught(signal: number, wish: InitFeatureName, { own, childs, came }: Catch): Promise<void> {
     const { started, are } = await startInGroup([child, "record"], wish);
     await using _started = started;
     process.kill(started.pid, signal);
@@ -214,7 +214,7 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
   });
 
   /** What a process that blocks all signals, left in the group of a child that has ended with code 7, was sent; KILL where it is gone. */
-  async function sentToLeft(wish: WishName): Promise<readonly number[]> {
+  async function sentToLeft(wish: InitFeatureName): Promise<readonly number[]> {
     const leave = `sleep 60 >/dev/null 2>&1 & echo "grandchild $!"; exit 7`;
     await using started = start([child, "blocked", "/bin/sh", "-c", leave], wish);
     const { code, stdout } = await started.ended;

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { compose } from "../../../build/bundle/compose.ts";
+import { composeExecutable } from "../../../build/bundle/compose.ts";
 import { type Elf, memoryAt, readElf, segmentOf, segmentType } from "../../../build/link/elf.ts";
 import { readDynamic } from "../../../build/link/elf-dynamic.ts";
 import { readSymbols, symbolTable } from "../../../build/link/elf-symbols.ts";
@@ -36,7 +36,7 @@ function linkWithoutLd(bytes: Uint8Array): void {
     lacking: [],
   };
   const patches = resolveRelocations(relocations, linked, x64);
-  const output = compose({
+  const output = composeExecutable({
     image: elf,
     runtime: runtime.elf,
     patches,

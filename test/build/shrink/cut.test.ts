@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readElf, segmentFlag, segmentsOf, segmentType } from "../../../build/link/elf.ts";
 import { loaderTables } from "../../../build/link/loader-tables.ts";
-import { cut } from "../../../build/shrink/cut.ts";
+import { cutDeadPages } from "../../../build/shrink/cut.ts";
 import type { Range } from "../../../build/shrink/range.ts";
 import { verify } from "../../../build/verify.ts";
 import { dynamicProgram, execute, link, x64 } from "../link/small-elf.ts";
@@ -22,14 +22,14 @@ int main(int count, char **arguments) {
   return 0;
 }`;
 
-describe("cut()", () => {
+describe("cutDeadPages()", () => {
   const input = dynamicProgram({ source });
   const { bytes, patches } = link(input);
   const elf = readElf(bytes, "linked");
   const tables = loaderTables(readElf(input, "input"), elf);
   const room = tables.to - elf.segmentsOffset;
   const dead = rangeOf(bytes, "x".repeat(300_000));
-  const small = cut({ elf, dead: [dead], room, target: x64 });
+  const small = cutDeadPages({ elf, dead: [dead], room, target: x64 });
   const loads = segmentsOf(readElf(small, "small"), segmentType.load);
   const said = "the first, the last, one, two\n";
 
@@ -51,20 +51,20 @@ describe("cut()", () => {
   });
 
   test("keeps the page of what is not dead, down to the byte", () => {
-    const inside = cut({ elf, dead: [{ from: dead.from + 1, to: dead.to - 1 }], room, target: x64 });
+    const inside = cutDeadPages({ elf, dead: [{ from: dead.from + 1, to: dead.to - 1 }], room, target: x64 });
     for (const kept of ["the first", "the last"]) expect(Buffer.from(inside).includes(kept)).toBe(true);
-    const few = cut({ elf, dead: [{ from: dead.from, to: dead.from + 0xffff }], room, target: x64 });
+    const few = cutDeadPages({ elf, dead: [{ from: dead.from, to: dead.from + 0xffff }], room, target: x64 });
     expect(segmentsOf(readElf(few, "few"), segmentType.load)).toHaveLength(loads.length - 1);
   });
 
   test("with 64 KiB pages cuts at their borders", () => {
-    const large = cut({ elf, dead: [dead], room, target: { ...x64, pageSize: 0x1_0000 } });
+    const large = cutDeadPages({ elf, dead: [dead], room, target: { ...x64, pageSize: 0x1_0000 } });
     for (const { address, offset } of segmentsOf(readElf(large, "large"), segmentType.load))
       expect((address - offset) % 0x1_0000).toBe(0);
   });
 
   test("refuses what its program headers have no room for", () => {
-    expect(() => cut({ elf, dead: [dead], room: 56 * elf.segments.length, target: x64 })).toThrow(
+    expect(() => cutDeadPages({ elf, dead: [dead], room: 56 * elf.segments.length, target: x64 })).toThrow(
       /program headers are needed/,
     );
   });

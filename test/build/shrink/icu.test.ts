@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type IcuPackage, readIcu, reduceIcu } from "../../../build/shrink/icu.ts";
-import { missingFrom } from "../../../build/shrink/icu-items.ts";
+import { missingItems } from "../../../build/shrink/icu-items.ts";
 
 type Item = readonly [name: string, content: Uint8Array];
 
@@ -10,7 +10,7 @@ const named = (path: string): string => `icudt78l/${path}`;
 
 /** What ICU needs, English, German, dictionaries, and the aliases and oddities among the names of locales. */
 const paths = [
-  ...missingFrom([]),
+  ...missingItems([]),
   ...["de.res", "de_AT.res", "en_GB.res", "sr_Latn_BA.res", "no.res", "fil.res", "curr/de.res", "curr/en_001.res"],
   ...["brkitr/thaidict.dict", "coll/de_.res", "coll/de__PHONEBOOK.res", "coll/en.res", "rbnf/root.res", "ulayout.icu"],
 ];

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readElf, segmentFlag, segmentsOf, segmentType } from "../../../build/link/elf.ts";
 import { linkStatic } from "../../../build/link/link-static.ts";
-import { muslBun } from "../../../build/link/musl-bun.ts";
+import { fetchMuslBun } from "../../../build/link/musl-bun.ts";
 import type { Range } from "../../../build/shrink/range.ts";
-import { addStart, encodeRuns, type StartCode } from "../../../build/start/start.ts";
+import { encodePageRuns, insertStartCode, type StartCode } from "../../../build/start/start.ts";
 import recorded from "../../../build/start/start-pages.json" with { type: "json" };
 import { buildId } from "../../../build/start/start-pages.ts";
 import { type Target, targetNamed, targets } from "../../../build/targets.ts";
@@ -39,15 +39,15 @@ describe("a program with code that asks for pages first", () => {
   const touched: Range[] = [{ from: code?.address ?? 0, to: (code?.address ?? 0) + 0x1000 }];
 
   test("starts in the page of its program headers, the one that the kernel has read by then", () => {
-    const elf = readElf(addStart({ ...input, touched }), "output");
+    const elf = readElf(insertStartCode({ ...input, touched }), "output");
     const [headers] = segmentsOf(elf, segmentType.load);
     expect(headers).toMatchObject({ offset: 0, fileSize: 0x1000, flags: segmentFlag.read | segmentFlag.execute });
     expect(elf.entry - (headers?.address ?? 0)).toBe(0x800);
   });
 
   test("does what it did, whether pages are known or none", () => {
-    expect(execute(addStart({ ...input, touched }), "argument")).toEqual(said);
-    expect(execute(addStart({ ...input, touched: [] }), "argument")).toEqual(said);
+    expect(execute(insertStartCode({ ...input, touched }), "argument")).toEqual(said);
+    expect(execute(insertStartCode({ ...input, touched: [] }), "argument")).toEqual(said);
   });
 
   test("keeps its arguments on arm64, whose pages may be of 64 KiB", () => {
@@ -55,7 +55,7 @@ describe("a program with code that asks for pages first", () => {
     const source = "#include <stdio.h>\nint main(int count, char **words) { puts(words[1]); return count; }";
     const other = linkedWithStart(source, arm64);
     const touched = [{ from: other.start.address - 0x800, to: other.start.address }];
-    const output = addStart({ ...other, bytes: withoutTables(other.bytes), touched, pageSize: arm64.pageSize });
+    const output = insertStartCode({ ...other, bytes: withoutTables(other.bytes), touched, pageSize: arm64.pageSize });
     const said = { status: 2, signal: null, stdout: "argument\n", stderr: "" };
     expect(executeOn(arm64, output, ["argument"])).toEqual(said);
     expect(readElf(output, "output").entry % arm64.pageSize).toBe(0x800);
@@ -63,12 +63,12 @@ describe("a program with code that asks for pages first", () => {
 
   test("is refused where something else is in the place of the code", () => {
     const taken = new Uint8Array(input.bytes).fill(1, 0x810, 0x811);
-    expect(() => addStart({ ...input, bytes: taken, touched })).toThrow("is something already");
+    expect(() => insertStartCode({ ...input, bytes: taken, touched })).toThrow("is something already");
   });
 
   test("is refused where the table of pages is too small", () => {
     const many = Array.from({ length: 600 }, (_, index) => ({ from: index * 0x2000, to: index * 0x2000 + 0x1000 }));
-    expect(() => addStart({ ...input, touched: many })).toThrow("the table of 600 runs of pages");
+    expect(() => insertStartCode({ ...input, touched: many })).toThrow("the table of 600 runs of pages");
   });
 });
 
@@ -88,10 +88,10 @@ test.each<[string, readonly [number, number][], readonly number[]]>([
   ["more than 255 pages without one", [[0x40_0000, 0x40_1000]], [255, 0, 255, 0, 2, 1]],
 ])("%s are bytes for pages that are left out, and touched", (_, runs, bytes) => {
   const touched = runs.map(([from, to]) => ({ from, to }));
-  expect(encodeRuns(touched, 0x20_0000)).toEqual([...bytes]);
+  expect(encodePageRuns(touched, 0x20_0000)).toEqual([...bytes]);
 });
 
 test.each([...targets])("what a start touches is recorded for the pinned Bun for $name", (target) => {
-  const bun = readFileSync(muslBun(target, join(project, "package-lock.json")));
+  const bun = readFileSync(fetchMuslBun(target, join(project, "package-lock.json")));
   expect(Object.keys(recorded)).toContain(buildId(readElf(bun, "Bun")));
 });

@@ -123,6 +123,7 @@ function isGuaranteedPod({ containers, initContainers }: Pod["spec"]): boolean {
 }
 
 function textOf({ name }: Need, amount: number): string {
-  if (name === "cpu") return amount % 1 === 0 ? String(amount) : `${Math.max(1, Math.round(amount * 1000))}m`; // no less counts
+  // Kubernetes knows no less than 1m
+  if (name === "cpu") return amount % 1 === 0 ? String(amount) : `${Math.max(1, Math.round(amount * 1000))}m`;
   return amount % MiB === 0 ? `${amount / MiB}Mi` : String(Math.floor(amount));
 }

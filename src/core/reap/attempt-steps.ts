@@ -3,9 +3,10 @@ import type { Method } from "./methods.ts";
 import type { Verdict } from "./verdict.ts";
 
 /**
- * The reaping of one pod, by its UID, as a pure state machine: looking -> acting -> watching -> looking ... -> over, with rests
- * where the API server does not answer. Before each act the pod is looked at anew: an act follows that look alone, and only
- * while the verdict is still the same. One sidecar after the other, and one method after the other.
+ * The states of an attempt to end the sidecars of one pod, identified by its UID: looking -> acting -> watching ->
+ * looking ... -> over. It rests while the API server does not answer, and between rounds. Before each act the pod is
+ * looked at anew: an act follows that look alone, and only while the verdict is still the same. One sidecar is ended
+ * after the other, and one method is tried after the other.
  */
 export type State =
   | (Progress & { readonly phase: "looking" })
@@ -14,42 +15,48 @@ export type State =
   | (Progress & { readonly phase: "resting" })
   | { readonly phase: "over"; readonly outcome: Outcome };
 
+/** One use of a method on the sidecar in `container`. */
 export interface Act {
   readonly container: string;
   readonly method: Method;
-  /** Milliseconds that the sidecar then has to go. */
+  /** Milliseconds that the sidecar then has to exit. */
   readonly patienceMs: number;
 }
 
+/** What an attempt remembers from one state to the next. */
 export interface Progress {
-  /** Which look or act is under way: the answer to an older one says nothing. */
+  /** The number of the look or act that is under way. An answer with an older number is ignored. */
   readonly turn: number;
-  /** All methods have failed so often. */
+  /** The number of the round, from 1. In each round every method is tried once. */
   readonly round: number;
-  /** Looks and acts since the last act that was answered. */
+  /**
+   * Failed looks and `unavailable` acts since the last act that was taken or refused. Each makes the next rest longer.
+   */
   readonly failures: number;
-  /** Acts in a row that were not answered. */
+  /** Acts in a row with the result `unavailable`. */
   readonly misses: number;
-  /** What has not worked, and why: not tried again in its round. */
+  /** The acts that have not worked, and why. A method is not tried again in its round. */
   readonly tried: readonly Tried[];
-  /** What was taken. */
+  /** The acts that were taken. */
   readonly acts: readonly Act[];
-  /** The last act, where nobody answered: it may have been heard. */
+  /** The last act, if it was not answered: the sidecar may have heard it. */
   readonly unanswered: Act | undefined;
 }
 
+/** An act that has not worked. */
 export interface Tried extends Act {
   readonly round: number;
   readonly why: string;
-  /** A right was missing, which may be granted at any moment. */
+  /** A permission was missing, which may be granted at any moment. */
   readonly isDenied?: true;
 }
 
+/** What an attempt reacts to. `turn` is that of the look or act which is answered. */
 export type Event =
-  /** The pod as the API server has it now. */
+  /** The pod was read from the API server. */
   | { readonly kind: "looked"; readonly turn: number; readonly observation: Observation }
   | { readonly kind: "look-failed"; readonly turn: number; readonly why: string }
-  /** The right to look at pods is missing: nothing is done blindly. */
+  /** The permission to read pods is missing: nothing is done blindly. */
   | { readonly kind: "forbidden"; readonly turn: number; readonly reason: string }
   | { readonly kind: "acted"; readonly turn: number; readonly result: Result }
   /** The watch has seen the pod change. */
@@ -58,48 +65,59 @@ export type Event =
   /** Leadership is lost, or ebb is told to stop. */
   | { readonly kind: "stop" };
 
-/** `gone`: there is no pod of that name, or another one. */
+/** What was seen of the pod. `gone`: there is no pod of that name, or another pod has it. */
 export type Observation = Verdict | { readonly kind: "gone" };
 
+/** What came of an act. */
 export type Result =
-  /** Accepted, or cut off by the sidecar's own end. */
+  /** The act was accepted, or its connection was cut by the sidecar's own end. */
   | { readonly kind: "taken" }
-  /** Not this way: no such command, 404, not allowed, ... */
+  /** The method does not work here: there is no such command, 404, not allowed, ... */
   | { readonly kind: "refused"; readonly why: string; readonly isDenied?: true }
-  /** The API server or the kubelet did not answer, or asked to come back later: so after this many milliseconds at least. */
+  /**
+   * The API server or the kubelet did not answer, or asked to come back later: after `afterMs` milliseconds at least.
+   */
   | { readonly kind: "unavailable"; readonly why: string; readonly afterMs?: number };
 
+/** Ends a wait for the `answer` to a look or act, for the exit of a sidecar (`patience`), or a `rest`. */
 export type Deadline = "answer" | "patience" | "rest";
 
+/** What an attempt wants done. */
 export type Action =
   | { readonly kind: "look"; readonly turn: number }
   | { readonly kind: "act"; readonly turn: number; readonly act: Act }
-  /** What is under way: the look or the act. */
+  /** Ends the look or act that is under way. */
   | { readonly kind: "abort" }
   | { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
   | { readonly kind: "disarm"; readonly deadline: Deadline }
   | { readonly kind: "end"; readonly outcome: Outcome };
 
+/** How an attempt ends. */
 export type Outcome =
   /** The sidecars have ended, after these acts. */
   | { readonly kind: "ended"; readonly acts: readonly Act[] }
   | { readonly kind: "gone" }
-  /** It is not stuck any more, or not to be reaped. */
+  /** The pod is not stuck any more, or not to be reaped. */
   | { readonly kind: "left"; readonly reason: string }
   | { readonly kind: "gave-up"; readonly reason: string; readonly tried: readonly Tried[] }
-  /** Nobody there answers, a node's kubelet say: for later, when others have had their turn. */
+  /**
+   * It cannot be done now: a node's kubelet does not answer, say, or a permission is missing. Others have their turn
+   * first.
+   */
   | { readonly kind: "put-off"; readonly reason: string }
   | { readonly kind: "stopped" };
 
+/** How often and how long an attempt tries. */
 export interface AttemptPolicy {
-  /** How often all methods are tried. */
+  /** How often each method is tried. */
   readonly rounds: number;
   /** Milliseconds that a look or an act may take. */
   readonly answerMs: number;
-  /** The rests where nobody answers. */
+  /** The rests while nobody answers, and between rounds. */
   readonly rest: Backoff;
-  /** From 0 to 1, another one for each step. */
+  /** A random number from 0 to 1, another one for each step: it varies the length of rests. */
   readonly chance: number;
 }
 
+/** The next state, and what is to be done in it. */
 export type Step = readonly [State, readonly Action[]];

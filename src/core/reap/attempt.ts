@@ -16,14 +16,17 @@ import type {
 import type { Ending } from "./methods.ts";
 import type { Rule } from "./pod-rules.ts";
 
-/** Returns the attempt's first state, and what to do in it. */
+/**
+ * Begins an attempt to end the sidecars of a pod. Returns its first state, and what is to be done in it: look at the
+ * pod.
+ */
 export function beginAttempt(policy: AttemptPolicy): Step {
   return look({ turn: 0, round: 1, failures: 0, misses: 0, tried: [], acts: [], unanswered: undefined }, policy);
 }
 
 /**
- * Returns the attempt's next state after an event, and what to do in it. An event of another phase or an older turn changes
- * nothing.
+ * Returns the attempt's next state after an event, and what is to be done in it. An event that does not belong to the
+ * phase, or that answers an older look or act (`turn`), changes nothing.
  */
 export function stepAttempt(state: State, event: Event, policy: AttemptPolicy): Step {
   if (state.phase === "over") return [state, []];
@@ -104,7 +107,7 @@ function acting(state: In<"acting">, event: Event, policy: AttemptPolicy): Step 
   }
 }
 
-/** About a minute of rests. */
+/** So many acts in a row without an answer put the pod off: about a minute of rests. */
 const MOST_MISSES = 7;
 
 function missed(
@@ -131,17 +134,20 @@ function changed(state: Live, observation: Observation, policy: AttemptPolicy): 
     return isLeft ? [state, []] : look(state, policy, leave(state));
   }
   if (observation.kind === "leave" && observation.rule === "being-ended") return [state, []];
-  // its end cut the act short
+  // the sidecar's end cut the act short
   const acts = state.phase === "acting" ? [...state.acts, state.acted] : state.acts;
   return judge({ ...state, acts }, observation, policy);
 }
 
-/** How a sidecar's end looks, whoever has ended it. */
+/** The rules that a pod meets once its sidecars have ended, whoever has ended them. */
 const endedRules: ReadonlySet<Rule> = new Set(["sidecars-ended", "over"]);
-/** It will be so after the next act too: the kubelet starts it again, or nothing is left that could end it. */
+/**
+ * The rules that a pod would meet again after the next act: the kubelet starts the sidecar again, or nothing is left
+ * that could end it.
+ */
 const lastingRules: ReadonlySet<Rule> = new Set(["sidecar-restarts", "sidecar-waiting", "no-method"]);
 
-/** How often to look whether somebody else's act has worked. */
+/** Milliseconds after which the pod is looked at again while somebody else's act is at work. */
 const SOMEBODY_ELSE_MS = 5000;
 
 function judge(state: Live, observation: Observation, policy: AttemptPolicy): Step {
@@ -163,8 +169,8 @@ interface Around {
 }
 
 /**
- * Tries the first method that this round has not tried yet, else begins another round, else gives up. Where every method failed
- * for missing permissions, the pod is put off instead.
+ * Tries the first method that this round has not tried yet; if there is none, begins another round; after the last
+ * round, gives up. If every method failed for missing permissions, the pod is put off instead.
  */
 function next(state: Progress, endings: readonly Ending[], { policy, before }: Around): Step {
   const { tried, round } = state;
@@ -195,7 +201,7 @@ function keyOf({ method }: Act): string {
 }
 
 function rest(progress: Progress, { rest, chance }: AttemptPolicy, before: readonly Action[], atLeastMs = 0): Step {
-  // after a round, too, somebody needs time
+  // rests between rounds are longer: whoever must mend something needs time
   const times = progress.failures + 3 * (progress.round - 1);
   const ms = Math.max(atLeastMs, backoffMs(times, rest, chance));
   return [{ ...only(progress), phase: "resting" }, [...before, { kind: "arm", deadline: "rest", ms }]];

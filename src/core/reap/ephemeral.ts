@@ -1,13 +1,14 @@
 import { oneLine, shortened } from "../base/text.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 
-// The containers that the reaper puts into pods: they stay in the spec for ever, so one that failed is not put there again.
+// Ephemeral containers stay in a pod's spec for ever. So the reaper does not add one again that has failed.
 
-/** Their names. */
+/** What the names of the reaper's ephemeral containers begin with. */
 export const EPHEMERAL_PREFIX = "ebb-reaper-";
 
+/** The most ephemeral containers that the reaper puts into a pod. */
 const MAX_EPHEMERAL = 5;
-/** Characters of what the kubelet says. */
+/** The most characters of what the kubelet says. */
 const LONGEST = 300;
 
 /** Returns the ephemeral containers of a pod that the reaper has added. */
@@ -15,26 +16,33 @@ export function ownEphemerals({ ephemeralContainers }: PodView): readonly Contai
   return ephemeralContainers.filter(({ name }) => name.startsWith(EPHEMERAL_PREFIX));
 }
 
-/** Whether a container runs, or the kubelet is about to start it. */
+/**
+ * Reports whether a container runs, or the kubelet is about to start it. One whose state is not known counts as
+ * running.
+ */
 export function isAtWork({ state }: ContainerView): boolean {
   return state.kind === "running" || state.kind === "unknown" || (state.kind === "waiting" && isStarting(state.reason));
 }
 
-/** kubernetes pkg/kubelet/kubelet_pods.go: ContainerCreating, PodInitializing. Each other reason is of one that does not start. */
+/**
+ * The reasons to wait of a container that will start (kubernetes pkg/kubelet/kubelet_pods.go: ContainerCreating,
+ * PodInitializing). With any other reason it does not start.
+ */
 const starting: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing", "no reason"]);
 
 function isStarting(reason: string): boolean {
   return starting.has(reason);
 }
 
+/** The image and arguments of an ephemeral container that is to be added. */
 export interface Wanted {
   readonly image?: string | undefined;
   readonly args: readonly string[];
 }
 
 /**
- * Says why no ephemeral container with this image and these arguments may be added: one like it failed, or there are too many; undefined
- * if one may.
+ * Returns why no ephemeral container with this image and these arguments may be added to the pod: the same one has
+ * failed there, or the reaper has added 5 already (`MAX_EPHEMERAL`). Returns undefined if it may.
  */
 export function objectionTo({ image, args }: Wanted, pod: PodView): string | undefined {
   const own = ownEphemerals(pod);
@@ -45,8 +53,8 @@ export function objectionTo({ image, args }: Wanted, pod: PodView): string | und
 }
 
 /**
- * Whether an ephemeral container runs this command. The reaper appends --quit-timeout (kube/reaper/act/ephemeral.ts), which is
- * not compared.
+ * Reports whether an ephemeral container has these arguments. The reaper appends --quit-timeout
+ * (kube/reaper/act/ephemeral.ts), which is not compared.
  */
 function isCall(wanted: readonly string[], args: readonly unknown[]): boolean {
   const end = args.indexOf("--quit-timeout");
@@ -54,7 +62,7 @@ function isCall(wanted: readonly string[], args: readonly unknown[]): boolean {
   return own.length === wanted.length && own.every((arg, at) => arg === wanted[at]);
 }
 
-/** Says in the kubelet's words why an ephemeral container failed; undefined if it did not. */
+/** Returns, in the kubelet's words, why an ephemeral container failed; undefined if it did not. */
 function failureOf({ name, state }: ContainerView): string | undefined {
   if (state.kind === "waiting" && !isStarting(state.reason)) {
     return `ephemeral container ${name} does not start: ${described(state.reason, state.message)}`;

@@ -8,10 +8,11 @@ import { kindOf, type SidecarName } from "../sidecars/registry.ts";
 import type { QuitRequest } from "../sidecars/sidecar.ts";
 import { objectionTo } from "./ephemeral.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
-import { readInstructions, isUsualAdmin, type PodInstructions, patienceOf, loopbackPort, quitsOf } from "./quits.ts";
+import { isUsualAdmin, loopbackPort, type PodInstructions, patienceOf, quitsOf, readInstructions } from "./quits.ts";
 
-/** How a sidecar of another pod is ended: something that the API server and the kubelet do for those who may. */
+/** A way to end a sidecar of another pod, by what the API server and the kubelet do for accounts that may. */
 export type Method =
+  /** A command that is run in the container. `isGiven`: the pod's annotation gives it. */
   | { readonly kind: "exec"; readonly container: string; readonly command: readonly string[]; readonly isGiven?: true }
   /** HTTP requests to ports of the pod's loopback, one after the other. */
   | { readonly kind: "port-forward"; readonly container: string; readonly requests: readonly PortRequest[] }
@@ -25,36 +26,46 @@ export type Method =
 
 export type MethodKind = Method["kind"];
 
+/** All methods, in the order in which they are tried by default. */
 export const methodKinds = ["exec", "port-forward", "ephemeral"] as const satisfies readonly MethodKind[];
 
+/** An HTTP request to a port of the pod's loopback. */
 export interface PortRequest {
   readonly port: number;
   readonly method: string;
   readonly path: string;
-  /** They may hold a token: never for a log. */
+  /** They may hold a token, and must not be logged. */
   readonly headers: readonly Header[];
 }
 
-/** One sidecar's end: the methods in the order in which they are tried, each only where the one before has not worked. */
+/**
+ * How one sidecar is ended: methods in the order in which they are tried, each only if the one before has not worked.
+ */
 export interface Ending {
   readonly container: string;
-  /** Undefined: a sidecar by its pod's word alone. */
+  /** Undefined if only the pod's annotations say that it is a sidecar. */
   readonly sidecar: SidecarName | undefined;
+  /** In the order in which they are tried. */
   readonly methods: readonly Method[];
-  /** Milliseconds that it may take to go once it has been told. */
+  /** Milliseconds that it may take to exit once it has been told. */
   readonly patienceMs: number;
 }
 
+/** What decides which methods there are for a pod. */
 export interface Allowed {
   readonly pod: PodView;
+  /** The methods that the reaper may use, in order. */
   readonly allowed: readonly MethodKind[];
-  /** What ebb.dev/reap-exec says counts. */
+  /** Commands in ebb.dev/reap-exec are followed. */
   readonly allowsReapExec: boolean;
-  /** Of ephemeral containers. */
+  /** The image of ephemeral containers. */
   readonly image?: string | undefined;
 }
 
-/** Returns the allowed methods that can end a sidecar of this pod, in order; a text, why not, where there is none. */
+/**
+ * Returns the allowed methods that can end a sidecar of this pod, in order. Returns a text, why not, if there is none
+ * or if an annotation is malformed. In a pod on its node's network only the command that an annotation gives is used.
+ */
 export function endingOf(
   container: ContainerView,
   sidecar: SidecarName | undefined,
@@ -117,7 +128,9 @@ function ephemerals(container: string, told: MethodRequest, pod: PodView): reado
   return [{ kind: "ephemeral", container, args: quitCall(told), env: variablesOf(told, pod) }];
 }
 
-/** Lists the variables by which ebb finds this sidecar and its quit URL, where the pod's annotations do not name them. */
+/**
+ * Lists the variables by which ebb finds this sidecar and its quit URL; none if the pod's annotations give the request.
+ */
 function variableNames({ sidecar, given }: MethodRequest): readonly string[] {
   if (sidecar === undefined || given.quits !== undefined) return [];
   return kindOf(sidecar).reaping?.().variables ?? [];
@@ -129,7 +142,10 @@ function variablesOf(told: MethodRequest, { containers }: PodView): readonly Jso
   return found.filter((variable) => variable !== undefined);
 }
 
-/** `ebb quit` for this sidecar alone, which finds an Envoy's admin interface also where that is not its usual place. */
+/**
+ * Returns the arguments of an `ebb quit` for this sidecar alone. It gets no URL if ebb finds that by itself: an Envoy's
+ * admin interface also if that is not at its usual place.
+ */
 function quitCall(told: MethodRequest): readonly string[] {
   const { sidecar, given } = told;
   const isFound = sidecar !== undefined && given.quits === undefined && isUsualAdmin(sidecar, told.quits);
@@ -144,7 +160,10 @@ function noMethod(name: string, sidecar: SidecarName | undefined, { pod, allowed
   return `none of the allowed methods (${allowed.join(", ")}) ends ${name}: allow more with --methods, or ${how}`;
 }
 
-/** Describes a method for logs, Events and tables. Leaves out headers, and all but the program of a command that the pod gives. */
+/**
+ * Describes a method for logs, Events and tables, without secrets: it leaves out headers, and all but the program of a
+ * command that the pod gives.
+ */
 export function describeMethod(method: Method): string {
   switch (method.kind) {
     case "exec":

@@ -4,7 +4,7 @@ import { viewOf } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";
 import { verdictOf } from "./verdict.ts";
 
-/** The pod that an attempt is about, wherever it is looked at. */
+/** The pod that an attempt is about, and what its verdict depends on. */
 export interface Attempted {
   readonly uid: string;
   readonly policy: ReapPolicy;
@@ -12,8 +12,8 @@ export interface Attempted {
 }
 
 /**
- * Returns what an attempt sees of its pod: `gone` where it is, or where another pod has its name (kuma#13617), else the verdict.
- * That the pod is being handled does not count.
+ * Returns what an attempt sees of its pod: `gone` if there is no pod, or another one under its name (kuma#13617); else
+ * its verdict. Unlike `verdictOf`, it takes no account of the pods in `known.handled`.
  */
 export function observationOf(pod: unknown, { uid, policy, known }: Attempted): Observation {
   if (viewOf(pod).uid !== uid) return { kind: "gone" };

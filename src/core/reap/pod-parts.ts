@@ -3,13 +3,17 @@ import { isSidecar } from "../sidecars/containers.ts";
 import { kindOf, sidecarNames } from "../sidecars/registry.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 
+/** A pod's ordinary containers, sorted. */
 export interface Parts {
   readonly apps: readonly ContainerView[];
-  /** Those that are no native ones: these the kubelet ends. */
+  /** Without native sidecars, which the kubelet ends itself. */
   readonly sidecars: readonly ContainerView[];
 }
 
-/** Sorts a pod's containers into app and sidecars: by the pod's annotations, its injector's, or the containers' names. */
+/**
+ * Sorts a pod's containers into apps and sidecars: by ebb.dev/sidecars, then by ebb.dev/containers, which names apps,
+ * then by its injector's annotations or the containers' names and images.
+ */
 export function partsOf({ containers, annotations }: PodView): Parts {
   const given = new Set(splitBy(annotations.get("ebb.dev/sidecars") ?? "", ","));
   const wrapped = new Set(splitBy(annotations.get("ebb.dev/containers") ?? "", ","));
@@ -19,7 +23,10 @@ export function partsOf({ containers, annotations }: PodView): Parts {
   return { apps: containers.filter((each) => !isBeside(each)), sidecars: containers.filter(isBeside) };
 }
 
-/** Whether an init container is a native sidecar (kubernetes pkg/api/v1/pod/util.go, IsRestartableInitContainer). */
+/**
+ * Reports whether an init container is a native sidecar (kubernetes pkg/api/v1/pod/util.go,
+ * IsRestartableInitContainer).
+ */
 export function isNative({ restartPolicy }: ContainerView): boolean {
   return restartPolicy === "Always";
 }

@@ -1,10 +1,10 @@
 import type { ContainerView, PodView, RestartRule } from "./pod-view.ts";
 
 /**
- * Returns why the kubelet starts a container again after this exit code; undefined where it does not.
+ * Returns why the kubelet starts a container again after this exit code; undefined if it does not.
  *
- * As the kubelet decides (kubernetes pkg/api/v1/pod/util.go, ContainerShouldRestart): the container's first rule that matches, its
- * own policy, the pod's. What this ebb does not know counts as a restart.
+ * Decides as the kubelet does (kubernetes pkg/api/v1/pod/util.go, ContainerShouldRestart): by the container's first
+ * rule that matches, else its own policy, else the pod's. What this ebb does not know counts as a restart.
  */
 export function restartAfter(exitCode: number, container: ContainerView, pod: PodView): string | undefined {
   const own = container.restartPolicy;
@@ -15,7 +15,7 @@ export function restartAfter(exitCode: number, container: ContainerView, pod: Po
     : `its restartPolicyRules: ${rule.action ?? "an action"} after exit code ${exitCode}`;
 }
 
-/** Whether a restart rule covers this exit code. An operator that this ebb does not know is taken to match. */
+/** Reports whether a restart rule covers this exit code. An operator that this ebb does not know is taken to match. */
 function matches(exitCode: number, { operator, exitCodes }: RestartRule): boolean {
   if (operator === "In") return exitCodes.includes(exitCode);
   return operator !== "NotIn" || !exitCodes.includes(exitCode);

@@ -9,7 +9,7 @@ import { restartAfter } from "./pod-restart.ts";
 import type { ContainerState, ContainerView, PodView } from "./pod-view.ts";
 import { type ReapPolicy, selectionOf } from "./policy.ts";
 
-/** The rules' names are in metrics: they stay. */
+/** The name of a rule. The names are in metrics, so they never change. */
 export type Rule =
   | ("opted-out" | "unreadable-choice" | "not-selected" | "handled" | "deleted" | "unreadable" | "static" | "over")
   | ("pending" | "node-lost" | "restarts-always" | "contradiction" | "no-app" | "no-sidecar" | "initializing")
@@ -21,9 +21,9 @@ export type Rule =
 export interface ReaperMemory {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** What became of those that it is done with. */
+  /** What became of the pods that it is done with: a sentence. */
   readonly handled: ReadonlyMap<string, string>;
-  /** When it first saw that only the time was missing: a node's clock may be ahead. */
+  /** When it first saw that only the time was missing, in milliseconds since the epoch: a node's clock may be ahead. */
   readonly seen: ReadonlyMap<string, number>;
 }
 
@@ -34,7 +34,10 @@ export interface Facts extends Parts {
   readonly known: ReaperMemory;
 }
 
-/** Why a pod is left; undefined: not for this rule's sake. The first that has a reason counts. */
+/**
+ * The rules in their order. Each returns why a pod is left alone, or undefined if it has nothing against reaping it.
+ * The first reason counts.
+ */
 export const rules: readonly (readonly [Rule, (facts: Facts) => string | undefined])[] = [
   ["opted-out", chosen("out")],
   ["unreadable-choice", chosen("unreadable")],
@@ -67,7 +70,7 @@ export const rules: readonly (readonly [Rule, (facts: Facts) => string | undefin
   ],
 ];
 
-/** Every name of a rule, as metrics have them. */
+/** The names of all rules, as metrics have them; the last ones are those that `verdictOf` itself applies. */
 export const ruleNames: readonly Rule[] = [
   ...rules.map(([name]) => name),
   "no-method",
@@ -83,15 +86,18 @@ function chosen(kind: string): (facts: Facts) => string | undefined {
   };
 }
 
-/** kubernetes pkg/util/node: NodeUnreachablePodReason. The kubelet there may go on, unseen. */
+/**
+ * Reports a pod whose node is lost (kubernetes pkg/util/node: NodeUnreachablePodReason). The kubelet there may go on,
+ * unseen.
+ */
 function nodeLost({ pod }: Facts): string | undefined {
   const isLost = pod.phase === "Unknown" || pod.statusReason === "NodeLost";
   return isLost ? "its node is lost: its status may be out of date" : undefined;
 }
 
 /**
- * Says which annotations contradict each other or the pod. A container that ebb starts (ebb.dev/containers) is the app, not a
- * sidecar.
+ * Says which annotations contradict each other or the pod. A container that ebb starts (ebb.dev/containers) is the app,
+ * not a sidecar.
  */
 function contradiction(facts: Facts): string | undefined {
   const { pod } = facts;
@@ -119,7 +125,8 @@ function noContainer(name: string, names: readonly string[]): string {
 }
 
 /**
- * Names an unknown container in ebb.dev/sidecars, where a sidecar with a mistyped name would count as an app that still runs.
+ * Names an unknown container in ebb.dev/sidecars, if a sidecar whose name is mistyped there could count as an app that
+ * still runs.
  */
 function slip({ pod, apps }: Facts, given: readonly string[]): string | undefined {
   const isLeft = apps.some(isIn("running")) && apps.some(isIn("terminated"));
@@ -140,15 +147,18 @@ function noSidecar({ sidecars, pod }: Facts): string | undefined {
   return "it has no sidecar that ebb knows; name yours in the annotation ebb.dev/sidecars";
 }
 
-/** Servers, in short: said first, as the plainest reason. */
+/**
+ * Reports a pod whose containers are restarted after any exit: a server. Comes early, because it is the plainest
+ * reason.
+ */
 function restartsAlways({ pod }: Facts): string | undefined {
   const isAlways = pod.containers.every((each) => restartAfter(0, each, pod) !== undefined);
   return isAlways ? "the kubelet starts its containers again after any exit (restartPolicy Always)" : undefined;
 }
 
 /**
- * Names an init container that is not done. After a new sandbox they run again, while the app's containers still show their
- * last end.
+ * Names an init container that is not done. After a new sandbox they run again, while the app's containers still show
+ * their last end.
  */
 function initializing({ pod }: Facts): string | undefined {
   const isDone = ({ state }: ContainerView) => state.kind === "terminated" && state.exitCode === 0;
@@ -174,7 +184,10 @@ function waitOf({ state }: ContainerView): string {
   return state.kind === "waiting" ? state.reason : "";
 }
 
-/** Names a container of which the kubelet has lost track (kubernetes pkg/kubelet/container, ContainerReasonStatusUnknown). */
+/**
+ * Names a container of which the kubelet has lost track (kubernetes pkg/kubelet/container,
+ * ContainerReasonStatusUnknown).
+ */
 function unknown(containers: readonly ContainerView[], what: string): string | undefined {
   const isLost = ({ state }: ContainerView) => state.kind === "terminated" && state.reason === "ContainerStatusUnknown";
   const first = containers.find((each) => each.state.kind === "unknown" || isLost(each));

@@ -1,6 +1,9 @@
 import { isObject, type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
 
-/** What a pod's reaping depends on, read from whatever JSON it is; containers are sorted by name, so that no order counts. */
+/**
+ * What the reaping of a pod depends on, read from any JSON. Containers are sorted by name, so that their order does not
+ * count.
+ */
 export interface PodView {
   readonly name: string | undefined;
   readonly namespace: string;
@@ -8,9 +11,9 @@ export interface PodView {
   readonly labels: ReadonlyMap<string, string>;
   readonly annotations: ReadonlyMap<string, string>;
   readonly isDeleted: boolean;
-  /** The Job that owns it. */
+  /** The name of the Job that controls it. */
   readonly job: string | undefined;
-  /** The kubelet's own: from a file on the node, mirrored by the API server, which cannot change it. */
+  /** It is the kubelet's own, from a file on the node. The API server mirrors it, and cannot change it. */
   readonly isStatic: boolean;
   readonly hasHostNetwork: boolean;
   readonly restartPolicy: string;
@@ -21,27 +24,32 @@ export interface PodView {
   readonly containers: readonly ContainerView[];
   readonly initContainers: readonly ContainerView[];
   readonly ephemeralContainers: readonly ContainerView[];
-  /** Not what Kubernetes says of a pod that runs, or of nothing that ebb understands. */
+  /**
+   * Why Kubernetes cannot have written this of a pod that runs, or why ebb does not understand it; undefined if all is
+   * well.
+   */
   readonly problem: string | undefined;
 }
 
+/** What the reaping of a pod depends on in one container. */
 export interface ContainerView {
   readonly name: string;
   readonly image: string | undefined;
   readonly args: readonly unknown[];
   readonly state: ContainerState;
-  /** As it is written for this container; undefined: the pod's counts. */
+  /** As it is written for this container; undefined if the pod's counts. */
   readonly restartPolicy: string | undefined;
   readonly restartRules: readonly RestartRule[];
-  /** Variables with their values in the manifest; others' values are not known. */
+  /** The variables whose values are in the manifest. */
   readonly env: ReadonlyMap<string, string>;
   /** All variables, as the manifest has them. */
   readonly variables: readonly JsonObject[];
   readonly mountPaths: readonly string[];
-  /** What runs in it has the node. */
+  /** Whoever runs a command in it controls the node. */
   readonly isPrivileged: boolean;
 }
 
+/** A container's state, from the pod's status. */
 export type ContainerState =
   | { readonly kind: "running" }
   | { readonly kind: "waiting"; readonly reason: string; readonly message?: string }
@@ -53,17 +61,20 @@ export type ContainerState =
       /** Milliseconds since the epoch, by the node's clock. */
       readonly finishedAt: number;
     }
-  /** Nothing, or nothing that is understood. */
+  /** No state is set, or none that ebb understands. */
   | { readonly kind: "unknown" };
 
-/** Kubernetes 1.34: k8s.io/api core/v1, ContainerRestartRule. */
+/** A rule about restarts after certain exit codes (Kubernetes 1.34: k8s.io/api core/v1, ContainerRestartRule). */
 export interface RestartRule {
   readonly action: string | undefined;
   readonly operator: string | undefined;
   readonly exitCodes: readonly unknown[];
 }
 
-/** Picks from a pod's JSON what the reaper's rules look at. Of whatever JSON; never throws. */
+/**
+ * Reads from a pod's JSON what the reaper's rules look at. Accepts any JSON, and never throws: a field that is missing
+ * or malformed is undefined or empty, and what matters is told by `problem`.
+ */
 export function viewOf(pod: unknown): PodView {
   const { metadata, spec, status } = objectOf(pod);
   const { name, namespace, uid, labels, annotations, deletionTimestamp, ownerReferences } = objectOf(metadata);
@@ -112,7 +123,7 @@ function problemOf(metadata: JsonObject, spec: JsonObject, status: unknown): str
   return isObject(status) ? undefined : "it has no status";
 }
 
-/** Fields whose values are texts; others are not Kubernetes'. */
+/** Returns the fields whose values are texts, as Kubernetes' labels and annotations are. */
 function textsIn(object: unknown): ReadonlyMap<string, string> {
   const entries = Object.entries(objectOf(object));
   return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
@@ -148,7 +159,9 @@ function ruleOf(rule: unknown): RestartRule {
   return { action: textOf(action), operator: textOf(operator), exitCodes: listOf(values) };
 }
 
-/** Kubernetes sets one of the three. An end without its code or its time is not understood. */
+/**
+ * Reads a container's state, of which Kubernetes sets one of three. An end without its code or its time is `unknown`.
+ */
 function stateOf({ running, waiting, terminated }: JsonObject): ContainerState {
   if (isObject(running)) return { kind: "running" };
   if (isObject(waiting)) {
@@ -165,7 +178,7 @@ function messageOf({ message }: JsonObject): { readonly message?: string } {
   return typeof message === "string" && message !== "" ? { message } : {};
 }
 
-/** Parses a time of Kubernetes (RFC 3339) to milliseconds since the epoch; undefined where it is none. */
+/** Parses a timestamp of Kubernetes (RFC 3339) to milliseconds since the epoch. Returns undefined for anything else. */
 export function timeOf(value: unknown): number | undefined {
   if (typeof value !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value))
     return undefined;

@@ -3,35 +3,42 @@ import type { MethodKind } from "./methods.ts";
 import type { PodView } from "./pod-view.ts";
 import type { Right } from "./rights.ts";
 
-/** Which pods the reaper takes, and how it may end their sidecars. */
+/** Which pods the reaper selects, and how it may end their sidecars. */
 export interface ReapPolicy {
-  /** Milliseconds that the last app container must have ended before. */
+  /** Milliseconds that must have passed since the last app container ended. */
   readonly afterMs: number;
-  /** Those of Jobs are taken too, without a word of their own. */
+  /** The pods of Jobs are selected without a label or annotation (--all-jobs). */
   readonly allJobs: boolean;
   /** Judges a pod as if it were selected, for the table of those that are not. */
   readonly asIfSelected?: true;
-  /** In the order in which they are tried. */
+  /** How sidecars are ended, in the order in which it is tried. */
   readonly methods: readonly MethodKind[];
-  /** Commands that pods name in annotations are run in them. */
+  /** Commands that pods give in annotations are run in them (--allow-reap-exec). */
   readonly allowsReapExec: boolean;
-  /** Of ephemeral containers. */
+  /** The image of ephemeral containers. */
   readonly image?: string | undefined;
-  /** What the reaper's account may not do. */
+  /** The permissions that the reaper's account lacks. */
   readonly missing?: readonly Right[];
-  /** What the namespaces themselves say with ebb.dev/reap, by their names; those that say nothing are left out. */
+  /** The value of the label ebb.dev/reap by namespace. Namespaces without the label are left out. */
   readonly namespaces: ReadonlyMap<string, string>;
 }
 
-/** The label or annotation of pods, and the label of namespaces. */
+/** The label or annotation of a pod, and the label of a namespace, by which the reaper selects pods or keeps off. */
 export const REAP = "ebb.dev/reap";
 
+/**
+ * Whether the reaper is to look after a pod, and why. `out`: something says no. `unreadable`: a label or annotation is
+ * neither true nor false.
+ */
 export type Selection =
   | { readonly kind: "in" | "not in"; readonly reason: string }
   | { readonly kind: "out"; readonly reason: string }
   | { readonly kind: "unreadable"; readonly reason: string };
 
-/** Whether the reaper is to look after a pod. Who says no, wherever that is, wins. */
+/**
+ * Decides whether the reaper is to look after a pod: by its label, its annotation, its namespace's label, or
+ * --all-jobs. One that says no wins over all that say yes.
+ */
 export function selectionOf(pod: PodView, policy: ReapPolicy): Selection {
   const said = wordsOf(pod, policy);
   const out = said.find(({ text }) => boolean.parse(text) === false);
@@ -53,7 +60,7 @@ export function selectionOf(pod: PodView, policy: ReapPolicy): Selection {
 
 const OF_NAMESPACE = "namespace ";
 
-/** Whether the reason of a choice is what the namespace says, and not the pod. */
+/** Reports whether the reason of a selection is what the namespace says, and not the pod. */
 export function isFromNamespace(reason: string): boolean {
   return reason.startsWith(OF_NAMESPACE);
 }

@@ -9,17 +9,20 @@ import { kindOf, type SidecarName } from "../sidecars/registry.ts";
 import type { QuitRequest } from "../sidecars/sidecar.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 
-/** What a pod itself says of a container's end. */
+/** What a pod's annotations say about ending one of its containers. */
 export interface PodInstructions {
+  /** A command that ends it, to be run in the container. */
   readonly command?: readonly string[];
+  /** HTTP requests that end it. */
   readonly quits?: readonly QuitRequest[];
-  /** How long it may take to go once it has been told. */
+  /** Milliseconds that it may take to exit once it has been told. */
   readonly patienceMs?: number;
 }
 
 /**
- * Reads a pod's annotations for one container: ebb.dev/reap-exec.NAME (a command line), ebb.dev/reap-quit.NAME (a request),
- * ebb.dev/reap-patience.NAME (a duration). A text, what is wrong, where one is bad.
+ * Reads a pod's annotations for one container: ebb.dev/reap-exec.NAME (a command line), ebb.dev/reap-quit.NAME (a URL),
+ * ebb.dev/reap-patience.NAME (a duration). Returns a text, what is wrong, if one is malformed or not to be followed:
+ * reap-exec counts only if `allowsReapExec`, and in no privileged container.
  */
 export function readInstructions(
   { name, isPrivileged }: Pick<ContainerView, "name" | "isPrivileged">,
@@ -59,7 +62,10 @@ export function readInstructions(
   };
 }
 
-/** Returns the requests that quit a sidecar on the pod's loopback: its defaults, or what the pod's annotations change. */
+/**
+ * Returns the HTTP requests that end a sidecar: its kind's defaults, or what the pod's annotations and variables make
+ * of them. Those that do not go to the pod's loopback by plain HTTP are left out.
+ */
 export function quitsOf(name: SidecarName, pod: PodView): readonly QuitRequest[] {
   const { annotations } = pod;
   const adjustment = kindOf(name).adjust?.({ annotations, env: environmentOf(pod) });
@@ -68,13 +74,16 @@ export function quitsOf(name: SidecarName, pod: PodView): readonly QuitRequest[]
   return own.filter(({ target }) => loopbackPort(target) !== undefined);
 }
 
-/** Whether these go to the usual admin interface of an Envoy, of which nothing says that it is there. */
+/**
+ * Reports whether a sidecar's quits are no more than its kind's default: one POST to the usual admin interface of an
+ * Envoy. Nothing in the pod says that it is there.
+ */
 export function isUsualAdmin(name: SidecarName, quits: readonly QuitRequest[]): boolean {
   const { drainPath, quitPath, quit } = kindOf(name);
   return drainPath !== undefined && quitPath !== undefined && quits.map(serializeQuit).join() === `POST ${quit}`;
 }
 
-/** Variables by which injectors tell the app of its sidecar: in one container or another. */
+/** Merges the variables of all containers: injectors tell the app of its sidecar in one container or another. */
 function environmentOf({ containers }: PodView): Readonly<Record<string, string>> {
   return Object.fromEntries(containers.flatMap(({ env }) => [...env]));
 }
@@ -85,7 +94,10 @@ export function loopbackPort({ address, isSecure }: HttpTarget): number | undefi
   return ["localhost", "127.0.0.1", "::1"].includes(address.host) ? address.port : undefined;
 }
 
-/** Returns how long a sidecar may take to exit after a quit, in milliseconds. Some answer at once and exit later. */
+/**
+ * Returns the milliseconds that a sidecar may take to exit after a quit: what its kind needs, because some answer at
+ * once and exit later, and 30 s (`MARGIN_MS`).
+ */
 export function patienceOf(sidecar: SidecarName | undefined, annotations: Annotations): number {
   const seconds = sidecar === undefined ? undefined : kindOf(sidecar).reaping?.().seconds?.(annotations);
   return MARGIN_MS + 1000 * (seconds ?? 0);

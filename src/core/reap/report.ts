@@ -3,7 +3,7 @@ import type { Act, Outcome, Tried } from "./attempt-steps.ts";
 import { describeMethod } from "./methods.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** What became of a pod, for people: a word, and a sentence. */
+/** What became of a pod, for people: a word, and a sentence that says why. */
 export interface Report {
   readonly result:
     | "gave up"
@@ -19,7 +19,7 @@ export interface Report {
   readonly why: string;
 }
 
-/** Says what became of a pod, for the table, the log and Events: a word, and a sentence that says why. */
+/** Describes the outcome of an attempt, for the table, the log and Events. */
 export function reportOf(outcome: Outcome): Report {
   switch (outcome.kind) {
     case "ended":
@@ -37,13 +37,19 @@ export function reportOf(outcome: Outcome): Report {
   }
 }
 
-/** Says of a pod that is not selected what would become of it if it were. */
+/**
+ * Describes a pod that is not selected. `choice` says why it is not; `would` is its verdict if it were. `isStuck`: then
+ * its sidecars would be ended, if not now or not with the permissions there are.
+ */
 export function reportOfUnselected(choice: string, would: Verdict): Report & { readonly isStuck: boolean } {
   const isStuck = would.kind !== "leave" || would.rule === "no-right";
   return { result: "not selected", why: isStuck ? `stuck: ${would.reason}; ${choice}` : choice, isStuck };
 }
 
-/** Says what would become of a pod, for --dry-run and pods that are left. */
+/**
+ * Describes what becomes of a pod by its verdict, for --dry-run and for pods that are left. Of each sidecar only the
+ * first method is named.
+ */
 export function reportOfVerdict(verdict: Verdict): Report {
   const { reason } = verdict;
   if (verdict.kind === "leave") return { result: verdict.rule === "no-right" ? "no right" : "left", why: reason };
@@ -61,17 +67,17 @@ function triedOnce(tried: readonly Tried[]): readonly string[] {
   return [...new Map(tried.map((each) => [describeAct(each), each.why]))].map(([act, why]) => `${act}: ${why}`);
 }
 
-/** The reasons of the reaper's Events: words for programs, which stay. */
+/** The reasons of the reaper's Events. Programs read them, so they never change. */
 export const eventReasons = ["SidecarAsked", "SidecarsEnded", "SidecarDidNotExit", "NotReaped"] as const;
 
-/** An Event on the pod (events.k8s.io/v1). */
+/** An Event on the pod, or on its namespace (events.k8s.io/v1). `note` has at most 1,024 bytes. */
 export interface PodEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: (typeof eventReasons)[number];
   readonly note: string;
 }
 
-/** Returns the Event written before an act: a reaper that takes over reads it. */
+/** Returns the Event that is written before an act: a reaper that takes over reads it. */
 export function eventOfAct(act: Act, reason: string): PodEvent {
   return { type: "Normal", reason: "SidecarAsked", note: noteOf(`asking ${describeAct(act)}: ${reason}`) };
 }
@@ -89,7 +95,7 @@ export function eventOfComplaint(reason: string): PodEvent {
   return { type: "Warning", reason: "NotReaped", note: noteOf(reason) };
 }
 
-/** kubernetes pkg/apis/core/validation/events.go, NoteLengthLimit: bytes. */
+/** The most bytes of a note (kubernetes pkg/apis/core/validation/events.go, NoteLengthLimit). */
 const LONGEST_NOTE = 1024;
 
 function noteOf(said: string): string {

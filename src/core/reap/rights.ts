@@ -1,28 +1,35 @@
 import { type MethodKind, methodKinds } from "./methods.ts";
 
-/** What the reaper's account must be allowed to do; RBAC's words. */
+/** A permission of the reaper's account, in RBAC's words. */
 export interface Right {
   readonly verb: string;
+  /** The API group; empty for the core group. */
   readonly group: string;
-  /** `pods/exec`. */
+  /** With the subresource, such as `pods/exec`. */
   readonly resource: string;
   /** Undefined: in all namespaces. */
   readonly namespace: string | undefined;
+  /** The name of the only object that it is about. */
   readonly name?: string;
-  /** Only this way to end sidecars needs it; undefined: all do. */
+  /** The only way to end sidecars that needs it; undefined if all do. */
   readonly method?: MethodKind;
 }
 
+/** The options that decide which permissions the reaper needs. */
 export interface RightsNeeded {
-  /** None: all. */
+  /** The namespaces in which it looks; empty: all. */
   readonly namespaces: readonly string[];
   readonly methods: readonly MethodKind[];
-  /** It only looks. */
+  /** It only reads (--dry-run). */
   readonly onlyLooks: boolean;
+  /** The Lease by which replicas agree on who acts; undefined: there is none. */
   readonly lease: { readonly namespace: string; readonly name: string } | undefined;
 }
 
-/** exec and port-forward by WebSocket are a GET, of which the API server asks for create too (Kubernetes 1.35). */
+/**
+ * What each method must be allowed. exec and port-forward by WebSocket are a GET, of which the API server asks for
+ * create too (Kubernetes 1.35).
+ */
 export const rightsByMethod: Readonly<
   Record<MethodKind, Pick<Right, "resource"> & { readonly verbs: readonly string[] }>
 > = {
@@ -31,7 +38,7 @@ export const rightsByMethod: Readonly<
   ephemeral: { resource: "pods/ephemeralcontainers", verbs: ["patch"] },
 };
 
-/** Returns the permissions (verb, resource, namespace) that the reaper's account needs for these options. */
+/** Returns the permissions that the reaper's account needs for these options. */
 export function rightsNeeded({ namespaces, methods, onlyLooks, lease }: RightsNeeded): readonly Right[] {
   const scopes = namespaces.length === 0 ? [undefined] : [...new Set(namespaces)];
   return [...scopes.flatMap((namespace) => inScope(namespace, onlyLooks ? [] : methods, onlyLooks)), ...ofLease(lease)];
@@ -75,7 +82,10 @@ export function describeMissing(missing: readonly Right[]): string {
 
 const GRANT = "grant them (ebb manifests reaper ... | kubectl apply --server-side --force-conflicts -f -)";
 
-/** Says how to grant missing rights; those of a method can also be avoided by leaving the method out. */
+/**
+ * Says how to grant missing permissions. If some methods need none of them, it says that the others can be left out,
+ * too.
+ */
 export function howToMend(missing: readonly Right[]): string {
   const methods = new Set(missing.map((right) => right.method));
   const isNoneLeft = methodKinds.every((kind) => methods.has(kind));
@@ -84,12 +94,12 @@ export function howToMend(missing: readonly Right[]): string {
     : `${GRANT}, or leave ${[...methods].join(" and ")} out of --methods`;
 }
 
-/** Whether this is the permission to read a pod, with which each act begins. */
+/** Reports whether this is the permission to read a pod, with which each act begins. */
 function isToLook({ group, resource, verb }: Right): boolean {
   return group === "" && resource === "pods" && verb === "get";
 }
 
-/** Returns the missing rights that keep a method from the pods of a namespace. */
+/** Returns the missing permissions without which a method cannot be used on the pods of a namespace. */
 export function missingFor(
   missing: readonly Right[],
   { namespace, method }: { readonly namespace: string | undefined; readonly method: MethodKind },

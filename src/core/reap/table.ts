@@ -4,19 +4,20 @@ import type { Rule } from "./pod-rules.ts";
 import { REAP } from "./policy.ts";
 import type { Report } from "./report.ts";
 
-/** A line of what `--once` says. */
+/** A line of the table that `ebb reaper --once` prints. */
 export interface Row extends Report {
   readonly namespace: string;
   readonly pod: string;
-  /** Why it was left, in one word; undefined: it was not. */
+  /** The rule by which the pod was left; undefined if it was not. */
   readonly reason?: Rule;
-  /** Its sidecars would be ended if it were selected. */
+  /** Of a pod that is not selected: its sidecars would be ended if it were. */
   readonly isStuck?: boolean;
 }
 
-/** Ordinary pods: a table of a whole cluster only counts them. */
+/** The rules by which ordinary pods are left: the table only counts these. */
 const plain: ReadonlySet<Rule> = new Set(["not-selected", "over", "pending", "app-running", "restarts-always"]);
 
+/** The results, the most important one first. */
 const order: readonly Report["result"][] = [
   "gave up",
   "no right",
@@ -30,13 +31,19 @@ const order: readonly Report["result"][] = [
   "left",
 ];
 
+/** What the table shows. */
 export interface TableOptions {
+  /** Ordinary pods have a line, too. */
   readonly showsAll: boolean;
   /** --all-jobs is on. */
   readonly allJobs: boolean;
 }
 
-/** Formats what became of each pod, and why, as a table, most important first. Ordinary pods are only counted. */
+/**
+ * Formats what became of each pod, and why, as a table, the most important results first; or `no pods`. Pods that were
+ * left for an ordinary reason (not-selected, over, pending, app-running, restarts-always) are only counted below it,
+ * unless they are stuck or `showsAll`.
+ */
 export function formatReapTable(rows: readonly Row[], { showsAll, allJobs }: TableOptions): string {
   if (rows.length === 0) return "no pods\n";
   const isShown = ({ reason, isStuck }: Row) =>
@@ -70,7 +77,7 @@ function summaryOf(rows: readonly Row[]): readonly string[] {
   return [`${counted(rows.length, "pod")} not stuck: ${parts.join(", ")}`];
 }
 
-/** They may be stuck all the same. */
+/** Counts the pods that are not selected. They may be stuck all the same. */
 function summaryOfUnselected(rows: readonly Row[], allJobs: boolean): readonly string[] {
   if (rows.length === 0) return [];
   const stuck = rows.filter(({ isStuck }) => isStuck).length;

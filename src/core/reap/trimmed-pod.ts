@@ -3,9 +3,13 @@ import { EBB_FOLDER } from "../inject/container/command.ts";
 import { kindOf, sidecarNames } from "../sidecars/registry.ts";
 import { EPHEMERAL_PREFIX } from "./ephemeral.ts";
 
-// A pod with what its reaping depends on alone (pod-view.ts): a watch over a whole cluster keeps them all in memory.
+// Pods with only those fields on which their reaping depends (pod-view.ts). A watch over a whole cluster keeps all pods
+// in memory.
 
-/** Returns a pod in a tenth of the space with the same verdict, and without values of variables, which may be secret. */
+/**
+ * Returns a copy of a pod that has a tenth of its size and the same verdict. Variables by which ebb finds no sidecar
+ * are left out, because their values may be secret.
+ */
 export function trimPod(pod: JsonObject): JsonObject {
   const { metadata, spec, status } = pod;
   return {
@@ -40,8 +44,8 @@ function leanMetadata(metadata: JsonObject): JsonObject {
 }
 
 /**
- * Whether the reaper reads this annotation: ebb's, or an injector's. The largest of the others is kubectl's copy of the
- * manifest.
+ * Reports whether the reaper reads this annotation: ebb's, or an injector's. The largest of the others is kubectl's
+ * copy of the manifest.
  */
 function isAsked(name: string): boolean {
   return name.startsWith("ebb.dev/") || annotationPrefixes.some((prefix) => name.startsWith(prefix)) || name === MIRROR;
@@ -63,12 +67,12 @@ function leanContainer(container: unknown): unknown {
   };
 }
 
-/** Whether this ephemeral container is the reaper's, so that its command is kept. */
+/** Reports whether this ephemeral container is the reaper's, so that its arguments are kept. */
 function isReapers({ name }: JsonObject): boolean {
   return typeof name === "string" && name.startsWith(EPHEMERAL_PREFIX);
 }
 
-/** Whether a sidecar may be found by this variable. */
+/** Reports whether a sidecar may be found by this variable. */
 function isVariable(name: unknown): boolean {
   return typeof name === "string" && variablePrefixes.some((prefix) => name.startsWith(prefix));
 }

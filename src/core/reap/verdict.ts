@@ -8,14 +8,18 @@ import { viewOf } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";
 import { describeMissing, missingFor } from "./rights.ts";
 
-/** What is to be done with a pod, by which rule, and why: a sentence for logs, Events and the table of --once. */
+/** What the reaper does with a pod, by which rule, and why: a sentence for logs, Events and the table of --once. */
 export type Verdict =
   | { readonly kind: "leave"; readonly rule: Rule; readonly reason: string }
-  /** Nothing before this time; the same pod may then be stuck. */
+  /** Nothing is done before `at`, in milliseconds since the epoch. Then the same pod may be stuck. */
   | { readonly kind: "later"; readonly rule: Rule; readonly reason: string; readonly at: number }
+  /** The pod is stuck. Its sidecars are ended in this order. */
   | { readonly kind: "end"; readonly rule: Rule; readonly reason: string; readonly containers: readonly Ending[] };
 
-/** Whether the sidecars of a pod are all that is left of it, for good. Of whatever JSON; never throws. */
+/**
+ * Decides whether a pod is stuck: its sidecars are all that is left of it, for good. Accepts any JSON. Never throws.
+ * `known`: what this reaper remembers of pods.
+ */
 export function verdictOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory): Verdict {
   const view = viewOf(pod);
   const { apps, sidecars } = partsOf(view);
@@ -30,8 +34,8 @@ export function verdictOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory)
 }
 
 /**
- * Lists the running sidecars with the methods to end each; a string says why that is impossible. The mesh's proxy comes last:
- * the others may still send through it.
+ * Lists the running sidecars with the methods to end each; returns a text if one cannot be ended, and why. The mesh's
+ * proxy comes last: the others may still send through it.
  */
 function endingsOf({ pod, sidecars, policy }: Facts): readonly Ending[] | string {
   const running = sidecars.filter(({ state }) => state.kind === "running");
@@ -50,7 +54,10 @@ function rank(sidecar: SidecarName | undefined): number {
   return sidecar === undefined || kindOf(sidecar).isCompanion ? 0 : 1;
 }
 
-/** Leaves out the methods for which the reaper lacks permissions. If none is left, the pod is left alone, for that reason. */
+/**
+ * Leaves out the methods for which the reaper lacks permissions. If none is left for a sidecar, the pod is left alone,
+ * for that reason.
+ */
 function withRights(verdict: Verdict, { pod, policy }: Facts): Verdict {
   const { missing = [] } = policy;
   if (verdict.kind !== "end" || missing.length === 0) return verdict;
@@ -67,7 +74,10 @@ function withRights(verdict: Verdict, { pod, policy }: Facts): Verdict {
   return { ...verdict, containers };
 }
 
-/** Decides whether --after is over. Until then a sidecar may flush what the app left, or end by itself. */
+/**
+ * Decides whether the app ended at least --after ago. Until then a sidecar may flush what the app left, or end by
+ * itself.
+ */
 function inTime({ pod, apps, policy, known }: Facts, containers: readonly Ending[]): Verdict {
   const { now, seen } = known;
   const ended = apps.flatMap(({ state }) => (state.kind === "terminated" ? [state.finishedAt] : []));

@@ -57,7 +57,7 @@ export interface ReceivedAnswer {
   readonly answer: HttpAnswer;
 }
 
-/** Creates an HTTP/1.1 client. https requests go through undici, without `onBody` and without a kept connection. */
+/** Creates an HTTP/1.1 client without time limits. https goes by undici, without `onBody` or a kept connection. */
 export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOptions = {}): HttpClient {
   let idle: Connection | undefined;
   let last: ReceivedAnswer | undefined;

@@ -2,15 +2,18 @@ import { onSocket } from "../../core/sidecars/plan.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { acceptsConnections } from "../http/tcp-check.ts";
 
-/** Returns the sidecar with its admin interface on the Unix socket that its kind may have, once that is there. */
+/**
+ * Returns the sidecar with its admin interface on the Unix socket that its kind may use, if somebody listens there;
+ * else unchanged.
+ */
 export function locateAdmin(sidecar: Sidecar): Sidecar {
   const path = sidecar.socket === undefined ? undefined : newestOpen(sidecar.socket.pattern);
   return path === undefined ? sidecar : onSocket(sidecar, path);
 }
 
 /**
- * Finds the newest socket on which somebody listens. A shared volume may have older ones, of a container before a restart, or
- * of an Envoy that has ended.
+ * Finds the path of the newest socket on which somebody listens. The `*` of the pattern stands for the rest of a name.
+ * A shared volume may have older sockets, of a container before a restart, or of an Envoy that has ended.
  */
 function newestOpen(pattern: string): string | undefined {
   const [before = "", after = ""] = pattern.split("*");
@@ -36,7 +39,10 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Milliseconds; undefined for what is not there, is no socket, or is in another user's folder, where it cannot be used. */
+/**
+ * Returns a socket's mtime in ms since the epoch. Returns undefined if there is no socket, or another user's folder
+ * hides it.
+ */
 function socketTime(path: string): number | undefined {
   const { statSync } = require("node:fs") as typeof import("node:fs");
   try {

@@ -6,34 +6,45 @@ import { RequestFailed } from "../http/request-failed.ts";
 import { abortedAfter } from "../timer.ts";
 
 const ASK_MS = 500;
-/** An Envoy lists all of its extensions, and under Consul its bootstrap. */
+/** In bytes. An Envoy lists all of its extensions, and under Consul its bootstrap. */
 const MAX_ANSWER = 1024 * 1024;
-/** Of one that does not answer yet. */
+/** How often, and after which time, a proxy that does not answer yet is asked. */
 const MAX_TRIES = 20;
 const TRY_PERIOD_MS = 50;
 
+/** The last question to a proxy, and what came of it. */
 interface ProxyQuestion {
   readonly neighbour: Neighbour;
   readonly tries: number;
+  /** When it was asked (performance.now()). */
   readonly at: number;
 }
 
-/** By URL, as long as ebb runs: nobody is asked again who has answered. */
+/** The last questions by URL, as long as ebb runs. */
 const asked = new Map<string, ProxyQuestion>();
 
+/** When and how long an admin interface is asked. */
 export interface Asking {
-  /** The ports that containers of the app declare: nobody asks there. */
+  /** The ports that containers of the app declare. They are never asked. */
   readonly appPorts: ReadonlySet<number>;
-  /** Who has not answered so often is asked once more. */
+  /** Whether there is no later attempt: a proxy that has not answered is then asked once more, whatever the limits. */
   readonly isLast: boolean;
-  /** How long it has to answer: for one that is told of, and is not only somebody who listens. */
+  /** The time for an answer; by default 500 ms (`ASK_MS`). */
   readonly patienceMs?: number | undefined;
-  /** An answer of before does not count: on the node's network its port may be another pod's by now. */
+  /**
+   * The time (performance.now()) before which no answer counts: on the node's network its port may be another pod's by
+   * now.
+   */
   readonly since?: number;
   readonly signal: AbortSignal;
 }
 
-/** Asks once; again only who has not answered. */
+/**
+ * Asks an admin interface by one GET what it is, and resolves with that: a proxy, something else, or `silent`.
+ * Remembers answers, and asks again only if there was none, at most every 50 ms and 20 times (`TRY_PERIOD_MS`,
+ * `MAX_TRIES`), or if the answer is older than `since`. Resolves with `silent` for a port of `appPorts`, and if the
+ * signal is aborted.
+ */
 export async function askProxy(
   name: SidecarName,
   admin: HttpTarget,

@@ -21,9 +21,13 @@ import type { Neighbours } from "./neighbours.ts";
 import { whenReady } from "./ready.ts";
 
 const LOOK_PERIOD_MS = 9;
-/** After a look that took a while, so many times that: where only /proc tells, looking takes at most a twentieth of a core. */
+/**
+ * The pause after a look, as a multiple of what the look took: if only /proc tells, looking takes a twentieth of a core
+ * at most.
+ */
 const LOOK_REST = 20;
 
+/** The options that decide which sidecars there are and what is asked of them. */
 export type SidecarSettings = Settings<
   "sidecar" | "admin" | "ready" | "quit" | "podAnnotations" | "hostNetwork" | "appPort"
 > &
@@ -31,32 +35,43 @@ export type SidecarSettings = Settings<
 
 export interface FindOptions {
   readonly env: Environment;
-  /** How long to look for sidecars that may not be there yet; 0: once. */
+  /** How long to look for sidecars that may not be there yet. 0 looks once. */
   readonly forMs: number;
-  /** How long what is meant to be done to them may take in all. */
+  /** How many ms the work that follows has in all: a proxy gets a quarter of them to say whose it is, at least 2 s. */
   readonly actMs?: number;
-  /** That there was none has been said. */
+  /** Whether an earlier search has logged that there is no sidecar, and what is wrong with the annotations. */
   readonly isAgain?: boolean;
+  /** Ends the search: it then rejects with the signal's reason. */
   readonly signal: AbortSignal;
   readonly log: Log;
-  /** Called with what told of the sidecars, where `auto` has found some. */
+  /** Called with the evidence, in words for the log, if `auto` has found sidecars. */
   readonly onFound?: (by: string) => void;
   /** Called with each proxy that nothing proves to be this pod's. */
   readonly onStranger: (stranger: Stranger) => void;
 }
 
-/** What was found, and what is asked of each; what the user alone has said comes after those. */
+/** The sidecars of this pod, and the requests that ebb sends them. */
 export interface FoundSidecars {
   readonly found: readonly FoundSidecar[];
+  /**
+   * The requests for each of `found`, in the same order; after them those that only the user's options name (`custom`).
+   */
   readonly sidecars: readonly Sidecar[];
 }
 
-/** Finds the sidecars to wait for and to quit: those that are named, or those that `auto` detects within `forMs`. */
+/**
+ * Finds the sidecars to wait for and to quit: those that `--sidecar` names or, with `auto`, those that annotations,
+ * variables or listening ports tell of. With `auto` it looks until there is a proxy, or `forMs` is over. Resolves with
+ * empty lists if it finds none; looks for none if the user says both what to wait for and what to quit. Logs what it
+ * finds.
+ */
 export async function findSidecars(settings: SidecarSettings, look: FindOptions): Promise<FoundSidecars> {
   return planHere(await here(settings, look), settings);
 }
 
-/** Plans the requests for each of the sidecars; `locateAdmin` finds their addresses. */
+/**
+ * Plans the requests for each of the sidecars, with admin interfaces on Unix sockets as they are now (`locateAdmin`).
+ */
 export function planHere(found: readonly FoundSidecar[], settings: SidecarSettings): FoundSidecars {
   const sidecars: Sidecar[] = [];
   for (const sidecar of planSidecars(found, settings)) sidecars.push(locateAdmin(sidecar));
@@ -85,8 +100,8 @@ async function here(settings: SidecarSettings, look: FindOptions): Promise<reado
 const MOST_ANNOTATIONS_MIB = 1;
 
 /**
- * Reads the pod's annotations from the file of the downward API; empty where there is none. Logs a warning where it cannot be
- * read.
+ * Reads the pod's annotations from the file of the downward API. Returns an empty map if there is no such file, or if it
+ * cannot be read or is larger than 1 MiB (`MOST_ANNOTATIONS_MIB`): it then logs a warning.
  */
 export function readAnnotations(path: string, log?: Log): Annotations {
   const text = readSmall(path, MOST_ANNOTATIONS_MIB);
@@ -94,7 +109,7 @@ export function readAnnotations(path: string, log?: Log): Annotations {
   return typeof text === "string" ? parseAnnotations(text) : new Map();
 }
 
-/** Whether the user says both what to wait for and what to quit, so that nothing is left to be found. */
+/** Reports whether the user says both what to wait for and what to quit, so that nothing is left to be found. */
 function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarSettings, env: Environment): boolean {
   const isNamed = admin !== undefined || hasUserVariable(env);
   return (
@@ -105,8 +120,8 @@ function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarSettings
 }
 
 /**
- * Looks at what listens only where nothing else tells of the mesh's proxy, until one is found or time is up. Companions that are
- * ready end the look too: their own traffic goes through the proxy, so that it is there by then.
+ * Looks at what listens, only if nothing else tells of the mesh's proxy, until one is found or time is up. Companions
+ * that are ready end this too: their own traffic goes through the proxy, so that it is there by then.
  */
 async function lookAround(
   facts: Omit<Evidence, "heard">,
@@ -136,11 +151,11 @@ async function lookAround(
 }
 
 interface Listened extends HeardProxies {
-  /** What the look at the sockets took. */
+  /** How long it took to list the sockets. */
   readonly tookMs: number;
 }
 
-/** Creates what asks the listeners who they are. The code that asks is loaded when there is one to ask. */
+/** Creates a function that asks the listeners what they are. It loads the code for that once there is one to ask. */
 function createListening(
   facts: Omit<Evidence, "heard">,
   settings: SidecarSettings,
@@ -162,10 +177,11 @@ function createListening(
 }
 
 interface Watch extends Disposable {
-  /** Never where there is nobody to ask. */
+  /** Reports whether all are ready by now; false if there are none. */
   readonly areReady: () => boolean;
 }
 
+/** Starts to wait for companions, until it is disposed of. */
 function watch(companions: readonly FoundSidecar[]): Watch {
   const stop = new AbortController();
   let missing = 0;
@@ -176,7 +192,7 @@ function watch(companions: readonly FoundSidecar[]): Watch {
         () => {
           missing -= 1;
         },
-        () => undefined, // the look is over
+        () => undefined, // the search is over
       );
     }
   }

@@ -8,51 +8,65 @@ import type { FoundSidecar } from "../../core/sidecars/plan.ts";
 import { readIfThere } from "../file.ts";
 import type { Asking } from "./ask-proxy.ts";
 
-/** Listeners on loopback that are asked, in all. */
+/** The most listeners on loopback that are asked. */
 export const MAX_ASKED = 32;
 
+/** What is known before anybody is asked. */
 export interface NeighbourOptions extends PodFacts {
   readonly settings: Settings<"hostNetwork" | "appPort" | "podAnnotations"> & Partial<Settings<"admin">>;
 }
 
+/** How to look for proxies among those that listen. */
 export interface HearContext {
   readonly signal: AbortSignal;
-  /** There is no next look. */
+  /** Whether there is no later look: those that are asked then get more time. */
   readonly isLast: boolean;
-  /** How long what is meant to be done may take in all. */
+  /** How many ms the work that follows has in all. */
   readonly actMs?: number | undefined;
 }
 
+/** How to check sidecars that were found. */
 export interface SettleContext {
   readonly signal: AbortSignal;
+  /** How many ms the work that follows has in all. */
   readonly actMs?: number | undefined;
-  /** Something is about to be done to them: what they have answered before proves nothing on the node's network. */
+  /** Whether something is about to be done to them: on the node's network their earlier answers then prove nothing. */
   readonly isAct: boolean;
 }
 
-/** What was found out of those that listen. */
+/** The proxies among those that listen. */
 export interface HeardProxies {
+  /** Those that are this pod's; on its own network also those whose usual port listens but does not answer yet. */
   readonly heard: readonly PortFinding[];
+  /** Those that nothing proves to be this pod's. */
   readonly strangers: readonly Stranger[];
 }
 
+/** The outcome of a check. */
 export interface Settled {
+  /** The sidecars that are this pod's, with their admin interfaces where they are now. */
   readonly found: readonly FoundSidecar[];
+  /** Those that were dropped because nothing proves that they are this pod's. */
   readonly strangers: readonly Stranger[];
 }
 
+/** Everything that one look or check needs. */
 export interface Context extends NeighbourOptions, Asking {
   readonly self: Self;
-  /** But for the app's. */
+  /** All that listen, without the app's declared ports. */
   readonly listeners: readonly ListeningPort[];
 }
 
-/** Whether the network may be the node's, where other pods listen too. */
+/** Reports whether the network may be the node's, where other pods listen too. */
 export function isShared({ self }: Context): boolean {
   return self.network.kind !== "own";
 }
 
-/** Finds out whether this network is the pod's own or may be the node's, and what this pod is called. */
+/**
+ * Determines whether this network is the pod's own or may be the node's and, unless it is the pod's own, the pod's
+ * name, namespace and UID. Reads small files: /proc/self/mountinfo, /etc/hosts, the downward API's and the service
+ * account's.
+ */
 export function readSelf({ settings, env }: NeighbourOptions, listeners: readonly ListeningPort[]): Self {
   const mounts = readIfThere("/proc/self/mountinfo");
   const hosts = readIfThere("/etc/hosts");

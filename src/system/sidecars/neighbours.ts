@@ -26,19 +26,23 @@ import {
   type Settled,
 } from "./neighbourhood.ts";
 
-// Loaded where neither annotations, variables nor the user name the proxy. Each listener is asked with one small GET.
-/** What somebody who is asked has at least, where there is no next look: a busy node takes its time. */
+// Loaded if neither annotations, variables nor the user name the proxy. Each listener is asked by one small GET.
+/** The least time for an answer if there is no later look: a busy node is slow. */
 const PATIENCE_MS = 2000;
 const PLAIN = "envoy";
 
+/** A client of those that listen in this pod's network. */
 export interface Neighbours {
-  /** The proxies among those that listen. Nobody who has answered is asked a second time. */
+  /** Resolves with the proxies among those that listen. Asks nobody a second time who has answered. */
   hear(listeners: readonly ListeningPort[], context: HearContext): Promise<HeardProxies>;
-  /** Those that were found, their admin interfaces where they are; without those that nothing proves. */
+  /**
+   * Asks whose the sidecars are that were found, and looks for admin interfaces that are elsewhere. Drops what is not
+   * proved.
+   */
   settle(found: readonly FoundSidecar[], listeners: readonly ListeningPort[], context: SettleContext): Promise<Settled>;
 }
 
-/** Creates what asks the ports that listen in this pod whether they are proxies, and whose. */
+/** Creates a client that asks those that listen in this pod's network whether they are proxies, and of which pod. */
 export function createNeighbours(options: NeighbourOptions): Neighbours {
   let known: Self | undefined;
   const context = (listeners: readonly ListeningPort[], signal: AbortSignal, isLast: boolean): Context => {
@@ -60,7 +64,7 @@ export function createNeighbours(options: NeighbourOptions): Neighbours {
   };
 }
 
-/** Who takes long to say whose it is leaves most of the time to what is to be done. */
+/** Returns the ms that a proxy has to say whose it is: most of the time (`actMs`) is left for what is to be done. */
 function patienceOf(actMs = 0): number {
   return Math.max(PATIENCE_MS, actMs / 4);
 }
@@ -81,7 +85,7 @@ async function hear(context: Context): Promise<HeardProxies> {
   return { heard: others.heard, strangers: [...strangers, ...others.strangers] };
 }
 
-/** Asks the proxy that a port suggests; undefined if there is none. */
+/** Asks at the admin interface of the proxy that a port suggests. Returns undefined if there is no proxy. */
 async function hearOne(
   { name, port }: { readonly name: SidecarName; readonly port: number },
   names: readonly SidecarName[],
@@ -115,8 +119,8 @@ function portOf({ address }: HttpTarget): number | undefined {
 }
 
 /**
- * Asks all listeners on loopback whether they are Envoy. On the node's network there are too many others, so only if ebb knows
- * its pod.
+ * Asks all listeners on loopback, up to `MAX_ASKED`, whether they are Envoy. On a network that may be the node's, with
+ * many others, it asks only if ebb knows its pod.
  */
 async function discover(context: Context): Promise<HeardProxies> {
   const { self, listeners } = context;
@@ -176,14 +180,18 @@ async function settleOne(
   return isSuggested === undefined ? one : suggestedStranger(one.name, admin, neighbour);
 }
 
-/** Before something is done to it: on the node's network each proxy; where nothing tells whose it is, those that only ports tell of. */
+/**
+ * Reports whether a sidecar must name this pod before something is done to it: any proxy on the node's network, and a
+ * proxy that only a port tells of if nothing tells whose the network is.
+ */
 function isInDoubt({ name, isHeard }: FoundSidecar, { since, self }: Context): boolean {
   return since !== undefined && !kindOf(name).isCompanion && (self.network.kind === "node" || isHeard === true);
 }
 
 /**
- * One that the user or its pod names is this pod's where it should be, unless who is there names another pod, is no proxy or does not answer; and
- * elsewhere where it names this pod. One that only a port tells of must name this pod, now.
+ * Checks a sidecar on a network that may be the node's. A sidecar that the user or the pod names is taken to be this
+ * pod's if it is where it should be, unless what is there names another pod, is no proxy or does not answer; and
+ * elsewhere if it names this pod. A sidecar that only a port tells of must name this pod, now.
  */
 async function settleShared(
   found: FoundSidecar,
@@ -212,7 +220,7 @@ async function settleShared(
   return one;
 }
 
-/** Nobody listens there. */
+/** The neighbour at a port on which nobody listens. */
 const gone: Neighbour = { kind: "silent" };
 
 function isEnvoy({ name }: FoundSidecar): boolean {
@@ -223,7 +231,7 @@ function isListening({ address }: HttpTarget, listening: ReadonlySet<number>): b
   return address.kind === "unix" || listening.has(address.port);
 }
 
-/** Finds the admin interface of an Envoy of this kind; else of a plain one. */
+/** Finds the admin interface, as a URL, of an Envoy of this kind, else of a plain one. */
 async function elsewhere(name: SidecarName, context: Context): Promise<string | undefined> {
   const { heard } = await discover(context);
   const of = (wanted: (other: SidecarName) => boolean) => heard.find((other) => wanted(other.name))?.admin;

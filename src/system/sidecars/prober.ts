@@ -2,31 +2,33 @@ import type { Address } from "../../core/base/address.ts";
 import { memoizeLast } from "../../core/base/memoize-last.ts";
 import { chooseJudge, maxAnswerOf, type Probe, type Verdict } from "../../core/sidecars/probe.ts";
 import { isThere } from "../file.ts";
-import { createHttpClient, type HttpClient, type Pending, REFUSED, connectAndClose } from "../http/http.ts";
+import { connectAndClose, createHttpClient, type HttpClient, type Pending, REFUSED } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
 import { tcpCheckAt } from "../http/tcp-check.ts";
 import type { Steady } from "./steady.ts";
 
-/** As many attempts of one probe are under way at the most. */
+/** The most attempts of one probe that are under way at the same time. */
 export const MAX_IN_FLIGHT = 8;
 
-/** Starts an attempt, which calls once with its verdict; returns what cancels it. */
+/** Starts an attempt, which calls `done` once, maybe before this returns. Returns a function that cancels it. */
 type Try = (done: (verdict: Verdict) => void) => () => void;
 
-/** Creates a client with the answer limit of this probe. */
+/**
+ * Creates an HTTP client with the answer limit of this probe. `pending` counts its connections that are not open yet.
+ */
 export function clientFor(probe: Probe, pending?: Pending): HttpClient {
   const maxAnswer = probe.kind === "http" ? maxAnswerOf(probe.target) : undefined;
   return createHttpClient({ maxAnswer, pending });
 }
 
-/** What asks a probe again and again. */
+/** A prober makes attempts of one readiness probe, and keeps a connection between them. */
 export interface Prober extends Disposable {
   readonly attempt: Try;
-  /** What the last attempt met; undefined where that cannot be watched. */
+  /** Returns what the last attempt met at each server, for a thread to watch; undefined if that cannot be watched. */
   readonly steady: () => readonly Steady[] | undefined;
 }
 
-/** Creates what carries out a probe, again and again. */
+/** Creates a prober that makes attempts of the probe, one each time that `attempt` is called. */
 export function proberOf(probe: Probe): Prober {
   switch (probe.kind) {
     case "any":
@@ -90,11 +92,15 @@ function withLast(attempt: Try): { readonly attempt: Try; readonly last: () => V
   return { attempt: kept, last: () => last };
 }
 
-/** Asks all of them; says ready with the first that is, and what each said, in their order, when none is. */
+/**
+ * Creates a prober that asks all of `probers`: ready as soon as one is, else not ready for the reasons of all, in their
+ * order.
+ */
 function proberOfAny(probers: readonly Prober[]): Prober {
   const attempt: Try = (done) => {
     const reasons: string[] = [];
-    const pending = new Map<Prober, () => void>(); // one that has answered must not be cancelled: its connection is kept
+    // without those that have answered, which must not be cancelled: their connections are kept
+    const pending = new Map<Prober, () => void>();
     const cancelAll = (): void => {
       for (const cancel of pending.values()) cancel();
       pending.clear();
@@ -135,9 +141,9 @@ const silent: Verdict = { ready: false, reason: "it listens, but accepts no conn
 const unanswered: Verdict = { ready: false, reason: "no answer" };
 
 /**
- * After a refusal, and while a connection is neither open nor refused, the cheap check comes first: what is refused again needs
- * no more, and what accepts nothing would get ever more connections, which Bun cannot end. Elsewhere than on loopback, where
- * that cannot be told, those are bounded.
+ * Makes attempts cheap: after a refusal, and while a connection is neither open nor refused, `tcpCheckAt` comes first.
+ * A port that refuses again needs no more, and a server that accepts nothing would get ever more connections, which Bun
+ * cannot end. Off loopback, where the check tells nothing, `MAX_IN_FLIGHT` limits those connections.
  */
 function doorFirst(address: Address, pending: Pending, attempt: Try): Try {
   let wasRefused = false;

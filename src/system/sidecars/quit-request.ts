@@ -4,12 +4,15 @@ import type { QuitRequest } from "../../core/sidecars/sidecar.ts";
 import { createHttpClient } from "../http/http.ts";
 import { askDirectly } from "./ask-at-once.ts";
 
-/** Asks once. @throws RequestFailed; the signal's reason when it is aborted */
+/**
+ * Sends one request and resolves with its answer. Rejects with RequestFailed, or with the signal's reason if that is
+ * aborted.
+ */
 export type Ask = (request: HttpRequest, signal: AbortSignal) => Promise<HttpAnswer>;
 
 /**
- * Sends one request and resolves to the whole answer: by a plain socket where the target is in this pod, else by the HTTP client.
- * @throws RequestFailed; the signal's reason when it is aborted
+ * Sends one request and resolves with the whole answer: by a plain socket if the target is in this pod, else by the
+ * HTTP client. Rejects with RequestFailed, or with the signal's reason if that is aborted. Has no other time limit.
  */
 export async function askServer(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
   const answering = askDirectly(request, signal);
@@ -18,7 +21,7 @@ export async function askServer(request: HttpRequest, signal: AbortSignal): Prom
   return await client.request(request, signal);
 }
 
-/** Returns the user's headers, and those of the quit's own that the user has not set. */
+/** Returns the user's headers (`given`), and after them those of the quit's own that the user has not set. */
 export function headersOf({ headers: own = [] }: QuitRequest, given: readonly Header[]): HttpRequest["headers"] {
   const names = new Set(given.map(([name]) => name.toLowerCase()));
   return [...given, ...own.filter(([name]) => !names.has(name.toLowerCase()))];

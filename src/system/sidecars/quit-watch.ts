@@ -11,25 +11,31 @@ import { clientFor } from "./prober.ts";
 import type { Ask } from "./quit-request.ts";
 import { probeOnce } from "./ready.ts";
 
+/** One quit request to one sidecar. */
 export interface Quit {
   readonly sidecar: Sidecar;
   readonly quit: QuitRequest;
-  /** Called when it was answered, or has failed, for the first time. */
+  /** Called with each event of the quit, first when it is answered or has failed for the first time. */
   readonly onHeard?: () => void;
 }
 
-/** What a quit's actions share. */
+/** A quit that is under way, as its actions see it. */
 export interface Quitting extends Quit {
   readonly options: QuitOptions;
   readonly queue: Queue<Event>;
-  /** Ends what is under way when the quit is over. */
+  /** Is aborted when the quit is over, and ends what is still under way. */
   readonly over: AbortSignal;
-  /** What is asked now, and since when. */
+  /** The request of the current attempt, which changes if the sidecar is asked elsewhere. */
   asked: QuitRequest;
+  /** When the current attempt began (performance.now()). */
   since: number;
 }
 
-/** Asks a sidecar that was told to quit whether it still lives. */
+/**
+ * Asks the readiness endpoint of a sidecar, whose quit was refused, whether the sidecar still lives: `ready`; `leaving`
+ * if it answers that it is not ready; `gone` if nobody listens there either, or it is on the port that has refused the
+ * quit; else `unknown`.
+ */
 export async function lifeOf({ sidecar, asked, over }: Quitting): Promise<Life> {
   const { ready } = sidecar;
   for (const probe of ready) if (probe.kind === "any" && (await probeOnce(probe, LOOK_MS)).ready) return "ready";
@@ -46,17 +52,21 @@ export async function lifeOf({ sidecar, asked, over }: Quitting): Promise<Life> 
   }
 }
 
-/** Loopback answers at once. */
+/** How long a readiness endpoint on loopback, which answers at once, may take here. */
 export const LOOK_MS = 250;
 
+/** A probe without alternatives. */
 export type OneProbe = Exclude<Probe, { kind: "any" }>;
 
-/** Returns the first probe of several alternatives: the sidecar's own endpoint. */
+/** Returns the first of a probe's alternatives, which is the sidecar's own endpoint; a probe without any as it is. */
 export function firstOf(probe: Probe): OneProbe {
   return probe.kind === "any" ? firstOf(probe.probes[0] as Probe) : probe;
 }
 
-/** Whether a probe asks the server at this address: the same socket, or the same port. */
+/**
+ * Reports whether a probe asks the server at this address: at the same Unix socket, or on the same port of whatever
+ * host.
+ */
 export function isAt(probe: OneProbe, address: Address): boolean {
   if (probe.kind === "file") return false;
   const own = probe.kind === "http" ? probe.target.address : probe.address;
@@ -64,7 +74,10 @@ export function isAt(probe: OneProbe, address: Address): boolean {
   return own.port === address.port;
 }
 
-/** True once nobody accepts connections there any more, false when the quit is over first. */
+/**
+ * Resolves with true once nobody accepts connections at the quit's address any more, with false if the quit is over
+ * first.
+ */
 export async function watchItGo({ asked: { target }, over }: Quitting): Promise<boolean> {
   for (let waitMs = 1; !over.aborted; waitMs = Math.min(waitMs * 1.2, 25)) {
     if (await isGone(target.address, over)) return true;
@@ -73,7 +86,10 @@ export async function watchItGo({ asked: { target }, over }: Quitting): Promise<
   return false;
 }
 
-/** Whether nobody listens at an address. On loopback by a system call, which leaves nothing behind. */
+/**
+ * Resolves with whether nobody accepts connections at an address; with false if the signal is aborted first. On
+ * loopback it takes one system call, which leaves nothing behind.
+ */
 export async function isGone(address: Address, signal: AbortSignal): Promise<boolean> {
   if (isLoopback(address)) return !isOpen(address);
   try {
@@ -84,29 +100,35 @@ export async function isGone(address: Address, signal: AbortSignal): Promise<boo
   return false;
 }
 
-/** Whether somebody accepts connections at an address. */
+/**
+ * Reports whether somebody accepts connections on a loopback address or Unix socket. Returns true for any other host.
+ */
 export function isOpen(address: Address): boolean {
   return address.kind === "unix" ? acceptsConnections(address.path) : tcpCheckAt(address)?.() !== "refused";
 }
 
 export interface QuitOptions {
-  /** For each quit: until it was answered and the sidecar is gone. */
+  /** The time for each quit, until it was answered and the sidecar is gone. */
   readonly timeoutMs: number;
-  /** For all of them; by default as long as it takes. */
+  /** The time for all of them; by default twice `timeoutMs`. */
   readonly withinMs?: number;
+  /** The user's headers, for each request. */
   readonly headers: readonly Header[];
-  /** Whether the sidecars have been up: where nobody listens any more, they are gone, not late. */
+  /** Whether the sidecars have been up: if nobody listens any more, they are gone then, not late. */
   readonly wereReady: boolean;
-  /** What asks instead of `askServer`. */
+  /** Sends a request, in the place of `askServer`. */
   readonly ask?: Ask;
 }
 
-/** What became of one quit. `ok`: the sidecar took it, and is gone where that can be seen, or leaves by itself. */
+/** The outcome of one quit, or of the signals to one process, in the form of log fields. */
 export interface QuitReport {
   readonly sidecar: Sidecar["name"];
+  /** The request as the log names it, or the signal's process. */
   readonly request: string;
+  /** Whether the sidecar took the quit, and is gone as far as can be seen, or leaves by itself. */
   readonly ok: boolean;
   readonly outcome: string;
+  /** The HTTP status of the last answer. */
   readonly status?: number;
   /** The stack of a bug in ebb. */
   readonly error?: string;

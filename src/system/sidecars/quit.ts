@@ -20,8 +20,10 @@ import { askServer, headersOf } from "./quit-request.ts";
 import { lifeOf, type Quit, type QuitOptions, type QuitReport, type Quitting, watchItGo } from "./quit-watch.ts";
 
 /**
- * Tells all sidecars to quit at the same time, and watches that they go. Requests with `+` are sent first, until answered, failed
- * once, or out of time. Never rejects: each failure is in its report.
+ * Tells all sidecars to quit at the same time, and watches each until it is gone. Requests that the user gave with `+`
+ * go first: the others follow once those were answered or have failed once, or half of `withinMs` is over. Resolves
+ * with a report for each request and each process that was signalled. Never rejects: a failure, also a bug in ebb, is a
+ * report.
  */
 export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions): Promise<readonly QuitReport[]> {
   const { timeoutMs, withinMs = 2 * timeoutMs } = options;
@@ -44,7 +46,7 @@ export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions
   return gather(await Promise.all(ends));
 }
 
-/** Logs what came of a quit; at `failed` where the sidecar may still run. */
+/** Logs the outcome of a quit: at info if it is ok, else, because the sidecar may still run, at the level `failed`. */
 export function logQuit(log: Log, failed: "warn" | "error", { ok, error, ...report }: QuitReport): void {
   if (ok) log.info(report, "quit");
   else logAt(log, failed, { ...report, error }, "could not quit the sidecar");
@@ -73,7 +75,10 @@ async function guarded({ name }: Sidecar, end: () => Promise<readonly QuitReport
   }
 }
 
-/** Sends a sidecar's quits. Its processes get a signal only if no quit was taken: one that is draining is left alone. */
+/**
+ * Sends a sidecar's quits and signals its processes. Those of `lastResort` get a signal only if no quit was taken: a
+ * sidecar that is draining is left alone.
+ */
 async function endOne(found: Sidecar, options: QuitOptions): Promise<readonly QuitReport[]> {
   const sidecar = locateAdmin(found);
   const until = performance.now() + options.timeoutMs;
@@ -112,6 +117,7 @@ function since(start: number): number {
 
 interface QuitOutcome {
   readonly report: QuitReport;
+  /** Whether the sidecar took the quit or was gone before, so that nothing more is to be done. */
   readonly isTaken: boolean;
 }
 
@@ -191,7 +197,7 @@ function follow({ queue, over }: Quitting, act: () => Promise<Event | undefined>
 function ask(quitting: Quitting, isElsewhere: boolean): void {
   const { sidecar, quit, options, over } = quitting;
   const place = isElsewhere && quit.otherwise !== undefined ? { ...quit, target: quit.otherwise.target } : quit;
-  // a socket may come later than the quit: each attempt looks for it
+  // each attempt looks for the socket, which may come later than the quit
   const asked = sidecar.socket?.quitPath === undefined ? place : (locateAdmin(sidecar).quits[0] ?? place);
   quitting.asked = asked;
   quitting.since = performance.now();

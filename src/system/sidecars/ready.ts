@@ -16,16 +16,22 @@ interface Attempt {
   cancel: () => void;
 }
 
+/** Hears of attempts that were not ready. */
 export interface Hearer {
-  /** Called with each reason why it is not ready. */
+  /** Called with the reason of each such attempt that JavaScript makes. */
   readonly onNotReady: (reason: string) => void;
-  /** Also when it is the same as at the last attempt; else such attempts are left to a thread (`createSteadyWatcher`). */
+  /**
+   * Whether JavaScript makes every attempt; else a thread makes those whose answer stays the same
+   * (`createSteadyWatcher`).
+   */
   readonly hearsAll: boolean;
 }
 
 /**
- * Resolves as soon as the probe says ready; rejects with the signal's reason when it is aborted. A new attempt starts each period,
- * answered or not, so that one that hangs delays nothing; above eight, one is ended so that a slow server is still heard.
+ * Resolves as soon as the probe says ready. Rejects with the signal's reason if that is aborted; there is no other time
+ * limit. The first attempt blocks for at most 3 ms (`askAtOnce`). A new attempt starts each period (`pollPeriodMs`),
+ * whether or not the last was answered, so that one that hangs delays nothing. With more than 8 (`MAX_IN_FLIGHT`) under
+ * way one is ended, chosen so that a slow server is still heard.
  */
 export function whenReady(probe: Probe, signal: AbortSignal, { onNotReady, hearsAll }: Hearer): Promise<void> {
   if (isReadyAtOnce(probe)) return Promise.resolve();
@@ -80,7 +86,9 @@ function isReadyAtOnce(probe: Probe): boolean {
   return answer !== undefined && chooseJudge(probe)(answer).ready;
 }
 
-/** Makes one attempt of at most `withinMs`. */
+/**
+ * Makes one attempt, and resolves with its verdict: not ready if there is no answer within `withinMs`. Never rejects.
+ */
 export function probeOnce(probe: Probe, withinMs: number): Promise<Verdict> {
   const { promise, resolve } = Promise.withResolvers<Verdict>();
   const prober = proberOf(probe);
@@ -95,7 +103,7 @@ export function probeOnce(probe: Probe, withinMs: number): Promise<Verdict> {
   });
 }
 
-/** Makes room for one more; whether one was ended that might still have been answered. */
+/** Makes room for one more attempt. Returns whether it ended one, which might still have been answered. */
 function retire(attempts: Attempt[], now: number, period: number): boolean {
   if (attempts.length < MAX_IN_FLIGHT) return false;
   const ages: number[] = [];

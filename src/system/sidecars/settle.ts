@@ -8,19 +8,21 @@ import { readListeners } from "../process/sockets.ts";
 import { type FindOptions, type FoundSidecars, planHere, readAnnotations, type SidecarSettings } from "./find.ts";
 import type { Neighbours } from "./neighbours.ts";
 
-/** What is meant to be done to the sidecars. */
+/** What is about to be done to the sidecars. `ask` reads their state. */
 export type Purpose = "wait" | "quit" | "drain" | "ask";
 
 export interface SettleOptions extends Pick<FindOptions, "env" | "log" | "signal" | "actMs" | "onStranger"> {
   readonly purpose: Purpose;
-  /** Those of an earlier time, who have answered then. */
+  /** Loaded already, for calls again and again. */
   readonly neighbours?: Neighbours;
 }
 
 /**
- * Checks the sidecars before anything is done to them: drops those that only a port suggests and nothing proves, and finds an
- * Envoy's admin interface where it moved. Returns `here` itself where nothing changes. On a network that may be the node's each
- * proxy must prove anew whose it is.
+ * Checks whose the sidecars are and where they are, before anything is done to them: drops those that only a port
+ * suggests and nothing proves, and finds an Envoy's admin interface that is elsewhere. Unless `purpose` is `wait`, each
+ * proxy on the node's network must prove anew whose it is; on a network that may be the node's, each that only a port
+ * tells of. Resolves with `here` itself if nothing changes. Calls `onStranger` with each proxy that it drops, and logs
+ * admin interfaces that it finds elsewhere.
  */
 export async function settle(
   here: FoundSidecars,
@@ -47,13 +49,19 @@ export async function settle(
   return isOwn && found.length === here.found.length && moved.length === 0 ? here : planHere(found, settings);
 }
 
-/** Whether `settle` has something to find out: one is to prove something, or its admin interface may be elsewhere. */
+/**
+ * Reports whether `settle` has something to find out: a proxy has to prove whose it is, or its admin interface may be
+ * elsewhere.
+ */
 export function isUnsettled(here: FoundSidecars, settings: SidecarSettings, purpose: Purpose): boolean {
   const isOwn = purpose === "wait" || isOwnNetwork(settings);
   return openIn(here, settings, { purpose, isOwn }).length > 0;
 }
 
-/** Whether the network is the pod's own for sure, as `networkOf` has it: two files tell, and the module need not be loaded. */
+/**
+ * Reports whether the network is certainly the pod's own, and not the node's, by `--host-network` or /etc/hosts and
+ * mountinfo.
+ */
 export function isOwnNetwork({ hostNetwork }: SidecarSettings): boolean {
   if (hostNetwork !== undefined) return !hostNetwork;
   return networkByHosts(readIfThere("/etc/hosts"), readIfThere("/proc/self/mountinfo")) === "own";
@@ -64,7 +72,7 @@ interface Situation {
   readonly isOwn: boolean;
 }
 
-/** One that is to prove something, or has an admin interface of which nobody has said where it is. */
+/** A sidecar that has to prove whose it is, or whose admin interface is where nobody has said. */
 interface Open {
   readonly found: FoundSidecar;
   readonly sidecar: Sidecar | undefined;
@@ -89,7 +97,7 @@ function isOpen({ found, sidecar }: Open, settings: SidecarSettings, { purpose, 
   return purpose !== "quit" || (quitPath !== undefined && sidecar.quits.length > 0);
 }
 
-/** Somebody listens where it should be. */
+/** Reports whether somebody listens where the sidecar's admin interface should be. */
 function isSettled({ found, sidecar }: Open, listeners: readonly ListeningPort[]): boolean {
   const address = sidecar?.envoy?.admin.address;
   if (found.isSuggested === true || address?.kind !== "tcp") return false;

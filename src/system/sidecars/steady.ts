@@ -4,16 +4,20 @@ import { pollPeriodMs } from "../../core/sidecars/probe.ts";
 import type { ReceivedAnswer } from "../http/http.ts";
 import { native } from "../native/native.ts";
 
-/** What an attempt has brought, and the next is to bring as well. */
+/** What an attempt met at a server. A thread repeats the attempt as long as it meets the same. */
 export interface Steady {
   readonly address: Address;
-  /** Undefined: the connection was refused. */
+  /** The request and its answer; undefined if the connection was refused. */
   readonly exchanged: { readonly request: HttpRequest; readonly seen: ReceivedAnswer } | undefined;
 }
 
-/** Leaves what does not change to a thread of its own, and takes it back for a moment each second. */
+/** Leaves attempts that meet the same again to a thread, and takes them back for a moment each second. */
 export interface SteadyWatcher {
-  /** After how many milliseconds to ask again, if `onChange` is not called before; undefined where nothing is watched. */
+  /**
+   * Starts to watch that each server answers the same again, and calls `onChange` once if one does not. `waitedMs`,
+   * since the wait began, decides how often the thread asks. Returns the ms after which JavaScript is to ask; undefined
+   * if nothing is watched.
+   */
   begin(all: readonly Steady[] | undefined, waitedMs: number, onChange: () => void): number | undefined;
   end(): void;
 }
@@ -25,8 +29,9 @@ const BRIEF_MS = 30;
 const MOST_BRIEF = 5;
 
 /**
- * Creates what watches probes between two readiness attempts, so that a change is seen at once. It stops after a few watches that
- * ended early: where every answer differs, they would only double the requests.
+ * Creates a watcher for the time between two readiness attempts, so that a change is seen at once. It watches no more
+ * after 6 watches in a row that ended within 30 ms (`MOST_BRIEF`, `BRIEF_MS`): if every answer differs, they only
+ * double the requests.
  */
 export function createSteadyWatcher(): SteadyWatcher {
   let stop: (() => void) | undefined;
@@ -58,8 +63,9 @@ function untilFullSecond(waitedMs: number): number {
 const LONGEST_ANSWER = 4096;
 
 /**
- * Watches natively that all of it stays as it is, and calls `done` once when it does not. JavaScript sleeps meanwhile, which takes
- * most of the processor time of each attempt. Returns what ends it; undefined where only JavaScript can ask.
+ * Has native threads ask the servers each `periodMs`, and calls `done` once when one answers otherwise. JavaScript,
+ * which takes most of the processor time of an attempt, sleeps meanwhile. Returns a function that ends this; undefined
+ * if only JavaScript can ask.
  */
 function watchSteady(all: readonly Steady[], periodMs: number, done: () => void): (() => void) | undefined {
   const watches: number[] = [];
@@ -81,6 +87,7 @@ function watchSteady(all: readonly Steady[], periodMs: number, done: () => void)
   return stop;
 }
 
+/** Starts one watch. Returns its number, or less than 0. */
 function start({ address, exchanged }: Steady, periodMs: number): number {
   const [places, port] =
     address.kind === "unix" ? [address.path, 0] : [hostsToDial(address.host).join("\0"), address.port];

@@ -3,10 +3,11 @@ import type { Level } from "../../core/messages/message.ts";
 import type { Stranger } from "../../core/sidecars/ownership/proof.ts";
 import { type Log, logAt } from "../output/log.ts";
 
-/** The proxies that nothing proves to be this pod's: each said once. */
+/** The proxies that nothing proves to be this pod's. */
 export interface Strangers {
+  /** Adds a proxy, and logs it unless it was logged for the same reason. */
   readonly onStranger: (stranger: Stranger) => void;
-  /** Whether one may be this pod's: it names no other. */
+  /** Reports whether one of them may be this pod's, because it names no other pod. */
   readonly mayBeOurs: () => boolean;
 }
 
@@ -14,8 +15,8 @@ type Skipped = Extract<Message, `did not ${string} a proxy`>;
 type SkippedAt<L extends Level> = Skipped & MessageAt<L | "info">;
 
 /**
- * Creates a collector of proxies that are not proved to be this pod's, and logs each once. `message`: what is therefore not done
- * to them.
+ * Creates a registry of proxies that nothing proves to be this pod's. It logs each of them once, with `message`, which
+ * says what ebb did not do to it: at `level`, or at info if the proxy names another pod.
  */
 export function createStrangers<L extends "info" | "warn" | "error", M extends SkippedAt<L>>(
   log: Log,

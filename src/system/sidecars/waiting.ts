@@ -7,18 +7,18 @@ import { REFUSED } from "../http/http.ts";
 import type { Log } from "../output/log.ts";
 import { type FoundSidecars, findSidecars, type SidecarSettings } from "./find.ts";
 import { whenReady } from "./ready.ts";
-import { loadNeighbours, isUnsettled, settle } from "./settle.ts";
+import { isUnsettled, loadNeighbours, settle } from "./settle.ts";
 import { createStrangers } from "./strangers.ts";
 
 export interface WaitOptions {
   readonly settings: SidecarSettings & Settings<"waitTimeout">;
-  /** More to wait for than the sidecars. */
+  /** Further probes to wait for, beside the sidecars. */
   readonly targets: readonly Probe[];
-  /** One ready target is enough; the sidecars must all be ready. */
+  /** Whether one ready target is enough. The sidecars must all be ready in any case. */
   readonly any?: boolean;
   /** Called with each new reason why a sidecar is not ready. */
   readonly onNotReady?: (sidecar: Sidecar, reason: string) => void;
-  /** How long `auto` looks. */
+  /** How long `auto` looks for sidecars. */
   readonly lookMs: number;
   readonly env: Environment;
   readonly log: Log;
@@ -27,17 +27,20 @@ export interface WaitOptions {
 
 /** A wait for the sidecars and targets that is under way. */
 export interface Wait {
-  /** Resolves when all are ready; rejects with the signal's reason when it is aborted. */
+  /** Resolves when all are ready. Rejects with the signal's reason if that is aborted. */
   readonly done: Promise<void>;
-  /** The sidecars, once they are found. */
+  /** Returns the sidecars as they were found last; undefined until they are found. */
   readonly here: () => FoundSidecars | undefined;
-  /** For a terminal: how long it has waited, and for what. */
+  /** Returns a line for a terminal: for how long and for what it waits. */
   readonly line: (waitedMs: number) => string;
-  /** One sentence: what has not been ready within the time, and why. */
+  /** Returns a sentence: what has not been ready within `--wait-timeout`, and why. */
   readonly failure: () => `not ready within ${string}: ${string}`;
 }
 
-/** Finds the sidecars and starts to wait until they and the targets are ready. */
+/**
+ * Starts to find the sidecars and to wait until they and the targets are ready, and returns at once. Does not end at
+ * `--wait-timeout`: the caller aborts the signal. Logs each new reason at info, and each attempt at debug.
+ */
 export function startWait(options: WaitOptions): Wait {
   const reasons = new Map<Probe, string>();
   let here: FoundSidecars | undefined;
@@ -62,11 +65,14 @@ export function startWait(options: WaitOptions): Wait {
   return { done: wait(), here: () => here, line, failure };
 }
 
-/** Nobody listens there for so long: an admin interface may be elsewhere. */
+/** After a wait of so long, a port on which nobody listens lets ebb look elsewhere for the admin interface. */
 const ELSEWHERE_MS = 1000;
 const LOOK_PERIOD_MS = 250;
 
-/** Waits for all sidecars. If one's port has refused for a second, ebb looks for its admin interface elsewhere. */
+/**
+ * Waits for all sidecars. If the port of one refuses after a second, ebb looks for its admin interface elsewhere,
+ * passes the sidecars with that to `onMoved`, and waits for them anew.
+ */
 async function waitForAll(
   here: FoundSidecars,
   reasons: Map<Probe, string>,
@@ -81,7 +87,7 @@ async function waitForAll(
   const onRefused = (): void => {
     if (performance.now() - start < ELSEWHERE_MS || !isUnsettled(here, options.settings, "wait")) return;
     moved ??= findElsewhere(here, options, place.signal).finally(() => place.abort());
-    moved.catch(() => undefined); // everything was ready, or it is over: who awaits it is told
+    moved.catch(() => undefined); // all were ready, or the wait is over; the one that awaits it gets the error
   };
   const waits: Promise<void>[] = [];
   for (const sidecar of here.sidecars) {
@@ -104,7 +110,7 @@ async function waitForAll(
   await waitForAll(next, reasons, options, onMoved);
 }
 
-/** Resolves when an admin interface was found elsewhere; rejects with the signal's reason when it is aborted. */
+/** Resolves once an admin interface was found elsewhere. Rejects with the signal's reason if that is aborted. */
 async function findElsewhere(
   here: FoundSidecars,
   { settings, env, log }: WaitOptions,
@@ -120,7 +126,7 @@ async function findElsewhere(
   }
 }
 
-/** Until the first of the targets is ready; the others are then no longer asked. */
+/** Waits until the first of the targets is ready; the others are then no longer asked. */
 async function waitForAny(reasons: Map<Probe, string>, options: WaitOptions): Promise<void> {
   const others = new AbortController();
   const signal = AbortSignal.any([options.signal, others.signal]);
@@ -132,11 +138,11 @@ async function waitForAny(reasons: Map<Probe, string>, options: WaitOptions): Pr
 interface Telling {
   /** Called with each new reason. */
   readonly tell: (reason: string) => void;
-  /** Called each time that nobody listens there. */
+  /** Called each time that the connection is refused. */
   readonly onRefused: () => void;
 }
 
-/** Logs each reason once at info, every attempt at debug. */
+/** Waits for one probe. Logs each new reason at info, every attempt at debug. Keeps the current reason in `reasons`. */
 async function waitFor(
   probe: Probe,
   reasons: Map<Probe, string>,
@@ -157,6 +163,6 @@ async function waitFor(
   };
   await whenReady(probe, signal, { onNotReady, hearsAll: log.isDebug });
   reasons.delete(probe);
-  if (signal.aborted) return; // the wait is over otherwise, and the last line of the log is written
+  if (signal.aborted) return; // the wait has ended in another way, and has written its last line
   log.info({ target, waitedMs: toTenths(performance.now() - start) }, "ready");
 }

@@ -1,9 +1,9 @@
 import type { SidecarKind } from "./kind.ts";
 
 /**
- * The AlloyDB Auth Proxy: alloydb-auth-proxy cmd/root.go binds its databases' ports, and then starts the admin server, which there is
- * only with --quitquitquit: so either port means ready. Nothing in the app's container tells of it: `--sidecar` names it, or the
- * injector does, which sees the container.
+ * The AlloyDB Auth Proxy. It binds its databases' ports, and then starts the admin server, which it has only with
+ * --quitquitquit (alloydb-auth-proxy cmd/root.go): so a connection to either port means ready. Nothing in the app's
+ * container shows it: `--sidecar` names it, or ebb's injector, which sees the container.
  */
 export const alloydbAuthProxy = {
   isCompanion: true,

@@ -3,10 +3,11 @@ import type { Probe } from "../probe.ts";
 import type { Adjustment, PodFacts, QuitTarget, SidecarKind } from "./kind.ts";
 
 /**
- * The Cloud SQL Auth Proxy: cloud-sql-proxy cmd/root.go binds its databases' ports, and then starts the admin server, which there
- * is only with --quitquitquit: so any of these ports means ready. They are its defaults for PostgreSQL, MySQL and SQL Server
- * (internal/proxy/proxy.go). The variable is the operator's: cloud-sql-proxy-operator internal/workload/podspec_updates.go. 9091
- * is anyone's port, so ports do not tell.
+ * The Cloud SQL Auth Proxy. It binds its databases' ports, and then starts the admin server, which it has only with
+ * --quitquitquit (cloud-sql-proxy cmd/root.go): so a connection to any of these ports means ready. They are its
+ * defaults for PostgreSQL, MySQL and SQL Server (internal/proxy/proxy.go). Its operator sets the variable
+ * (cloud-sql-proxy-operator internal/workload/podspec_updates.go). Other programs use 9091 too, so it is not detected
+ * by ports.
  */
 export const cloudSqlProxy = {
   isCompanion: true,
@@ -60,7 +61,7 @@ function adjust({ env }: PodFacts): Adjustment {
   const ready: Probe[] = [];
   for (const url of (env.CSQL_PROXY_QUIT_URLS ?? "").split(" ")) {
     const target = parseHttpTarget(url);
-    if (target === undefined) continue; // a blank, or named as a bad value of --quit
+    if (target === undefined) continue; // empty, or reported elsewhere as a bad value of --quit
     quits.push({ target });
     ready.push({ kind: "connect", address: target.address });
   }

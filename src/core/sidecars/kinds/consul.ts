@@ -19,11 +19,12 @@ const GRACE_SECONDS = 30;
 const GRACE = "consul.hashicorp.com/sidecar-proxy-lifecycle-shutdown-grace-period-seconds";
 
 /**
- * consul-dataplane and Envoy. A quit goes to Envoy, with which consul-dataplane ends at once and with 0 (pkg/consuldp/proxy.go,
- * Exited): who quits has drained, or has nothing to drain. /graceful_shutdown waits its whole grace period in any case
- * (pkg/consuldp/lifecycle.go), and is asked only where nobody listens at the admin interface. Ports and annotations: consul-k8s,
- * control-plane/connect-inject/{constants,lifecycle,webhook}. The readiness is Envoy's: /graceful_startup answers 200 whatever
- * Envoy says.
+ * consul-dataplane and Envoy. A quit goes to Envoy: consul-dataplane ends with it, at once and with 0
+ * (pkg/consuldp/proxy.go, Exited). That is right because ebb quits when it has drained, or has nothing to drain.
+ * /graceful_shutdown waits its whole grace period in any case (pkg/consuldp/lifecycle.go), and is asked only if nobody
+ * listens at the admin interface. Ports and annotations are from consul-k8s,
+ * control-plane/connect-inject/{constants,lifecycle,webhook}. Readiness is Envoy's: /graceful_startup answers 200
+ * whatever Envoy says.
  */
 export const consul = {
   isCompanion: false,
@@ -46,14 +47,17 @@ export const consul = {
   }),
   unreachable: () =>
     "neither Envoy's admin interface nor consul-dataplane's lifecycle server listens: --admin says where -envoy-admin-bind-port is, the annotation consul.hashicorp.com/sidecar-proxy-lifecycle-graceful-port where the other is",
-  // consul-k8s: control-plane/connect-inject/webhook/consul_dataplane_sidecar.go; one for each service of a pod with several
+  // consul-k8s: control-plane/connect-inject/webhook/consul_dataplane_sidecar.go; a pod has one for each of its services
   containers: () => ({ name: /^consul-dataplane(-.+)?$/, image: /^consul-dataplane$/ }),
   programs: ["consul-dataplan", "envoy", "dumb-init"],
   annotationPrefixes: ["consul.hashicorp.com/"],
   reaping: () => ({ seconds: (annotations) => secondsIn(annotations, GRACE, GRACE_SECONDS) }),
 } as const satisfies SidecarKind;
 
-/** `web-0-web-sidecar-proxy` of the service `web`. It names no namespace of Kubernetes: the one in its metadata is Consul's. */
+/**
+ * Returns the pod web-0 for the id `web-0-web-sidecar-proxy` of the service `web`. Such a node has no namespace of
+ * Kubernetes: the one in its metadata is Consul's.
+ */
 function podOfNode({ id, cluster, metadata }: EnvoyNode): PodIdentity | undefined {
   if (!id.endsWith("-sidecar-proxy") || typeof metadata.partition !== "string") return undefined;
   const rest = `-${cluster}-sidecar-proxy`;
@@ -77,8 +81,8 @@ reaper | read consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214
 `;
 
 /**
- * Adds a quit and a probe for each service: a sidecar each, on consecutive ports (consul-k8s,
- * webhook/consul_dataplane_sidecar.go).
+ * Returns a quit and a probe for each service of the pod: each has a sidecar of its own, on consecutive ports
+ * (consul-k8s, webhook/consul_dataplane_sidecar.go).
  */
 function adjust({ annotations }: PodFacts): Adjustment {
   const said = (name: string) => annotations.get(`consul.hashicorp.com/${name}`) || undefined;

@@ -9,11 +9,13 @@ import {
 } from "./kind.ts";
 
 /**
- * daprd: pkg/api/http/{shutdown,healthz,middlewares}.go. Readiness is outbound's: /v1.0/healthz waits until the app listens
- * on its port (pkg/runtime/runtime.go, blockUntilAppIsReady), and the app would wait for it. The variable is in all containers
- * of the pod (pkg/injector/patcher/sidecar_patcher.go), so ports need not tell. 5 s: pkg/runtime/config.go; a block before the
- * shutdown (dapr.io/block-shutdown-duration) is for signals alone (pkg/runtime/runtime.go). The header dapr-force-shutdown
- * (1.17.7) ends it with 1, which fails a Job: ebb sends it only as the user's --header.
+ * daprd (pkg/api/http/{shutdown,healthz,middlewares}.go). Readiness is that of outbound traffic: /v1.0/healthz waits
+ * until the app listens on its port (pkg/runtime/runtime.go, blockUntilAppIsReady), and the app would wait for that.
+ * All containers of the pod have the variable (pkg/injector/patcher/sidecar_patcher.go), so daprd need not be detected
+ * by ports. The default grace of 5 s is from pkg/runtime/config.go; a block before the shutdown
+ * (dapr.io/block-shutdown-duration) holds up signals, not quits (pkg/runtime/runtime.go). The header
+ * dapr-force-shutdown (1.17.7) ends daprd with 1, which fails a Job: ebb sends it only if the user gives it as
+ * --header.
  */
 export const dapr = {
   isCompanion: true,
@@ -60,8 +62,8 @@ reaper | read dapr v1.18.3 pkg/runtime/config.go:475
 `;
 
 /**
- * Finds daprd's API where the pod puts it: on a port, or a unix socket (pkg/api/http/server.go). The token goes to daprd
- * alone, and is never logged.
+ * Returns where the pod puts daprd's API, on a port or a unix socket (pkg/api/http/server.go), and the header with its
+ * token. The token is sent to daprd alone, and never logged.
  */
 function adjust({ env, annotations }: PodFacts): Adjustment {
   const token = env.DAPR_API_TOKEN ?? "";
@@ -73,8 +75,8 @@ function adjust({ env, annotations }: PodFacts): Adjustment {
 }
 
 /**
- * Returns daprd's unix socket. Without an annotation the app's id is the pod's name
- * (pkg/injector/patcher/sidecar_container.go).
+ * Returns daprd's unix socket as the admin interface, or undefined if the pod has no such annotation. If no annotation
+ * names the app's id, it is the pod's name (pkg/injector/patcher/sidecar_container.go).
  */
 function adminSocket({ env, annotations }: PodFacts): Adjustment | undefined {
   const folder = annotations.get("dapr.io/unix-domain-socket-path");
@@ -83,7 +85,10 @@ function adminSocket({ env, annotations }: PodFacts): Adjustment | undefined {
   return { admin: `unix:${folder}/dapr-${id}-http.socket` };
 }
 
-/** Subscriptions drain for up to 30 s before (v1.17.7); 0 is no limit: an hour then. */
+/**
+ * Returns the grace in seconds, after up to 30 s in which subscriptions drain (v1.17.7). 0 means no limit: an hour
+ * then.
+ */
 function graceSeconds(annotations: Annotations): number {
   const seconds = secondsIn(annotations, "dapr.io/graceful-shutdown-seconds", 5);
   return seconds === 0 ? 3600 : 30 + seconds;

@@ -1,7 +1,7 @@
 import { textOf } from "../../base/json.ts";
 import { type EnvoyNode, type PodIdentity, type SidecarKind, splitAtLastDot } from "./kind.ts";
 
-/** A plain Envoy: its admin interface (envoyproxy.io, operations/admin). 9901 is the usual port. */
+/** A plain Envoy, by its admin interface (envoyproxy.io, operations/admin), whose usual port is 9901. */
 export const envoy = {
   isCompanion: false,
   admin: "http://localhost:9901",
@@ -20,7 +20,8 @@ export const envoy = {
     404: "no such path: is this Envoy's admin interface? --admin says where it is",
     405: "Envoy takes POST only; use --quit 'POST URL'",
   }),
-  // envoyproxy/envoy, -distroless, -contrib, ...; App Mesh and OSM call the container envoy, consul-k8s before 1.0 envoy-sidecar
+  // images envoyproxy/envoy, -distroless, -contrib, ...; App Mesh and OSM name the container envoy, consul-k8s before
+  // 1.0 envoy-sidecar
   containers: () => ({
     name: /^envoy(-proxy|-sidecar)?$/,
     image: /^envoy(-distroless|-contrib|-alpine|-debug|-dev)*$/,
@@ -31,7 +32,10 @@ export const envoy = {
   needsDrainHook: true,
 } as const satisfies SidecarKind;
 
-/** Any Envoy. Its node may name the pod: its ID as `NAME.NAMESPACE`, or its metadata by POD_NAME and POD_NAMESPACE, or POD_UID. */
+/**
+ * Returns the pod that an Envoy's node names: in its metadata by POD_NAME and POD_NAMESPACE or by POD_UID, else in its
+ * ID as `NAME.NAMESPACE`. Every node is accepted.
+ */
 function podOfNode({ id, metadata }: EnvoyNode): PodIdentity {
   const { POD_NAME, POD_NAMESPACE, POD_UID } = metadata;
   const said = { name: textOf(POD_NAME), namespace: textOf(POD_NAMESPACE), uid: textOf(POD_UID) };

@@ -1,4 +1,4 @@
-/** What of a sidecar a fact is about. */
+/** The aspects of a sidecar that a fact can be about. */
 export const aspects = [
   "admin",
   "ready",
@@ -16,8 +16,9 @@ export const aspects = [
 ] as const;
 
 /**
- * How a fact is known: `ran`, by a test of ours (`by`) on the program itself, in this version; or `read` in its source: version, file,
- * line. `says` tells what the fields of the kind do not.
+ * A fact about a sidecar, and how it is known. `ran`: the test `by` of this repository ran the program itself, of this
+ * name and version. `read`: it was read in the source, with version, file and line. `says` adds what the fields of the
+ * kind do not say.
  */
 export type Fact = { readonly about: (typeof aspects)[number]; readonly says?: string } & (
   | { readonly ran: string; readonly by: string }
@@ -25,8 +26,9 @@ export type Fact = { readonly about: (typeof aspects)[number]; readonly says?: s
 );
 
 /**
- * Parses the facts of a sidecar's file, one a line: `ABOUT | ran PROGRAM VERSION, TEST | SAYS`, or `ABOUT | read SOURCE | SAYS`.
- * Not in the executable. @throws Error that names the line
+ * Parses the facts in a sidecar's file, one in each line: `ABOUT | ran PROGRAM VERSION, TEST | SAYS`, or
+ * `ABOUT | read SOURCE | SAYS`. Used by tests and the build, not by the executable.
+ * @throws Error, with the line, if a line is not a fact
  */
 export function readFacts(table: string): readonly Fact[] {
   return table.trim().split("\n").map(readFact);

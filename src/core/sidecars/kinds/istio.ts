@@ -14,7 +14,10 @@ import {
 
 const ADMIN_PORT = 15000;
 
-/** pilot-agent and Envoy: istio pilot/cmd/pilot-agent/status/server.go, app/wait.go. Its quit skips the drain (istio#55424). */
+/**
+ * pilot-agent and Envoy (istio pilot/cmd/pilot-agent/status/server.go, app/wait.go). A quit skips the drain
+ * (istio#55424).
+ */
 export const istio = {
   isCompanion: false,
   admin: "http://localhost:15000",
@@ -57,13 +60,16 @@ export const istio = {
   }),
 } as const satisfies SidecarKind;
 
-/** `sidecar~10.0.0.7~web-0.shop~shop.svc.cluster.local`. */
+/** Returns the pod web-0 in shop for the node ID `sidecar~10.0.0.7~web-0.shop~shop.svc.cluster.local`. */
 function podOfNode({ id }: EnvoyNode): PodIdentity | undefined {
   const [type = "", , pod = "", domain] = id.split("~");
   return domain !== undefined && /^(sidecar|router|waypoint)$/.test(type) ? splitAtLastDot(pod) : undefined;
 }
 
-/** istio pkg/bootstrap/config.go (ExtractAnnotations): what the downward API gives to pilot-agent. */
+/**
+ * Returns the pod's annotations that the downward API gives to pilot-agent (istio pkg/bootstrap/config.go,
+ * ExtractAnnotations).
+ */
 function annotationsOfNode({ metadata }: EnvoyNode): Annotations {
   const entries = Object.entries(objectOf(metadata.ANNOTATIONS));
   return new Map(entries.flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : [])));
@@ -84,7 +90,10 @@ container | ran Istio 1.31.1, test/cluster/istio/webhooks.test.ts
 reaper | ran Istio 1.31.1, test/cluster/istio/jobs.test.ts
 `;
 
-/** istio-proxy under initContainers, and not under containers, is a native sidecar. */
+/**
+ * Reports whether Istio's injector has added istio-proxy as a native sidecar: under initContainers, and not under
+ * containers.
+ */
 function isNative(annotations: Annotations): boolean {
   const { containers, initContainers } = statusOf(annotations);
   return initContainers.includes("istio-proxy") && !containers.includes("istio-proxy");
@@ -97,7 +106,10 @@ function statusOf(annotations: Annotations): import("./istio-status.ts").IstioSt
   return parseIstioStatus(text);
 }
 
-/** On the port that the pod has moved pilot-agent's to; 0: there is none (istio#18505), and Envoy's own quit ends pilot-agent too. */
+/**
+ * Returns the quit on the port to which the pod moves pilot-agent's. If that is 0, pilot-agent has none (istio#18505),
+ * and the quit is Envoy's own, which ends pilot-agent too.
+ */
 function adjust({ annotations }: PodFacts): Adjustment | undefined {
   const text = annotations.get("status.sidecar.istio.io/port");
   const port = text === "0" ? ADMIN_PORT : portOf(text);

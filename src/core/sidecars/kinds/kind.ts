@@ -6,168 +6,171 @@ import type { JsonObject } from "../../base/json.ts";
 import type { Inbound } from "../../envoy/inbound.ts";
 import type { Probe } from "../probe.ts";
 
-/** The pod's annotations, as the downward API gives them. */
+/** The pod's annotations by their names. */
 export type Annotations = ReadonlyMap<string, string>;
 
-/** What a container can know of its pod. */
+/** What a container can know of its pod: its environment, and the pod's annotations by the downward API. */
 export interface PodFacts {
   readonly env: Environment;
   readonly annotations: Annotations;
 }
 
-/** Where a quit goes, and where else if nobody listens there. */
+/** Where a quit is sent, and where else if nobody listens there. */
 export interface QuitTarget {
   readonly target: HttpTarget;
   readonly otherwise?: Otherwise;
 }
 
-/** Asked where nobody listens at the first place. */
+/** The second place of a quit, asked if nobody listens at the first. */
 export interface Otherwise {
   readonly target: HttpTarget;
-  /** When it goes after that. */
+  /** When the sidecar exits after a quit here: see `SidecarKind.leaves`. */
   readonly leaves?: string;
 }
 
-/** Which pod this is, as far as that is known or said. */
+/** The identity of a pod, as far as it is known or stated. */
 export interface PodIdentity {
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
   readonly uid?: string | undefined;
 }
 
-/** What an Envoy says of itself at /server_info (envoyproxy.io, api-v3/config/core/v3/base.proto, Node). */
+/** The node in an Envoy's answer to /server_info (envoyproxy.io, api-v3/config/core/v3/base.proto, Node). */
 export interface EnvoyNode {
   readonly id: string;
   readonly cluster: string;
   readonly metadata: JsonObject;
 }
 
-/** Where a pod differs from the sidecar's defaults. */
+/** In what a pod differs from the defaults in its sidecar's `SidecarKind`. A field that is left out does not differ. */
 export interface Adjustment {
+  /** The base URL of the admin interface. */
   readonly admin?: string;
   readonly ready?: readonly Probe[];
-  /** Where quits are sent. */
   readonly quits?: readonly QuitTarget[];
-  /** For the quits. */
+  /** Headers for each quit. */
   readonly quitHeaders?: readonly Header[];
   readonly leaves?: string;
 }
 
 /** How containers of this kind are recognized. */
 export interface ContainerMarks {
-  /** The container's name, as injectors and charts give it. */
+  /** Matches the container's name, as injectors and charts give it. */
   readonly name: RegExp;
-  /** The last part of its image's name. */
+  /** Matches the last part of its image's name, without tag and digest. */
   readonly image?: RegExp;
 }
 
-/** What the reaper knows of it beyond its quits. */
+/** What the reaper needs to know of a sidecar beyond its quits. */
 export interface Reaping {
-  /** A command in the sidecar's own image that ends it; undefined: there is none. */
+  /** Returns a command of the sidecar's own image that ends it, or undefined if there is none for this port. */
   readonly command?: (quitPort: number | undefined) => readonly string[] | undefined;
-  /** Seconds that it may take from its answer to its end; undefined: it ends at once. */
+  /** Returns how many seconds the sidecar may take from its answer to its end. Left out: it ends at once. */
   readonly seconds?: (annotations: Annotations) => number;
-  /** Variables of the app's containers by which `ebb quit` finds and asks it. */
+  /** Names of variables of the app's containers that `ebb quit` needs to find the sidecar and to be let in. */
   readonly variables?: readonly string[];
 }
 
 /** What ebb knows of one sidecar, as data. Ports are on the pod's loopback. */
 export interface SidecarKind {
-  /** It stands beside a mesh's proxy, not in its place: what tells of the one says nothing of the other. */
+  /** It runs beside a mesh's proxy and not in its place: whether one is here says nothing of the other. */
   readonly isCompanion: boolean;
-  /** The base of its admin interface; `--admin` replaces it. */
+  /** The base URL of its admin interface; `--admin` replaces it. */
   readonly admin: string;
-  /** Where its admin interface is instead, if that socket is there; `*` stands for one part of a folder's name. */
+  /** The unix socket that is its admin interface instead, if it exists; `*` stands for a part of a folder's name. */
   readonly adminSocket?: string;
-  /** The path on an Envoy's admin interface that drains its listeners; undefined: it is no Envoy. */
+  /** The path on an Envoy's admin interface that drains its listeners. Undefined if it is not an Envoy. */
   readonly drainPath: string | undefined;
-  /** What of its Envoy is inbound; undefined: it is no Envoy, or its configuration is its user's own. */
+  /** The inbound side of its Envoy. Left out if it is not an Envoy, or if its user writes the configuration. */
   readonly inbound?: Inbound;
-  /** Its own readiness endpoint; undefined: it has none, and is not waited for. */
+  /** The URL of its readiness endpoint. Undefined if it has none and is not waited for. */
   readonly ready: string | undefined;
-  /** Readiness elsewhere, of other versions and settings: any of these is as good. */
+  /** URLs of readiness in other versions and settings: an answer of any of them is as good. */
   readonly orReady?: readonly string[];
-  /** An answer of `ready` with this text says nothing of the proxy itself. */
+  /** A 2xx answer of `ready` with this body says nothing of the proxy itself, and does not count. */
   readonly notReady?: string;
-  /** Once it has said ready it says so for ever, also while its Envoy drains. */
+  /** Once it has said that it is ready, it says so for ever, even while its Envoy drains. */
   readonly staysReady?: true;
-  /** Where readiness is asked when `--admin` says where the admin interface is; undefined: `ready` stays. */
+  /** The path of readiness on the admin interface that `--admin` names. Undefined if `ready` is asked in any case. */
   readonly readyPath: string | undefined;
+  /** The URL of its quit, which is a POST. */
   readonly quit: string;
-  /** Where quit is sent when `--admin` is given; undefined: `quit` stays. */
+  /** The path of the quit on the admin interface that `--admin` names. Undefined if `quit` is asked in any case. */
   readonly quitPath: string | undefined;
-  /** Of an Envoy: the pod that its node names, as far as it does; undefined: this node is none of this kind. */
+  /** For an Envoy: returns the pod that its node names, as far as it does; undefined if the node is of another kind. */
   readonly podOfNode?: (node: EnvoyNode) => PodIdentity | undefined;
-  /** Of an Envoy: the pod's annotations that its node carries. */
+  /** For an Envoy: returns the pod's annotations that its node carries. */
   readonly annotationsOfNode?: (node: EnvoyNode) => Annotations;
-  /** Of what is no Envoy: the path where it names its pod, and what an answer says; undefined: that is none of this kind. */
+  /** For others: the admin path that names its pod, and what reads the answer: undefined if that is of another kind. */
   readonly podAt?: { readonly path: string; readonly read: (body: string) => PodIdentity | undefined };
-  /** Any of these listening suggests that it is here. */
+  /** If any of these ports listens, it may be here. Empty if it is not detected by ports. */
   readonly ports: readonly number[];
   /** The variable that its injector sets in the app's container. */
   readonly variable?: string;
-  /** Variables of the user that name it: those of other tools. */
+  /** Variables by which users tell other tools of it. */
   readonly userVariables?: readonly string[];
-  /** The annotation on the pods that have it; a value that says no is none. */
+  /** The annotation of pods that have it. A value such as `false` counts as none. */
   readonly annotation: string | undefined;
-  /** False: the pod has the annotation, but no such container. */
+  /** Returns false if the pod has the annotation, but no container of the sidecar. */
   readonly isInjected?: (annotations: Annotations) => boolean;
+  /** Reports whether the pod's annotations say that it is a native sidecar, under initContainers. */
   readonly isNative: (annotations: Annotations) => boolean;
-  /** The containers that the injector says it has added, by their names. */
+  /** Returns the names of the ordinary containers that its injector says it has added. */
   readonly injected?: (annotations: Annotations) => readonly string[];
+  /** Returns in what the pod differs from these defaults, or undefined if it does not. */
   readonly adjust?: (pod: PodFacts) => Adjustment | undefined;
-  /** It takes a quit, answers, and goes later: when. Undefined: it goes at once. */
+  /** When it exits after it has answered a quit, to end a sentence in the log. Left out: at once. */
   readonly leaves?: string;
   /** The port of its quit closes when it begins to leave, not when it is gone. */
   readonly closesFirst?: true;
-  /** A second quit harms it: it is asked again only where nobody was there to hear the first. */
+  /** A second quit harms it: a quit is repeated only if nobody can have heard the first. */
   readonly quitsOnce?: true;
-  /** What a refusal means, by HTTP status, and what to change. */
+  /** Returns, by HTTP status, what a refusal of a quit means and what to change. */
   readonly refusals: () => Readonly<Record<number, string>>;
-  /** What it means that nobody listens where the quit goes although the sidecar is here, and what to change; undefined: --admin. */
+  /** Returns why nobody may listen at the quit of a sidecar that is here, and what to change. Left out: see --admin. */
   readonly unreachable?: () => string;
-  /** Its agent beside its Envoy: the port that it closes when it is told to stop, long before Envoy ends. */
+  /** The agent beside its Envoy, and its port, which it closes when it is told to stop, long before Envoy ends. */
   readonly agent?: { readonly name: string; readonly port: number };
   readonly containers: () => ContainerMarks;
-  /** Its programs, by their names in /proc (15 characters at most). */
+  /** The names of its programs in /proc (15 characters at most). */
   readonly programs: readonly string[];
-  /** Beginnings of annotations that say something of it, and of variables in the app's containers. */
+  /** Prefixes of annotations that concern it, and of such variables in the app's containers. */
   readonly annotationPrefixes: readonly string[];
   readonly variablePrefixes?: readonly string[];
-  /** `ebb inject` gives its ordinary container a hook that drains it, because it does not drain for long enough by itself. */
+  /** `ebb inject` gives its ordinary container a hook that drains it: it does not drain for long enough by itself. */
   readonly needsDrainHook?: true;
   readonly reaping?: () => Reaping;
 }
 
-/** Whether a value of an annotation is true, as the meshes' injectors read it: `true`, `yes`, `1`, `on`, `enabled`. */
+/** Reports whether an annotation's value is true for the meshes' injectors: `true`, `yes`, `1`, `on`, `enabled`. */
 export function saysYes(value: string | undefined): boolean {
   return value !== undefined && /^(true|t|yes|y|1|on|enabled)$/i.test(value);
 }
 
-/** Moves the admin interface to the port in a variable or annotation; changes nothing where that is no port. */
+/** Returns an adjustment that puts the admin interface on this port of localhost, or {} if the text is not a port. */
 export function adminOn(text: string | undefined): Adjustment {
   const port = portOf(text);
   return port === undefined ? {} : { admin: `http://localhost:${port}` };
 }
 
-/** Parses the port in an annotation; undefined where there is no valid one. */
+/** Parses the port in a variable or annotation. Returns undefined if there is no valid port. */
 export function portOf(text = ""): number | undefined {
   return parsePort(text);
 }
 
-/** Returns a URL on this pod's loopback. */
+/** Returns the target `http://localhost:PORT` with this path. */
 export function onPort(port: number, path: string): HttpTarget {
   const address = { kind: "tcp", host: "localhost", port } as const;
   return { address, isSecure: false, authority: `localhost:${port}`, path };
 }
 
-/** Parses the whole seconds in an annotation; `otherwise` where it has none. */
+/** Parses an annotation of whole seconds, of at most five digits. Returns `otherwise` if there is no such value. */
 export function secondsIn(annotations: Annotations, name: string, otherwise: number): number {
   const text = annotations.get(name) ?? "";
   return /^\d{1,5}$/.test(text) ? Number(text) : otherwise;
 }
 
-/** Splits `web-0.shop` into a pod's name and its namespace. A namespace has no dots, a pod's name may. */
+/** Splits `web-0.shop` into a pod's name and namespace, which has no dots. Returns {} for text without both parts. */
 export function splitAtLastDot(text: string): PodIdentity {
   const dot = text.lastIndexOf(".");
   return dot <= 0 || dot === text.length - 1 ? {} : { name: text.slice(0, dot), namespace: text.slice(dot + 1) };

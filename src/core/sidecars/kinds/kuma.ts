@@ -2,11 +2,12 @@ import { inboundDrain } from "../../envoy/inbound.ts";
 import { adminOn, type EnvoyNode, type PodIdentity, type SidecarKind, splitAtLastDot } from "./kind.ts";
 
 /**
- * kuma-dp and Envoy. Readiness: app/kuma-dp/pkg/dataplane/readiness/component.go since 2.14, Envoy's own before. The admin
- * interface is a unix socket of mode 0600 in kuma-dp's work folder since 2.14 (UPGRADE.md, "Envoy admin API now uses Unix domain
- * socket by default"; pkg/core/xds/sockets.go, pkg/xds/bootstrap/template_v3.go, app/kuma-dp/cmd/run.go): an app container
- * reaches it where it shares that folder and runs as kuma-dp's user. From Kubernetes 1.29 on it is a native sidecar, which no
- * annotation tells (pkg/plugins/runtime/k8s/plugin.go): a quit is then followed by a restart.
+ * kuma-dp and Envoy. Readiness is kuma-dp's since 2.14 (app/kuma-dp/pkg/dataplane/readiness/component.go), Envoy's own
+ * before. Since 2.14 the admin interface is a unix socket of mode 0600 in kuma-dp's work folder (UPGRADE.md, "Envoy
+ * admin API now uses Unix domain socket by default"; pkg/core/xds/sockets.go, pkg/xds/bootstrap/template_v3.go,
+ * app/kuma-dp/cmd/run.go): an app container reaches it if it shares that folder and runs as kuma-dp's user. From
+ * Kubernetes 1.29 on it is a native sidecar, although no annotation tells (pkg/plugins/runtime/k8s/plugin.go): a quit
+ * is then followed by a restart.
  */
 export const kuma = {
   isCompanion: false,
@@ -14,14 +15,14 @@ export const kuma = {
   adminSocket: "/tmp/kuma-dp-*/kuma-envoy-admin.sock",
   drainPath: inboundDrain,
   // kuma pkg/xds/envoy/names (`localhost:8080`), pkg/xds/generator/metadata (`inbound:passthrough:ipv4`), and from 2.15 on
-  // pkg/core/naming/contextual.go. What comes in at 15006 is counted at the listener of its own port.
+  // pkg/core/naming/contextual.go. Traffic that comes in at 15006 is counted at the listener of its original port.
   inbound: {
     clusters: "localhost:\\d+$|inbound:passthrough:|self_inbound_|self_transparentproxy_passthrough_inbound_",
     ports: [15006],
     isAllOfIt: false,
   },
   ready: "http://localhost:9902/ready",
-  // kuma-dp's own word, which it gives before its Envoy has any configuration, where the admin interface is on TCP
+  // kuma-dp answers so by itself, before its Envoy has any configuration, if the admin interface is on TCP
   notReady: "READY",
   orReady: ["http://localhost:9901/ready"],
   readyPath: "/ready",
@@ -45,7 +46,7 @@ export const kuma = {
   annotationPrefixes: ["kuma.io/"],
 } as const satisfies SidecarKind;
 
-/** `default.web-0.shop`: a mesh's name has no dots. */
+/** Returns the pod web-0 in shop for the node ID `default.web-0.shop`: the name of a mesh has no dots. */
 function podOfNode({ id, metadata }: EnvoyNode): PodIdentity | undefined {
   return "dataplane.proxyType" in metadata ? splitAtLastDot(id.slice(id.indexOf(".") + 1)) : undefined;
 }

@@ -12,10 +12,11 @@ import {
 const GRACE_SECONDS = 120;
 
 /**
- * linkerd2-proxy: linkerd/app/admin/src/server.rs. The shutdown endpoint is off by default since edge-24.6.2. After a shutdown
- * it drains for up to LINKERD2_PROXY_SHUTDOWN_GRACE_PERIOD (linkerd/app/src/env.rs), and its admin port, a drained server too,
- * accepts nothing more from the first (linkerd/app/admin/src/stack.rs). A native sidecar that no annotation names, as 2.20's
- * default makes it, is restarted after a quit, which does not hold up a pod whose app has ended.
+ * linkerd2-proxy (linkerd/app/admin/src/server.rs). The shutdown endpoint is off by default since edge-24.6.2. After a
+ * shutdown the proxy drains for up to LINKERD2_PROXY_SHUTDOWN_GRACE_PERIOD (linkerd/app/src/env.rs). Its admin port is
+ * drained too, so it accepts no connection from the shutdown on (linkerd/app/admin/src/stack.rs). A native sidecar
+ * without an annotation, which 2.20 makes by default, is restarted after a quit; that does not hold up a pod whose app
+ * has ended.
  */
 export const linkerd = {
   isCompanion: false,
@@ -44,7 +45,9 @@ export const linkerd = {
   reaping: () => ({ seconds: (annotations) => (graceMs(annotations) ?? GRACE_SECONDS * 1000) / 1000 }),
 } as const satisfies SidecarKind;
 
-/** Reads the pod from the proxy's own environment, where its injector has put it; undefined if it is not there. */
+/**
+ * Reads the pod from the proxy's own environment, in which its injector puts it. Returns undefined if it is not there.
+ */
 function readEnvironment(body: string): PodIdentity | undefined {
   const said = parseObject(body);
   if (said === undefined || !("_pod_name" in said && "_pod_ns" in said)) return undefined;
@@ -65,7 +68,10 @@ container | read linkerd2 version-2.20 pkg/k8s/labels.go:365; linkerd2-proxy Doc
 reaper | read linkerd2-proxy release/v2.366.0 linkerd/app/src/env.rs:314
 `;
 
-/** linkerd2 pkg/inject/inject.go: the first of these names that is there counts, as Go's strconv.ParseBool reads it. */
+/**
+ * Reports whether annotations make it a native sidecar: the first of these names counts that has a value which Go's
+ * strconv.ParseBool takes (linkerd2 pkg/inject/inject.go).
+ */
 function isNative(annotations: Annotations): boolean {
   for (const stage of ["", "beta.", "alpha."]) {
     const value = annotations.get(`config.${stage}linkerd.io/proxy-enable-native-sidecar`);

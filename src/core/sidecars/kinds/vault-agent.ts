@@ -1,11 +1,11 @@
 import { adminOn, type SidecarKind, saysYes } from "./kind.ts";
 
 /**
- * Vault Agent: vault command/agent.go, handleQuit (404 where it is off, 405 but for POST). Annotations: vault-k8s,
- * agent-inject/agent/{annotations,config}.go: without agent-enable-quit or a cache there is no listener at all. It has no
- * readiness endpoint: its init container has rendered the secrets before the app starts. 8200 is a Vault server's port
- * too, so ports do not tell. A second quit panics in the handler, and a signal after a quit ends the agent with 2: both close
- * the same channel.
+ * Vault Agent. Its quit (vault command/agent.go, handleQuit) answers 404 if it is off, and 405 to all but POST. The
+ * annotations are those of vault-k8s, agent-inject/agent/{annotations,config}.go: without agent-enable-quit or a cache
+ * the agent listens nowhere. It has no readiness endpoint: its init container has rendered the secrets before the app
+ * starts. A Vault server's port is 8200 too, so it is not detected by ports. A second quit panics in the handler, and a
+ * signal after a quit ends the agent with 2: both close the same channel.
  */
 export const vaultAgent = {
   isCompanion: true,

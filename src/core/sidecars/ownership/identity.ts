@@ -3,10 +3,10 @@ import { excerpt } from "../../base/http-framing.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../../base/json.ts";
 import type { EnvoyNode, PodIdentity } from "../kinds/kind.ts";
 
-/** envoyproxy.io, api-v3/admin/v3/server_info.proto. */
+/** The states of an Envoy (envoyproxy.io, api-v3/admin/v3/server_info.proto). */
 const states = ["LIVE", "DRAINING", "PRE_INITIALIZING", "INITIALIZING"];
 
-/** Parses the Envoy node in a /server_info answer; undefined where it is none. */
+/** Parses the node in an Envoy's answer to /server_info. Returns undefined if the text is not such an answer. */
 export function parseNode(body: string): EnvoyNode | undefined {
   const info = parseObject(body);
   if (info === undefined || !states.includes(String(info.state))) return undefined;
@@ -15,14 +15,14 @@ export function parseNode(body: string): EnvoyNode | undefined {
   return { id: textOf(id) ?? "", cluster: textOf(cluster) ?? "", metadata: objectOf(metadata) };
 }
 
-/** What tells which pod this is: texts of files that may not be there, and variables. */
+/** Sources that tell which pod this is: variables, and the texts of files, undefined if there is no such file. */
 export interface IdentitySources {
   readonly env: Environment;
-  /** The downward API's files, beside that of the annotations. */
+  /** Files of the downward API, in the folder of its file of annotations. */
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
   readonly uid?: string | undefined;
-  /** Of the pod's service account. */
+  /** The files `token` and `namespace` of the pod's service account. */
   readonly token?: string | undefined;
   readonly accountNamespace?: string | undefined;
   /** /proc/self/mountinfo. */
@@ -30,8 +30,10 @@ export interface IdentitySources {
 }
 
 /**
- * Tells which pod this is: by its token's claims (kubernetes.io), the downward API's files or variables, or what the kubelet has
- * mounted. Not by the host's name, which on the node's network is the node's.
+ * Returns which pod this is. Each part is from the first source that has it: the claims in the service account's token
+ * (kubernetes.io), the downward API's files, the variables POD_NAME, POD_NAMESPACE and POD_UID, and for the namespace
+ * the service account's file, for the UID the kubelet's mounts. The host's name is not used: on the node's network it
+ * is the node's.
  */
 export function identityOf(sources: IdentitySources): PodIdentity {
   const { env, mounts = "" } = sources;
@@ -54,8 +56,8 @@ function claimsOf(token = ""): { readonly pod: JsonObject; readonly namespace: u
 }
 
 /**
- * Reads the pod's UID from the kubelet's own mounts: /etc/hosts and the termination log (kubernetes
- * pkg/kubelet/kubelet_pods.go, kuberuntime). Other files of the node in the pod may be another pod's.
+ * Reads the pod's UID from the mounts that the kubelet itself makes: /etc/hosts and the termination log (kubernetes
+ * pkg/kubelet/kubelet_pods.go, kuberuntime). Other files of the node that are mounted may be another pod's.
  */
 function uidIn(mounts: string): string | undefined {
   const own =
@@ -63,9 +65,13 @@ function uidIn(mounts: string): string | undefined {
   return own.exec(mounts)?.[1];
 }
 
+/** Whether a proxy is this pod's or another pod's. */
 export type Ownership = "ours" | "another's" | "unknown";
 
-/** Tells whether the pod that a proxy names is this one: by UID, or by name and namespace together. */
+/**
+ * Compares the pod that a proxy names with this pod: by UID if both have one, else by name and namespace together.
+ * Returns `unknown` if too little is known of either.
+ */
 export function ownershipOf(named: PodIdentity, self: PodIdentity): Ownership {
   if (named.uid !== undefined && self.uid !== undefined) return named.uid === self.uid ? "ours" : "another's";
   const [name, namespace] = [isSame(named.name, self.name), isSame(named.namespace, self.namespace)];
@@ -73,17 +79,19 @@ export function ownershipOf(named: PodIdentity, self: PodIdentity): Ownership {
   return name === true && namespace === true ? "ours" : "unknown";
 }
 
-/** Compares two parts of an identity; undefined if one is not known. */
+/** Compares a part of two identities. Returns undefined if either does not have it. */
 function isSame(named: string | undefined, own: string | undefined): boolean | undefined {
   return named === undefined || own === undefined ? undefined : named === own;
 }
 
-/** Formats `"shop/web-0"`, or the UID where the name is not known. */
+/**
+ * Formats a pod as `"shop/web-0"`, or as its UID if its name is not known. Quoted, of 150 characters at most (LONGEST).
+ */
 export function describePod({ name, namespace = "?", uid }: PodIdentity): string {
   return excerpt(name === undefined ? `UID ${uid ?? "?"}` : `${namespace}/${name}`, LONGEST);
 }
 
-/** Formats `its node.id is "front-proxy"`. */
+/** Formats an Envoy's node as `its node.id is "front-proxy"`, in which the ID has 150 characters at most (LONGEST). */
 export function describeNode({ id }: EnvoyNode): string {
   return id === "" ? "it has no node.id" : `its node.id is ${excerpt(id, LONGEST)}`;
 }

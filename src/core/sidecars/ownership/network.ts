@@ -1,27 +1,28 @@
 import type { Environment } from "../../base/environment.ts";
 import { networkByHosts } from "./hosts-file.ts";
 
-/** Whose network namespace this is: the pod's own, its node's, or that cannot be told. */
+/** Whether the network namespace is the pod's own, its node's, or of unknown owner. */
 export interface Network {
   readonly kind: "own" | "node" | "unknown";
-  /** What told, for people. */
+  /** What decided that, in words for the log. */
   readonly by: string;
 }
 
 export interface NetworkSigns {
-  /** --host-network. */
+  /** The value of --host-network. */
   readonly told: boolean | undefined;
   readonly env: Environment;
-  /** /etc/hosts, and /proc/self/mountinfo. */
+  /** The texts of /etc/hosts and /proc/self/mountinfo. Undefined if they cannot be read. */
   readonly hosts: string | undefined;
   readonly mounts: string | undefined;
-  /** TCP ports that listen here. */
+  /** The TCP ports that listen here. */
   readonly listening: ReadonlySet<number>;
 }
 
 /**
- * Tells whether the network is the pod's own or may be the node's: by --host-network, else by /etc/hosts, which the kubelet
- * writes, else by signs. Signs never prove that it is the pod's own: a mistake would quit another pod's proxy.
+ * Decides whether the network is the pod's own or may be the node's: by --host-network, else by /etc/hosts, which the
+ * kubelet writes, else by the kubelet's ports or by POD_IP and HOST_IP. These two can prove only that it is the node's:
+ * a mistake in the other direction would quit another pod's proxy.
  */
 export function networkOf({ told, env, hosts, mounts, listening }: NetworkSigns): Network {
   if (told !== undefined) return { kind: told ? "node" : "own", by: "--host-network" };

@@ -5,33 +5,40 @@ import { kindOf, type SidecarName, sidecarNames } from "../registry.ts";
 import { describeNode, describePod, ownershipOf, parseNode } from "./identity.ts";
 import type { Network } from "./network.ts";
 
-// A port suggests a proxy; what its admin interface answers proves it, and on the node's network whose it is.
+// A port only suggests a proxy. The answer of its admin interface proves it, and on the node's network whose it is.
 
-/** What somebody at an admin interface turned out to be. */
+/** What a program that listens at an admin interface turned out to be. */
 export type Neighbour =
-  /** A proxy of this kind, which names this pod as far as it does. */
+  /** A proxy. */
   | {
       readonly kind: "proxy";
       readonly name: SidecarName;
+      /** Its pod, as far as it names that. */
       readonly pod: PodIdentity;
+      /** What in its answer names the pod, in words. */
       readonly says: string;
-      /** Of its pod, as far as it carries them. */
+      /** Its pod's annotations, as far as its node carries them. */
       readonly annotations?: Annotations;
     }
-  /** Something else: an app. `problem`: it may be one that does not say it. */
+  /**
+   * Another program, such as an app. `problem`: it may still be a proxy, but does not allow the path that would tell.
+   */
   | { readonly kind: "other"; readonly problem?: string }
-  /** Nobody, or somebody who starts. */
+  /** Nobody answers, or a program that is still starting. */
   | { readonly kind: "silent" };
 
 const INFO = "/server_info";
 const PLAIN = "envoy";
 
-/** Returns the admin path that tells whose proxy of this kind it is. Reading it changes nothing. */
+/** Returns the admin path whose answer tells to which pod a proxy of this kind belongs. To get it changes nothing. */
 export function proofPath(name: SidecarName): string {
   return kindOf(name).podAt?.path ?? INFO;
 }
 
-/** Tells from a proxy's answer whose proxy it is: this kind's with its pod, another one's, or unknown (`silent`). */
+/**
+ * Tells from the answer to `proofPath` what listens there. `name` is the kind that is expected there; for an Envoy the
+ * answer may show that it is another mesh's. A 5xx counts as silent, 403 as `other` with a problem.
+ */
 export function judgeNeighbour(name: SidecarName, { status, body }: HttpAnswer): Neighbour {
   const path = proofPath(name).split("?")[0];
   if (status >= 500) return { kind: "silent" };
@@ -43,7 +50,7 @@ export function judgeNeighbour(name: SidecarName, { status, body }: HttpAnswer):
   return (podAt === undefined ? envoyOf(body) : undefined) ?? { kind: "other" };
 }
 
-/** Reads from the node of /server_info which mesh's Envoy it is; a plain one if the node does not tell. */
+/** Reads from the answer to /server_info which mesh's Envoy it is, or a plain one if the node does not tell. */
 function envoyOf(body: string): Neighbour | undefined {
   const node = parseNode(body);
   if (node === undefined) return undefined;
@@ -54,26 +61,34 @@ function envoyOf(body: string): Neighbour | undefined {
   return annotations === undefined ? proxy : { ...proxy, annotations };
 }
 
-/** Returns the admin interface of this kind: `admin`, or the usual one. */
+/**
+ * Returns the target of a sidecar's admin interface: at the URL `admin`, or if that is undefined at its kind's usual
+ * one.
+ */
 export function adminOf(name: SidecarName, admin: string | undefined): HttpTarget {
   return parseHttpTarget(admin ?? kindOf(name).admin) as HttpTarget;
 }
 
-/** A proxy that nothing proves to be this pod's. */
+/** A proxy that ebb leaves alone, because nothing proves that it is this pod's. */
 export interface Stranger {
+  /** The URL of its admin interface. */
   readonly admin: string;
   /** Which proof is missing, and how to give it. */
   readonly reason: string;
-  /** It names another pod: so this pod has none, as far as is seen. */
+  /** It names another pod: so this pod has no proxy, as far as ebb can see. */
   readonly isOthers: boolean;
 }
 
+/** Whose network ebb runs in, and which pod it runs in. */
 export interface Self {
   readonly network: Network;
   readonly pod: PodIdentity;
 }
 
-/** Whether a proxy is this pod's; where it is not, why not. In a network of the pod's own all are. */
+/**
+ * Decides whether a proxy is this pod's. Returns `ours`, or a stranger with the reason why not. On the pod's own
+ * network every proxy is; elsewhere it must name this pod.
+ */
 export function judgeOwner(
   admin: HttpTarget,
   { pod, says }: Extract<Neighbour, { kind: "proxy" }>,
@@ -114,12 +129,14 @@ function howToProve(url: string, { network, pod }: Self): string {
   return ways.join(", ");
 }
 
-/** Returns why a sidecar that the user or pod names is left alone: another program is at its address. */
+/** Returns the stranger for a sidecar that the user or the pod names, if another program is at its address. */
 export function namedStranger(name: SidecarName, admin: HttpTarget, { reason }: Pick<Stranger, "reason">): Stranger {
   return { admin: urlOf(admin), reason: `${reason}: set --admin where this pod's ${name} is`, isOthers: false };
 }
 
-/** Says that no proxy of this pod answers there. */
+/**
+ * Returns the reason why a sidecar that was named without an address is left alone: no proxy of its kind answers there.
+ */
 export function noProxyReason(
   admin: HttpTarget,
   { kind }: Neighbour,
@@ -130,7 +147,7 @@ export function noProxyReason(
   return { reason: `${name} is named without an address, and ${what} (${describeNetwork(network)})` };
 }
 
-/** Why a proxy that a port alone suggests is left alone. */
+/** Returns the stranger for a proxy that only a port suggests, if nobody, or something else, answers there. */
 export function suggestedStranger(
   name: SidecarName,
   admin: HttpTarget,
@@ -142,7 +159,7 @@ export function suggestedStranger(
   return { admin: urlOf(admin), reason, isOthers: false };
 }
 
-/** Formats `http://localhost:9901`. */
+/** Formats the URL of an admin interface, without secrets and without a slash at the end: `http://localhost:9901`. */
 export function urlOf(admin: HttpTarget): string {
   return describeTarget(admin).replace(/\/$/, "");
 }

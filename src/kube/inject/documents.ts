@@ -1,17 +1,20 @@
 /**
- * Splits a text into its documents, which joined are that text again. YAML documents begin with `---`; JSON documents may follow
- * each other directly, as kubectl allows.
+ * Splits a text into its YAML or JSON documents. Joined, they are that text again. YAML documents begin with `---`;
+ * JSON documents may follow each other directly, as kubectl allows.
  */
 export function splitDocuments(text: string): readonly string[] {
   return pieces(text, yamlStarts(text)).flatMap((piece) => splitJson(piece) ?? [piece]);
 }
 
-/** Whether there is nothing in it but comments, directives and the marks of documents. */
+/** Reports whether a YAML document has nothing but comments, directives and marks (`---`, `...`). */
 export function isEmptyDocument(text: string): boolean {
   return text.split("\n").every((line) => /^(\ufeff?\s*(#[^\n]*)?|(---|\.\.\.)\s*(\s#[^\n]*)?|%[^\n]*)$/.test(line));
 }
 
-/** Joins texts of documents to one YAML stream, with `---` where it is missing. */
+/**
+ * Joins the texts of files to one YAML stream, and adds `---` between documents that would run together. Empty texts
+ * are left out. If all are JSON, no `---` is added.
+ */
 export function joinTexts(texts: readonly string[]): string {
   const all = texts.filter((text) => text !== "");
   const isJson = all.every((text) => startsLikeJson(text));
@@ -29,7 +32,7 @@ function startsLikeJson(text: string): boolean {
   return /^\ufeff?\s*\{/.test(text);
 }
 
-/** Whether `---` stands before all but comments and empty lines. */
+/** Reports whether `---` stands before all but comments and empty lines. */
 function beginsWithMark(text: string): boolean {
   for (let start = 0; start < text.length; ) {
     const found = text.indexOf("\n", start);
@@ -58,7 +61,10 @@ function pieces(text: string, starts: readonly number[]): readonly string[] {
     .filter((piece) => piece !== "");
 }
 
-/** Splits a stream of JSON values; undefined if it is something else, or a single value. */
+/**
+ * Splits a text into the JSON objects that follow each other in it; undefined if it is something else, or a single
+ * object.
+ */
 function splitJson(text: string): readonly string[] | undefined {
   if (!startsLikeJson(text)) return undefined;
   const values = pieces(text, jsonEnds(text));

@@ -9,13 +9,13 @@ import { nodeAt } from "./yaml/lookup.ts";
 import { NotYaml, startOf } from "./yaml/nodes.ts";
 import type { Splice } from "./yaml/splice.ts";
 
-/** What comes of a text. */
+/** What comes of a text with manifests. */
 export interface Injected {
-  /** What is to be written where in it. */
+  /** What is to be replaced in it. */
   readonly splices: readonly Splice[];
-  /** What was done with each pod, and warnings. */
+  /** What was done with each pod, and warnings: a line each. */
   readonly remarks: readonly string[];
-  /** Why it cannot be done. */
+  /** Why pods are refused, or a document cannot be read; then that document is not changed. */
   readonly problems: readonly string[];
 }
 
@@ -26,10 +26,10 @@ interface Start {
   readonly line: number;
 }
 
-/** What becomes of a pod: with ebb, or without. */
+/** Puts ebb into a pod, or takes it out. Never throws. */
 export type ChangePod = (pod: unknown) => Injection;
 
-/** Applies `changePod` to the pods of all documents of a text. */
+/** Applies `changePod` to the pods of all documents of a text. `name`: the file in messages. */
 export function injectText(name: string, text: string, changePod: ChangePod): Injected {
   const splices: Splice[] = [];
   const remarks: string[] = [];
@@ -89,8 +89,8 @@ function injectObject(start: Start, document: YamlDocument, changePod: ChangePod
 }
 
 /**
- * Says what became of a pod. One that only --all selected, and that cannot be changed, stays as it is: the others are not
- * refused for it.
+ * Says what became of a pod. One that nobody but --all selected, and that cannot be changed, stays as it is: the others
+ * are not refused for it.
  */
 function outcomeOf({ object }: PodPlace, injection: Injection): string {
   if (injection.kind === "changed") return `${object}: injected (${injection.containers.join(", ")})`;
@@ -99,7 +99,7 @@ function outcomeOf({ object }: PodPlace, injection: Injection): string {
   return `${object}: unchanged: it cannot be changed, and did not ask for it`;
 }
 
-/** Splits a field into its parts: `spec.containers[0].command`, `metadata.annotations[ebb.dev/drain]`. */
+/** Splits the name of a field into its parts: `spec.containers[0].command`, `metadata.annotations[ebb.dev/drain]`. */
 function pathOf(field: string): Path {
   return [...field.matchAll(/\[([^\]]*)(?:\]|$)|[^.[\]]+/g)].map(([whole, inside]) => {
     if (inside === undefined) return whole;
@@ -107,6 +107,7 @@ function pathOf(field: string): Path {
   });
 }
 
+/** Formats a syntax error with file, line and column. */
 function describeSyntax({ name, line }: Start, text: string, { offset, message }: NotYaml): string {
   const before = text.slice(0, offset);
   const column = offset - before.lastIndexOf("\n");
@@ -116,8 +117,8 @@ function describeSyntax({ name, line }: Start, text: string, { offset, message }
 }
 
 /**
- * Returns a function that counts the lines before an offset. It goes on from the last offset, so neighbours cost little in a
- * long text.
+ * Returns a function that counts the lines before an offset. It goes on from the last offset, so neighbours cost little
+ * in a long text.
  */
 function lineCounter(text: string): (offset: number) => number {
   let at = 0;

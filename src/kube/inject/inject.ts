@@ -13,13 +13,20 @@ import { readSources, replaceFile, type Source } from "./manifest-files.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 import { applySplices } from "./yaml/splice.ts";
 
+/** What a call of `ebb inject` asks for. */
 export interface Order {
+  /** Files, folders, or `-` for stdin; empty: stdin. */
   readonly paths: readonly string[];
+  /** Whether subfolders are read, too. */
   readonly recursive: boolean;
-  /** How ebb is put in; undefined: it is taken out. */
+  /** How ebb is put into pods; undefined if it is taken out of them. */
   readonly policy: InjectPolicy | undefined;
-  /** What comes of it: the manifests on stdout, in their own files, or what would change. */
+  /**
+   * What is done with the manifests: they are printed on stdout, written to their files, or compared in a diff on
+   * stdout.
+   */
   readonly outcome: "print" | "write" | "diff";
+  /** Whether nothing is said of each pod on stderr. */
   readonly quiet: boolean;
   readonly env: Environment;
 }
@@ -28,8 +35,9 @@ export interface Order {
 type Done = Source & Injected;
 
 /**
- * Reads all, changes all, and only then writes: all of it or, if one pod is refused, nothing.
- * @throws Failure 65 that names all that is refused or cannot be read
+ * Runs `ebb inject`: reads all manifests, changes all, and only then writes: all of them, or nothing if one pod is
+ * refused. Resolves with the exit code: 0, or 1 if a diff is not empty.
+ * @throws Failure 65 that names all that is refused or cannot be parsed; 64 or 71 if a file cannot be read or written
  */
 export async function inject({ paths, recursive, policy, outcome, quiet, env }: Order): Promise<number> {
   const changePod: ChangePod = policy === undefined ? removeFromPod : (pod) => injectPod(pod, policy);
@@ -59,7 +67,7 @@ function writeFiles(done: readonly Done[]): number {
   return EXIT.ok;
 }
 
-/** Prints the diff. Exits as diff and kubectl diff do: 1 if there is a difference. */
+/** Prints the diff. Returns the exit code of diff and kubectl diff: 1 if there is a difference. */
 async function showDiff(done: readonly Done[], env: Environment): Promise<number> {
   const lines = done.flatMap(({ name, text, splices }) => unifiedDiff(name, text, splices));
   const isColored = isatty(1) && !env.NO_COLOR && env.TERM !== "dumb";

@@ -14,21 +14,24 @@ import { isatty } from "node:tty";
 import { EXIT, Failure, INJECT_EXIT } from "../../core/run/exit.ts";
 import { MiB, readPathWithin, readStdinWithin } from "../../system/input.ts";
 
-/** A text with manifests, and how messages and diffs call it. */
+/** The text of a file with manifests, or of stdin. */
 export interface Source {
+  /** Its name in messages and diffs. */
   readonly name: string;
-  /** Undefined: stdin. */
+  /** Undefined for stdin. */
   readonly path: string | undefined;
   readonly text: string;
 }
 
 const STDIN = "-";
-/** The largest bundles of manifests have some 10 MB. */
+/** The most bytes of a file, or of stdin. The largest bundles of manifests have some 10 MB. */
 const MOST_BYTES = 256 * MiB;
 
 /**
- * Reads files, folders as kubectl does, and stdin as `-`; stdin where no path is given. @throws Failure that names what cannot be
- * read
+ * Reads manifests: files; folders, as kubectl does (.yaml, .yml and .json, subfolders only if `isRecursive`); and stdin
+ * for `-` or without a path.
+ * @throws Failure that names what cannot be read (71), is no UTF-8 (65), is a folder without manifests, or a terminal
+ * (64)
  */
 export async function readSources(paths: readonly string[], isRecursive: boolean): Promise<readonly Source[]> {
   if (paths.length === 0 && isatty(0)) {
@@ -48,7 +51,11 @@ export async function readSources(paths: readonly string[], isRecursive: boolean
   return sources;
 }
 
-/** Replaces a file's text, whole or not at all. Follows links. @throws Failure that says why it cannot */
+/**
+ * Replaces a file's text, whole or not at all: writes another file beside it, syncs and renames that. Follows links,
+ * and keeps the mode.
+ * @throws Failure if it cannot (71), or if there is no path, because the text is from stdin (64)
+ */
 export function replaceFile(path: string | undefined, text: string): void {
   if (path === undefined) throw new Failure(EXIT.usage, "--in-place: expected files, not stdin");
   attempt(path, () => {
@@ -74,7 +81,7 @@ function describe(file: string): { readonly mode: number; readonly isFile: boole
   return { mode: status.mode, isFile: status.isFile() };
 }
 
-/** kubectl's endings (k8s.io/cli-runtime, resource/builder.go). */
+/** The endings of files that kubectl reads in folders (k8s.io/cli-runtime, resource/builder.go). */
 const ENDINGS = /\.(json|ya?ml)$/;
 
 function filesIn(path: string, isRecursive: boolean): readonly string[] {

@@ -1,7 +1,7 @@
 import { lineEnd, lineStart } from "./yaml/places.ts";
 import { applySplices, type Splice } from "./yaml/splice.ts";
 
-/** Lines that go, and those that come; each with its line break. */
+/** Lines that are replaced by others; each with its line break. */
 interface Change {
   /** The first line that goes, counted from 0. */
   readonly at: number;
@@ -9,11 +9,12 @@ interface Change {
   readonly added: readonly string[];
 }
 
+/** Unchanged lines around each change. */
 const CONTEXT = 3;
 
 /**
- * Returns the unified diff of a text and its changes, as `git apply` takes it; empty where nothing changes. Made from the splices,
- * it is fast for many megabytes.
+ * Returns the lines of the unified diff that the splices make of a text, as `git apply` takes it; empty if nothing
+ * changes. Made from the splices, it is fast for many megabytes.
  */
 export function unifiedDiff(name: string, text: string, splices: readonly Splice[]): readonly string[] {
   const lines = linesOf(text);
@@ -45,6 +46,7 @@ function movedTo(start: number, splices: readonly Splice[]): readonly Splice[] {
   return splices.map((splice) => ({ ...splice, from: splice.from - start, to: splice.to - start }));
 }
 
+/** A part of the text from one offset up to another, with the splices inside it. */
 interface Region {
   readonly start: number;
   end: number;
@@ -67,7 +69,10 @@ function regionsOf(text: string, splices: readonly Splice[]): readonly Region[] 
   return regions;
 }
 
-/** Moves a region's end to the end of a line: where a splice removes a line break, the next line belongs to the region. */
+/**
+ * Returns a region's end, moved to the end of a line: if a splice removes a line break, the next line belongs to the
+ * region.
+ */
 function wholeEnd(text: string, { start, end, inside }: Region): number {
   const becomes = applySplices(text.slice(start, end), movedTo(start, inside));
   const isOpen = becomes !== "" && !becomes.endsWith("\n");
@@ -92,7 +97,7 @@ function withoutSame({ at, removed, added }: Change): Change {
   };
 }
 
-/** Changes that are so near to each other that their context meets. */
+/** Groups changes that are so near to each other that their context meets. */
 function grouped(changes: readonly Change[]): readonly (readonly Change[])[] {
   const groups: Change[][] = [];
   for (const change of changes) {
@@ -122,7 +127,7 @@ function hunkOf(lines: readonly string[], changes: readonly Change[], shift: num
   return [`@@ -${range(start, end - start)} +${range(start + shift, end - start + grown)} @@`, ...body];
 }
 
-/** Lines are counted from 1; of none, the one before is named. */
+/** Formats the lines of a hunk. They are counted from 1; of none, the one before is named. */
 function range(start: number, count: number): string {
   return `${count === 0 ? start : start + 1},${count}`;
 }

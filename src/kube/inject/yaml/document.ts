@@ -3,18 +3,20 @@ import { NotYaml } from "./nodes.ts";
 import { parseNodes } from "./parse.ts";
 import { readValues, type Values } from "./values.ts";
 
-/** A document's text and its nodes. JSON is YAML too. */
+/** The text of a YAML document, its nodes, and what Kubernetes reads in them. JSON is YAML, too. */
 export interface YamlDocument extends Values {
   readonly text: string;
-  /** Null: nothing but comments. */
+  /** Null if there are only comments. */
   readonly root: Node | null;
+  /** What Kubernetes reads in the whole document. */
   readonly value: unknown;
 }
 
 /**
- * Nothing is resolved by the parser, because Kubernetes does that in its own way; of keys given twice the last one counts, as for
- * kubectl. One that is only read, not edited, needs less memory.
- * @throws NotYaml
+ * Parses a YAML or JSON document, and reads its values as Kubernetes does, not as the parser would. If a key is given
+ * twice, the last one counts, as for kubectl. With `isEdited: false` it needs less memory, but the result cannot be
+ * edited.
+ * @throws NotYaml if Kubernetes could not read the text
  */
 export function readDocument(text: string, { isEdited = true } = {}): YamlDocument {
   try {
@@ -35,7 +37,7 @@ export function readDocument(text: string, { isEdited = true } = {}): YamlDocume
   }
 }
 
-/** Returns the text of a pair's key. */
+/** Returns the name of a map's field as Kubernetes reads it: for the plain key `yes` it is `true`. */
 export function fieldNameOf({ key }: Pair, { values }: Values): string {
   return String(values.get(key as Node));
 }

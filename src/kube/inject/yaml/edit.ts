@@ -10,8 +10,9 @@ import type { Edit } from "./splices.ts";
 import { styleOf } from "./style.ts";
 
 /**
- * Returns the splices that give a document another value and leave all else as it is, to the byte. An alias is written out where
- * the anchor's other uses would change. @throws Error where the outcome would not be that value: a bug
+ * Returns the splices that make a document read as `after` and leave all else as it is, to the byte. An alias is
+ * written out if the anchor's other uses would change.
+ * @throws Error if the document is empty, or if the outcome would not read as `after`: a bug
  */
 export function editsTo(document: YamlDocument, after: unknown): readonly Splice[] {
   const { root, text } = document;

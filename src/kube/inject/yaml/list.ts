@@ -16,7 +16,11 @@ import { blockLines, flowText, quotedLike } from "./text.ts";
 
 type Items = YAMLSeq<Node | null>;
 
-/** Changes items, puts in and takes out others, each in its place. False: the list must be written anew as a whole. */
+/**
+ * Edits a YAML list so that it reads as `after`: changes, inserts and removes items, each in its place in the text.
+ * Returns false, with the edit untouched, if the list must be rewritten as a whole (for example because no item stays).
+ * `place`: where the list stands.
+ */
 export function changeList(
   edit: Edit,
   list: Items,
@@ -44,6 +48,7 @@ function canChange({ document: { text } }: Edit, list: Items, stays: readonly bo
   return !isBlock(list) || stays.every((stay, at) => stay || isFirstOnLine(text, starts[at] as number));
 }
 
+/** Groups the new items by the index of the item behind which they are inserted; undefined means before the first. */
 function additions(rows: readonly (number | undefined)[], after: readonly unknown[]) {
   const groups = new Map<number | undefined, unknown[]>();
   let behind: number | undefined;
@@ -54,10 +59,13 @@ function additions(rows: readonly (number | undefined)[], after: readonly unknow
   return groups;
 }
 
+/** New items, and where they go. */
 interface Added {
+  /** The index of the item before them; undefined if they come first. */
   readonly behind: number | undefined;
   readonly values: readonly unknown[];
   readonly place: Place;
+  /** The index of the first item that stays. */
   readonly first: number;
 }
 
@@ -99,6 +107,7 @@ function aboveComments(text: string, at: number, limit: number): number {
   }
 }
 
+/** What a new item in brackets is written like: the item next to it, and its indentation. */
 interface Beside {
   readonly neighbour: Node;
   readonly base: string | undefined;

@@ -3,7 +3,10 @@ import type { Path } from "../../../core/base/json.ts";
 import { fieldNameOf, type YamlDocument } from "./document.ts";
 import type { Item } from "./places.ts";
 
-/** Returns the node at a path, or the last one on the way to it; of a field, its key. */
+/**
+ * Returns the node at a path, to say in which line it is: the key of a field, or an item of a list. If there is none,
+ * returns the last node on the way to it. Returns undefined in an empty document.
+ */
 export function nodeAt(document: YamlDocument, path: Path): Node | undefined {
   let node: Node | null = document.root;
   let found = node;

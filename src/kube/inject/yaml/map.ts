@@ -19,17 +19,20 @@ import { blockLines, flowFields } from "./text.ts";
 
 type Fields = YAMLMap<Node, Node | null>;
 
-/** What becomes of a map's items. */
+/** What is done with each item of a map. */
 interface Plan {
   readonly stays: readonly boolean[];
-  /** The item of the map's own that says what a field is, if it stays. */
+  /** Returns the index of the map's own item that sets a field; undefined if there is none that stays. */
   readonly owner: (name: string) => number | undefined;
-  /** What those `<<` give that stay. */
+  /** The fields that the merges (`<<`) give which stay. */
   readonly merged: ReadonlyMap<string, unknown>;
   readonly after: JsonObject;
 }
 
-/** Changes, adds and removes fields of a map in place. False: the map must be written anew as a whole. */
+/**
+ * Edits a YAML map so that it reads as `after`: changes, inserts and removes fields, each in its place in the text.
+ * Returns false, with the edit untouched, if the map must be rewritten as a whole (for example because no field stays).
+ */
 export function changeMap(edit: Edit, map: Fields, after: JsonObject): boolean {
   const plan = planOf(edit, map, after);
   if (!canChange(edit, map, plan)) return false;
@@ -80,9 +83,15 @@ function changeFields(edit: Edit, map: Fields, { stays, owner, after }: Plan): v
   });
 }
 
+/**
+ * New fields, and the index of the item behind which they are inserted; undefined means before the first that stays.
+ */
 type Addition = readonly [behind: number | undefined, fields: JsonObject];
 
-/** New fields, each behind the one that it follows in `after`; with `<<` in the map, at its end, where they count. */
+/**
+ * Lists the new fields, each behind the field that it follows in `after`. In a map with `<<` all are inserted at its
+ * end, where they win.
+ */
 function additions(map: Fields, { stays, owner, merged, after }: Plan): readonly Addition[] {
   const groups = new Map<number | undefined, [string, unknown][]>();
   const hasMerge = map.items.some(isMerge);

@@ -5,7 +5,10 @@ import { isMerge, startOf } from "./nodes.ts";
 import type { Collection, Item } from "./places.ts";
 import type { Edit } from "./splices.ts";
 
-/** Returns for each field the index of the item that sets it: of several the last, `<<` among them (measured: kubectl). */
+/**
+ * Returns for each field of a map the index of the item that sets it. If several do, the last one counts, a merge
+ * (`<<`) too (measured: kubectl).
+ */
 export function ownersOf({ document }: Edit, map: Collection): ReadonlyMap<string, number> {
   const owners = new Map<string, number>();
   (map.items as readonly Item[]).forEach((pair, at) => {
@@ -16,7 +19,10 @@ export function ownersOf({ document }: Edit, map: Collection): ReadonlyMap<strin
   return owners;
 }
 
-/** Whether a `<<` takes fields from inside of its own map, which is not changed yet: what it will give is not known. */
+/**
+ * Reports whether a merge (`<<`) takes fields from inside its own map, from a part that is not changed yet: what it
+ * will give is not known.
+ */
 export function isFromInside({ document, expected }: Edit, map: Collection, { value }: Item): boolean {
   const sources = isSeq(value) ? (value.items as Node[]) : [value as Node];
   const [start = 0, , end = 0] = map.range ?? [];
@@ -28,7 +34,7 @@ export function isFromInside({ document, expected }: Edit, map: Collection, { va
   });
 }
 
-/** Returns the fields that a `<<` gives once the maps that it merges are changed. */
+/** Returns the fields that a merge (`<<`) gives once the maps that it merges are changed. */
 export function mergedAfter({ document, expected }: Edit, { value }: Item): JsonObject {
   const after = (node: Node): unknown => {
     const target = isAlias(node) ? document.targets.get(node) : undefined;
@@ -37,6 +43,7 @@ export function mergedAfter({ document, expected }: Edit, { value }: Item): Json
   return mergedBy(isSeq(value) ? (value.items as Node[]).map(after) : after(value as Node));
 }
 
+/** Merges one map or a list of maps, of which the first that has a key wins. */
 function mergedBy(value: unknown): JsonObject {
   const maps: readonly unknown[] = Array.isArray(value) ? value.toReversed() : [value];
   return Object.fromEntries(maps.filter(isObject).flatMap((map) => Object.entries(map)));

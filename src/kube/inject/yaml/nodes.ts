@@ -1,6 +1,6 @@
 import { isScalar, type Node, type Pair } from "yaml";
 
-/** Where a text is no YAML that Kubernetes could read, and why. */
+/** Says that a text is no YAML that Kubernetes could read, and at which offset. */
 export class NotYaml extends Error {
   readonly offset: number;
 
@@ -10,12 +10,12 @@ export class NotYaml extends Error {
   }
 }
 
-/** Returns the offset at which a node begins. */
+/** Returns the offset at which a node begins, after its anchor and tag. */
 export function startOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }
 
-/** Whether a pair is a merge, `<<: *defaults`. */
+/** Reports whether a pair of a YAML map is a merge: `<<: *defaults`. */
 export function isMerge({ key }: Pair): boolean {
   return isScalar(key) && key.value === "<<" && key.type === "PLAIN" && key.tag === undefined;
 }

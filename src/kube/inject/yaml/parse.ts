@@ -11,8 +11,9 @@ import {
 import { NotYaml } from "./nodes.ts";
 
 /**
- * Parses a document as `parseDocument` does, and accepts what go-yaml, and so Kubernetes, accepts beyond YAML's rules. @throws
- * NotYaml
+ * Parses the text of one YAML document into nodes as `parseDocument` of the package yaml does, and accepts what
+ * go-yaml, and so Kubernetes, accepts beyond YAML's rules: any indentation inside quotes, brackets and braces.
+ * @throws NotYaml if there is a syntax error, or a second document
  */
 export function parseNodes(text: string, options: ParseOptions & DocumentOptions & SchemaOptions): Document.Parsed {
   const [document, other] = [...new Composer(options).compose(tokensOf(text), true, text.length)];
@@ -28,7 +29,7 @@ function* tokensOf(text: string): Generator<CST.Token> {
   yield* parser.end();
 }
 
-/** What of a lexer its types keep to itself. */
+/** The parts of a lexer that its types keep to themselves. */
 interface Insides {
   /** The blanks that a line must start with to go on with what was begun. */
   indentNext: number;

@@ -15,7 +15,7 @@ import {
 import { addSplice, type Edit, indented, insertLines } from "./splices.ts";
 import { blockLines, flowText } from "./text.ts";
 
-/** Writes a value anew, in the place of a node; its anchor and tag stay. */
+/** Adds to the edit what writes a node's value anew, in the document's style. Its anchor and tag stay. */
 export function replaceNode(edit: Edit, node: Node, after: unknown, place: Place): void {
   const from = startOf(node);
   if (place.isFlow) return addSplice(edit, [from, endOf(node)], inline(edit, after, from));
@@ -32,7 +32,7 @@ export function replaceNode(edit: Edit, node: Node, after: unknown, place: Place
   insertLines(edit, lineEnd(text, endOf(node)), lines);
 }
 
-/** Whether a value stands on the line of its key: a scalar, or an empty list or map. */
+/** Reports whether a value stands on the line of its key: a scalar, or an empty list or map. */
 function isInline(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   return !isObject(value) || Object.keys(value).length === 0;
@@ -59,7 +59,7 @@ function inline({ style, document: { text } }: Edit, value: unknown, at: number)
   return flowText(value);
 }
 
-/** 1 where a node ends with its line break, as blocks of text do. */
+/** Returns the length of the line break with which a node ends, as block scalars do; 0 if it does not. */
 function breakAt(text: string, node: Node): number {
   const end = endOf(node);
   if (end === startOf(node) || text[end - 1] !== "\n") return 0;

@@ -1,10 +1,11 @@
 import type { Scalar } from "yaml";
 
+/** The value of a YAML scalar. */
 export type ScalarValue = string | number | boolean | null;
 
 /**
- * Returns what an untagged plain scalar means to Kubernetes, which reads a YAML 1.1 of its own: `no` is false, 0644 is 420, 12:30
- * is text (go.yaml.in/yaml/v2, resolve.go, by sigs.k8s.io/yaml).
+ * Returns the value of a plain YAML scalar without a tag, as Kubernetes reads it. That has a YAML 1.1 of its own: `no`
+ * is false, 0644 is 420, 12:30 is text (go.yaml.in/yaml/v2, resolve.go, by sigs.k8s.io/yaml).
  */
 export function plainValue(text: string): ScalarValue {
   const word = words.get(text);
@@ -15,7 +16,10 @@ export function plainValue(text: string): ScalarValue {
   return integer(digits) ?? float(digits) ?? text;
 }
 
-/** Returns what a scalar means to Kubernetes, whatever its style and tag. @throws Error for a value that its tag does not allow */
+/**
+ * Returns the value of a YAML scalar of any style and tag, as Kubernetes reads it.
+ * @throws Error if its tag does not allow the value, as in `!!int x`
+ */
 export function scalarValue({ value, type, tag, source }: Scalar): ScalarValue {
   const text = source ?? String(value ?? ""); // the parser knows some tags
   if (tag === undefined) return type === "PLAIN" ? plainValue(text) : text;
@@ -46,10 +50,13 @@ const words: ReadonlyMap<string, number | boolean> = new Map<string, number | bo
 
 const nulls: ReadonlySet<string> = new Set(["", "~", "null", "Null", "NULL"]);
 
-/** Of 64 bits, in any base. */
+/** The most digits of an integer of 64 bits, in any base, without leading zeros. */
 const MOST_DIGITS = 64;
 
-/** Parses an integer as strconv.ParseInt and ParseUint do with base 0; undefined if it does not fit into 64 bits. */
+/**
+ * Parses an integer as strconv.ParseInt and ParseUint do with base 0. Returns undefined if it does not fit into 64
+ * bits.
+ */
 function integer(text: string): number | undefined {
   const [, sign, hex, binary, octal, decimal] =
     /^([-+]?)(?:0[xX]([\da-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9]\d*))$/.exec(text) ?? [];

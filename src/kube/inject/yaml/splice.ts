@@ -1,11 +1,15 @@
-/** A piece of a text, and what stands there instead. */
+/** A replacement: the text from one offset up to another (in UTF-16 code units) becomes `text`. */
 export interface Splice {
   readonly from: number;
   readonly to: number;
   readonly text: string;
 }
 
-/** Applies splices to a text. Of two at one place, the one noted first comes first. */
+/**
+ * Returns the text after all replacements, whose offsets are those of the text before. Of two at one offset, the one
+ * that comes first in the list comes first.
+ * @throws Error if two overlap
+ */
 export function applySplices(text: string, splices: readonly Splice[]): string {
   const parts: string[] = [];
   let at = 0;

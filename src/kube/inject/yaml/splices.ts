@@ -15,34 +15,39 @@ import {
 import type { Splice } from "./splice.ts";
 import type { YamlStyle } from "./text.ts";
 
-/** A change of a document under way. */
+/** A change of a document under way: the splices that it consists of so far. */
 export interface Edit {
   readonly document: YamlDocument;
   readonly style: YamlStyle;
+  /** Grows as parts of the document are changed. */
   readonly splices: Splice[];
-  /** What is to be read in each node that was visited, in the text's order. */
+  /** What each node that was visited will be read as, in the text's order. */
   readonly expected: Map<Node, unknown>;
+  /** Adds what makes a node read as `after`. */
   readonly change: (node: Node, after: unknown, place: Place) => void;
 }
 
-/** Adds a change to the edit: the text from one offset to another is replaced. */
+/** Adds a splice to the edit: the text from one offset up to another is replaced. Line breaks become the document's. */
 export function addSplice({ splices, style }: Edit, [from, to]: readonly [number, number], text: string): void {
   splices.push({ from, to, text: text.replaceAll("\n", style.newline) });
 }
 
-/** Inserts whole lines at the start of a line, or at the end of the text, whose last line may have no line break. */
+/**
+ * Adds the insertion of whole lines to the edit. `at` is the offset at which a line starts, or the end of the text,
+ * whose last line may have no line break.
+ */
 export function insertLines(edit: Edit, at: number, lines: readonly string[]): void {
   const { text } = edit.document;
   const isCut = at === text.length && !text.endsWith("\n");
   addSplice(edit, [at, at], lines.map((line) => (isCut ? `\n${line}` : `${line}\n`)).join(""));
 }
 
-/** Indents each line that is not empty by `column` spaces. */
+/** Returns the lines, indented by `column` spaces unless they are empty. */
 export function indented(lines: readonly string[], column: number): readonly string[] {
   return lines.map((line) => (line === "" ? line : " ".repeat(column) + line));
 }
 
-/** Removes the lines of the items that do not stay. */
+/** Adds to the edit the removal of the lines of those items of a block map or list for which `stays` is false. */
 export function removeLines(edit: Edit, node: Collection, stays: readonly boolean[]): void {
   const { text } = edit.document;
   const starts = startsOf(node);
@@ -51,7 +56,10 @@ export function removeLines(edit: Edit, node: Collection, stays: readonly boolea
   });
 }
 
-/** Inserts items in braces or brackets, after the item `after`, or before the first that stays. */
+/**
+ * Adds to the edit the insertion of items in braces or brackets: after the item with the index `after`; if that is
+ * undefined, before the item `first`.
+ */
 export function insertInFlow(edit: Edit, node: Collection, { after, first, texts }: FlowInsertion): void {
   const separator = separatorOf(edit, node, first);
   if (after === undefined) {
@@ -62,13 +70,18 @@ export function insertInFlow(edit: Edit, node: Collection, { after, first, texts
   addSplice(edit, [at, at], texts.map((text) => separator + text).join(""));
 }
 
+/** New items for braces or brackets. */
 interface FlowInsertion {
   readonly after: number | undefined;
+  /** The index of the first item that stays. */
   readonly first: number;
   readonly texts: readonly string[];
 }
 
-/** Removes the items in braces or brackets that do not stay, with their commas. */
+/**
+ * Adds to the edit the removal of the items in braces or brackets for which `stays` is false, with their commas. At
+ * least one item must stay.
+ */
 export function removeInFlow(edit: Edit, node: Collection, stays: readonly boolean[]): void {
   const starts = startsOf(node);
   stays.forEach((stay, at) => {
@@ -80,7 +93,10 @@ export function removeInFlow(edit: Edit, node: Collection, stays: readonly boole
   });
 }
 
-/** Returns the indentation for a new item's lines inside braces; undefined if items share a line. */
+/**
+ * Returns the indentation of the lines of items in braces or brackets, which is that of the item `first`; undefined if
+ * that item does not begin a line.
+ */
 export function baseOf({ document: { text } }: Edit, node: Collection, first: number): string | undefined {
   const start = startsOf(node)[first] as number;
   return isFirstOnLine(text, start) ? indentationAt(text, start) : undefined;

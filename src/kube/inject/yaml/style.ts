@@ -3,7 +3,10 @@ import type { YamlDocument } from "./document.ts";
 import { type Collection, columnOf, indentationAt, isBlock, isFirstOnLine, startsOf } from "./places.ts";
 import type { YamlStyle } from "./text.ts";
 
-/** Returns a document's indentation, as its first nested map and list have it. */
+/**
+ * Returns how a document is written: its line breaks, and the indentation of its first nested map and list (2 if there
+ * is none).
+ */
 export function styleOf({ text, root }: YamlDocument): YamlStyle {
   const newline = /^[^\n]*\r\n/.test(text) ? "\r\n" : "\n";
   let indent: number | undefined;
@@ -21,11 +24,19 @@ export function styleOf({ text, root }: YamlDocument): YamlStyle {
   return { newline, indent: indent ?? 2, indentSeq: (dash ?? indent ?? 2) > 0, json: jsonIndent(text, root) };
 }
 
+/**
+ * Returns how many columns a collection stands further right than the one around it; undefined if it stands further
+ * left.
+ */
 function further(inner: Collection, outer: Collection): number | undefined {
   const columns = columnOf(inner) - columnOf(outer);
   return columns >= 0 ? columns : undefined;
 }
 
+/**
+ * Returns the indentation of JSON, as of its first field; empty if it is on one line; undefined if the text is no JSON
+ * object.
+ */
 function jsonIndent(text: string, root: Node | null): string | undefined {
   if (!isMap(root) || isBlock(root as Collection) || !isJson(text)) return undefined;
   const [start] = startsOf(root as Collection);

@@ -8,27 +8,30 @@ export interface YamlStyle {
   readonly indent: number;
   /** Whether the dashes of a list stand further right than its key. */
   readonly indentSeq: boolean;
-  /** For JSON: what each level is indented by; empty: all on one line. */
+  /** The indentation of a level if the document is JSON, empty if that is on one line; undefined if it is YAML. */
   readonly json: string | undefined;
 }
 
-/** Formats a non-empty map or list as lines of a block. */
+/** Formats a non-empty map or list in YAML's block style. Returns its lines. */
 export function blockLines(value: unknown, { indent, indentSeq }: YamlStyle): readonly string[] {
   const text = stringify(value, { indent, indentSeq });
   return text.replace(/\n$/, "").split("\n");
 }
 
-/** Formats a value on one line, for YAML's braces and brackets. */
+/** Formats a value in YAML's flow style (braces and brackets), on one line. */
 export function flowText(value: unknown): string {
   return stringify(value, { collectionStyle: "flow", blockQuote: false }).trimEnd();
 }
 
-/** Formats the fields of a map as they stand between its braces. */
+/** Formats the fields of a map in YAML's flow style, without the braces: `a: 1, b: 2`. */
 export function flowFields(fields: Readonly<Record<string, unknown>>): string {
   return flowText(fields).slice(1, -1).trim();
 }
 
-/** Formats a text in the quotes of its neighbour; undefined where they cannot hold it. */
+/**
+ * Formats a text in the quotes of its neighbour. Returns undefined if the neighbour has none, if they cannot hold the
+ * text, or if `value` is no text.
+ */
 export function quotedLike(neighbour: Node | null, value: unknown): string | undefined {
   const { type } = (neighbour ?? {}) as Partial<Scalar>;
   if (typeof value !== "string") return undefined;
@@ -44,7 +47,10 @@ function stringify(value: unknown, options: ToStringOptions): string {
   return document.toString({ ...whole, flowCollectionPadding: true, directives: false, ...options });
 }
 
-/** Not by `visit`, which copies the path of each node: that took a tenth of the time that many manifests take. */
+/**
+ * Sets how the scalars and empty collections under a node are written. Not by `visit`, which copies the path of each
+ * node: that took a tenth of the time that many manifests take.
+ */
 function setStyles(node: unknown, isInline: boolean): void {
   if (isScalar(node)) {
     if (typeof node.value === "string" && isQuoted(node.value, isInline)) node.type = "QUOTE_DOUBLE";
@@ -57,7 +63,10 @@ function setStyles(node: unknown, isInline: boolean): void {
   }
 }
 
-/** Whether a text needs quotes: it would be read as something else, or has line breaks that a block scalar cannot hold. */
+/**
+ * Reports whether a text needs quotes: it would be read as something else, or has line breaks that a block scalar
+ * cannot hold.
+ */
 function isQuoted(text: string, isInline: boolean): boolean {
   return plainValue(text) !== text || (text.includes("\n") && (isInline || /\n[\t ]+$/.test(text)));
 }

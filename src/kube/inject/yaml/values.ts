@@ -4,26 +4,33 @@ import { isMerge, NotYaml, startOf } from "./nodes.ts";
 import type { Item } from "./places.ts";
 import { scalarValue } from "./scalars.ts";
 
-/** What Kubernetes reads in each node, and whom each alias means. */
+/** The value that Kubernetes reads in each node (`values`), and the node that each alias stands for (`targets`). */
 export interface Values {
   readonly values: ReadonlyMap<Node, unknown>;
   readonly targets: ReadonlyMap<Node, Node>;
 }
 
-/** How many nodes aliases may stand for, as go-yaml has it: more is a bomb. */
+/** The most nodes that aliases may stand for, as in go-yaml. More is an attack. */
 const MOST_ALIASED = 400_000;
 
 interface Reading {
   readonly values: Map<Node, unknown>;
   readonly targets: Map<Node, Node>;
-  /** The node of each anchor, the last one so far; of how many nodes those consist that were read to their end. */
+  /** The node of each anchor; if several have the same one, the last so far. */
   readonly anchors: Map<string, Node>;
+  /** Of how many nodes each node consists that was read to its end. */
   readonly sizes: Map<Node, number>;
+  /** Nodes read so far, those that aliases stand for included. */
   nodes: number;
+  /** Those of them that aliases stand for. */
   aliased: number;
 }
 
-/** Returns the values of all nodes as Kubernetes reads them. @throws NotYaml */
+/**
+ * Reads the values of all nodes as Kubernetes does, with aliases and merges (`<<`) resolved.
+ * @throws NotYaml if an alias has no anchor before it, or stands inside it; if aliases stand for more than 400,000
+ * nodes (`MOST_ALIASED`); if a key is a map or list; or if a tag does not allow its value
+ */
 export function readValues(root: Node | null): Values {
   const reading: Reading = {
     values: new Map(),
@@ -92,7 +99,7 @@ function readMap(reading: Reading, pairs: readonly Item[]): Readonly<Record<stri
   return Object.fromEntries(fields);
 }
 
-/** Lists the entries that `<<` merges in. Of several maps the first that has a key wins. */
+/** Lists the fields that a merge (`<<`) gives. Of several maps the first that has a key wins. */
 function merged({ key }: Item, value: unknown): readonly (readonly [string, unknown])[] {
   const maps: readonly unknown[] = Array.isArray(value) ? value.toReversed() : [value];
   return maps.flatMap((map) => {

@@ -29,7 +29,12 @@ interface Around {
   readonly signals: Signals;
 }
 
-/** Reads, and changes nothing. Resolves to the exit code. @throws Failure 69 where there is no API server */
+/**
+ * Runs `ebb doctor`: reads the cluster without changing anything, and writes a report to stdout. Resolves with the exit
+ * code: 0, or 1 if there are findings. What may not be read is told in the report.
+ * @throws Failure 69 if the API server cannot be reached or a signal comes, 64 if a namespace that was named does not
+ * exist
+ */
 export async function examineCluster(settings: DoctorSettings, { env, log, signals }: Around): Promise<number> {
   const { kubeconfig, context, namespace, json } = settings;
   const { first: signal } = stopsOf(signals);
@@ -73,7 +78,7 @@ async function examineAll(reader: Reader, names: readonly string[]): Promise<Omi
   };
 }
 
-/** undefined: they may not be read. */
+/** Reads what of ebb is installed; undefined if Deployments may not be read. */
 async function readComponents(reader: Reader): Promise<readonly Component[] | undefined> {
   const components: Component[] = [];
   const found = (each: JsonObject) => void components.push(componentOf(each));
@@ -81,6 +86,7 @@ async function readComponents(reader: Reader): Promise<readonly Component[] | un
   return isRead ? components : undefined;
 }
 
+/** Finds replicas of an installed webhook that still inject another image than its Deployment says. */
 async function formerReplicas(reader: Reader, components: readonly Component[]): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const component of components.filter((each) => each.component === "webhook")) {
@@ -93,7 +99,7 @@ async function formerReplicas(reader: Reader, components: readonly Component[]):
   return findings;
 }
 
-/** Rights in the whole cluster whose account went with its namespace. */
+/** Finds ClusterRoleBindings of ebb whose ServiceAccount does not exist any more: it went with its namespace. */
 async function leftBindings(reader: Reader): Promise<readonly Finding[]> {
   const bindings: JsonObject[] = [];
   const path = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";

@@ -7,7 +7,11 @@ import { REAP } from "../../core/reap/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Reader } from "./read.ts";
 
-/** Reads the named namespaces, or all. @throws Failure 64 where one that was named does not exist */
+/**
+ * Reads the named namespaces, or all if none is named. Of each it keeps only the name and what is ebb's. One that may
+ * not be read is left out.
+ * @throws Failure 64 if one that was named does not exist
+ */
 export async function readNamespaces(reader: Reader, names: readonly string[]): Promise<readonly JsonObject[]> {
   const found: JsonObject[] = [];
   const keep = ({ metadata }: JsonObject): void => {
@@ -24,12 +28,12 @@ export async function readNamespaces(reader: Reader, names: readonly string[]): 
   return found;
 }
 
-/** Keeps ebb's own labels or annotations only: a cluster may have thousands of namespaces. */
+/** Returns ebb's own labels or annotations only: a cluster may have thousands of namespaces. */
 function ownIn(all: unknown): JsonObject {
   return Object.fromEntries(Object.entries(objectOf(all)).filter(([name]) => isEbbKey(name)));
 }
 
-/** Returns the label ebb.dev/inject of each namespace that has it, by the namespace's name. */
+/** Returns the value of the label ebb.dev/inject of each namespace that has it, by the namespace's name. */
 export function askLabels(namespaces: readonly JsonObject[]): ReadonlyMap<string, string> {
   const labels = new Map<string, string>();
   for (const { metadata } of namespaces) {

@@ -3,7 +3,10 @@ import type { Finding } from "../../core/doctor/finding.ts";
 import { lacksPods, REFUSALS, type Refused, refusalFinding, workloadFindings } from "../../core/doctor/owners.ts";
 import type { Reader } from "./read.ts";
 
-/** Finds Jobs, ReplicaSets and others whose pods the webhook refused within the last hour: Kubernetes keeps Events as long. */
+/**
+ * Finds Jobs, ReplicaSets and other owners whose pods the webhook refused, and that still lack pods. Looks back one
+ * hour: Kubernetes keeps Events as long.
+ */
 export async function refusedOwners(reader: Reader, scopes: readonly string[]): Promise<readonly Finding[]> {
   const refused = new Map<string, Refused>();
   const found = (event: JsonObject): void => {
@@ -18,6 +21,7 @@ export async function refusedOwners(reader: Reader, scopes: readonly string[]): 
   return findings;
 }
 
+/** The collections of kinds of owners; `%` stands for the namespace. */
 const collections: Readonly<Record<string, string>> = {
   Job: "/apis/batch/v1/namespaces/%/jobs/",
   ReplicaSet: "/apis/apps/v1/namespaces/%/replicasets/",
@@ -25,7 +29,10 @@ const collections: Readonly<Record<string, string>> = {
   DaemonSet: "/apis/apps/v1/namespaces/%/daemonsets/",
 };
 
-/** Events outlive what they are about. What cannot be read, or is of another kind, may still lack them. */
+/**
+ * Reports whether an owner lacks pods: Events outlive what they are about. One that cannot be read, or is of another
+ * kind, may still lack them.
+ */
 async function stillLacksPods(reader: Reader, owner: Omit<Refused, keyof Finding>): Promise<boolean> {
   const { kind, namespace, name, uid } = owner;
   const collection = collections[kind]?.replace("%", namespace);
@@ -43,8 +50,8 @@ const workloads: readonly (readonly [kind: string, group: string, collection: st
 ];
 
 /**
- * Finds annotations and labels on workloads that were meant for their pods. `labels`: ebb.dev/inject of each namespace that has
- * it.
+ * Finds annotations and labels on workloads that were meant for their pods. `labels` maps each namespace that has an
+ * ebb.dev/inject label to its value.
  */
 export async function examineWorkloads(
   reader: Reader,

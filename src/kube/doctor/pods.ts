@@ -5,14 +5,15 @@ import { presenceOf } from "../../core/doctor/presence.ts";
 import type { Webhooks } from "../../core/doctor/registrations.ts";
 import type { Reader } from "./read.ts";
 
+/** What is known of the cluster. `labels`: the value of ebb.dev/inject by namespace, if it has the label. */
 interface Known {
   readonly labels: ReadonlyMap<string, string>;
   readonly webhooks: Webhooks;
 }
 
 /**
- * Counts the pods that run and those with ebb, and finds pods that asked for it and have none, or an older one. Once for each
- * owner.
+ * Counts the pods that run, and those with ebb in them. Finds pods that asked for ebb and have none, or an older one;
+ * once for each owner. `scopes`: parts of paths, `/namespaces/NAME`, or one that is empty for all.
  */
 export async function examinePods(reader: Reader, scopes: readonly string[], { labels, webhooks }: Known) {
   const findings: Finding[] = [];
@@ -40,7 +41,10 @@ export async function examinePods(reader: Reader, scopes: readonly string[], { l
   return { findings, pods, injected };
 }
 
-/** Whether it is the first pod of its owner with this finding: those of a Deployment are alike. */
+/**
+ * Returns a function that reports whether a pod is the first of its owner with this finding: those of a Deployment are
+ * alike.
+ */
 function oncePerOwner(): (pod: JsonObject, finding: Finding) => boolean {
   const told = new Set<string>();
   return ({ metadata }, { object, message }) => {

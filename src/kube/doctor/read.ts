@@ -7,16 +7,24 @@ import { CONFIGURATIONS } from "../certificates/ca-bundle.ts";
 
 /** Reads what may be read, and remembers what may not. */
 export interface Reader {
-  /** "absent": it does not exist. undefined: it may not be read. */
+  /** Resolves with an object; with "absent" if it does not exist, with undefined if it may not be read. */
   get(path: string): Promise<JsonObject | "absent" | undefined>;
-  /** In pages, each let go before the next. False: they may not be read. */
+  /**
+   * Calls `found` for each object of a collection. Reads 500 objects (`PAGE`) at a time, and keeps none of them.
+   * Resolves with false if they may not be read.
+   */
   each(path: string, query: Query, found: (object: JsonObject) => void): Promise<boolean>;
+  /** The messages of the API server about what may not be read. */
   readonly refusals: readonly string[];
 }
 
+/** The most objects of an answer. */
 const PAGE = 500;
 
-/** Creates a reader of the cluster that goes on without what it may not read: each 403 is a line of `refusals`. */
+/**
+ * Creates a reader of the cluster that goes on without what it may not read: each 403 adds a line to `refusals`. Any
+ * other failure of the API server rejects.
+ */
 export function createReader(api: ApiClient, signal: AbortSignal): Reader {
   const refusals = new Set<string>();
   const ask = async <T>(path: string): Promise<T | undefined> => {
@@ -53,7 +61,10 @@ export function createReader(api: ApiClient, signal: AbortSignal): Reader {
   };
 }
 
-/** Reads the registrations of ebb's webhook, whatever their names; undefined where they may not be read. */
+/**
+ * Reads the registrations of ebb's webhook (MutatingWebhookConfigurations), whatever their names, with the Services and
+ * Deployments behind them. Resolves with undefined if they may not be read.
+ */
 export async function readRegistrations(reader: Reader): Promise<readonly Registration[] | undefined> {
   const found: JsonObject[] = [];
   const isRead = await reader.each(CONFIGURATIONS, {}, (each) => found.push(each));

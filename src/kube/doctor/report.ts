@@ -5,18 +5,24 @@ import type { Finding } from "../../core/doctor/finding.ts";
 
 /** What `ebb doctor --json` prints. */
 export interface Report {
-  /** What is installed; undefined: it may not be read. */
+  /** What is installed; undefined if it may not be read. */
   readonly components: readonly Component[] | undefined;
   readonly findings: readonly Finding[];
-  /** How many were looked at, and how many of these have ebb. */
+  /** How many pods run. */
   readonly pods: number;
+  /** How many of them have ebb. */
   readonly injected: number;
+  /** What could not be read: the API server's refusals. */
   readonly refusals: readonly string[];
 }
 
+/** The most findings in a text. */
 const MOST_LINES = 100;
 
-/** Formats the report of `ebb doctor`: what is installed, the findings, the counts, what could not be read. */
+/**
+ * Formats the report of `ebb doctor` as text: what is installed, the first 100 findings (`MOST_LINES`), what could not
+ * be read, the counts.
+ */
 export function textOfReport({ components, findings, pods, injected, refusals }: Report): string {
   const missing = ["webhook", "reaper"].filter((name) => !components?.some(({ component }) => component === name));
   const installed = [...(components ?? []).map(describeComponent), ...missing.map((name) => `${name}: not installed`)];

@@ -3,7 +3,10 @@ import { ASK, STATUS } from "../../core/inject/marks.ts";
 import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "../../core/inject/paths.ts";
 import { type Installation, type Manifest, metadataOf, nameOf, namespaceOf } from "./installation.ts";
 
-/** Returns the webhook's registration: which pods the API server asks it about, and what happens where it does not answer. */
+/**
+ * Returns the webhook's MutatingWebhookConfiguration: which pods the API server asks it about, and what happens if it
+ * does not answer.
+ */
 export function admissionManifest(installation: Installation): Manifest {
   const { certManager, failurePolicy } = installation;
   const namespace = namespaceOf(installation, "webhook");
@@ -27,8 +30,8 @@ export function admissionManifest(installation: Installation): Manifest {
 }
 
 /**
- * Lists the webhooks; each pod matches at most one. One is for namespaces with the label, the other for all others. With --all
- * one is enough.
+ * Lists the webhooks; each pod matches at most one. Without --all there is one for pods in namespaces with the label
+ * ebb.dev/inject=true, and one for all others.
  */
 function webhooksOf(installation: Installation) {
   if (installation.all) {
@@ -45,9 +48,9 @@ const NAME = "inject.ebb.dev";
 interface WebhookSelection {
   readonly name: string;
   readonly path: string;
-  /** Of a pod. */
+  /** What the pod must match, in CEL. */
   readonly condition: { readonly name: string; readonly expression: string };
-  /** Of its namespace. */
+  /** What its namespace must match. */
   readonly label: Requirement;
 }
 
@@ -70,14 +73,14 @@ function webhook(installation: Installation, { name, path, condition, label }: W
 }
 
 const isAnnotated = `has(object.metadata.annotations) && '${ASK}' in object.metadata.annotations`;
-/** Or ebb is in it all the same, and is to be taken out. */
+/** Holds if the pod does not say "false", or if ebb is in it all the same, and is to be taken out. */
 const isNotFalse = `(object.metadata.annotations['${ASK}'] != 'false' || '${STATUS}' in object.metadata.annotations)`;
 
-/** What is neither true nor false is asked about too: its user is told. */
+/** Holds, too, if the annotation is neither true nor false: then the webhook tells its author. */
 const optedIn = { name: "opted-in", expression: `${isAnnotated} && ${isNotFalse}` };
 const notOptedOut = { name: "not-opted-out", expression: `!(${isAnnotated}) || ${isNotFalse}` };
 
-/** Not the cluster's own pods, nor those of the webhook, which starts before it is there. */
+/** Excludes the cluster's own pods, and those of the webhook, which start before it is there. */
 function notOurs(namespace: string): Requirement {
   return { key: "kubernetes.io/metadata.name", operator: "NotIn", values: ["kube-system", namespace] };
 }

@@ -14,8 +14,8 @@ const apiVersion = `${group}/v1`;
 const key = { algorithm: "ECDSA", size: 256 } as const;
 
 /**
- * Returns cert-manager's Issuers and Certificates: a long-lived CA that signs the webhook's certificate. A renewed CA keeps its
- * key, so that what it has signed is still trusted.
+ * Returns cert-manager's Issuers and Certificates: a long-lived CA that signs itself, and the webhook's certificate,
+ * which it signs. A renewed CA keeps its key, so that what it has signed is still trusted.
  */
 export function certManagerManifests(installation: Installation): readonly Manifest[] {
   const name = nameOf(installation, "webhook");

@@ -12,13 +12,13 @@ import {
 
 // What every component has, whatever it does.
 
-/** Returns the ServiceAccount of a component. No pod gets its token unless it asks for it. */
+/** Returns the ServiceAccount of a component. No pod gets its token unless the pod asks for it. */
 export function serviceAccount(installation: Installation, component: Component): Manifest {
   const metadata = metadataIn(installation, component);
   return { object: { apiVersion: "v1", kind: "ServiceAccount", metadata, automountServiceAccountToken: false } };
 }
 
-/** Returns the Deployment of a component. During a rollout it never has fewer replicas than before. */
+/** Returns the Deployment of a component. During a rollout there are never fewer ready replicas than before. */
 export function deployment(installation: Installation, component: Component, podSpec: unknown): KubernetesObject {
   const metadata = metadataIn(installation, component);
   const spec = {
@@ -30,12 +30,15 @@ export function deployment(installation: Installation, component: Component, pod
   return { apiVersion: "apps/v1", kind: "Deployment", metadata, spec };
 }
 
-/** Returns a pod template whose label keeps webhooks with --all, of this installation or another, from its pods. */
+/**
+ * Returns a pod template with an annotation that keeps webhooks with --all, of this installation or another, from its
+ * pods.
+ */
 export function podTemplate({ labels }: Metadata, spec: unknown) {
   return { metadata: { labels, annotations: { "ebb.dev/inject": "false" } }, spec };
 }
 
-/** Returns the PodDisruptionBudget of a component: one replica goes at a time. */
+/** Returns the PodDisruptionBudget of a component: one replica is evicted at a time. */
 export function disruptionBudget(installation: Installation, component: Component): Manifest {
   const metadata = metadataIn(installation, component);
   const spec = {
@@ -50,8 +53,8 @@ export function disruptionBudget(installation: Installation, component: Componen
 }
 
 /**
- * Returns the NetworkPolicy of a component: connections may come in to these ports, by name. `asksApi`: out it may go anywhere,
- * because an API server's address is not known.
+ * Returns the NetworkPolicy of a component: connections may come in to `ports`, by their names, and to no others. If
+ * `asksApi`, connections may go out to anywhere, because an API server's address is not known; else none may.
  */
 export function networkPolicy(
   installation: Installation,
@@ -72,9 +75,10 @@ export function networkPolicy(
   };
 }
 
+/** The API group of RBAC. */
 const GROUP = "rbac.authorization.k8s.io";
 
-/** A rule of a Role. */
+/** A rule of a Role or ClusterRole. */
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
@@ -82,7 +86,10 @@ export interface PolicyRule {
   readonly verbs: readonly string[];
 }
 
-/** Returns a Role or ClusterRole, with a comment for its reader, and the binding of the component's account to it. */
+/**
+ * Returns a Role or ClusterRole, with the comments that are printed with it, and the binding that grants it to the
+ * component's ServiceAccount.
+ */
 export function roleWithBinding(
   installation: Installation,
   component: Component,
@@ -101,13 +108,17 @@ export function roleWithBinding(
   ];
 }
 
+/** A Role or ClusterRole, and the comments that are printed with it. */
 export interface CommentedRole extends Omit<Manifest, "object"> {
   readonly kind: "Role" | "ClusterRole";
   readonly metadata: Metadata;
   readonly rules: readonly PolicyRule[];
 }
 
-/** Returns the rules for leader election by this Lease. */
+/**
+ * Returns the rules that leader election by the Lease of this name needs: to create Leases, to read and update this
+ * one.
+ */
 export function leaseRules(name: string): readonly PolicyRule[] {
   const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
   return [

@@ -26,6 +26,7 @@ export function deploymentManifest(installation: Installation): Manifest {
   };
 }
 
+/** Where the Secret with cert-manager's certificate is mounted. */
 const CERTIFICATES = "/certificates";
 
 function certificateFlags(installation: Installation): readonly string[] {

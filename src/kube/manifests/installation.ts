@@ -1,12 +1,15 @@
 import type { Requirement } from "../../core/cli/cluster/label-selector.ts";
 import type { MethodKind } from "../../core/reap/methods.ts";
 
-/** What is installed in a cluster, where, and under which names. */
+/** What is installed in a cluster, where, and under which names: the options of `ebb manifests`. */
 export interface Installation {
   /** What all names begin with. */
   readonly name: string;
-  /** One that exists already, and stays. undefined: each component has one of its own, which goes with it. */
+  /**
+   * A namespace that exists already, and stays; undefined if each component gets one of its own, which goes with it.
+   */
   readonly namespace: string | undefined;
+  /** The version of ebb, for labels. */
   readonly version: string;
   readonly image: string;
   readonly imagePullPolicy: string | undefined;
@@ -17,29 +20,38 @@ export interface Installation {
   readonly certManager: boolean;
   readonly failurePolicy: "Ignore" | "Fail";
   readonly timeoutSeconds: number;
+  /** Pods get ebb without asking for it (--all). */
   readonly all: boolean;
+  /** What pods must match for the webhook to be asked about them. */
   readonly selector: readonly Requirement[];
+  /** What their namespaces must match for that. */
   readonly namespaceSelector: readonly Requirement[];
-  /** How long, in milliseconds. */
+  /** Milliseconds that the webhook's certificate is valid. */
   readonly certificateValidity: number;
+  /** Milliseconds that its CA is valid. */
   readonly caValidity: number;
-  /** Of a request to the webhook: its memory limit follows from that. */
+  /** The most bytes of a request to the webhook: its memory limit follows from that. */
   readonly maxRequestBytes: number;
-  /** Flags of `ebb manifests` that are the webhook's, too; the second, of its own CA; the third, the reaper's. */
+  /** Flags that are passed on to the webhook. */
   readonly passedOn: readonly string[];
+  /** Flags that are passed on to a webhook with a CA of its own. */
   readonly ofOwnCa: readonly string[];
+  /** Flags that are passed on to the reaper. */
   readonly toReaper: readonly string[];
-  /** Where the reaper looks; none: everywhere. */
+  /** The namespaces in which the reaper looks; empty: all. */
   readonly reapNamespaces: readonly string[];
+  /** How the reaper may end sidecars. */
   readonly methods: readonly MethodKind[];
+  /** The reaper only reads, and says what it would do. */
   readonly dryRun: boolean;
-  /** When it does, in a CronJob; undefined: it watches. */
+  /** When the reaper runs as a CronJob (cron syntax); undefined if it watches, as a Deployment. */
   readonly schedule: string | undefined;
 }
 
+/** What can be installed. */
 export type Component = "webhook" | "reaper";
 
-/** An object of Kubernetes as it is written down. */
+/** An object of Kubernetes, as it is written in a manifest. */
 export interface KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -56,14 +68,17 @@ export interface Metadata {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** An object, and what its reader should know of it: at its top, and before fields (`spec.replicas`). */
+/**
+ * An object and the comments that are printed with it: `about` at its top, `notes` before fields, by their paths
+ * (`spec.replicas`).
+ */
 export interface Manifest {
   readonly about?: string;
   readonly object: KubernetesObject;
   readonly notes?: Readonly<Record<string, string>>;
 }
 
-/** Returns the name of a component's objects, in its namespace and in the cluster. */
+/** Returns the name of a component's objects, in its namespace and in the cluster: `ebb-webhook`. */
 export function nameOf({ name }: Installation, component: Component): string {
   return `${name}-${component}`;
 }
@@ -78,7 +93,9 @@ export function secretOf(installation: Installation): string {
   return `${nameOf(installation, "webhook")}-certificates`;
 }
 
-/** Returns the labels that select a component's pods. A selector cannot be changed later, so no version is in it. */
+/**
+ * Returns the labels that select a component's pods. A selector cannot be changed later, so no version is among them.
+ */
 export function selectorOf({ name }: Installation, component: Component): Labels {
   return {
     "app.kubernetes.io/name": "ebb",
@@ -87,13 +104,13 @@ export function selectorOf({ name }: Installation, component: Component): Labels
   };
 }
 
-/** Returns `metadata` for a component's object in its namespace. */
+/** Returns the metadata of a component's object in its namespace. */
 export function metadataIn(installation: Installation, component: Component): Metadata {
   const { name, labels } = metadataOf(installation, component);
   return { name, namespace: namespaceOf(installation, component), labels };
 }
 
-/** Returns `metadata` for a component's object without a namespace. */
+/** Returns the metadata of a component's object that has no namespace. */
 export function metadataOf(installation: Installation, component: Component): Metadata {
   const labels = { ...selectorOf(installation, component), "app.kubernetes.io/version": installation.version };
   return { name: nameOf(installation, component), labels };

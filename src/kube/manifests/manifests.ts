@@ -3,7 +3,7 @@ import { type Component, type Installation, type Manifest, metadataOf } from "./
 import { reaperManifests } from "./reaper.ts";
 import { webhookManifests } from "./webhook.ts";
 
-// What `ebb manifests` prints. A bundle of its own (build/bundle/lazy-bundles.ts), for yaml's sake.
+// A bundle of its own (build/bundle/lazy-bundles.ts), so that other commands do not load the package yaml.
 
 const components: Readonly<Record<Component, (installation: Installation) => readonly Manifest[]>> = {
   webhook: webhookManifests,
@@ -11,8 +11,8 @@ const components: Readonly<Record<Component, (installation: Installation) => rea
 };
 
 /**
- * Formats the manifests of these components as YAML, in the order to apply them. `call`: the command line, for the comment at the
- * top.
+ * Formats the manifests of these components as a YAML stream, in the order to apply them. `call`: the arguments of `ebb
+ * manifests`, for the comment at the top.
  */
 export function printManifests(
   installation: Installation,
@@ -24,7 +24,10 @@ export function printManifests(
   return `${comment(title)}${all.map(print).join("")}`;
 }
 
-/** Makes a Namespace for this component alone: `kubectl delete` removes the Namespace with all that is in it. */
+/**
+ * Returns a Namespace for this component alone, unless the installation names one: `kubectl delete` removes the
+ * Namespace with all that is in it.
+ */
 function ownNamespace(installation: Installation, component: Component): readonly Manifest[] {
   if (installation.namespace !== undefined) return [];
   const { name, labels } = metadataOf(installation, component);
@@ -37,12 +40,12 @@ function ownNamespace(installation: Installation, component: Component): readonl
   ];
 }
 
-/** Quotes a word for a shell, if needed. */
+/** Quotes a word for a shell, if it needs that. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Prints one document in YAML 1.1, as Kubernetes reads it: there `on` and `1:30` need quotes to be strings. */
+/** Formats one document in YAML 1.1, as Kubernetes reads it: there `on` and `1:30` need quotes to be strings. */
 function print({ object, about, notes = {} }: Manifest): string {
   const document = new Document(object, { version: "1.1", aliasDuplicateObjects: false });
   for (const [path, text] of Object.entries(notes)) note(document, path.split("."), text);
@@ -50,7 +53,7 @@ function print({ object, about, notes = {} }: Manifest): string {
   return `---\n${about === undefined ? "" : comment(about)}${document.toString({ lineWidth: 0, flowCollectionPadding: false })}`;
 }
 
-/** Writes a short list in one line: `verbs: [get, list]`. */
+/** Has a short list written in one line: `verbs: [get, list]`. */
 function writeInLine(list: YAMLSeq): void {
   list.flow = list.items.every(isScalar) && list.items.join(", ").length < 60;
 }
@@ -59,7 +62,10 @@ function comment(text: string): string {
   return `${text.replaceAll(/^/gm, "# ")}\n`;
 }
 
-/** @throws Error where the object has no such field */
+/**
+ * Adds a comment before a field.
+ * @throws Error if the object has no such field
+ */
 function note(document: Document, path: readonly string[], text: string): void {
   const parent = document.getIn(path.slice(0, -1), true);
   const isNamed = (key: unknown) => isScalar(key) && key.value === path.at(-1);

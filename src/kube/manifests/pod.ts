@@ -1,17 +1,17 @@
 import { type Component, type Installation, nameOf, selectorOf } from "./installation.ts";
 
-/** What is a component's own in the pods that it runs in. */
+/** What differs between the pods of the components. */
 export interface PodPlan {
   readonly component: Component;
   readonly args: readonly string[];
-  /** By name. Probes ask at `http`; without that there are none. */
+  /** Ports by name. Probes ask at `http`; there are none without that port. */
   readonly ports: Readonly<Record<string, number>>;
   readonly memoryLimit: string;
-  /** Whether it asks the API server. */
+  /** Whether its pods get a token for the API server. */
   readonly hasToken: boolean;
-  /** Secrets by volume, with where they are mounted. */
+  /** Secrets by the name of their volume, with the folder at which they are mounted. */
   readonly secrets?: Readonly<Record<string, { readonly secretName: string; readonly mountPath: string }>>;
-  /** Other fields of the pod. */
+  /** Other fields of the pod's spec. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
@@ -40,7 +40,10 @@ export function podSpec(installation: Installation, plan: PodPlan) {
   };
 }
 
-/** Returns what spreads replicas over nodes and zones. */
+/**
+ * Returns the field of a pod's spec that spreads replicas over nodes and zones, as far as that is possible: a pod that
+ * cannot be spread is scheduled all the same.
+ */
 export function topologySpread(installation: Installation, component: Component) {
   return {
     topologySpreadConstraints: ["kubernetes.io/hostname", "topology.kubernetes.io/zone"].map((topologyKey) => ({

@@ -1,7 +1,10 @@
 import { leaseRules, type PolicyRule, roleWithBinding } from "./common.ts";
 import { type Installation, type Manifest, metadataIn, metadataOf, nameOf, secretOf } from "./installation.ts";
 
-/** Returns the rights of a webhook with a CA of its own: keep it in a Secret, elect a leader, write the caBundle. */
+/**
+ * Returns the roles and their bindings of a webhook with a CA of its own: to keep it in a Secret, elect a leader, and
+ * write the caBundle.
+ */
 export function rbacManifests(installation: Installation): readonly Manifest[] {
   return [
     ...roleWithBinding(installation, "webhook", {

@@ -4,8 +4,9 @@ import { leaseRules, type PolicyRule, roleWithBinding } from "./common.ts";
 import { type Installation, type Manifest, metadataIn, metadataOf, nameOf } from "./installation.ts";
 
 /**
- * Returns the reaper's rights: read pods, end sidecars by the allowed methods alone, write Events; in the cluster or in some
- * namespaces. With --dry-run only to read.
+ * Returns the reaper's roles and their bindings: to read pods, end sidecars by the allowed methods alone, and write
+ * Events; in the cluster, or in the namespaces that are named. With --dry-run only to read. If replicas elect a leader,
+ * also to use the Lease.
  */
 export function reaperRbacManifests(installation: Installation): readonly Manifest[] {
   const { reapNamespaces } = installation;
@@ -16,6 +17,7 @@ export function reaperRbacManifests(installation: Installation): readonly Manife
   return [...where, ...(leads(installation) ? lease(installation) : [])];
 }
 
+/** Reports whether replicas elect a leader. */
 function leads({ dryRun, schedule }: Installation): boolean {
   return !dryRun && schedule === undefined;
 }
@@ -57,7 +59,7 @@ function ruleOf(methods: MethodKind): PolicyRule {
   return { apiGroups: [""], resources: [resource], verbs };
 }
 
-/** Under another name than the Role above, which may be in the same namespace. */
+/** Returns the role for the Lease, under another name than the Role above, which may be in the same namespace. */
 function lease(installation: Installation): readonly Manifest[] {
   const name = nameOf(installation, "reaper");
   return roleWithBinding(installation, "reaper", {

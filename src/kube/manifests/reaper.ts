@@ -3,7 +3,10 @@ import { type Installation, type Manifest, metadataIn, nameOf } from "./installa
 import { podSpec, topologySpread } from "./pod.ts";
 import { reaperRbacManifests } from "./reaper-rbac.ts";
 
-/** Returns all objects of the reaper: a Deployment, one replica of which acts, or a CronJob. */
+/**
+ * Returns all objects of the reaper, with a CronJob if the installation has a schedule, else with a Deployment, one
+ * replica of which acts.
+ */
 export function reaperManifests(installation: Installation): readonly Manifest[] {
   const { schedule } = installation;
   const isCronJob = schedule !== undefined;
@@ -62,7 +65,7 @@ function cronJob(installation: Installation, schedule: string): Manifest {
   };
 }
 
-/** What it keeps of 10,000 pods needs a part of it. */
+/** The memory limit. Of this, the reaper needs a part for 10,000 pods. */
 const MEMORY = "512Mi";
 
 function flagsOf({ reapNamespaces, toReaper }: Installation): readonly string[] {

@@ -6,8 +6,8 @@ import { type Installation, type Manifest, metadataIn, selectorOf } from "./inst
 import { rbacManifests } from "./rbac.ts";
 
 /**
- * Returns all objects of the webhook. The registration is first, so that `kubectl delete` removes it first and no pod waits for a
- * webhook that is going. With cert-manager the webhook needs no rights.
+ * Returns all objects of the webhook. The registration is first, so that `kubectl delete` removes it first and no pod
+ * waits for a webhook that is going. With cert-manager the webhook needs no permissions.
  */
 export function webhookManifests(installation: Installation): readonly Manifest[] {
   const { certManager } = installation;

@@ -5,15 +5,18 @@ import { basename, dirname, join } from "node:path";
 import { cacheFolder } from "../build/setup/cache.mjs";
 import { checkSums, moveIntoPlace, writeSums } from "../build/setup/sums.mjs";
 
-/** test/fixtures/child.c: the application that runs under ebb. */
+/** Returns the path of the compiled test/fixtures/child.c, the app that runs under ebb in most tests. */
 export function childPath(): string {
   return compiled(join(import.meta.dirname, "fixtures", "child.c"));
 }
 
-/** Those that this process has compiled or checked. */
+/** The paths that this process has compiled or checked. */
 const checked = new Set<string>();
 
-/** The static executable of a C file, compiled once for each of its versions, and again where it is damaged. */
+/**
+ * Returns the path of the static executable of a C file. It is compiled with gcc once for each version of the file,
+ * into the cache, and again if it is damaged. @throws Error with gcc's output if gcc fails
+ */
 export function compiled(source: string): string {
   const digest = createHash("sha256").update(readFileSync(source)).digest("hex").slice(0, 16);
   const name = basename(source, ".c");
@@ -27,6 +30,10 @@ export function compiled(source: string): string {
   return path;
 }
 
+/**
+ * Compiles a C file to the static executable `name` in a folder of the cache, with its digest. @throws Error if gcc
+ * fails
+ */
 export function compileInto(folder: string, source: string, name: string): void {
   mkdirSync(dirname(folder), { recursive: true });
   const temporary = mkdtempSync(`${folder}-`);

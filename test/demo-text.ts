@@ -1,4 +1,4 @@
-// How the demo looks at a terminal: coloured, and with lines that end between words. In a pipe lines stay whole.
+// Formats the demo's text for a terminal: coloured, and with lines that end between words. In a pipe lines stay whole.
 
 const { env, stdout } = process;
 const isTerminal = stdout.isTTY === true && env.TERM !== "dumb";
@@ -9,11 +9,12 @@ export type Style = keyof typeof styles;
 /** ECMA-48, SGR. */
 const styles = { bold: "1", dim: "2", red: "31", green: "32", yellow: "33", cyan: "36" } as const;
 
+/** Colours a text, if stdout is a terminal that shows colours and NO_COLOR is not set. */
 export function paint(style: Style, text: string): string {
   return isColored ? `\x1b[${styles[style]}m${text}\x1b[m` : text;
 }
 
-/** A text behind what stands in the first columns; what continues it stands below it. */
+/** Breaks a text that begins after `columns` columns between words, and indents its further lines as far. */
 export function wrapped(text: string, columns: number): string {
   const width = Math.max(20, (stdout.columns || 80) - columns);
   if (!isTerminal || text.length <= width) return text;

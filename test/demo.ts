@@ -1,5 +1,5 @@
-// npm start: the main job as one sees it in a pod. A Job calls through a proxy that is not ready yet; ebb waits
-// for it, runs the Job, quits the proxy and keeps the Job's exit code.
+// npm start shows ebb's main job as in a pod. A Job calls through a proxy that is not ready yet; ebb waits for the
+// proxy, runs the Job, quits the proxy and keeps the Job's exit code.
 import { constants } from "node:os";
 import { envoyMissing, envoyPath, envoyVersion } from "../build/setup/envoy.mjs";
 import { paint, type Style, wrapped } from "./demo-text.ts";
@@ -12,7 +12,9 @@ const JOB_CODE = 42;
 const start = performance.now();
 const cleanUp = new AsyncDisposableStack();
 
-/** 0 when the Job's exit code was kept and the proxy is gone, 1 when not; 128+n when signal n ended the demo. */
+/**
+ * Runs the demo. Returns 0 if the Job's exit code was kept and the proxy is gone, else 1; 128+n if signal n ended it.
+ */
 async function main(): Promise<number> {
   const shown = demo();
   shown.catch(() => undefined); // what it meets after an interruption is of no interest; before, the race brings it
@@ -65,7 +67,7 @@ function conclude({ code, isGone }: Outcome): number {
   return 0;
 }
 
-/** Whether it comes to that within 2 s. */
+/** Reports whether a promise resolves within 2 s. */
 function isOver(end: Promise<unknown>): Promise<boolean> {
   return within(
     2000,
@@ -73,24 +75,26 @@ function isOver(end: Promise<unknown>): Promise<boolean> {
   ).then(Boolean);
 }
 
-/** What runs beside the Job. */
+/** The proxy beside the Job. */
 interface Proxy extends AsyncDisposable {
   readonly name: string;
   readonly admin: string;
-  /** Where the Job calls. */
+  /** The URL that the Job calls. */
   readonly url: string;
   readonly ended: Promise<number>;
   readonly becomeReady: () => void;
 }
 
-/** It is cleaned up even where the demo is interrupted while it starts. */
+/**
+ * Starts Envoy or, if it is not installed, the stand-in. It is cleaned up even if the demo is interrupted meanwhile.
+ */
 function startProxy(upstream: Upstream): Promise<Proxy> {
   const starting = envoyPath() === undefined ? startStandIn(upstream) : startRealEnvoy(upstream);
   cleanUp.defer(async () => (await starting)[Symbol.asyncDispose]());
   return starting;
 }
 
-/** A real Envoy, whose control plane is late. */
+/** Starts a real Envoy, whose control plane is late. */
 async function startRealEnvoy(upstream: Upstream): Promise<Proxy> {
   const waitsFor = cleanUp.use(startControlPlane("endpoints", upstream.port));
   const becomeReady = (): void => {
@@ -121,7 +125,9 @@ function job({ url }: Proxy, requests: number): readonly string[] {
   return ["bun", `${import.meta.dirname}/fixtures/job.ts`, url, `${requests}`, `${JOB_CODE}`];
 }
 
-/** Runs a command, and shows each line of it and of ebb around it as it comes; one pipe for both keeps their order. */
+/**
+ * Runs a command, and shows each of its lines, and of ebb's around it, as it comes; one pipe for both keeps the order.
+ */
 async function follow(
   who: "ebb" | "job",
   words: readonly string[],
@@ -161,10 +167,10 @@ function say(who: string, text: string): void {
   console.log(`${paint("dim", `${seconds.padStart(7)} s`)}  ${name}  ${wrapped(text, TEXT_COLUMN)}`);
 }
 
-/** Where the text of a line begins. */
+/** The column in which the text of a line begins. */
 const TEXT_COLUMN = 21;
 
-/** Of all else, the proxy, it is yellow. */
+/** The colours of those that speak; all others, the proxies, are yellow. */
 const colors: Readonly<Record<string, Style>> = { ebb: "cyan", job: "bold" };
 
 function headline(text: string): void {

@@ -10,7 +10,10 @@ const project = resolve(import.meta.dirname, "..");
 /** The executable under test: the built one, unless EBB names another. */
 export const ebbPath = resolve(process.env.EBB ?? join(project, "dist", "ebb"));
 
-/** A folder that goes with the test: `using folder = temporaryFolder()`. */
+/**
+ * Creates an empty folder below the system's, which is removed with the test's scope: `using folder =
+ * temporaryFolder()`.
+ */
 export function temporaryFolder(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "ebb-test-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
@@ -23,10 +26,11 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
+/** How ebb ended, and what it wrote. */
 export interface Ended {
-  /** As a shell has it: 128+n when signal n ended ebb itself. */
+  /** The exit code as a shell reports it: 128+n if signal n ended ebb itself. */
   readonly code: number;
-  /** The signal that ended ebb itself. */
+  /** The signal that ended ebb itself; null if none did. */
   readonly signal: string | number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -35,24 +39,30 @@ export interface Ended {
 }
 
 export interface StartOptions {
-  /** Another program, which is started in ebb's place. */
+  /** The path of a program to start in ebb's place. */
   readonly program?: string;
-  /** Replaces the environment, but for PATH. */
+  /** The environment; PATH is this process's unless it is given. Nothing else is inherited. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The working directory; by default that of the project. */
   readonly cwd?: string;
-  /** What to run instead of ebb, with ebb's path and arguments after it: `unshare --pid --fork`. */
+  /** A command that starts ebb: ebb's path and arguments are put behind it. `["unshare", "--pid", "--fork"]`. */
   readonly through?: readonly string[];
 }
 
+/** An ebb that was started. */
 export interface Started extends AsyncDisposable {
+  /** The pid of ebb or, with `through`, of that command. */
   readonly pid: number;
   kill(signal: NodeJS.Signals | number): void;
+  /** Returns what it has written to stdout so far. */
   stdout(): string;
+  /** Returns what it has written to stderr so far. */
   stderr(): string;
+  /** Resolves when it has ended and both streams are read to their end. */
   readonly ended: Promise<Ended>;
 }
 
-/** Starts ebb. `await using` it: it is killed, with its process group, where the test ends first. */
+/** Starts ebb, with nothing on stdin. `await using` it: if the test ends first, the process is killed (SIGKILL). */
 export function startEbb(args: readonly string[], options: StartOptions = {}): Started {
   const env = { PATH: process.env.PATH ?? "", ...options.env };
   const { program = ebbPath, cwd = project, through = [] } = options;
@@ -78,13 +88,13 @@ export function startEbb(args: readonly string[], options: StartOptions = {}): S
   };
 }
 
-/** Runs ebb to its end. */
+/** Runs ebb to its end, whatever its exit code. */
 export async function ebb(args: readonly string[], options: StartOptions = {}): Promise<Ended> {
   await using started = startEbb(args, options);
   return await started.ended;
 }
 
-/** A stream's text so far, while it is read to its end. */
+/** Reads a stream to its end. `text()` returns what has come so far; `done` resolves at the end. */
 export function collect(stream: ReadableStream<Uint8Array>): {
   readonly done: Promise<void>;
   readonly text: () => string;
@@ -97,7 +107,7 @@ export function collect(stream: ReadableStream<Uint8Array>): {
   return { done: read(), text: () => text };
 }
 
-/** The JSON lines among others. */
+/** Returns the lines of a text that are JSON, parsed: those that begin with `{`. */
 export function logOf(stderr: string): readonly LogLine[] {
   return stderr
     .split("\n")
@@ -105,43 +115,51 @@ export function logOf(stderr: string): readonly LogLine[] {
     .map((line) => JSON.parse(line) as LogLine);
 }
 
-/** Whether a line tells what came of a quit, well or not. */
+/** Reports whether a line of ebb's log tells the outcome of a quit, good or bad. */
 export function isQuitLine({ msg }: LogLine): boolean {
   return msg === "ebb: quit" || msg === "ebb: could not quit the sidecar";
 }
 
-/** The first such line. @throws Error with what ebb said where there is none */
+/** Returns the first line of ebb's log about the outcome of a quit. @throws Error with ebb's stderr if there is none */
 export function quitLineOf({ log, stderr }: Ended): LogLine {
   const line = log.find(isQuitLine);
   if (line === undefined) throw new Error(`no quit in: ${stderr}`);
   return line;
 }
 
-/** Whether a line tells what came of a drain, well or not. */
+/** Reports whether a line of ebb's log tells the outcome of a drain, good or bad. */
 export function isDrainLine({ msg }: LogLine): boolean {
   return msg === "ebb: drain" || msg === "ebb: could not drain the sidecar";
 }
 
-/** The first such line. @throws Error with what ebb said where there is none */
+/**
+ * Returns the first line of ebb's log about the outcome of a drain. @throws Error with ebb's stderr if there is none
+ */
 export function drainLineOf({ log, stderr }: Ended): LogLine {
   const line = log.find(isDrainLine);
   if (line === undefined) throw new Error(`no drain in: ${stderr}`);
   return line;
 }
 
-/** The first line of ebb's log with this message. @throws Error with what ebb said where there is none */
+/**
+ * Returns the first line of ebb's log whose message is `ebb: ` and `msg`. @throws Error with ebb's stderr if there is
+ * none
+ */
 export function lineOf({ log, stderr }: Ended, msg: string): LogLine {
   const line = log.find((each) => each.msg === `ebb: ${msg}`);
   if (line === undefined) throw new Error(`no "${msg}" in: ${stderr}`);
   return line;
 }
 
-/** When it was said, in milliseconds since 1970. */
+/** Returns a log line's time, in milliseconds since 1970. */
 export function timeOf({ time }: LogLine): number {
   return Date.parse(time as string);
 }
 
-/** Resolves with the first value that is neither undefined, null, false nor NaN. Looks each `everyMs`. @throws Error after `withinMs`, naming `what` */
+/**
+ * Calls `ask` every `everyMs` until it returns a value that is neither undefined, null, false nor NaN, and resolves
+ * with that value. Rejects with an error that names `what` after `withinMs`, or if `ask` throws.
+ */
 export async function until<T>(
   what: string,
   ask: () => T | undefined | null | false | Promise<T | undefined | null | false>,
@@ -157,12 +175,15 @@ export async function until<T>(
   }
 }
 
-/** Arguments of ebb that run test/fixtures/child.c with these words, in a pod without a sidecar. */
+/** Returns the arguments with which ebb runs test/fixtures/child.c, given `words`, in a pod without a sidecar. */
 export function runChild(words: readonly string[], flags: readonly string[] = []): readonly string[] {
   return ["run", "--sidecar", "none", "--quiet", ...flags, "--", childPath(), ...words];
 }
 
-/** The results of `run` for each item, a few at a time. */
+/**
+ * Calls `run` for each item, `width` at a time, and resolves with the results in the items' order. Rejects if a call
+ * does.
+ */
 export async function inParallel<T, R>(items: readonly T[], run: (item: T) => Promise<R>, width = 4): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
@@ -173,7 +194,7 @@ export async function inParallel<T, R>(items: readonly T[], run: (item: T) => Pr
   return results;
 }
 
-/** Whether this machine lets us make namespaces of these kinds: `canUnshare("--pid", "--fork")`. */
+/** Reports whether `unshare` works here with these flags: `canUnshare("--pid", "--fork")`. */
 export function canUnshare(...flags: readonly string[]): boolean {
   return spawnSync("unshare", [...flags, "true"]).status === 0;
 }

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 import { ebbPath } from "./harness.ts";
 
-/** R, S, T (stopped), Z (zombie) ...; undefined: no such process. */
+/**
+ * Returns a process's state as in /proc/PID/stat: R, S, T (stopped), Z (zombie) ...; undefined if there is no such
+ * process.
+ */
 export function processState(pid: number): string | undefined {
   try {
     return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1];
@@ -11,7 +14,7 @@ export function processState(pid: number): string | undefined {
   }
 }
 
-/** The processes that it has to reap, zombies among them. */
+/** Returns the children of a process, zombies too; none if the process is gone. */
 export function childrenOf(pid: number): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number);
@@ -20,7 +23,10 @@ export function childrenOf(pid: number): readonly number[] {
   }
 }
 
-/** What it has open, by number. A descriptor may close between the listing and the look at it: such a one is left out. */
+/**
+ * Returns what a process has open, such as `socket:[123]` or a path, by descriptor. A descriptor that closes meanwhile
+ * is left out. @throws Error if the process is gone
+ */
 export function descriptorsOf(pid: number): ReadonlyMap<number, string> {
   const open = new Map<number, string>();
   for (const number of readdirSync(`/proc/${pid}/fd`)) {
@@ -33,6 +39,7 @@ export function descriptorsOf(pid: number): ReadonlyMap<number, string> {
   return open;
 }
 
+/** Reports whether a process runs the executable under test; false if it is gone or has not started it yet. */
 export function isEbb(pid: number): boolean {
   try {
     return readlinkSync(`/proc/${pid}/exe`) === ebbPath;
@@ -42,8 +49,9 @@ export function isEbb(pid: number): boolean {
 }
 
 /**
- * Whether an ebb holds or handles a signal: from then on, losing it is its fault. Start it through `env` or another plain
- * program: in the middle of an exec the kernel shows ebb's name beside the handlers of the program before.
+ * Reports whether a process is ebb and blocks or handles a signal: from then on, losing the signal is ebb's fault.
+ * Start ebb through `env` or another plain program, because in the middle of an exec the kernel shows ebb's name beside
+ * the handlers of the program before. @throws Error if the process is gone
  */
 export function catches(pid: number, signal: number): boolean {
   const status = readFileSync(`/proc/${pid}/status`, "latin1");

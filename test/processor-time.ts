@@ -1,4 +1,6 @@
-/** The milliseconds of processor time that this process takes for it: other programs on a busy machine do not count. */
+/**
+ * Calls `run`, and returns the processor time, in ms, that this process used meanwhile. Other programs do not count.
+ */
 export function processorMs(run: () => unknown): number {
   const before = process.cpuUsage();
   run();

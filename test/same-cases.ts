@@ -1,5 +1,5 @@
 import fc from "fast-check";
 
-// npm test loads this first: the cases of property tests are the same each time, so that what fails is the change at hand.
-// Without it (`bun test FILE`) they are others at each run: that looks further.
+// npm test loads this first, so that property tests have the same cases each time, and a failure is due to the change
+// at hand. Without it (`bun test FILE`) each run has other cases, which finds more.
 fc.configureGlobal({ seed: 42 });

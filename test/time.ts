@@ -1,12 +1,12 @@
-// Where time passes in the tests. A test waits for what it needs (`until` in harness.ts); what is here takes time because that is
-// what is meant. test/attacks/patience.test.ts finds sleeps anywhere else.
+// The only place in the tests that lets time pass. A test waits for what it needs (`until` in harness.ts); these
+// functions take time on purpose. test/attacks/patience.test.ts finds sleeps anywhere else.
 
-/** Something that is slow on purpose: an answer, a step, the pause of a client between two requests. */
+/** Waits, for something that is slow on purpose: an answer, a step, the pause of a client between two requests. */
 export function takes(ms: number): Promise<void> {
   return Bun.sleep(ms);
 }
 
-/** What a promise comes to; undefined where it takes longer. */
+/** Resolves as the promise does, or with undefined if that takes longer than `ms`. */
 export function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), ms);
@@ -15,14 +15,19 @@ export function within<T>(ms: number, promise: Promise<T>): Promise<T | undefine
 
 const LOOK_MS = 2;
 
-/** Looks for so long whether something happens that must not. @throws Error as soon as it has */
+/**
+ * Checks for `ms`, every 2 ms, that something does not happen. Rejects, naming `what`, as soon as `ask` returns true.
+ */
 export async function never(what: string, ask: () => boolean, ms: number): Promise<void> {
   for (const end = performance.now() + ms; performance.now() < end; await takes(LOOK_MS))
     if (ask()) throw new Error(`never expected: ${what}`);
   if (ask()) throw new Error(`never expected: ${what}`);
 }
 
-/** What a measure has come to: the same for so long. @throws Error where it changes on and on */
+/**
+ * Resolves with a measure once it has been the same for `ms`, looking every 2 ms. Rejects, naming `what`, if it still
+ * changes after `withinMs`.
+ */
 export async function settled<T>(what: string, measure: () => T, ms: number, withinMs = 20_000): Promise<T> {
   const start = performance.now();
   let [value, since] = [measure(), start];

@@ -6,7 +6,7 @@ export interface Line {
   readonly fields: Fields;
 }
 
-/** A log that keeps what it is told. */
+/** Creates a log that keeps its lines, of all levels, in `lines`. */
 export function collectLog(): Log & { readonly lines: readonly Line[] } {
   const lines: Line[] = [];
   const at = (level: string) => (fields: Fields, message: string) => void lines.push({ level, message, fields });

@@ -2,16 +2,21 @@ import { applyPatch, type Operation } from "rfc6902";
 import { ApiError } from "../../src/kube/api/api-error.ts";
 import type { ApiClient, KubeObject } from "../../src/kube/api/client.ts";
 
-/** As much of an API server as objects with versions need, in memory. */
+/** An API client with objects and resource versions in memory: no server, no watches, no streams. */
 export interface FakeApi extends ApiClient {
+  /** The objects by path. */
   readonly objects: Map<string, KubeObject>;
-  /** What the next write does instead of succeeding. */
+  /**
+   * What the next write does: it fails with 500, or it succeeds, but its answer is lost. Then it is undefined again.
+   */
   next: "fails" | "is lost on the way back" | undefined;
-  /** Nobody gets an answer. */
+  /** Whether all requests but deletes fail without an answer. */
   isDown: boolean;
+  /** Adds or replaces an object, with a new resourceVersion. */
   put(path: string, object: object): void;
 }
 
+/** Creates a fake API client without objects. */
 export function createFakeApi(): FakeApi {
   const objects = new Map<string, KubeObject>();
   let version = 1;

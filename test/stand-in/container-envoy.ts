@@ -1,8 +1,8 @@
-// An Envoy's admin interface as the sidecar of a pod, in a container of its own, where Node.js runs it.
+// An Envoy's admin interface as a sidecar of a pod: it runs in a container of its own, in Node.js.
 import { createServer } from "node:http";
 import { envoyAnswer, live } from "./envoy-answers.ts";
 
-/** So many probes find it not ready yet. */
+/** The number of probes that still find it not ready. */
 let startingUp = Number(process.argv[2] ?? 0);
 
 createServer(({ method, url = "" }, response) => {

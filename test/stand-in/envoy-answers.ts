@@ -1,20 +1,20 @@
-// What the stand-ins for an Envoy say, in this process or in others: as Envoy 1.40 answers. It imports nothing, so that Node.js
-// in a container runs it as it is.
+// The answers of the stand-ins for an Envoy, in this process or in others: those of Envoy 1.40. This file imports
+// nothing, so that Node.js in a container can run it as it is.
 
 export interface EnvoyState {
-  /** `LIVE`: ready. */
+  /** Envoy's state, such as `LIVE`, which means ready, or `PRE_INITIALIZING`. */
   readonly state: string;
-  /** The body of its statistics. */
+  /** The body of /stats. */
   readonly stats: string;
-  /** Its node in /server_info. */
+  /** The `node` of /server_info. */
   readonly node?: object | undefined;
 }
 
-/** Statistics of an Envoy where nothing but the asking connection is. */
+/** Statistics of an Envoy without any connection but the one that asks for them. */
 export const idle =
   "http.admin.downstream_cx_active: 1\nhttp.admin.downstream_rq_active: 1\nlistener.admin.downstream_cx_active: 1\n";
 
-/** With so many TCP connections, of a listener that the configuration calls outbound. */
+/** Returns statistics with that many TCP connections to a listener, which the configuration calls outbound. */
 export function busy(connections: number): string {
   return `${idle}listener.127.0.0.1_8080.downstream_cx_active: ${connections}\n`;
 }
@@ -24,21 +24,22 @@ const outbound = {
   traffic_direction: "OUTBOUND",
 };
 
-/** With four connections of HTTP, and so many requests on them, to the listener of `listenersOf`. */
+/** Returns statistics with four HTTP connections, and that many requests on them, to the listener of `listenersOf`. */
 export function serving(requests: number): string {
   const listener = "listener.0.0.0.0_80.downstream_cx_active: 4\n";
   return `${idle}http.in.downstream_cx_active: 4\nhttp.in.downstream_rq_active: ${requests}\n${listener}`;
 }
 
-/** /listeners, with one of that name and address. */
+/** Returns the body of /listeners with one listener of that name, at port 80 of that address. */
 export function listenersOf(name: string, address: string): string {
   const socket_address = { address, port_value: 80 };
   return JSON.stringify({ listener_statuses: [{ name, local_address: { socket_address } }] });
 }
 
+/** The state of an Envoy that is ready and idle. */
 export const live: EnvoyState = { state: "LIVE", stats: idle };
 
-/** By path without query; undefined: it has no such path. */
+/** Returns what an Envoy's admin interface answers at a path, given without query; undefined if it has no such path. */
 export function envoyAnswer(
   path: string,
   envoy: EnvoyState,

@@ -2,33 +2,44 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { type EnvoyState, envoyAnswer, live } from "./envoy-answers.ts";
 import { pour } from "./raw-server.ts";
 
-/** What it does instead of an answer, or in it. `dying`: it ends there and then; nobody listens any more. */
+/**
+ * A fault in the place of an answer. `dying`: the server ends at once, and nobody listens any more; `hanging`: it never
+ * answers; `endless`: its answer never ends.
+ */
 export type Fault = (typeof faults)[number];
 
 export const faults = ["dying", "hanging", "500", "403", "garbage", "resetting", "endless"] as const;
 
+/** What a test wants in the place of an answer: a fault, an answer of its own, or a body in pieces. */
 export type Answer =
   | Fault
   | { readonly status?: number; readonly reason?: string; readonly location?: string; readonly body?: string }
-  /** As fast as they are read; the connection's end is theirs. */
+  /** The pieces are written as fast as the client reads them, and end with the connection. */
   | { readonly pieces: () => Iterator<string> };
 
-/** The stand-in of the tests for an Envoy's admin interface, over bare TCP: a real Envoy cannot be made to do all that. */
+/** A stand-in for an Envoy's admin interface, over bare TCP: a real Envoy cannot be made to do all that. */
 export interface StandInEnvoy extends AsyncDisposable {
-  /** For --admin. */
+  /** The value for --admin: `http://127.0.0.1:PORT`. */
   readonly url: string;
   readonly port: number;
-  /** `METHOD /path`, without the query, of each request so far but those for its configuration, which may come at any time. */
+  /**
+   * `METHOD /path`, without query, of each request but those for /config_dump and /listeners, which may come at any
+   * time.
+   */
   readonly requests: readonly string[];
-  /** The same, of all requests. */
+  /** `METHOD /path`, without query, of each request. */
   readonly allRequests: readonly string[];
+  /** Envoy's state from now on. */
   state: EnvoyState["state"];
+  /** The body of /stats from now on. */
   stats: EnvoyState["stats"];
-  /** Instead of what an Envoy answers, by path without query. */
+  /** What it does in the place of Envoy's answers, by path without query; may be changed at any time. */
   readonly answers: Record<string, Answer>;
+  /** Reports whether it still listens: a quit, or the fault `dying`, ends that. */
   isRunning(): boolean;
 }
 
+/** Starts a stand-in for an Envoy on a port of 127.0.0.1: ready and idle, with `answers` in the place of Envoy's. */
 export async function startEnvoy(answers: Readonly<Record<string, Answer>> = {}): Promise<StandInEnvoy> {
   const allRequests: string[] = [];
   const sockets = new Set<Socket>();

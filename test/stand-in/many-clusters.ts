@@ -1,12 +1,14 @@
 import type { Answer } from "./envoy.ts";
 
-/** What an Envoy with thousands of clusters and listeners answers, piece by piece. */
+/** The answers of an Envoy with thousands of clusters and listeners, piece by piece. */
 export interface Many {
-  /** Undefined: it shows none. */
+  /** Creates the pieces of /stats; undefined if it shows no statistics. */
   readonly stats?: () => Iterator<string>;
+  /** Creates the pieces of /clusters. */
   readonly clusters: () => Iterator<string>;
 }
 
+/** Returns the answers, by path, for a stand-in that is such an Envoy. */
 export function answersOf({ stats, clusters }: Many): Readonly<Record<string, Answer>> {
   return {
     "/stats": stats === undefined ? { body: "" } : { pieces: stats },
@@ -15,7 +17,7 @@ export function answersOf({ stats, clusters }: Many): Readonly<Record<string, An
   };
 }
 
-/** What an older Envoy says of a cluster, which knows no filter. */
+/** Returns what /clusters of an older Envoy, which ignores the filter, says of a cluster with three hosts. */
 export function cluster(name: string, active: number): string {
   const hosts = [0, 1, 2].map((host) => `${name}::10.0.${host}.1:8080::`);
   const gauges = ["cx_active", "cx_connect_fail", "cx_total", "rq_error", "rq_success", "rq_timeout", "rq_total"];
@@ -23,7 +25,10 @@ export function cluster(name: string, active: number): string {
   return `${name}::observability_name::${name}\n${rows.map((row) => `${row}\n`).join("")}`;
 }
 
-/** What it says to `statsPath` of listeners with a manager each; the first has requests under way. */
+/**
+ * Yields what /stats says, asked by `statsPath`, of `count` listeners, each with a connection manager and a connection.
+ * The first has `requests` under way.
+ */
 export function* usedListeners(count: number, requests = 1): Generator<string> {
   for (let at = 0; at < count; at += 1) {
     const address = `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}_8080`;

@@ -2,18 +2,19 @@ import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
 import { takes } from "../time.ts";
 
-/** A TCP server that says what no HTTP server would. */
+/** A TCP server that answers as no HTTP server would. */
 export interface RawServer extends AsyncDisposable {
   readonly port: number;
-  /** What it does with each request from now on: called with the connection once the first bytes came. */
+  /** Called with the connection each time bytes come; may be replaced at any time. */
   answer: (socket: Socket) => void;
-  /** How many bytes it ever got. */
+  /** Returns the number of bytes that it has received. */
   readonly received: () => number;
-  /** Nobody listens there any more, until `open` is called. */
+  /** Stops listening and cuts all connections; `open` listens at the same port again. */
   close(): Promise<void>;
   open(): Promise<void>;
 }
 
+/** Starts a raw server on a free port of `host`. */
 export async function startRawServer(answer: RawServer["answer"], host = "127.0.0.1"): Promise<RawServer> {
   let received = 0;
   let port = 0;
@@ -46,7 +47,7 @@ export async function startRawServer(answer: RawServer["answer"], host = "127.0.
   return raw;
 }
 
-/** Writes the text again and again for as long as the connection takes it. */
+/** Writes the text over and over, as fast as the client reads it, until the connection ends. */
 export function pour(socket: Socket, text: string): void {
   const more = (): void => {
     while (!socket.destroyed && socket.write(text.repeat(100)));
@@ -55,7 +56,7 @@ export function pour(socket: Socket, text: string): void {
   more();
 }
 
-/** Writes a byte each `ms`. */
+/** Writes a text one character every `ms`, until its end or the connection's. */
 export async function drip(socket: Socket, text: string, ms: number): Promise<void> {
   for (const byte of text) {
     if (socket.destroyed) return;

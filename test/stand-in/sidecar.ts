@@ -1,25 +1,31 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
+/** An HTTP server in the place of a sidecar. */
 export interface FakeSidecar extends AsyncDisposable {
   readonly port: number;
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
-  /** `METHOD /path` of each request so far, but for GETs of /ready. */
+  /** `METHOD /path` of each request so far but those for /ready. */
   readonly requests: readonly string[];
-  /** How often /ready was asked. */
+  /** Returns the number of requests for /ready so far. */
   readonly probes: () => number;
+  /** Whether /ready is answered with 200 (else 503) from now on. */
   isReady: boolean;
 }
 
 export interface FakeSidecarOptions {
+  /** The address on which it listens; by default 127.0.0.1. */
   readonly host?: string;
+  /** Whether it is ready at first; by default it is. */
   readonly isReady?: boolean;
-  /** Answers a quit in its own way; without it 200, and the server goes. */
+  /** Answers each request but those for /ready; without it the answer is 200, and the server ends. */
   readonly onQuit?: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-/** An HTTP server with Envoy's admin paths /ready and /quitquitquit, for what a real Envoy cannot be made to do. */
+/**
+ * Starts an HTTP server with Envoy's admin paths /ready and /quitquitquit, for what a real Envoy cannot be made to do.
+ */
 export async function fakeSidecar(options: FakeSidecarOptions = {}): Promise<FakeSidecar> {
   const requests: string[] = [];
   let probes = 0;

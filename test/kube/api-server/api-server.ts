@@ -3,57 +3,67 @@ import { type ApiClient, createApiClient } from "../../../src/kube/api/client.ts
 import type { Access } from "../../../src/kube/api/identity.ts";
 import { createStore, type Loose, type Store } from "./store.ts";
 
-/** The far end of a stream: the API server, with a kubelet behind it. */
+/**
+ * What the far end of a stream, the API server with a kubelet behind it, does when the stream opens or a message comes.
+ */
 export interface StreamEnd {
   open?(far: Far, url: URL): void;
   message?(far: Far, bytes: Uint8Array, url: URL): void;
 }
 
+/** The far end of an open stream. */
 export interface Far {
   send(bytes: Uint8Array): void;
   close(): void;
-  /** As a connection ends that is cut. */
+  /** Ends the connection without a close, as if it were cut. */
   cut(): void;
 }
 
 type Answer = Response | undefined | Promise<Response | undefined>;
 
 /**
- * The stand-in of the tests for an API server, over HTTP and WebSockets: objects by their paths, lists in pages, watches, writes, exec
- * and port-forward; `await using` it. What else it is to do is said by `answer`.
+ * A stand-in for an API server, over HTTP and WebSockets: objects by their paths, lists in pages, watches, writes, exec
+ * and port-forward. `await using` it. A test adds to it with `answer`.
  */
 export interface StandInApi extends AsyncDisposable, Pick<Store, "objects" | "remove" | "cut" | "watchers"> {
+  /** A client of it. */
   readonly api: ApiClient;
   readonly url: string;
-  /** `METHOD path?query`, `STREAM path?query protocol` of each request so far. */
+  /** `METHOD path?query`, or `STREAM path?query protocol`, of each request so far. */
   readonly requests: string[];
+  /** The headers of each request so far. */
   readonly headers: Headers[];
-  /** Rights that nobody has: `create pods/exec`. */
+  /** The permissions that an access review denies, such as `create pods/exec`; it allows all others. */
   readonly denied: Set<string>;
+  /** Adds or replaces an object, and tells those that watch it. */
   put(path: string, object: object): void;
-  /** Answers in its place, where it has something to say. */
+  /** Answers a request in its place; a result of undefined leaves the request to the stand-in. */
   answer: ((request: Request, url: URL) => Answer) | undefined;
+  /** The far end of exec's streams. */
   exec: StreamEnd;
+  /** The far end of port-forward's streams. */
   portforward: StreamEnd;
-  /** What is agreed on, whatever was asked for. */
+  /** The WebSocket protocol that it agrees on, whatever was asked for; undefined for the one asked for. */
   protocol: string | undefined;
-  /** Streams so far. */
+  /** The number of streams that were opened. */
   opened: number;
+  /** The number of streams that were closed. */
   closed: number;
 }
 
+/** Returns the API's path of a pod. */
 export function podPath(namespace: string, name: string): string {
   return `/api/v1/namespaces/${namespace}/pods/${name}`;
 }
 
-/** As the API server refuses: a Status. */
+/** Returns the answer with which the API server refuses a request: a Status with that code and message. */
 export function refuse(code: number, message: string, headers: Record<string, string> = {}): Response {
   const reason = reasons[code] ?? String(code);
   const body = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code, reason, message };
   return Response.json(body, { status: code, headers });
 }
 
-/** Of apimachinery's pkg/apis/meta/v1/types.go. */
+/** The reasons of a Status, by HTTP status: apimachinery pkg/apis/meta/v1/types.go. */
 const reasons: Readonly<Record<number, string>> = {
   400: "BadRequest",
   401: "Unauthorized",
@@ -68,7 +78,9 @@ const reasons: Readonly<Record<number, string>> = {
   503: "ServiceUnavailable",
 };
 
-/** @param access other than its address */
+/**
+ * Starts a stand-in API server on a port of 127.0.0.1. `access` replaces fields of its client's, such as the identity.
+ */
 export function startStandInApi(access: Partial<Access> = {}): StandInApi {
   const store = createStore();
   const server = Bun.serve<Upgraded>({
@@ -133,7 +145,7 @@ interface Upgraded {
   readonly url: URL;
 }
 
-/** A subresource of a pod, and the pod's own path. */
+/** Matches the path of a pod's subresource; the groups are the pod's path and the subresource. */
 const ofPod = /^(\/api\/v1\/namespaces\/[^/]+\/pods\/[^/]+)\/(exec|portforward|ephemeralcontainers)$/;
 
 async function answer(
@@ -193,7 +205,7 @@ function farOf(socket: Bun.ServerWebSocket<Upgraded>): Far {
   };
 }
 
-/** A message of a stream with channels. */
+/** Returns a message of a stream with channels: the channel's number, then the content. */
 export function onChannel(channel: number, content: string | Uint8Array = ""): Uint8Array {
   return Buffer.concat([Buffer.of(channel), Buffer.from(content)]);
 }

@@ -1,4 +1,4 @@
-/** An object of JSON, to be written briefly. */
+/** Any JSON, for tests that read and write its fields without checks. */
 // biome-ignore lint/suspicious/noExplicitAny: what a test writes, and reads back
 export type Loose = any;
 
@@ -16,20 +16,30 @@ interface Watcher {
   end(): void;
 }
 
-/** Objects with versions by their paths, listed in pages and watched as the API server has it. */
+/** Objects with resource versions, by their paths; they are listed in pages and watched as in the API server. */
 export interface Store {
+  /** The objects by path. A change that is made here directly is not told to those that watch. */
   readonly objects: Map<string, Loose>;
+  /** The number of watches that are open. */
   readonly watchers: number;
-  /** Adds or changes it, and tells those who watch. */
+  /**
+   * Adds or replaces an object, with a new resourceVersion, and tells those that watch it. Returns the stored object.
+   */
   put(path: string, object: Loose): Loose;
+  /** Removes an object, and tells those that watch it. */
   remove(path: string): void;
+  /** Answers a list; `url` has the selectors, `limit` and `continue`. */
   list(collection: string, url: URL): Response;
-  /** Undefined: the version that it is to go on from is too old. */
+  /** Answers a watch from the `resourceVersion` in `url` on; undefined if that version is too old. */
   watch(collection: string, url: URL): Response | undefined;
-  /** Ends all watches; `isExpired`: with the word that their version is too old, as do then those that go on from it. */
+  /**
+   * Ends all watches. With `isExpired` they end with an error, 410 Expired, and a watch from an older version fails
+   * later.
+   */
   cut(isExpired?: boolean): void;
 }
 
+/** Creates an empty store. */
 export function createStore(): Store {
   const objects = new Map<string, Loose>();
   const watchers = new Set<Watcher>();
@@ -101,19 +111,19 @@ function tellOne(watcher: Watcher, { at, path, before, after }: Change): void {
   if (!isIn(path, watcher.collection)) return;
   const [was, is] = [matches(before, watcher.url), matches(after, watcher.url)];
   if (!was && !is) return;
-  // one that matches no more comes as deleted, as it was before (apiserver's storage/cacher)
+  // an object that no longer matches the selectors comes as deleted, as it was before (apiserver's storage/cacher)
   const object = is ? after : { ...before, metadata: { ...before.metadata, resourceVersion: String(at) } };
   watcher.send({ type: is ? (was ? "MODIFIED" : "ADDED") : "DELETED", object });
 }
 
-/** `/api/v1/pods` has those of all namespaces. */
+/** Reports whether an object's path is in a collection; `/api/v1/pods` has the pods of all namespaces. */
 function isIn(path: string, collection: string): boolean {
   const kind = path.split("/").at(-2);
   if (collection === "/api/v1/pods") return kind === "pods";
   return path.startsWith(`${collection}/`) && !path.slice(collection.length + 1).includes("/");
 }
 
-/** The selectors that a reaper uses: of fields, equality; of labels, that they are there, or equality. */
+/** Reports whether an object matches the selectors in `url`: for fields equality, for labels presence or equality. */
 function matches(object: Loose, url: URL): boolean {
   if (object === undefined) return false;
   const fields = (url.searchParams.get("fieldSelector") ?? "").split(",").filter((each) => each !== "");

@@ -6,13 +6,15 @@ import { issueAuthority } from "../../../src/kube/certificates/issue.ts";
 import { temporaryFolder } from "../../harness.ts";
 import { collectLog } from "../collect-log.ts";
 
-// Against a server with a certificate of a CA that nobody knows, which says what it was told.
+// For tests against an API server whose certificate is of an unknown CA, and which answers with what it was told.
 
 export const life = { fromMs: Date.now() - 60_000, untilMs: Date.now() + 3_600_000 };
 
 export const authority = issueAuthority(life);
 
-/** A kubeconfig of one cluster and one user. */
+/**
+ * Returns a kubeconfig with one cluster, one user and the context of both. `more` adds or replaces top-level fields.
+ */
 export function kubeconfig(cluster: object, user: object, more: object = {}): object {
   return {
     apiVersion: "v1",
@@ -26,12 +28,18 @@ export function kubeconfig(cluster: object, user: object, more: object = {}): ob
 }
 
 export interface Asked {
+  /** Contents by path in a temporary folder; `FOLDER` in them is that folder's path. */
   readonly files: Readonly<Record<string, object | string>>;
+  /** The environment; `FOLDER` as in `files`. With KUBECONFIG or HOME, these name the kubeconfig. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The value of --context. */
   readonly context?: string;
 }
 
-/** What a request with these files says of itself; the kubeconfig is the file `config`. */
+/**
+ * Sends a request with the access that these files give, and resolves with the metadata of the answer. Unless `env`
+ * says otherwise, the kubeconfig is the file `config`.
+ */
 export async function ask({ files, env = {}, context }: Asked): Promise<unknown> {
   using folder = temporaryFolder();
   for (const [name, content] of Object.entries(files)) {
@@ -48,8 +56,13 @@ export async function ask({ files, env = {}, context }: Asked): Promise<unknown>
   return (await createApiClient(access).get("/x", { retries: 0 })).metadata;
 }
 
+/** The cluster's fields in a kubeconfig for trusting `authority`. */
 export const ca = { "certificate-authority-data": Buffer.from(authority.cert).toString("base64") };
 
+/**
+ * Returns an exec plugin: its file, a shell script, and the user's `exec` that names it; `more` adds or replaces
+ * fields.
+ */
 export const plugin = (script: string, more: object = {}) => ({
   files: { "bin/plugin": `#!/bin/sh\n${script}\n` },
   exec: { apiVersion: "client.authentication.k8s.io/v1", command: "./bin/plugin", interactiveMode: "Never", ...more },

@@ -3,7 +3,9 @@ import { createApiClient } from "../../../src/kube/api/client.ts";
 
 export const SECRETS = "/api/v1/namespaces/x/secrets";
 
-/** An API server that answers with what it is told, in order. */
+/**
+ * Starts an HTTP server that gives these answers, in order, then 418. Returns it with a client and the requests so far.
+ */
 export function serve(...answers: ((request: Request) => Response | Promise<Response>)[]) {
   const requests: string[] = [];
   const server = Bun.serve({
@@ -21,11 +23,13 @@ export function serve(...answers: ((request: Request) => Response | Promise<Resp
   return { api, base, requests, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
+/** Creates an answer for `serve`: a Status, as the API server refuses. */
 export const status =
   (code: number, reason: string, message: string, headers = {}) =>
   () =>
     Response.json({ kind: "Status", status: "Failure", code, reason, message }, { status: code, headers });
 
+/** Resolves with the ApiError that a promise rejects with. Rejects if it resolves, or rejects with another error. */
 export async function failureOf(promise: Promise<unknown>): Promise<ApiError> {
   const error = await promise.then(
     () => undefined,
@@ -35,6 +39,8 @@ export async function failureOf(promise: Promise<unknown>): Promise<ApiError> {
   return error;
 }
 
+/** Returns an object with that resourceVersion. */
 export const object = (version: number) => ({ metadata: { name: "y", resourceVersion: String(version) } });
 
+/** Returns a line of a watch: an event of a type about an object. */
 export const line = (type: string, what: object) => `${JSON.stringify({ type, object: what })}\n`;

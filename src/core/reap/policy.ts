@@ -37,7 +37,7 @@ export type Selection =
 
 /**
  * Decides whether the reaper is to look after a pod: by its label, its annotation, its namespace's label, or
- * --all-jobs. One that says no wins over all that say yes.
+ * --all-jobs. If one of them says no, that wins.
  */
 export function selectionOf(pod: PodView, policy: ReapPolicy): Selection {
   const said = wordsOf(pod, policy);

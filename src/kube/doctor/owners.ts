@@ -4,8 +4,8 @@ import { lacksPods, REFUSALS, type Refused, refusalFinding, workloadFindings } f
 import type { Reader } from "./read.ts";
 
 /**
- * Finds Jobs, ReplicaSets and other owners whose pods the webhook refused, and that still lack pods. Looks back one
- * hour: Kubernetes keeps Events as long.
+ * Finds Jobs, ReplicaSets and other owners whose pods the webhook refused, and that still lack pods. Reads Events,
+ * which Kubernetes keeps for one hour.
  */
 export async function refusedOwners(reader: Reader, scopes: readonly string[]): Promise<readonly Finding[]> {
   const refused = new Map<string, Refused>();
@@ -30,8 +30,8 @@ const collections: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reports whether an owner lacks pods: Events outlive what they are about. One that cannot be read, or is of another
- * kind, may still lack them.
+ * Reports whether an owner still lacks pods: Events outlive what they are about. An owner that cannot be read, or is of
+ * another kind, counts as lacking them.
  */
 async function stillLacksPods(reader: Reader, owner: Omit<Refused, keyof Finding>): Promise<boolean> {
   const { kind, namespace, name, uid } = owner;

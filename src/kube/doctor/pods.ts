@@ -13,7 +13,7 @@ interface Known {
 
 /**
  * Counts the pods that run, and those with ebb in them. Finds pods that asked for ebb and have none, or an older one;
- * once for each owner. `scopes`: parts of paths, `/namespaces/NAME`, or one that is empty for all.
+ * once for each owner. `scopes`: parts of paths, such as `/namespaces/NAME`; an empty one stands for the whole cluster.
  */
 export async function examinePods(reader: Reader, scopes: readonly string[], { labels, webhooks }: Known) {
   const findings: Finding[] = [];

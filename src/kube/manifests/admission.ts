@@ -73,10 +73,13 @@ function webhook(installation: Installation, { name, path, condition, label }: W
 }
 
 const isAnnotated = `has(object.metadata.annotations) && '${ASK}' in object.metadata.annotations`;
-/** Holds if the pod does not say "false", or if ebb is in it all the same, and is to be taken out. */
+/** Holds if the pod does not say "false", or if ebb is in it all the same and must be taken out. */
 const isNotFalse = `(object.metadata.annotations['${ASK}'] != 'false' || '${STATUS}' in object.metadata.annotations)`;
 
-/** Holds, too, if the annotation is neither true nor false: then the webhook tells its author. */
+/**
+ * Holds if the pod asks for ebb. It holds, too, if the annotation is neither true nor false: the webhook tells its
+ * author.
+ */
 const optedIn = { name: "opted-in", expression: `${isAnnotated} && ${isNotFalse}` };
 const notOptedOut = { name: "not-opted-out", expression: `!(${isAnnotated}) || ${isNotFalse}` };
 

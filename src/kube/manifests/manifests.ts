@@ -53,7 +53,7 @@ function print({ object, about, notes = {} }: Manifest): string {
   return `---\n${about === undefined ? "" : comment(about)}${document.toString({ lineWidth: 0, flowCollectionPadding: false })}`;
 }
 
-/** Has a short list written in one line: `verbs: [get, list]`. */
+/** Sets a short list to be written on one line: `verbs: [get, list]`. */
 function writeInLine(list: YAMLSeq): void {
   list.flow = list.items.every(isScalar) && list.items.join(", ").length < 60;
 }

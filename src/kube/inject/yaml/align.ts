@@ -3,8 +3,8 @@ import { isObject } from "../../../core/base/json.ts";
 
 /**
  * Returns for each item of a newer list its index in the older one; undefined if it is new. Items are matched as
- * Kubernetes does: by name, mounts by mountPath, objects by kind, namespace and name, others if they are equal. If as
- * many items come as go in one place, they are matched by position.
+ * Kubernetes does: by name, mounts by mountPath, objects by kind, namespace and name, others if they are equal. If n
+ * items replace n others in one place, they are matched by position.
  */
 export function alignItems(before: readonly unknown[], after: readonly unknown[]): readonly (number | undefined)[] {
   const rows: (number | undefined)[] = [];

@@ -24,7 +24,7 @@ interface Plan {
   readonly stays: readonly boolean[];
   /** Returns the index of the map's own item that sets a field; undefined if there is none that stays. */
   readonly owner: (name: string) => number | undefined;
-  /** The fields that the merges (`<<`) give which stay. */
+  /** The fields that come from those merges (`<<`) that stay. */
   readonly merged: ReadonlyMap<string, unknown>;
   readonly after: JsonObject;
 }

@@ -1,6 +1,6 @@
 import { isScalar, type Node, type Pair } from "yaml";
 
-/** Says that a text is no YAML that Kubernetes could read, and at which offset. */
+/** The error for a text that is no YAML that Kubernetes could read. `offset` says where in the text. */
 export class NotYaml extends Error {
   readonly offset: number;
 

@@ -15,7 +15,7 @@ import {
 import { addSplice, type Edit, indented, insertLines } from "./splices.ts";
 import { blockLines, flowText } from "./text.ts";
 
-/** Adds to the edit what writes a node's value anew, in the document's style. Its anchor and tag stay. */
+/** Adds to the edit the splices that replace a node's value, in the document's style. Its anchor and tag stay. */
 export function replaceNode(edit: Edit, node: Node, after: unknown, place: Place): void {
   const from = startOf(node);
   if (place.isFlow) return addSplice(edit, [from, endOf(node)], inline(edit, after, from));

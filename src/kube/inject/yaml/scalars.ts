@@ -4,8 +4,8 @@ import type { Scalar } from "yaml";
 export type ScalarValue = string | number | boolean | null;
 
 /**
- * Returns the value of a plain YAML scalar without a tag, as Kubernetes reads it. That has a YAML 1.1 of its own: `no`
- * is false, 0644 is 420, 12:30 is text (go.yaml.in/yaml/v2, resolve.go, by sigs.k8s.io/yaml).
+ * Returns the value of a plain YAML scalar without a tag, as Kubernetes reads it. Kubernetes has a YAML 1.1 of its own:
+ * `no` is false, 0644 is 420, 12:30 is text (go.yaml.in/yaml/v2, resolve.go, by sigs.k8s.io/yaml).
  */
 export function plainValue(text: string): ScalarValue {
   const word = words.get(text);

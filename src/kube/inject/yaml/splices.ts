@@ -23,7 +23,7 @@ export interface Edit {
   readonly splices: Splice[];
   /** What each node that was visited will be read as, in the text's order. */
   readonly expected: Map<Node, unknown>;
-  /** Adds what makes a node read as `after`. */
+  /** Adds the splices that make a node read as `after`. */
   readonly change: (node: Node, after: unknown, place: Place) => void;
 }
 

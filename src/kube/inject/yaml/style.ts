@@ -34,8 +34,8 @@ function further(inner: Collection, outer: Collection): number | undefined {
 }
 
 /**
- * Returns the indentation of JSON, as of its first field; empty if it is on one line; undefined if the text is no JSON
- * object.
+ * Returns the indentation of the first field of a JSON object; empty if the object is on one line; undefined if the
+ * text is no JSON object.
  */
 function jsonIndent(text: string, root: Node | null): string | undefined {
   if (!isMap(root) || isBlock(root as Collection) || !isJson(text)) return undefined;

@@ -18,7 +18,7 @@ interface Reading {
   readonly targets: Map<Node, Node>;
   /** The node of each anchor; if several have the same one, the last so far. */
   readonly anchors: Map<string, Node>;
-  /** Of how many nodes each node consists that was read to its end. */
+  /** The number of nodes in each node that was read to its end. */
   readonly sizes: Map<Node, number>;
   /** Nodes read so far, those that aliases stand for included. */
   nodes: number;

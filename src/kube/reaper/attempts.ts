@@ -15,35 +15,43 @@ import { type PodChange, podRefOf } from "./pods.ts";
 import { reap } from "./reap.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
 
+/** The verdict about a stuck pod: its sidecars are to be ended. */
 export type Stuck = Extract<Verdict, { kind: "end" }>;
 
+/** What attempts to end sidecars need. */
 export interface AttemptsContext {
   readonly api: ApiClient;
   readonly perform: Perform;
   readonly events: PodEvents;
   readonly metrics: ReaperMetrics;
-  /** After a 403: may it be that a right is missing? */
+  /** Called after a 403, to check the account's permissions. */
   readonly denied?: (signal: AbortSignal) => Promise<unknown>;
   readonly policy: () => ReapPolicy;
   readonly known: () => ReaperMemory;
-  /** Whether `changed` tells what the watch sees; else each looks by itself. */
+  /** True: `changed` tells what a watch sees. False: each attempt reads its pod every 2 s. */
   readonly watches: boolean;
   readonly log: Log;
 }
 
-/** The reapings that are under way, each told of what the watch sees, and each written down: Events, audit lines, metrics. */
+/** The attempts under way to end sidecars. */
 export interface Attempts {
+  /** How many pods have an attempt under way. */
   readonly underWay: number;
   isUnderWay(uid: string): boolean;
+  /** Passes a change that the watch saw to the attempt at that pod, if there is one. */
   changed(change: PodChange): void;
+  /** Makes one attempt at a stuck pod, and resolves with its outcome. Rejects only on a bug. */
   make(pod: KubeObject, stuck: Stuck, signal: AbortSignal): Promise<Outcome>;
 }
 
-/** Of what is done, also where this replica leads no more. */
+/** How long to wait for the Event about the outcome, also if this replica no longer leads. */
 const LONGEST_EVENT_MS = 5000;
 const never = new AbortController().signal;
 
-/** Creates what ends the sidecars of stuck pods, with an Event, a log line and a metric for each act. */
+/**
+ * Creates the runner of attempts to end the sidecars of stuck pods. Each act has an Event before it, and a log line and
+ * a metric after it; each outcome has all three, but no Event if the sidecars neither ended nor were given up.
+ */
 export function createAttempts(context: AttemptsContext): Attempts {
   const { api, events, metrics, watches, log } = context;
   const listeners = new Map<string, (pod: KubeObject | undefined) => void>();
@@ -61,7 +69,7 @@ export function createAttempts(context: AttemptsContext): Attempts {
       const listener = listeners.get(change.uid);
       if (listener === undefined) return;
       if (change.pod !== undefined) return listener(change.pod);
-      // it runs no more, and the watch gives the last state in which it ran: what it is now a look tells
+      // it runs no more, and the watch gives the last state in which it ran: reading it tells what it is now
       void readPod(change, api, never).then((found) => {
         if (found.kind === "pod") listeners.get(change.uid)?.(found.pod);
       });
@@ -102,7 +110,7 @@ interface Audit {
   readonly reason: Rule;
 }
 
-/** Returns the fields that each log line about a pod has. */
+/** Returns the fields that each log line about a pod has; `reason` is the verdict's rule. */
 export function auditOf(pod: KubeObject, { rule }: Verdict): Audit {
   const { namespace, name, uid } = podRefOf(pod);
   return { namespace, pod: name, uid, job: viewOf(pod).job, reason: rule };
@@ -131,7 +139,10 @@ function conclude(audit: Audit, outcome: Outcome, log: Log): void {
   }
 }
 
-/** Returns the seconds since the app's last container ended. Its end is by the node's clock, now by this one. */
+/**
+ * Returns the seconds since the app's last container ended, at least 0. The end is by the node's clock, now by this
+ * one.
+ */
 function secondsSinceEnd(pod: KubeObject): number {
   const times = partsOf(viewOf(pod)).apps.map(({ state }) => (state.kind === "terminated" ? state.finishedAt : 0));
   return Math.max(0, (Date.now() - Math.max(...times)) / 1000);

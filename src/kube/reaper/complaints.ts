@@ -7,7 +7,10 @@ import type { KubeObject } from "../api/client.ts";
 import type { PodEvents, Regarding } from "./pod-events.ts";
 import { podRefOf } from "./pods.ts";
 
-/** Where a pod is left because of what somebody has written, or has not, or has not allowed: only they can mend it. */
+/**
+ * The rules by which a pod is left because of what somebody wrote, did not write or did not permit: only they can mend
+ * it.
+ */
 const causes: ReadonlySet<Rule> = new Set(["unreadable-choice", "contradiction", "no-method", "no-right"]);
 
 interface Complaint {
@@ -19,25 +22,28 @@ interface Complaint {
 
 /** Tells, once each, in the log and as an Event, what about a pod or a namespace keeps the reaper from its work. */
 export interface Complaints {
+  /** Takes a pod's newest verdict. A new complaint is told at once if this replica leads, else as soon as it does. */
   judged(pod: KubeObject, verdict: Verdict): void;
-  /** From now on they are told, until the signal is aborted. */
+  /** Tells all that is known now, and what is new from now on, until the signal is aborted. */
   lead(term: AbortSignal): void;
+  /** Forgets a pod that is gone. */
   forgot(uid: string): void;
 }
 
+/** Where complaints are told. */
 export interface ComplaintsContext {
   readonly events: PodEvents;
-  /** Nothing is written into the cluster. */
+  /** True: no Events are written. */
   readonly isDryRun: boolean;
   readonly log: Log;
 }
 
 /**
- * Creates what tells of pods and namespaces whose labels or annotations keep the reaper from them: once each, in the log and as an
- * Event.
+ * Creates the reporter of mistakes in labels and annotations, and of missing permissions, that keep the reaper from a
+ * pod.
  */
 export function createComplaints({ events, isDryRun, log }: ComplaintsContext): Complaints {
-  /** By the object's UID, or a namespace's name: the latest of each. */
+  /** The latest complaint by the pod's UID, or by the namespace's name. */
   const known = new Map<string, Complaint>();
   let term: AbortSignal | undefined;
   const tell = (complaint: Complaint): void => {

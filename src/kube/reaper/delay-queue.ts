@@ -1,15 +1,16 @@
 import { createNotifier } from "../controller/pause.ts";
 
-/** Keys that are due at a time, each once: of two times the earlier counts. Times are of Date.now(). */
+/** A queue of keys, each due at a time (milliseconds since the epoch). */
 export interface DelayQueue {
   readonly size: number;
+  /** Adds a key. If it is in the queue already, the earlier time counts. */
   add(key: string, at: number): void;
   delete(key: string): void;
-  /** The next that is due, which is then in it no more; undefined: the signal was aborted. */
+  /** Waits for the next key that is due, and takes it out. Resolves with undefined when the signal is aborted. */
   next(signal: AbortSignal): Promise<string | undefined>;
 }
 
-const LONGEST_SLEEP_MS = 60_000; // a clock that is set meanwhile is seen then
+const LONGEST_SLEEP_MS = 60_000; // so a clock that is set meanwhile is noticed
 
 /** Creates a queue of keys that are each due at a time. A key that is added again keeps the earlier time. */
 export function createDelayQueue(): DelayQueue {
@@ -20,7 +21,7 @@ export function createDelayQueue(): DelayQueue {
   const first = (): Entry | undefined => {
     for (let entry = heap.first(); entry !== undefined; entry = heap.first()) {
       if (!isStale(entry)) return entry;
-      heap.take(); // deleted, or due earlier
+      heap.take(); // the key was deleted, or is due earlier
     }
     return undefined;
   };

@@ -3,16 +3,17 @@ import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pause } from "../controller/pause.ts";
 import { type PodRef, pathOf } from "./act/acting.ts";
 
+/** What reading a pod came to. */
 export type Found =
-  /** Undefined: none has the name. */
+  /** Undefined: there is no pod of that name. */
   | { readonly kind: "pod"; readonly pod: KubeObject | undefined }
   | { readonly kind: "failed"; readonly why: string }
-  /** Somebody has to allow it, or has just done so: the API server learns of it a moment later. */
+  /** The permission is missing, or was granted just now: the API server learns of it a moment later. */
   | { readonly kind: "forbidden"; readonly reason: string };
 
 /**
- * Reads a pod from the API server. Resolves to the pod (undefined: it is gone), or to why it cannot be read. @throws the signal's
- * reason where it is aborted
+ * Reads the pod of this name from the API server, once; its UID is not compared. Resolves with the pod, undefined if
+ * there is none, or with why it cannot be read. Rejects with the signal's reason, or on a bug.
  */
 export async function readPod(pod: PodRef, api: ApiClient, signal: AbortSignal): Promise<Found> {
   try {
@@ -25,12 +26,15 @@ export async function readPod(pod: PodRef, api: ApiClient, signal: AbortSignal):
   }
 }
 
-/** Calls with a pod whenever it changes, with undefined when it is gone, until what it returns is called. */
+/** Calls `seen` with a pod's newest state, undefined when it is gone, until the function that it returns is called. */
 export type FollowPod = (uid: string, seen: (pod: KubeObject | undefined) => void) => () => void;
 
 const LOOK_EVERY_MS = 2000;
 
-/** Creates a `FollowPod` that reads the pod again and again, for where nothing is watched. A failure counts as no change. */
+/**
+ * Creates a FollowPod for a pod that nothing watches: it reads the pod every 2 s (LOOK_EVERY_MS), and calls `seen` with
+ * it each time. A failure to read it counts as no change.
+ */
 export function followByPolling(pod: PodRef, api: ApiClient): FollowPod {
   return (_, seen) => {
     const stop = new AbortController();

@@ -9,17 +9,24 @@ import { keepTrying } from "../controller/keep-trying.ts";
 import { pause } from "../controller/pause.ts";
 import { whenAborted } from "../controller/stops.ts";
 
+/** Which namespaces to read. */
 export interface WatchedNamespaces {
-  /** None: all. */
+  /** Empty: all. */
   readonly namespaces: readonly string[];
+  /** How often named namespaces are read again, and how long to wait if they may not be read. */
   readonly resyncMs: number;
 }
 
-/** What namespaces say of reaping, with the label ebb.dev/reap. */
+/** A cache of the label ebb.dev/reap of namespaces. */
 export interface Namespaces {
+  /**
+   * Keeps the cache up to date until the signal is aborted. Calls `changed` with the name of a namespace whose label
+   * changed.
+   */
   run(changed: (name: string) => void, signal: AbortSignal): Promise<void>;
-  /** Resolves when it is known what they say, or that they may not be read; or when the signal is aborted. */
+  /** Resolves when the labels are known, or it is known that they may not be read; or when the signal is aborted. */
   known(signal: AbortSignal): Promise<void>;
+  /** Returns the label's value by namespace. Namespaces without the label are absent. */
   said(): ReadonlyMap<string, string>;
 }
 
@@ -27,8 +34,9 @@ const COLLECTION = "/api/v1/namespaces";
 const message = "cannot watch namespaces: retrying";
 
 /**
- * Watches the label ebb.dev/reap of the named namespaces, or of all, and lists them anew every `resyncMs`. A missing right is
- * logged once.
+ * Creates a cache of the label ebb.dev/reap of the named namespaces, or of all; `run` fills it. Named ones are read one
+ * by one every `resyncMs`, all are listed and watched. The log says once that they may not be read, in which case the
+ * label counts as absent, and once of each named one that it does not exist.
  */
 export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: WatchedNamespaces, log: Log): Namespaces {
   const said = new Map<string, string>();
@@ -78,8 +86,9 @@ function complainOfEach(log: Log): (name: string) => void {
 }
 
 /**
- * Reads the label ebb.dev/reap of the namespaces once. @throws ApiError where the API server does not answer; Failure 64 where a
- * named one does not exist
+ * Reads the label ebb.dev/reap of the namespaces once, and resolves with its value by namespace. If they may not be
+ * read, the log says so, and the label counts as absent. Rejects with ApiError if the API server does not answer, with
+ * Failure(64) if a named one does not exist.
  */
 export async function readNamespaces(
   api: ApiClient,
@@ -112,19 +121,22 @@ function missing(name: string): never {
   throw new Failure(EXIT.usage, `--namespace: there is no namespace "${name}"; kubectl get namespaces lists them`);
 }
 
+/** What reading namespaces calls. */
 interface Reading {
   readonly said: ReadonlyMap<string, string>;
+  /** Takes the label's value of a namespace; undefined: it has none. */
   readonly told: (name: string, word: string | undefined) => void;
-  /** All that there is was told. */
+  /** Called after each namespace was told. */
   readonly all: () => void;
+  /** Called if the account may not read namespaces. */
   readonly refused: (error: ApiError) => void;
-  /** One that is named is not there; it may still come. */
+  /** Called with a named namespace that does not exist; it may still come. */
   readonly missing?: (name: string) => void;
   readonly resyncMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Lists and watches the labelled namespaces. One that loses the label comes as deleted. */
+/** Lists and watches the labelled namespaces. The watch reports one that loses the label as deleted. */
 async function readAll(api: ApiClient, { said, told, all, refused, resyncMs, signal }: Reading): Promise<void> {
   const asked = { labelSelector: REAP };
   const list = await unlessRefused(listAt<KubeObject>(api, withQuery(COLLECTION, asked), { signal }), refused);
@@ -139,7 +151,10 @@ async function readAll(api: ApiClient, { said, told, all, refused, resyncMs, sig
   }
 }
 
-/** Reads the named namespaces one by one, again and again: a Role can allow that in each of them, but no list. */
+/**
+ * Returns a function that reads the named namespaces one by one, and then waits `resyncMs`: a Role in each can allow
+ * that, but no list.
+ */
 function readNamed(namespaces: readonly string[]) {
   return async (api: ApiClient, { told, all, refused, missing, resyncMs, signal }: Reading): Promise<void> => {
     for (const name of namespaces) {
@@ -153,7 +168,7 @@ function readNamed(namespaces: readonly string[]) {
   };
 }
 
-/** Awaits an answer; undefined if the namespace does not exist, or may not be read. */
+/** Awaits an answer. Resolves with undefined if the namespace does not exist or may not be read. */
 async function unlessRefused<T>(
   asked: Promise<T>,
   refused: (error: ApiError) => void,

@@ -18,27 +18,36 @@ interface Event extends KubeObject {
   readonly regarding?: { readonly uid?: string };
 }
 
-/** By UID. */
+/** Milliseconds since the epoch by pod UID. */
 type Times = ReadonlyMap<string | undefined, number>;
 
-/** One list is for all that ask meanwhile: the API server reads all Events of a namespace for it, whatever is selected. */
+/**
+ * How long a list of Events is used again: for each the API server reads all Events of a namespace, whatever is
+ * selected.
+ */
 const SAME_LIST_MS = 5000;
 const PAGE = 500;
 
-/** A pod, or a namespace: `namespace` is its own name then. */
+/** The subject of an Event: a pod, or a namespace, whose `namespace` is its own name. */
 export type Regarding =
   | (PodRef & { readonly kind?: never })
   | { readonly kind: "Namespace"; readonly namespace: string; readonly name: string; readonly uid?: never };
 
-/** Writes and reads what the pod's users see of its reaping: Events (events.k8s.io/v1). */
+/** Events (events.k8s.io/v1) by which users see what the reaper does, and a new leader what the last one did. */
 export interface PodEvents {
-  /** Best effort: that it could not be written is logged. */
+  /** Writes an Event. If that fails, the log says so, and it resolves all the same. */
   write(about: Regarding, event: PodEvent, signal?: AbortSignal): Promise<void>;
-  /** When a sidecar of this pod was last told to end, by whichever replica; in milliseconds since the epoch. */
+  /**
+   * Resolves with when any replica last asked a sidecar of this pod to quit, in milliseconds since the epoch; with
+   * undefined if none did, or if Events cannot be read, which the log says. The answer may be up to 5 s old.
+   */
   lastTold(pod: PodRef, signal: AbortSignal): Promise<number | undefined>;
 }
 
-/** Creates a writer and reader of the reaper's Events on pods. What fails is a warning in the log, never an error. */
+/**
+ * Creates a writer and reader of the reaper's Events. `identity` is this replica's name in them. API failures are
+ * warnings in the log; only a bug makes it reject.
+ */
 export function createPodEvents(api: ApiClient, identity: string, log: Log): PodEvents {
   const lists = new Map<string, { readonly askedAt: number; readonly times: Promise<Times> }>();
   return {
@@ -47,7 +56,7 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
         const asking = { signal, timeoutMs: LONGEST_REQUEST_MS };
         await api.create(collectionOf(about), bodyOf(about, event, identity), asking);
       } catch (error) {
-        if (signal?.aborted || isConflict(error)) return; // another replica has told it
+        if (signal?.aborted || isConflict(error)) return; // another replica has written it
         if (!isApiFailure(error)) throw error;
         const { namespace, name } = about;
         log.warn({ namespace, pod: name, reason: error.message }, "cannot write an Event");
@@ -65,13 +74,13 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
         if (lists.get(namespace) === asked) lists.delete(namespace);
         if (!isApiFailure(error)) throw error;
         log.warn({ namespace, pod: name, reason: error.message }, "cannot read Events");
-        return undefined; // to be told twice does a sidecar no harm
+        return undefined; // a sidecar that is told twice takes no harm
       }
     },
   };
 }
 
-/** When sidecars were last told to end, of each pod of a namespace. */
+/** Reads when a sidecar of each pod in a namespace was last asked to quit. */
 async function timesIn(api: ApiClient, namespace: string, signal: AbortSignal): Promise<Times> {
   const times = new Map<string | undefined, number>();
   let rest: string | undefined;
@@ -109,7 +118,10 @@ function bodyOf(about: Regarding, event: PodEvent, identity: string): object {
   };
 }
 
-/** Replicas that say the same of a pod write one `NotReaped` Event, named after its text; each act is an Event of its own. */
+/**
+ * Returns the end of an Event's name. `NotReaped` Events are named after their text, so that all replicas write one
+ * about the same thing; each other Event has a random name.
+ */
 function suffixOf({ uid = "" }: Regarding, { reason, note }: PodEvent): string {
   if (reason !== "NotReaped") return randomBytes(8).toString("hex");
   return createHash("sha256").update(`${uid} ${note}`).digest("hex").slice(0, 16);

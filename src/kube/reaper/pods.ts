@@ -9,43 +9,54 @@ import { keepTrying } from "../controller/keep-trying.ts";
 import type { PodRef } from "./act/acting.ts";
 import { watchNamespaces } from "./namespaces.ts";
 
-/** As it was last seen; undefined: it is not there any more, or does not run any more. */
+/** A pod as it was last seen. `pod` is undefined if it no longer exists, runs or has the selected labels. */
 export interface PodChange extends PodRef {
   readonly pod: KubeObject | undefined;
 }
 
+/** Which pods to watch. */
 export interface WatchedPods {
-  /** None: all. */
+  /** Empty: all. */
   readonly namespaces: readonly string[];
+  /** A label selector; undefined: all pods. */
   readonly selector: string | undefined;
-  /** How often all are listed anew, whatever the watch has said. */
+  /** How often all pods are listed anew, whatever the watch has said. */
   readonly resyncMs: number;
 }
 
-/** The pods that run, as a list and a watch tell of them, and what their namespaces say of reaping. */
+/** A cache of the running pods and of their namespaces' label ebb.dev/reap. */
 export interface PodSource {
-  /** Tells of every pod, and of each change, until the signal is aborted. */
+  /**
+   * Keeps the cache up to date until the signal is aborted. Calls `seen` with each listed pod, with each change, and
+   * with each pod of a namespace whose label changed. Logs API failures and tries again.
+   */
   run(seen: (change: PodChange) => void, signal: AbortSignal): Promise<void>;
   get(uid: string): KubeObject | undefined;
   all(): Iterable<KubeObject>;
+  /** How many pods are cached. */
   readonly size: number;
-  /** When the last list was through; undefined: not all are listed yet. Milliseconds since the epoch. */
+  /**
+   * Returns when the last complete list was there, in milliseconds since the epoch: of several namespaces the oldest.
+   * Undefined until all have been listed.
+   */
   syncedAt(): number | undefined;
-  /** Resolves when all were listed for the first time. */
+  /** Resolves when all namespaces have been listed for the first time. */
   readonly listed: Promise<void>;
-  /** What each namespace with the label ebb.dev/reap says. */
+  /** Returns the value of the label ebb.dev/reap by namespace. Namespaces without the label are absent. */
   namespaces(): ReadonlyMap<string, string>;
 }
 
-/** Why a watch did not go on: `ended` by the API server, as it does now and then; its version `expired`; it `failed`. */
+/**
+ * Why a watch did not go on: the API server `ended` it, as it does now and then; its version `expired`; it `failed`.
+ */
 export type Interruption = "ended" | "expired" | "failed";
 
 const PAGE = 500;
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Creates a cache of the pods that run, kept up to date by watches, one for each namespace or one for all. `run` watches until it
- * is aborted.
+ * Creates a cache of the running pods; `run` fills it and watches, each namespace or all at once. Pods are trimmed
+ * (trimPod). `interrupted` is called whenever a watch does not go on.
  */
 export function watchPods(
   api: ApiClient,
@@ -71,7 +82,7 @@ export function watchPods(
         }
       };
       const namespaces = labels.run(changed, signal);
-      await labels.known(signal); // a pod is judged by its namespace's word, too
+      await labels.known(signal); // a pod is judged by its namespace's label, too
       const watching = scopes.map((namespace) => {
         const scope = createScope(api, { ...which, namespace }, { pods, put, interrupted });
         const synced = (): void => {
@@ -95,7 +106,10 @@ export function watchPods(
   };
 }
 
-/** Lists the pods of the namespaces and selector in `which` that are not over, page by page. @throws ApiError */
+/**
+ * Lists the running pods of the namespaces and selector in `which`, trimmed (trimPod), 500 in a request. Rejects with
+ * ApiError.
+ */
 export async function listPods(
   api: ApiClient,
   which: WatchedPods,
@@ -124,7 +138,10 @@ interface Kept {
   readonly interrupted: (why: Interruption) => void;
 }
 
-/** Lists and watches one namespace, or all. A new list follows after the resync period, or when the version has expired. */
+/**
+ * Creates a function that watches one namespace, or all, until the watch ends. It lists first if nothing is listed yet,
+ * the resync period is over, or the version has expired.
+ */
 function createScope(api: ApiClient, scope: Scope, { pods, put, interrupted }: Kept) {
   const collection = collectionOf(scope);
   const query = queryOf(scope);
@@ -152,7 +169,7 @@ function createScope(api: ApiClient, scope: Scope, { pods, put, interrupted }: K
   };
   return async (synced: () => void, isFine: () => void, signal: AbortSignal): Promise<void> => {
     if (version === undefined || resync.aborted) {
-      version = undefined; // what breaks off is begun anew
+      version = undefined; // a list that breaks off is begun anew
       await relist(signal);
       synced();
       isFine();
@@ -173,7 +190,7 @@ function collectionOf({ namespace }: Scope): string {
   return namespace === undefined ? "/api/v1/pods" : `/api/v1/namespaces/${namespace}/pods`;
 }
 
-/** Selects running pods: one that stops running comes as deleted. */
+/** Selects running pods: the watch reports a pod that stops running as deleted. */
 function queryOf({ selector }: Scope): Query {
   return { fieldSelector: "status.phase=Running", labelSelector: selector };
 }
@@ -182,7 +199,7 @@ function isIn(pod: KubeObject, namespace: string): boolean {
   return pod.metadata.namespace === namespace;
 }
 
-/** Lists in pages, one in memory at a time. Returns the version from which a watch can go on. */
+/** Lists in pages, with one in memory at a time. Resolves with the version from which a watch can go on. */
 async function list(
   api: ApiClient,
   { collection, query }: { readonly collection: string; readonly query: Query },

@@ -21,17 +21,22 @@ import { emptyMemory, knownNow, type Memory } from "./reconciler.ts";
 import { createRightsChecker, type RightsChecker } from "./rights.ts";
 import { createGate, throttleClient } from "./throttle.ts";
 
+/** What `ebb reaper --once` needs. */
 export interface Once {
   readonly settings: ReaperSettings;
+  /** Returns the policy, given the label ebb.dev/reap by namespace. */
   readonly policyIn: (namespaces: ReapPolicy["namespaces"]) => ReapPolicy;
+  /** This replica's name in Events. */
   readonly identity: string;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
 /**
- * Looks at all selected pods once, ends the sidecars of those that are stuck, and prints the table. Resolves to 0, or to 69 if a sidecar is
- * left that should have ended.
+ * Judges all selected pods once, ends the sidecars of those that are stuck, --concurrency pods at a time, and writes
+ * the table or JSON to stdout. Resolves with the exit code: 69 if a sidecar is left that should have ended (never with
+ * --dry-run), else 0. Rejects with Failure(69) if pods or namespaces cannot be read, Failure(64) if a named namespace
+ * does not exist. `direct` is the client without a rate limit.
  */
 export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
   const { settings, policyIn, identity, log, signal } = once;
@@ -75,7 +80,9 @@ export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
   return isUndone && !settings.dryRun ? EXIT.unavailable : EXIT.ok;
 }
 
-/** With --dry-run too: what would be missing then. */
+/**
+ * Creates the checker of all rights that reaping needs, with --dry-run too: the table then says what would be missing.
+ */
 function rightsOnce(api: ApiClient, { settings, policyIn, log }: Once): RightsChecker {
   const { methods } = policyIn(new Map());
   const which = { namespaces: settings.namespace.flat(), methods, onlyLooks: false, lease: undefined };
@@ -93,7 +100,10 @@ const idle = {
   syncedAt: () => 0,
 };
 
-/** @throws Failure 69 where the API server does not answer, or not with what is needed, or not before the signal is aborted */
+/**
+ * Awaits `asked`. Rejects with Failure(69) if the API server does not answer, or not with what is needed, or not before
+ * the signal is aborted.
+ */
 async function available<T>(asked: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await asked();
@@ -132,7 +142,7 @@ function judge(pod: KubeObject, { policy, memory }: Around): Verdict {
   return verdictOf(pod, policy, knownNow(memory));
 }
 
-/** Judges a pod; where it is too early, waits until --after is over, and judges again. */
+/** Judges a pod. If it is too early, waits until --after is over, and judges it again. */
 async function judgeInTime(pod: KubeObject, around: Around): Promise<Verdict> {
   const verdict = judge(pod, around);
   if (verdict.kind !== "later") return verdict;
@@ -142,7 +152,10 @@ async function judgeInTime(pod: KubeObject, around: Around): Promise<Verdict> {
   return judge(pod, around);
 }
 
-/** Says that an earlier run asked this sidecar to quit, and that its time is not over yet; undefined otherwise. */
+/**
+ * Says that an earlier run asked this sidecar to quit, if its time to end is not over yet. Resolves with undefined
+ * otherwise.
+ */
 async function toldBefore(
   pod: KubeObject,
   { containers }: Extract<Verdict, { kind: "end" }>,

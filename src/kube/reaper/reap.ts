@@ -23,26 +23,31 @@ import type { Perform } from "./act/act.ts";
 import type { PodRef } from "./act/acting.ts";
 import { type FollowPod, followByPolling, readPod } from "./look.ts";
 
+/** What an attempt at one pod needs. */
 export interface Reaping {
   readonly api: ApiClient;
   readonly perform: Perform;
   readonly policy: () => ReapPolicy;
   readonly known: () => ReaperMemory;
-  /** Without it the pod is looked at now and then. */
+  /** Reports the pod's changes; undefined: the pod is read every 2 s. */
   readonly follow?: FollowPod | undefined;
-  /** Waited for before each act, but not for long. */
+  /**
+   * Called before each act, which waits for it, but not longer than `beforeMs`. If it rejects, the log says so, and the
+   * act follows.
+   */
   readonly before?: ((act: Act, reason: string) => Promise<void>) | undefined;
-  /** What came of each act; of one that was given up, too. */
+  /** Called with the result of each act, also of one that was given up. */
   readonly after?: ((act: Act, result: Result, tookMs: number) => void) | undefined;
-  /** After a 403: may it be that a right is missing? */
+  /** Called after a 403, to check the account's permissions. */
   readonly denied?: ((signal: AbortSignal) => Promise<unknown>) | undefined;
-  /** Otherwise than usual. */
+  /** Times and rounds that differ from the usual ones. */
   readonly pace?: Partial<Pace> | undefined;
   readonly log: Log;
-  /** Aborted: nothing is begun any more, and what is under way is given up. */
+  /** Once it is aborted nothing is begun, what is under way is given up, and the outcome is `stopped`. */
   readonly signal: AbortSignal;
 }
 
+/** The times and rounds of an attempt. */
 export interface Pace extends Omit<AttemptPolicy, "chance"> {
   /** The longest that an act waits for `before`. */
   readonly beforeMs: number;
@@ -50,7 +55,11 @@ export interface Pace extends Omit<AttemptPolicy, "chance"> {
 
 const usual: Pace = { beforeMs: 5000, rounds: 3, answerMs: 30_000, rest: { firstMs: 1000, longestMs: 60_000 } };
 
-/** Makes one attempt to end a pod's sidecars, from the first look to the outcome, as core/reap/attempt.ts decides. */
+/**
+ * Makes one attempt to end a pod's sidecars, from the first look to the outcome, as core/reap/attempt.ts decides.
+ * Resolves with the outcome once nothing of it is under way. Failures of the API are part of the outcome: it rejects
+ * only on a bug.
+ */
 export async function reap(pod: PodRef, reaping: Reaping): Promise<Outcome> {
   const events = createQueue<Event>();
   const work = createWork(events);
@@ -81,9 +90,9 @@ function paceOf({ pace }: Reaping): Pace {
   return { ...usual, ...pace };
 }
 
-/** What goes on beside the loop: one look or act, and timers. */
+/** The look or act that is under way beside the loop, and timers. */
 interface Work extends AsyncDisposable {
-  /** What is aborted has nothing to say any more. */
+  /** Starts a look or act. The event that it resolves with is queued, unless it was aborted. */
   start(work: (signal: AbortSignal) => Promise<Event>): void;
   abort(): void;
   readonly deadlines: Deadlines<Deadline>;
@@ -165,7 +174,7 @@ function createPerform({ pod, reaping, observation }: Around, work: Work): (acti
   };
 }
 
-/** Why an act is not right any more that was decided a moment ago. */
+/** Returns why an act is no longer right that was decided a moment ago; undefined if it is. */
 function objectionTo({ container }: Act, observation: Observation): string | undefined {
   if (observation.kind === "gone") return "the pod is gone, or another one has its name";
   if (observation.kind !== "end") return `not any more: ${observation.reason}`;
@@ -179,7 +188,7 @@ interface Patience {
   readonly signal: AbortSignal;
 }
 
-/** Done, or not in time, or failed: none of them is a reason not to go on. */
+/** Waits for `work`, at most `ms`. Whether it is done, late or failed, the act follows. */
 async function soon(work: Promise<void>, { ms, log, signal }: Patience): Promise<void> {
   const failed = work.catch((error: Error) =>
     log.warn({ reason: error.message }, "cannot write the Event before the act"),

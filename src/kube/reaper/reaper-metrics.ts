@@ -9,27 +9,37 @@ import { addGauge, addProcess, type Exposition } from "../controller/process-met
 import type { Interruption } from "./pods.ts";
 import { createTally } from "./tally.ts";
 
+/** The reaper's metrics, and what changes them. */
 export interface ReaperMetrics extends Exposition {
-  /** A verdict about a pod; counted where it is another than before. */
+  /** Takes the newest verdict about a pod. A rule that differs from the last one is counted. */
   judged(uid: string, verdict: Verdict): void;
-  /** Whether ebb was put into a pod that runs. */
+  /** Takes a running pod, which is counted by whether ebb was put into it. */
   saw(uid: string, pod: KubeObject): void;
+  /** Removes a pod that is gone from both gauges of pods. */
   forgot(uid: string): void;
+  /** Counts an act. */
   acted(method: MethodKind, result: Result["kind"]): void;
-  /** @param seconds from the app's end to the sidecars' */
+  /**
+   * Counts an attempt.
+   * @param seconds from the app's end to the sidecars'; undefined: they have not ended
+   */
   attempted(outcome: Outcome["kind"], seconds: number | undefined): void;
+  /** Counts a request to the API server; `code` is the status, or the reason if there was none. */
   requested(verb: string, code: string): void;
+  /** Counts a watch that did not go on. */
   interrupted(why: Interruption): void;
 }
 
-/** What is read when somebody asks. */
+/** The values that each scrape reads. */
 export interface ReaperGauges {
   readonly leads: () => boolean;
   readonly isCircuitOpen: () => boolean;
+  /** How many pods wait for their time or turn. */
   readonly depth: () => number;
+  /** How many pods have an attempt under way. */
   readonly underWay: () => number;
   readonly missingRights: () => number;
-  /** Milliseconds since the epoch. */
+  /** When all pods were last listed, in milliseconds since the epoch; undefined: not yet. */
   readonly syncedAt: () => number | undefined;
 }
 
@@ -37,39 +47,42 @@ const outcomes: readonly Outcome["kind"][] = ["ended", "gave-up", "put-off", "le
 const interruptions: readonly Interruption[] = ["ended", "expired", "failed"];
 const buckets = [5, 6, 7, 8, 10, 15, 20, 30, 60, 120, 300, 600];
 
-/** Creates the reaper's metrics, `ebb_reaper_...`, in a registry of their own. */
+/**
+ * Creates the reaper's metrics, `ebb_reaper_...`, and those of the process, in a registry of their own. `image`: pods
+ * that have ebb from another one are counted as `other`; undefined: none is.
+ */
 export function createReaperMetrics(version: string, gauges: ReaperGauges, image?: string | undefined): ReaperMetrics {
   const registry = new Registry();
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `ebb_reaper_${name}`, help, labelNames, registers: [registry] });
-  const verdicts = counter("verdicts_total", "Changes of the reason why a pod is stuck or left.", "reason");
+  const verdicts = counter("verdicts_total", "Verdicts about pods: how often a pod was newly found stuck, or left alone, for this reason.", "reason");
   for (const reason of ruleNames) verdicts.inc({ reason }, 0);
   const acts = counter(
     "acts_total",
-    "What was asked of sidecars, by which method, with what result.",
+    "Requests to sidecars to quit, by method and result.",
     "method",
     "result",
   );
-  const attempts = counter("attempts_total", "Reapings of pods by how they ended.", "outcome");
+  const attempts = counter("attempts_total", "Attempts to end a pod's sidecars, by outcome.", "outcome");
   for (const outcome of outcomes) attempts.inc({ outcome }, 0);
-  const requests = counter("api_requests_total", "Requests to the API server but those for the Lease.", "verb", "code");
-  const restarts = counter("watch_restarts_total", "Why watches of pods were begun again.", "reason");
+  const requests = counter("api_requests_total", "Requests to the API server, except those for the Lease.", "verb", "code");
+  const restarts = counter("watch_restarts_total", "Restarts of the watch of pods, by reason.", "reason");
   for (const reason of interruptions) restarts.inc({ reason }, 0);
   const durations = new Histogram({
     name: "ebb_reaper_end_to_ended_seconds",
-    help: "From the end of a pod's app to the end of its sidecars.",
+    help: "Seconds from the exit of a pod's app to the exit of its sidecars.",
     buckets,
     registers: [registry],
   });
   const judged = createTally(registry, {
     name: "ebb_reaper_pods",
-    help: "Running pods by the reason why each is stuck or left now.",
+    help: "Running pods by the reason why each is stuck, or left alone, at the moment.",
     label: "reason",
     states: ruleNames,
   });
   const injected = createTally(registry, {
     name: "ebb_reaper_injection_pods",
-    help: "Running pods by whether ebb was put into them; missing: the pod's annotation asks for it; other: by another image than the reaper's --image.",
+    help: "Running pods by injection state. injected: the pod has ebb; missing: its annotation asks for ebb, but it has none; other: its ebb is from another image than the reaper's --image.",
     label: "state",
     states: injections,
   });
@@ -108,17 +121,17 @@ function addGauges(
   registry: Registry,
   { leads, isCircuitOpen, depth, underWay, missingRights, syncedAt }: ReaperGauges,
 ): void {
-  addGauge(registry, "ebb_reaper_leader", "1: this replica is the one that acts.", () => Number(leads()));
-  addGauge(registry, "ebb_reaper_circuit_open", "1: the API server is unwell, and is asked nothing for a while.", () =>
+  addGauge(registry, "ebb_reaper_leader", "1 if this replica leads: only the leader acts.", () => Number(leads()));
+  addGauge(registry, "ebb_reaper_circuit_open", "1 if requests to the API server are paused, because it fails.", () =>
     Number(isCircuitOpen()),
   );
-  addGauge(registry, "ebb_reaper_queue_depth", "Pods that wait for their time or their turn.", depth);
-  addGauge(registry, "ebb_reaper_missing_rights", "Rights that its account needs and lacks.", missingRights);
-  addGauge(registry, "ebb_reaper_attempts_in_progress", "Pods that are being reaped.", underWay);
+  addGauge(registry, "ebb_reaper_queue_depth", "Pods that are waiting to be judged or reaped.", depth);
+  addGauge(registry, "ebb_reaper_missing_rights", "Permissions that the reaper's account needs and lacks.", missingRights);
+  addGauge(registry, "ebb_reaper_attempts_in_progress", "Pods whose sidecars are being ended.", underWay);
   addGauge(
     registry,
     "ebb_reaper_last_sync_timestamp_seconds",
-    "When all pods were last listed, in seconds since 1970; 0: not yet.",
+    "Time of the last full list of pods, in seconds since 1970; 0 before the first.",
     () => (syncedAt() ?? 0) / 1000,
   );
 }

@@ -26,15 +26,19 @@ import { createReconciler, emptyMemory, knownNow, type Reconciler } from "./reco
 import { createRightsChecker } from "./rights.ts";
 import { createGate, throttleClient } from "./throttle.ts";
 
+/** What `ebb reaper` needs beside its settings. */
 export interface Context {
-  /** Those that can be used. */
+  /** The methods that --methods allows and that can be used. */
   readonly methods: readonly MethodKind[];
   readonly env: Environment;
   readonly log: Log;
   readonly signals: Signals;
 }
 
-/** Looks after pods until a stop signal, or once. Resolves to the exit code. @throws Failure where there is no API server */
+/**
+ * Runs `ebb reaper` until a stop signal, or once with --once. Resolves with the exit code. Rejects with Failure if no
+ * API server is configured, if the probes' address cannot be bound, and as `reapOnce` does.
+ */
 export async function main(settings: ReaperSettings, { methods, env, log, signals }: Context): Promise<number> {
   const stops = stopsOf(signals);
   const api = await connect({ env, kubeconfig: settings.kubeconfig, context: settings.context }, log);
@@ -59,13 +63,13 @@ export async function main(settings: ReaperSettings, { methods, env, log, signal
 interface Serving {
   readonly settings: ReaperSettings;
   readonly policyIn: (namespaces: ReapPolicy["namespaces"]) => ReapPolicy;
-  /** One replica's alone. */
+  /** The name of this replica in the Lease and in Events, which no other one has. */
   readonly identity: string;
   readonly log: Log;
   readonly stops: Stops;
 }
 
-/** Every replica watches and judges, so that whoever leads next acts at once. */
+/** Watches and judges in every replica, so that the one that leads next acts at once. */
 async function serve(direct: ApiClient, { settings, policyIn, identity, log, stops }: Serving): Promise<void> {
   const memory = emptyMemory();
   const gate = createGate({ perSecond: settings.qps, burst: settings.burst }, log);
@@ -110,7 +114,7 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   await health.close();
 }
 
-/** Warns where no pod and no namespace has opted in, as right after an installation: the reaper would never act. */
+/** Warns if no pod and no namespace has opted in, as right after an installation: the reaper would never act. */
 function sayIfUnselected(source: PodSource, policy: ReapPolicy, log: Log): void {
   if (policy.allJobs || policy.namespaces.size > 0) return;
   for (const pod of source.all()) if (selectionOf(viewOf(pod), policy).kind !== "not in") return;
@@ -118,7 +122,7 @@ function sayIfUnselected(source: PodSource, policy: ReapPolicy, log: Log): void 
   log.warn({ pods: source.size, how }, "no pod is selected: no namespace or pod has opted in");
 }
 
-/** With --dry-run those to look. */
+/** Creates the checker of the permissions that the reaper needs; with --dry-run only of those to read. */
 function rightsOf(
   api: ApiClient,
   { settings, methods, log }: Pick<Serving, "settings" | "log"> & Pick<Context, "methods">,
@@ -136,20 +140,24 @@ function watchedBy({ namespace, selector, resync }: ReaperSettings) {
   return { namespaces: namespace.flat(), selector, resyncMs: resync };
 }
 
-/** Twice as long as a Lease lives, of which a round is a small part. */
+/** Twice as long as a Lease lives, of which a round of the election is a small part. */
 const STUCK_MS = 30_000;
 
+/** This replica's part in the leader election. */
 interface Leadership {
   leads(): boolean;
-  /** Why it will never lead: its loop has stopped. */
+  /** Returns why this replica will never lead: its loop has stopped. Undefined if it has not. */
   stuck(): string | undefined;
-  /** Works whenever this replica leads, until the signal is aborted. */
+  /** Calls `work` whenever this replica leads, until the signal is aborted. */
   hold(work: (signal: AbortSignal) => Promise<void>): Promise<void>;
 }
 
 type Candidate = Omit<Serving, "stops" | "policyIn"> & { readonly signal: AbortSignal };
 
-/** Creates the leader election. Its requests do not pass the gate, which could cost the Lease. With --dry-run there is none. */
+/**
+ * Creates the leader election; with --dry-run this replica acts without one. Its requests do not pass the gate: waiting
+ * there could cost the Lease.
+ */
 function electLeader(direct: ApiClient, { settings, identity, log, signal }: Candidate): Leadership {
   let isLeader = false;
   let movedAt = performance.now();

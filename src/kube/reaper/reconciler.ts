@@ -13,11 +13,13 @@ import { type PodChange, type PodSource, podRefOf } from "./pods.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
 import { createWaitingPods } from "./waiting-pods.ts";
 
-/** What is known of pods beyond what they say, by UID; forgotten with them. */
+/** What is known of pods beyond what they say, by UID. A pod that is gone is forgotten. */
 export interface Memory {
+  /** What came of the attempt at a pod whose sidecars have ended, or were given up. */
   readonly handled: Map<string, string>;
+  /** When a pod was first found to be stuck but for --after, in milliseconds since the epoch. */
   readonly seen: Map<string, number>;
-  /** How often a fresh look saw no reason to act where the watch did, or nobody answered. */
+  /** How often an attempt found no reason to act although the watch had one, or nobody answered it. */
   readonly disagreements: Map<string, number>;
 }
 
@@ -26,11 +28,12 @@ export function emptyMemory(): Memory {
   return { handled: new Map(), seen: new Map(), disagreements: new Map() };
 }
 
-/** Returns the memory for the rules, with the time of now. */
+/** Returns the memory as the rules take it, with the current time. The maps are the same ones, not copies. */
 export function knownNow({ handled, seen }: Memory): ReaperMemory {
   return { now: Date.now(), handled, seen };
 }
 
+/** What the reconciler works with. */
 export interface ReconcilerContext {
   readonly source: Pick<PodSource, "get">;
   readonly attempts: Attempts;
@@ -39,35 +42,45 @@ export interface ReconcilerContext {
   readonly metrics: ReaperMetrics;
   readonly policy: () => ReapPolicy;
   readonly memory: Memory;
-  /** How many pods are dealt with at a time. */
+  /** How many stuck pods have an attempt at a time. */
   readonly concurrency: number;
-  /** Says what would be done, once for each pod. */
+  /** True: the log says what would be done, once for each pod, and nothing is. */
   readonly isDryRun: boolean;
   readonly log: Log;
 }
 
-/** Judges each pod when it changes and when its time has come, leading or not; and while it leads, sees to those that are stuck. */
+/**
+ * Judges each pod when it changes and when its time has come, and, while this replica leads, ends the sidecars of stuck
+ * ones.
+ */
 export interface Reconciler {
-  /** How many pods wait: for their time, or for their turn. */
+  /** How many pods wait for their time or turn. */
   readonly depth: number;
+  /** Takes a change that the watch saw. */
   changed(change: PodChange): void;
-  /** All of them anew, those that were given up too: another right may end them. */
+  /** Judges these pods anew, those that were given up too: a permission that was granted may end their sidecars. */
   reconsider(pods: Iterable<KubeObject>): void;
-  /** Until the signal is aborted. */
+  /** Judges each pod again when its time has come, until the signal is aborted. */
   judge(signal: AbortSignal): Promise<void>;
-  /** Until the signal is aborted: then nothing is under way any more. */
+  /**
+   * Ends the sidecars of stuck pods until the signal is aborted; call it while this replica leads. Resolves when no
+   * attempt is under way any more.
+   */
   act(signal: AbortSignal): Promise<void>;
 }
 
-/** The rest before it is looked at again, where they do not agree. */
+/** The pause before another attempt at a pod after one that found no reason to act, or was not answered. */
 const disagreement: Backoff = { firstMs: 10_000, longestMs: 600_000 };
-/** What is found stuck so soon after the replica before has led may have been told by that. */
+/**
+ * For how long a new leader reads the Events of each stuck pod first: the last leader may have told its sidecars to
+ * quit.
+ */
 const INHERITED_MS = 60_000;
 const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
 /**
- * Creates the reaper's loop: it judges each pod that changes, and ends the sidecars of stuck ones, at most `concurrency` at a
- * time.
+ * Creates the reconciler of the reaper. It judges pods only when its methods are called, and has attempts at no more
+ * than `concurrency` stuck ones at a time. Changes `memory`.
  */
 export function createReconciler(context: ReconcilerContext): Reconciler {
   const { source, attempts, complaints, metrics, policy, memory, concurrency } = context;
@@ -130,7 +143,7 @@ interface Judging {
   readonly forget: (uid: string) => void;
 }
 
-/** Creates what handles the stuck pods that are due, during one term as leader. */
+/** Creates a function that begins a term as leader. It returns the function that handles one stuck pod in that term. */
 function createTurns(context: ReconcilerContext, { waiting, judge, forget }: Judging) {
   const { source, attempts, events, memory, isDryRun, log } = context;
   const conclude = (uid: string, outcome: Outcome): void => {
@@ -149,7 +162,7 @@ function createTurns(context: ReconcilerContext, { waiting, judge, forget }: Jud
     const asked = new Set<string>();
     const asking = new Set<string>();
     return async (uid: string): Promise<void> => {
-      if (asking.has(uid)) return; // it has changed meanwhile: whoever took it goes on
+      if (asking.has(uid)) return; // it has changed meanwhile, and another worker has it
       const pod = source.get(uid);
       const verdict = judge(uid);
       waiting.notStuck(uid);

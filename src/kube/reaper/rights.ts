@@ -6,26 +6,37 @@ import { createNotifier } from "../controller/pause.ts";
 
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const LONGEST_REQUEST_MS = 4000;
+/** While none is missing. */
 const EVERY_MS = 30_000;
-/** While a right is missing: somebody is probably about to grant it. */
+/** While a permission is missing: somebody is probably about to grant it. */
 const SOON_MS = 5000;
 
+/** Which permissions to check, and with which client. */
 export interface RightsContext {
   readonly api: ApiClient;
   readonly needed: readonly Right[];
   readonly log: Log;
 }
 
-/** What this account may do, as the API server says: asked at the start, again and again, and after each 403. */
+/** What the account may do, as the API server last said. */
 export interface RightsChecker {
   readonly needed: readonly Right[];
-  /** What the API server does not say counts as it did before, and as granted at first. */
+  /**
+   * Returns the permissions that are missing. Each counts as granted until the API server says otherwise; if it does
+   * not answer, its last answer stays.
+   */
   missing(): readonly Right[];
-  /** Undefined: nothing is missing. */
+  /** Returns a sentence that names the missing permissions; undefined if there are none. */
   problem(): string | undefined;
-  /** Whether the answer is another one than before. */
+  /**
+   * Asks the API server now, or joins the check under way. Resolves with whether the answer has changed; with false if
+   * there is none, which the log says once.
+   */
   check(signal: AbortSignal): Promise<boolean>;
-  /** Until the signal is aborted. */
+  /**
+   * Checks every 30 s, every 5 s while a permission is missing, until the signal is aborted. Calls `changed` after each
+   * change.
+   */
   run(changed: () => void, signal: AbortSignal): Promise<void>;
 }
 
@@ -33,11 +44,14 @@ interface Review {
   readonly status?: { readonly allowed?: boolean };
 }
 
-/** Creates what asks the API server which permissions the account lacks (SelfSubjectAccessReview), again and again. */
+/**
+ * Creates a checker that asks the API server which permissions the account lacks (SelfSubjectAccessReview): when
+ * `check` is called, and regularly once `run` is. Logs each change of the answer.
+ */
 export function createRightsChecker({ api, needed, log }: RightsContext): RightsChecker {
   let missing: readonly Right[] = [];
   let isSilent = false;
-  const notifier = createNotifier(); // after a 403 the answer is soon another one again
+  const notifier = createNotifier(); // a change, as after a 403, is soon followed by another one
   let underWay: Promise<boolean> | undefined;
   const isMissing = async (right: Right, signal: AbortSignal): Promise<boolean> => {
     const asking = { signal, timeoutMs: LONGEST_REQUEST_MS, retries: 0 };

@@ -1,11 +1,14 @@
 import { Gauge, type Registry } from "prom-client";
 
-/** How many pods are in which state now. */
+/** Counts objects by their state. */
 export interface Tally<S extends string> {
-  /** undefined: the pod is gone, or not counted. True: that is another state than before. */
+  /**
+   * Sets the state of an object; undefined: it is gone, or not to be counted. Returns whether its state has changed.
+   */
   put(uid: string, state: S | undefined): boolean;
 }
 
+/** The gauge of a tally; `label` is the name of its label, `states` are its values. */
 interface About<S extends string> {
   readonly name: string;
   readonly help: string;
@@ -13,7 +16,9 @@ interface About<S extends string> {
   readonly states: readonly S[];
 }
 
-/** Creates a gauge that counts objects by state. Each object has one state at a time. */
+/**
+ * Registers a gauge that counts objects by state, also those states that no object is in. Each object has one state.
+ */
 export function createTally<S extends string>(registry: Registry, { name, help, label, states }: About<S>): Tally<S> {
   const known = new Map<string, S>();
   const counts = new Map<S, number>();

@@ -8,15 +8,17 @@ import type { Query } from "../api/query.ts";
 import type { RequestOptions } from "../api/retry.ts";
 import { pause } from "../controller/pause.ts";
 
-/** What all requests go through: so many a second, and none while the API server is unwell. */
+/** A rate limit and a circuit breaker for requests to the API server. */
 export interface Gate {
+  /** Whether the circuit is open or half-open: the API server fails, so requests wait. */
   readonly isOpen: boolean;
-  /** Its turn by the rate. Throws the signal's reason when that is aborted. */
+  /** Waits for a turn by the rate. Rejects with the signal's reason when the signal is aborted. */
   turn(signal?: AbortSignal): Promise<void>;
-  /** Its turn, and no sooner than the API server is well. What passes has to tell what came of it, once. */
+  /** Waits for a turn, and while the circuit is open. The caller has to tell the result once. Rejects like `turn`. */
   pass(signal?: AbortSignal): Promise<Passed>;
 }
 
+/** Takes the result of a request that passed. */
 export interface Passed {
   answered(): void;
   failed(error: unknown): void;
@@ -26,7 +28,11 @@ const rest: Backoff = { firstMs: 1000, longestMs: 30_000 };
 const circuitPolicy: CircuitPolicy = { failures: 5, rest };
 const never = new AbortController().signal;
 
-/** Creates the rate limit and circuit breaker of the reaper's requests. The log says when the circuit opens and closes. */
+/**
+ * Creates the rate limit and circuit breaker of the reaper's requests. After `policy.failures` (5) failures in a row
+ * that may pass, no request is sent for 0.5 to 30 s; then one is, as a probe. The log says when the circuit opens and
+ * closes.
+ */
 export function createGate(rate: Rate, log: Log, policy: CircuitPolicy = circuitPolicy): Gate {
   let bucket = fullBucket(rate, performance.now());
   let circuit: Circuit = closed;
@@ -71,7 +77,7 @@ export function createGate(rate: Rate, log: Log, policy: CircuitPolicy = circuit
         answered: () => settle(true),
         failed(error) {
           if (error instanceof ApiError) return settle(!isTransient(error), error.message);
-          // it was given up, or never sent, which says nothing: another may try
+          // it was given up or never sent, which says nothing: another request may be the probe
           if (circuit.state === "half-open") moveTo({ ...circuit, state: "open", until: performance.now() });
         },
       };
@@ -79,10 +85,13 @@ export function createGate(rate: Rate, log: Log, policy: CircuitPolicy = circuit
   };
 }
 
-/** For metrics: a status, or why there was none. */
+/** Takes the result of each request, for metrics: its status, or the reason if there was none. */
 export type Answered = (verb: string, code: string) => void;
 
-/** Wraps an API client so that each request passes the gate. It does not retry: its callers do. */
+/**
+ * Wraps an API client so that each request passes the gate, but streams, whose callers wait for `gate.turn` themselves.
+ * Its requests are never tried again, whatever `retries` says. `answered` is called after each request and watch.
+ */
 export function throttleClient(api: ApiClient, gate: Gate, answered: Answered = () => undefined): ApiClient {
   const through = async <T>(
     verb: string,
@@ -120,7 +129,10 @@ interface Watching {
   readonly answered: Answered;
 }
 
-/** Watches through the gate. Only other requests tell it that the API server is well: a watch may be silent for a minute. */
+/**
+ * Watches after a turn by the rate. A watch may be silent for a minute, so it does not tell the gate that the API
+ * server is well.
+ */
 async function* watch<T = KubeObject>(
   api: ApiClient,
   { path, query, signal, gate, answered }: Watching,

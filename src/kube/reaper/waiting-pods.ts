@@ -1,28 +1,35 @@
 import { pause } from "../controller/pause.ts";
 import { createDelayQueue } from "./delay-queue.ts";
 
-/** Which pods wait, by UID: for their time to be judged again, or, stuck, for their turn. */
+/**
+ * The pods that wait, by UID: to be judged again at a time (milliseconds since the epoch), or, if stuck, for their
+ * turn.
+ */
 export interface WaitingPods {
   readonly size: number;
-  /** Judged again then. */
+  /** Has a pod judged again at this time. */
   later(uid: string, at: number): void;
-  /** It is stuck; where it rests it is judged again when that is over. */
+  /**
+   * Puts a stuck pod last in the line for a turn, if it is not in it. A pod that rests is judged again after its rest
+   * instead.
+   */
   stuck(uid: string): void;
+  /** Takes a pod out of that line. */
   notStuck(uid: string): void;
-  /** Its turn does not come before this time. */
+  /** Takes a pod out of that line until this time, at which it is judged again. */
   rest(uid: string, until: number): void;
   forget(uid: string): void;
-  /** The next that is to be judged again; undefined: the signal was aborted. */
+  /** Waits for the next pod that is to be judged again, and takes it out; undefined: the signal was aborted. */
   due(signal: AbortSignal): Promise<string | undefined>;
-  /** The next whose turn it is, in the order in which they were found stuck; undefined: the signal was aborted. */
+  /** Waits for the stuck pod that is first in the line, and takes it out; undefined: the signal was aborted. */
   turn(signal: AbortSignal): Promise<string | undefined>;
-  /** Those that wait for their turn. */
+  /** Returns the stuck pods in the line. */
   allStuck(): Iterable<string>;
 }
 
 const LONGEST_SLEEP_MS = 60_000;
 
-/** Creates the queue of pods to be judged later, and of stuck pods whose turn has not come. */
+/** Creates the queue of pods that are to be judged later, and the line of stuck pods that wait for their turn. */
 export function createWaitingPods(): WaitingPods {
   const queue = createDelayQueue();
   const stuck = new Set<string>();

@@ -6,11 +6,16 @@ import { actByEphemeral } from "./ephemeral.ts";
 import { actByExec } from "./exec.ts";
 import { actByForward } from "./forward.ts";
 
-/** Never throws but the signal's reason, and bugs. */
+/**
+ * Performs an act on a pod, and resolves with its result, also if the API fails. Rejects with the signal's reason, or
+ * on a bug.
+ */
 export type Perform = (act: Act, acting: Acting) => Promise<Result>;
 
 /**
- * Creates what ends a sidecar by any method. Each looks at the pod once more, as late as it can, and acts on that pod or on none.
+ * Creates the function that tells a sidecar to quit by exec, port-forward or ephemeral container. Each method reads the
+ * pod once more, as late as it can, and acts on that pod or on none. The log says once for each method that it is
+ * forbidden (403).
  */
 export function createActs(settings: ActSettings): Perform {
   const forbidden = new Set<string>();
@@ -40,7 +45,7 @@ function perform({ method, patienceMs }: Act, acting: Acting, settings: ActSetti
   }
 }
 
-/** @throws what is no answer, and no lack of one */
+/** Returns the result that an error stands for. @throws the error itself if it is not the API's or an exec plugin's */
 function resultOf(error: unknown): Result {
   const isPlugin = error instanceof Failure && error.exitCode === EXIT.unavailable;
   if (!(error instanceof ApiError || isPlugin)) throw error;
@@ -52,7 +57,7 @@ function resultOf(error: unknown): Result {
   return { kind: "refused", why, ...(lacksRight(error) && { isDenied: true }) };
 }
 
-/** `GET /path: 403 ...`: the path is told beside it, as the method. */
+/** Removes `GET /path: ` before the cause: Events and logs name the method instead. */
 function withoutRequest(message: string): string {
   return message.replace(/^[A-Z]+ \/\S*: /, "");
 }

@@ -2,29 +2,38 @@ import type { Result } from "../../../core/reap/attempt-steps.ts";
 import type { Log } from "../../../system/output/log.ts";
 import type { ApiClient } from "../../api/client.ts";
 
+/** What all acts need. */
 export interface ActSettings {
   readonly api: ApiClient;
-  /** Over when the next stream may be opened. Asked before the last look at a pod, so that nothing waits between that and the act. */
+  /**
+   * Resolves when the next stream may be opened. Awaited before the last look at a pod, so that nothing waits between
+   * that look and the act.
+   */
   readonly gate: (signal: AbortSignal) => Promise<void>;
-  /** Of ephemeral containers. */
+  /** The image of ephemeral containers. */
   readonly image?: string | undefined;
   readonly imagePullPolicy?: string | undefined;
-  /** Milliseconds after which a look tells nothing of which pod has the name now. */
+  /**
+   * How long an exec's last look at the pod may take: after a slower one another pod may have the name. Undefined: 500
+   * ms.
+   */
   readonly freshMs?: number | undefined;
-  /** After a 403: may it be that a right is missing? */
+  /** Called after a 403, to check the account's permissions. */
   readonly denied?: ((signal: AbortSignal) => Promise<unknown>) | undefined;
   readonly log: Log;
 }
 
+/** A pod. Another one may take its name, but not its UID. */
 export interface PodRef {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
+/** The pod that is acted on. */
 export interface Acting {
   readonly pod: PodRef;
-  /** Why nothing must be done to the pod, as it is at this moment. */
+  /** Returns why nothing may be done to the pod as it is at this moment; undefined if the act is still right. */
   readonly objection: (pod: unknown) => string | undefined;
   readonly signal: AbortSignal;
 }

@@ -11,8 +11,8 @@ import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.
 type Ephemeral = Extract<Method, { kind: "ephemeral" }> & { readonly patienceMs: number };
 
 /**
- * Adds an ephemeral container of ebb's image, which shares the pod's loopback and quits the sidecar. The patch is refused where
- * another pod has the name (422), or the pod has changed since the look (409: look again).
+ * Adds an ephemeral container of ebb's image, which shares the pod's loopback and quits the sidecar. Resolves as soon
+ * as it is added. Rejects with ApiError: 422 if another pod has the name, 409 if the pod has changed since it was read.
  */
 export async function actByEphemeral(method: Ephemeral, acting: Acting, settings: ActSettings): Promise<Result> {
   const { pod, objection, signal } = acting;
@@ -32,7 +32,7 @@ function patchOf(method: Ephemeral, pod: KubeObject, settings: ActSettings): rea
   const list = "/spec/ephemeralContainers";
   return [
     { op: "test", path: "/metadata/uid", value: view.uid },
-    { op: "replace", path: "/metadata/resourceVersion", value: pod.metadata.resourceVersion }, // a Conflict, if it is another
+    { op: "replace", path: "/metadata/resourceVersion", value: pod.metadata.resourceVersion }, // else a Conflict
     view.ephemeralContainers.length === 0
       ? { op: "add", path: list, value: [container] }
       : { op: "add", path: `${list}/-`, value: container },
@@ -54,8 +54,8 @@ function containerOf({ args, env, patienceMs }: Ephemeral, pod: KubeObject, sett
 }
 
 /**
- * Chooses the ephemeral container's user: the pod's, or the one that OpenShift assigns, else 65532. As root the kubelet may
- * refuse it.
+ * Returns the fields for the ephemeral container's user: none if the pod or OpenShift assigns one, else 65532, because
+ * the kubelet may refuse root.
  */
 function userOf(pod: KubeObject): JsonObject {
   const isPods = typeof valueAt(pod, ["spec", "securityContext", "runAsUser"]) === "number";

@@ -9,18 +9,20 @@ import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.
 
 type Exec = Extract<Method, { kind: "exec" }>;
 
-/** kubernetes staging/src/k8s.io/apimachinery/pkg/util/remotecommand: output, errors, and what became of the command. */
+/** kubernetes staging/src/k8s.io/apimachinery/pkg/util/remotecommand: stdout, stderr, and how the command ended. */
 const PROTOCOL = "v5.channel.k8s.io";
 const channels = { stdout: 1, stderr: 2, status: 3 };
 
-/** A new pod of the same name needs longer than that to run a container (measured: 0.56 s). */
+/** A new pod of the same name needs longer than this to run a container (measured: 0.56 s). */
 const FRESH_MS = 500;
 const LOOKS = 3;
 
 /**
- * Runs a command in the sidecar's container by pods/exec.
+ * Runs a command in the sidecar's container by pods/exec, and waits for its end. Exit code 0 and SIGKILL (137) count as
+ * taken.
  *
- * exec names a pod, not a UID. So ebb looks at the pod directly before, and once more after: if its UID has changed, that is logged.
+ * exec names a pod, not a UID. So ebb reads the pod directly before, within 500 ms (FRESH_MS), and once more after: if
+ * its UID has changed, the log has an error.
  */
 export async function actByExec(method: Exec, acting: Acting, settings: ActSettings): Promise<Result> {
   const { pod, signal } = acting;
@@ -60,8 +62,8 @@ function execPath({ container, command }: Exec, { pod }: Acting): string {
 }
 
 /**
- * Reads the stream to its end. One that ends without a status counts as taken: the sidecar, or the connection, has gone. The
- * watch will tell.
+ * Reads the stream to its end. A stream that ends without a status counts as taken: the sidecar, or the connection, has
+ * gone. The watch will tell.
  */
 async function resultOf(stream: Stream): Promise<Result> {
   let output = "";
@@ -75,13 +77,13 @@ async function resultOf(stream: Stream): Promise<Result> {
   }
 }
 
-/** Of what a command writes: enough for a reason. */
+/** Characters of a command's output that are kept: enough for a reason. */
 const KEPT = 4096;
 
-/** SIGKILL's: the kernel ends what runs in a container with it. */
+/** The exit code of SIGKILL, with which the kernel ends what runs in a container. */
 const KILLED = "137";
 
-/** Judges a command's status (meta/v1 Status, with NonZeroExitCode where the command has failed). */
+/** Returns the result for a command's status (meta/v1 Status, with NonZeroExitCode if the command has failed). */
 function judge(text: string, output: string): Result {
   const { status, message, reason, details } = objectOf(parse(text));
   if (status === "Success") return { kind: "taken" };
@@ -94,7 +96,7 @@ function judge(text: string, output: string): Result {
   return isBackend(why) ? { kind: "unavailable", why } : refusedBecause(`${why}${said}`);
 }
 
-/** kubernetes staging/src/k8s.io/apiserver/pkg/util/proxy: the kubelet could not be reached. */
+/** Reports whether the kubelet could not be reached (kubernetes staging/src/k8s.io/apiserver/pkg/util/proxy). */
 function isBackend(why: string): boolean {
   return why.includes("error dialing backend");
 }
@@ -103,11 +105,11 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // told as it is
+    return undefined; // the reason is then the text itself
   }
 }
 
-/** Reads the UID of the pod that has this name now; undefined if there is none, or it cannot be read. */
+/** Reads the UID of the pod that has this name now. Resolves with undefined if there is none, or it cannot be read. */
 async function uidNow({ pod, signal }: Acting, { api }: ActSettings): Promise<string | undefined> {
   try {
     return viewOf(await api.get<KubeObject>(pathOf(pod), { signal, retries: 0 })).uid;

@@ -12,15 +12,19 @@ import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.
 
 type Forward = Extract<Method, { kind: "port-forward" }>;
 
-/** kubernetes pkg/kubelet/server/portforward/websocket.go: two channels a port, each of which begins with the port's number. */
+/**
+ * kubernetes pkg/kubelet/server/portforward/websocket.go: two channels for each port, whose first message is its
+ * number.
+ */
 const PROTOCOL = "v4.channel.k8s.io";
 const channels = { data: 0, error: 1 };
 
 const MAX_ANSWER = 64 * 1024;
 
 /**
- * Sends the quit through a port-forward to the pod's loopback. The tunnel belongs to the pod that had the name when it was opened,
- * so the pod is looked at after that, and before anything is sent.
+ * Sends the method's quit requests through a port-forward to the pod's loopback; one that is taken is enough. The
+ * tunnel belongs to the pod that had the name when it was opened, so the pod is read after that, and before anything is
+ * sent.
  */
 export async function actByForward(method: Forward, acting: Acting, settings: ActSettings): Promise<Result> {
   const results: Result[] = [];
@@ -38,7 +42,9 @@ function isTaken({ kind }: Result): boolean {
   return kind === "taken";
 }
 
-/** Joins the results of several requests. One that was taken is enough: it may have ended the sidecar before the others. */
+/**
+ * Joins the results of several requests. One that was taken is enough: it may have ended the sidecar before the others.
+ */
 function together(results: readonly Result[]): Result {
   if (results.some(isTaken)) return { kind: "taken" };
   return refusedBecause(results.map((each) => ("why" in each ? each.why : "")).join("; "));
@@ -67,7 +73,7 @@ function bytesOf({ port, method, path, headers }: PortRequest): string {
   return encodeRequest({ method, target, headers });
 }
 
-/** Whose refusals are known. */
+/** Returns the kind of sidecar, whose refusals are known, by the container's name and image; `custom` if it is none. */
 function sidecarNamed(container: string, pod: unknown): Sidecar["name"] {
   const image = viewOf(pod).containers.find(({ name }) => name === container)?.image;
   return sidecarIn(container, image) ?? "custom";
@@ -78,7 +84,7 @@ interface ForwardedRequest {
   readonly sidecar: Sidecar["name"];
 }
 
-/** Reads the answer from the tunnel. One that ends without an answer counts as taken: the sidecar has ended first. */
+/** Reads the answer from the tunnel. A tunnel that ends without one counts as taken: the sidecar has ended first. */
 async function answerOf(stream: Stream, asked: ForwardedRequest): Promise<Result> {
   const begun = new Set<number>();
   let text = "";
@@ -97,7 +103,7 @@ async function answerOf(stream: Stream, asked: ForwardedRequest): Promise<Result
   }
 }
 
-/** Judges the head of an answer: the body may never come. Undefined while the head is not complete. */
+/** Judges the head of an answer, because the body may never come. Returns undefined while the head is not complete. */
 function judge(text: string, isEnd: boolean, asked: ForwardedRequest): Result | undefined {
   if (isEnd && text === "") return { kind: "taken" };
   if (text.length > MAX_ANSWER) return refusedBecause(`an answer longer than ${MAX_ANSWER / 1024} KiB`);

@@ -2,23 +2,29 @@ import type { FailureText } from "../messages/failure-text.ts";
 import type { Option, Options } from "./option.ts";
 import { nearest } from "./suggestion.ts";
 
+/** A command's arguments, taken apart but not yet parsed. */
 export interface Arguments {
+  /**
+   * The values of each flag that was given, in order, by the flag's name without dashes. A switch has the value `true`.
+   */
   readonly flags: ReadonlyMap<string, readonly string[]>;
-  /** Operands among the flags; only where flags and operands may mix. */
+  /** The operands among the flags; empty unless `mayMix`. */
   readonly operands: readonly string[];
-  /** How many arguments that took, `--` included: what follows is the child's command line. */
+  /** How many arguments were read, `--` included. What follows is the child's command line. */
   readonly length: number;
+  /** A text for each unknown flag, and for each flag whose value is missing. */
   readonly problems: readonly FailureText[];
-  /** The flags among the problems that this command does not have. */
+  /** The names of the unknown flags, without dashes. */
   readonly unknown: readonly string[];
 }
 
-/** `--help` or `-h` stands among the flags: nothing else matters then. */
+/** Thrown if `--help` or `-h` stands among the flags: then nothing else of the call matters. */
 export class HelpAsked extends Error {}
 
 /**
- * Reads flags (`--name value`, `--name=value`, `--switch`) up to `--`; operands end them, unless `mayMix`. @throws HelpAsked at
- * --help
+ * Reads flags (`--name value`, `--name=value`, `--switch`) up to `--` or, unless `mayMix`, up to the first operand.
+ * Returns what is wrong as `problems`.
+ * @throws HelpAsked if `--help` or `-h` is among the flags
  *
  * Not node:util's parseArgs, which cannot stop at the first operand and costs each pod's start 1.1 ms (measured).
  */
@@ -57,7 +63,7 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
   return { flags, operands, length: at, problems, unknown };
 }
 
-/** `--name=value` in its parts. */
+/** Splits `--name=value` into its parts; `inline` is the value after `=`. */
 function splitFlag(arg: string): { readonly dashes: string; readonly name: string; readonly inline?: string } {
   const dashes = arg.startsWith("--") ? "--" : "-";
   const equals = arg.indexOf("=");
@@ -65,7 +71,10 @@ function splitFlag(arg: string): { readonly dashes: string; readonly name: strin
   return { dashes, name: arg.slice(dashes.length, equals), inline: arg.slice(equals + 1) };
 }
 
-/** Whether the word after an unknown flag is taken for its value, so that what is wrong with later flags is told too. */
+/**
+ * Reports whether the word after an unknown flag is taken for its value, so that problems of later flags are found,
+ * too.
+ */
 function hasValue(args: readonly string[], at: number): boolean {
   return args[at]?.startsWith("-") === false && args.includes("--", at);
 }
@@ -75,7 +84,7 @@ function optionOf(name: string, all: readonly Option<unknown>[]): Option<unknown
   return undefined;
 }
 
-/** `; did you mean --quit?` for the nearest known flag, if one is near. */
+/** Returns `; did you mean --quit?` for the flag that was probably meant, or an empty text. */
 function suggestion(name: string, all: readonly Option<unknown>[]): string {
   const near = nearest(
     name,

@@ -6,38 +6,47 @@ import { parseArguments } from "./arguments.ts";
 import type { Options } from "./option.ts";
 import { type ForeignSettings, type Resolved, resolve } from "./values.ts";
 
+/** A command's call: the values of its options, its operands, and the child's command line. */
 export interface Call<O extends Options> extends Resolved<O> {
-  /** What is not a flag and stands before `--`. */
+  /**
+   * The words before `--` that are no flags. Empty for `readCommandCall`, for which they are the child's command line.
+   */
   readonly operands: readonly string[];
-  /** The child's command line, and how many arguments come before it. */
+  /** The child's command line; empty if there is none. */
   readonly command: readonly string[];
+  /** How many arguments come before the child's command line. */
   readonly commandAt: number;
 }
 
 /** What a command was called with. */
 export interface CallContext {
+  /** The words after the command's name. */
   readonly args: readonly string[];
   readonly env: Environment;
+  /** The settings of another tool in whose name ebb was started. Then other tools' variables are not read. */
   readonly said?: ForeignSettings | undefined;
 }
 
 /**
- * Reads `[flags] [--] CMD ARG...`: the first word that is no flag starts the command line. @throws Failure 64 that names
- * everything that is wrong
+ * Reads `[flags] [--] CMD ARG...`: the first word that is no flag begins the child's command line.
+ * @throws Failure(64) that names everything that is wrong
  */
 export function readCommandCall<O extends Options>(options: O, given: CallContext): Call<O> {
   return readCall(options, given, false);
 }
 
 /**
- * Reads `[flags] [OPERAND...] [-- CMD ARG...]`, flags and operands in any order. @throws Failure 64 that names everything that is
- * wrong
+ * Reads `[flags] [OPERAND...] [-- CMD ARG...]`, flags and operands in any order.
+ * @throws Failure(64) that names everything that is wrong
  */
 export function readOperandCall<O extends Options>(options: O, given: CallContext): Call<O> {
   return readCall(options, given, true);
 }
 
-/** Reads `[flags]` alone. @throws Failure 64 as `readOperandCall`, and for any operand */
+/**
+ * Reads `[flags]`, for a command without operands and child. `usage` is the command's usage line, for the message.
+ * @throws Failure(64) that names everything that is wrong, or the first operand
+ */
 export function readFlagCall<O extends Options>(options: O, given: CallContext, usage: string): Call<O> {
   const call = readOperandCall(options, given);
   const [unexpected] = [...call.operands, ...call.command];
@@ -55,7 +64,7 @@ function readCall<O extends Options>(options: O, { args, env, said }: CallContex
   }
 }
 
-/** A call with flags that its command does not have. Another may: `main` knows all commands. */
+/** The failure of a call with flags that its command does not have. dispatch.ts adds which commands have them. */
 export class UnknownFlags extends Failure {
   readonly flags: readonly string[];
 
@@ -65,7 +74,10 @@ export class UnknownFlags extends Failure {
   }
 }
 
-/** Returns the index in ebb's own argv at which the child's command line starts; undefined where it does not stand there. */
+/**
+ * Returns the index in ebb's own argv at which the child's command line starts, given the index at which the call's
+ * arguments start. Returns undefined if that is undefined, because the words do not stand in argv in this order.
+ */
 export function argvIndexOf(argvIndex: number | undefined, { commandAt }: Call<Options>): number | undefined {
   return argvIndex === undefined ? undefined : argvIndex + commandAt;
 }

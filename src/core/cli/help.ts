@@ -1,19 +1,19 @@
 import { toolNames } from "./names.ts";
 import type { Option, OptionGroup, Options } from "./option.ts";
 
-/** What `--help` says of a command beyond its declaration: plain text, which help wraps. */
+/** What `--help` says about a command besides its options, as plain text without line breaks. */
 export interface Manual {
-  /** What it does; undefined where the command has a page in the manual, whose first paragraph says it. */
+  /** What the command does; undefined if it has a page in the manual, whose first paragraph is taken. */
   readonly about?: string;
   readonly examples: readonly Example[];
-  /** The exit codes that tell something of this command. */
+  /** The exit codes that mean something particular for this command. */
   readonly exits: readonly (readonly [code: string, meaning: string])[];
-  /** Other commands that serve the same end. */
+  /** The names of related commands. */
   readonly seeAlso: readonly string[];
 }
 
 export interface Example {
-  /** `ebb run -- /app`: a call as it is typed, or as the words of a manifest's `command` are. */
+  /** A call as it is typed (`ebb run -- /app`), or the words of a manifest's `command`. */
   readonly call: string;
   readonly why: string;
 }
@@ -29,7 +29,7 @@ interface Described {
 
 type Row = readonly [left: string, right: string];
 
-/** Returns the text of `ebb --help`: usage, and each command with its summary. */
+/** Returns the text of `ebb --help`: usage, and each command with its summary. `width` is in columns. */
 export function listCommands(commands: Readonly<Record<string, Summary>>, width: number): string {
   const rows = Object.entries(commands).map(([name, { summary }]): Row => [name, summary]);
   return `ebb: the life of an application container beside a sidecar
@@ -46,22 +46,23 @@ ebb --licenses             the licences of that
 `;
 }
 
-/** Returns the text of `ebb help`: the pages of the manual with their titles. */
+/** Returns the text of `ebb help`: the topics of the manual with their titles. `width` is in columns. */
 export function listPages(pages: readonly (readonly [topic: string, title: string])[], width: number): string {
   return `${columns("ebb help TOPIC prints a page of the manual", pages, width)}
 ebb --help lists the commands, ebb COMMAND --help the flags of one.
 `;
 }
 
-/** A command's manual with what it does, and the topic of the manual that says more. */
+/** A command's manual with the description taken from its page if need be. */
 export interface Synopsis extends Manual {
   readonly about: string;
+  /** The topic of the manual that says more. */
   readonly topic: string;
 }
 
 /**
- * Returns the text of `ebb COMMAND --help`: what it does, examples, flags by group, exit codes. Lines have at most `width` columns
- * where words allow.
+ * Returns the text of `ebb COMMAND --help`: description, examples, flags by group, exit codes. Lines have at most
+ * `width` columns, unless a single word is longer.
  */
 export function describeCommand({ usage, options }: Described, manual: Synopsis, width: number): string {
   const sections = [
@@ -82,7 +83,7 @@ interface Tool {
   readonly takes: readonly string[];
 }
 
-/** Returns the text of `ebb scuttle --help`: what ebb does where it was started by another tool's name. */
+/** Returns the text of `ebb scuttle --help`: what ebb does if it is started by the name of another tool. */
 export function describeTool(name: string, { usage, about, takes }: Tool, width: number): string {
   const own = `ebb's own variables (EBB_...) count too, before those of ${name}; \`ebb --help\` and \`ebb COMMAND --help\` tell all of them.`;
   return [
@@ -127,12 +128,12 @@ function describeOption(option: Option<unknown>, width: number): string {
   return `  ${flagOf(option)}\n${wrap(text, width, DEEP)}${variables === "" ? "" : wrap(`[${variables}]`, width, DEEP)}`;
 }
 
-/** Formats a flag with the name of its value: `--grace DURATION`, `--json`. */
+/** Formats an option's flag with the name of its value: `--grace DURATION`, or `--json` for a switch. */
 export function flagOf({ flag, value }: Option<unknown>): string {
   return value === undefined ? `--${flag}` : `--${flag} ${value}`;
 }
 
-/** Returns what an option is without being set, for help; empty where that is nothing. */
+/** Returns the text for an option's default in help; empty for a switch, and for an option without a default. */
 export function defaultOf({ initially, value }: Option<unknown>): string {
   return value === undefined ? "" : initially;
 }
@@ -143,7 +144,10 @@ function columns(title: string, rows: readonly Row[], width: number): string {
   return `${title}:\n${lines.join("")}`;
 }
 
-/** Wraps a text at blanks, with `indent` before each line and a line break after it. A word that is too long has its own line. */
+/**
+ * Wraps a text at blanks to lines of at most `width` columns, with `indent` before each line and a line break after it.
+ * A word that is too long has its own line.
+ */
 export function wrap(text: string, width: number, indent: string): string {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

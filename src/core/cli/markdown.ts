@@ -1,9 +1,10 @@
-// The manual's Markdown at a terminal: headings, paragraphs, lists, tables and code, of what src/manual uses.
+// The manual's Markdown at a terminal: the headings, paragraphs, lists, tables and code that src/manual uses.
 
+/** How a page is shown. */
 export interface Look {
-  /** Columns. */
+  /** The terminal's columns. */
   readonly width: number;
-  /** Whether there are colours. */
+  /** Whether colours and bold type are used (ANSI escape sequences). */
   readonly isStyled: boolean;
 }
 
@@ -16,7 +17,7 @@ type Block =
 
 const CODE_INDENT = "    ";
 
-/** Formats a page of the manual in lines of at most `width` columns, where words and code allow. */
+/** Formats a page of the manual for a terminal, in lines of at most `width` columns unless a word or code is longer. */
 export function renderMarkdown(text: string, look: Look): string {
   const rendered = blocksOf(text).map((block) => ({ block, text: renderBlock(block, look) }));
   return rendered
@@ -28,12 +29,12 @@ export function renderMarkdown(text: string, look: Look): string {
     .join("");
 }
 
-/** Returns the title of a page, without `# `. */
+/** Returns the title of a page of the manual, without `# `, or an empty text if it has none. */
 export function titleOf(text: string): string {
   return /^# (.*)$/m.exec(text)?.[1] ?? "";
 }
 
-/** Returns the first paragraph of a page as plain text. */
+/** Returns the first paragraph of a page of the manual as plain text on one line, or an empty text if it has none. */
 export function introOf(text: string): string {
   const intro = blocksOf(text).find(({ kind }) => kind === "paragraph");
   return intro?.kind === "paragraph" ? plain(intro.text) : "";
@@ -85,7 +86,7 @@ function endOf(lines: readonly string[], from: number, goesOn: (line: string) =>
   return at;
 }
 
-/** `\|` is no end of a cell. */
+/** Splits a row of a table into its cells; `\|` ends no cell. */
 function cellsOf(row: string): readonly string[] {
   return row
     .replace(/^\||\|$/g, "")
@@ -117,7 +118,7 @@ function styled(text: string, style: string, { isStyled }: Look): string {
   return isStyled && text !== "" && style !== PROSE ? `\x1b[${style}m${text}\x1b[0m` : text;
 }
 
-/** Without marks: of a link its text, and where it leads if that is another page. */
+/** Removes marks from a text. A link becomes its text, with the call that shows its target if that is another page. */
 function plain(text: string): string {
   return text
     .replace(/!?\[([^[\]]*)\]\(([^()]*)\)/g, (_, shown: string, target: string) => {
@@ -128,7 +129,10 @@ function plain(text: string): string {
     .replaceAll("`", "");
 }
 
-/** Code keeps its colour wherever a line ends. */
+/**
+ * Wraps and styles a text, with `first` before the first line and `rest` before others. Code keeps its colour across
+ * lines.
+ */
 function wrapped(text: string, look: Look, first: string, rest: string): string {
   const lines: string[] = [];
   let line = first;
@@ -156,8 +160,8 @@ function lengthOf(text: string): number {
 const GAP = 2;
 
 /**
- * Aligns columns and wraps the last. A table is shown as a block for each row where the other columns need over half the
- * width.
+ * Formats a table with aligned columns, of which the last is wrapped; or, if the others need more than half the width,
+ * as a block for each row.
  */
 function renderTable(rows: readonly (readonly string[])[], look: Look): string {
   const [head = [], ...body] = rows;
@@ -175,7 +179,7 @@ function hasText(row: readonly string[]): boolean {
 
 interface Columns {
   readonly widths: readonly number[];
-  /** Where the last column begins. */
+  /** The terminal column at which the last column of the table begins. */
   readonly left: number;
   readonly isHead: boolean;
   readonly look: Look;

@@ -1,4 +1,4 @@
-/** The first words that are not a program's name: the commands, and `help`. */
+/** The first words of a call that ebb does not take for the name of a program to run: its commands, and `help`. */
 export const commandNames: readonly string[] = [
   ...[
     "run",
@@ -20,5 +20,5 @@ export const commandNames: readonly string[] = [
   "help",
 ];
 
-/** The tools in whose names ebb can be started (src/personalities). */
+/** The names of other tools by which ebb can be started (src/personalities). */
 export const toolNames: readonly string[] = ["scuttle", "envoy-preflight", "linkerd-await", "valet", "pilot-agent"];

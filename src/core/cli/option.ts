@@ -3,75 +3,89 @@ import type { Environment } from "../base/environment.ts";
 import { hidden, redactUrls } from "../base/redact.ts";
 import { type Syntax, splitBy } from "./syntax.ts";
 
-/** An environment variable that sets an option: ebb's own (`EBB_...`), or another tool's, read as that tool reads it. */
+/**
+ * An environment variable that sets an option: ebb's own (`EBB_...`), or another tool's, read as that tool reads it.
+ */
 export interface Variable {
   readonly name: string;
-  /** The values as the flag would take them; none: this value does not set the option. Throws what it expected. */
+  /**
+   * Translates the variable's value to values for the flag; an empty list does not set the option. Without it the value
+   * itself is taken. @throws Error whose message says what was expected
+   */
   readonly read?: (value: string, env: Environment) => readonly string[];
 }
 
-/** What an option is about: the headings of `--help`, in this order. */
+/** The subject of an option, under whose heading `--help` shows it. */
 export type OptionGroup =
   | ("sidecars" | "waiting" | "child" | "shutdown" | "request" | "log" | "output")
   | ("injection" | "serving" | "certificates" | "installation" | "reaping" | "cluster");
 
-/** An option is declared once: flag, variables, syntax, default and help; everything else is derived from it. */
+/** An option of a command. It is declared once; parsing, help, manual and completion are derived from it. */
 export interface Option<T> {
+  /** The flag's name, without dashes. */
   readonly flag: string;
   readonly group: OptionGroup;
   /** The value's name in help (`D`, `URL`); undefined for a switch. */
   readonly value: string | undefined;
   readonly repeatable: boolean;
+  /** All variables that set it, ebb's own first. */
   readonly variables: readonly Variable[];
-  /** Those of them that are other tools'. */
+  /** The variables of other tools among them. */
   readonly also: readonly Variable[];
-  /** The value when nothing else sets it. */
+  /** The value if nothing sets the option. */
   readonly initial: T;
-  /** What help says of the default; empty: there is none. */
+  /** The default as help shows it; empty if there is none. */
   readonly initially: string;
   readonly help: string;
+  /** The syntax of one value. */
   readonly syntax: Syntax<unknown>;
   /** As declared. */
   readonly secret: boolean | undefined;
-  /** What may be shown of one of its values, good or bad: in errors, in `ebb config`, in a process's command line. */
+  /** Redacts one of its values, good or bad, so that errors, `ebb config` and a process's command line may show it. */
   readonly shown: (text: string) => string;
 }
 
+/** The declaration of an option whose values are of type V. */
 interface Declaration<V> {
   readonly flag: string;
   readonly group?: OptionGroup;
   readonly help: string;
   readonly syntax: Syntax<V>;
   readonly value?: string;
-  /** Its variable where `EBB_` and the flag's name will not do. */
+  /** The name of its own variable, if that is not `EBB_` and the flag's name. */
   readonly variable?: string;
+  /** Other tools' variables that set it, too. */
   readonly also?: readonly Variable[];
-  /** What help says of the default where the value does not say it. */
+  /** The default as help shows it, if the value does not say it. */
   readonly initially?: string;
-  /** No EBB_ variable sets it. */
+  /** Whether no EBB_ variable sets it. */
   readonly isFlagOnly?: true;
-  /** How the EBB_ variable of a repeatable option lists its values. */
+  /** What separates the values of a repeatable option in its EBB_ variable; a comma if undefined. */
   readonly separator?: string;
   /**
-   * true: no value is ever shown. Must be said, true or false, where any text is a value; URLs and headers are shown as their
-   * syntax has it.
+   * Whether values are secret and never shown. It must be declared, true or false, if the syntax takes any text; values
+   * of other syntaxes, such as URLs and headers, are shown as their syntax says.
    */
   readonly secret?: boolean;
 }
 
+/** An empty list, shared to save memory and time at each start. */
 export const nothing: readonly never[] = [];
 
-/** Declares an option that always has a value, its `initial` one unless it is set. */
+/** Declares an option that always has a value: `initial` unless something sets it. */
 export function option<V>(declaration: Declaration<V> & { readonly initial: NoInfer<V> }): Option<V> {
   return new Declared<V>(declaration, declaration.initial, false);
 }
 
-/** Declares an option that may be unset: its value is then undefined. */
+/** Declares an option whose value is undefined unless something sets it. */
 export function optional<V>(declaration: Declaration<V>): Option<V | undefined> {
   return new Declared<V | undefined>(declaration, undefined, false);
 }
 
-/** Declares an option that may be given several times: its value is the list, in order. */
+/**
+ * Declares an option that may be given several times. Its value is the list of all, in order, which is empty by
+ * default.
+ */
 export function list<V>(declaration: Declaration<V>): Option<readonly V[]> {
   return new Declared<readonly V[]>(declaration, [], true);
 }
@@ -83,7 +97,7 @@ export function changed<T>(option: Option<T>, changes: Partial<Option<T>>): Opti
   return { ...same, ...changes };
 }
 
-/** Each start makes all of them: what only some starts ask is made when it is asked. */
+/** Fields that few starts need are getters, because each start creates all options. */
 class Declared<T> implements Option<T> {
   readonly flag: string;
   readonly group: OptionGroup;
@@ -130,20 +144,22 @@ class Declared<T> implements Option<T> {
   }
 }
 
-/** Formats a default as help shows it: a number is a duration. */
+/** Formats a default as help shows it. A number is a duration in milliseconds. */
 function textOf(initial: unknown): string {
   return typeof initial === "number" ? formatDuration(initial) : String(initial ?? "");
 }
 
-/** How ebb's own variables begin. */
+/** The prefix of ebb's own variables. */
 export const OWN = "EBB_";
 
-/** Returns the variable of a flag: `EBB_WAIT_TIMEOUT` for `wait-timeout`. */
+/** Returns the name of ebb's own variable for a flag: `EBB_WAIT_TIMEOUT` for `wait-timeout`. */
 export function variableName(flag: string): string {
   return `${OWN}${flag.toUpperCase().replaceAll("-", "_")}`;
 }
 
+/** A set of options by key; keys are the names of their values in code. */
 export type Options = Readonly<Record<string, Option<unknown>>>;
+/** The values of a set of options, by the same keys. */
 export type Values<O extends Options> = {
   readonly [K in keyof O]: O[K] extends Option<infer T> ? T : never;
 };

@@ -5,7 +5,7 @@ import { shutdown } from "./options/shutdown.ts";
 import { sidecars } from "./options/sidecars.ts";
 import { waiting } from "./options/waiting.ts";
 
-/** Every option that a command in the pod can have. The contract's table, in its order. */
+/** Every option that a command in the pod can have, in the order of the README's table. */
 export const options = {
   sidecar: sidecars.sidecar,
   admin: sidecars.admin,
@@ -48,18 +48,18 @@ export const options = {
 
 export type OptionName = keyof typeof options;
 
-/** Some of the options, resolved. */
+/** The values of some of these options. */
 export type Settings<K extends OptionName = OptionName> = Pick<Values<typeof options>, K>;
 
-/** What says which sidecars are here, and what is asked of them. */
+/** The options that decide which sidecars are here, and what ebb requests from them. */
 export const finding = [
   ...["sidecar", "admin", "ready", "readyPath", "quit", "signalProcess"],
   ...["podAnnotations", "hostNetwork", "appPort"],
 ] as const;
-/** How ebb logs. */
+/** The options that decide how ebb logs. */
 export const logging = ["logLevel", "logFormat", "quiet"] as const;
 
-/** Returns the options with these names, in the table's order. */
+/** Returns the options with these names, in the order of `options`. */
 export function pickOptions<K extends OptionName>(...names: readonly K[]): Pick<typeof options, K> {
   const picked: Partial<Record<OptionName, unknown>> = {};
   const wanted: ReadonlySet<string> = new Set(names);

@@ -4,8 +4,8 @@ import type { Options } from "./option.ts";
 type Commands = Readonly<Record<string, { readonly options: Options }>>;
 
 /**
- * Returns a line for each flag that other commands have: `--json belongs to ebb config and ebb status: call that, or leave the
- * flag out`.
+ * Returns a line for each of these unknown flags (names without dashes) that other commands have: `--json belongs to
+ * ebb config and ebb status: call that, or leave the flag out`. Ignores flags that no command has.
  */
 export function describeFlagOwners(flags: readonly string[], commands: Commands): readonly FailureText[] {
   return flags.flatMap((flag): readonly FailureText[] => {

@@ -2,7 +2,7 @@ import { type HttpTarget, parseHttpTarget } from "../base/address.ts";
 import { redactUrl, redactUrls } from "../base/redact.ts";
 import { EXIT, Failure } from "../run/exit.ts";
 
-/** What `ebb request` was asked for. */
+/** The request that `ebb request` sends. */
 export interface RequestCall {
   readonly method: string;
   /** A whole URL, or a path on the proxy's admin interface. */
@@ -10,17 +10,20 @@ export interface RequestCall {
     | { readonly kind: "url"; readonly target: HttpTarget }
     | { readonly kind: "path"; readonly path: string };
   readonly body: string | undefined;
-  /** It is sent as it stands: any method, the path not normalised, a body with any method; `-` is no name for stdin. */
+  /**
+   * Whether it is sent exactly: any method, the path not normalised, a body with any method, `-` not read from stdin.
+   */
   readonly isExact?: true;
 }
 
-/** Those that Bun's fetch sends as they are: it makes a GET of any that it does not know (measured, Bun 1.4.3). */
+/** The methods that Bun's fetch sends as they are. It sends GET for any other (measured, Bun 1.4.3). */
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /**
- * Reads `[METHOD] PATH|URL [BODY]`; the body as pilot-agent has it (istio, pilot/cmd/pilot-agent/app/request.go). Without a
- * method it is GET, with a body POST, as curl has it.
- * @throws Failure 64 that says what was expected
+ * Parses the operands `[METHOD] PATH|URL [BODY]` of `ebb request`; the body as operand is pilot-agent's way (istio,
+ * pilot/cmd/pilot-agent/app/request.go). Without a method it is GET, or POST if there is a body, as with curl.
+ * `bodyFlag` is the value of --body.
+ * @throws Failure(64) that says what was expected
  */
 export function parseRequestCall(operands: readonly string[], bodyFlag: string | undefined): RequestCall {
   const isMethodFirst = /^[A-Za-z]+$/.test(operands[0] ?? "") && operands.length > 1;
@@ -34,9 +37,10 @@ export function parseRequestCall(operands: readonly string[], bodyFlag: string |
 }
 
 /**
- * Reads `METHOD PATH [BODY]` as pilot-agent does (istio, pilot/pkg/request/command.go): an empty body is none, what follows it
- * is ignored.
- * @throws Failure 64 that says what was expected
+ * Parses the operands `METHOD PATH [BODY]` as `pilot-agent request` does (istio, pilot/pkg/request/command.go): an
+ * empty body is no body, and further operands are ignored. The path gets a slash in front if it has none, loses its
+ * fragment, and is percent-encoded only where it must be.
+ * @throws Failure(64) that says what was expected
  */
 export function parsePilotAgentCall([method = "", path = "", body = ""]: readonly string[]): RequestCall {
   if (!/^[\w!#$%&'*+.^`|~-]*$/.test(method)) throw usage(`expected a method, got ${JSON.stringify(method)}`);

@@ -2,49 +2,58 @@ import { commandNames, toolNames } from "./names.ts";
 import { nearest } from "./suggestion.ts";
 import type { ForeignSettings } from "./values.ts";
 
-/** What ebb was called for. `at`: where `args` starts in the words that follow the executable's name. */
+/** What a command line asks for. */
 export type Resolution =
   | NamedCommand
   | Tool
-  /** `name`: of a command or another tool. */
+  /** `name` is that of a command or another tool; undefined for `ebb --help`. */
   | { readonly kind: "help"; readonly name: string | undefined }
   | { readonly kind: "manual"; readonly topic: string | undefined }
   | { readonly kind: "version"; readonly format: string | undefined }
   | { readonly kind: "licenses" }
-  /** No command line to run: nothing would be found. `near`: the command that may have been meant. */
+  /** The first word is neither a command nor a program. `near` is the command that was probably meant, if any. */
   | { readonly kind: "unknown"; readonly word: string; readonly near: string | undefined };
 
+/** A call of one of ebb's commands. */
 export interface NamedCommand {
   readonly kind: "command";
   readonly name: string;
+  /** The words after the command's name. */
   readonly args: readonly string[];
-  /** undefined: they do not stand there in this order. */
+  /**
+   * The index of `args` in the words after the executable's name; undefined if they do not stand there in this order.
+   */
   readonly at?: number | undefined;
-  /** What another tool's call says beyond its words. */
+  /** The settings that come from another tool's call, if it was that. */
   readonly said?: ForeignSettings | undefined;
 }
 
-/** In another tool's name. */
+/** A call in the name of another tool. */
 export interface Tool {
   readonly kind: "tool";
   readonly name: string;
+  /** The tool's arguments. */
   readonly args: readonly string[];
+  /** The index of `args` in the words after the executable's name. */
   readonly at: number;
 }
 
-/** What counts besides the words. */
+/** What decides the meaning of a command line besides its words. */
 export interface Place {
-  /** The name that the executable was called by, without its folder. */
+  /** The name by which the executable was called, without its folder. */
   readonly calledBy: string;
-  /** Whether a program of this name is in PATH. */
+  /** Reports whether a program of this name is in PATH. */
   readonly isProgram: (name: string) => boolean;
-  /** Of a container: there `run` tells the sidecars to quit, also where its program is not found. */
+  /**
+   * Reports whether ebb runs in a container. There `run` tells the sidecars to quit, even if its program is not found.
+   */
   readonly isContainer: () => boolean;
 }
 
 /**
- * Decides what a command line asks for: a command (`run` where none is named), another tool by name, help, the manual, the
- * version.
+ * Decides what a command line asks for: a command, another tool by name, help, the manual, the version or the licences.
+ * If the first word is none of ebb's, it is `run` with all words; unless it is like a command's name, or stands alone
+ * outside a container, and there is no such program.
  */
 export function resolveCommand(words: readonly string[], place: Place): Resolution {
   const [first, ...rest] = words;

@@ -1,7 +1,10 @@
-/** kubectl's short flags, which the commands for a cluster have too. */
+/** kubectl's short flags that the commands for a cluster have, too. */
 export const kubectlShort = { n: "namespace" };
 
-/** Replaces `-f FILE`, `-fFILE` and `-f=FILE` by the long flag, up to `--`. `names` maps letters to flags. */
+/**
+ * Returns the arguments with `-f FILE`, `-fFILE` and `-f=FILE` replaced by the long flag, up to `--`. `names` maps
+ * letters to flags.
+ */
 export function expandShortFlags(args: readonly string[], names: Readonly<Record<string, string>>): readonly string[] {
   const end = args.indexOf("--");
   const own = end < 0 ? args : args.slice(0, end);

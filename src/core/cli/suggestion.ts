@@ -1,6 +1,6 @@
 /**
- * Returns the known word that was most likely meant: the same but for case, its beginning (three letters or more), or one slip
- * away. Undefined where none is near.
+ * Returns the known word that was probably meant by `given`: one that is equal but for case and `_`, one that begins
+ * with it (three letters or more), or one that differs by one slip. Returns undefined if there is no such word.
  */
 export function nearest(given: string, known: readonly string[]): string | undefined {
   const word = plain(given);
@@ -16,7 +16,8 @@ function plain(word: string): string {
 }
 
 /**
- * Whether one character is added, missing or changed, or two neighbours are exchanged (Damerau-Levenshtein distance 0 or 1).
+ * Reports whether the words differ at most by one character that is added, missing or changed, or by two neighbours
+ * exchanged (Damerau-Levenshtein distance 0 or 1).
  */
 function isOneSlipAway(a: string, b: string): boolean {
   let start = 0;

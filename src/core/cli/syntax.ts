@@ -6,19 +6,21 @@ import { isForwarded, parseSignal, SIG, type SignalNumber } from "../run/signal.
 import { type SidecarName, sidecarNames } from "../sidecars/registry.ts";
 
 /**
- * How a value is read: undefined for what is not `expected`. Plain functions, because zod costs each pod's start 1.2 ms
- * (measured); where others' JSON comes in, zod checks it.
+ * The syntax of an option's value: a plain function, because zod costs each pod's start 1.2 ms (measured). zod checks
+ * the JSON that others send.
  */
 export interface Syntax<V> {
+  /** Returns the value, or undefined if the text is not what is `expected`. */
   readonly parse: (text: string) => V | undefined;
+  /** What a good text is, for messages: it follows the word "expected". */
   readonly expected: string;
-  /** All that can be written, where that is a few words. */
+  /** All words that are good, if there are only a few. */
   readonly words?: readonly string[];
-  /** What may be shown of a value, good or bad, that may hold a secret. */
+  /** Redacts a text, good or bad, that may hold a secret. */
   readonly shown?: (text: string) => string;
 }
 
-/** Creates the syntax of an option's value. `parse` returns undefined for a bad one; `shown` redacts a value for messages. */
+/** Creates the syntax of an option's value from the fields of `Syntax`. */
 export function syntax<V>(
   parse: (text: string) => V | undefined,
   expected: string,
@@ -27,12 +29,15 @@ export function syntax<V>(
   return shown === undefined ? { parse, expected } : { parse, expected, shown };
 }
 
-/** Says what is wrong with a value: `--grace: expected a duration such as 30s, got "soon"`. */
+/**
+ * Formats what is wrong with a value: `--grace: expected a duration such as 30s, got "soon"`. `shown` redacts `got`; by
+ * default it redacts URLs.
+ */
 export function unexpected(origin: string, expected: string, got: string, shown = redactUrls): FailureText {
   return `${origin}: expected ${expected}, got ${JSON.stringify(shown(got))}`;
 }
 
-/** Splits a list in a variable, and drops blanks and empty parts. */
+/** Splits a text at a separator. Removes blanks around the parts, and drops empty ones. */
 export function splitBy(text: string, separator: string): readonly string[] {
   const parts: string[] = [];
   for (const part of text.split(separator)) if (part.trim() !== "") parts.push(part.trim());
@@ -41,7 +46,7 @@ export function splitBy(text: string, separator: string): readonly string[] {
 
 export const anyText: Syntax<string> = { parse: (text) => text, expected: "text" };
 
-/** Creates the syntax of an option whose value is one of these words, case-sensitive. */
+/** Creates the syntax of an option whose value is one of these words, which are case-sensitive. */
 export function oneOf<const W extends readonly string[]>(words: W): Syntax<W[number]> {
   return {
     words,
@@ -52,8 +57,10 @@ export function oneOf<const W extends readonly string[]>(words: W): Syntax<W[num
   };
 }
 
+/** Milliseconds. */
 export const duration = syntax(parseDuration, "a duration such as 30s, 1m30s or 500ms");
 export const positive = syntax((value) => parseDuration(value) || undefined, "a duration above 0, such as 5s");
+/** Milliseconds; 0 is read as Infinity. */
 export const limit = syntax(parseLimit, "a duration such as 5m (0: for ever)");
 export const wholeNumber = syntax(
   (given) => (/^\d{1,9}$/.test(given) ? Number(given) : undefined),
@@ -65,12 +72,13 @@ export const sidecarList: Syntax<"auto" | readonly SidecarName[]> = {
   ...syntax(parseSidecars, `auto, none, or of ${sidecarNames.join(", ")}`),
   words: ["auto", "none", ...sidecarNames],
 };
+/** A pair of signal numbers, of which the second may be 0. */
 export const rewrite = syntax(parseRewrite, "two signals such as TERM:QUIT (TO 0: not forwarded)");
 export const stopSignals = syntax(parseStopSignals, "signals such as TERM,INT or QUIT (not KILL, STOP, CHLD)");
 export const parentDeath = syntax(parseParentDeath, "a signal such as TERM, or KILL (not STOP, CHLD, TTIN, TTOU)");
 export const exitCodes = syntax(parseCodes, "exit codes from 0 to 255, such as 143");
 
-/** Parses a boolean as Go's strconv.ParseBool, which the other tools use. */
+/** Parses a boolean like Go's strconv.ParseBool, which the other tools use. */
 function parseBoolean(given: string): boolean | undefined {
   if (/^(true|1|t)$/i.test(given)) return true;
   return /^(false|0|f)$/i.test(given) ? false : undefined;

@@ -6,53 +6,59 @@ import { allOf, EXIT, Failure } from "../run/exit.ts";
 import { nothing, type Option, type Options, OWN, type Values, type Variable } from "./option.ts";
 import { unexpected } from "./syntax.ts";
 
+/** Where a value came from, for people: `--flag`, a variable's name, or `default`. */
 export type Origin = string;
 
+/** The options of a call, resolved. */
 export interface Resolved<O extends Options> {
   readonly values: Values<O>;
-  /** For each option where its value came from: `--flag`, a variable's name, or `default`. */
+  /** Where the value of each option came from. */
   readonly origins: { readonly [K in keyof O]: Origin };
-  /** The values as they were written; none: unset. */
+  /**
+   * The values of each option as they were written, or its default as text; empty if it has no value. May hold secrets.
+   */
   readonly texts: { readonly [K in keyof O]: readonly string[] };
 }
 
-/** One value as it was written, and what gave it: `--flag`, or a variable's name. */
+/** One value as it was written, and the flag or variable that gave it. */
 export interface Found {
   readonly origin: Origin;
   readonly text: string;
 }
 
-/** What another tool, in whose name ebb was started, is told by its flags and variables: by option's flag. */
+/** The settings that the flags and variables of another tool mean, if ebb was started in its name. */
 export interface ForeignSettings {
+  /** Values by the flag of ebb's option, without dashes. */
   readonly values: ReadonlyMap<string, readonly Found[]>;
-  /** What is wrong with them already. */
+  /** What is wrong with the tool's flags and variables. */
   readonly problems: readonly FailureText[];
-  /** What its user should know of them. */
+  /** Warnings to log about them. */
   readonly notes: readonly Note[];
-  /** The one status with which `ready` URLs are ready; undefined: any 2xx. */
+  /** The only status by which a `ready` URL is ready; undefined for any 2xx. */
   readonly readyStatus?: number;
 }
 
 type NoteOf<M extends MessageAt<"warn">> = { readonly message: M; readonly fields: FieldsOf<M> };
 
-/** A warning for the log. */
+/** A warning for the log about another tool's settings. */
 export type Note =
   | NoteOf<"ignored an environment variable: another one is not set">
   | NoteOf<"disabled by an environment variable: does not wait for the sidecar or quit it">;
 
-/** What sets options. */
+/** The sources of option values. */
 export interface Sources {
+  /** Values by flag, without dashes. */
   readonly flags: ReadonlyMap<string, readonly string[]>;
   readonly env: Environment;
-  /** Stands in the place of other tools' variables. */
+  /** The settings of another tool in whose name ebb was started. Other tools' variables in `env` are then not read. */
   readonly said?: ForeignSettings | undefined;
-  /** What is wrong with the flags already. */
+  /** Problems found while the flags were read, which `resolve` reports with its own. */
   readonly problems?: readonly FailureText[];
 }
 
 /**
- * Determines the value of each option: flag, else environment, else default. @throws Failure 64 that names every bad option, its
- * value, and what was expected
+ * Determines the value of each option: from its flag, otherwise from the environment, otherwise its default.
+ * @throws Failure(64) that names every bad option, its value (redacted), and what was expected
  */
 export function resolve<O extends Options>(options: O, sources: Sources): Resolved<O> {
   const values: Record<string, unknown> = {};
@@ -70,7 +76,7 @@ export function resolve<O extends Options>(options: O, sources: Sources): Resolv
     }
   }
   if (bad.length > 0) throw new Failure(EXIT.usage, allOf(bad));
-  // few ask where a value came from, so few starts compute it
+  // getters, because few starts need them
   return {
     values: values as Values<O>,
     get origins() {
@@ -82,23 +88,27 @@ export function resolve<O extends Options>(options: O, sources: Sources): Resolv
   };
 }
 
-/** Maps each option of a set to a value, under the same key. */
+/** Calls `of` for each option of a set, and returns the results under the same keys. */
 export function mapOptions<O extends Options, T>(options: O, of: (key: string, option: Option<unknown>) => T) {
   const entries = Object.entries(options).map(([key, option]) => [key, of(key, option)] as const);
   return Object.fromEntries(entries) as { readonly [K in keyof O]: T };
 }
 
-/** Says where an option's values come from, for people: `default`, `--grace`, `EBB_GRACE`. */
+/**
+ * Formats where an option's values come from: `default` if undefined, otherwise each origin once (`--grace`,
+ * `EBB_GRACE`).
+ */
 export function originOf(found: readonly Found[] | undefined): Origin {
   return found === undefined ? "default" : [...new Set(found.map(({ origin }) => origin))].join(", ");
 }
 
-/** Returns the option's default as text, for help and `ebb config`; empty if it has none. */
+/** Returns an option's default as text, in a list that is empty if the option has none. */
 export function defaultTexts({ initial, initially }: Option<unknown>): readonly string[] {
   const isSet = initial !== undefined && !(Array.isArray(initial) && initial.length === 0);
   return isSet ? [initially] : [];
 }
 
+/** A value that an option does not take. Its message names origin and value, and what was expected. */
 export class BadValue extends Error {
   declare readonly message: FailureText;
 
@@ -108,8 +118,10 @@ export class BadValue extends Error {
 }
 
 /**
- * Finds the texts that set an option, each with its origin: the flag's, else those of the variables. A repeatable option takes the texts
- * of all its variables, any other option those of the first that is set. Without `mayBeOwn` the option's own `EBB_` variable is left out.
+ * Finds the texts that set an option, each with its origin. Flags win over variables, ebb's own variable over those of
+ * other tools (or over `said`); a repeatable option takes the texts of all its variables. Empty variables and
+ * Kubernetes' service links are ignored. If `mayBeOwn` is false, the option's own `EBB_` variable is not looked up.
+ * @throws BadValue if a variable's own reader cannot read it
  */
 export function findTexts(option: Option<unknown>, { flags, env, said }: Sources, mayBeOwn: boolean): readonly Found[] {
   const given = flags.get(option.flag);
@@ -126,26 +138,27 @@ export function findTexts(option: Option<unknown>, { flags, env, said }: Sources
   return more === undefined ? found : [...found, ...more];
 }
 
-/** Returns texts as values that come from one origin: a flag or a variable. */
+/** Returns the texts with the flag or variable that gave them all. */
 export function foundBy(origin: Origin, texts: readonly string[]): readonly Found[] {
   const found: Found[] = [];
   for (const text of texts) found.push({ origin, text });
   return found;
 }
 
-/** Whether a variable is ebb's own, `EBB_...`, and not another tool's. */
+/** Reports whether a variable is ebb's own (`EBB_...`), and not another tool's. */
 export function isOwn({ name }: Variable): boolean {
   return name.startsWith(OWN);
 }
 
+/** The value of a variable, and the environment it is from. */
 export interface Setting {
   readonly value: string;
   readonly env: Environment;
 }
 
 /**
- * Returns the texts of an option in a variable: its value, or what the variable's own reader makes of it. @throws BadValue where
- * that cannot read it
+ * Returns the texts that a variable gives for an option: its value, or what the variable's own reader returns for it.
+ * @throws BadValue if that reader throws
  */
 export function textsOf({ shown }: Option<unknown>, variable: Variable, { value, env }: Setting): readonly string[] {
   if (variable.read === undefined) return [value];
@@ -159,8 +172,9 @@ export function textsOf({ shown }: Option<unknown>, variable: Variable, { value,
 }
 
 /**
- * Parses what was found for an option: all values of a repeatable one, else the last. @throws BadValue with the origin and what is
- * expected
+ * Parses the texts found for an option, all of which must be good. Returns the list of values if the option is
+ * repeatable, otherwise the last value.
+ * @throws BadValue with the origin and what is expected
  */
 export function parseFound(option: Option<unknown>, found: readonly Found[]): unknown {
   const { syntax, repeatable } = option;
@@ -173,7 +187,10 @@ export function parseFound(option: Option<unknown>, found: readonly Found[]): un
   return repeatable ? values : values[values.length - 1];
 }
 
-/** Lists the EBB_ variables that no option reads: slips that must not pass in silence. */
+/**
+ * Lists the `EBB_` variables that none of the options reads, so that slips can be warned about. Service links are left
+ * out.
+ */
 export function unknownVariables(options: Options, env: Environment): readonly string[] {
   const own: string[] = [];
   for (const name of Object.keys(env)) {
@@ -184,7 +201,9 @@ export function unknownVariables(options: Options, env: Environment): readonly s
   return own.filter((name) => !known.has(name));
 }
 
-/** Returns a copy of the environment without all variables that set these options. */
+/**
+ * Returns a copy of the environment without the variables, ebb's own and other tools', that set any of these options.
+ */
 export function withoutVariables(options: Options, env: Environment): Environment {
   const known = new Set(Object.values(options).flatMap((option) => option.variables.map(({ name }) => name)));
   return Object.fromEntries(Object.entries(env).filter(([name]) => !known.has(name)));

@@ -3,7 +3,8 @@ import type { AboutFlag, Choice, CompletedCommand } from "./spec.ts";
 type Arm = readonly [text: string, pattern: string];
 
 /**
- * Returns the completion script for bash 4 or newer. The child's own command line is completed where bash-completion is installed.
+ * Returns the completion script for bash 4 or newer. It completes the child's own command line only if bash-completion
+ * is installed; otherwise programs and files.
  */
 export function bashScript(commands: readonly CompletedCommand[], about: readonly AboutFlag[]): string {
   return `# bash completion for ebb, as \`ebb completion bash\` prints it
@@ -34,7 +35,7 @@ function valuesOf({ name, flags }: CompletedCommand): readonly Arm[] {
   return withValue.map(({ flag, choice }) => [textOf(choice), `${name} --${flag}`]);
 }
 
-/** Writes the arms of a `case`: one for each text, with all patterns that give it. */
+/** Returns the arms of a shell's `case`, one for each text, with all patterns that give it. */
 function arms(all: readonly Arm[]): string {
   const texts = [...new Set(all.map(([text]) => text))];
   const patternsOf = (text: string) => all.filter((arm) => arm[0] === text).map(([, pattern]) => `'${pattern}'`);

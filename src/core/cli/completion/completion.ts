@@ -19,7 +19,10 @@ const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
 export type Shell = keyof typeof scripts;
 
-/** Returns the script that completes ebb's command lines in a shell. Without a command's name, `run` is completed. */
+/**
+ * Returns the script that completes ebb's command lines in a shell. If no command is named, it completes those of
+ * `run`.
+ */
 export function completionScript(shell: Shell, commands: Readonly<Record<string, Completable>>): string {
   const all = Object.entries(commands).map(([name, command]) => completed(name, command));
   const words = all.map(({ name }) => name);

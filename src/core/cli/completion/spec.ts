@@ -1,4 +1,7 @@
-/** What can stand in one place of a command line: a path, one of some words, or words with commas between them. */
+/**
+ * What may stand in one place of a command line: anything, a path, one of some words, or several of them (`list`), by
+ * commas.
+ */
 export type Choice =
   | { readonly kind: "anything" }
   | { readonly kind: "files" }
@@ -7,7 +10,7 @@ export type Choice =
 export interface CompletedFlag {
   readonly flag: string;
   readonly help: string;
-  /** The value's name; undefined for a switch. */
+  /** The value's name in help; undefined for a switch. */
   readonly value: string | undefined;
   readonly choice: Choice;
   readonly repeatable: boolean;
@@ -20,10 +23,10 @@ export interface CompletedCommand {
   readonly operands: Choice;
 }
 
-/** What a command's operands may be, where completion can know it. */
+/** The operands of a command that completion proposes: these words, or files. */
 export type Operands = readonly string[] | "files";
 
-/** What stands alone, in the place of a command, and the flags that may follow. */
+/** A flag that stands in the place of a command, such as `--version`, and the flags that may follow it. */
 export interface AboutFlag {
   readonly flag: string;
   readonly help: string;

@@ -1,6 +1,6 @@
 import type { AboutFlag, Choice, CompletedCommand, CompletedFlag } from "./spec.ts";
 
-/** Returns the completion script for zsh: a file `_ebb` in $fpath, or sourced after compinit. */
+/** Returns the completion script for zsh, which is either the file `_ebb` in $fpath or sourced after compinit. */
 export function zshScript(commands: readonly CompletedCommand[], about: readonly AboutFlag[]): string {
   return `#compdef ebb
 # zsh completion for ebb, as \`ebb completion zsh\` prints it

@@ -5,7 +5,8 @@ import { nearest } from "./suggestion.ts";
 /** A command's arguments, taken apart but not yet parsed. */
 export interface Arguments {
   /**
-   * The values of each flag that was given, in order, by the flag's name without dashes. A switch has the value `true`.
+   * The values of each flag that was given, in order, by the flag's name without dashes. `--switch` has the value
+   * `true`.
    */
   readonly flags: ReadonlyMap<string, readonly string[]>;
   /** The operands among the flags; empty unless `mayMix`. */

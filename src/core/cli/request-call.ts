@@ -38,8 +38,8 @@ export function parseRequestCall(operands: readonly string[], bodyFlag: string |
 
 /**
  * Parses the operands `METHOD PATH [BODY]` as `pilot-agent request` does (istio, pilot/pkg/request/command.go): an
- * empty body is no body, and further operands are ignored. The path gets a slash in front if it has none, loses its
- * fragment, and is percent-encoded only where it must be.
+ * empty body is no body, and further operands are ignored. The path gets a slash in front if it has none, and loses its
+ * fragment; blanks and all that is not printable ASCII become percent-encoded.
  * @throws Failure(64) that says what was expected
  */
 export function parsePilotAgentCall([method = "", path = "", body = ""]: readonly string[]): RequestCall {

@@ -15,7 +15,7 @@ import { command as status } from "./commands/status.ts";
 import { command as wait } from "./commands/wait.ts";
 import { command as webhook } from "./commands/webhook.ts";
 
-/** All commands, in the order of `--help`. */
+/** All commands by name, in the order of `--help`. */
 export const commands: Readonly<Record<string, Command>> = {
   run,
   wait,

@@ -11,9 +11,14 @@ import { exit } from "./system/native/exit.ts";
 import { writeOutput } from "./system/output/output.ts";
 import type { Signals } from "./system/process/signals.ts";
 
-// All of ebb: every command, help, and what knows them all. A bundle of its own (build/bundle/lazy-bundles.ts), which shares no module with
-// main.ts: so it ends the process itself, with its own exit and its own Failure.
+// All of ebb: every command, help, and whatever needs to know them all. It is a bundle of its own
+// (build/bundle/lazy-bundles.ts), which shares no module with main.ts: so it ends the process itself, with its own exit
+// and its own Failure.
 
+/**
+ * Performs any call but that of another tool or `--licenses`, then exits with its code. Never rejects and never
+ * resolves.
+ */
 export async function main(call: Resolution, signals: Signals): Promise<never> {
   try {
     return exit(await perform(call, signals));
@@ -72,7 +77,10 @@ async function showHelp(name: string | undefined): Promise<number> {
   return EXIT.ok;
 }
 
-/** Prints the version in one line; with --json also what the executable was built from. */
+/**
+ * Prints the version in one line; with --json also what the executable was built from. @throws Failure(64) for other
+ * flags
+ */
 async function showVersion(format: string | undefined): Promise<number> {
   if (format !== "--json" && format?.startsWith("-"))
     throw new Failure(EXIT.usage, `--version: expected --json or nothing, got "${format}"`);

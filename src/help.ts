@@ -16,7 +16,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Commands = Readonly<Record<string, Command>>;
 type Pages = Readonly<Record<string, string>>;
 
-/** Prints `ebb --help`, or that of a command or another tool. @throws Failure 64 where there is no such command */
+/**
+ * Prints to stdout the help of ebb if `name` is undefined or a flag, otherwise that of the command or other tool with
+ * this name.
+ * @throws Failure(64) if there is none
+ */
 export async function showHelp(name: string | undefined, commands: Commands): Promise<void> {
   const width = process.stdout.columns || 80;
   if (name === undefined || name.startsWith("-")) return void (await writeOutput(listCommands(commands, width)));
@@ -33,7 +37,7 @@ export async function showHelp(name: string | undefined, commands: Commands): Pr
   await writeOutput(describeCommand(command, synopsisOf(name, await readPages()), width));
 }
 
-/** Of commands without a page of their own, the page that tells most of them. */
+/** The topic of the manual for each command that has no page with its own name. */
 const topics: Readonly<Record<string, string>> = {
   sleep: "wait",
   config: "options",
@@ -41,15 +45,16 @@ const topics: Readonly<Record<string, string>> = {
   manifests: "webhook",
 };
 
-/** Returns a command's text for --help; its description is the first paragraph of its page. */
+/** Returns a command's text for --help. The first paragraph of its page describes it, unless `manuals` does. */
 export function synopsisOf(name: string, pages: Pages): Synopsis {
   const manual = manuals[name] as Manual;
   return { ...manual, about: manual.about ?? introOf(pages[name] ?? ""), topic: topics[name] ?? name };
 }
 
 /**
- * Prints `ebb help [TOPIC]`: the topics, or a page; of a command or tool without a page, its --help. @throws Failure 64 where
- * there is no such topic
+ * Prints the list of topics, if `topic` is undefined or a flag, or the page of the manual: formatted at a terminal,
+ * through $PAGER if it is set. For a command or other tool without a page it prints its --help.
+ * @throws Failure(64) if there is no such topic
  */
 export async function showManual(topic: string | undefined, commands: Commands, env: Environment): Promise<void> {
   const pages = await readPages();
@@ -64,7 +69,7 @@ export async function showManual(topic: string | undefined, commands: Commands, 
   throw new Failure(EXIT.usage, `help: ${JSON.stringify(topic)}: no such topic; ${hint}`);
 }
 
-/** At a terminal formatted, and through $PAGER; in a pipe as it is. */
+/** Prints a page: at a terminal formatted, and through $PAGER; otherwise as Markdown. */
 async function showPage(page: string, env: Environment): Promise<void> {
   if (!isTerminal(1)) return void (await writeOutput(page));
   const bytes = new TextEncoder().encode(renderMarkdown(page, lookOf(env)));
@@ -83,7 +88,7 @@ async function readPages(): Promise<Pages> {
   return manualPages();
 }
 
-/** A line that is longer is hard to read. */
+/** The most columns of a line, because longer ones are hard to read. */
 const WIDEST = 100;
 
 function lookOf({ NO_COLOR, TERM }: Environment): Look {
@@ -91,7 +96,7 @@ function lookOf({ NO_COLOR, TERM }: Environment): Look {
   return { width, isStyled: (NO_COLOR ?? "") === "" && TERM !== "dumb" };
 }
 
-/** False where there is no pager, or it cannot be started. */
+/** Shows bytes by a pager, and waits until it ends. Resolves to false if `pager` is empty or cannot be started. */
 async function wasPaged(bytes: Uint8Array, pager = ""): Promise<boolean> {
   const words = pager.split(" ").filter((word) => word !== "");
   if (words.length === 0) return false;
@@ -101,6 +106,6 @@ async function wasPaged(bytes: Uint8Array, pager = ""): Promise<boolean> {
     await exited;
     return true;
   } catch {
-    return false; // it is not there: the text is shown all the same
+    return false; // it cannot be started: the caller shows the text without it
   }
 }

@@ -6,7 +6,11 @@ import { writeError } from "./system/output/output.ts";
 import { explain } from "./system/output/termination-log.ts";
 import { exitOnStop } from "./system/process/stop.ts";
 
-/** Runs a command to its exit code. A stop signal that it does not read itself ends ebb. Why it failed is in the termination log, too. */
+/**
+ * Runs a command. Resolves to its exit code. A stop signal ends ebb, unless the command subscribes to signals itself.
+ * If the command fails, the reason is also written to the termination log (unless `isAboutCall`), and the error is
+ * thrown again.
+ */
 export async function invoke(command: Command, invocation: Invocation): Promise<number> {
   try {
     const exitCode = command.main(invocation);
@@ -18,22 +22,31 @@ export async function invoke(command: Command, invocation: Invocation): Promise<
   }
 }
 
-/** Converts a position in the call's words into an index of the argv that ebb was given. */
+/** Converts an index in the words after the executable's name to an index in ebb's argv. */
 export function argvIndexAt(at: number | undefined): number | undefined {
   return at === undefined ? undefined : 1 + at;
 }
 
-/** Help was asked for, or a flag is not the command's: what answers that knows all commands (dispatch.ts). */
+/**
+ * Reports whether an error asks for help or is about unknown flags. Only dispatch.ts, which knows all commands, answers
+ * those.
+ */
 export function isAboutCall(error: unknown): error is HelpAsked | UnknownFlags {
   return error instanceof HelpAsked || error instanceof UnknownFlags;
 }
 
+/**
+ * Writes the reason of a failure to the termination log, if the command has one (`--termination-log`). Prints nothing.
+ */
 export function explainFailure(error: unknown, { options }: Command, invocation: Invocation): void {
   const reason = error instanceof Error ? error.message : String(error);
   if ("terminationLog" in options) explain(reason, options, invocation);
 }
 
-/** Says on stderr why ebb failed; its exit code. */
+/**
+ * Prints to stderr why ebb failed: the message of a `Failure`, or else that it is a bug, with the stack. Returns the
+ * exit code.
+ */
 export function report(error: unknown): number {
   if (isFailure(error)) {
     writeError(`${error.message.replaceAll(/^/gm, "ebb: ")}\n`);

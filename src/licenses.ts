@@ -5,9 +5,13 @@ import { writeError, writeStreamed } from "./system/output/output.ts";
 import type { Signals } from "./system/process/signals.ts";
 import { exitOnStop } from "./system/process/stop.ts";
 
-// A bundle of its own (build/bundle/lazy-bundles.ts), because of 100 KB that nothing else needs: so it ends the process itself.
+// A bundle of its own (build/bundle/lazy-bundles.ts), because of 100 KB that nothing else needs. So it ends the process
+// itself.
 
-/** `ebb --licenses`: what is inside the executable, and the whole text of each licence. */
+/**
+ * Prints what is inside the executable, with the whole text of each licence, to stdout; then exits with 0, or with 64
+ * in development, where this is not known. Never resolves.
+ */
 export async function main(signals: Signals): Promise<never> {
   exitOnStop(signals);
   if (texts === undefined) {

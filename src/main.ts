@@ -13,15 +13,16 @@ import { catchSignals } from "./system/process/signals.ts";
 import { handleUncaught } from "./system/process/unexpected.ts";
 
 /**
- * What pods start with and stop by. All of it is one chunk of the executable, because each further one costs a start 0.1 ms,
- * and there is nothing else in it, because each 100 KB cost every pod 0.2 MB and 0.5 ms (measured). All else is dispatch.ts.
+ * The commands with which pods start and stop. They are one chunk of the executable, because each further chunk costs a
+ * start 0.1 ms. Nothing else is in it, because each 100 KB costs every pod 0.2 MB and 0.5 ms (measured). All else is in
+ * dispatch.ts.
  */
 const starters: Readonly<Record<string, Command>> = { run, wait, sleep, quit };
 
 process.on("uncaughtException", onUncaught);
 process.on("unhandledRejection", onUncaught);
 
-// First of all: a signal that nobody listens to is lost for PID 1, and ends anybody else.
+// Before anything else: a signal that nobody listens to is lost for PID 1, and ends any other process.
 const signals = catchSignals();
 
 // Not awaited: a module that awaits costs each start 0.3 ms (measured).
@@ -59,7 +60,7 @@ function isContainer(): boolean {
   return process.pid === 1 || process.env.KUBERNETES_SERVICE_HOST !== undefined;
 }
 
-/** Runs a call in another tool's name: it is translated into ebb's words. */
+/** Translates a call in another tool's name to one of ebb's, and performs that. */
 async function runPersonality({ name: tool, args: words, at }: Tool): Promise<number> {
   const { personalities } = await import("./personalities/personalities.ts");
   const call = (personalities[tool] as Personality).translate(words, process.env);

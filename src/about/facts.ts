@@ -1,10 +1,10 @@
-/** What an executable was made of, for `ebb --version --json`. */
+/** What an executable was built from, as `ebb --version --json` shows it: the other fields are versions. */
 export interface Facts {
-  /** Of the source: 40 hexadecimal digits; null where the build could not know it. */
+  /** The commit of the source, 40 hexadecimal digits; null if the build could not find it out. */
   readonly commit: string | null;
   /** Whether the source differed from that commit. */
   readonly dirty: boolean;
-  /** `linux-x64`, `linux-x64-baseline`, `linux-arm64`. */
+  /** `linux-x64`, `linux-x64-baseline` or `linux-arm64`. */
   readonly target: string;
   readonly bun: string;
   readonly webkit: string;
@@ -12,5 +12,8 @@ export interface Facts {
   readonly gcc: string;
 }
 
-/** Undefined in development: build/evidence/about.ts puts a module of its own in the place of this one. */
+/**
+ * What this executable was built from; undefined in development. build/evidence/about.ts replaces this module in a
+ * build.
+ */
 export const facts: Facts | undefined = undefined;

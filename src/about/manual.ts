@@ -1,2 +1,5 @@
-/** The pages of src/manual, by topic, as JSON by zstd and in base64. Undefined in development: build/evidence/about.ts puts its own module here. */
+/**
+ * The pages of src/manual as a JSON object of Markdown by topic, compressed with zstd, in base64; undefined in
+ * development. build/evidence/about.ts replaces this module in a build.
+ */
 export const manual: string | undefined = undefined;

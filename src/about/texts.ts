@@ -1,2 +1,5 @@
-/** What `ebb --licenses` prints, by zstd and in base64. Undefined in development: build/evidence/about.ts puts its own module here. */
+/**
+ * The text that `ebb --licenses` prints, compressed with zstd, in base64; undefined in development.
+ * build/evidence/about.ts replaces this module in a build.
+ */
 export const texts: string | undefined = undefined;

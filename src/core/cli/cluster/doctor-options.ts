@@ -4,6 +4,7 @@ import { reaperOptions } from "./reaper-options.ts";
 
 const { namespace, kubeconfig, context } = reaperOptions;
 
+/** The options of `ebb doctor`. */
 export const doctorOptions = {
   namespace: changed(namespace, { group: "cluster", help: "-n: only these namespaces" }),
   kubeconfig,

@@ -4,7 +4,7 @@ import { optionNamed } from "../../inject/container/options.ts";
 import { list, option, optional } from "../option.ts";
 import { boolean, oneOf, syntax } from "../syntax.ts";
 
-/** What `ebb inject`, `ebb webhook` and `ebb manifests` know alike of the change that they make to pods. */
+/** The options about the change of pods, which `ebb inject`, `ebb webhook` and `ebb manifests` have in common. */
 export const injectionOptions = {
   image: optional({
     flag: "image",
@@ -62,7 +62,7 @@ export const injectionOptions = {
   }),
 };
 
-/** A command line by the container's or the image's name. */
+/** The name of a container or an image, and the words of its command line. */
 export type Entrypoint = readonly [name: string, words: readonly string[]];
 
 function parseEntrypoint(given: string): Entrypoint | undefined {

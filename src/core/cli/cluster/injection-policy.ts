@@ -5,8 +5,8 @@ import type { Values } from "../option.ts";
 import type { injectionOptions } from "./injection-options.ts";
 
 /**
- * Makes the injection's policy from the options. @throws Failure 64 without an image, and for each --set that ebb run would not
- * take
+ * Returns the policy for injection that the options ask for.
+ * @throws Failure(64) if there is no image, or if `ebb run` would not take an option of --set
  */
 export function policyOf(values: Values<typeof injectionOptions>): InjectPolicy {
   const { image, imagePullPolicy, all, volume, set, entrypoint } = values;

@@ -17,7 +17,7 @@ const installation = {
     group,
     value: "NAME",
     initially: "its own, NAME-webhook or NAME-reaper",
-    // a label, RFC 1123
+    // a label of RFC 1123
     syntax: syntax(
       (name) => (isDnsSubdomain(name) && /^[^.]{1,63}$/.test(name) ? name : undefined),
       "a namespace's name",
@@ -131,9 +131,11 @@ const reaping = {
 const told = { image, imagePullPolicy, logLevel, logFormat };
 const watching = { concurrency, qps, burst, resync };
 
-/** What the webhook is told as `ebb manifests` is; the second, of its own CA; the third, the reaper. */
+/** The options of `ebb manifests` that it writes as flags into the webhook's Deployment. */
 export const passedOn = { ...injectionOptions, requestTimeout, maxRequestBytes, maxInFlight, logLevel, logFormat };
+/** The options that it writes there, too, if the webhook has its own CA. */
 export const ofOwnCa = { certificateValidity, caValidity };
+/** The options that it writes as flags into the reaper's Deployment or CronJob. */
 export const toReaper = {
   allJobs,
   after,
@@ -145,11 +147,11 @@ export const toReaper = {
   ...told,
 };
 
-/** What says nothing to the other component. */
+/** The options that mean nothing for the reaper; then those that mean nothing for the webhook. */
 export const ofWebhookAlone = { ...change, requestTimeout, maxRequestBytes, maxInFlight, ...registration, ...ofOwnCa };
 export const ofReaperAlone = { ...reaping, allJobs, after, methods, allowReapExec, dryRun, ...watching };
 
-/** What `ebb manifests` is told: by flags alone, so that the same call always prints the same. */
+/** The options of `ebb manifests`. Only flags set them, no variables, so that the same call always prints the same. */
 export const installationOptions = flagsOnly({ ...told, ...installation, ...ofWebhookAlone, ...ofReaperAlone });
 
 function flagsOnly<O extends Options>(options: O): O {

@@ -1,14 +1,17 @@
 import { isDnsSubdomain } from "../../base/dns-name.ts";
 import { type Syntax, syntax } from "../syntax.ts";
 
-/** A label selector as Kubernetes objects have it; every requirement must hold. */
+/**
+ * One requirement of a label selector, as Kubernetes objects have them in matchExpressions. All of a selector must
+ * hold.
+ */
 export interface Requirement {
   readonly key: string;
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
   readonly values?: readonly string[];
 }
 
-/** Selectors as `kubectl get --selector` takes them: `app=shop,tier in (web,api),!batch`. */
+/** The syntax of selectors that `kubectl get --selector` takes: `app=shop,tier in (web,api),!batch`. */
 export const labelSelector: Syntax<readonly Requirement[]> = syntax(
   parse,
   "labels as kubectl selects them, such as app=shop,tier!=batch or 'team in (a,b)'",

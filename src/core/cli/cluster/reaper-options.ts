@@ -141,7 +141,7 @@ const cluster = {
   }),
 };
 
-/** What `ebb reaper` takes, which `ebb manifests` writes into its Deployment. */
+/** The options of `ebb reaper`. `ebb manifests` writes some of them into its Deployment. */
 export const reaperOptions = {
   ...reaping,
   ...cluster,
@@ -153,8 +153,9 @@ export const reaperOptions = {
 export type ReaperSettings = Values<typeof reaperOptions>;
 
 /**
- * Returns the methods that can be used: those that are allowed, ephemeral containers only where there is an image for them.
- * @throws Failure 64 where none is left, or where ephemeral containers were asked for without an image
+ * Returns the methods of `--methods` that can be used: without an image, `ephemeral` is left out. `isGiven` says that
+ * the user has set --methods, rather than the default.
+ * @throws Failure(64) if the user asked for `ephemeral` and there is no image
  */
 export function usableMethods(
   { methods, image }: Pick<ReaperSettings, "methods" | "image">,

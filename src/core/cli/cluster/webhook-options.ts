@@ -7,7 +7,7 @@ import { injectionOptions } from "./injection-options.ts";
 const DAY_MS = 86_400_000;
 const MIB = 1024 * 1024;
 
-/** Where a server listens; without a host on all addresses. */
+/** The address on which a server listens: all addresses if `host` is undefined, any free port if `port` is 0. */
 export interface ListenAddress {
   readonly host: string | undefined;
   readonly port: number;
@@ -162,7 +162,7 @@ const shutdown = {
   }),
 };
 
-/** What `ebb webhook` takes, which `ebb manifests` writes into its Deployment. */
+/** The options of `ebb webhook`. `ebb manifests` writes some of them into its Deployment. */
 export const webhookOptions = {
   ...injectionOptions,
   ...serving,

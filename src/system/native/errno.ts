@@ -36,7 +36,9 @@ const messages: Readonly<Record<number, string>> = {
   40: "too many levels of symbolic links",
 };
 
-/** Returns a short strerror(3) for the errors that starting a command can have. */
+/**
+ * Returns a short text, as strerror(3) does, for an error that starting a command can have; `errno N` for any other.
+ */
 export function errorText(number: number): string {
   return messages[number] ?? `errno ${number}`;
 }

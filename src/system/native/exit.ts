@@ -3,16 +3,18 @@ import { native } from "./native.ts";
 
 const last: (() => void)[] = [];
 
-/** Registers a function that `exit` calls. */
+/** Registers a function that `exit` calls, after those before it. */
 export function atExit(call: () => void): void {
   last.push(call);
 }
 
 /**
- * Ends the process at once, after the calls of `atExit`; one that throws stops neither the others nor the exit. Output is written
- * already. Bun's own way takes a millisecond (measured).
+ * Calls the functions of `atExit` and ends the process at once. A function that throws is reported on stderr, and stops
+ * neither the others nor the exit. Never returns.
  */
 export function exit(code: number): never {
+  // ebb's own writes are not buffered, so there is nothing to flush; Bun's own way to exit takes a millisecond
+  // (measured)
   for (const call of last) {
     try {
       call();

@@ -7,17 +7,19 @@ import { runOrLogBug, withTimeLimit } from "../process/unexpected.ts";
 import { leftUntil } from "../timer.ts";
 import { knownSidecars, type SidecarContext } from "./sidecars.ts";
 
+/** The part of a run that draining needs. */
 export interface Draining extends SidecarContext {
   readonly settings: SidecarContext["settings"] & Settings<"restartPolicy" | "minDrain" | "idle">;
   readonly shutdown: ShutdownPlan;
   /** Whether the sidecars have been up. */
   readonly isReady: boolean;
+  /** Ends the drain early if it is aborted. */
   readonly cutDrain: AbortController;
-  /** Never rejects. Resolves when the log has what came of taking back a former container's drain. */
+  /** Never rejects. Resolves when it is logged how taking back a former container's drain went. Set here. */
   takingBack?: Promise<unknown>;
 }
 
-/** Drains the sidecars before the child is stopped. */
+/** Drains the sidecars, before the child is stopped, within `shutdown.drainMs`. Logs the outcome. */
 export async function drainSidecars(run: Draining): Promise<void> {
   await withTimeLimit(drainKnown(run), run.shutdown.drainMs);
 }
@@ -38,15 +40,18 @@ async function drainKnown(run: Draining): Promise<void> {
   });
 }
 
-/** As long as an answer of Envoy's may take: ebb does not end before it. */
+/** The time that an answer of Envoy's may take: ebb does not end before it. */
 const TAKE_BACK_MS = 2000;
 
-/** Takes back the drain of a former container, where a sidecar's readiness says that it drains. */
+/**
+ * Starts to take back the drain of a former container of this pod, if the sidecar is not ready for a `reason` that says
+ * that it drains. Does nothing if no container before this one can have drained it.
+ */
 export function takeDrainBack(run: Draining, sidecar: Sidecar, reason: string): void {
   if (mayHaveDrained(run) && reason.includes(ENVOY_DRAINING)) takeBack(run, sidecar, "revive");
 }
 
-/** Takes back the drains of a former container, of sidecars whose readiness does not tell that they drain. */
+/** Starts to take back the drains of a former container at sidecars whose readiness does not tell that they drain. */
 export function takeHiddenDrainsBack(run: Draining): void {
   if (!mayHaveDrained(run)) return;
   for (const sidecar of run.wait?.here()?.sidecars ?? []) {
@@ -55,7 +60,10 @@ export function takeHiddenDrainsBack(run: Draining): void {
   }
 }
 
-/** Whether a container before this one, of the same pod, may have: by itself, or by its preStop hook, which a failed liveness probe runs too. */
+/**
+ * Reports whether a container before this one, of the same pod, may have drained: by itself, or by its preStop hook,
+ * which a failed liveness probe runs too.
+ */
 function mayHaveDrained({ shutdown, settings }: Draining): boolean {
   return shutdown.drainMs > 0 || (settings.restartPolicy ?? "Never") !== "Never";
 }

@@ -18,8 +18,9 @@ import type { Run } from "./run.ts";
 import { waitedFor } from "./sidecars.ts";
 
 /**
- * Performs an action of the run. Once the command has started, an unexpected error is logged, not thrown: the actions that remain are
- * still performed, and the command's exit code stays.
+ * Performs an action of the run. Once the command has started, an error that nobody expects is logged, not thrown, and
+ * the least that the action must do is done: the actions that remain are still performed, and the command's exit code
+ * stays.
  */
 export function performAction(run: Run, action: Action): void {
   if (run.child === undefined && action.kind !== "quit") return perform(run, action);
@@ -29,7 +30,7 @@ export function performAction(run: Run, action: Action): void {
   if (action.kind === "forward" && run.child !== undefined) native.kill(receiverOf(run, run.child), action.signal);
 }
 
-/** Whether it went well. */
+/** Runs `act`. If it throws, logs as a bug that ebb could not `what`, and returns false. */
 export function attemptTo(what: string, run: Run, act: () => void): boolean {
   try {
     act();
@@ -132,7 +133,10 @@ function start(run: Run): void {
   }
 }
 
-/** So that no volume is busy for ebb's sake; it stays where it may have to open a file that is named from there. */
+/**
+ * Leaves the working directory, so that no volume is busy for ebb's sake, unless ebb may have to open a file by a
+ * relative path.
+ */
 function leaveFolder({ settings, env }: Run): void {
   for (const path of [settings.terminationLog, settings.podAnnotations, env.NODE_EXTRA_CA_CERTS]) {
     if (path !== undefined && path !== "" && path[0] !== "/") return;
@@ -140,17 +144,20 @@ function leaveFolder({ settings, env }: Run): void {
   native.leaveFolder();
 }
 
-/** After the child's first instructions, which have the processor to themselves. */
+/** The delay of the rehearsal, so that the child's first instructions have the processor to themselves. */
 const REHEARSAL_AFTER_MS = 5;
 
-/** While the child runs nobody waits for ebb. */
+/** Rehearses the quit of the first sidecar that will get one. While the child runs nobody waits for ebb. */
 function rehearse(run: Run): void {
   const sidecar = waitedFor(run, "quit")?.find(({ quits }) => quits.length > 0);
   if (sidecar === undefined || run.exit !== undefined || run.settings.quitOn === "never") return;
   rehearseQuit(sidecar.name).catch((error: unknown) => logBug(run.log, error, "the quit's rehearsal failed"));
 }
 
-/** Whether the child needs a process group of its own: else the terminal's signals would reach it past ebb's options. */
+/**
+ * Reports whether the child needs a process group of its own: otherwise the terminal's signals would reach it past
+ * ebb's options.
+ */
 function mustLeadGroup({ settings, shutdown }: Run): boolean {
   return settings.group || settings.signal.length > 0 || shutdown.drainMs > 0 || shutdown.graceMs !== undefined;
 }
@@ -190,7 +197,7 @@ function quit(run: Run): void {
   runOrLogBug(() => quitSidecars(run), run.log, "the quits failed").then(rest, rest);
 }
 
-/** Sends the quits once, plainly, after a bug in ebb has kept them from being sent. */
+/** Sends quits once, plainly, after a bug in ebb has kept them from being sent. */
 function quitRest(run: Run): void {
   const done = () => run.queue.push({ kind: "quit-done" });
   runOrLogBug(() => quitPlainly(run), run.log, "the plain quits failed").then(done, done);

@@ -9,21 +9,29 @@ import { type Ask, askServer, headersOf } from "../sidecars/quit-request.ts";
 import { abortedAfter, leftUntil } from "../timer.ts";
 import { knownSidecars, type SidecarContext, waitedFor } from "./sidecars.ts";
 
+/** The part of a run that quitting needs. */
 export interface Quitting extends SidecarContext {
   readonly settings: SidecarContext["settings"] & Settings<"header">;
   /** Whether the sidecars have been up. */
   readonly isReady: boolean;
-  /** Where a quit was sent, or has failed as it may. */
+  /** The targets to which a quit was sent, or has failed for a reason that is no bug. Filled here. */
   readonly asked: Set<QuitRequest["target"]>;
 }
 
-/** Whether nothing went wrong that nobody expects: else `quitPlainly` does what is left. */
+/**
+ * Tells the sidecars to quit, and logs the outcome of each quit. Resolves with true if nothing went wrong that nobody
+ * expects. Otherwise, or if it rejects, `quitPlainly` has to do what is left. Takes three times `--quit-timeout` and
+ * 1 s at most.
+ */
 export async function quitSidecars(run: Quitting): Promise<boolean> {
-  // to find them, to ask those with +, and the others
+  // thrice: to find them, to send the quits with +, and to send the others
   return (await withTimeLimit(tellSidecars(run), 3 * run.settings.quitTimeout)) === true;
 }
 
-/** Sends the quits that were not sent yet: once each, without a check and without signals. For after a bug. */
+/**
+ * Sends each quit that was not sent yet once, without watching the sidecar go and without signals. For after a bug in
+ * ebb.
+ */
 export async function quitPlainly(run: Quitting): Promise<void> {
   await withTimeLimit(tellPlainly(run), run.settings.quitTimeout);
 }
@@ -37,7 +45,7 @@ async function tellSidecars(run: Quitting): Promise<boolean> {
     try {
       return await askServer(request, signal);
     } catch (error) {
-      if (!(error instanceof RequestFailed) && !signal.aborted) asked.delete(request.target); // a bug: it may not have left
+      if (!(error instanceof RequestFailed) && !signal.aborted) asked.delete(request.target); // a bug: maybe not sent
       throw error;
     }
   };
@@ -64,7 +72,7 @@ async function tellPlainly(run: Quitting): Promise<void> {
   await Promise.all(telling);
 }
 
-/** Finds the sidecars; if a bug prevents that, returns those that the wait found. */
+/** Finds the sidecars. If a bug prevents that, returns those that the wait found. */
 async function plainlyKnown(run: Quitting): Promise<readonly Sidecar[]> {
   const found = await runOrLogBug(() => knownSidecars(run, "quit"), run.log, "the sidecars could not be found again");
   return found ?? waitedFor(run, "quit") ?? [];
@@ -75,7 +83,7 @@ interface One {
   readonly quit: QuitRequest;
 }
 
-/** Without `askServer`, which may be what has failed. */
+/** Sends one quit and logs the outcome, without `askServer`, which may be what has failed. */
 async function tellOne({ settings, log }: Quitting, { name, quit }: One, signal: AbortSignal): Promise<void> {
   const request = describeQuit(quit);
   const { method, target } = quit;

@@ -4,30 +4,34 @@ import type { Log } from "../output/log.ts";
 import { type Child, hasGroup, kill } from "../process/child.ts";
 import { logBug } from "../process/unexpected.ts";
 
-/** What is left of a command, in its group or anywhere. */
+/** The part of a run that ends what a command leaves behind. */
 export interface Remains {
   readonly log: Log;
   readonly shutdown: ShutdownPlan;
 }
 
-/** Sends a signal to a process, or to a group by its negative number. What fails is a warning in the log. */
+/** Sends a signal to a process, or to a process group if `pid` is its negative number. Logs a warning if that fails. */
 export function sendSignal(log: Log, pid: number, signal: SignalNumber): void {
   const problem = kill(pid, signal);
   if (problem !== undefined) log.warn({ signal: signalName(signal), pid, problem }, "cannot send a signal");
 }
 
 /**
- * Sends SIGTERM to what the command leaves in its process group, as dumb-init does. `isWatched`: continues it too, so that it can
- * end. Else the kernel does, when the group has lost its parent (setpgid(2)).
+ * Sends SIGTERM to the processes that the command has left in its group, as dumb-init does. If `isWatched`, continues
+ * them too, so that they can end. Otherwise the kernel does, when the group has lost its parent (setpgid(2)).
  */
 export function endGroup(log: Log, { pid }: Child, isWatched: boolean): void {
   sendSignal(log, -pid, SIG.TERM);
   if (isWatched) sendSignal(log, -pid, SIG.CONT);
 }
 
-/** How often a group is looked at that is about to end: its number is another's soon after. */
+/** The period of looks at a group that is about to end: its number may be another group's soon after. */
 const GROUP_PERIOD_MS = 10;
 
+/**
+ * Calls `onGone` once the command's process group has no member: at once, or later, after it has logged that some are
+ * left.
+ */
 export function watchGroup({ log, shutdown: { graceMs } }: Remains, { pid: group }: Child, onGone: () => void): void {
   if (!hasGroup(group)) return onGone();
   log.info({ group, graceMs }, "the command ended and left processes in its group");
@@ -38,7 +42,10 @@ export function watchGroup({ log, shutdown: { graceMs } }: Remains, { pid: group
   }, GROUP_PERIOD_MS);
 }
 
-/** Kills all that is left of the command: every process where ebb is PID 1, else all descendants. */
+/**
+ * Sends SIGKILL to all that is left of the command: its group, and every process if ebb is PID 1, else all descendants.
+ * Logs a warning.
+ */
 export async function killAll({ log, shutdown: { graceMs } }: Remains, { pid, others }: Child): Promise<void> {
   log.warn({ graceMs }, "grace period over: sent SIGKILL to what is left of the command");
   if (hasGroup(pid)) sendSignal(log, -pid, SIG.KILL);

@@ -13,7 +13,7 @@ import type { Wait } from "../sidecars/waiting.ts";
 
 export type RunSettings = Settings<(typeof finding | typeof logging)[number] | (typeof ofRun)[number]>;
 
-/** The options that a run has beside those. */
+/** The options of `ebb run`, without those that are for finding sidecars and for the log. */
 export const ofRun = [
   "header",
   "waitTimeout",
@@ -36,7 +36,7 @@ export const ofRun = [
   "terminationLog",
 ] as const;
 
-/** What the actions of one run share. */
+/** The state of one `ebb run` outside its state machine, as its actions read and change it. */
 export interface Run {
   readonly env: Environment;
   readonly settings: RunSettings;
@@ -47,18 +47,22 @@ export interface Run {
   readonly stopWaiting: AbortController;
   readonly cutDrain: AbortController;
   readonly deadlines: Deadlines<Deadline>;
+  /** When each phase began (performance.now()). */
   readonly since: { readonly wait: number; run?: number; drain?: number; drained?: number; quit?: number };
   wait?: Wait;
-  /** Never rejects. Resolves when the drain, if there is one, has said what came of it. */
+  /** Never rejects. Resolves when the outcome of the drain is logged. */
   draining?: Promise<unknown>;
-  /** Never rejects. Resolves when the log has what came of taking back a former container's drain. */
+  /** Never rejects. Resolves when it is logged how taking back a former container's drain went. */
   takingBack?: Promise<unknown>;
+  /** Whether the sidecars have been up. */
   isReady: boolean;
   child?: Child;
+  /** How the child ended. */
   exit?: ChildExit;
   /** Never rejects. Resolves when all that is left of the command has been killed. */
   killing?: Promise<unknown>;
-  /** Where a quit was sent. */
+  /** The targets to which a quit was sent. */
   readonly asked: Set<QuitRequest["target"]>;
+  /** Drops a signal because there is no child yet. */
   readonly drop: (signal: SignalNumber) => void;
 }

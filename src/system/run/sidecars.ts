@@ -8,7 +8,7 @@ import { createStrangers } from "../sidecars/strangers.ts";
 import type { Wait } from "../sidecars/waiting.ts";
 import { abortedAfter } from "../timer.ts";
 
-/** What a run knows of its sidecars. */
+/** The part of a run from which its sidecars are known. */
 export interface SidecarContext {
   readonly env: Environment;
   readonly settings: SidecarSettings & Settings<"quitTimeout">;
@@ -16,7 +16,9 @@ export interface SidecarContext {
   readonly wait?: Wait;
 }
 
-/** Returns the sidecars that the wait found; undefined where they have to be looked for again. */
+/**
+ * Returns the sidecars that the wait found. Returns undefined if it found none, or if `settle` has to check them first.
+ */
 export function waitedFor({ wait, settings }: SidecarContext, purpose: "quit"): readonly Sidecar[] | undefined {
   const here = wait?.here();
   if (here === undefined || here.sidecars.length === 0 || isUnsettled(here, settings, purpose)) return undefined;
@@ -24,8 +26,9 @@ export function waitedFor({ wait, settings }: SidecarContext, purpose: "quit"): 
 }
 
 /**
- * Returns the sidecars that the wait found; where it found none, or was skipped, those that are there now: a sidecar may come
- * late.
+ * Resolves with the sidecars to quit or drain: those that the wait found or, if it found none or was skipped, those
+ * that are there now, because a sidecar may come late. Checks them by `settle`, and logs a warning for each proxy that
+ * it drops. `actMs` is the time for quitting or draining in all.
  */
 export async function knownSidecars(
   { wait, settings, env, log }: SidecarContext,

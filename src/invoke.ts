@@ -3,7 +3,7 @@ import { HelpAsked } from "./core/cli/arguments.ts";
 import { UnknownFlags } from "./core/cli/call.ts";
 import { EXIT, isFailure } from "./core/run/exit.ts";
 import { writeError } from "./system/output/output.ts";
-import { explain } from "./system/output/termination-log.ts";
+import { recordFailure } from "./system/output/termination-log.ts";
 import { exitOnStop } from "./system/process/stop.ts";
 
 /**
@@ -40,7 +40,7 @@ export function isAboutCall(error: unknown): error is HelpAsked | UnknownFlags {
  */
 export function explainFailure(error: unknown, { options }: Command, invocation: Invocation): void {
   const reason = error instanceof Error ? error.message : String(error);
-  if ("terminationLog" in options) explain(reason, options, invocation);
+  if ("terminationLog" in options) recordFailure(reason, options, invocation);
 }
 
 /**

@@ -12,22 +12,26 @@ import { describeLossBy, writeError, writePrintable } from "./output.ts";
 const LONGEST_HOLD_MS = 5;
 const LOST: MessageAt<"warn"> = "dropped log lines of ebb: stderr was not read";
 
+/** The values of a log entry. Those that are undefined are left out. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A message of the catalogue (core/messages), its values as fields. debug: each attempt; info: each phase; warn, error: what went wrong.
- * What is logged first is held for up to 5 ms, or until the first error, so that the child need not wait for it.
+ * ebb's log. Each level has a function that takes fields and a message of the catalogue (core/messages): debug for each
+ * attempt, info for each phase, warn and error for what went wrong.
  */
 export interface Log extends Levels {
-  /** Whether it says what `debug` is called with. */
+  /** Whether entries at debug are written. */
   readonly isDebug: boolean;
-  /** Writes what is held. */
+  /** Writes the entries that are still held. */
   flush(): void;
 }
 
 type Levels = { readonly [L in Level]: Say<L> };
 
-/** Logs a message at one of several levels. The catalogue must allow the message at each of them. */
+/**
+ * Logs a message at a level that the caller chooses. The catalogue must allow the message at each level that `level`
+ * can be.
+ */
 export function logAt<L extends Level, M extends MessageAt<L>, F extends FieldsOf<M>>(
   log: Log,
   level: L,
@@ -41,6 +45,7 @@ export function logAt<L extends Level, M extends MessageAt<L>, F extends FieldsO
 type LogSources = Pick<Sources, "env" | "said">;
 type LogSettings = Settings<"logLevel" | "logFormat" | "quiet">;
 
+/** An entry that is not written yet. */
 interface Held {
   readonly level: Level;
   readonly fields: Fields;
@@ -48,7 +53,11 @@ interface Held {
   readonly time: number;
 }
 
-/** Logs to stderr, and to another place if there is one, one line an entry. */
+/**
+ * Creates a log that writes each entry as one line to stderr, and to `other` if that is given. Holds the first entries
+ * for up to 5 ms (`LONGEST_HOLD_MS`), until the first error, a flush or the exit, so that the child's start need not
+ * wait for them. The first of them are warnings about `EBB_` variables that no option has, and notes of `said`.
+ */
 export function createLog(settings: LogSettings, { env, said }: LogSources, other?: (text: string) => void): Log {
   const write = writer(settings, env, other);
   let logger: Record<Level, (fields: Fields, message: string) => void> | undefined;
@@ -102,7 +111,8 @@ function thresholdOf({ quiet, logLevel }: LogSettings): Level {
 
 /**
  * pino's browser build: the same JSON as its Node build at a tenth of the start-up time and memory, and no threads (its
- * transports lose lines in a compiled executable). Loaded once a run has lived for 5 ms, because even that is 0.5 ms (measured).
+ * transports lose lines in a compiled executable). Loaded once a run has lived for 5 ms, because even that is 0.5 ms
+ * (measured).
  */
 function createLogger(settings: LogSettings, timestamp: () => number, write: (entry: object) => void) {
   const pino: typeof import("pino/browser.js") = require("pino/browser.js");
@@ -138,7 +148,7 @@ interface Entry {
   readonly msg: string;
 }
 
-/** As pino numbers them. */
+/** The levels as pino numbers them. */
 const numbers = { debug: 20, info: 30, warn: 40, error: 50 } as const;
 const names: Readonly<Record<number, string>> = { 20: "debug", 30: "info", 40: "warn", 50: "error" };
 

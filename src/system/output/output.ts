@@ -8,24 +8,33 @@ import { deadline } from "../timer.ts";
 
 const PIECE = 64 * 1024;
 const LONGEST_PAUSE_MS = 32;
-/** As many characters of stderr are kept for a reader that has stopped, as in a pipe. */
+/** The most characters that are kept for a reader of stderr that has stopped; a pipe holds as many bytes. */
 const ROOM = 64 * 1024;
 const LONGEST_RETRY_MS = 1000;
-/** A reader that is only slow still gets the last lines; one that has stopped does not hold up the end. */
+/**
+ * How long the last try takes: a reader that is only slow still gets the last lines; one that has stopped does not hold
+ * up the end.
+ */
 const LAST_TRY_MS = 100;
 
-/** Writes to stderr without blocking: the app may share it, and its reader may stop. A live line moves down. */
+/**
+ * Writes text to stderr, with control characters escaped, and never blocks: the app may share stderr, and its reader
+ * may stop. Keeps up to 64 Ki characters (`ROOM`) for later tries; beyond that it drops what it has kept, and a line
+ * says how many lines are missing. A live line moves down.
+ */
 export function writeError(text: string): void {
   writePrintable(printable(text));
 }
 
-/** Writes to stderr as `writeError`, a text that is printable already: with colours. */
+/** Writes to stderr as `writeError` does, without escaping: a text that is printable already, and has colours. */
 export function writePrintable(shown: string): void {
   const isDone = errors.add(live === "" ? shown : `${ERASE_LINE}${shown}${live}`);
   if (!isDone && !isRetrying) retryIn(1);
 }
 
-/** Sets the text that stands on stderr where lines were dropped; the log sets its own. */
+/**
+ * Sets the function whose text stands on stderr in the place of dropped lines, which are counted. The log sets its own.
+ */
 export function describeLossBy(describe: (lines: number) => string): void {
   describeLoss = describe;
 }
@@ -34,8 +43,9 @@ let describeLoss = (lines: number): string => `ebb: warning: ${lines} lines are 
 
 const errors: Backlog = createBacklog(writerTo(2), { room: ROOM, describeLoss: (lines) => describeLoss(lines) });
 
-/** Writes without waiting. Through native, because node:fs costs each start 0.9 ms (measured). */
+/** Returns a writer to a descriptor that never waits for a reader. */
 export function writerTo(descriptor: number): Write {
+  // through native, because node:fs costs each start 0.9 ms (measured)
   return (text, from) => {
     for (;;) {
       const written = native.write(descriptor, text, from);
@@ -59,7 +69,10 @@ function retryIn(ms: number): void {
   });
 }
 
-/** Tries a last time to write what waits for stderr, before ebb ends or executes another program. */
+/**
+ * Writes what still waits for stderr, before ebb exits or becomes another program. Blocks for about 100 ms
+ * (`LAST_TRY_MS`) at most.
+ */
 export function finishErrors(): void {
   for (let ms = 0; ms < LAST_TRY_MS && !errors.flush(); ms++) Bun.sleepSync(1);
 }
@@ -67,28 +80,32 @@ export function finishErrors(): void {
 const ERASE_LINE = "\r\x1b[K";
 let live = "";
 
-/** Shows a line at the bottom of the terminal, in place of the former one; an empty one removes it. */
+/**
+ * Shows a line on stderr, which must be a terminal, in the place of the former live line; an empty one removes that.
+ * Cuts the line to the terminal's width.
+ */
 export function showLive(line: string): void {
   const width = process.stderr.columns || 80;
-  if (line === "" && live === "") return; // what stands there is the app's
+  if (line === "" && live === "") return; // what is shown there is the app's
   const shown = oneLine(line);
   live = shown.length < width ? shown : `${shown.slice(0, width - 2)}…`;
   if (errors.flush()) native.write(2, `${ERASE_LINE}${live}`, 0);
 }
 
-/** Writes a control sequence to the terminal; drops it where the terminal takes nothing now. */
+/** Writes a control sequence to stdout, or drops it if stdout takes nothing now. */
 export function writeControl(sequence: string): void {
   native.write(1, sequence, 0);
 }
 
-/** Writes text to stdout, made printable. Resolves to false where nobody reads any more. */
+/** Writes text to stdout, with control characters escaped. Settles as `writeStreamed` does. */
 export function writeOutput(text: string): Promise<boolean> {
   return writeStreamed(new TextEncoder().encode(printable(text)));
 }
 
 /**
- * Writes bytes to stdout or stderr as they are, without blocking, so that signals are seen while the reader takes its time.
- * Resolves to false where nobody reads any more. @throws Failure 71 where it cannot be written
+ * Writes bytes to stdout or stderr as they are, without blocking, so that signals are seen while the reader is slow.
+ * Resolves with true once all is written, with false if nobody reads any more. Rejects with Failure(71) if they cannot
+ * be written.
  */
 export async function writeStreamed(bytes: Uint8Array, descriptor: 1 | 2 = 1): Promise<boolean> {
   let pauseMs = 1;

@@ -8,8 +8,10 @@ import { writerTo } from "./output.ts";
 const ROOM = 64 * 1024;
 
 /**
- * Returns a writer to the pod's log, the stderr of the container's PID 1: nobody sees what an exec hook prints. Undefined where
- * this is no exec hook, which is known by having no parent in the container.
+ * Opens the pod's log, the stderr of the container's first process, because nobody sees what an exec hook prints.
+ * Returns a writer that never blocks: it escapes control characters, keeps up to 64 Ki characters (`ROOM`) for later,
+ * and drops them if there are more. Returns undefined if the log cannot be opened, or if this is no exec hook, which
+ * has no parent in the container.
  */
 export function openPodLog(): ((text: string) => void) | undefined {
   if (process.ppid !== 0 || process.pid === 1) return undefined;
@@ -22,7 +24,9 @@ export function openPodLog(): ((text: string) => void) | undefined {
   return (text) => backlog.add(printable(text));
 }
 
-/** Returns the PID of the container's first process: 1, or with shareProcessNamespace the lowest in the same cgroup. */
+/**
+ * Returns the PID of the container's first process: 1 or, with shareProcessNamespace, the lowest in the same cgroup.
+ */
 function firstProcess(): string {
   const own = readIfThere("/proc/self/cgroup");
   if (own === readIfThere("/proc/1/cgroup")) return "1";

@@ -11,12 +11,13 @@ const ERASE_BELOW = "\x1b[J";
 const HIDE = "\x1b[?25l\x1b[?7l";
 const SHOW = "\x1b[?7h\x1b[?25h";
 
-/** Draws these lines over those before. False where nobody sees them any more. */
+/** Draws lines over those that it has drawn before. Resolves with false if nobody sees them any more. */
 export type Draw = (lines: readonly string[]) => Promise<boolean>;
 
 /**
- * Returns a function that draws lines again and again at the bottom of the terminal, no higher than it; undefined where stdout is
- * no terminal that can. The cursor is restored when ebb ends.
+ * Returns a function that draws lines at the bottom of the terminal (stdout), each time over those before. It leaves
+ * out the last lines if there are more than the terminal has. Returns undefined if stdout is no terminal or TERM is
+ * `dumb`. Hides the cursor until ebb exits.
  */
 export function openScreen(env: Environment): Draw | undefined {
   if (!isTerminal(1) || env.TERM === "dumb") return undefined;

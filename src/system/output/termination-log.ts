@@ -9,7 +9,10 @@ import { writeError } from "./output.ts";
 
 const DEFAULT = "/dev/termination-log";
 
-/** Writes why ebb failed, in one line, where the kubelet reads it (`kubectl describe pod` shows it). */
+/**
+ * Writes why ebb failed, in one line, into the file that the kubelet reads (`kubectl describe pod` shows it): `path`,
+ * or /dev/termination-log if that exists. Never blocks or throws: it warns on stderr if it cannot write.
+ */
 export function writeTerminationLog(path: string | undefined, reason: string): void {
   const files = require("node:fs") as typeof import("node:fs"); // 0.9 ms, and few need it
   const { existsSync } = files;
@@ -43,10 +46,10 @@ function writeAtOnce(
 }
 
 /**
- * Writes why a command failed to the termination log, for a command whose options could not be read: only the path is taken from
- * its flags.
+ * Writes why a command failed to its termination log. Reads only that log's path from its flags and environment, so
+ * that it works for a command whose other options are wrong.
  */
-export function explain(reason: string, all: Options, { args, env }: CallContext): void {
+export function recordFailure(reason: string, all: Options, { args, env }: CallContext): void {
   const { flags } = parseArguments(args, all);
   const { path } = resolve({ path: options.terminationLog }, { flags, env }).values;
   writeTerminationLog(path, reason);

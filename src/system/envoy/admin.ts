@@ -6,31 +6,40 @@ import { createHttpClient, type OnBody, tooLong } from "../http/http.ts";
 import { type FailureKind, RequestFailed } from "../http/request-failed.ts";
 import { askDirectly } from "../sidecars/ask-at-once.ts";
 
-/** For each request: pilot-agent's limit (istio pkg/envoy/admin.go). */
+/** The limit of each request: pilot-agent's (istio pkg/envoy/admin.go). */
 export const ADMIN_REQUEST_MS = 2000;
-/** For an answer that is read as it comes, as long as it comes. */
+/** The limit of an answer that is read as it comes, as long as it comes. */
 const LONGEST_LINES_MS = 10_000;
-/** What is not read as it comes: the configuration of some listeners, the addresses of ten thousand. */
+/**
+ * The limit, in bytes, of an answer that is held: the configuration of some listeners, the addresses of ten thousand.
+ */
 const MAX_ANSWER = 16 * 1024 * 1024;
 
-/** No answer, or not a 2xx. `isRefused`: nobody listens there. `isBroken`: the connection gave no valid answer. */
+/** The reason why there is no answer, or why it is not a 2xx. */
 export interface NoAnswer {
   readonly reason: string;
+  /** Whether nobody listens there. */
   readonly isRefused: boolean;
+  /** Whether somebody accepted the connection and gave no valid answer. */
   readonly isBroken: boolean;
 }
 
-/** An Envoy's admin interface: what it answers, or why it does not. */
+/**
+ * A client of an Envoy's admin interface. Its requests resolve with a 2xx answer, or with the reason why there is none.
+ */
 export interface EnvoyAdmin extends Disposable {
   get(path: string): Promise<HttpAnswer | NoAnswer>;
-  /** Gets the answer's lines as they come, some at a time; the beginning of the body is in what it resolves to. */
+  /**
+   * Passes the answer's lines to `onLines` as they come, whole lines, several at a time. The answer that it resolves
+   * with has only the beginning of the body. `most` limits the body's bytes.
+   */
   getLines(path: string, onLines: (lines: string) => void, most?: number): Promise<HttpAnswer | NoAnswer>;
   post(path: string): Promise<HttpAnswer | NoAnswer>;
 }
 
 /**
- * Creates a client of an Envoy's admin interface. Each request has a time limit; all reject with the signal's reason when it is
- * aborted.
+ * Creates a client of an Envoy's admin interface. A request has 2 s (`ADMIN_REQUEST_MS`); `getLines` has 2 s after each
+ * piece, 10 s in all (`LONGEST_LINES_MS`). All requests reject with the signal's reason if that is aborted.
  */
 export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin {
   const client = createHttpClient({ maxAnswer: MAX_ANSWER });
@@ -79,13 +88,14 @@ function noAnswer(reason: string, kind?: FailureKind): NoAnswer {
   return { reason, isRefused: kind === "refused", isBroken: kind === "broken" };
 }
 
-/** A body that is handed on as it comes, and how many bytes it may have. */
+/** A body that is passed on as it comes. */
 interface StreamedBody {
   readonly onBody: OnBody;
+  /** In bytes. */
   readonly most: number;
 }
 
-/** Creates a request's limit, which is extended while lines arrive: a mesh with many clusters sends many. */
+/** Creates a request's time limit, which is extended while lines arrive: a mesh with many clusters sends many. */
 function createPatience() {
   const controller = new AbortController();
   const last = performance.now() + LONGEST_LINES_MS;
@@ -107,7 +117,7 @@ function createPatience() {
   };
 }
 
-/** Whether Envoy's admin interface has answered, with whatever status. */
+/** Reports whether Envoy's admin interface has answered with a 2xx. */
 export function isAnswer(outcome: HttpAnswer | NoAnswer): outcome is HttpAnswer {
   return "status" in outcome;
 }

@@ -12,9 +12,9 @@ const MIB = 1024 * 1024;
 const MAX_ANSWER_MIB = 16;
 
 /**
- * Asks an Envoy's admin interface for its state, by several requests at once. Never rejects, never takes longer than `withinMs`.
- *
- * By fetch, which keeps its connections from one look to the next: watching leaves no trail of closed ones.
+ * Asks an Envoy's admin interface for its state, by several requests at once, and resolves with the answers within
+ * `withinMs`. A request that fails is a `problem` in the place of its answer. Adds the configuration of listeners to
+ * `known`.
  */
 export async function askForStatus(
   admin: HttpTarget,
@@ -35,15 +35,18 @@ export async function askForStatus(
 }
 
 export interface StateOptions {
+  /** The time for all requests together. */
   readonly withinMs: number;
+  /** How to recognize inbound clusters; without it they are not asked for. */
   readonly inbound: Inbound | undefined;
-  /** Of looks before this one: their configurations, which are long, are not asked for again. */
+  /** The listeners of looks before this one, whose configurations, which are long, are not asked for again. */
   readonly known: KnownListeners;
 }
 
 async function ask(target: HttpTarget, withinMs: number): Promise<AdminAnswer> {
   if (withinMs <= 0) return { problem: "not all of it was answered in time" };
   try {
+    // by fetch, because it keeps its connections from one look to the next: watching leaves no trail of closed ones
     const answer = await fetchStreamed({ method: "GET", target, headers: [], body: undefined }, withinMs);
     const text = await readText(answer.body);
     if (text === undefined) return { problem: `an answer longer than ${MAX_ANSWER_MIB} MiB` };
@@ -55,7 +58,7 @@ async function ask(target: HttpTarget, withinMs: number): Promise<AdminAnswer> {
   }
 }
 
-/** Reads a body as text; undefined if it is too long. */
+/** Reads a body as UTF-8. Returns undefined if it is longer than `MAX_ANSWER_MIB`. */
 async function readText(body: AsyncIterable<Uint8Array>): Promise<string | undefined> {
   const decoder = new TextDecoder();
   let text = "";

@@ -11,12 +11,14 @@ import { type EnvoyAdmin, isAnswer, type NoAnswer } from "./admin.ts";
 import { type Directions, PATIENCE_MS } from "./directions.ts";
 import type { StepOptions } from "./step-options.ts";
 
-/** The statistics of a proxy with ten thousand listeners fit. */
+/** In bytes: enough for the statistics of a proxy with ten thousand listeners. */
 const MOST_STATS = 16 * 1024 * 1024;
 
 /**
- * Creates what counts by the best statistics that Envoy publishes. Where the connection is refused, or breaks for the first time, it
- * looks for no other way to count: the sockets of an Envoy that is just exiting say that nothing is in flight.
+ * Creates a function that counts an Envoy's work in flight, by the best of its statistics, its clusters and the pod's
+ * sockets, logs the count, and resolves with it as an event. If the connection is refused, or breaks for the first
+ * time, the count fails, whatever the sockets say: those of an Envoy that is just exiting say that nothing is in
+ * flight.
  */
 export function createCounter(options: StepOptions, directions: Directions): () => Promise<Event> {
   const { sidecar, admin, envoy, log } = options;
@@ -48,11 +50,13 @@ export function createCounter(options: StepOptions, directions: Directions): () 
   };
 }
 
-/** Reads the statistics, and again if they tell of connections whose listeners' directions are not known yet. */
+/**
+ * Reads the statistics. Reads them again if they tell of connections of listeners whose directions are not known yet.
+ */
 async function readStats(admin: EnvoyAdmin, directions: Directions): Promise<ReadStats> {
   let read: ReadStats | undefined = await statsOf(admin);
   if (read.stats?.published.connections !== true || directions.areLearned()) return read;
-  read = undefined; // of many listeners it is megabytes
+  read = undefined; // with many listeners it is megabytes
   await directions.learned(PATIENCE_MS);
   return await statsOf(admin);
 }
@@ -68,18 +72,23 @@ async function statsOf(admin: EnvoyAdmin): Promise<ReadStats> {
   return { outcome, stats: isAnswer(outcome) ? reader.stats() : undefined };
 }
 
-/** Whether it answered, if only that it does not allow this. An Envoy that does not answer is not asked more in the same count. */
+/**
+ * Reports whether Envoy answered, with any status. An Envoy that does not answer is asked no more in the same count.
+ */
 function isTold(outcome: HttpAnswer | NoAnswer): boolean {
   return isAnswer(outcome) || outcome.reason.startsWith("HTTP ");
 }
 
 interface ReadClusters {
   readonly outcome: HttpAnswer | NoAnswer;
-  /** Undefined where they do not tell. */
+  /** The requests and connections under way to inbound clusters; undefined if the answer does not tell. */
   readonly underWay: number | undefined;
 }
 
-/** Thousands of clusters are many megabytes, of an Envoy that knows no filter: a sum is kept. */
+/**
+ * Counts what is under way to inbound clusters. Keeps a sum alone: an Envoy that knows no filter answers with all
+ * clusters, of which thousands are many megabytes.
+ */
 async function readClusters(admin: EnvoyAdmin, { inbound }: Scope): Promise<ReadClusters | undefined> {
   if (inbound === undefined) return undefined;
   const count = createInboundCount(inbound);
@@ -89,7 +98,10 @@ async function readClusters(admin: EnvoyAdmin, { inbound }: Scope): Promise<Read
 
 type Tell = (inFlight: InFlight) => void;
 
-/** Says what is counted, at first and where it changes, and each count that differs from the one before. */
+/**
+ * Creates a function that logs what is counted, first and when that changes, and each count, at debug if it is as
+ * before.
+ */
 function createTeller({ sidecar, log, onProgress }: StepOptions): Tell {
   let by: CountedBy | undefined;
   let said: string | undefined;

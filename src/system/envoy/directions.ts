@@ -5,20 +5,28 @@ import { isAnswer } from "./admin.ts";
 import { type KnownListeners, learnListeners } from "./listeners.ts";
 import type { StepOptions } from "./step-options.ts";
 
-/** For the directions of listeners, where an Envoy has many, or is slow to tell them: those of 2,000 take a second. */
+/** How long to wait for the directions of listeners if an Envoy has many, or is slow: those of 2,000 take a second. */
 export const PATIENCE_MS = 1000;
 
-/** Which listeners are inbound and outbound: where some are inbound only those are drained, and what is outbound is not waited for. */
+/**
+ * The directions of an Envoy's listeners, as they are learned. If some are inbound only those are drained, and what is
+ * outbound is not waited for.
+ */
 export interface Directions {
+  /** Starts to learn them, unless that has begun. */
   begin(): void;
-  /** Resolves when they are learned, or have taken too long. */
+  /** Resolves when they are learned, or after `withinMs`. Starts to learn them if need be. */
   learned(withinMs: number): Promise<unknown>;
+  /** Reports whether Envoy has been asked for all of them, even if it did not tell some. */
   areLearned(): boolean;
   /** By what is known so far. */
   scope(): Scope;
 }
 
-/** They are not needed where a mesh's statistics are thinned out: its clusters tell. */
+/**
+ * Creates an object that learns the directions of an Envoy's listeners from its configuration, once that begins. Logs
+ * at debug if some cannot be learned. Nothing needs them if a mesh's statistics are thinned out: its clusters tell.
+ */
 export function createDirections({ sidecar, envoy, admin, log }: StepOptions): Directions {
   const known: KnownListeners = new Map();
   let learning: Promise<void> | undefined;
@@ -34,7 +42,7 @@ export function createDirections({ sidecar, envoy, admin, log }: StepOptions): D
   };
   const begin = (): Promise<void> => {
     learning ??= learn();
-    learning.catch(() => undefined); // it ends with the drain; before, who awaits it is told
+    learning.catch(() => undefined); // it rejects when the drain ends; whoever awaits it before gets the error
     return learning;
   };
   return {

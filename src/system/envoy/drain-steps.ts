@@ -10,7 +10,11 @@ import type { StepOptions } from "./step-options.ts";
 const TRIES = 3;
 const PAUSE_MS = 100;
 
-/** Asks one Envoy for the steps of a drain; says in the log what it answered, and resolves to the event that this is. */
+/**
+ * Creates a function that performs a step of one Envoy's drain: it sends the request, logs the answer, and resolves
+ * with the event that the answer is. Starts to learn the directions of the listeners at once, if the drain path depends
+ * on them.
+ */
 export function drainSteps(options: StepOptions): (step: Step) => Promise<Event> {
   const directions = createDirections(options);
   const count = createCounter(options, directions);
@@ -32,7 +36,7 @@ const messages = {
   "drain-listeners": { done: "draining the listeners", failed: "cannot drain the listeners" },
 } as const;
 
-/** Sends a POST, again while it fails: a repeated one has the same effect. */
+/** Sends a POST, up to 3 times (`TRIES`) while it fails, because a repeated one has the same effect. */
 async function command(
   { sidecar, envoy, admin, log }: StepOptions,
   step: "fail-health" | "drain-listeners",
@@ -50,7 +54,7 @@ async function command(
     const isRefused = outcome.isRefused && tries === 1;
     const isLast = isRefused || tries === TRIES || performance.now() > end;
     const reason = explained(outcome.reason, path);
-    // nobody listens: it has drained and gone, or was never there, which the drain's outcome says
+    // if nobody listens, Envoy has drained and gone, or was never there: the drain's outcome says which
     logAt(log, isLast && !outcome.isRefused ? "warn" : "debug", { ...fields, reason }, failed);
     if (isLast) return { kind: "failed", step, isRefused };
     await Bun.sleep(PAUSE_MS);

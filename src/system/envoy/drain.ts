@@ -22,23 +22,24 @@ import { connectAdmin, type EnvoyAdmin, isAnswer } from "./admin.ts";
 import { drainSteps } from "./drain-steps.ts";
 
 export interface DrainOptions {
-  /** Milliseconds within which all of it fits. */
+  /** The ms within which the whole drain ends. */
   readonly boundMs: number;
-  /** Milliseconds to keep accepting at least: meanwhile the pod's address leaves the endpoints. */
+  /** The ms for which connections are accepted at least: meanwhile the pod's address leaves the endpoints. */
   readonly minMs: number;
-  /** Drained when no more than these are in flight. */
+  /** The most requests and connections in flight with which an Envoy counts as drained. */
   readonly idle: number;
-  /** Whether the sidecars have been up: where nobody listens any more, they are gone. */
+  /** Whether the sidecars have been up: if nobody listens any more, they are gone. */
   readonly wereReady: boolean;
   readonly log: Log;
-  /** Cuts it short. */
+  /** Ends the drain early if it is aborted. */
   readonly signal: AbortSignal;
+  /** Called after each count. */
   readonly onProgress?: (sidecar: Sidecar["name"], inFlight: InFlight) => void;
 }
 
 /**
- * Drains the Envoys among the sidecars, all at once; without one, keeps accepting for the minimum. Resolves to whether nothing is
- * left in flight; the log has each outcome. Never rejects.
+ * Drains the Envoys among the sidecars, all at once. Without any it waits for `minMs`. Resolves with whether nothing is
+ * left in flight, and logs the outcome of each. Never rejects: a bug in ebb is logged, and counts as not drained.
  */
 export async function drainAll(sidecars: readonly Sidecar[], options: DrainOptions): Promise<boolean> {
   const drains: Promise<boolean>[] = [];
@@ -97,7 +98,7 @@ interface Effects {
   readonly queue: Queue<Event>;
   readonly deadlines: Deadlines<Deadline>;
   readonly boundMs: number;
-  /** Ends the requests. */
+  /** Is aborted at the end, and ends the requests. */
   readonly over: AbortSignal;
   readonly sidecar: Sidecar["name"];
   readonly log: Log;
@@ -127,7 +128,7 @@ function askFor(step: Step, { sidecar, ask, queue, over, log }: Effects): void {
   });
 }
 
-/** Calls once when the signal is aborted, or at once where it is already; no more after `end`. */
+/** Calls `call` once: when `signal` is aborted, or at once if it is already. Does not once `end` is aborted. */
 function onAbort(signal: AbortSignal, end: AbortSignal, call: () => void): void {
   if (signal.aborted) call();
   else signal.addEventListener("abort", call, { once: true, signal: end });
@@ -146,7 +147,7 @@ function keepAccepting({ boundMs, minMs, log, signal }: DrainOptions): Promise<v
   });
 }
 
-/** Makes an Envoy's health checks pass again, if Envoy says that it drains. Resolves when the log has its answer. */
+/** Makes an Envoy's health checks pass again if its /ready says that it drains, as `revive` does; else does nothing. */
 export async function reviveIfDraining(sidecar: Sidecar, log: Log): Promise<void> {
   await withAdmin(sidecar, async (admin) => {
     const answer = await admin.get("/ready");
@@ -155,8 +156,9 @@ export async function reviveIfDraining(sidecar: Sidecar, log: Log): Promise<void
 }
 
 /**
- * Makes an Envoy's health checks pass again. A container never starts in a pod that is being deleted, so the drain was a former
- * container's. Resolves when the log has Envoy's answer.
+ * Takes a drain back: makes an Envoy's health checks pass again (POST /healthcheck/ok), and logs its answer, also that
+ * there is none, as a warning. A container never starts in a pod that is being deleted, so the drain was a former
+ * container's.
  */
 export async function revive(sidecar: Sidecar, log: Log): Promise<void> {
   await withAdmin(sidecar, (admin) => reviveBy(admin, sidecar, log));

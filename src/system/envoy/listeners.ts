@@ -3,15 +3,16 @@ import { groupNames } from "../../core/envoy/name-groups.ts";
 import { boundListenersPath } from "../../core/envoy/stats-query.ts";
 import type { AdminAnswer } from "../../core/envoy/status.ts";
 
-/** Asks an admin interface for a path. */
+/** Sends a GET for a path to an admin interface. */
 export type Get = (path: string) => Promise<AdminAnswer>;
 
-/** What the configuration says of listeners, by their names. */
+/** Maps names of listeners to their configuration, as far as it was read. */
 export type KnownListeners = Map<string, DumpedListener>;
 
 /**
- * Reads Envoy's config_dump for listeners that are not in `known`, and adds them to it: the static ones first, then those from a control
- * plane, some at a time. Resolves to undefined if all were read, else to the reason why not.
+ * Reads the configuration of listeners that are not in `known` from Envoy's /config_dump, and adds it to `known`: first
+ * the static ones, then those from a control plane, up to 50 at a time. Resolves with undefined if all were read, else
+ * with the reason why not.
  */
 export async function learnListeners(get: Get, known: KnownListeners): Promise<string | undefined> {
   const json = await import("../../core/envoy/json.ts"); // zod: few starts need it
@@ -19,7 +20,8 @@ export async function learnListeners(get: Get, known: KnownListeners): Promise<s
     const answer = await get(path);
     const listeners = "text" in answer ? json.parseListenerDump(answer.text) : undefined;
     if (listeners === undefined) return problemOf(answer);
-    for (const listener of listeners) known.set(listener.name || ` ${listener.statName}`, listener); // names are not a must
+    // a listener need not have a name
+    for (const listener of listeners) known.set(listener.name || ` ${listener.statName}`, listener);
     return undefined;
   };
   const problem = await read(json.staticListenersPath);
@@ -29,7 +31,7 @@ export async function learnListeners(get: Get, known: KnownListeners): Promise<s
   if (bound === undefined) return problemOf(answer);
   const names = bound.map(({ name }) => name).filter((name) => !known.has(name));
   for (const group of groupNames(names)) {
-    // an older Envoy, which knows no name_regex, has told all at once
+    // an older Envoy, which knows no name_regex, answers with all at once
     const isKnown = group.names.every((name) => known.has(name));
     const problem = isKnown ? undefined : await read(json.dynamicListenersPath(group));
     if (problem !== undefined) return problem;

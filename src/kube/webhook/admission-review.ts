@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import { hasMoreOutsideStrings } from "../../core/base/json-outside.ts";
 
-/** What the API server asks about: an AdmissionRequest, as far as ebb reads it. */
+/** A request of the API server about an object: an AdmissionRequest (admission.k8s.io/v1), as far as ebb reads it. */
 export type AdmissionRequest = z.infer<typeof admissionRequest>;
 
-/** What it is answered: an AdmissionResponse. */
+/** The answer to it: an AdmissionResponse. `patch` is a JSON Patch; `status` says why it is not allowed. */
 export interface AdmissionResponse {
   readonly allowed: boolean;
   readonly patch?: readonly object[];
@@ -39,14 +39,21 @@ const admissionReview = z.object(
   { error: "expected an AdmissionReview" },
 );
 
+/** Why a body is not an AdmissionReview. */
 interface Problem {
   readonly problem: string;
 }
 
-/** 40,000 variables have as many. Parsed they are 20 MB at most. */
+/**
+ * The most characters that a body may have outside of strings: as many as 40,000 variables have, which take 20 MB
+ * parsed.
+ */
 const MOST_OUTSIDE_STRINGS = 400_000;
 
-/** Parses the admission request in a body; a Problem where it is none. */
+/**
+ * Parses a body as an AdmissionReview (admission.k8s.io/v1, JSON) and returns its request, or a Problem, which quotes
+ * nothing of it, because pods have secrets. Never throws.
+ */
 export function readReview(body: Uint8Array): { readonly request: AdmissionRequest } | Problem {
   const parsed = parse(body);
   if ("problem" in parsed) return parsed;
@@ -67,7 +74,7 @@ function parse(body: Uint8Array): { readonly value: unknown } | Problem {
   try {
     return { value: JSON.parse(json) };
   } catch {
-    return { problem: "the body is not JSON" }; // the error quotes it, and pods have secrets
+    return { problem: "the body is not JSON" }; // the error itself quotes the body
   }
 }
 
@@ -75,13 +82,15 @@ function describeIssue({ path, message }: z.core.$ZodIssue): string {
   return path.length === 0 ? message : `${path.join(".")}: ${message}`;
 }
 
-/** An answer, as it is sent. */
+/** A formatted answer. `patchBytes` is the size of the patch as JSON, 0 without a patch. */
 export interface Written {
   readonly body: string;
   readonly patchBytes: number;
 }
 
-/** Formats the AdmissionReview that answers a request (admission.k8s.io/v1), and counts the bytes of its patch. */
+/**
+ * Formats the AdmissionReview that answers the request `uid` (admission.k8s.io/v1), and counts the bytes of its patch.
+ */
 export function writeReview(uid: string, { patch, ...response }: AdmissionResponse): Written {
   const json = patch === undefined ? undefined : Buffer.from(JSON.stringify(patch));
   const patched = json === undefined ? {} : { patchType: "JSONPatch", patch: json.toString("base64") };

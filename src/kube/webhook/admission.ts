@@ -7,21 +7,26 @@ import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts"
 import { patchBetween } from "./json-patch.ts";
 import { formatWarnings } from "./warnings.ts";
 
-/** What a request came to: a metric's label, and what the log says. */
+/**
+ * What came of a request, as metrics and the log say it. `skipped`: only --all or its namespace selects the pod, and it
+ * cannot be changed.
+ */
 export type AdmissionResult = "injected" | "removed" | "unchanged" | "refused" | "skipped";
 
+/** What to do about a pod. */
 export interface Decision {
   readonly result: AdmissionResult;
-  /** Why it was not changed. */
+  /** Why the pod is not changed. */
   readonly reason?: string;
-  /** The containers that ebb starts now. */
+  /** The containers that ebb was put into, or taken out of. */
   readonly containers?: readonly string[];
   readonly response: AdmissionResponse;
 }
 
 /**
- * Decides about a pod, by the same change as `ebb inject`. A pod that asked for ebb and cannot have it is refused, so that its
- * owner reads why (`kubectl describe job`); one that --all took is let in as it is.
+ * Decides about a pod by the same change as `ebb inject`; anything but a new pod is let in as it is. A pod that asks
+ * for ebb and cannot have it is refused (422), so that its owner reads why (`kubectl describe job`); one that only
+ * --all or its namespace selects is let in as it is, with a warning.
  */
 export function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): Decision {
   if (!isNewPod(request)) return unchanged("only new pods are changed");
@@ -44,7 +49,10 @@ export function decideAdmission(request: AdmissionRequest, policy: InjectPolicy)
   };
 }
 
-/** Changes a pod, unless it has more than any real pod: comparing such an object could delay all other pods for seconds. */
+/**
+ * Changes a pod, unless a list in it has more than 1000 items or it is deeper than 100 levels, as no real pod:
+ * comparing such an object could delay all other pods for seconds.
+ */
 function inject(pod: unknown, policy: InjectPolicy): Injection {
   const excess = excessIn(pod, 0);
   if (excess === undefined) return injectPod(pod, policy);
@@ -92,7 +100,7 @@ function skipped(problems: readonly Remark[], warnings: readonly Remark[]): Deci
   return { result: "skipped", reason: describe(problems), response: allowed([...notes, ...warnings]) };
 }
 
-/** Without `details`: in their place kubectl would leave out who refused it, and the message. */
+/** Refuses a pod, without `details`: kubectl would show them in place of the message and of who refused it. */
 function refused(problems: readonly Remark[], warnings: readonly Remark[]): Decision {
   const reason = describe(problems);
   const message = oneLine(`ebb cannot be put into this pod: ${reason}`); // kubectl shows it as it is
@@ -100,20 +108,20 @@ function refused(problems: readonly Remark[], warnings: readonly Remark[]): Deci
   return { result: "refused", reason, response: { ...allowed(warnings), allowed: false, status } };
 }
 
-/** In characters, of what a person reads. */
+/** Characters of a text that a person reads. */
 const LONGEST = 10_000;
 
 function describe(problems: readonly Remark[]): string {
   return shortened(problems.map(({ field, message }) => `${field}: ${message}`).join("; "), LONGEST);
 }
 
-/** Returns a pod's name, or its generateName: a Deployment's or Job's pod has no name yet. */
+/** Returns a pod's name; of a Deployment's or Job's pod, which has none yet, its generateName and `*`. */
 export function podNameOf({ name, object }: AdmissionRequest): string {
   const metadata = objectOf(objectOf(object).metadata);
   return name || textOf(metadata.name) || `${textOf(metadata.generateName) ?? ""}*`;
 }
 
-/** Returns what made a pod: `ReplicaSet/web-7c9f`. Undefined where nothing did. */
+/** Returns the first owner of a pod as KIND/NAME, such as `ReplicaSet/web-7c9f`; undefined if it has none. */
 export function ownerOf({ object }: AdmissionRequest): string | undefined {
   const owners = objectOf(objectOf(object).metadata).ownerReferences;
   const { kind, name } = objectOf(Array.isArray(owners) ? owners[0] : undefined);

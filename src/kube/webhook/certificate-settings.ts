@@ -8,12 +8,12 @@ import type { Log } from "../../system/output/log.ts";
 import { connect } from "../api/client.ts";
 import type { CertificateSettings } from "../certificates/certificates.ts";
 
-/** The names of cert-manager's Secrets, and of all of type kubernetes.io/tls. */
+/** The names in cert-manager's Secrets, and in all of type kubernetes.io/tls. */
 const FILES = { cert: "tls.crt", key: "tls.key" };
 
 /**
- * Returns where certificates come from: files with --cert-dir, else ebb's own CA. @throws Failure where there is no API server to
- * keep that with
+ * Returns the source of the webhook's certificates: the files in --cert-dir, else ebb's own CA, for which it finds the
+ * API server. Reads no certificate. Rejects with Failure if it needs an API server and none is configured.
  */
 export async function certificateSettings(
   settings: Values<typeof webhookOptions>,

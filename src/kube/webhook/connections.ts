@@ -2,53 +2,69 @@ import type { ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { type Cut, connectionToClose, cutBy, type Phase } from "../../core/cluster/connection.ts";
 
+/** A connection, and what is waited for on it. */
 interface Connection {
   phase: Phase;
-  /** When the phase has to be over, of performance.now(). */
+  /** When the phase has to be over, by performance.now(). */
   until: number;
   response: ServerResponse | undefined;
 }
 
+/** Limits of time and number. */
 export interface ConnectionLimits {
-  /** How long a handshake may take, a request to arrive, and its answer to be taken. */
+  /** Milliseconds for a TLS handshake, for a request to arrive, and for its answer to be taken, each. */
   readonly requestMs: number;
-  /** How many may be open, and how many of these in their handshake; then the one that is missed least closes. */
+  /** The most open connections. If there is one more, the least important one is closed. */
   readonly most: number;
+  /** The most of these in their TLS handshake. If there is one more, the oldest of them is closed. */
   readonly mostHandshakes: number;
 }
 
+/** What is told about connections. */
 export interface ConnectionHandlers {
-  /** Answers a request that did not arrive in time, if its head did. */
+  /**
+   * Called if a request did not arrive in time, to answer it and close its connection. `response` is undefined if not
+   * even its head arrived.
+   */
   readonly onSlow: (socket: TLSSocket, response: ServerResponse | undefined) => void;
+  /** Called at each connection that is closed for a limit. */
   readonly onCut: (why: Cut) => void;
 }
 
-/** Go's clients close what was idle for 90 s (net/http's DefaultTransport): being later leaves no request lost between. */
+/**
+ * Go's clients close a connection after 90 s without a request (net/http's DefaultTransport). Closing it later than
+ * they do loses no request.
+ */
 const IDLE_MS = 120_000;
 const SWEEP_MS = 500;
 
-/** What keeps slow and idle clients from holding anything for long. */
+/** The open connections; limits keep slow and idle clients from holding anything for long. */
 export interface Connections {
+  /** How many connections are open. */
   readonly size: number;
-  /** TCP is there, TLS is not yet. */
+  /** Takes a connection whose TLS handshake begins. */
   add(socket: TLSSocket): void;
-  /** TLS is there, too. */
+  /** Takes note that its TLS handshake is over. */
   secured(socket: TLSSocket): void;
-  /** A request's head is here. Call the result when all of it is. */
+  /** Takes note that a request's head has arrived. Call the result when all of the request has. */
   receiving(socket: TLSSocket, response: ServerResponse): () => void;
-  /** Closes those that wait for a next request; nobody is to wait for long any more. */
+  /** Closes the connections that wait for a next request. Those that stay wait at most `requestMs` for one. */
   closeIdle(): void;
+  /** Destroys all connections, and ends the timer. */
   closeAll(): void;
 }
 
-/** Watches the webhook's TCP connections: cuts what takes too long, and above a limit the least important. */
+/**
+ * Starts to limit the webhook's connections, until `closeAll`: closes those that take too long, and above a number the
+ * least important one. A timer of its own judges them every 0.5 s, or each quarter of a shorter `requestMs`.
+ */
 export function watchConnections(limits: ConnectionLimits, { onSlow, onCut }: ConnectionHandlers): Connections {
   const { requestMs, most, mostHandshakes } = limits;
   const { handshakes, secure, idleFor, enter, end, forget } = createTable(requestMs, onCut);
   let now = 0;
   let next = performance.now();
   const sweep = (): void => {
-    [now, next] = [next, performance.now()]; // the time of the last one: what came while ebb was busy is read before it is judged
+    [now, next] = [next, performance.now()]; // of the last sweep: what came while ebb was busy is read first
     for (const [socket, { until }] of handshakes) if (now >= until) end(socket, "handshake");
     for (const [socket, { phase, until, response }] of secure) {
       if (now < until) continue;
@@ -89,7 +105,7 @@ export function watchConnections(limits: ConnectionLimits, { onSlow, onCut }: Co
       return () => enter(socket, response.writableFinished ? "idle" : "answering", response);
     },
     closeIdle() {
-      idleFor(requestMs); // those that were not open yet
+      idleFor(requestMs); // for those that are idle from now on
       for (const [socket, { phase }] of secure) if (phase === "idle") socket.end();
     },
     closeAll() {
@@ -99,7 +115,7 @@ export function watchConnections(limits: ConnectionLimits, { onSlow, onCut }: Co
   };
 }
 
-/** Creates the table of open connections, oldest first; those still in their TLS handshake are apart. */
+/** Creates the table of open connections, oldest first. Those in their TLS handshake are apart. */
 function createTable(requestMs: number, onCut: ConnectionHandlers["onCut"]) {
   const secure = new Map<TLSSocket, Connection>();
   const handshakes = new Map<TLSSocket, Connection>();
@@ -124,7 +140,7 @@ function createTable(requestMs: number, onCut: ConnectionHandlers["onCut"]) {
       connection.response = response;
     },
     end(socket: TLSSocket, why: Cut | undefined): void {
-      forget(socket); // at once, lest the next one chooses it too
+      forget(socket); // at once, lest it is chosen once more
       if (why !== undefined) onCut(why);
       socket.destroy();
     },

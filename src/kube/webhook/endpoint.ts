@@ -11,22 +11,28 @@ import { createByteBudget, receiveBody } from "./receive.ts";
 import { createRefusalLogger } from "./refusals.ts";
 import { type Review, review } from "./review.ts";
 
+/** How requests are answered, and how many. */
 export interface EndpointSettings {
   readonly policy: InjectPolicy;
+  /** The largest body. A larger one is answered 413. */
   readonly maxRequestBytes: number;
+  /** The most requests under way. Others are answered 429. */
   readonly maxInFlight: number;
+  /** The limit that the log names for requests that did not arrive in time (`--request-timeout`). */
   readonly requestMs: number;
 }
 
+/** The webhook's HTTP handlers. */
 export interface Endpoint {
+  /** How many requests are under way. */
   readonly inFlight: number;
   readonly onRequest: RequestListener;
   readonly onBroken: HttpsHandlers["onBroken"];
-  /** From now on each answer ends its connection, so that its client goes on elsewhere. */
+  /** Makes each answer end its connection from now on, so that its client goes on at another replica. */
   leave(): void;
 }
 
-/** A refusal of HTTP's: the API server then does what the webhook's failurePolicy says, and logs the text. */
+/** An HTTP status other than 200: the API server then does what the webhook's failurePolicy says, and logs the text. */
 class Refusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -38,7 +44,11 @@ class Refusal extends Error {
   }
 }
 
-/** Creates the webhook's HTTP handler: admission requests in, decisions out, each logged and counted. */
+/**
+ * Creates the webhook's HTTP handler, which answers admission requests (POST at two paths). Each decision and refusal
+ * is logged and counted. Requests that are too many, or that together take more memory than there is for them, are
+ * answered 429.
+ */
 export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Metrics): Endpoint {
   const refused = createRefusalLogger(log);
   const room = createByteBudget(requestRoomBytes(settings.maxRequestBytes));
@@ -86,7 +96,7 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
         .catch((error: unknown) => explain(error, request, response))
         .finally(() => {
           inFlight -= 1;
-          request.resume(); // what is not read holds up the next request
+          request.resume(); // an unread body holds up the next request
         });
     },
     onBroken(status, from, response) {
@@ -102,7 +112,8 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
 }
 
 /**
- * Returns the policy for a request's path: one path is for namespaces that have opted in with all their pods. @throws Refusal
+ * Returns the policy for a request's path: one of the two is for namespaces that have opted in with all their pods.
+ * @throws Refusal if path, method or content type are wrong
  */
 function policyFor({ url = "", method, headers }: IncomingMessage, policy: InjectPolicy): InjectPolicy {
   const [path] = url.split("?");
@@ -116,7 +127,10 @@ function policyFor({ url = "", method, headers }: IncomingMessage, policy: Injec
   return path === MUTATE_NAMESPACE_PATH ? { ...policy, all: true } : policy;
 }
 
-/** client-go asks again after Retry-After (rest/with_retry.go), within the webhook's timeout: so the pod is changed all the same. */
+/**
+ * Returns a 429. client-go asks again after Retry-After (rest/with_retry.go), within the webhook's timeout, so the pod
+ * is changed all the same.
+ */
 function busy(why: string): Refusal {
   return new Refusal(429, `too many requests: ${why}`, { "retry-after": "1" });
 }

@@ -6,60 +6,70 @@ import type { Cut } from "../../core/cluster/connection.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { watchConnections } from "./connections.ts";
 
-/** As PEM: the certificate, with its chain after it, and its key. */
+/** A certificate with its chain after it, and its private key, in PEM. */
 export interface KeyPair {
   readonly cert: string;
   readonly key: string;
 }
 
+/** A running HTTPS server. */
 export interface HttpsServer {
+  /** The port that it listens on, also if any was asked for. */
   readonly port: number;
   /** How many connections are open. */
   readonly connections: number;
-  /** Takes another certificate for the connections that come from now on. */
+  /** Serves another certificate from the next connection on. */
   use(certificate: KeyPair): void;
-  /** No more connections; resolves when the last one is gone. Those that wait for a next request are closed. */
+  /** Stops listening, and closes the connections that wait for a next request. Resolves when the last one is closed. */
   close(): Promise<void>;
-  /** Cuts what is left. */
+  /** Cuts all connections that are left. */
   destroy(): void;
 }
 
+/** How to serve. */
 export interface HttpsSettings {
   readonly listen: ListenAddress;
   readonly certificate: KeyPair;
-  /** PEM: only clients with a certificate of this CA. */
+  /** PEM: only clients with a certificate of this CA are served; undefined: all are. */
   readonly clientCa: string | undefined;
+  /** Milliseconds for a TLS handshake, for a request to arrive, and for its answer to be taken, each. */
   readonly requestMs: number;
 }
 
+/** The status for a request that is not HTTP (400), did not arrive in time (408), or has too big a head (431). */
 export type BrokenStatus = 400 | 408 | 431;
 
+/** What the server calls. */
 export interface HttpsHandlers {
   readonly onRequest: RequestListener;
-  /** A request that is no HTTP (400), has too big a head (431) or did not arrive in time (408): its answer, if its head came. */
+  /**
+   * Called at a request that cannot be read or is late; `from` is the client's address. `response` is undefined if its
+   * head did not arrive: the server then answers by itself.
+   */
   readonly onBroken: (status: BrokenStatus, from: string | undefined, response: ServerResponse | undefined) => void;
+  /** Called at each connection that is closed for a limit. */
   readonly onCut: (why: Cut) => void;
 }
 
-/** API servers have some tens. */
+/** The most open connections: API servers have some tens. */
 const MOST_CONNECTIONS = 1000;
-/** A handshake takes milliseconds; a quarter leaves the rest to those that have made it. */
+/** The most in their TLS handshake, which takes milliseconds; a quarter leaves the rest to those that have made it. */
 const MOST_HANDSHAKES = MOST_CONNECTIONS / 4;
 const MOST_HEADER_BYTES = 16 * 1024;
 
 /**
- * Serves HTTP/1.1 over TLS 1.2 or newer.
- *
- * No HTTP/2: its one connection would bind the API server to one replica, and controller-runtime's projects leave it off for its
- * rapid resets (CVE-2023-44487). node:tls accepts and node:http reads: of Bun's servers only node:tls changes its certificate on a
- * listening socket, so that no connection is lost.
+ * Starts to serve HTTP/1.1 over TLS 1.2 or newer, with limits for heads (16 KiB) and connections (1000). Rejects with
+ * Failure(71) if the address cannot be bound.
  */
 export async function openHttps(
   settings: HttpsSettings,
   { onRequest, onBroken, onCut }: HttpsHandlers,
 ): Promise<HttpsServer> {
+  // No HTTP/2: its one connection would bind the API server to one replica, and controller-runtime's projects leave it
+  // off for its rapid resets (CVE-2023-44487). node:tls accepts and node:http reads: of Bun's servers only node:tls
+  // changes its certificate on a listening socket, so that no connection is lost.
   const onSlow = (socket: TLSSocket, response: ServerResponse | undefined): void => {
-    const isAnswered = response?.headersSent === true; // all that is late is a body that nobody wants
+    const isAnswered = response?.headersSent === true; // only a body that nobody wants is late
     if (!isAnswered) onBroken(408, socket.remoteAddress, response);
     if (response === undefined) sayBroken(socket, 408);
     socket.destroySoon();
@@ -74,7 +84,7 @@ export async function openHttps(
   http.keepAliveTimeout = 0; // connections.ts has its own
   http.on("clientError", ({ code }: NodeJS.ErrnoException, stream) => {
     const socket = stream as TLSSocket;
-    // what the parser says of a client that has gone, or that was answered already
+    // so the parser reports a client that has gone, or that was answered already
     if (!code?.startsWith("HPE_") || code === "HPE_INVALID_EOF_STATE" || !socket.writable) {
       socket.destroy();
       return;
@@ -84,7 +94,7 @@ export async function openHttps(
     sayBroken(socket, status);
     socket.destroySoon();
   });
-  // Bun's own limit of a handshake tells of it, but leaves the connection open
+  // Bun's own limit of a handshake reports it, but leaves the connection open
   const options = { minVersion: "TLSv1.2", handshakeTimeout: 0, noDelay: true } as const;
   const tls = createTls({ ...options, ...contextOf(settings.certificate, settings.clientCa) }, (socket) => {
     connections.secured(socket);
@@ -126,7 +136,7 @@ function sayBroken(socket: TLSSocket, status: BrokenStatus): void {
   socket.write(`HTTP/1.1 ${status} ${reasons[status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }
 
-/** @throws Failure 71 where it cannot bind the address */
+/** Binds the address and listens. Rejects with Failure(71) if the address cannot be bound. */
 async function listen(server: ReturnType<typeof createTls>, { host, port }: ListenAddress): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", ({ message }) => reject(new Failure(EXIT.system, `--listen: cannot bind: ${message}`)));

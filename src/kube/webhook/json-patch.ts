@@ -1,6 +1,9 @@
 import { createPatch, type Operation } from "rfc6902";
 
-/** Returns the JSON Patch that turns `before` into `after`. */
+/**
+ * Returns the JSON Patch (RFC 6902) that turns one JSON value into another; empty if they are equal. Lists are compared
+ * item by item, in order.
+ */
 export function patchBetween(before: unknown, after: unknown): Operation[] {
   return createPatch(before, after, (old, now, pointer) => {
     if (!Array.isArray(old) || !Array.isArray(now)) return undefined;
@@ -10,9 +13,10 @@ export function patchBetween(before: unknown, after: unknown): Operation[] {
 }
 
 /**
- * Lists of a pod are added to, and their items changed in place. So what they have alike at both ends stays, and the rest is
- * taken item by item: rfc6902's own way compares each item with each, which a list of 100,000 makes a matter of hours, and may
- * replace an item as a whole, with numbers in it that JavaScript cannot hold.
+ * Returns the patch of a list, for lists that were added to, or whose items changed in place, as in a pod: what is
+ * alike at both ends stays, and the rest is compared item by item. rfc6902's own way compares each item with each,
+ * which a list of 100,000 makes a matter of hours, and may replace an item as a whole, with numbers in it that
+ * JavaScript cannot hold.
  */
 function patchLists(old: readonly unknown[], now: readonly unknown[]): Operation[] {
   const shorter = Math.min(old.length, now.length);

@@ -1,6 +1,7 @@
 import { type Bucket, fullBucket, take } from "../../core/cluster/rate-limit.ts";
 import type { Log } from "../../system/output/log.ts";
 
+/** A request that was refused; `from` is the client's address. */
 export interface RefusedRequest {
   readonly from: string | undefined;
   readonly status: number;
@@ -10,8 +11,9 @@ export interface RefusedRequest {
 const RATE = { perSecond: 1, burst: 20 };
 
 /**
- * Logs requests that were refused. Whoever can reach the webhook can have any number refused: some are logged, the others counted
- * (`notLogged`, of the next one that is logged). The metric counts all.
+ * Creates a function that logs a refused request. Who can reach the webhook can have any number refused, so it logs 20
+ * at once and then one each second, and counts the others: the next line has them as `notLogged`. The metric counts
+ * all. `now` is by performance.now().
  */
 export function createRefusalLogger(log: Log): (request: RefusedRequest, now?: number) => void {
   let bucket: Bucket | undefined;

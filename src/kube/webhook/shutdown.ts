@@ -5,17 +5,19 @@ import { pause } from "../controller/pause.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { HttpsServer } from "./https.ts";
 
+/** What is shut down, and how fast. */
 export interface Shutdown {
   readonly endpoint: Endpoint;
   readonly settings: Pick<Values<typeof webhookOptions>, "drain" | "minDrain">;
-  /** Ends all of it at once. */
+  /** Ends the shutdown at once when it is aborted. */
   readonly stop: AbortSignal;
   readonly log: Log;
 }
 
 /**
- * Shuts the server down: fails readiness and still accepts while the API server learns of that; then closes, and answers what is
- * under way; cuts what is left after --drain.
+ * Shuts the server down. For --min-drain it accepts connections as before, while the API server learns that this
+ * replica is not ready; then it closes, and waits for requests under way. After --drain in all, or when `stop` is
+ * aborted, it cuts what is left. Logs begin and end; never rejects.
  */
 export async function shutDown(server: HttpsServer, { endpoint, settings, stop, log }: Shutdown): Promise<void> {
   const start = performance.now();

@@ -3,13 +3,17 @@ import { counted } from "../../core/base/wording.ts";
 import type { Remark } from "../../core/inject/remark.ts";
 
 /**
- * What the API server shows of warnings: 256 characters of each, where all of them have more than 4,096 (k8s.io/apiserver,
- * pkg/endpoints/filters/warning.go); none with control characters (k8s.io/apimachinery, pkg/util/net, NewWarningHeader).
+ * What the API server shows of warnings: 256 characters of each if they have more than 4,096 together
+ * (k8s.io/apiserver, pkg/endpoints/filters/warning.go), and none with control characters (k8s.io/apimachinery,
+ * pkg/util/net, NewWarningHeader).
  */
 const LONGEST = 256;
 const ALL = 4096;
 
-/** Formats remarks as warnings for kubectl. Those that do not fit are counted. */
+/**
+ * Formats remarks as warnings for kubectl, `ebb: FIELD: MESSAGE` without repetitions, each cut at 256 characters
+ * (LONGEST). Those beyond 3,840 characters together are left out, and a last warning says how many they are.
+ */
 export function formatWarnings(remarks: readonly Remark[]): readonly string[] {
   const texts = [...new Set(remarks.map(({ field, message }) => shorten(`ebb: ${field}: ${message}`)))];
   const fitting: string[] = [];

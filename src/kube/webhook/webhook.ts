@@ -25,10 +25,12 @@ export async function doctor(settings: DoctorSettings, around: Omit<Context, "po
   return await examineCluster(settings, around);
 }
 
+/** How long the file of --client-ca may take, which may be a pipe. */
 const LIMIT_MS = 5000;
 
 export type WebhookSettings = Values<typeof webhookOptions>;
 
+/** What `ebb webhook` needs beside its settings. */
 export interface Context {
   readonly policy: InjectPolicy;
   readonly env: Environment;
@@ -36,7 +38,11 @@ export interface Context {
   readonly signals: Signals;
 }
 
-/** Serves until a stop signal, then shuts down. Resolves to the exit code. */
+/**
+ * Runs `ebb webhook`: serves until a stop signal, then shuts down. Resolves with the exit code. Rejects with Failure if
+ * an address cannot be bound, if the file of --client-ca has no certificate, or if no API server is configured for
+ * ebb's own certificates.
+ */
 export async function main(settings: WebhookSettings, { policy, env, log, signals }: Context): Promise<number> {
   const stops = stopsOf(signals);
   const requestMs = settings.requestTimeout;
@@ -79,11 +85,11 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   return EXIT.ok;
 }
 
-/** Reads the CA of clients, in PEM. @throws Failure 64 */
+/** Reads the CA of clients, in PEM. Rejects with Failure(64) if it cannot be read or is not a certificate. */
 async function readAuthority(path: string): Promise<string> {
   try {
     const pem = (await readPathWithin(path, MiB, LIMIT_MS)).toString();
-    new X509Certificate(pem); // throws where it is none
+    new X509Certificate(pem); // throws if it is not a certificate
     return pem;
   } catch (error) {
     throw new Failure(

@@ -1,23 +1,25 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
 import type { Finding } from "./finding.ts";
 
-/** A webhook or a reaper that is installed, as its Deployment says. */
+/** An installed webhook or reaper, as its Deployment says. */
 export interface Component {
+  /** The label app.kubernetes.io/component: `webhook` or `reaper`; `deployment` without that label. */
   readonly component: string;
   readonly namespace: string;
   readonly name: string;
+  /** How many replicas are ready, and how many are wanted. */
   readonly ready: number;
   readonly replicas: number;
-  /** Where it takes ebb from. */
+  /** The image of its first container. */
   readonly image: string | undefined;
-  /** What it puts into pods: --image. */
+  /** The image from which pods get ebb (--image). Undefined if its arguments have none. */
   readonly gives: string | undefined;
 }
 
-/** All objects of an installation have this label; app.kubernetes.io/component tells them apart. */
+/** The label selector of all objects that ebb's manifests install; app.kubernetes.io/component tells them apart. */
 export const COMPONENTS = "app.kubernetes.io/name=ebb";
 
-/** Summarises a Deployment of ebb: which component, its image, how many of its replicas are ready. */
+/** Summarises a Deployment that has the label `COMPONENTS`. */
 export function componentOf({ metadata, spec, status }: JsonObject): Component {
   const { namespace, name, labels } = objectOf(metadata);
   const { replicas, template } = objectOf(spec);
@@ -33,7 +35,7 @@ export function componentOf({ metadata, spec, status }: JsonObject): Component {
   };
 }
 
-/** Returns the arguments of all containers of a pod. */
+/** Returns the arguments of all ordinary containers in a pod's spec, in one list. Anything but a spec has none. */
 export function argsOf(podSpec: unknown): readonly string[] {
   const { containers } = objectOf(podSpec);
   return listOf(containers).flatMap((one) => listOf(objectOf(one).args).flatMap((arg) => textOf(arg) ?? []));
@@ -41,7 +43,7 @@ export function argsOf(podSpec: unknown): readonly string[] {
 
 const IMAGE = "--image=";
 
-/** Returns the image in the arguments of a webhook or reaper: where pods get ebb from. Undefined: none is named. */
+/** Returns the --image in the arguments of a webhook or reaper, from which pods get ebb; undefined if there is none. */
 export function imageIn(args: readonly string[]): string | undefined {
   return args.find((arg) => arg.startsWith(IMAGE))?.slice(IMAGE.length);
 }
@@ -51,7 +53,10 @@ export function describeComponent({ component, namespace, name, ready, replicas,
   return `${component} ${namespace}/${name}: ${ready} of ${replicas} replicas ready, image ${image ?? "unknown"}`;
 }
 
-/** Finds a reaper whose replicas are not all ready. Undefined where they are; of the webhook `registrationFindings` tells. */
+/**
+ * Returns a finding for a reaper whose replicas are not all ready, or that is scaled to 0. Returns undefined for any
+ * other component: `registrationFindings` looks at the webhook.
+ */
 export function componentFinding(component: Component): Finding | undefined {
   const { namespace, name, ready, replicas } = component;
   if (component.component !== "reaper" || (ready >= replicas && replicas > 0)) return undefined;
@@ -62,7 +67,10 @@ export function componentFinding(component: Component): Finding | undefined {
   return { object, message };
 }
 
-/** Finds pods of the webhook's former rollout that still answer and inject another image. Undefined where there are none. */
+/**
+ * Returns a finding if some of the webhook's `pods` are being deleted, still answer, and inject another image than its
+ * Deployment does now. Returns undefined if there is no such pod.
+ */
 export function formerFinding(component: Component, pods: readonly JsonObject[]): Finding | undefined {
   const { namespace, name, gives } = component;
   const former = pods.flatMap(({ metadata, spec }) => {

@@ -1,5 +1,7 @@
-/** Something in a cluster that is not as somebody wanted it, and what to do. */
+/** Something in a cluster that is not as somebody wanted it. */
 export interface Finding {
+  /** Kind, namespace and name of the object, such as `Pod shop/web-0`. */
   readonly object: string;
+  /** What is wrong with it, and what to do, in one sentence. */
   readonly message: string;
 }

@@ -6,7 +6,10 @@ import { REAP } from "../reap/policy.ts";
 import type { Finding } from "./finding.ts";
 import type { Webhooks } from "./registrations.ts";
 
-/** Finds what is wrong with a namespace's label ebb.dev/reap: no reaper is installed, or the value is neither true nor false. */
+/**
+ * Returns a finding if a namespace's label ebb.dev/reap, with the value `label`, does nothing: it is true and no reaper
+ * is installed, or it is neither true nor false. Returns undefined otherwise.
+ */
 export function reapLabelFinding(name: string, label: string, hasReaper: boolean): Finding | undefined {
   if (boolean.parse(label) === true && !hasReaper) {
     const message = `its label ${REAP}=true asks for the reaper, and none is installed: install it (ebb manifests reaper), or kubectl label namespace ${name} ${REAP}-`;
@@ -18,7 +21,9 @@ export function reapLabelFinding(name: string, label: string, hasReaper: boolean
 }
 
 /**
- * Finds what is wrong with a namespace's label ebb.dev/inject: no webhook is registered, or the value is neither true nor false.
+ * Returns a finding if a namespace's label ebb.dev/inject, with the value `label`, does nothing: it is true and no
+ * webhook is registered, or it is neither true nor false. Returns undefined otherwise, or if it is not known how many
+ * webhooks there are.
  */
 export function namespaceFinding(name: string, label: string, { count }: Pick<Webhooks, "count">): Finding | undefined {
   if (label === "true" && count === 0) {
@@ -30,7 +35,10 @@ export function namespaceFinding(name: string, label: string, { count }: Pick<We
   return { object: `Namespace ${name}`, message };
 }
 
-/** Finds labels and annotations of ebb on a namespace that nobody reads there. */
+/**
+ * Returns a finding for each label of ebb's on a namespace that looks like a misspelt one, and for each annotation of
+ * ebb's: on a namespace only the labels ebb.dev/inject and ebb.dev/reap have an effect.
+ */
 export function misplacedInNamespace({ metadata }: JsonObject): readonly Finding[] {
   const { name, labels, annotations } = objectOf(metadata);
   const object = `Namespace ${name}`;

@@ -3,11 +3,11 @@ import { podsIn } from "../inject/workload.ts";
 import type { Finding } from "./finding.ts";
 import { annotationFindings } from "./pods.ts";
 
-/** The Events of owners that could not create a pod. */
+/** The field selector of Events of owners that could not create a pod. */
 export const REFUSALS = "reason=FailedCreate";
 const REFUSED = "ebb cannot be put into this pod: ";
 
-/** Whose pods the webhook refused. */
+/** An owner, such as a ReplicaSet or Job, whose pods the webhook refused. */
 export interface Refused extends Finding {
   readonly kind: string;
   readonly namespace: string;
@@ -15,7 +15,7 @@ export interface Refused extends Finding {
   readonly uid: string;
 }
 
-/** Makes a finding of an Event in which the webhook refused a pod; undefined for any other Event. */
+/** Returns a finding for an Event that says that the webhook refused a pod. Returns undefined for any other Event. */
 export function refusalFinding({ involvedObject, message }: JsonObject): Refused | undefined {
   const { kind, namespace, name, uid } = objectOf(involvedObject);
   const said = textOf(message) ?? "";
@@ -27,7 +27,7 @@ export function refusalFinding({ involvedObject, message }: JsonObject): Refused
   return { ...owner, object, message: told };
 }
 
-/** Whether an owner still waits for pods: not a Job that is over, nor what has all of its pods. */
+/** Reports whether an owner still lacks pods. A Job that is over, or that has an active or succeeded pod, does not. */
 export function lacksPods(owner: JsonObject): boolean {
   const { spec, status } = owner;
   const { active, succeeded, replicas, currentNumberScheduled, desiredNumberScheduled } = objectOf(status);
@@ -41,8 +41,9 @@ function isOver({ status }: JsonObject): boolean {
 }
 
 /**
- * Finds annotations and labels on a workload that were meant for its pods. A CronJob's Jobs are not looked at themselves; the
- * CronJob's template is.
+ * Returns findings for annotations and labels on a workload that were meant for its pods; for a CronJob also for those
+ * in its template that have no effect. `label` is ebb.dev/inject of its namespace. Returns an empty list for a workload
+ * that another object owns, such as a CronJob's Job, and for a Job that is over.
  */
 export function workloadFindings(workload: JsonObject, label: string | undefined): readonly Finding[] {
   const { ownerReferences } = objectOf(workload.metadata);

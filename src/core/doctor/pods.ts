@@ -7,7 +7,10 @@ import type { Finding } from "./finding.ts";
 import { presenceOf, requestedBy } from "./presence.ts";
 import type { Webhooks } from "./registrations.ts";
 
-/** Finds a pod that asked for ebb and has none, or has it from another image. Undefined where nothing is wrong. */
+/**
+ * Returns a finding for a pod that asks for ebb and has none, or that has it from another image than the webhooks
+ * inject now. `label` is ebb.dev/inject of its namespace. Returns undefined if nothing is wrong.
+ */
 export function podFinding(pod: JsonObject, label: string | undefined, webhooks: Webhooks): Finding | undefined {
   const { name, namespace } = objectOf(pod.metadata);
   const object = `Pod ${namespace}/${name}`;
@@ -18,7 +21,7 @@ export function podFinding(pod: JsonObject, label: string | undefined, webhooks:
     const { image } = presence;
     const { images } = webhooks;
     if (image === undefined || images.length === 0 || images.includes(image)) return undefined;
-    // what only a manifest has put there comes again with each pod
+    // if only a manifest has put ebb there, each new pod has the same image again
     const how = by === undefined ? inManifest(images) : again;
     return { object, message: `it has ebb from ${image}, and the webhook now injects ${images.join(" or ")}: ${how}` };
   }
@@ -32,7 +35,11 @@ function inManifest([image]: readonly string[]): string {
   return `its manifest has that ebb, so a restart does not help: run ebb inject --image ${image} on the manifest, and apply it`;
 }
 
-/** Annotations and labels of a pod that have no effect, or not the one meant. The webhook warns only the user who creates a pod directly. */
+/**
+ * Returns a finding for each annotation or label of ebb's on a pod that has no effect, or not the one meant. The
+ * webhook's own warnings reach only a user who creates a pod directly. `label` is ebb.dev/inject of the pod's
+ * namespace.
+ */
 export function annotationFindings(pod: JsonObject, label: string | undefined): readonly Finding[] {
   const { name, namespace, annotations, labels } = objectOf(pod.metadata);
   if (!Object.keys({ ...objectOf(annotations), ...objectOf(labels) }).some(isEbbKey)) return [];
@@ -47,8 +54,8 @@ export function annotationFindings(pod: JsonObject, label: string | undefined): 
 const noPolicy = { afterMs: 0, allJobs: false, methods: [], allowsReapExec: false } as const;
 
 /**
- * Says how to create the pod again. A ReplicaSet is named after its Deployment, with the hash of the template (pod-template-
- * hash).
+ * Returns in words how to create the pod again. A ReplicaSet's name is that of its Deployment with the hash of the
+ * template (pod-template-hash).
  */
 function howAgain({ metadata }: JsonObject): string {
   const { namespace, ownerReferences, labels } = objectOf(metadata);
@@ -69,7 +76,11 @@ const words = {
 
 const nobodys = { image: "ebb", all: true, volume: "emptyDir", options: new Map(), entrypoints: new Map() } as const;
 
-/** undefined: it is to have none. What only --all took, and cannot have it, is let in without; what there is nothing to change in is, too. */
+/**
+ * Returns why a pod that asks for ebb has none, to be followed by how to create it again. Returns undefined if it is
+ * right: the webhook leaves a pod as it is if only --all selects it and ebb cannot be put into it, or if there is
+ * nothing to change.
+ */
 function whyMissing(pod: JsonObject, by: keyof typeof words, { answering }: Webhooks): string | undefined {
   const injection = injectPod(pod, nobodys);
   if (injection.kind === "refused") {

@@ -2,12 +2,12 @@ import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
 import { boolean } from "../cli/syntax.ts";
 import { ASK, INSTALL, STATUS } from "../inject/marks.ts";
 
-// Of what the reaper needs for its metric this is all: it does not change pods.
+// The reaper's metric needs this file alone, without the code that changes pods.
 
-/** Whether ebb was put into a pod, and by which image; undefined: that is not known. */
+/** Whether ebb was put into a pod, and from which image (undefined if that is not known). */
 export type Presence = { readonly kind: "absent" } | { readonly kind: "present"; readonly image: string | undefined };
 
-/** Whether the webhook has put ebb into a pod, and from which image. */
+/** Returns whether ebb was put into a pod, by its annotation ebb.dev/status, and from which image. */
 export function presenceOf({ metadata, spec }: JsonObject): Presence {
   if (objectOf(objectOf(metadata).annotations)[STATUS] === undefined) return { kind: "absent" };
   const { initContainers, volumes } = objectOf(spec);
@@ -21,8 +21,9 @@ export function presenceOf({ metadata, spec }: JsonObject): Presence {
 }
 
 /**
- * Returns what asks for ebb in a pod; undefined where nothing does. `label`: ebb.dev/inject of its namespace; `all`: the webhook
- * has --all.
+ * Returns by what ebb is requested in a pod: its annotation, its namespace's label or --all. Returns undefined if it is
+ * not requested. `label` is ebb.dev/inject of the namespace, whose `false` rules out the others; `all` is whether the
+ * webhook has --all.
  */
 export function requestedBy(
   { metadata }: JsonObject,

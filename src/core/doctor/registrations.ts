@@ -2,31 +2,34 @@ import { type JsonObject, objectOf } from "../base/json.ts";
 import { argsOf, imageIn } from "./components.ts";
 import type { Finding } from "./finding.ts";
 
-/** A webhook of ebb's in a cluster. */
+/** A MutatingWebhookConfiguration of ebb's, with what stands behind it. */
 export interface Registration {
   readonly name: string;
+  /** The API server refuses a pod if the webhook does not answer (failurePolicy is not Ignore). */
   readonly isRequired: boolean;
+  /** It has a caBundle. */
   readonly isTrusted: boolean;
-  /** `NAMESPACE/NAME` */
+  /** Its Service, as `NAMESPACE/NAME`. */
   readonly service: string;
-  /** undefined: it may not be read. */
+  /** Undefined if the Service may not be read. */
   readonly isServiceThere: boolean | undefined;
-  /** undefined: they may not be read. */
+  /** The Deployments that the Service selects. Undefined if they may not be read. */
   readonly deployments: readonly JsonObject[] | undefined;
 }
 
-/** What the webhooks of a cluster do. */
+/** A summary of the webhooks of ebb's in a cluster. */
 export interface Webhooks {
-  /** Those that are registered; undefined: it is not known. */
+  /** How many are registered. Undefined if that may not be read. */
   readonly count: number | undefined;
-  /** Those of them that are there. */
+  /** How many of them have a Service, as far as is known. Undefined if `count` is. */
   readonly answering: number | undefined;
-  /** Where pods get ebb from now; empty: it is not known. */
+  /** The images from which pods get ebb now. Empty if they are not known. */
   readonly images: readonly string[];
+  /** Whether any of them runs with --all. */
   readonly all: boolean;
 }
 
-/** Summarises the registered webhooks: how many, how many can answer, which image they inject. `registrations` undefined: they may not be read. */
+/** Summarises the registered webhooks. `registrations` is undefined if they may not be read. */
 export function webhooksOf(registrations: readonly Registration[] | undefined): Webhooks {
   const deployments = (registrations ?? []).flatMap(({ deployments }) => deployments ?? []);
   const calls = deployments.map(({ spec }) => argsOf(objectOf(objectOf(spec).template).spec));
@@ -40,7 +43,10 @@ export function webhooksOf(registrations: readonly Registration[] | undefined): 
   };
 }
 
-/** Names what keeps a webhook's registration from working: its Service is gone, no replica is ready, or it has no CA. Empty if it works. */
+/**
+ * Returns what keeps a registered webhook from working: its Service does not exist, no replica is ready, or it has no
+ * caBundle. Returns an empty list if it works.
+ */
 export function registrationFindings(registration: Registration): readonly Finding[] {
   const { name, isRequired, isTrusted, service, isServiceThere, deployments } = registration;
   const object = `MutatingWebhookConfiguration ${name}`;

@@ -2,10 +2,10 @@ import { describeAddress } from "../base/wording.ts";
 import { describeInFlight } from "./findings.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** What of a snapshot is worth a line when it changes, by what it is about. */
+/** What is worth a line if it changes: subject -> state, such as `envoy ready` -> `no`. A finding's state is empty. */
 export type Facts = ReadonlyMap<string, string>;
 
-/** Picks from a snapshot what `ebb status --watch` prints a line for when it changes: subject -> state, such as `envoy ready` -> `no`. */
+/** Picks from a snapshot the facts for which `ebb status --watch` prints a line if they change. */
 export function factsOf({ sidecars, sockets, processes, findings }: Snapshot): Facts {
   const facts = new Map<string, string>();
   for (const { name, ready, envoy } of sidecars) {
@@ -23,10 +23,10 @@ export function factsOf({ sidecars, sockets, processes, findings }: Snapshot): F
   return facts;
 }
 
-/** Findings whose numbers have facts of their own. */
+/** Findings that are left out: facts of their own have their numbers. */
 const toldElsewhere = ["draining", "drained"];
 
-/** Returns a line for each fact that is new, changed, or gone. */
+/** Returns a line for each fact that is new, changed or gone: `A: no`, `A: no -> yes` or `no longer: A`. */
 export function changeLines(before: Facts, after: Facts): readonly string[] {
   const lines: string[] = [];
   for (const [about, fact] of after) {

@@ -7,7 +7,10 @@ import type { Finding, ProcessesStatus, SidecarStatus, Snapshot } from "./snapsh
 
 type Seen = Omit<Snapshot, "findings" | "version" | "time">;
 
-/** Returns what stands out in a pod, in words, the most telling first; empty where nothing does. */
+/**
+ * Returns what stands out in a pod, in words, in this order: sidecars, proxies that are not proved to be this pod's
+ * (`strangers`), processes, sockets. Returns an empty list if nothing does.
+ */
 export function findingsOf(seen: Seen, strangers: readonly Stranger[] = []): readonly Finding[] {
   const { sidecars, sockets, processes } = seen;
   return [
@@ -42,7 +45,7 @@ function sidecarFindings({ name, probes, envoy }: SidecarStatus): readonly Findi
   return [...notReady, ...(envoy === null ? [] : envoyFindings(name, envoy))];
 }
 
-/** What each state but LIVE means (Envoy, api/envoy/admin/v3/server_info.proto). */
+/** What the states before LIVE mean (Envoy, api/envoy/admin/v3/server_info.proto). */
 const stateMeanings: Readonly<Record<string, string>> = {
   PRE_INITIALIZING: "it waits for its clusters: for endpoints or secrets from its control plane, or for DNS",
   INITIALIZING: "its clusters are there; it waits for its listeners or routes from its control plane",
@@ -60,7 +63,7 @@ function envoyFindings(name: string, envoy: EnvoyStatus): readonly Finding[] {
     const reason = "its health checks were failed (POST /healthcheck/ok takes that back)";
     found.push({ kind: "draining", message: `${name} is draining: ${reason}; ${describeInFlight(envoy)}` });
   } else if (drained !== null && drained > 0 && inFlight !== null && inFlight.requests + inFlight.connections > 0) {
-    // once in an Envoy's life, by new listeners, that is nothing: something in flight makes it tell
+    // to replace a listener closes connections too: that is worth a finding only while something is in flight
     const closed = `${counted(drained, "connection")} closed`;
     found.push({
       kind: "drained",
@@ -76,7 +79,7 @@ function envoyFindings(name: string, envoy: EnvoyStatus): readonly Finding[] {
   return found;
 }
 
-/** Formats `2 requests and 1 connection still in flight`. */
+/** Formats what an Envoy has in flight, for people: `2 requests and 1 connection still in flight`. */
 export function describeInFlight({ inFlight }: EnvoyStatus): string {
   if (inFlight === null) return "what is in flight cannot be seen";
   const { requests, connections, hasRequests } = inFlight;
@@ -85,7 +88,7 @@ export function describeInFlight({ inFlight }: EnvoyStatus): string {
   return `${counted(requests, "request")} and ${counted(connections, "connection")}${idle} still in flight`;
 }
 
-/** Reports an agent that has gone while its Envoy still answers: an agent closes its port at SIGTERM. */
+/** Finds an agent whose port is closed while its Envoy still answers: an agent closes its port at SIGTERM. */
 function agentFindings({ sidecars, sockets }: Seen): readonly Finding[] {
   return sidecars.flatMap(({ name, envoy }): readonly Finding[] => {
     const agent = name === "custom" ? undefined : kindOf(name).agent;
@@ -119,7 +122,7 @@ function processFindings(processes: ProcessesStatus, sidecars: readonly SidecarS
   return found;
 }
 
-/** So many connections that the peer has closed, and the process has not, are no coincidence. */
+/** From so many connections on that the peer has closed and the process has not, it is not a coincidence. */
 const MANY_CLOSE_WAIT = 10;
 
 function socketFindings({ listening }: SocketsStatus): readonly Finding[] {

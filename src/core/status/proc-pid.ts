@@ -4,31 +4,38 @@ import { parseStat } from "../run/process.ts";
 import { kindOf, sidecarNames } from "../sidecars/registry.ts";
 import type { ProcessesStatus, ProcessStatus, Zombie } from "./snapshot.ts";
 
-/** One process, in the words of `ebb status`. */
+/** A process, from /proc/PID/stat. */
 export interface Process {
   readonly pid: number;
+  /** At most 15 characters, as the kernel keeps it. */
   readonly name: string;
+  /** In words: one of `stateNames`. */
   readonly state: string;
+  /** The parent's PID. */
   readonly parent: number;
-  /** Since boot. */
+  /** When it started: milliseconds since boot. */
   readonly startMs: number;
 }
 
 /** What /proc tells of all processes. */
 export interface ProcessTable {
   readonly processes: readonly Process[];
+  /** How many processes there are whose descriptors ebb may not read. */
   readonly unreadable: number;
+  /** The PID of ebb. */
   readonly self: number;
-  /** /proc/self/cgroup and /proc/1/cgroup: containers have each their own. */
+  /** The texts of /proc/self/cgroup and /proc/1/cgroup: each container has a cgroup of its own. */
   readonly ownCgroup: string | undefined;
   readonly initCgroup: string | undefined;
+  /** Milliseconds since boot. */
   readonly uptimeMs: number | undefined;
-  /** Whether PID 1 runs this very executable, in whatever name; undefined where that may not be seen. */
+  /** Whether PID 1 runs the same executable as ebb, under whatever name. Undefined if ebb may not see that. */
   readonly isInitOwn: boolean | undefined;
+  /** Returns the command line of a process; empty if it has none or cannot be read. */
   readonly commandOf: (pid: number) => readonly string[];
 }
 
-/** In clock ticks of 10 ms: USER_HZ is 100 on every architecture but alpha and ia64 (linux include/asm-generic/param.h). */
+/** A clock tick: USER_HZ is 100 on every architecture but alpha and ia64 (linux include/asm-generic/param.h). */
 const TICK_MS = 10;
 
 const stateNames: Readonly<Record<string, string>> = {
@@ -42,7 +49,7 @@ const stateNames: Readonly<Record<string, string>> = {
   X: "dead",
 };
 
-/** Reads /proc/PID/stat; undefined where it is not understood. */
+/** Parses the text of /proc/PID/stat. Returns undefined if it is something else. */
 export function parseProcess(text: string): Process | undefined {
   const stat = parseStat(text);
   if (stat === undefined) return undefined;
@@ -50,7 +57,10 @@ export function parseProcess(text: string): Process | undefined {
   return { pid, name: comm, state: stateNames[state] ?? state, parent, startMs: startTicks * TICK_MS };
 }
 
-/** Summarises a table of /proc for `ebb status`: PID 1, the app's process, zombies, whether the app has been seen or has ended. */
+/**
+ * Summarises the processes for `ebb status`: PID 1, the command that ebb runs if ebb is PID 1, zombies, whether the app
+ * can be seen and whether it has ended. In command lines it redacts URLs, and the secrets in ebb's own flags.
+ */
 export function processesOf(table: ProcessTable): ProcessesStatus {
   const { processes, unreadable, self, isInitOwn } = table;
   const init = processes.find(({ pid }) => pid === 1);
@@ -71,10 +81,12 @@ export function processesOf(table: ProcessTable): ProcessesStatus {
   };
 }
 
-/** Of all sidecars. */
+/** The names of all sidecars' programs. */
 const programs: readonly string[] = sidecarNames.flatMap((name) => kindOf(name).programs);
 
-/** What holds a pod's namespaces, and is PID 1 of a pod with shareProcessNamespace (kubernetes build/pause). */
+/**
+ * The program that holds a pod's namespaces, and is PID 1 of a pod with shareProcessNamespace (kubernetes build/pause).
+ */
 const PAUSE = "pause";
 
 function isShared({ ownCgroup, initCgroup, self }: ProcessTable, init: Process | undefined): boolean | null {
@@ -83,7 +95,10 @@ function isShared({ ownCgroup, initCgroup, self }: ProcessTable, init: Process |
   return ownCgroup === undefined || initCgroup === undefined ? null : ownCgroup !== initCgroup;
 }
 
-/** ebb starts its command before anything else becomes its child: an orphan, say. */
+/**
+ * Returns the oldest child of a process but ebb (`self`): ebb starts its command before it can get another child, such
+ * as an orphan.
+ */
 function oldestChildOf(parent: number, processes: readonly Process[], self: number): Process | undefined {
   const children = processes.filter((process) => process.parent === parent && process.pid !== self);
   return children.toSorted((a, b) => a.startMs - b.startMs || a.pid - b.pid)[0];
@@ -94,13 +109,13 @@ function statusOf(
   { uptimeMs, commandOf }: ProcessTable,
   isEbb: boolean,
 ): ProcessStatus {
-  // where uptime is the container's own (lxcfs), a start since boot says nothing
+  // if uptime is the container's own (lxcfs), a start since boot tells no age
   const ageMs = uptimeMs === undefined || startMs > uptimeMs ? null : uptimeMs - startMs;
   const words = commandOf(pid);
   return { pid, name, command: isEbb ? shownCall(words) : words.map(redactUrls), state, ageMs };
 }
 
-/** ebb's own command line, without the secrets among its flags. */
+/** Returns ebb's own command line without the secrets in its flags. The command after `--` loses those in its URLs. */
 function shownCall(words: readonly string[]): readonly string[] {
   const end = words.indexOf("--");
   let before = "";
@@ -119,12 +134,12 @@ function zombieOf({ pid, name, parent }: Process): Zombie {
   return { pid, name, parent };
 }
 
-/** Whether all that runs are sidecars, the pod's first process, and what ebb itself was started by. */
+/** Reports whether only sidecars run beside PID 1, ebb itself and what has started ebb. */
 function isAppGone(processes: readonly Process[], self: number): boolean {
   return areSidecars(othersOf(processes, self).filter(({ pid }) => pid !== 1));
 }
 
-/** Lists the running processes, without ebb itself and its ancestors. */
+/** Returns the processes without zombies, ebb itself and its ancestors. PID 1 is among them. */
 function othersOf(processes: readonly Process[], self: number): readonly Process[] {
   const own = ancestorsOf(self, processes);
   return processes.filter(({ pid, state }) => !own.has(pid) && state !== "zombie");

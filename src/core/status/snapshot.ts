@@ -3,62 +3,64 @@ import type { SocketsStatus } from "../proc/sockets.ts";
 import type { Sidecar } from "../sidecars/sidecar.ts";
 
 /**
- * What `ebb status --json` prints: the README documents it field by field. Times in milliseconds; null: not known. A change
- * that breaks a reader gets another `version`.
+ * What `ebb status --json` prints, which the README documents field by field. Spans are in milliseconds; null stands
+ * for what is not known. A change that breaks a reader needs another `version`.
  */
 export interface Snapshot {
   readonly version: 1;
-  /** When it was taken: RFC 3339, UTC. */
+  /** When it was taken, as RFC 3339 in UTC. */
   readonly time: string;
-  /** What told of the sidecars: `--sidecar`, a variable, `annotation ...`, `port ...`; null: there are none. */
+  /** What showed the sidecars: `--sidecar`, a variable, `annotation ...`, `port ...`. Null if there are none. */
   readonly foundBy: string | null;
   readonly sidecars: readonly SidecarStatus[];
-  /** null: /proc/net cannot be read. */
+  /** Null if /proc/net cannot be read. */
   readonly sockets: SocketsStatus | null;
-  /** null: /proc cannot be read. */
+  /** Null if /proc cannot be read. */
   readonly processes: ProcessesStatus | null;
   readonly findings: readonly Finding[];
 }
 
 export interface SidecarStatus {
   readonly name: Sidecar["name"];
-  /** Listed under initContainers, as far as the pod's annotations tell. */
+  /** Whether it is a native sidecar, under initContainers, as far as the pod's annotations tell. */
   readonly native: boolean;
+  /** Whether all probes are ready; true if there is none. */
   readonly ready: boolean;
-  /** What was asked for readiness, and why it is not ready. */
   readonly probes: readonly ProbeStatus[];
-  /** null: not an Envoy. */
+  /** Null if it is not an Envoy. */
   readonly envoy: EnvoyStatus | null;
 }
 
 export interface ProbeStatus {
   readonly target: string;
   readonly ready: boolean;
+  /** Why it is not ready. Null if it is. */
   readonly reason: string | null;
 }
 
 export interface ProcessesStatus {
+  /** How many processes ebb sees. */
   readonly count: number;
-  /** Processes whose descriptors cannot be read: what they listen on has no owner here. */
+  /** How many of them have descriptors that ebb may not read: sockets on which they listen have no owner here. */
   readonly unreadable: number;
-  /** Whether other containers' processes are seen too; null: cannot be told. */
+  /** Whether other containers' processes are seen too. Null if that cannot be told. */
   readonly shared: boolean | null;
   /** PID 1. */
   readonly init: ProcessStatus | null;
   readonly initIsEbb: boolean;
-  /** What ebb runs as PID 1. */
+  /** The command that ebb runs as PID 1. Null if PID 1 is not ebb, or if this ebb is PID 1 itself. */
   readonly child: ProcessStatus | null;
   readonly zombies: readonly Zombie[];
-  /** Whether sidecars are all that is left; null: cannot be told, because other containers' processes are not seen. */
+  /** Whether only sidecars are left. Null if that cannot be told, because other containers' processes are not seen. */
   readonly appEnded: boolean | null;
-  /** false: this is a container of its own, or the sidecar's, and the app's processes are in another. */
+  /** False if the app's processes are in another container: this one is ebb's own, or the sidecar's. */
   readonly appSeen: boolean;
 }
 
 export interface ProcessStatus {
   readonly pid: number;
   readonly name: string;
-  /** Its command line; empty for a zombie. */
+  /** Its command line, in which URLs and the secrets in ebb's own flags are redacted. Empty for a zombie. */
   readonly command: readonly string[];
   /** running, sleeping, uninterruptible, stopped, traced, zombie, idle or dead. */
   readonly state: string;
@@ -68,10 +70,11 @@ export interface ProcessStatus {
 export interface Zombie {
   readonly pid: number;
   readonly name: string;
+  /** The PID of the process that does not reap it. */
   readonly parent: number;
 }
 
-/** What can stand out: words for programs, which stay. */
+/** The kinds of findings, for programs that read them: they keep their names. */
 export const findingKinds = [
   "admin",
   "app-ended",
@@ -92,8 +95,9 @@ export const findingKinds = [
   "zombies",
 ] as const;
 
-/** One sentence of what stands out. */
+/** Something that stands out in a pod. */
 export interface Finding {
   readonly kind: (typeof findingKinds)[number];
+  /** One sentence, for people. */
   readonly message: string;
 }

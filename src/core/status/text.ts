@@ -6,7 +6,7 @@ import type { Counts, ListeningSocket } from "../proc/sockets.ts";
 import { describeInFlight } from "./findings.ts";
 import type { ProcessesStatus, ProcessStatus, SidecarStatus, Snapshot } from "./snapshot.ts";
 
-/** Formats a snapshot as the lines that `ebb status` prints. */
+/** Formats a snapshot as the lines that `ebb status` prints, with control characters escaped by `oneLine`. */
 export function statusLines(snapshot: Snapshot): readonly string[] {
   const { sidecars, foundBy, sockets, processes, findings } = snapshot;
   const sections = [
@@ -116,7 +116,7 @@ function describeCounts(counts: Counts): string {
   return parts.length === 0 ? "none" : parts.join(", ");
 }
 
-/** Lines of cells, each column as wide as its widest. */
+/** Formats rows of cells as lines, each column as wide as its widest cell. */
 function columns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
   return rows.map((row) =>

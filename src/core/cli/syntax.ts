@@ -44,6 +44,7 @@ export function splitBy(text: string, separator: string): readonly string[] {
   return parts;
 }
 
+/** Any text, the empty one included. An option with it must declare whether it is secret. */
 export const anyText: Syntax<string> = { parse: (text) => text, expected: "text" };
 
 /** Creates the syntax of an option whose value is one of these words, which are case-sensitive. */
@@ -59,21 +60,25 @@ export function oneOf<const W extends readonly string[]>(words: W): Syntax<W[num
 
 /** Milliseconds. */
 export const duration = syntax(parseDuration, "a duration such as 30s, 1m30s or 500ms");
+/** Milliseconds, above 0. */
 export const positive = syntax((value) => parseDuration(value) || undefined, "a duration above 0, such as 5s");
 /** Milliseconds; 0 is read as Infinity. */
 export const limit = syntax(parseLimit, "a duration such as 5m (0: for ever)");
+/** A number of at most 9 digits. */
 export const wholeNumber = syntax(
   (given) => (/^\d{1,9}$/.test(given) ? Number(given) : undefined),
   "a whole number such as 0",
 );
 export const boolean = syntax(parseBoolean, "true or false");
 export const port = syntax(parsePort, "a port from 1 to 65535");
+/** `auto`, or names in the registry's order; an empty list for `none`. */
 export const sidecarList: Syntax<"auto" | readonly SidecarName[]> = {
   ...syntax(parseSidecars, `auto, none, or of ${sidecarNames.join(", ")}`),
   words: ["auto", "none", ...sidecarNames],
 };
 /** A pair of signal numbers, of which the second may be 0. */
 export const rewrite = syntax(parseRewrite, "two signals such as TERM:QUIT (TO 0: not forwarded)");
+/** Signal numbers, at least one. */
 export const stopSignals = syntax(parseStopSignals, "signals such as TERM,INT or QUIT (not KILL, STOP, CHLD)");
 export const parentDeath = syntax(parseParentDeath, "a signal such as TERM, or KILL (not STOP, CHLD, TTIN, TTOU)");
 export const exitCodes = syntax(parseCodes, "exit codes from 0 to 255, such as 143");

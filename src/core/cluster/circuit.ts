@@ -19,6 +19,7 @@ export interface CircuitPolicy {
   readonly rest: Backoff;
 }
 
+/** The first state. */
 export const closed: Circuit = { state: "closed", failures: 0 };
 
 /**
@@ -43,6 +44,7 @@ export function admit(circuit: Circuit, now: number): readonly [Circuit, Admissi
   }
 }
 
+/** The outcome of a request. */
 export interface Outcome {
   readonly ok: boolean;
   /** Milliseconds of the clock that `admit` gets. */

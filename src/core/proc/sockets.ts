@@ -5,6 +5,7 @@ export interface SocketsStatus {
   readonly outgoing: Counts;
 }
 
+/** An address that listens, with the connections that it has accepted. */
 export interface ListeningSocket {
   readonly protocol: "tcp" | "tcp6" | "unix";
   /** An IP address, the path of a unix socket, or its name in the abstract namespace after `@`. */

@@ -3,6 +3,7 @@ const APP_EXIT_MS = 5000;
 /** The time reserved for the quits and ebb's own end: the kubelet kills ebb when the grace period is over. */
 const LAST_MS = 1000;
 
+/** The times that the options ask for. */
 export interface ShutdownWishes {
   /** `--drain` in milliseconds; 0 for no draining. */
   readonly drainMs: number;

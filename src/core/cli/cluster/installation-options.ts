@@ -147,8 +147,9 @@ export const toReaper = {
   ...told,
 };
 
-/** The options that mean nothing for the reaper; then those that mean nothing for the webhook. */
+/** The options that mean nothing for the reaper. */
 export const ofWebhookAlone = { ...change, requestTimeout, maxRequestBytes, maxInFlight, ...registration, ...ofOwnCa };
+/** The options that mean nothing for the webhook. */
 export const ofReaperAlone = { ...reaping, allJobs, after, methods, allowReapExec, dryRun, ...watching };
 
 /** The options of `ebb manifests`. Only flags set them, no variables, so that the same call always prints the same. */

@@ -21,6 +21,7 @@ export const execSchema = z.looseObject({
   interactiveMode: z.optional(z.nullable(z.enum(["Never", "IfAvailable", "Always"]))),
 });
 
+/** A parsed `exec` section. */
 export type Exec = z.infer<typeof execSchema>;
 /** Returns the credentials to use now. `isRefused`: the last were answered by 401, so the plugin is run again. */
 export type Plugin = (isRefused?: boolean) => Promise<Identity>;

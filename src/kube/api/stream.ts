@@ -7,7 +7,7 @@ import { toApiError } from "./unanswered.ts";
 export interface Stream extends Disposable {
   send(bytes: Uint8Array): void;
   /**
-   * Resolves with the next message; with undefined, each time, once the stream is over, whoever ended it. Rejects with
+   * Resolves with the next message; once either side has ended the stream, with undefined at each call. Rejects with
    * the signal's reason if the signal is aborted.
    */
   next(): Promise<Uint8Array | undefined>;

@@ -16,6 +16,7 @@ export interface Webhook {
   };
 }
 
+/** A MutatingWebhookConfiguration. */
 export interface WebhookConfiguration extends KubeObject {
   readonly webhooks?: readonly Webhook[];
 }

@@ -28,6 +28,7 @@ export async function doctor(settings: DoctorSettings, around: Omit<Context, "po
 /** How long the file of --client-ca may take, which may be a pipe. */
 const LIMIT_MS = 5000;
 
+/** The resolved options of `ebb webhook`. */
 export type WebhookSettings = Values<typeof webhookOptions>;
 
 /** What `ebb webhook` needs beside its settings. */

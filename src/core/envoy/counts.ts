@@ -30,6 +30,7 @@ export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new 
   return { requests, connections: Math.max(0, connections - idle), hasRequests };
 }
 
+/** What a drain waits for, as counted by `countInFlight`. */
 export interface ListenerCount {
   /**
    * Requests, streams and WebSockets in flight on HTTP listeners. Idle keep-alive connections, which Envoy never closes

@@ -40,12 +40,15 @@ export type Outcome =
   /** The drain was ended from outside (the event `cut`). */
   | { readonly kind: "cut short" };
 
-/** `minimum`: minMs are over; `poll`: a count is due; `last look`: the bound is 250 ms away; `bound`: boundMs are over. */
+/**
+ * `minimum`: minMs are over; `poll`: a count is due; `last look`: the bound is 250 ms away; `bound`: boundMs are over.
+ */
 export type Deadline = "minimum" | "poll" | "last look" | "bound";
 
 /** A request to Envoy's admin interface. */
 export type Step = "fail-health" | "drain-listeners" | "count";
 
+/** What happened to a drain: the result of an action, a deadline, or a caller's wish. */
 export type Event =
   | { readonly kind: "done"; readonly step: "fail-health" | "drain-listeners" }
   | { readonly kind: "counted"; readonly inFlight: InFlight }
@@ -55,6 +58,7 @@ export type Event =
   /** The drain is to end now, for example at a second stop signal. */
   | { readonly kind: "cut" };
 
+/** What the caller of `begin` and `step` is to do. */
 export type Action =
   | { readonly kind: "ask"; readonly step: Step }
   /** Start a timer of `ms`, after which the deadline is an event. */
@@ -63,6 +67,7 @@ export type Action =
   | { readonly kind: "sit-out" }
   | { readonly kind: "end"; readonly outcome: Outcome };
 
+/** The settings of one drain. */
 export interface DrainPolicy {
   /** The drain ends at the latest so many milliseconds after its start. */
   readonly boundMs: number;
@@ -70,7 +75,9 @@ export interface DrainPolicy {
   readonly minMs: number;
   /** The drain ends once no more requests and connections than this are in flight. */
   readonly idle: number;
-  /** False for native sidecars: a failed health check closes outbound connections too (Envoy, drain_manager_impl.cc). */
+  /**
+   * False for native sidecars: a failed health check closes outbound connections too (Envoy, drain_manager_impl.cc).
+   */
   readonly failsHealth: boolean;
   /**
    * The sidecar was up before. If nobody listens for the first request, it has gone then, perhaps because it stops with
@@ -209,6 +216,7 @@ export function scopeOf(drainPath: string, directions: Directions, inbound?: Inb
   };
 }
 
+/** What a drain closes, and whose work it waits for. */
 export interface Scope extends CountScope {
   /** The path on the admin interface that drains the listeners. */
   readonly path: string;

@@ -4,7 +4,9 @@ import type { InFlight } from "./in-flight.ts";
 export interface EnvoyStatus {
   /** The URL of its admin interface, without a slash at the end. */
   readonly admin: string;
-  /** A text for each path that was not answered: `/stats: REASON`; the reason alone if it was the same for all paths. */
+  /**
+   * A text for each path that was not answered: `/stats: REASON`; the reason alone if it was the same for all paths.
+   */
   readonly problems: readonly string[];
   /** LIVE, DRAINING (its health checks were failed), PRE_INITIALIZING or INITIALIZING. */
   readonly state: string | null;
@@ -17,7 +19,9 @@ export interface EnvoyStatus {
   /** Its flags --drain-strategy (in lower case) and --drain-time-s. */
   readonly drainStrategy: string | null;
   readonly drainTimeMs: number | null;
-  /** How many HTTP connections draining has closed so far. A drain of listeners shows here, and not in Envoy's state. */
+  /**
+   * How many HTTP connections draining has closed so far. A drain of listeners shows here, and not in Envoy's state.
+   */
   readonly drained: number | null;
   /** What a drain would wait for. */
   readonly inFlight: InFlight | null;
@@ -25,6 +29,7 @@ export interface EnvoyStatus {
   readonly listeners: readonly ListenerStatus[];
 }
 
+/** The state of one listener that is bound. */
 export interface ListenerStatus {
   readonly name: string;
   /** `127.0.0.1:8080`, `[::]:80`, or the path of a unix socket. Null for a listener inside Envoy. */

@@ -13,7 +13,10 @@ export interface Stats {
   readonly drained: number;
 }
 
-/** Which numbers Envoy publishes at all: ebb's own request and connection are among them, so none means thinned out. */
+/**
+ * Which numbers Envoy publishes. They count ebb's own request and connection too: false means that they are thinned
+ * out.
+ */
 export interface Published {
   /** Requests in flight, of HTTP connection managers. */
   readonly requests: boolean;
@@ -21,6 +24,7 @@ export interface Published {
   readonly connections: boolean;
 }
 
+/** The statistics of one listener. */
 export interface ListenerStats {
   /** How many connections are open. Undefined if that is not published. */
   readonly active: number | undefined;
@@ -28,7 +32,7 @@ export interface ListenerStats {
   readonly managers: readonly ManagerStats[];
 }
 
-/** An HTTP connection manager. */
+/** The statistics of one HTTP connection manager. */
 export interface ManagerStats {
   /** Its stat_prefix. */
   readonly name: string;

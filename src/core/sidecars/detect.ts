@@ -5,6 +5,7 @@ import type { Annotations, PodFacts } from "./kinds/kind.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
+/** All that tells which sidecars are in this pod. */
 export interface Evidence extends PodFacts {
   /**
    * The admin interface that the user names (--admin or ENVOY_ADMIN_API). If there is one, its proxy counts as found.
@@ -27,6 +28,7 @@ export interface PortFinding {
   readonly isSuggested?: true;
 }
 
+/** The result of `detect`. */
 export interface Detection {
   readonly found: readonly FoundSidecar[];
   /** Whether a mesh's proxy or an Envoy was found, and not companions alone. If not, one may still start. */

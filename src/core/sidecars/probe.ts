@@ -20,6 +20,7 @@ export type Probe =
   /** Ready if any of the probes is. */
   | { readonly kind: "any"; readonly probes: readonly Probe[] };
 
+/** Whether a probe is ready. The reason why not is for people. */
 export type Verdict = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
 /**

@@ -44,7 +44,9 @@ export function quitRefusal(name: Sidecar["name"], { status }: Pick<HttpAnswer, 
   return meaning === undefined ? `HTTP ${status}` : `HTTP ${status}: ${meaning}`;
 }
 
-/** Explains why nobody listens where a sidecar takes quits, and what to change. Returns undefined for `custom`. */
+/**
+ * Explains why nobody listens at the address of a sidecar's quit, and what to change. Returns undefined for `custom`.
+ */
 export function quitUnreachable(name: Sidecar["name"]): string | undefined {
   if (name === "custom") return undefined;
   return kindOf(name).unreachable?.() ?? "nobody listens there; --admin says where its admin interface is";

@@ -48,11 +48,10 @@ export interface Result {
   readonly status?: number;
 }
 
+/** What happened to a quit: the result of an action, or a deadline. */
 export type Event =
   | { readonly kind: "answered"; readonly status: number }
-  /**
-   * `refused`: nobody listens there; `unreachable`, `late`: nobody heard it; `broken`: it was heard, and not answered.
-   */
+  /** `refused`: nobody listens there; `unreachable`, `late`: nobody heard it; `broken`: it was heard, not answered. */
   | { readonly kind: "failed"; readonly why: "refused" | "unreachable" | "late" | "broken"; readonly message: string }
   | { readonly kind: "rested" }
   /** The result of `look`: what the sidecar's readiness endpoint tells. */
@@ -66,8 +65,10 @@ export type Event =
   /** Time is up. `askedMs`: for how many milliseconds the last attempt has been under way. */
   | { readonly kind: "bound"; readonly askedMs: number };
 
+/** What the readiness endpoint tells of a sidecar at whose quit nobody listens. */
 export type Life = "gone" | "leaving" | "ready" | "unknown";
 
+/** What the caller of `begin` and `step` is to do. */
 export type Action =
   | { readonly kind: "ask"; readonly isElsewhere: boolean }
   | { readonly kind: "rest"; readonly ms: number }
@@ -75,6 +76,7 @@ export type Action =
   | { readonly kind: "watch"; readonly isElsewhere: boolean }
   | { readonly kind: "search" };
 
+/** The settings of one quit. */
 export interface QuitMachinePolicy {
   readonly name: Sidecar["name"];
   /** When the sidecar leaves after its answer at its first and at its second place, for the log. Undefined: at once. */
@@ -224,7 +226,7 @@ function watch(taken: Taken): Step {
 }
 
 /**
- * Waits for a sidecar that has taken the quit. If it still runs when time is up, it is left alone: it may be draining.
+ * Waits for a sidecar that has taken the quit. One that still runs when time is up is left alone: it may be draining.
  */
 function watching(state: Extract<State, { phase: "watching" }>, event: Event, policy: QuitMachinePolicy): Step {
   const { isElsewhere, status, why } = state.taken;

@@ -25,6 +25,7 @@ export const sidecarKinds = {
 
 export type SidecarName = keyof typeof sidecarKinds;
 
+/** The names of all sidecars that ebb knows; detection goes through them in this order. */
 export const sidecarNames = Object.keys(sidecarKinds) as readonly SidecarName[];
 
 /** Returns what ebb knows of a sidecar: its ports and paths, how it is detected, what its answers mean. */

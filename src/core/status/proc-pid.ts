@@ -31,7 +31,7 @@ export interface ProcessTable {
   readonly uptimeMs: number | undefined;
   /** Whether PID 1 runs the same executable as ebb, under whatever name. Undefined if ebb may not see that. */
   readonly isInitOwn: boolean | undefined;
-  /** Returns the command line of a process; empty if it has none or cannot be read. */
+  /** Returns the command line of a process, or an empty list if it has none or ebb may not read it. */
   readonly commandOf: (pid: number) => readonly string[];
 }
 

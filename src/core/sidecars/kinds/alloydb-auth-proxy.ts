@@ -35,6 +35,7 @@ export const alloydbAuthProxy = {
   }),
 } as const satisfies SidecarKind;
 
+/** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy | only with --quitquitquit
 ready | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy

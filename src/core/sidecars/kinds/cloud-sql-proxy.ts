@@ -42,6 +42,7 @@ export const cloudSqlProxy = {
   }),
 } as const satisfies SidecarKind;
 
+/** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy | only with --quitquitquit
 ready | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy

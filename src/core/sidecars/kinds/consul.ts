@@ -64,6 +64,7 @@ function podOfNode({ id, cluster, metadata }: EnvoyNode): PodIdentity | undefine
   return id.endsWith(rest) ? { name: id.slice(0, -rest.length) } : {};
 }
 
+/** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
 ready | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul

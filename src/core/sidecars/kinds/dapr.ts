@@ -48,6 +48,7 @@ export const dapr = {
   }),
 } as const satisfies SidecarKind;
 
+/** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr
 ready | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr

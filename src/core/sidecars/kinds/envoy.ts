@@ -43,6 +43,7 @@ function podOfNode({ id, metadata }: EnvoyNode): PodIdentity {
   return splitAtLastDot(id);
 }
 
+/** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | ran Envoy 1.40.0, test/envoy/admin.test.ts
 ready | ran Envoy 1.40.0, test/envoy/run.test.ts

@@ -75,6 +75,7 @@ function annotationsOfNode({ metadata }: EnvoyNode): Annotations {
   return new Map(entries.flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : [])));
 }
 
+/** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | ran Istio 1.31.1, test/sidecars/istio
 ready | ran Istio 1.31.1, test/sidecars/istio | pilot-agent asks Envoy only until it was ready once: after POST /healthcheck/fail both ports still answer 200

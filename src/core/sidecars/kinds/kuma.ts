@@ -51,6 +51,7 @@ function podOfNode({ id, metadata }: EnvoyNode): PodIdentity | undefined {
   return "dataplane.proxyType" in metadata ? splitAtLastDot(id.slice(id.indexOf(".") + 1)) : undefined;
 }
 
+/** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma | mode 0600, kuma-dp's user; on TCP before 2.14 and with envoyAdminUnixSocket=false (read: kuma 2.14.3 pkg/xds/bootstrap/template_v3.go:237, app/kuma-dp/cmd/run.go:169-180)
 ready | read kuma 2.14.3 app/kuma-dp/pkg/dataplane/readiness/component.go:134-212 | READY alone is kuma-dp's word, before its Envoy has any configuration

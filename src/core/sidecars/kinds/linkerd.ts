@@ -54,6 +54,7 @@ function readEnvironment(body: string): PodIdentity | undefined {
   return { name: textOf(said._pod_name), namespace: textOf(said._pod_ns), uid: textOf(said._pod_uid) };
 }
 
+/** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | read linkerd2 version-2.20 charts/partials/templates/_proxy.tpl:112
 ready | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:72-85 | once 200, it never says 503 again

@@ -33,6 +33,7 @@ export const vaultAgent = {
   annotationPrefixes: ["vault.hashicorp.com/"],
 } as const satisfies SidecarKind;
 
+/** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | read vault-k8s v1.7.6 agent-inject/agent/config.go:286-338 | it listens only with agent-enable-quit or a cache
 quit | read vault 0063586d command/agent.go, handleQuit | a second quit panics in the handler; a signal after a quit ends the agent with 2

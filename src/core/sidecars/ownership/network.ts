@@ -8,6 +8,7 @@ export interface Network {
   readonly by: string;
 }
 
+/** All that tells whose network it is. */
 export interface NetworkSigns {
   /** The value of --host-network. */
   readonly told: boolean | undefined;

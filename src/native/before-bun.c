@@ -1,5 +1,5 @@
 /*
- * What ebb was started with, noted before Bun's first instruction, and what Bun shall see of it.
+ * Notes, before Bun's first instruction, what ebb was started with, and decides what Bun sees of it.
  *
  * Bun marks inherited descriptors close-on-exec, ignores SIGPIPE and SIGXFSZ, reads BUN_*, NODE_* and *_PROXY variables
  * that are meant for the application, and loses the signals that come before JavaScript listens. This runs first in the
@@ -20,12 +20,12 @@ static void note_signals(void) {
     struct kernel_action action;
     if (kernel_sigaction(signal, NULL, &action) == 0 && action.handler == SIG_IGN) ebb_inherited.ignored |= BIT(signal);
   }
-  signal(SIGPWR, SIG_DFL); /* JavaScriptCore's own, and it complains on stderr about one that is ignored */
+  signal(SIGPWR, SIG_DFL); /* JavaScriptCore uses it, and complains on stderr if it is ignored */
 }
 
 static int few[256];
 
-/* As many as there are: a new place, twice as large, when there is no room. */
+/* Notes a descriptor that exec would keep open. Moves the list to a place twice as large if there is no room. */
 static void note_descriptor(int descriptor) {
   static int room = sizeof few / sizeof *few;
   int flags = fcntl(descriptor, F_GETFD), count = ebb_inherited.descriptor_count;
@@ -40,7 +40,10 @@ static void note_descriptor(int descriptor) {
   ebb_inherited.descriptors[ebb_inherited.descriptor_count++] = descriptor;
 }
 
-/* Where /proc does not tell: poll(2) tells of many at once which are open. A million is what the kernel allows at most (nr_open). */
+/*
+ * Finds descriptors without /proc: poll(2) tells of many at once which are open. The kernel allows a million at most
+ * (nr_open).
+ */
 static void find_descriptors(void) {
   ebb_inherited.descriptor_count = 0;
   static struct pollfd polled[1024];
@@ -78,20 +81,29 @@ static void note_descriptors(void) {
   if (length < 0) find_descriptors();
 }
 
-/* Bun aborts where a standard descriptor is closed and there is no /dev/null; the root folder is always there. */
+/*
+ * Opens closed standard descriptors. Bun aborts if one is closed and there is no /dev/null; the root folder is always
+ * there.
+ */
 static void fill_standard_descriptors(void) {
   for (int standard = 0; standard <= 2; standard++)
     if (fcntl(standard, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) < 0) (void)!open("/", O_RDONLY | O_CLOEXEC);
 }
 
-/* The kernel puts argc, argv, NULL, environ one after the other on the stack (System V ABI, process initialization). */
+/*
+ * Finds argv before environ: the kernel puts argc, argv, NULL, environ on the stack (System V ABI, process
+ * initialization).
+ */
 static char **find_argv(char **environment) {
   char **argv = environment - 2;
   for (uintptr_t count = 0; (uintptr_t)argv[0] != count; argv--) count++;
   return argv + 1;
 }
 
-/* Variables that would change Bun: they are the application's. NODE_EXTRA_CA_CERTS is for targets that are asked by https. */
+/*
+ * Reports whether a variable is hidden from Bun, which it would change: it is the application's. NODE_EXTRA_CA_CERTS is
+ * not hidden, because it is for targets that are asked by https.
+ */
 static int is_hidden(const char *variable) {
   static const char *const prefixes[] = {"BUN_",         "JSC_",        "MIMALLOC_",  "NODE_",      "HTTP_PROXY=",
                                          "HTTPS_PROXY=", "ALL_PROXY=",  "NO_PROXY=",  "http_proxy=", "https_proxy=",
@@ -102,12 +114,17 @@ static int is_hidden(const char *variable) {
   return 0;
 }
 
-/* One thread, little memory and no code made at run time, for what only waits: one collector, memory given back at once. */
+/*
+ * Settings for a process that only waits: no code made at run time, one garbage collector, memory given back at once.
+ */
 static char *const lean[] = {"BUN_JSC_useJIT=0", "BUN_JSC_useConcurrentGC=0", "BUN_JSC_useWarmUpMarkedBlocks=0",
                              "BUN_JSC_numberOfGCMarkers=1", "MIMALLOC_PURGE_DELAY=0"};
 #define LEAN (sizeof lean / sizeof *lean)
 
-/* What works at a desk, rather than waits in every pod, has all compilers: ebb inject is six times as fast with them. */
+/*
+ * Reports whether a command works at a desk, rather than waits in every pod. It has all compilers: `ebb inject` is six
+ * times as fast.
+ */
 static int is_worker(const char *command) {
   return command != NULL && strcmp(command, "inject") == 0;
 }
@@ -126,8 +143,8 @@ static void show_bun_less(int is_lean) {
 }
 
 /*
- * In the place of libc's: Bun ignores these two at its start, and the kernel then drops one that has come for the child by
- * then. They are held until ebb_listen catches them.
+ * Replaces libc's signal(). Bun ignores SIGPIPE and SIGXFSZ at its start, and the kernel would then drop one that has
+ * come for the child by then. They stay blocked until ebb_listen catches them.
  */
 void (*signal(int number, void (*handler)(int)))(int) {
   if (handler == SIG_IGN && (number == SIGPIPE || number == SIGXFSZ)) return SIG_DFL;
@@ -136,9 +153,9 @@ void (*signal(int number, void (*handler)(int)))(int) {
 }
 
 /*
- * In the place of libc's weak one, for the runtime's own signals: its handlers are not made for one that another process sends.
- * JavaScriptCore lets SIGPWR through as soon as it has a handler. What faults raise is let through here, so that Bun can say what
- * ended it.
+ * Replaces libc's weak sigaction(). Puts ebb's handler before those of the runtime's own signals, which are not made
+ * for a signal that another process sends. JavaScriptCore unblocks SIGPWR as soon as it has a handler. The signals of
+ * faults are unblocked here, so that Bun can say what ended it.
  */
 int __sigaction(int number, const struct sigaction *new, struct sigaction *old);
 int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
@@ -151,8 +168,9 @@ int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
 }
 
 /*
- * From here on the kernel refuses memory that is writable and executable, and to make executable what was not. The app does
- * not inherit it: PR_MDWE_NO_INHERIT (Linux 6.6); an older kernel refuses the two together, and nothing changes.
+ * Has the kernel refuse memory that is writable and executable, and to make memory executable that was not. The app
+ * does not inherit this: PR_MDWE_NO_INHERIT (Linux 6.6). An older kernel refuses the two flags together, and nothing
+ * changes.
  */
 static void refuse_new_code(void) {
 #ifndef PR_SET_MDWE
@@ -163,7 +181,10 @@ static void refuse_new_code(void) {
   prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN | PR_MDWE_NO_INHERIT, 0, 0, 0);
 }
 
-/* Bun ends where the working directory was removed; the child may not mind. */
+/*
+ * Keeps a working directory that was removed, for the child, and moves to the root folder: Bun does not start in a
+ * removed one.
+ */
 static void note_folder(void) {
   char path[4096];
   if (syscall(SYS_getcwd, path, sizeof path) >= 0) return;

@@ -1,4 +1,4 @@
-/* The child gets what ebb was started with, and none of Bun's own: posix_spawn cannot say all of that. */
+/* Starts the child with what ebb was started with, and nothing of Bun's own. posix_spawn cannot do all of that. */
 #include "native.h"
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -17,14 +17,20 @@ static void give_descriptors(void) {
     if (!is_inherited(standard)) fcntl(standard, F_SETFD, FD_CLOEXEC);
 }
 
-/* Whether execve makes it the default: until then ebb's handlers stay, and a command that cannot be executed is no end by a signal. */
+/*
+ * Reports whether execve itself will set the signal to its default. ebb's handler stays until then, so that a signal
+ * does not end ebb if the command cannot be executed.
+ */
 static int is_reset_by_exec(int signal) {
   struct kernel_action now = {0};
   if (!ebb_is_replaced || (ebb_inherited.ignored & BIT(signal))) return 0;
   return kernel_sigaction(signal, NULL, &now) == 0 && now.handler != SIG_IGN;
 }
 
-/* Less than 0 where it fails: a child with all signals blocked would hear none. */
+/*
+ * Gives the child its dispositions and mask. Returns less than 0 if that fails: a child with all signals blocked would
+ * get none.
+ */
 static int give_signals(void) {
   for (int signal = 1; signal <= LAST_SIGNAL; signal++) {
     if (is_reset_by_exec(signal)) continue;
@@ -34,7 +40,6 @@ static int give_signals(void) {
   return (int)kernel_sigmask(SIG_SETMASK, &ebb_inherited.blocked, NULL);
 }
 
-/* Returns only when it fails: minus errno. */
 int ebb_exec(const char *file, char **argv) {
   give_descriptors();
   if (ebb_inherited.folder >= 0 && fchdir(ebb_inherited.folder) != 0) return -errno;
@@ -49,8 +54,8 @@ static int is_pipe(int descriptor) {
 }
 
 /*
- * In a pipeline at a terminal the child stays in ebb's group, as it would without ebb: the terminal cannot be given to it
- * without taking it from the others (`ebb run -- cat file | less`).
+ * Finds ebb's terminal, and whether the child shares ebb's group. In a pipeline at a terminal it does, as it would
+ * without ebb: the terminal cannot be given to it without taking it from the others (`ebb run -- cat file | less`).
  */
 static struct place find_place(int leads) {
   for (int standard = 0; standard <= 2; standard++) {
@@ -62,16 +67,17 @@ static struct place find_place(int leads) {
   return (struct place){.terminal = -1};
 }
 
-/* Another program's, which ebb has taken the place of: `sh -c 'daemon & exec ebb run -- app'`. */
+/* Reports whether ebb has children of the program whose place it has taken: `sh -c 'daemon & exec ebb run -- app'`. */
 static int has_children(void) {
   siginfo_t info;
   return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 /*
- * Starts a process, in a group of its own if it `leads` one or is not in a pipeline, which then has ebb's terminal from its
- * first instant. Returns its pid, or minus errno. Why exec failed comes through a pipe, so that it does not matter whether
- * vfork shares memory. Orphans of the child will come to ebb, as they do to PID 1.
+ * Starts a process, and returns its PID, or minus errno. It has a group of its own if it `leads` one or is not in a
+ * pipeline; if ebb is in the foreground, that group has ebb's terminal from its first instant. The reason why exec
+ * failed comes through a pipe, so that it does not matter whether vfork shares memory. ebb adopts the child's orphans,
+ * as PID 1 does.
  */
 int ebb_spawn(const char *file, char **argv, int leads, struct place *place) {
   int ends[2], error = 0;

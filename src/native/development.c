@@ -1,4 +1,7 @@
-/* What before-bun.c notes in the executable: in development Bun has started before, and has changed most of it. */
+/*
+ * The stand-in for before-bun.c, limits.c and pages.c in development, when Bun has started before, and has changed most
+ * of it.
+ */
 #include "native.h"
 
 extern char **environ;

@@ -1,14 +1,18 @@
 /*
- * Where the kernel starts ebb: its first call holds all signals, before libc's own start, and notes those that were blocked. A
- * signal that comes earlier still finds the program that exec replaced. What faults raise is held too, because others can send it:
- * a fault while its signal is blocked ends ebb as it would anyway (kernel: force_sig).
+ * The entry point, where the kernel starts ebb. Its first call blocks all signals, before libc's own start, and notes
+ * those that were blocked. A signal that comes earlier still finds the program that exec replaced. The signals of
+ * faults are blocked too, because others can send them: a fault while its signal is blocked ends ebb as it would anyway
+ * (kernel: force_sig).
  */
 #include "entry.h"
 
 uint64_t ebb_blocked_at_start;
 pid_t ebb_parent_at_start;
 
-/* Notes last, because it writes to a page that may have to be read. */
+/*
+ * Blocks the signals, asks for pages, and only then notes what it found, because that writes to a page that may have to
+ * be read.
+ */
 START static void begin(void) {
   uint64_t held = ~0ull, blocked = 0;
   call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, (long)&held, (long)&blocked, sizeof held);
@@ -18,7 +22,10 @@ START static void begin(void) {
   ebb_parent_at_start = parent;
 }
 
-/* On to the executable's own entry, with the stack as it was, and registers as the kernel sets them: 0. */
+/*
+ * Calls `begin` and jumps to the executable's own entry, with the stack as it was, and registers as the kernel sets
+ * them: 0.
+ */
 __asm__(
     ".pushsection .start.entry,\"ax\",%progbits\n.globl ebb_entry\n.type ebb_entry, %function\nebb_entry:\n"
 #ifdef __x86_64__

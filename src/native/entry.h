@@ -1,13 +1,14 @@
 /*
- * What runs before libc's start. build/start/start.ts puts what is in .start behind the program headers, in a page that the kernel has
- * just read: nothing of it calls or reads what is elsewhere in the executable, and no disk is waited for.
+ * Code that runs before libc's start. build/start/start.ts puts the section .start behind the program headers, in a
+ * page that the kernel has just read: this code calls and reads nothing elsewhere in the executable, so that it waits
+ * for no disk.
  */
 #pragma once
 #include "native.h"
 
 #define START __attribute__((section(".start.text"), used))
 
-/* Asks the kernel for the pages of the executable that a start touches, where they are not in memory (pages.c). */
+/* Asks the kernel for the pages of the executable that a start touches, if they are not in memory (pages.c). */
 void ebb_read_pages(void);
 
 #if defined(__x86_64__)

@@ -1,11 +1,11 @@
-/* Whole small files, /proc files among them, whose size nobody knows before: node:fs costs a start 0.9 ms. */
+/* Reads small files whole, also those of /proc, whose size nobody knows before. node:fs costs a start 0.9 ms. */
 #include "native.h"
 #include <stdlib.h>
 #include <sys/stat.h>
 
 static char first[16 * 1024];
 
-/* Frees, and keeps errno. */
+/* Frees the contents, keeps errno, and returns contents without an address. */
 static struct contents nothing(struct contents contents) {
   int error = errno;
   ebb_free_contents(contents);
@@ -21,7 +21,7 @@ static struct contents grown(struct contents from, size_t room) {
   return to;
 }
 
-/* Neither a pipe, which may wait for ever, nor a device, which may have no end. */
+/* Returns 0 for a regular file, else errno: a pipe may wait for ever, and a device may have no end. */
 static int refuses(int descriptor) {
   struct stat status;
   if (fstat(descriptor, &status) != 0) return errno;
@@ -47,7 +47,10 @@ static struct contents all_of(int descriptor, size_t most) {
   return length < 0 || contents.length > most ? nothing(contents) : contents;
 }
 
-/* Valid until the next call; without an address, and with errno, where it is no regular file, has more bytes, or cannot be read. */
+/*
+ * Reads a regular file. The contents are valid until the next call. They have no address, and errno says why, if the
+ * file is no regular file, has more than `most` bytes, or cannot be read.
+ */
 struct contents ebb_read_file(const char *path, size_t most) {
   int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (descriptor < 0) return (struct contents){0};

@@ -1,7 +1,8 @@
 /*
- * Limits with which Bun dies before it can say why, or waits for ever: said in one line instead, with exit 71. Only those are refused
- * with which no command works (measured; what is between is Bun's to say). RLIMIT_NPROC counts all of the user's processes, so that
- * only a thread that cannot be started tells.
+ * Checks resource limits with which Bun dies before it can say why, or waits for ever: ebb says so in one line and
+ * exits with 71. It refuses only limits with which no command works (measured; between those and `enough` Bun may fail
+ * and say so itself). RLIMIT_NPROC counts all of the user's processes, so that only a thread that cannot be started
+ * shows that it is too low.
  */
 #include "native.h"
 #include <sys/resource.h>
@@ -22,7 +23,7 @@ static const struct need needs[] = {
     {RLIMIT_DATA, "RLIMIT_DATA", "ulimit -d", 192 * MIB, 512 * MIB},
 };
 
-/* Not printf, which takes more stack than there may be. */
+/* The line is not made by printf, which takes more stack than there may be. */
 static char line[256];
 static size_t length;
 
@@ -61,8 +62,9 @@ void ebb_check_limits(void) {
 }
 
 /*
- * In the place of libc's weak one: without any thread of its own Bun aborts, or what it gave to one is never done. Later ones it can
- * do without, and once there is a child its exit code counts.
+ * Replaces libc's weak pthread_create. Without any thread of its own Bun aborts, or never does what it gave to a
+ * thread, so ebb ends if the first one cannot be started. Bun can do without later ones, and once there is a child the
+ * child's exit code counts.
  */
 int __pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
 int ebb_start_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {

@@ -1,6 +1,7 @@
 /*
- * The TCP sockets that listen, by sock_diag(7): the kernel looks through those that listen alone, 0.02 ms. /proc/net/tcp looks
- * through all that the machine may have, 2 ms and more, each time. Headers of the kernel are not musl's: its ABI is written here.
+ * Lists the listening TCP sockets by sock_diag(7): the kernel then looks through listening sockets alone, in 0.02 ms.
+ * For /proc/net/tcp it looks through all sockets that the machine may have, 2 ms and more, each time. musl has no
+ * kernel headers, so the ABI is written here.
  */
 #include "native.h"
 #include <stdio.h>
@@ -37,7 +38,9 @@ struct answer {
   struct socket_id id;
 };
 
-/* A line as in /proc/net/tcp and tcp6, as far as it says who listens where. */
+/*
+ * Writes a line as /proc/net/tcp and tcp6 have it, with the fields that say where somebody listens. Returns its length.
+ */
 static int write_line(char *to, const struct answer *answer) {
   const uint32_t *address = answer->id.address;
   unsigned port = (uint16_t)(answer->id.port << 8 | answer->id.port >> 8);
@@ -55,7 +58,10 @@ static int ask(int descriptor, int family) {
   return send(descriptor, &request, sizeof request, 0) == (ssize_t)sizeof request;
 }
 
-/* Appends what is told; 1 at the end, 0 where more comes, -1 where it cannot be told. */
+/*
+ * Appends a line for each socket that the kernel has told. Returns 1 at the end, 0 if more comes, -1 if it cannot go
+ * on.
+ */
 static int take(const char *told, size_t length, struct contents *lines, size_t *room) {
   struct header header;
   for (size_t at = 0; at + sizeof header <= length; at += (header.length + 3) & ~3u) {
@@ -74,7 +80,10 @@ static int take(const char *told, size_t length, struct contents *lines, size_t 
   return 0;
 }
 
-/* Without an address where the kernel, or a seccomp profile, does not tell. */
+/*
+ * Returns the lines of all listening TCP sockets; without an address if the kernel does not tell, or a seccomp profile
+ * forbids it.
+ */
 struct contents ebb_listeners(void) {
   struct contents lines = {0};
   size_t room = 0;

@@ -1,6 +1,7 @@
 /*
- * The Node-API module that src/system/native/native.ts types: numbers, strings and typed arrays in; a number out, -errno where a
- * call fails. TypeScript checks the types. In the static executable it is linked in; in development it is dist/native.node.
+ * The Node-API module that src/system/native/native.ts types. Its functions take numbers, strings and typed arrays,
+ * which TypeScript checks, and return a number, which is -errno if the call fails. In the static executable it is
+ * linked in; in development it is dist/native.node.
  */
 #include "native.h"
 #include <limits.h>
@@ -33,7 +34,7 @@ static struct bytes bytes(const struct call *call, int index) {
   return found;
 }
 
-/* A path that is too long ends where no file is. */
+/* Reads a path argument; a path that is too long as an empty one, at which there is no file. */
 static void path(const struct call *call, int index, char path[PATH_MAX]) {
   size_t length = 0;
   if (napi_get_value_string_utf8(call->env, call->values[index], path, PATH_MAX, &length) != napi_ok) path[0] = 0;
@@ -54,7 +55,7 @@ static long do_check_connect(const struct call *call) {
   return ebb_check_connect(place, integer(call, 1));
 }
 
-/* As UTF-8, with a zero behind it; the caller frees it. */
+/* Reads a string argument as UTF-8, with a zero byte behind it. The caller frees it; NULL if there is no memory. */
 static struct bytes text(const struct call *call, int index) {
   struct bytes found = {0};
   napi_get_value_string_utf8(call->env, call->values[index], NULL, 0, &found.length);
@@ -76,13 +77,13 @@ static long do_ask(const struct call *call) {
 
 static long do_close(const struct call *call) { return or_errno(close(integer(call, 0))); }
 
-/* A command line, and what is to be freed of it. */
+/* A command line, and the memory behind it that has to be freed, if any. */
 struct words {
   char **argv;
   char *made;
 };
 
-/* From `index` on those that ebb was given; without an index those of a text, with zeros between them. */
+/* Returns ebb's own words from `index` on; if that is negative, those of the first argument, split at zero bytes. */
 static struct words words(const struct call *call, int index) {
   if (index >= 0 && ebb_inherited.argv != NULL) return (struct words){.argv = ebb_inherited.argv + index};
   struct bytes all = text(call, 0);
@@ -105,7 +106,7 @@ static long do_exec(const struct call *call) {
   struct words line = words(call, integer(call, 1));
   if (line.argv == NULL) return -ENOMEM;
   int result = ebb_exec(line.argv[0], line.argv);
-  if (result != -ENOEXEC) ebb_is_replaced = 0; /* else the shell is tried */
+  if (result != -ENOEXEC) ebb_is_replaced = 0; /* otherwise the shell is tried next */
   free_words(line);
   return result;
 }
@@ -150,7 +151,7 @@ static long do_next_signal(const struct call *call) {
   return ebb_next_signal();
 }
 
-/* To append to, without waiting for a reader. */
+/* Opens a file to append to, without waiting for a reader. */
 static long do_open_log(const struct call *call) {
   char name[PATH_MAX];
   path(call, 0, name);
@@ -166,7 +167,7 @@ static long do_reap(const struct call *call) {
   int *status = (int *)(void *)bytes(call, 0).at;
   pid_t pid;
   do pid = waitpid(-1, status, WNOHANG | WUNTRACED);
-  while (pid < 0 && errno == EINTR); /* nothing else would ask again */
+  while (pid < 0 && errno == EINTR); /* nothing else would try again */
   return or_errno(pid);
 }
 
@@ -193,7 +194,7 @@ static long do_suspend(const struct call *call) {
   return 0;
 }
 
-/* Each of the places, with a zero between them. False where one of them is elsewhere. */
+/* Adds the places, which are separated by zero bytes. Returns 0 if one of them is not in this pod. */
 static int add_places(struct ebb_watch *what, struct bytes places, int port) {
   size_t at = 0;
   for (int i = 0; i < MOST_PLACES && at < places.length; i++, at += strlen(places.at + at) + 1) {
@@ -204,7 +205,7 @@ static int add_places(struct ebb_watch *what, struct bytes places, int port) {
   return 1;
 }
 
-/* The places; the request; the answer's bytes; numbers: the port, the period in microseconds, and whether the connection is kept. */
+/* Arguments: places; request; the answer's bytes; port, period in microseconds, and whether the connection is kept. */
 static long do_watch_start(const struct call *call) {
   struct bytes places = text(call, 0), request = text(call, 1), answer = bytes(call, 2);
   const int *numbers = (int *)(void *)bytes(call, 3).at;
@@ -244,7 +245,7 @@ static long do_write_bytes(const struct call *call) {
   return or_errno(ebb_write_now(integer(call, 0), all.at, all.length));
 }
 
-/* Calls what `data` points to. */
+/* Calls the function that `data` points to, and returns its number. */
 static napi_value returning_number(napi_env env, napi_callback_info info) {
   struct call call = {.env = env};
   size_t count = MOST_ARGUMENTS;
@@ -255,7 +256,7 @@ static napi_value returning_number(napi_env env, napi_callback_info info) {
   return result;
 }
 
-/* Its text, or minus errno. What is not UTF-8 in it becomes U+FFFD. */
+/* Returns a file's text, in which bytes that are not UTF-8 become U+FFFD, or minus errno. */
 static napi_value read_file(napi_env env, napi_callback_info info) {
   struct call call = {.env = env};
   size_t count = 2;
@@ -270,7 +271,7 @@ static napi_value read_file(napi_env env, napi_callback_info info) {
   return result;
 }
 
-/* Lines as /proc/net/tcp has them, of the sockets that listen; undefined where the kernel does not tell. */
+/* Returns the listening sockets in lines as /proc/net/tcp has them; undefined if the kernel does not tell. */
 static napi_value listeners(napi_env env, napi_callback_info info) {
   (void)info;
   napi_value result = NULL;
@@ -280,7 +281,7 @@ static napi_value listeners(napi_env env, napi_callback_info info) {
   return result;
 }
 
-/* Bytes as latin1: empty at the end, undefined where nothing came within so long. */
+/* Returns bytes as latin1: empty at the end, undefined if nothing came in time. */
 static napi_value receive(napi_env env, napi_callback_info info) {
   struct call call = {.env = env};
   size_t count = 2;

@@ -1,6 +1,6 @@
 /*
- * What JavaScript cannot do: before Bun's first instruction, in a signal handler, and between fork and exec; and what costs
- * too much there. module.c makes it a Node-API module, which src/system/native/native.ts types.
+ * Functions for what JavaScript cannot do (before Bun's first instruction, in a signal handler, between fork and exec)
+ * or only at a high cost. module.c makes a Node-API module of them, which src/system/native/native.ts types.
  */
 #pragma once
 #define _GNU_SOURCE
@@ -19,11 +19,14 @@
 #define LAST_SIGNAL 64
 #define BIT(signal) (1ull << ((signal)-1))
 
-/* What a fault raises. */
+/* The signals that faults raise. */
 #define FAULTS \
   (BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGABRT) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) | BIT(SIGSYS))
 
-/* What Bun, JavaScriptCore (SIGPWR) and musl (32 to 34) send themselves, or the kernel sends them for what they do. */
+/*
+ * The signals that Bun, JavaScriptCore (SIGPWR) and musl (32 to 34) send themselves, or that the kernel sends for what
+ * they do.
+ */
 #define RUNTIME_SIGNALS (FAULTS | BIT(SIGPWR) | BIT(32) | BIT(33) | BIT(34))
 
 /* What ebb was started with. */
@@ -31,39 +34,43 @@ struct inherited {
   char **argv, **environ;
   uint64_t ignored, blocked;
   pid_t parent;
-  /* Open when the working directory had been removed, which Bun does not start in; else -1. */
+  /* A descriptor of the working directory if that has been removed, in which Bun does not start; else -1. */
   int folder;
   int descriptor_count, *descriptors;
 };
 extern struct inherited ebb_inherited;
 
-/* Noted by entry.c, which then holds all signals until JavaScript listens: PID 1 loses one that nobody listens to, unless it is
- * blocked (kernel: sig_ignored). */
+/*
+ * Set by entry.c, which then blocks all signals until JavaScript listens: PID 1 loses a signal without a handler,
+ * unless it is blocked (kernel: sig_ignored).
+ */
 extern uint64_t ebb_blocked_at_start;
 extern pid_t ebb_parent_at_start;
 
-/* Set once the child is about to start: from then on it gets signals too that ebb was started with as ignored. */
+/* Set once the child is about to start: from then on ebb also takes signals that it was started with as ignored. */
 extern int ebb_has_child;
 
-/* Set where the child is in ebb's own process group: it gets what the terminal sends without ebb. */
+/* Set if the child is in ebb's own process group: it gets the terminal's signals without ebb. */
 extern int ebb_shares_group;
 
-/* The signal that ebb gets when its parent dies; 0: none. */
+/* The signal that ebb gets when its parent dies; 0 if none. */
 extern int ebb_parent_signal;
 
-/* Set while another program takes ebb's place: signals.c then decides itself about those that come. */
+/*
+ * Set while another program takes ebb's place: signals.c then handles signals itself, because JavaScript reads no more.
+ */
 extern int ebb_is_replaced;
 
-/* The start is over: from here on the kernel reads the executable as any other (pages.c). */
+/* Ends the advice for a cold start: from here on the kernel reads the executable as it does any other (pages.c). */
 void ebb_settle(void);
 
-/* Ends ebb with a reason where a limit is too low for any command. */
+/* Ends ebb with exit code 71, and says why on stderr, if a resource limit is too low for any command. */
 void ebb_check_limits(void);
 
-/* pthread_create(3) for a thread that ebb can do without. */
+/* Calls pthread_create(3), for a thread that ebb can do without. */
 int ebb_start_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
 
-/* The kernel's form: musl hides 32 to 34, which it uses itself, in its own. */
+/* The kernel's struct sigaction. musl's own functions hide the signals 32 to 34, which musl uses itself. */
 struct kernel_action {
   void (*handler)(int);
   unsigned long flags;
@@ -79,19 +86,22 @@ static inline long kernel_sigmask(int how, const uint64_t *new, uint64_t *old) {
   return syscall(SYS_rt_sigprocmask, how, new, old, sizeof(uint64_t));
 }
 
-/* How the child stands to ebb's terminal, and to other children; system/process/child.ts reads it. */
+/* How the child stands to ebb's terminal, and to other children. system/process/child.ts reads it. */
 struct place {
-  int terminal;      /* a descriptor of it, -1 where ebb has none */
-  int is_foreground; /* ebb is: the terminal is ebb's to give */
-  int shares_group;
-  int has_others; /* ebb had children before this one */
+  int terminal;      /* a descriptor of ebb's terminal, -1 if there is none */
+  int is_foreground; /* whether ebb's group is in the foreground there, so that ebb can give the terminal away */
+  int shares_group;  /* whether the child is in ebb's own process group */
+  int has_others;    /* whether ebb had children before this one */
 };
 
+/* Replaces this process by a program with what ebb was started with. Returns only if that fails: minus errno. */
 int ebb_exec(const char *file, char **argv);
 int ebb_spawn(const char *file, char **argv, int leads, struct place *place);
 
-/* What ebb_next_signal says of a signal besides its number: ebb was started with it ignored; it came before the child, which
- * would die of it. system/process/signals.ts reads them. */
+/*
+ * Flags above the number of a signal, from ebb_next_signal: ebb was started with it ignored; it came before the child,
+ * which would die of it. system/process/signals.ts reads them.
+ */
 #define WAS_IGNORED 0x100
 #define IS_EARLY 0x200
 
@@ -103,6 +113,7 @@ int ebb_stop(void);
 void ebb_suspend(void);
 void ebb_parent_death(int number);
 
+/* Bytes, to be freed by ebb_free_contents. Without an address there are none, because of a failure. */
 struct contents {
   char *at;
   size_t length;
@@ -125,22 +136,30 @@ union ebb_address {
   struct sockaddr_un unix_;
 };
 
-/* A loopback address as text, or the path of a unix socket. Its length, or minus errno. */
+/* Parses a loopback address, or the path of a Unix socket. Returns the address's length, or minus errno. */
 int ebb_local_address(const char *place, int port, union ebb_address *address);
 
 #define MOST_PLACES 2
 
-/* What watch.c asks for: to the places, one after the other, the request; without an answer they are to refuse. */
+/*
+ * A watch: the request goes to the first place that does not refuse, and is to get the answer; without an answer all
+ * are to refuse.
+ */
 struct ebb_watch {
   union ebb_address places[MOST_PLACES];
-  socklen_t place_sizes[MOST_PLACES]; /* 0: there is none */
+  socklen_t place_sizes[MOST_PLACES]; /* 0 if there is no such place */
   const char *request, *answer;
   size_t request_length, answer_length;
   int period_us;
-  int is_kept; /* the connection, from one request to the next */
+  int is_kept; /* whether the connection is kept from one request to the next */
 };
 
-/* A number for the other two, or minus errno. When something else is heard than the answer, SIGCHLD is raised. */
+/*
+ * Starts a watch in a thread, which raises SIGCHLD when it gets another answer. Returns the watch's number, or minus
+ * errno.
+ */
 int ebb_watch_start(const struct ebb_watch *what);
+/* Reports whether the watch has got another answer. */
 int ebb_watch_has_changed(int number);
+/* Ends a watch, also one that has changed. To be called once for each. */
 void ebb_watch_stop(int number);

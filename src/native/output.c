@@ -1,4 +1,7 @@
-/* Writing that never waits for a reader. The app shares these descriptors, so none of them is ever made O_NONBLOCK itself. */
+/*
+ * Writes without waiting for a reader. The app shares these descriptors, so none of them is ever made O_NONBLOCK
+ * itself.
+ */
 #include "native.h"
 #include <limits.h>
 #include <poll.h>
@@ -10,7 +13,10 @@
 #define RWF_NOWAIT 8
 #endif
 
-/* The same pipe or terminal, opened once more: only this one does not wait. -1 where there is no /proc, or it is not ours to open. */
+/*
+ * Opens the same pipe or terminal once more, so that only the new descriptor does not wait, and returns that. Returns
+ * -1 without /proc, or if ebb may not open it.
+ */
 static int reopened(int descriptor) {
   static int opened[3] = {-2, -2, -2};
   if (descriptor > 2) return -1;
@@ -22,7 +28,7 @@ static int reopened(int descriptor) {
   return opened[descriptor];
 }
 
-/* poll(2) calls a pipe writable that takes PIPE_BUF bytes at once; another writer may still be faster. */
+/* Writes if poll(2) says that the pipe takes PIPE_BUF bytes at once. Another writer may still be faster. */
 static ssize_t write_polled(int descriptor, const char *at, size_t length) {
   struct pollfd polled = {.fd = descriptor, .events = POLLOUT};
   if (poll(&polled, 1, 0) != 0) return write(descriptor, at, length < PIPE_BUF ? length : PIPE_BUF);
@@ -31,8 +37,9 @@ static ssize_t write_polled(int descriptor, const char *at, size_t length) {
 }
 
 /*
- * write(2) of what goes at once; EAGAIN where nothing does. Pipes of pipe(2) know RWF_NOWAIT since Linux 6.4 (fs/pipe.c,
- * FMODE_NOWAIT); named ones, reopened ones and terminals do not. A file is written as usual: its offset may be the app's, too.
+ * Writes the bytes that go at once, and returns their number; -1 with EAGAIN if none does. Pipes of pipe(2) know
+ * RWF_NOWAIT since Linux 6.4 (fs/pipe.c, FMODE_NOWAIT); named ones, reopened ones and terminals do not. A file is
+ * written as usual: its offset may be the app's, too.
  */
 ssize_t ebb_write_now(int descriptor, const char *at, size_t length) {
   struct stat status;

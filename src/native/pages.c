@@ -1,6 +1,7 @@
 /*
- * Which pages of the executable the kernel reads from a disk, and when. A start touches a tenth of it. Left alone, the kernel
- * reads much around each page that is touched (read_ahead_kb of the disk: 128 KiB, on some machines 8 MiB), one after the other.
+ * Advises the kernel which pages of the executable to read from a disk, and when. A start touches a tenth of it. Left
+ * alone, the kernel reads much around each page that is touched (read_ahead_kb of the disk: 128 KiB, on some machines
+ * 8 MiB), one after the other.
  */
 #include "entry.h"
 #include <elf.h>
@@ -10,8 +11,9 @@
 extern char ebb_image_start[], ebb_image_end[], ebb_runtime_end[];
 
 /*
- * What a start touches, in pages of 4 KiB from ebb_image_start on: two bytes for each run, how many pages are left out before
- * it and how many it has; 0, 0 ends. build/start/start.ts writes it. Empty where nobody has recorded this Bun: then nothing is done.
+ * The table of the pages that a start touches, of 4 KiB, from ebb_image_start on: two bytes for each run, the number of
+ * pages before it that are left out, and the number of pages that it has; 0, 0 is the end. build/start/start.ts writes
+ * it. If nobody has recorded this Bun it is empty, and nothing is done.
  */
 __asm__(".pushsection .start.table,\"a\",%progbits\n"
         ".globl ebb_start_table\n"
@@ -26,21 +28,26 @@ extern const unsigned char ebb_start_table[];
 #define PROBES 8
 #define MAPPING (1l << 20)
 
-/* A kernel with larger pages refuses an address between two of them. */
+/*
+ * Asks for a range. A kernel with larger pages refuses an address inside one of them, and is asked from that page's
+ * start on.
+ */
 START static void read_soon(long from, long size) {
   if (call_kernel(SYS_madvise, from, size, MADV_WILLNEED, 0) != -EINVAL) return;
   long start = from & -LARGEST_PAGE;
   call_kernel(SYS_madvise, start, from + size - start, MADV_WILLNEED, 0);
 }
 
+/* Returns the number of major faults so far. */
 START static long pages_read(void) {
   struct rusage usage;
   return call_kernel(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0, 0) == 0 ? usage.ru_majflt : 0;
 }
 
 /*
- * Touches a few of the pages that are needed soon anyway: the first runs, which are constants, because Linux 6.16 and later read
- * ahead in code even where MADV_RANDOM is set. One that is not in the page cache is a major fault.
+ * Reports whether the executable is not in the page cache. Touches a few of the pages that are needed soon anyway, of
+ * which one that is not in the cache is a major fault: the first runs, which are constants, because Linux 6.16 and
+ * later read ahead in code even after MADV_RANDOM.
  */
 START static int is_cold(void) {
   long before = pages_read(), at = (long)ebb_image_start;
@@ -58,8 +65,9 @@ START static void advise_all(int advice) {
 }
 
 /*
- * Linux 6.16 and later read ahead in code whatever is advised, from a page up to the end of its mapping. A flag that is about core
- * dumps, which have no code in any case, makes of one mapping many, of 1 MiB: a page that is not in the table costs no more.
+ * Divides the mapping of code into mappings of 1 MiB, by a flag that is about core dumps, which have no code in any
+ * case. Linux 6.16 and later read ahead in code whatever is advised, from a page up to the end of its mapping: a page
+ * that is not in the table then costs no more than 1 MiB.
  */
 START static void divide_code(void) {
   const Elf64_Ehdr *header = (const void *)ebb_image_start;
@@ -74,8 +82,8 @@ START static void divide_code(void) {
 static int is_unsettled;
 
 /*
- * Where a start is cold, the kernel is asked for all that is touched, at once, and reads nothing around it until the child has
- * run for a moment. Else all is as if this did not exist.
+ * If the executable is not in memory, asks the kernel for all pages that a start touches, at once, and has it read
+ * nothing around them until ebb_settle. Otherwise changes nothing.
  */
 START void ebb_read_pages(void) {
   if ((ebb_start_table[0] | ebb_start_table[1]) == 0) return;
@@ -98,8 +106,8 @@ void ebb_settle(void) {
 }
 
 /*
- * In the place of libc's. Bun asks for all bytecode of its own modules at its start, of which a start uses little; what is used is
- * in the table.
+ * Replaces libc's madvise(). Ignores Bun's request, at its start, for all bytecode of its own modules: a start uses
+ * little of it, which is in the table.
  */
 int madvise(void *at, size_t size, int advice) {
   if (advice == MADV_WILLNEED && (char *)at >= ebb_image_start && (char *)at < ebb_image_end) return 0;

@@ -1,6 +1,6 @@
 /*
- * Signals for the child: noted in a ring, in their order, real-time ones too, which Bun has no names for. Each note raises
- * SIGCHLD, the one signal that JavaScript listens to, and which then asks for what was noted.
+ * Notes signals for the child in a ring, in their order, also real-time signals, for which Bun has no names. Each note
+ * raises SIGCHLD, the one signal that JavaScript listens to; JavaScript then reads the ring.
  */
 #include "native.h"
 #include <sys/prctl.h>
@@ -8,7 +8,10 @@
 #define RING 4096
 #define SA_RESTORER 0x04000000
 
-/* The way back from a handler, which the kernel wants to be told: SYS_rt_sigreturn. Libc's own has no name that all of them share. */
+/*
+ * Returns from a handler by SYS_rt_sigreturn. The kernel has to be told such a function; libc's own has no name that
+ * all libcs share.
+ */
 void ebb_restore(void);
 __asm__(".text\n.hidden ebb_restore\n.type ebb_restore, %function\nebb_restore:\n"
 #ifdef __x86_64__
@@ -20,20 +23,26 @@ __asm__(".text\n.hidden ebb_restore\n.type ebb_restore, %function\nebb_restore:\
 
 static int ring[RING];
 static unsigned written, taken;
-static uint64_t beyond; /* those that found the ring full, each once */
+static uint64_t beyond; /* the signals that found the ring full, each once */
 static struct kernel_action runtime[LAST_SIGNAL + 1];
 int ebb_has_child, ebb_shares_group, ebb_parent_signal, ebb_is_replaced;
 static unsigned continued; /* how many SIGCONT came */
 static int continues;      /* how many of them are still to be read */
 
-/* What ebb itself has caused: the kernel then names ebb as the sender of SIGPIPE and SIGXFSZ. */
+/*
+ * Reports whether ebb itself, or its runtime, has caused a signal: the kernel then names ebb as the sender of SIGPIPE
+ * and SIGXFSZ.
+ */
 static int is_own(int number, const siginfo_t *info) {
   const uint64_t caused = BIT(SIGPIPE) | BIT(SIGXFSZ);
   if (BIT(number) & RUNTIME_SIGNALS) return info->si_code > 0 || info->si_code == SI_TIMER || info->si_pid == getpid();
   return (BIT(number) & caused) && info->si_pid == getpid();
 }
 
-/* To the runtime's own handler; where it has none, the signal comes again when this handler has returned, and does what it does by default. */
+/*
+ * Passes a signal to the runtime's own handler. If there is none, the signal comes again when this handler has
+ * returned, and does what it does by default.
+ */
 static void hand_on(int number, siginfo_t *info, void *context) {
   const struct kernel_action *own = &runtime[number];
   if (own->handler == SIG_IGN || !(BIT(number) & RUNTIME_SIGNALS)) return;
@@ -43,8 +52,9 @@ static void hand_on(int number, siginfo_t *info, void *context) {
 }
 
 /*
- * An app that is not there yet could only die of it; one that starts with it blocked takes it when it likes. A parent dies once, and
- * the app is to hear of that.
+ * Returns IS_EARLY if there is no app yet, which could only die of the signal; 0 if there is, if the app starts with
+ * the signal blocked, and so takes it when it likes, or if it is the signal of the parent's death: a parent dies once,
+ * and the app is to get that.
  */
 static int early(int number) {
   int is_kept = (ebb_inherited.blocked & BIT(number)) || number == ebb_parent_signal;
@@ -63,8 +73,9 @@ static void note(int number) {
 }
 
 /*
- * Nobody reads the ring any more, and execve forgets it. What ends the wait ends ebb here; what the program starts with blocked waits
- * for it in the thread that becomes it; the rest is dropped, since the program could only die of it.
+ * Takes a signal while another program takes ebb's place: nobody reads the ring any more, and execve forgets it. A
+ * signal that ends the wait ends ebb here. A signal that the program starts with blocked is sent to the thread that
+ * becomes the program, and waits there. Any other is dropped, since the program could only die of it.
  */
 static void take_late(int number) {
   const uint64_t ends = BIT(SIGTERM) | BIT(SIGINT) | BIT(SIGQUIT);
@@ -81,7 +92,7 @@ static void take(int number, siginfo_t *info, void *context) {
   note(number);
 }
 
-/* What it interrupts finds errno as it was, whichever way a signal takes. */
+/* Handles a signal, and leaves errno as the interrupted code had it. */
 static void handle(int number, siginfo_t *info, void *context) {
   int error = errno;
   take(number, info, context);
@@ -90,7 +101,11 @@ static void handle(int number, siginfo_t *info, void *context) {
 
 static int is_caught(const struct kernel_action *action) { return action->handler == (void (*)(int))(void *)handle; }
 
-/* One after the other: of several that wait, the kernel gives the lowest first. The runtime's keep its own ways. */
+/*
+ * Catches a signal by `handle`, unless that is done. All signals are blocked in the handler, so that they come one
+ * after the other: of several that wait, the kernel delivers the lowest first. The runtime's own signals keep the flags
+ * and mask of the runtime.
+ */
 void ebb_catch(int number) {
   struct kernel_action *own = &runtime[number], before;
   struct kernel_action action = {.flags = SA_ONSTACK, .mask = ~0ull};
@@ -104,7 +119,10 @@ void ebb_catch(int number) {
   kernel_sigaction(number, &action, NULL);
 }
 
-/* Those that the runtime lets through before JavaScript listens: musl with the first thread that it starts. */
+/*
+ * Catches the signals that are unblocked before JavaScript listens: musl unblocks 32 to 34 with the first thread that
+ * it starts.
+ */
 void ebb_catch_early(void) {
   for (int number = 32; number <= 34; number++) ebb_catch(number);
 }
@@ -116,8 +134,9 @@ static int has_terminal(void) {
 }
 
 /*
- * Catches all but what nobody can catch and what is about ebb's own children, and lets through what entry.c has held. A
- * terminal of its own stops ebb neither when it logs from the background (stty tostop) nor when it hands the terminal over.
+ * Catches all signals but those that nobody can catch and SIGCHLD, and unblocks what entry.c has blocked. At a terminal
+ * it ignores SIGTTIN and SIGTTOU, so that they stop ebb neither when it logs from the background (stty tostop) nor when
+ * it gives the terminal away.
  */
 void ebb_listen(void) {
   const uint64_t terminal = BIT(SIGTTIN) | BIT(SIGTTOU);
@@ -132,13 +151,13 @@ void ebb_listen(void) {
   kernel_sigmask(SIG_SETMASK, &(uint64_t){0}, NULL);
 }
 
-/* With IS_EARLY where it is; 0 when there is none. */
+/* Takes the next noted signal, with IS_EARLY if it is. Returns 0 if there is none. */
 static int next_noted(void) {
   unsigned at = __atomic_load_n(&taken, __ATOMIC_SEQ_CST);
   if (at != __atomic_load_n(&written, __ATOMIC_SEQ_CST)) {
     int number = __atomic_exchange_n(&ring[at % RING], 0, __ATOMIC_SEQ_CST);
     if (number != 0) __atomic_store_n(&taken, at + 1, __ATOMIC_SEQ_CST);
-    return number; /* 0 where another thread is just writing it: its SIGCHLD comes after */
+    return number; /* 0 if another thread is just writing it: its SIGCHLD comes after */
   }
   uint64_t left = __atomic_load_n(&beyond, __ATOMIC_SEQ_CST);
   if (left == 0) return 0;
@@ -148,7 +167,7 @@ static int next_noted(void) {
   return number | early(number);
 }
 
-/* The next signal that was noted, with what is to be said of it; 0 when there is none. */
+/* Takes the next noted signal, and returns its number with flags above it, or 0 if there is none. */
 int ebb_next_signal(void) {
   int noted = next_noted(), number = noted & 0xff;
   if (number == SIGCONT) __atomic_fetch_sub(&continues, 1, __ATOMIC_SEQ_CST);
@@ -156,8 +175,9 @@ int ebb_next_signal(void) {
 }
 
 /*
- * Stops ebb's process group as the terminal would, the other commands of a pipeline too, so that the shell sees a stopped job.
- * Returns when it goes on; 0 at once where there is no shell to continue it (the kernel then stops nobody).
+ * Stops ebb's process group as the terminal would, the other commands of a pipeline too, so that the shell sees a
+ * stopped job. Returns 1 once it is continued, or 0 at once if there is no shell to continue it (the kernel then stops
+ * nobody).
  */
 int ebb_stop(void) {
   struct kernel_action caught, stop = {.handler = SIG_DFL};
@@ -168,12 +188,18 @@ int ebb_stop(void) {
   return continued != before;
 }
 
-/* Stops ebb itself until it gets SIGCONT, unless that is here already. PID 1 cannot stop itself, and goes on. */
+/*
+ * Stops ebb itself until it gets SIGCONT, unless one has come that is not read yet. PID 1 cannot stop itself, and goes
+ * on.
+ */
 void ebb_suspend(void) {
   if (__atomic_load_n(&continues, __ATOMIC_SEQ_CST) == 0) kill(getpid(), SIGSTOP);
 }
 
-/* The parent may have died since ebb was started: then the kernel sends nothing more. */
+/*
+ * Has the kernel send a signal when the parent dies. If it has died since ebb was started, when the kernel sends
+ * nothing more, takes it now.
+ */
 void ebb_parent_death(int number) {
   ebb_parent_signal = number;
   prctl(PR_SET_PDEATHSIG, number);

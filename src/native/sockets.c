@@ -1,12 +1,11 @@
 /*
- * Whether somebody listens, and what they say, at a tenth of what Bun.connect costs; and unlike that, it leaves nothing behind
- * where nobody answers.
+ * Tells whether somebody listens, and sends requests, at a tenth of what Bun.connect costs. Unlike that, it leaves
+ * nothing behind if nobody answers.
  */
 #include "native.h"
 #include <arpa/inet.h>
 #include <poll.h>
 
-/* What connects without waiting. */
 int ebb_local_address(const char *place, int port, union ebb_address *address) {
   *address = (union ebb_address){0};
   if (*place == '/') {
@@ -32,7 +31,7 @@ static int pending_error(int descriptor) {
   return poll(&polled, 1, 0) == 0 ? EINPROGRESS : 0;
 }
 
-/* A connection, or minus errno. */
+/* Connects without waiting. Returns the connection's descriptor, or minus errno. */
 static int connect_to(const char *place, int port) {
   union ebb_address address;
   int size = ebb_local_address(place, port, &address);
@@ -47,8 +46,9 @@ static int connect_to(const char *place, int port) {
 }
 
 /*
- * What connect(2) without waiting says: 0, or minus errno. -ECONNREFUSED: nobody listens; -EINPROGRESS: somebody listens, but
- * accepts nothing, and has its queue full (a unix socket says -EAGAIN); -EADDRNOTAVAIL: not a place that answers at once.
+ * Tries connect(2) without waiting. Returns 0 if somebody accepts; -ECONNREFUSED if nobody listens; -EINPROGRESS, for a
+ * Unix socket -EAGAIN, if somebody listens but accepts nothing, with a full queue; -EADDRNOTAVAIL for a place that
+ * would not answer at once.
  */
 int ebb_check_connect(const char *place, int port) {
   int descriptor = connect_to(place, port);
@@ -57,7 +57,7 @@ int ebb_check_connect(const char *place, int port) {
   return 0;
 }
 
-/* A connection over which the request was sent, or minus errno. */
+/* Connects and sends a request. Returns the connection's descriptor, or minus errno. */
 int ebb_ask(const char *place, int port, const char *request, size_t length) {
   int descriptor = connect_to(place, port);
   if (descriptor < 0 || send(descriptor, request, length, MSG_NOSIGNAL) == (ssize_t)length) return descriptor;
@@ -65,7 +65,7 @@ int ebb_ask(const char *place, int port, const char *request, size_t length) {
   return -EAGAIN;
 }
 
-/* What comes next, within so long: its length, 0 where nothing more will come, or -EAGAIN. */
+/* Receives what comes next within `within_ms`. Returns its length, 0 if nothing more will come, or -EAGAIN. */
 ssize_t ebb_receive(int descriptor, int within_ms, char *buffer, size_t room) {
   struct pollfd polled = {.fd = descriptor, .events = POLLIN};
   poll(&polled, 1, within_ms);

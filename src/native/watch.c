@@ -1,6 +1,6 @@
 /*
- * Watches, in a thread of its own, a place that is not ready: asks it again and again what JavaScript has asked, while the answer
- * is the same to the byte. JavaScript sleeps meanwhile, which takes four fifths of the processor time of each attempt.
+ * Watches a place that is not ready, in a thread: repeats the request that JavaScript has sent, while the answer is the
+ * same to the byte. JavaScript, which takes four fifths of the processor time of an attempt, sleeps meanwhile.
  */
 #include "native.h"
 #include <limits.h>
@@ -8,7 +8,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-/* linux/futex.h, which musl does not bring: private, with CLOCK_MONOTONIC. */
+/* From linux/futex.h, which musl does not have: private futexes, with CLOCK_MONOTONIC. */
 #define FUTEX_WAKE (1 | 128)
 #define FUTEX_WAIT_UNTIL (9 | 128)
 #define FUTEX_ANYBODY (-1)
@@ -22,7 +22,7 @@ enum exchanged { ENDED, SAME, OTHER };
 
 static _Atomic int states[MOST];
 
-/* One mapping, with a copy of what `what` points to behind it. */
+/* A watch and, behind it in the same mapping, copies of what `what` points to. */
 struct watch {
   struct ebb_watch what;
   size_t size;
@@ -36,7 +36,7 @@ static long long now_ns(void) {
   return now.tv_sec * SECOND + now.tv_nsec;
 }
 
-/* False where it was stopped. */
+/* Sleeps, and returns 0 if the watch was stopped. */
 static int sleep_until(const struct watch *watch, long long ns) {
   struct timespec time = {ns / SECOND, ns % SECOND};
   _Atomic int *state = &states[watch->number];
@@ -51,7 +51,7 @@ static int limit_waits(const struct watch *watch, int descriptor) {
   return setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
 }
 
-/* A descriptor, or minus errno; the first place that does not refuse counts. */
+/* Connects to the first place that does not refuse. Returns the connection's descriptor, or minus errno. */
 static int open_connection(const struct watch *watch) {
   const struct ebb_watch *what = &watch->what;
   int error = ECONNREFUSED;
@@ -60,7 +60,7 @@ static int open_connection(const struct watch *watch) {
     if (descriptor < 0) return -errno;
     limit_waits(watch, descriptor);
     if (connect(descriptor, &what->places[i].any, what->place_sizes[i]) == 0) return descriptor;
-    error = errno == ENOENT ? ECONNREFUSED : errno; /* a socket that is not there yet */
+    error = errno == ENOENT ? ECONNREFUSED : errno; /* a Unix socket may not be there yet */
     close(descriptor);
   }
   return -error;
@@ -75,7 +75,7 @@ static enum exchanged exchange(const struct watch *watch) {
   while (heard < what->answer_length) {
     ssize_t count = recv(watch->descriptor, piece, sizeof piece, 0);
     if (count <= 0) return heard == 0 && (count == 0 || errno != EAGAIN) ? ENDED : OTHER;
-    if (now_ns() > end) return OTHER; /* it comes in drops */
+    if (now_ns() > end) return OTHER; /* it comes bit by bit */
     if ((size_t)count > what->answer_length - heard || memcmp(piece, what->answer + heard, count) != 0) return OTHER;
     heard += count;
   }
@@ -128,7 +128,7 @@ static struct watch *copy(const struct ebb_watch *what) {
   return made;
 }
 
-/* All signals are the first thread's. */
+/* Starts the thread with all signals blocked, so that the first thread gets them. */
 static int start_thread(struct watch *watch) {
   pthread_t thread;
   pthread_attr_t attributes;
@@ -160,7 +160,7 @@ int ebb_watch_start(const struct ebb_watch *what) {
 
 int ebb_watch_has_changed(int number) { return states[number] == CHANGED; }
 
-/* It ends soon: at once where it sleeps, within a period where it has asked. */
+/* The thread ends soon: at once if it sleeps, within a period if it waits for an answer. */
 void ebb_watch_stop(int number) {
   int running = RUNNING;
   if (__atomic_compare_exchange_n(&states[number], &running, STOPPED, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))

@@ -100,8 +100,8 @@ async function here(settings: SidecarSettings, look: FindOptions): Promise<reado
 const MOST_ANNOTATIONS_MIB = 1;
 
 /**
- * Reads the pod's annotations from the file of the downward API. Returns an empty map if there is no such file, or if it
- * cannot be read or is larger than 1 MiB (`MOST_ANNOTATIONS_MIB`): it then logs a warning.
+ * Reads the pod's annotations from the file of the downward API. Returns an empty map if there is no such file, or if
+ * it cannot be read or is larger than 1 MiB (`MOST_ANNOTATIONS_MIB`): it then logs a warning.
  */
 export function readAnnotations(path: string, log?: Log): Annotations {
   const text = readSmall(path, MOST_ANNOTATIONS_MIB);

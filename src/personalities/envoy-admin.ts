@@ -2,9 +2,11 @@ import { type HttpTarget, parseHttpTarget } from "../core/base/address.ts";
 import type { SettingsBuilder } from "./settings-builder.ts";
 import type { Variables } from "./variables.ts";
 
-/** What scuttle and envoy-preflight share: ENVOY_ADMIN_API says where Envoy is; without it they only run the command. */
+// What scuttle and envoy-preflight share: ENVOY_ADMIN_API says where Envoy is; without it they only run the command.
+
+/** The admin interface that ENVOY_ADMIN_API names. */
 export interface EnvoyAdmin {
-  /** As the variable has it, without a slash at its end. */
+  /** The variable's value without slashes at its end. */
   readonly url: string;
   readonly target: HttpTarget;
 }
@@ -12,8 +14,10 @@ export interface EnvoyAdmin {
 const ADMIN = "ENVOY_ADMIN_API";
 
 /**
- * Says where the admin interface is, and that it is ready when /server_info says LIVE. Undefined where the variable is not set:
- * nothing is then waited for or quit, and of `idle`, the variables that say how, those that are set are named.
+ * Adds the settings that follow from ENVOY_ADMIN_API: where the admin interface is, and that it is ready when
+ * /server_info says LIVE. Returns undefined if the variable is not set, so that nothing is waited for or quit: then
+ * adds a note for each variable of `idle` (they say how to wait and quit) that is set. Returns undefined also if its
+ * value is bad, which is then refused.
  */
 export function addAdmin(
   sidecar: "istio" | "envoy",
@@ -38,10 +42,13 @@ export function addAdmin(
   return { url, target: parseHttpTarget(url) as HttpTarget };
 }
 
-/** Whether an Envoy's admin interface is on this pod's loopback: scuttle and envoy-preflight quit no other. */
+/**
+ * Reports whether an admin interface is in this pod: a Unix socket or a loopback host. scuttle and envoy-preflight quit
+ * no other.
+ */
 export function isLocal({ target }: EnvoyAdmin): boolean {
   if (target.address.kind === "unix") return true;
   const { host } = target.address;
-  // ::ffff:7f: IPv4's loopback, as URLs write it in IPv6
+  // ::ffff:7f is the beginning of IPv4's loopback, as URLs write it in IPv6
   return host === "localhost" || host === "::1" || host.startsWith("127.") || host.startsWith("::ffff:7f");
 }

@@ -4,7 +4,7 @@ import { type Personality, type Translation, wholeCommandLine } from "./personal
 import { createSettingsBuilder } from "./settings-builder.ts";
 import { readVariables } from "./variables.ts";
 
-/** monzo/envoy-preflight (main.go). */
+/** Translates monzo/envoy-preflight (main.go). */
 export const envoyPreflight: Personality = {
   usage: "CMD ARG...",
   about:

@@ -20,7 +20,7 @@ const flags: readonly ToolFlag[] = [
   { name: "version", short: "V" },
 ];
 
-/** linkerd/linkerd-await (src/main.rs); --uri is that of its first releases. */
+/** Translates linkerd/linkerd-await (src/main.rs). Only its first releases have --uri. */
 export const linkerdAwait: Personality = {
   usage: "[flags] [--] [CMD ARG...]",
   about:
@@ -72,7 +72,7 @@ function addProxy({ flags: given }: ToolCall, builder: SettingsBuilder): void {
   builder.add("ready-path", uri.origin, target.path);
 }
 
-/** Rust reads numbers with a plus, too. */
+/** Removes the plus before a number, which Rust accepts. */
 function withoutPlus(found: Found | undefined): Found | undefined {
   return found && { ...found, text: found.text.replace(/^\+(?=\d)/, "") };
 }
@@ -81,7 +81,7 @@ function trimmed(found: Found | undefined): Found | undefined {
   return found && { ...found, text: found.text.trim() };
 }
 
-/** Without a time, or with zero, it waits for ever. */
+/** Adds the times. Without one, or with zero, linkerd-await waits for ever. */
 function addTimes({ flags: given }: ToolCall, builder: SettingsBuilder): void {
   const timeout = trimmed(given.get("timeout"));
   builder.add("wait-timeout", timeout?.origin ?? "linkerd-await", timeout?.text ?? "0");

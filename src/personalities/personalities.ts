@@ -5,7 +5,7 @@ import { pilotAgent } from "./pilot-agent.ts";
 import { scuttle } from "./scuttle.ts";
 import { valet } from "./valet.ts";
 
-/** The tools in whose names ebb can be started; core/cli/names.ts has the names alone. */
+/** The tools in whose names ebb can be started, by name. core/cli/names.ts has the names alone. */
 export const personalities: Readonly<Record<string, Personality>> = {
   scuttle,
   "envoy-preflight": envoyPreflight,

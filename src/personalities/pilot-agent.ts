@@ -4,7 +4,10 @@ import type { Personality, Translation } from "./personality.ts";
 import { createSettingsBuilder, type SettingsBuilder } from "./settings-builder.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
 
-/** Two of pilot-agent's commands (istio, pilot/cmd/pilot-agent/app/request.go, wait.go), for hooks and reapers that call them. */
+/**
+ * Translates two of pilot-agent's commands (istio, pilot/cmd/pilot-agent/app/request.go, wait.go), for hooks and
+ * reapers that call them.
+ */
 export const pilotAgent: Personality = {
   usage: "request METHOD PATH [BODY] | wait [flags]",
   about:
@@ -23,7 +26,7 @@ function translate(given: readonly string[]): Translation {
   return { command: "wait", args: [], argsAt: undefined, said: builder.said };
 }
 
-/** Of all its commands: how it logs (istio, pkg/log/cobra.go), and --vklog. */
+/** The flags that all of its commands have: how it logs (istio, pkg/log/cobra.go), and --vklog. */
 const globalFlags: readonly ToolFlag[] = [
   ...["log_output_level", "log_stacktrace_level", "log_caller", "log_target", "vklog"].map(
     (name) => ({ name, value: "needed" }) as const,
@@ -32,7 +35,7 @@ const globalFlags: readonly ToolFlag[] = [
   { name: "help", short: "h" },
 ];
 
-/** Global flags may stand before the command. */
+/** Returns the arguments with the command first: flags may stand before it. */
 function commandFirst(args: readonly string[]): readonly string[] {
   const { words } = parseToolFlags(args, [...globalFlags, ...requestFlags, ...waitFlags]);
   const at = args.indexOf(words[0] ?? "");
@@ -67,8 +70,8 @@ const waitFlags: readonly ToolFlag[] = ["timeoutSeconds", "requestTimeoutMillis"
 );
 
 /**
- * Its period and its limit for each request are read, and have no effect: ebb asks more often, and not one by one. No status but
- * 200 is ready, and a state in the body says nothing (checkIfReady in wait.go).
+ * Translates `pilot-agent wait`. Checks its period and its limit for each request, which have no effect: ebb asks more
+ * often, and not one by one. Only status 200 is ready, whatever state is in the body (checkIfReady in wait.go).
  */
 function wait(args: readonly string[], builder: SettingsBuilder): Translation {
   const { flags, words } = read(args, waitFlags, builder);

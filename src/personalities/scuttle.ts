@@ -6,7 +6,7 @@ import { type Personality, type Translation, wholeCommandLine } from "./personal
 import { createSettingsBuilder, type SettingsBuilder } from "./settings-builder.ts";
 import { readVariables, type Variables } from "./variables.ts";
 
-/** kvij/scuttle (scuttle_config.go, main.go) and redboxllc/scuttle, whose variables it has taken over. */
+/** Translates kvij/scuttle (scuttle_config.go, main.go), which has the variables of redboxllc/scuttle. */
 export const scuttle: Personality = {
   usage: "CMD ARG...",
   about:
@@ -28,7 +28,7 @@ export const scuttle: Personality = {
   translate,
 };
 
-/** What says how to wait and to quit; without an Envoy it says nothing. */
+/** The variables that say how to wait and to quit. Without an Envoy they have no effect. */
 const idle = scuttle.takes.filter(
   (name) => !["ENVOY_ADMIN_API", "QUIT_REQUEST_TIMEOUT", "SCUTTLE_LOGGING"].includes(name),
 );
@@ -56,7 +56,10 @@ function translate(args: readonly string[], env: Environment): Translation {
   return { command: "run", ...wholeCommandLine(args), said: builder.said };
 }
 
-/** QUIT_WITHOUT_ENVOY_TIMEOUT wins; without either it is for ever. */
+/**
+ * Adds how long to wait. QUIT_WITHOUT_ENVOY_TIMEOUT wins over WAIT_FOR_ENVOY_TIMEOUT; without either the wait has no
+ * end.
+ */
 function addWait({ variables, builder }: Call): void {
   const ending = variables.time("QUIT_WITHOUT_ENVOY_TIMEOUT");
   const starting = variables.time("WAIT_FOR_ENVOY_TIMEOUT");
@@ -66,7 +69,7 @@ function addWait({ variables, builder }: Call): void {
   if (time !== undefined) builder.add("on-wait-timeout", origin, ending === undefined ? "start" : "fail");
 }
 
-/** These alone, whatever else is said: also where there is no Envoy. */
+/** Adds the quits of GENERIC_QUIT_ENDPOINTS as the only ones, whatever else is set, also without an Envoy. */
 function addGenericOnly({ variables, builder }: Call): void {
   builder.add("quit", "GENERIC_QUIT_ONLY", "none");
   for (const url of variables.urls("GENERIC_QUIT_ENDPOINTS")) builder.add("quit", "GENERIC_QUIT_ENDPOINTS", `+${url}`);
@@ -87,7 +90,10 @@ function addQuits(admin: EnvoyAdmin, { variables, builder }: Call): void {
   else if (given === undefined) builder.add("signal-process", "no ISTIO_QUIT_API", "+pilot-agent");
 }
 
-/** ENVOY_ADMIN_API with pilot-agent's port where it has Istio's Envoy's, 15000 (replacePort in scuttle_config.go); any other Envoy is told itself. */
+/**
+ * Returns the base URL of the quit: ENVOY_ADMIN_API with pilot-agent's port 15020 in the place of Istio's Envoy's,
+ * 15000 (replacePort in scuttle_config.go). Any other Envoy gets the quit itself. Returns undefined for a Unix socket.
+ */
 function agentBeside({ url, target }: EnvoyAdmin): string | undefined {
   if (target.address.kind !== "tcp") return undefined;
   const { host, port } = target.address;

@@ -2,18 +2,22 @@ import { type Syntax, unexpected } from "../core/cli/syntax.ts";
 import type { ForeignSettings, Found, Note } from "../core/cli/values.ts";
 import type { FailureText } from "../core/messages/failure-text.ts";
 
-/** Gathers what a tool is told, as values of ebb's options. */
+/** A builder of ebb's settings from another tool's variables and flags. */
 export interface SettingsBuilder {
+  /** All that was added so far. It grows with each call. */
   readonly said: ForeignSettings;
-  /** The values of the option with this flag, as the flag would take them, and what gave them. */
+  /**
+   * Adds values to the option with this flag, as texts that the flag would take. `origin` is the tool's variable or
+   * flag that gave them.
+   */
   add(flag: string, origin: string, ...texts: readonly string[]): void;
-  /** Whether a value is what the syntax expects; refuses it where it is not. */
+  /** Reports whether a value is what the syntax expects. If it is not, refuses it. */
   check(found: Found, syntax: Syntax<unknown>): boolean;
   refuse(problem: FailureText): void;
   note(note: Note): void;
 }
 
-/** Collects what another tool's variables and flags mean as options of ebb, and what is wrong with them. */
+/** Creates an empty builder of settings. */
 export function createSettingsBuilder(): SettingsBuilder {
   const values = new Map<string, Found[]>();
   const problems: FailureText[] = [];

@@ -2,25 +2,35 @@ import { unexpected } from "../core/cli/syntax.ts";
 import type { Found } from "../core/cli/values.ts";
 import type { FailureText } from "../core/messages/failure-text.ts";
 
-/** A flag of a tool: `--name`, `-name` where its library is Go's, `-short`; with a value, or with one that may follow `=`. */
+/** A flag of another tool. */
 export interface ToolFlag {
+  /** Written `--name`, or `-name` if there is no `short`, as Go's flags are. */
   readonly name: string;
+  /** One character, written `-s`. */
   readonly short?: string;
+  /** Whether it must have a value (`needed`), or may have one that follows `=`. Without this it has none. */
   readonly value?: "needed" | "after =";
 }
 
+/** The arguments of another tool. */
 export interface ToolCall {
-  /** The last value of each flag that is there, and how it was written; of a flag without a value `true`. */
+  /**
+   * The flags that were given, by name: the last value of each (`true` if there is none), and how the flag was written.
+   */
   readonly flags: ReadonlyMap<string, Found>;
+  /** The arguments that are no flags, without `--`. */
   readonly words: readonly string[];
-  /** Where `words` starts among the arguments; undefined: something else stands between or behind them. */
+  /** The index of the first word among the arguments; undefined if there are flags between or after the words. */
   readonly wordsAt: number | undefined;
   readonly problems: readonly FailureText[];
 }
 
 type Given = { readonly flag: ToolFlag; readonly origin: string; readonly value: string | undefined };
 
-/** Parses flags before and among the words, up to `--`, as clap and cobra do. */
+/**
+ * Parses flags before and among the words, up to `--`, as clap and cobra do. Never throws: what is wrong is in
+ * `problems`.
+ */
 export function parseToolFlags(args: readonly string[], known: readonly ToolFlag[]): ToolCall {
   const flags = new Map<string, Found>();
   const problems: FailureText[] = [];
@@ -45,12 +55,15 @@ export function parseToolFlags(args: readonly string[], known: readonly ToolFlag
     }
   }
   const words = places.map((place) => args[place] as string);
-  // in one piece, and up to the end: as a command line is
+  // whether they are in one piece up to the end, as a command line is
   const isWhole = places.every((place, index) => place === args.length - places.length + index);
   return { flags, words, wordsAt: isWhole ? places[0] : undefined, problems };
 }
 
-/** `--name`, `--name=value`, `-s`, `-svalue`, `-s=value`, `-abc`. */
+/**
+ * Parses one argument: `--name`, `--name=value`, `-s`, `-svalue`, `-s=value` or `-abc`. Adds a problem if it is
+ * unknown.
+ */
 function readFlags(arg: string, known: readonly ToolFlag[], problems: FailureText[]): readonly Given[] {
   const [, name, , inline] = /^--?([^=]+)(=([\s\S]*))?$/.exec(arg) ?? [];
   const long = known.find((flag) => flag.name === name && (arg.startsWith("--") || flag.short === undefined));

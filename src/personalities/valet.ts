@@ -2,7 +2,10 @@ import { redactUrls } from "../core/base/redact.ts";
 import { type Personality, type Translation, wholeCommandLine } from "./personality.ts";
 import { createSettingsBuilder } from "./settings-builder.ts";
 
-/** The wrapper of "Istio for short-lived pods", which an init container copies in: `valet CMD`, and `valet -stop-proxy` to end. */
+/**
+ * Translates the wrapper of "Istio for short-lived pods", which an init container copies in: `valet CMD`, or `valet
+ * -stop-proxy`.
+ */
 export const valet: Personality = {
   usage: "CMD ARG... | -stop-proxy",
   about:

@@ -4,35 +4,43 @@ import { redactUrl } from "../core/base/redact.ts";
 import { duration, oneOf, splitBy, syntax } from "../core/cli/syntax.ts";
 import type { SettingsBuilder } from "./settings-builder.ts";
 
-/** The tools take no other word. */
+/** The syntax of the tools' boolean values. They take no other word. */
 export const trueOrFalse = oneOf(["true", "false"]);
 
 const url = syntax(parseHttpTarget, "a URL such as http://127.0.0.1:15000", redactUrl);
 const time = { ...duration, expected: `${duration.expected} (0: none)` };
 
-/** Reads a tool's variables. An empty one is not set; a bad value is refused. */
+/**
+ * A reader of a tool's variables. A variable that is empty is not set; a bad value is refused, and counts as not set.
+ */
 export interface Variables {
   text(name: string): string | undefined;
-  /** `true` or `false` and nothing else, as the tools have it; false where it is not set. */
+  /** Reports whether a variable is `true`. It must be `true` or `false`, as the tools have it; not set means false. */
   isTrue(name: string): boolean;
-  /** Undefined where it is zero, which the tools take for no time. */
+  /** Returns a duration as it is written, without a sign; undefined if it is zero, which the tools take for no time. */
   time(name: string): string | undefined;
-  /** A URL, without a slash at its end. */
+  /** Returns a URL without slashes at its end. */
   base(name: string): string | undefined;
-  /** A URL as it is given. */
+  /** Returns a URL as it is given. */
   url(name: string): string | undefined;
-  /** URLs with commas between them. */
+  /** Returns URLs that are separated by commas. Leaves bad ones out. */
   urls(name: string): readonly string[];
-  /** Those of the names that are set. */
+  /** Returns those of the names that are set. */
   among(names: readonly string[]): readonly string[];
 }
 
-/** Go's durations may have a sign: `+1s`; `-0s` is none. */
+/**
+ * Removes the sign that Go's durations may have: `+1s`, `-0s`. A negative duration keeps its sign, which is then
+ * refused.
+ */
 function unsigned(text: string | undefined): string | undefined {
   return text?.replace(/^(\+|-(?=[0.]*[a-zµμ]*$))/, "");
 }
 
-/** Reads another tool's variables. A bad value is noted by `check`, and counts as not set. An empty one is not set. */
+/**
+ * Creates a reader of another tool's variables in `env`. It passes each value to the builder's `check`, which refuses
+ * bad ones.
+ */
 export function readVariables(env: Environment, { check }: Pick<SettingsBuilder, "check">): Variables {
   const text = (name: string): string | undefined => env[name] || undefined;
   const urlsIn = (origin: string, values: readonly string[]): readonly string[] =>

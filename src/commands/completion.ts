@@ -7,7 +7,7 @@ import { writeOutput } from "../system/output/output.ts";
 
 const shells: readonly Shell[] = ["bash", "zsh", "fish"];
 
-/** `ebb completion bash|zsh|fish`: the script that completes ebb's command lines in that shell. */
+/** `ebb completion bash|zsh|fish` prints the script that completes ebb's command lines in that shell. */
 export const command: Command = {
   summary: "print the completion script of a shell",
   usage: "completion bash|zsh|fish",

@@ -19,7 +19,7 @@ import { writeError } from "../system/output/output.ts";
 
 const components: readonly Component[] = ["webhook", "reaper"];
 
-/** `ebb manifests`: what installs ebb in a cluster, as YAML. */
+/** `ebb manifests` prints, as YAML, the objects that install ebb in a cluster. */
 export const command: Command = {
   summary: "print what installs the webhook or the reaper, as YAML",
   usage: "manifests [flags] [webhook] [reaper]",
@@ -31,7 +31,7 @@ export const command: Command = {
 async function main({ args }: Invocation): Promise<number> {
   const call = readOperandCall(options, { args: expandShortFlags(args, kubectlShort), env: {} });
   const asked = [...call.operands, ...call.command].map(componentNamed);
-  // the reaper's rights are more than the webhook's: it is there only where it was asked for
+  // the reaper has more rights than the webhook, so it is printed only if it was asked for
   const chosen = asked.length === 0 ? (["webhook"] as const) : components.filter((name) => asked.includes(name));
   expectOwnFlags(call, chosen);
   const installation = await installationOf(call);
@@ -52,7 +52,7 @@ function componentNamed(name: string): Component {
 
 const alone: Readonly<Record<Component, Partial<typeof options>>> = { webhook: ofWebhookAlone, reaper: ofReaperAlone };
 
-/** @throws Failure 64 for a flag that would change nothing */
+/** Checks that each flag is for a component that is printed. @throws Failure(64) if a flag would change nothing */
 function expectOwnFlags(call: Call<typeof options>, chosen: readonly Component[]): void {
   const idle = components.filter((name) => !chosen.includes(name));
   const problems: FailureText[] = idle.flatMap((name) =>
@@ -67,14 +67,14 @@ function expectOwnFlags(call: Call<typeof options>, chosen: readonly Component[]
   if (problems.length > 0) throw new Failure(EXIT.usage, allOf(problems));
 }
 
-/** Warns where the image's tag is another version than this ebb: flags and permissions may differ. */
+/** Returns a warning if the image's tag is another version than this ebb, whose flags and permissions may differ. */
 function otherRelease({ image, version }: Installation): PlainWarning | undefined {
   const [, tag] = /:v?(\d+\.\d+\.\d+)$/.exec(image) ?? [];
   if (tag === undefined || tag === version) return undefined;
   return `manifests: warning: the image is ${tag}, and this is ebb ${version}: print the manifests with ebb ${tag}`;
 }
 
-/** @throws Failure 64 for what the webhook would not start with */
+/** Collects what is to be installed. @throws Failure(64) for options with which the webhook would not start */
 async function installationOf(call: Call<typeof options>): Promise<Installation> {
   const { image } = policyOf(call.values);
   const { version } = await import("../../package.json");
@@ -83,7 +83,7 @@ async function installationOf(call: Call<typeof options>): Promise<Installation>
   return { ...values, image, version, ...flags, reapNamespaces: [...new Set(reapNamespace.flat())] };
 }
 
-/** Lists the flags of these that were given, as words of a command line. */
+/** Lists those of the flags that were given, as words of a command line. */
 function given(flags: Partial<typeof options>, { values, texts, origins }: Call<typeof options>): readonly string[] {
   return Object.entries(flags).flatMap(([key, { flag, value }]) => {
     const name = key as keyof typeof options;

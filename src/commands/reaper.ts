@@ -5,7 +5,7 @@ import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 import { withoutVariables } from "../core/cli/values.ts";
 import { createLog } from "../system/output/log.ts";
 
-/** `ebb reaper`: ends the sidecars of pods whose app has ended, where nothing in the pod does. */
+/** `ebb reaper` ends the sidecars of pods whose app has ended, if nothing in the pod does. */
 export const command: Command = {
   summary: "end the sidecars that keep finished pods alive, across the cluster",
   usage: "reaper [--once] [flags]",

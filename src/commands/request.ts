@@ -29,7 +29,10 @@ const options = pickOptions(
 
 const MOST_BODY_BYTES = 256 * MiB;
 
-/** `ebb request`: one HTTP request to the proxy, or to any URL. The body goes to stdout as it comes, all else to stderr. */
+/**
+ * `ebb request` sends one HTTP request to the proxy, or to any URL. The body goes to stdout as it comes, all else to
+ * stderr.
+ */
 export const command: Command = {
   summary: "send one HTTP request to the proxy's admin interface, or to a URL",
   usage: "request [flags] [METHOD] PATH|URL",
@@ -40,7 +43,7 @@ export const command: Command = {
 async function main({ args, env, said }: Invocation): Promise<number> {
   const call = readOperandCall(options, { args, env, said });
   const operands = [...call.operands, ...call.command];
-  // in pilot-agent's name
+  // another tool, which is pilot-agent, has its own syntax
   const { method, where, body, isExact } = said
     ? parsePilotAgentCall(operands)
     : parseRequestCall(operands, call.values.body);
@@ -70,7 +73,11 @@ async function readBody(): Promise<Uint8Array<ArrayBuffer>> {
   }
 }
 
-/** --admin, --port, the admin interface of the sidecar that is here, or that of the first sidecar that ebb knows. */
+/**
+ * Finds the admin interface to ask: that of --admin or --port, else that of the sidecar that is here, else the usual
+ * one of the first sidecar that ebb knows. Rejects with Failure(69) if a proxy is here of which nothing proves that it
+ * is this pod's.
+ */
 async function findAdmin({ values, origins }: Call<typeof options>, env: Environment): Promise<HttpTarget> {
   const { admin, port } = values;
   const local = (number: number) => parseHttpTarget(`http://localhost:${number}`) as HttpTarget;
@@ -103,7 +110,10 @@ function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
   return text === undefined ? undefined : new TextEncoder().encode(text);
 }
 
-/** Returns the exit code as `curl --fail-with-body` does: 400 and above are an error. A redirect is said, not followed. */
+/**
+ * Returns the exit code, as `curl --fail-with-body` does: 400 and above are an error. Says on stderr that a redirect is
+ * not followed.
+ */
 function judge({ status, statusText, location }: StreamedAnswer): number {
   const said = `HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}` as const;
   if (status >= 400) writeError(`ebb: ${said}\n`);

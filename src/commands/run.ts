@@ -19,7 +19,10 @@ import { keepAlive } from "../system/timer.ts";
 
 const pick = () => pickOptions(...finding, ...logging, ...ofRun);
 
-/** `ebb run`: wait -> start -> forward, reap -> drain -> quit -> exit code. Each decision is core/run/supervision.ts's. */
+/**
+ * `ebb run` waits for the sidecars, starts the command, forwards signals and reaps, drains and quits the sidecars, and
+ * exits with the command's code. core/run/supervision.ts makes each decision.
+ */
 export const command: Command = {
   summary: "wait for the sidecars, run a command, quit them (the default)",
   usage: "[run] [flags] -- CMD ARG...",
@@ -48,7 +51,11 @@ async function main(invocation: Invocation): Promise<number> {
   return exitCode;
 }
 
-/** Once there is a command, an error that nobody expects leaves what is plain of a step; where that fails too, the end and its code. */
+/**
+ * Takes a step of the state machine. Once there is a command, after an error that nobody expects, it takes the step
+ * plainly (`stepPlainly`); if that fails too, the run keeps its state, or ends with the command's code if the command
+ * has ended.
+ */
 function next(run: Run, state: State, event: Event, policy: RunPolicy): Step {
   if (run.child === undefined) return step(state, event, policy);
   let after: Step = run.exit === undefined ? [state, []] : over(plainCodeOf(run.exit, policy));

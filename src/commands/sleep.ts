@@ -6,7 +6,10 @@ import { EXIT, Failure } from "../core/run/exit.ts";
 import { onStop } from "../system/process/stop.ts";
 import { deadline } from "../system/timer.ts";
 
-/** `ebb sleep DURATION`: for preStop hooks of images that have no sleep. A stop signal ends it, with 128+n. */
+/**
+ * `ebb sleep DURATION` waits, for preStop hooks of images that have no sleep. Stop signal n ends it with exit code
+ * 128+n.
+ */
 export const command: Command = {
   summary: "do nothing for a while (for preStop hooks)",
   usage: "sleep DURATION",

@@ -32,11 +32,14 @@ const options = pickOptions(
   ...(["sidecar", "admin", "ready", "podAnnotations", "hostNetwork", "appPort", "json", "watch"] as const),
 );
 
-/** For each request; all go out at the same time. */
+/** The time for each request. All are sent at the same time. */
 const REQUEST_MS = 2000;
 const WATCH_PERIOD_MS = 1000;
 
-/** `ebb status`: what is going on in this pod. 0 whatever it sees: `ebb wait` is what tells ready from not ready. */
+/**
+ * `ebb status` shows what is going on in this pod. Exits with 0 whatever it sees: `ebb wait` tells ready from not
+ * ready.
+ */
 export const command: Command = {
   summary: "show the sidecars' state, what listens here, and what stands out",
   usage: "status [--json] [--watch] [flags]",
@@ -108,10 +111,13 @@ async function probe(probe: Probe): Promise<ProbeStatus> {
   return { target: describeProbe(probe), ready: verdict.ready, reason: verdict.ready ? null : verdict.reason };
 }
 
-/** Shows one snapshot after the other; false where nobody sees them any more. */
+/** Shows one snapshot. Resolves with false if nobody sees it any more. */
 type Show = (snapshot: Snapshot) => Promise<boolean>;
 
-/** Chooses how to show: at a terminal a live view, else a line for each change, with --json an object in each line. */
+/**
+ * Chooses how to show snapshots: as a live view at a terminal, else as a line for each change; with --json as an object
+ * a line.
+ */
 function showerOf(json: boolean, env: Environment): Show {
   if (json) return (snapshot) => print(JSON.stringify(snapshot));
   const draw = openScreen(env);

@@ -16,7 +16,7 @@ import { deadline } from "../system/timer.ts";
 const pick = () =>
   pickOptions(...finding, ...logging, "any", "waitTimeout", "onWaitTimeout", "detect", "terminationLog");
 
-/** `ebb wait`: blocks until sidecars and targets are ready; a command then takes this process's place. */
+/** `ebb wait` waits until sidecars and targets are ready, and then becomes the command, if there is one. */
 export const command: Command = {
   summary: "wait until sidecars and targets are ready; then become a command",
   usage: "wait [flags] [TARGET...] [-- CMD ARG...]",
@@ -33,7 +33,7 @@ async function main({ args, argvIndex, env, said, signals }: Invocation): Promis
   if (settings.any && targets.length === 0) throw new Failure(EXIT.usage, `--any: expected targets (${TARGET})`);
   const log = createLog(settings, { env, said });
   const stop = new AbortController();
-  // where targets are named, a sidecar that is not there yet is not waited for
+  // if targets are named, a sidecar that is not there yet is not waited for
   const lookMs = targets.length > 0 ? 0 : settings.detect;
   const wait = startWait({
     settings,
@@ -73,14 +73,14 @@ function parseTarget(text: string): Probe {
   throw new Failure(EXIT.usage, `wait: expected a target (${TARGET}), got ${JSON.stringify(redactUrl(text))}`);
 }
 
-/** Ready with this status alone. */
+/** Returns the probe so that only this status is ready; if the status is undefined, as it is. */
 function only(probe: Probe, status: number | undefined): Probe {
   return status === undefined || probe.kind !== "http" ? probe : { ...probe, only: status };
 }
 
-/** The signals that do not end the wait. */
+/** The signals that come during the wait and do not end it. */
 interface Early {
-  /** For the command, which starts with them blocked. */
+  /** The signals for the command, which starts with them blocked. All others were dropped. */
   readonly kept: readonly SignalNumber[];
   readonly take: Reader;
 }
@@ -108,7 +108,9 @@ function firstOf(
   return promise;
 }
 
-/** Returns a stop signal that came just before signals were held. It would be lost when CMD replaces this process. */
+/**
+ * Returns a stop signal that came just before signals were blocked, and would be lost when CMD replaces this process.
+ */
 function lateStop(signals: Signals, early: Early): number | undefined {
   let stop: number | undefined;
   signals.subscribe((signal, arrival) => {

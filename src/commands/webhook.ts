@@ -5,7 +5,7 @@ import { webhookOptions as options } from "../core/cli/cluster/webhook-options.t
 import { withoutVariables } from "../core/cli/values.ts";
 import { createLog } from "../system/output/log.ts";
 
-/** `ebb webhook`: the change of `ebb inject`, as the API server asks for it. Serves until a stop signal. */
+/** `ebb webhook` changes pods as `ebb inject` does, when the API server asks for it. Serves until a stop signal. */
 export const command: Command = {
   summary: "put ebb into pods as the API server creates them",
   usage: "webhook --image IMAGE [flags]",

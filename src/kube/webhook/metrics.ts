@@ -3,19 +3,23 @@ import { type Cut, cuts } from "../../core/cluster/connection.ts";
 import { addGauge, addProcess, type Exposition } from "../controller/process-metrics.ts";
 import type { AdmissionResult } from "./admission.ts";
 
+/** The webhook's metrics, and what changes them. */
 export interface Metrics extends Exposition {
-  /** A request was decided about. */
+  /** Counts a decision and its time. `patchBytes` counts only if ebb was put in. */
   decided(result: AdmissionResult, seconds: number, patchBytes: number): void;
-  /** A request was answered, whatever with. */
+  /** Counts an HTTP response. */
   answered(status: number): void;
-  /** A connection was closed that its client would have kept. */
+  /** Counts a connection that was closed although its client would have kept it. */
   cut(why: Cut): void;
+  /** Sets when the certificate that is served expires, in milliseconds since the epoch. */
   expires(atMs: number): void;
 }
 
-/** What is read when somebody asks. */
+/** The values that each scrape reads. */
 export interface Gauges {
+  /** How many requests are under way. */
   readonly inFlight: () => number;
+  /** How many connections are open. */
   readonly connections: () => number;
 }
 
@@ -24,7 +28,7 @@ const results: readonly AdmissionResult[] = ["injected", "removed", "unchanged",
 const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const sizeBuckets = [512, 1024, 2048, 4096, 8192, 16_384, 65_536, 1_048_576];
 
-/** Creates the webhook's metrics, `ebb_webhook_...`, in a registry of their own. */
+/** Creates the webhook's metrics, `ebb_webhook_...`, and those of the process, in a registry of their own. */
 export function createMetrics(version: string, { inFlight, connections }: Gauges): Metrics {
   const registry = new Registry();
   const registers = [registry];

@@ -8,7 +8,7 @@ import { canUnshare, ebb } from "../harness.ts";
 const project = resolve(import.meta.dirname, "..", "..");
 const userNamespace = canUnshare("--user") ? ["unshare", "--user"] : [];
 
-/** What two people's machines differ in. The second user of Linux is nobody at all. */
+/** The surroundings of two people's builds, which must not matter. In a user namespace the second user is nobody. */
 export const first = { umask: "022", through: [], env: { TZ: "UTC", LANG: "C", NODE_ENV: "production" } };
 export const second = {
   umask: "077",
@@ -18,7 +18,10 @@ export const second = {
 
 type Surroundings = typeof first | typeof second;
 
-/** Copies this project, with a link for its node_modules, and builds there the commit of dist/ebb. `home` is for what the build leaves behind. */
+/**
+ * Copies this project to `tree`, with a link for its node_modules, and builds there with the arguments `words`, as the
+ * commit of dist/ebb. HOME and TMPDIR are `home`. Fails if the build does.
+ */
 export async function buildElsewhere(
   tree: string,
   home: string,
@@ -37,13 +40,14 @@ export async function buildElsewhere(
   expect({ exitCode, stderr: stderr.toString() }).toEqual({ exitCode: 0, stderr: "" });
 }
 
-/** The copy comes without git's folder, and the executable says its commit. */
+/** Returns the variable that tells the build its commit, which dist/ebb says: the copy has no .git folder. */
 async function commitOfEbb(): Promise<Readonly<Record<string, string>>> {
   const { stdout } = await ebb(["--version", "--json"]);
   const { commit, dirty } = JSON.parse(stdout) as { commit: string | null; dirty: boolean };
   return commit === null ? {} : { EBB_COMMIT: dirty ? `${commit}-dirty` : commit };
 }
 
+/** Returns the SHA-256 of a file, in hexadecimal. */
 export function sha256Of(path: string): string {
   return createHash("sha256").update(readFileSync(path)).digest("hex");
 }

@@ -1,56 +1,62 @@
-/** Where Envoy's admin interface listens. */
+/** The address on which Envoy's admin interface listens. */
 export type AdminAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
+/** A plan of an Envoy. */
 export interface Plan {
   readonly admin: AdminAddress;
-  /** What it says of itself. */
+  /** Envoy's `node`, which it tells in /server_info; by default one with id `job`. */
   readonly node?: object;
-  /** Beginnings of the admin paths that are allowed; all of them where this is undefined. */
+  /** The beginnings of the admin paths that are allowed; undefined for all paths. */
   readonly allowPaths?: readonly string[];
-  /** The port on 127.0.0.1 of the first listener; 0 takes any. */
+  /** The port on 127.0.0.1 of the first listener; 0 takes a free one. */
   readonly listenerPort: number;
-  /** Without it one, HTTP, that sends everything on to the upstream. */
+  /** The listeners; by default one, HTTP, that sends everything on to the upstream. */
   readonly listeners?: readonly ListenerPlan[];
+  /** The upstream's port on 127.0.0.1. */
   readonly upstreamPort: number;
-  /** The folder that listeners and clusters come from, in `listeners.json` and `clusters.json`, as from a control plane. */
+  /** The folder of `listeners.json` and `clusters.json`, which Envoy then reads as if from a control plane. */
   readonly from?: string;
-  /** The clusters are named and configured as Istio's control plane does it. */
+  /** Whether the clusters are named and configured as by Istio's control plane. */
   readonly isLikeIstio?: boolean;
-  /** The patterns of the statistics that are shown; without it all. */
+  /** The patterns of the statistics that are shown; undefined for all. */
   readonly shows?: readonly object[];
-  /** So many listeners more, on no port, as outbound ones are that iptables leads to. */
+  /** The number of further listeners that are on no port, as outbound ones to which iptables leads. */
   readonly unbound?: number;
-  /** Envoy is not LIVE before a control plane has told it where the upstream is, or how to route to it. */
+  /** What a control plane has to tell Envoy, the upstream's endpoints or routes to it, before Envoy is LIVE. */
   readonly waitsFor?: { readonly what: Late; readonly controlPlanePort: number };
 }
 
 /** A listener that sends everything on: to the upstream, or as bytes to another port. */
 export interface ListenerPlan {
-  /** Also the stat_prefix of what it does. */
+  /** The name, which is also the stat_prefix of its filter. */
   readonly name: string;
-  /** Its address; 127.0.0.1 without it. */
+  /** Its address; by default 127.0.0.1. */
   readonly host?: string;
-  /** Without it any port; its statistics then have its name: with port 0 all such listeners would share theirs. */
+  /**
+   * Its port; by default a free one. Its statistics then have its name: with port 0 all such listeners would share
+   * theirs.
+   */
   readonly port?: number;
   readonly direction?: "INBOUND" | "OUTBOUND";
-  /** Not HTTP, which is HTTP/1.1 and HTTP/2, with WebSockets, but TCP, to this port of 127.0.0.1. */
+  /** The port on 127.0.0.1 to which it sends bytes (TCP); by default it is for HTTP/1.1 and HTTP/2, with WebSockets. */
   readonly tcpPort?: number;
-  /** Sends on nothing but this path, to a path of the admin interface, where that is on a port. */
+  /** The only path that it sends on, and the path of the admin interface to which it does; that must be on a port. */
   readonly asksAdmin?: { readonly path: string; readonly adminPath: string };
-  /** HTTP connections that are idle so long are closed; without it after an hour. */
+  /** The time, such as `2s`, after which an idle HTTP connection is closed; by default an hour. */
   readonly idleTimeout?: string;
 }
 
-/** What a control plane may be late with. Until then Envoy is PRE_INITIALIZING without endpoints, INITIALIZING without routes. */
+/** What a control plane may be late with. Without endpoints Envoy is PRE_INITIALIZING, without routes INITIALIZING. */
 export type Late = "endpoints" | "routes";
 
-/** What an Envoy is told: listeners to one upstream (envoyproxy.io, api-v3/config/bootstrap/v3). */
+/** The configuration of an Envoy with listeners to one upstream (envoyproxy.io, api-v3/config/bootstrap/v3). */
 export interface Configuration {
   readonly bootstrap: object;
   readonly listeners: readonly object[];
   readonly clusters: readonly object[];
 }
 
+/** Returns the configuration for a plan; listeners and clusters apart are for files, as a control plane sends them. */
 export function configurationOf(plan: Plan): Configuration {
   const { admin, allowPaths, from } = plan;
   const address = "path" in admin ? { pipe: { path: admin.path } } : socket(admin.host, admin.port);
@@ -119,7 +125,7 @@ function clustersOf(plan: Plan): readonly object[] {
   ];
 }
 
-/** As the app's cluster is named, if the connections come in. */
+/** Returns the cluster's name: like the app's for inbound connections of Istio, otherwise the listener's. */
 function tcpCluster({ name, tcpPort, direction }: ListenerPlan, app: string): string {
   return app !== "app" && direction === "INBOUND" ? `inbound|${tcpPort}||` : name;
 }
@@ -128,13 +134,13 @@ function appOf({ isLikeIstio }: Pick<Plan, "isLikeIstio">): string {
   return isLikeIstio === true ? "inbound|8080||" : "app";
 }
 
-/** The resource that makes the configuration whole, as a control plane sends it. */
+/** Returns the resource that completes the configuration, as a control plane sends it. */
 export function lateResource(what: Late, upstreamPort: number): object {
   if (what === "routes") return { "@type": type("config.route.v3.RouteConfiguration"), ...routesTo("app") };
   return { "@type": type("config.endpoint.v3.ClusterLoadAssignment"), ...endpoints("app", upstreamPort) };
 }
 
-/** As pilot-agent 1.31.1 renders it of Istio's own template, without an annotation. */
+/** The patterns of the statistics that Istio shows: pilot-agent 1.31.1 renders them without an annotation. */
 export const istioStats = [
   { prefix: "reporter=" },
   { prefix: "cluster_manager" },
@@ -154,7 +160,7 @@ export const istioStats = [
 interface Upstream {
   /** The cluster's name. */
   readonly app: string;
-  /** The port that clients ask for, where the cluster is of type ORIGINAL_DST. */
+  /** The port that clients ask for; undefined unless the cluster is of type ORIGINAL_DST. */
   readonly originalPort: number | undefined;
   readonly waitsFor: Plan["waitsFor"];
 }
@@ -201,7 +207,7 @@ function filter(name: string, of: string, config: object): object {
 const ROUTES = "app";
 const ADMIN = "admin";
 
-/** Without iptables, a header says which port was asked for. */
+/** Returns routes to a cluster. In place of iptables a header says which port was asked for. */
 function routesTo(cluster: string, originalPort?: number): object {
   const header = { key: "x-envoy-original-dst-host", value: `127.0.0.1:${originalPort}` };
   const headers = originalPort === undefined ? {} : { request_headers_to_add: [{ header }] };
@@ -216,7 +222,9 @@ function routesOf(route: object): object {
   return { name: ROUTES, virtual_hosts: [{ name: "app", domains: ["*"], routes: [route] }] };
 }
 
-/** Asked over HTTP and for ever, as Istio's bootstrap has it: Envoy's own default gives up after 15 s and turns LIVE. */
+/**
+ * A control plane that Envoy asks over HTTP without end, as in Istio's bootstrap: by default Envoy gives up after 15 s.
+ */
 const controlPlaneSource = {
   resource_api_version: "V3",
   initial_fetch_timeout: "0s",

@@ -6,43 +6,47 @@ import { temporaryFolder, until } from "../harness.ts";
 import { type AdminAddress, configurationOf, istioStats, type ListenerPlan, type Plan } from "./bootstrap.ts";
 import type { ControlPlane } from "./servers.ts";
 
+/** Options of an Envoy; see `Plan` for those without a comment. */
 export interface EnvoyOptions {
   readonly upstreamPort: number;
-  /** Without it, any port of 127.0.0.1. */
+  /** The address of the admin interface; by default a free port of 127.0.0.1. */
   readonly admin?: AdminAddress;
   readonly listenerPort?: number;
-  /** Without it one, HTTP, to the upstream. */
   readonly listeners?: readonly ListenerPlan[];
-  /** More of Envoy's flags. */
+  /** More flags for Envoy. */
   readonly flags?: readonly string[];
   readonly allowPaths?: readonly string[];
-  /** Its listeners and clusters come as from a control plane. */
+  /** Whether listeners and clusters come from files, as from a control plane. */
   readonly isDynamic?: boolean;
-  /** Clusters as Istio has them, and no more statistics than it shows by default; all of it comes as from a control plane. */
+  /**
+   * Whether clusters are like Istio's, statistics only those that Istio shows by default, and it is dynamic by default.
+   */
   readonly isLikeIstio?: boolean;
-  /** The patterns of the statistics that are shown. */
   readonly shows?: readonly object[];
-  /** So many outbound listeners more, on no port. */
   readonly unbound?: number;
+  /** The control plane that Envoy asks before it is LIVE. */
   readonly waitsFor?: ControlPlane;
 }
 
-/** An Envoy that runs, its admin interface open: not necessarily LIVE. */
+/** An Envoy that runs and whose admin interface is open; it need not be LIVE. */
 export interface Envoy extends AsyncDisposable {
   readonly pid: number;
-  /** For --admin. */
+  /** The value for --admin. */
   readonly admin: string;
-  /** Where its first listener is, which sends everything on to the upstream. */
+  /** The URL of its first listener, which sends everything on to the upstream. */
   readonly url: string;
-  /** The port on 127.0.0.1 of a listener. */
+  /** Returns the port on 127.0.0.1 of a listener, by its name. */
   portOf(listener: string): number;
   kill(signal: NodeJS.Signals): void;
-  /** Its exit code once it is gone; as a shell has it, 128+n, where signal n ended it. */
+  /** Resolves with its exit code when it has ended; 128+n if signal n ended it. */
   readonly ended: Promise<number>;
   isRunning(): boolean;
 }
 
-/** Starts Envoy; `await using` it. Resolves once its admin interface is open. @throws Error with its log where it ends before */
+/**
+ * Starts a real Envoy; `await using` it. Resolves once its admin interface is open and, without `waitsFor`, it has all
+ * listeners. Rejects with its log if it ends before, or if Envoy is not installed.
+ */
 export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
   const { upstreamPort, admin = { host: "127.0.0.1", port: 0 }, listenerPort = 0, waitsFor, unbound = 0 } = options;
   const folder = temporaryFolder();
@@ -105,7 +109,10 @@ interface AdminTarget {
   readonly unix?: string;
 }
 
-/** What Envoy has written of its admin address: `127.0.0.1:PORT`, `[::1]:PORT` or `/path`; undefined while it has not. */
+/**
+ * Returns the admin address that Envoy has written to its file: `127.0.0.1:PORT`, `[::1]:PORT` or `/path`; undefined as
+ * long as it has not. @throws Error with its log if it has ended
+ */
 function adminOf(envoy: Bun.Subprocess, at: (name: string) => string): AdminTarget | undefined {
   if (envoy.exitCode !== null) throw new Error(`Envoy ended with ${envoy.exitCode}: ${readIfThere(at("log"))}`);
   const address = readIfThere(at("admin"));
@@ -121,7 +128,7 @@ function readIfThere(path: string): string {
   }
 }
 
-/** By the listener's name, in the configuration's order. */
+/** Returns the ports by the listeners' names, in the configuration's order. */
 async function listenerPortsOf({ url, unix }: AdminTarget): Promise<ReadonlyMap<string, number>> {
   const answer = await fetch(`${url}/listeners?format=json`, unix === undefined ? {} : { unix });
   const { listener_statuses: statuses = [] } = (await answer.json()) as Listeners;
@@ -135,7 +142,7 @@ interface Listeners {
   }[];
 }
 
-/** A port of 127.0.0.1 where nobody listens, for what must be named before it is there. */
+/** Returns a port of 127.0.0.1 on which nobody listens, for a server that must be named before it starts. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

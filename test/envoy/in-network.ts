@@ -6,18 +6,21 @@ import { childPath } from "../compiled.ts";
 import { type Ended, ebb, ebbPath, temporaryFolder } from "../harness.ts";
 import { configurationOf } from "./bootstrap.ts";
 
-/** An Envoy in a network of its own. */
+/** An Envoy in the network of `ebbBesideEnvoys`: its admin address, and its `node`. */
 export interface InnerEnvoy {
   readonly admin: { readonly host: string; readonly port: number };
   readonly node?: object;
 }
 
 export interface BesideEnvoys extends Ended {
-  /** For each Envoy whether its admin interface is open when ebb has ended. */
+  /** For each Envoy, whether its admin interface is open when ebb has ended. */
   readonly run: readonly boolean[];
 }
 
-/** Runs ebb beside real Envoys, whose admin interfaces are open, in a network that is, by its /etc/hosts, the pod's or the node's. */
+/**
+ * Runs ebb to its end beside real Envoys, whose admin interfaces are open, in a network of their own. `hosts` says
+ * whose it is according to /etc/hosts. Needs root. Rejects if Envoy is not installed.
+ */
 export async function ebbBesideEnvoys(
   envoys: readonly InnerEnvoy[],
   args: readonly string[],

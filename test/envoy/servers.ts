@@ -1,12 +1,13 @@
 import { type Late, lateResource } from "./bootstrap.ts";
 
+/** The server to which the proxy sends calls. */
 export interface Upstream extends AsyncDisposable {
   readonly port: number;
-  /** How many requests have come. */
+  /** Returns the number of requests that have come. */
   readonly requests: () => number;
 }
 
-/** What the proxied calls go to. */
+/** Starts an upstream on a port of 127.0.0.1, which answers everything with `hello`. */
 export function startUpstream(): Upstream {
   let requests = 0;
   const fetch = (): Response => {
@@ -24,13 +25,13 @@ export function startUpstream(): Upstream {
 export interface ControlPlane extends AsyncDisposable {
   readonly port: number;
   readonly what: Late;
-  /** How many requests of Envoy wait for their answer. */
+  /** Returns the number of Envoy's requests so far; none is answered before `release`. */
   readonly waiting: () => number;
-  /** Answers: Envoy turns LIVE. */
+  /** Answers, so that Envoy turns LIVE. */
   release(): void;
 }
 
-/** A control plane that tells Envoy the one thing that it waits for when it is released, not before. */
+/** Starts a control plane that tells Envoy what it waits for once it is released. */
 export function startControlPlane(what: Late, upstreamPort: number): ControlPlane {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   let waiting = 0;

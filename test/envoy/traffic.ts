@@ -4,17 +4,20 @@ import { parseAnswer } from "../../src/core/base/http-message.ts";
 import { until } from "../harness.ts";
 import { type Envoy, startEnvoy } from "./envoy.ts";
 
-/** What the proxied traffic goes to. It answers `/hold/...` and ends `/stream/...` only when it is released, all else at once. */
+/**
+ * The server behind the proxy. It answers `/hold/...`, and ends `/stream/...`, only once released; all else at once.
+ */
 export interface Backend extends AsyncDisposable {
-  /** HTTP and WebSockets. */
+  /** The port for HTTP and WebSockets. */
   readonly port: number;
-  /** Sends back each byte. */
+  /** The port at which each byte is sent back. */
   readonly tcpPort: number;
   /** The path of each request that came. */
   readonly requests: readonly string[];
   release(): void;
 }
 
+/** Starts a backend on ports of 127.0.0.1. */
 export async function startBackend(): Promise<Backend> {
   const requests: string[] = [];
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -47,37 +50,40 @@ export async function startBackend(): Promise<Backend> {
   };
 }
 
-/** The text, half of it now and half of it when it is released. */
+/** Yields the first three characters of a text now, and the rest when it is released. */
 async function* halfOf(text: string, released: Promise<void>): AsyncGenerator<string> {
   yield text.slice(0, 3);
   await released;
   yield text.slice(3);
 }
 
-/** An Envoy with two listeners: `http` to the backend, `raw` to its echo. */
+/** Starts an Envoy with two listeners: `http` to the backend, `raw` to its echo. */
 export function startProxy({ port, tcpPort }: Backend): Promise<Envoy> {
   return startEnvoy({ upstreamPort: port, listeners: [{ name: "http" }, { name: "raw", tcpPort }] });
 }
 
-/** Something in flight, held open. */
+/** A request or a connection in flight, held open. */
 export interface InFlight {
-  /** Ends it as it should end; resolves, at its end, with what was received since it began. */
+  /** Ends it as it should end. Resolves, at its end, with all that was received. */
   finish(): Promise<string>;
   /** Breaks it off. */
   drop(): void;
 }
 
-/** Where to send it: a proxy's port, and the backend that it ends at. */
+/** The way of a request: a proxy's port, and the backend behind the proxy. */
 export interface Way {
   readonly port: number;
   readonly backend: Backend;
 }
 
-/** A request by HTTP/1.1 that is not answered, or not to its end: `/hold/...`, `/stream/...`. Resolves when it has arrived. */
+/**
+ * Sends a request by HTTP/1.1 that is not answered, or not to its end: `/hold/...`, `/stream/...`. Resolves on its
+ * arrival.
+ */
 export async function holdRequest({ port, backend }: Way, path: string): Promise<InFlight> {
   const connection = await open(port);
   const answer = send(connection, path);
-  answer.catch(() => undefined); // told where it is finished
+  answer.catch(() => undefined); // finish() rejects with it
   await until(`${path} arrives`, () => backend.requests.includes(path));
   return {
     async finish() {
@@ -90,11 +96,11 @@ export async function holdRequest({ port, backend }: Way, path: string): Promise
   };
 }
 
-/** The same by HTTP/2, prior knowledge. */
+/** Sends such a request by HTTP/2, with prior knowledge. Resolves on its arrival. */
 export async function holdHttp2({ port, backend }: Way, path: string): Promise<InFlight> {
   const caller = await callByHttp2(port);
   const answer = caller.call(path);
-  answer.catch(() => undefined); // told where it is finished
+  answer.catch(() => undefined); // finish() rejects with it
   await until(`${path} arrives`, () => backend.requests.includes(path));
   return {
     async finish() {
@@ -107,7 +113,7 @@ export async function holdHttp2({ port, backend }: Way, path: string): Promise<I
   };
 }
 
-/** A WebSocket through which a message has come back; at its end another one has. */
+/** Opens a WebSocket. Resolves once a message has come back through it; `finish` sends another, and then closes it. */
 export async function holdWebSocket({ port }: Way, path: string): Promise<InFlight> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`);
   const received: string[] = [];
@@ -135,7 +141,7 @@ export async function holdWebSocket({ port }: Way, path: string): Promise<InFlig
   };
 }
 
-/** A TCP connection, through which bytes have come back; at its end others have. */
+/** Opens a TCP connection. Resolves once bytes have come back through it; `finish` sends others, and then closes it. */
 export async function holdTcp({ port }: Way): Promise<InFlight> {
   const { socket, received } = await open(port);
   const echo = async (text: string): Promise<void> => {
@@ -153,7 +159,7 @@ export async function holdTcp({ port }: Way): Promise<InFlight> {
   };
 }
 
-/** A keep-alive connection whose request is answered: from then on it is idle. */
+/** Opens a keep-alive connection. Resolves once its request is answered: from then on it is idle. */
 export async function holdIdle({ port }: Way): Promise<Connection> {
   const connection = await open(port);
   await send(connection, "/idle");
@@ -163,17 +169,18 @@ export async function holdIdle({ port }: Way): Promise<Connection> {
 export interface Answer {
   readonly status: number;
   readonly body: string;
-  /** It said `connection: close`. */
+  /** Whether the server closes the connection after it: `connection: close`, or GOAWAY before it. */
   readonly closes: boolean;
 }
 
 export interface Connection {
   readonly socket: Socket;
-  /** What has come so far, as latin1. */
+  /** Returns what has come so far, as Latin-1. */
   readonly received: () => string;
   readonly isClosed: () => boolean;
 }
 
+/** Opens a TCP connection. Rejects if it cannot. */
 export async function open(port: number, host = "127.0.0.1"): Promise<Connection> {
   const socket = connect(port, host);
   let received = "";
@@ -189,7 +196,7 @@ export async function open(port: number, host = "127.0.0.1"): Promise<Connection
   return { socket, received: () => received, isClosed: () => isClosed };
 }
 
-/** One request on a connection that has none under way. @throws Error where it ends without an answer */
+/** Sends a GET on a connection that has no request under way. Rejects if the connection ends without an answer. */
 export async function send({ socket, received, isClosed }: Connection, path: string): Promise<Answer> {
   const before = received().length;
   socket.write(`GET ${path} HTTP/1.1\r\nHost: app\r\n\r\n`);
@@ -207,7 +214,7 @@ export async function send({ socket, received, isClosed }: Connection, path: str
   );
 }
 
-/** A client's connection, on which it makes one call after the other. */
+/** A client's connection, on which it makes calls one after the other. */
 interface Caller {
   call(path: string): Promise<Answer>;
   close(): void;
@@ -218,7 +225,7 @@ async function callByHttp1(port: number): Promise<Caller> {
   return { call: (path) => send(connection, path), close: () => void connection.socket.destroy() };
 }
 
-/** Prior knowledge; a GOAWAY closes. */
+/** Connects by HTTP/2, with prior knowledge; after a GOAWAY its answers say that the connection closes. */
 async function callByHttp2(port: number): Promise<Caller> {
   const session = connectHttp2(`http://127.0.0.1:${port}`);
   let closes = false;
@@ -245,23 +252,23 @@ async function callByHttp2(port: number): Promise<Caller> {
   return { call, close: () => session.destroy() };
 }
 
-/** Clients that call as fast as they can, each on a connection of its own, and open another where they are told to close one. */
+/** Clients that call as fast as they can, each on a connection of its own; if told to close it, they open another. */
 export interface Load {
   /** The path of each request that was sent. */
   readonly sent: readonly string[];
   /** The path of each that was answered with 200 and its own path. */
   readonly answered: readonly string[];
-  /** What became of the others. */
+  /** What became of each of the others. */
   readonly failed: readonly string[];
-  /** How many answers said that the connection closes. */
+  /** Returns the number of answers that said that the connection closes. */
   readonly closes: () => number;
-  /** The address leaves the endpoints: from now on no connection is opened. */
+  /** Ends the opening of connections, as if the address had left the endpoints. */
   deregister(): void;
   /** Resolves once each client has been told to close its connection, or could not go on. */
   readonly done: Promise<void>;
 }
 
-/** So many clients by HTTP/1.1, and so many by HTTP/2. */
+/** Starts `http1` clients by HTTP/1.1, and `http2` clients by HTTP/2. */
 export function startLoad(port: number, http1: number, http2 = 0): Load {
   const [sent, answered, failed]: [string[], string[], string[]] = [[], [], []];
   let isDeregistered = false;

@@ -1,5 +1,6 @@
-// bun --preload: one function of ebb's source throws, from the moment on that a file is there. PLANT says which and how:
-// `system/sidecars/quit.ts quitOne throw`; `later`: in a timer that it starts; `reject`: in a promise that nobody awaits.
+// For bun --preload: makes a function of ebb's source fail, as soon as the file PLANT_WHEN exists. PLANT names the
+// file, the function and the way: `system/sidecars/quit.ts quitOne throw`. `throw`: it throws; `later`: a timer that it
+// starts throws; `reject`: a promise that nobody awaits rejects.
 import { existsSync, readFileSync } from "node:fs";
 import { plugin } from "bun";
 
@@ -32,7 +33,7 @@ plugin({
   },
 });
 
-/** The function under another name, and in its place one that comes to the plant first. */
+/** Renames the function, and puts one in its place that calls the plant and then the function. */
 function planted(text: string): string {
   const start = `function ${name}(`;
   if (!text.includes(start)) throw new Error(`${path} has no ${name}`);

@@ -1,9 +1,9 @@
 import { forwarded, suspends } from "../../../src/core/run/signal.ts";
 import { childPath } from "../../compiled.ts";
 
-// Every signal, at every phase of a run: none is lost, none comes twice, and none ends ebb itself.
+// For the sweep of every signal through every phase of a run: none is lost, none comes twice, and none ends ebb itself.
 
 export const child = childPath();
 
-/** Those that a CONT does not take away, and that take none away, while they wait (signal(7)). */
+/** The signals that can be pending together: a CONT does not discard them, nor do they discard a CONT (signal(7)). */
 export const together = forwarded.filter((signal) => !suspends(signal));

@@ -6,23 +6,28 @@ import { childPath } from "../../compiled.ts";
 import { configurationOf } from "../../envoy/bootstrap.ts";
 import { type Ended, ebb, temporaryFolder } from "../../harness.ts";
 
-/** A real Envoy of one of two pods on the node's network. */
+/** A real Envoy in one of two pods that share the node's network. */
 export interface PodEnvoy {
+  /** The pod: ebb's own, or the other one. */
   readonly pod: "this" | "other";
+  /** The port of its admin interface. */
   readonly port: number;
-  /** Its node.id; without it none. */
+  /** Its node.id; undefined for an Envoy without node. */
   readonly id?: string;
 }
 
 export interface Seen extends Ended {
-  /** For each Envoy its state when ebb has ended: LIVE, DRAINING; undefined: it is gone. */
+  /** The state of each Envoy when ebb has ended: LIVE or DRAINING; undefined if it is gone. */
   readonly states: readonly (string | undefined)[];
 }
 
-/** Of one pod its own: processes, mounts, name. The network is both pods'. */
+/** Makes what is a pod's own: processes, mounts, host name. The network is shared. */
 const podNamespaces = "unshare --pid --fork --kill-child --mount-proc --mount --uts";
 
-/** Runs ebb in this pod, beside Envoys of both pods, on the network of their node. */
+/**
+ * Runs ebb to its end in one pod, beside Envoys of both pods, on the network of their node. Needs root. Rejects if
+ * Envoy is not installed.
+ */
 export async function ebbBesidePods(
   envoys: readonly PodEnvoy[],
   args: readonly string[],

@@ -1,7 +1,7 @@
 import { SyntaxKind } from "typescript/unstable/ast";
 import { createScanner } from "typescript/unstable/ast/scanner";
 
-/** After these a slash divides; after anything else it begins a regular expression. */
+/** The tokens after which a slash divides; after any other it begins a regular expression. */
 const operands: ReadonlySet<SyntaxKind> = new Set([
   SyntaxKind.Identifier,
   SyntaxKind.NumericLiteral,
@@ -15,7 +15,7 @@ const operands: ReadonlySet<SyntaxKind> = new Set([
   SyntaxKind.ThisKeyword,
 ]);
 
-/** The regular expressions in a source, and `RegExp` for each that it makes of a text; types of that name are none. */
+/** Returns the regular expressions in a TypeScript source, and `RegExp` for each `new RegExp`, in their order. */
 export function expressionsIn(source: string): readonly string[] {
   const found: string[] = [];
   const scanner = createScanner(true, undefined, source);

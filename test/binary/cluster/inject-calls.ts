@@ -4,7 +4,7 @@ import { type Ended, ebb, temporaryFolder } from "../../harness.ts";
 
 export const image = "registry.example.com/ebb:0.1.0";
 
-/** Rendered by a chart: comments, a document without anything, one that is nobody's pod. */
+/** Output of a Helm chart: with comments, an empty document, and an object that has no pod. */
 export const rendered = `---
 # Source: shop/templates/config.yaml
 apiVersion: v1
@@ -59,7 +59,10 @@ spec:
           image: registry.example.com/report
 `;
 
-/** To a file and back: the harness would drop a byte order mark. */
+/**
+ * Runs `ebb inject` on a manifest. It uses files for stdin and stdout, because the harness would drop a byte order
+ * mark.
+ */
 export async function inject(stdin: string | Uint8Array, ...flags: readonly string[]): Promise<Ended> {
   using folder = temporaryFolder();
   const [from, to] = [join(folder.path, "stdin"), join(folder.path, "stdout")];

@@ -7,13 +7,14 @@ export type Any = any;
 
 export const image = "registry.example.com/ebb:0.1.0";
 
+/** Returns what `ebb manifests` prints. Fails if it fails, or writes to stderr. */
 export async function printed(...flags: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await ebb(["manifests", "--image", image, ...flags]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout;
 }
 
-/** As Kubernetes reads YAML: 1.1. */
+/** Parses the documents of a manifest as YAML 1.1, as Kubernetes does. Fails on errors and warnings. */
 export function objectsOf(yaml: string): Any[] {
   return parseAllDocuments(yaml, { version: "1.1" }).map((document) => {
     expect([...document.errors, ...document.warnings]).toEqual([]);
@@ -21,20 +22,25 @@ export function objectsOf(yaml: string): Any[] {
   });
 }
 
+/** Returns the objects that `ebb manifests` prints. */
 export async function objects(...flags: readonly string[]): Promise<Any[]> {
   return objectsOf(await printed(...flags));
 }
 
+/** Returns the only object of a kind. Fails if there is not exactly one. */
 export function find(all: readonly Any[], kind: string): Any {
   const found = all.filter((object) => object.kind === kind);
   expect(found).toHaveLength(1);
   return found[0];
 }
 
+/** Returns the pod spec of the only Deployment. */
 export const podOf = (all: readonly Any[]) => find(all, "Deployment").spec.template.spec;
 
+/** Returns the first container of the only Deployment. */
 export const containerOf = (all: readonly Any[]) => podOf(all).containers[0];
 
+/** Returns the first webhook of the only MutatingWebhookConfiguration. */
 export const hookOf = (all: readonly Any[]) => find(all, "MutatingWebhookConfiguration").webhooks[0];
 
 export const first = ["MutatingWebhookConfiguration", "ServiceAccount"];

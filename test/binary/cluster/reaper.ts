@@ -3,16 +3,19 @@ import { join } from "node:path";
 import { ebb, type LogLine, logOf, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { podPath, refuse, type StandInApi, startStandInApi } from "../../kube/api-server/api-server.ts";
 
-/** A cluster whose pods are JSON: a stand-in API server, and a kubelet that does as it is told. */
+/** A stand-in API server with pods as JSON, whose sidecars end when an ephemeral container is put into their pod. */
 export interface Cluster extends AsyncDisposable {
   readonly api: StandInApi;
+  /** The flags with which ebb finds it. */
   readonly flags: readonly string[];
-  /** Pods into which an ephemeral container was put, in order. */
+  /** The names of the pods into which an ephemeral container was put, in order. */
   readonly told: string[];
-  /** What its sidecars do then; they end, unless it says otherwise. */
+  /** Called when one was put into a pod; `end` ends the pod's sidecars. By default they end at once. */
   onTold: (name: string, end: () => void) => void;
+  /** Adds or replaces a pod, by its name, in the namespace `shop`. */
   put(pod: object): void;
   pod(name: string): Json;
+  /** Returns the Events that were written. */
   events(): readonly Json[];
 }
 
@@ -21,6 +24,7 @@ export type Json = any;
 
 export const imageFlags = ["--image", "registry.example.com/ebb:1", "--methods", "ephemeral"];
 
+/** Starts such a cluster, without pods. */
 export function startCluster(): Cluster {
   const api = startStandInApi();
   const folder = temporaryFolder();
@@ -65,7 +69,7 @@ export function startCluster(): Cluster {
   return cluster;
 }
 
-/** All its sidecars end. */
+/** Ends all running containers of a pod, and the pod. */
 export function end(cluster: Cluster, name: string): void {
   const pod = structuredClone(cluster.pod(name));
   const state = { terminated: { exitCode: 0, reason: "Completed", finishedAt: new Date().toISOString() } };
@@ -74,7 +78,9 @@ export function end(cluster: Cluster, name: string): void {
   cluster.put(pod);
 }
 
-/** A pod of a Job whose app has ended, and whose Envoy has not. */
+/**
+ * Returns a pod of a Job whose app has ended, 60 s ago and with 0 unless `changes` say otherwise, and whose Envoy runs.
+ */
 export function stuckPod(name: string, changes: Json = {}): Json {
   const { annotations = { "ebb.dev/reap": "true" }, secondsAgo = 60, exitCode = 0, state } = changes;
   const finishedAt = new Date(Date.now() - secondsAgo * 1000).toISOString().replace(/\.\d+Z/, "Z");
@@ -103,24 +109,27 @@ export function stuckPod(name: string, changes: Json = {}): Json {
 
 export const running: Json = { running: { startedAt: "2026-01-01T00:00:00Z" } };
 
+/** Runs `ebb reaper --once` to its end. */
 export function once(cluster: Cluster, ...flags: readonly string[]) {
   return ebb(["reaper", "--once", ...cluster.flags, ...flags]);
 }
 
 export interface Reaper extends AsyncDisposable {
   readonly started: Started;
+  /** The address of its probes and metrics: `http://127.0.0.1:PORT`. */
   readonly health: string;
+  /** Returns the lines of its log so far whose message is `ebb: ` and `msg`. */
   said(msg: string): readonly LogLine[];
 }
 
 const LONG_MS = 60_000;
 
-/** `ebb reaper` in its Deployment, once it answers probes. */
+/** Starts `ebb reaper` as its Deployment does. Resolves once it answers probes. */
 export async function startReaper(cluster: Cluster, ...flags: readonly string[]): Promise<Reaper> {
   const started = startEbb(["reaper", ...cluster.flags, "--health-listen", "127.0.0.1:0", ...flags]);
   const lines = () => logOf(started.stderr().slice(0, started.stderr().lastIndexOf("\n") + 1));
   const said = (msg: string) => lines().filter((line) => line.msg === `ebb: ${msg}`);
-  const [line] = await until("it answers probes", () => nonEmpty(said("answering probes")), LONG_MS);
+  const [line] = await until("it answers probes", () => nonEmpty(said("serving probes and metrics")), LONG_MS);
   return {
     started,
     health: `http://127.0.0.1:${line?.port}`,
@@ -129,6 +138,7 @@ export async function startReaper(cluster: Cluster, ...flags: readonly string[])
   };
 }
 
+/** Returns the items, or undefined if there are none. */
 export function nonEmpty<T>(items: readonly T[]): readonly T[] | undefined {
   return items.length === 0 ? undefined : items;
 }

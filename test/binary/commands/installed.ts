@@ -3,4 +3,5 @@ import { ebbPath } from "../../harness.ts";
 
 export const isRoot = process.getuid?.() === 0;
 
+/** The size of the executable under test, in bytes. */
 export const built = statSync(ebbPath).size;

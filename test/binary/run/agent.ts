@@ -6,11 +6,11 @@ import { processState } from "../../processes.ts";
 
 export interface Agent extends AsyncDisposable {
   readonly pid: number;
-  /** The signals that it noted, one a line, after `ready`. */
+  /** Returns what it has written: `ready`, then a line for each signal that came. */
   readonly output: () => string;
 }
 
-/** A folder with an executable of a name that nothing else on this machine has. */
+/** Creates a folder with a copy of test/fixtures/child.c's executable, under a name that no other process has. */
 export function agentFolder() {
   const folder = temporaryFolder();
   chmodSync(folder.path, 0o755);
@@ -20,7 +20,7 @@ export function agentFolder() {
   return { name, path, [Symbol.dispose]: folder[Symbol.dispose] };
 }
 
-/** Starts it, until it is ready for signals. */
+/** Starts such an executable. Resolves once it is ready for signals. */
 export async function startAgent(command: readonly string[]): Promise<Agent> {
   const agent = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
   const output = collect(agent.stdout);
@@ -35,7 +35,7 @@ export async function startAgent(command: readonly string[]): Promise<Agent> {
   };
 }
 
-/** Also a zombie has. */
+/** Reports whether a process has ended; a zombie has. */
 export function hasEnded(pid: number): boolean {
   return [undefined, "Z"].includes(processState(pid));
 }

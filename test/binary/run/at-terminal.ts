@@ -1,23 +1,29 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { until } from "../../harness.ts";
 
+/** A command at a terminal of its own. */
 export interface AtTerminal extends AsyncDisposable {
-  /** What the terminal shows, `\r` and colours left out. */
+  /** Returns the text that was sent to the terminal, without `\r` and colours. */
   readonly screen: () => string;
-  /** What it was sent, colours left out. */
+  /** Returns the text that was sent to the terminal, without colours. */
   readonly sent: () => string;
+  /** Returns the text that was sent to the terminal. */
   readonly coloured: () => string;
   readonly type: (text: string) => void;
   readonly resize: (columns: number, rows: number) => void;
+  /** Resolves with the match once `screen()` has the text. Rejects after 20 s. */
   readonly shows: (text: string | RegExp) => Promise<RegExpExecArray>;
-  /** 128+n where signal n ended it. */
+  /** The exit code; 128+n if signal n ended it. */
   readonly exited: Promise<number>;
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour is one
 const colours = /\x1b\[[\d;]*m/g;
 
-/** Starts a command as the leader of a session with a terminal, as `kubectl exec -it` and a login do. */
+/**
+ * Starts a command as the leader of a session with a terminal, as `kubectl exec -it` and a login do. `await using` it:
+ * all processes of the session are killed.
+ */
 export function startAtTerminal(...command: readonly string[]): AtTerminal {
   let text = "";
   const decoder = new TextDecoder();
@@ -59,7 +65,7 @@ function end(pid: number): void {
   }
 }
 
-/** The processes of a leader's session, itself among them while it lives. */
+/** Returns the processes of a leader's session, the leader too while it lives. */
 function sessionOf(leader: number): readonly number[] {
   const pids = readdirSync("/proc").map(Number).filter(Boolean);
   return pids.filter((pid) => {

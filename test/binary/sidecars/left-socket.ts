@@ -2,7 +2,7 @@ import { mkdirSync, renameSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 
-/** A socket's file on which nobody listens any more, nor ever has under this name. */
+/** Leaves the file of a Unix socket at a path, on which nobody listens. */
 export async function leaveSocket(path: string): Promise<void> {
   mkdirSync(dirname(path), { recursive: true });
   const server = createServer();

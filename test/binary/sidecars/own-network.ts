@@ -4,7 +4,7 @@ import { childPath } from "../../compiled.ts";
 import { canUnshare, type Ended, ebb, type StartOptions, temporaryFolder } from "../../harness.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 
-/** Whether a network of one's own can be had: that needs root. */
+/** Whether this machine lets us make a network of our own: that needs root. */
 export const canHaveNetwork = canUnshare("--net", "--pid", "--fork", "--mount-proc", "--kill-child");
 
 export interface InNetwork extends Ended {
@@ -12,10 +12,13 @@ export interface InNetwork extends Ended {
   readonly requests: readonly string[];
 }
 
-/** Whose network it is by /etc/hosts, as the kubelet writes it; `machine`: it is this machine's, which no kubelet has written. */
+/**
+ * The owner of the network according to /etc/hosts as the kubelet writes it: the pod (`own`), or the node, with
+ * hostNetwork (`node`). `machine`: /etc/hosts is this machine's, which no kubelet has written.
+ */
 export type Hosts = "own" | "node" | "machine";
 
-/** The pod that the tests in such a network are in. */
+/** The uid of the pod in such a network. */
 export const podUid = "0b6b1c5e-7a0f-4a4c-9c4e-2f6a0c1d2e3f";
 
 /** kubernetes pkg/kubelet/kubelet_pods.go: managedHostsHeader, managedHostsHeaderWithHostNetwork. */
@@ -24,7 +27,7 @@ const headers = {
   node: "# Kubernetes-managed hosts file (host network).",
 };
 
-/** A file like the kubelet's, at a path like its own. */
+/** Writes an /etc/hosts as the kubelet does, at a path like the kubelet's below `folder`, and returns that path. */
 export function writeHosts(folder: string, hosts: Exclude<Hosts, "machine">): string {
   const path = join(folder, "kubelet", "pods", podUid, "etc-hosts");
   mkdirSync(dirname(path), { recursive: true });
@@ -32,14 +35,18 @@ export function writeHosts(folder: string, hosts: Exclude<Hosts, "machine">): st
   return path;
 }
 
+/** The command that runs another one in a network and with processes of its own. */
 export const namespaces = ["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child"];
 
 export interface NetworkOptions extends Omit<StartOptions, "through"> {
-  /** `own` without it. */
+  /** By default `own`. */
   readonly hosts?: Hosts;
 }
 
-/** Runs ebb, as PID 1, in a network where sidecars listen on the ports that they really have: from the start, but for those that are late. */
+/**
+ * Runs ebb to its end, as PID 1, in a network of its own in which sidecars listen on the ports that they really have.
+ * Those without `afterMs` listen before ebb starts. Needs root.
+ */
 export async function ebbBeside(
   sidecars: readonly Port[],
   args: readonly string[],

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Ended, Started } from "../../harness.ts";
 
-/** How a process ended, and the most bytes that it had in memory as far as was seen. */
+/** Waits for a process's end. `peak` is the most bytes that it had in memory, looking every `everyMs`. */
 export async function endWithPeak(
   started: Started,
   everyMs = 5,
@@ -15,7 +15,7 @@ export async function endWithPeak(
   return { ended, peak };
 }
 
-/** The most bytes that a process had in memory so far; 0 where it has ended. */
+/** Returns the most bytes that a process has had in memory; 0 if it has ended. */
 function peakOf(pid: number): number {
   try {
     return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;

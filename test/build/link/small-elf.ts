@@ -14,12 +14,12 @@ export type SmallProgram = {
   readonly language?: "c" | "c++";
   readonly compileOptions?: readonly string[];
   readonly linkOptions?: readonly string[];
-  /** C source of a shared library that it needs besides. */
+  /** The C source of a shared library that it needs besides. */
   readonly library?: string;
   readonly target?: Target;
 };
 
-/** A small program for musl, linked dynamically at a fixed address, as Bun is. */
+/** Compiles a small program for musl, linked dynamically at a fixed address, as Bun is. Returns its ELF file. */
 export function dynamicProgram({
   source,
   language = "c",
@@ -46,11 +46,12 @@ export function dynamicProgram({
   });
 }
 
-/** Of another architecture there is only glibc, whose functions and variables have the same names. */
+/** Names the libc to link. Another architecture has only glibc, whose functions and variables have the same names. */
 function sharedLibc({ arch }: Target): string {
   return arch === process.arch ? "-lc" : "-l:libc.so.6";
 }
 
+/** Links such a program statically, without start code. */
 export function link(bytes: Uint8Array, target = x64): LinkResult {
   return linkStatic({ bytes, name: "small", sources, target });
 }
@@ -62,11 +63,12 @@ export type Outcome = {
   readonly stderr: string;
 };
 
+/** Runs an executable for x64 to its end. */
 export function execute(bytes: Uint8Array, ...programArguments: string[]): Outcome {
   return executeOn(x64, bytes, programArguments);
 }
 
-/** Under an emulator, where it is for another processor. */
+/** Runs an executable to its end; in the target's emulator if it is for another architecture. */
 export function executeOn(target: Target, bytes: Uint8Array, programArguments: readonly string[] = []): Outcome {
   return inFolder((folder) => {
     const path = join(folder, "program");
@@ -96,7 +98,9 @@ function run(command: string, commandArguments: readonly string[], cwd: string):
   if (status !== 0) throw new Error(`${command} failed: ${stderr}`);
 }
 
-/** Threads, thread-local variables, copied ones, the environment, initialisers, a weak symbol that nothing defines. */
+/**
+ * A program with threads, thread-local and copied variables, the environment, initialisers, an undefined weak symbol.
+ */
 export const everything = `
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,7 +128,7 @@ int main(int count, char **arguments) {
   return 3;
 }`;
 
-/** A program with little in it, reached through the GOT: exported data, zeros, a weak symbol that nothing defines. */
+/** Compiles a small program that uses the GOT: with exported data, zeros, a weak symbol that nothing defines. */
 export function smallProgram(): Uint8Array {
   const linkOptions = ["-Wl,--export-dynamic,-z,dynamic-undefined-weak"];
   return dynamicProgram({ source: little, compileOptions: ["-fPIC"], linkOptions });

@@ -14,7 +14,9 @@ import { actionsOf } from "../run/machine.ts";
 
 export const usual: DrainPolicy = { boundMs: 60_000, minMs: 5000, idle: 0, failsHealth: true, wasUp: false };
 
-/** A title, the events of a drain, and what is done at the begin and in answer to each event. */
+/**
+ * A title, the events of a drain, and the actions at the beginning and in answer to each event, as `tell` writes them.
+ */
 export type Drain = readonly [
   title: string,
   events: readonly Event[],
@@ -22,6 +24,7 @@ export type Drain = readonly [
   policy?: Partial<DrainPolicy>,
 ];
 
+/** Declares a test for each drain. */
 export function testDrains(drains: readonly Drain[]): void {
   const rows = drains.map(([title, events, actions, policy = {}]) => [title, events, actions, policy] as const);
   test.each(rows)("%s", (_, events, actions, policy) => {
@@ -29,6 +32,7 @@ export function testDrains(drains: readonly Drain[]): void {
   });
 }
 
+/** Runs a drain through these events, and returns its actions: at the beginning, then in answer to each event. */
 export function live(events: readonly Event[], policy: DrainPolicy): readonly string[] {
   const machine = {
     begin: () => begin(policy),
@@ -37,17 +41,19 @@ export function live(events: readonly Event[], policy: DrainPolicy): readonly st
   return actionsOf(machine, events).map(tell);
 }
 
-/** `arm poll 1000`, `ask count`, `end drained`. */
+/** Writes actions as text: `arm poll 1000, ask count`, `end drained`. */
 export function tell(actions: readonly Action[]): string {
   return actions
     .map((action) => (action.kind === "end" ? `end ${tellOutcome(action.outcome)}` : words(action)))
     .join(", ");
 }
 
+/** Writes one action as text: its kind and its values. */
 export function words({ kind, ...rest }: Exclude<Action, { kind: "end" }>): string {
   return [kind, ...Object.values(rest)].join(" ");
 }
 
+/** Writes an outcome as text: `drained`, `out of time REQUESTS CONNECTIONS`. */
 export function tellOutcome(outcome: Outcome): string {
   if (outcome.kind !== "out of time") return outcome.kind;
   return `out of time ${outcome.left.requests} ${outcome.left.connections}`;
@@ -74,7 +80,8 @@ export const begun = `${deadlines}, ask fail-health`;
 
 export const poll = "arm poll 1000";
 
-/** Until the first count. */
+/** The events until the first count. */
 export const toCount = [done("fail-health"), at("minimum"), done("drain-listeners")];
 
+/** The actions for `toCount`. */
 export const toldToCount = [begun, "", "ask drain-listeners", "ask count"];

@@ -1,7 +1,7 @@
 import { injectPod } from "../../../src/core/inject/patch.ts";
 import { changed, type Given, type Loose, podIn, policy } from "./injection.ts";
 
-/** A pod that ebb is in, after somebody has changed it, and after ebb has come a second time. */
+/** Injects ebb into a pod, lets `change` edit the result in place, injects a second time, and returns the pod. */
 export function again(given: Given, change: (pod: Loose) => void, changes: Partial<typeof policy> = {}): Loose {
   const pod = structuredClone(changed(given));
   change(pod);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
 import type { Loose } from "./injection.ts";
 
-/** Fields that ebb has never heard of. */
+/** Fields that ebb does not know. */
 const unknown = fc.dictionary(
   fc.constantFrom("x", "livenessProbe", "tolerations", "__proto__", "constructor"),
   fc.jsonValue(),
@@ -123,7 +123,7 @@ function containerOf(mounted: fc.Arbitrary<string>): fc.Arbitrary<Loose> {
     .map(withMore);
 }
 
-/** Without what is undefined, and with unknown fields in the front: they are to stay there. */
+/** Puts unknown fields before the others, where they have to stay, and leaves out fields that are undefined. */
 function withMore({ more, ...fields }: Loose): Loose {
   const own = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries([...Object.entries(more), ...own]);
@@ -181,7 +181,10 @@ const annotations = fc
     Object.fromEntries([...all, ...more.filter((one) => one !== undefined && one.length > 0)] as Loose),
   );
 
-/** A pod as the API server would take it, or nearly; with all that ebb reads, and what it does not know. */
+/**
+ * Generates pods that the API server would accept, or nearly, with all fields that ebb reads and some that it does not
+ * know.
+ */
 export const anyPod: fc.Arbitrary<Loose> = fc
   .subarray(volumes)
   .chain((there) => {
@@ -224,6 +227,7 @@ function named([wanted, made]: Loose): Loose {
   return wanted.map((name: string, at: number) => withMore({ name, more: made[at] }));
 }
 
+/** Generates policies of injection. */
 export const anyPolicy: fc.Arbitrary<InjectPolicy> = fc.record({
   image: fc.constantFrom("ebb:1", "registry.example.com/ebb:2"),
   imagePullPolicy: fc.constantFrom(undefined, "Always" as const),

@@ -38,11 +38,12 @@ export const container = fc.record({ state, spec: restarts });
 
 export const name = fc.constantFrom("app", "other", "third", "istio-proxy", "daprd", "linkerd-proxy", "envoy");
 
-/** Mostly as in a pod that is stuck. */
+/** Generates the usual value, as in a pod that is stuck, nine times in ten; otherwise one of the others. */
 export function mostly<T>(usual: T, ...others: readonly fc.Arbitrary<NoInfer<T>>[]): fc.Arbitrary<T> {
   return fc.oneof({ weight: 9 * others.length, arbitrary: fc.constant(usual) }, ...others);
 }
 
+/** Generates the containers of a pod that is stuck: an app that has ended, and a sidecar that runs. */
 export const stuck = fc.tuple(exitCode, seconds, fc.boolean(), fc.boolean()).map(
   ([code, at, hasSecond, hasDapr]): Containers => ({
     app: ended(code, at),
@@ -52,7 +53,7 @@ export const stuck = fc.tuple(exitCode, seconds, fc.boolean(), fc.boolean()).map
   }),
 );
 
-/** A pod with anything that matters, most of them stuck but for one thing or two. */
+/** Generates pods with anything that matters; most are stuck but for one thing or two. */
 export const pod = fc
   .record({
     containers: fc.oneof(
@@ -87,7 +88,7 @@ export const policy: fc.Arbitrary<ReapPolicy> = fc.record({
   namespaces: fc.constantFrom(new Map(), new Map([["shop", "true"]])),
 });
 
-/** Of any pod, policy and moment. */
+/** Checks a property for 1,000 pods, policies and moments: `holds` throws if it does not hold. */
 export function always(holds: (pod: Json, policy: ReapPolicy, known: ReaperMemory) => void): void {
   const knows = fc.record({
     now: fc.constantFrom(now, now + 200_000),

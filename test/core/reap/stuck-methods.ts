@@ -3,7 +3,10 @@ import { viewOf } from "../../../src/core/reap/pod-view.ts";
 import { sidecarIn } from "../../../src/core/sidecars/containers.ts";
 import { ended, type PodInWords, podOf, running } from "./stuck-pods.ts";
 
-/** How the container of this name is ended, in a pod with it and more. */
+/**
+ * Returns how the container `name` is ended, or why it cannot be, in a pod with an app that has ended; `more` adds to
+ * the pod.
+ */
 export function ending(
   name: string,
   more: Partial<PodInWords> = {},

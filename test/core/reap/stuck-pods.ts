@@ -2,12 +2,13 @@ import { methodKinds } from "../../../src/core/reap/methods.ts";
 import type { ReaperMemory } from "../../../src/core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../../src/core/reap/policy.ts";
 
-/** JSON of a pod, a container or its state, to be written briefly. */
+/** The JSON of a pod, a container or its state. */
 export type Json = Record<string, unknown>;
 
+/** The present of these tests, in ms since 1970. */
 export const now = Date.parse("2026-03-04T12:00:00Z");
 
-/** A time that long before `now`, as Kubernetes writes it. */
+/** Returns the time that is that long before `now`, as Kubernetes writes it. */
 export function ago(seconds: number): string {
   return new Date(now - seconds * 1000).toISOString().replace(".000Z", "Z");
 }
@@ -15,17 +16,20 @@ export function ago(seconds: number): string {
 export const running: Json = { running: { startedAt: ago(100) } };
 export const nothing: Json = {};
 
+/** Returns the state of a container that waits for that reason. */
 export function waiting(reason: string): Json {
   return { waiting: { reason } };
 }
 
+/** Returns the state of a container that has ended. */
 export function ended(exitCode: number, secondsAgo = 60, reason = exitCode === 0 ? "Completed" : "Error"): Json {
   return { terminated: { exitCode, reason, startedAt: ago(100), finishedAt: ago(secondsAgo) } };
 }
 
-/** A container by its name: its state, and what else its manifest says. */
+/** Containers by name: each its state or, as `state` and `spec`, its state and more of its manifest. */
 export type Containers = Readonly<Record<string, Json | { readonly state: Json; readonly spec: Json }>>;
 
+/** The parts of a pod; `metadata`, `spec` and `status` add fields or replace those made of the other parts. */
 export interface PodInWords {
   readonly containers: Containers;
   readonly initContainers?: Containers;
@@ -37,7 +41,7 @@ export interface PodInWords {
   readonly status?: Json;
 }
 
-/** A pod that chose to be reaped, with restartPolicy Never, unless it says otherwise. */
+/** Returns a running pod that chose to be reaped, with restartPolicy Never, unless its parts say otherwise. */
 export function podOf({ containers, initContainers = {}, ephemeralContainers = {}, ...more }: PodInWords): Json {
   return {
     apiVersion: "v1",

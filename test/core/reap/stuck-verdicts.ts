@@ -8,10 +8,11 @@ export const stuck = { app: ended(0), "istio-proxy": running };
 
 export const native = { spec: { restartPolicy: "Always" } };
 
+/** Returns the verdict on a pod; `policies` and `knowing` replace fields of the usual policy and memory. */
 export const verdict = (pod: PodInWords, policies: Partial<ReapPolicy> = {}, knowing: Partial<ReaperMemory> = {}) =>
   verdictOf(podOf(pod), { ...policy, ...policies }, { ...known, ...knowing });
 
-/** A title, the pod, the rule by which it is left, and what is in the reason. */
+/** A title, the pod, the rule by which it is left alone, and a part of the reason. */
 export type Left = readonly [
   title: string,
   pod: PodInWords,
@@ -20,6 +21,7 @@ export type Left = readonly [
   policies?: Partial<ReapPolicy>,
 ];
 
+/** Declares a test for each row: the verdict on its pod is to leave it alone, by that rule and for that reason. */
 export function testLeft(rows: readonly Left[]): void {
   test.each(rows.map(([title, pod, rule, reason, policies = {}]) => [title, pod, rule, reason, policies] as const))(
     "%s",

@@ -42,13 +42,14 @@ export const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: "answer-quit" } as const) },
 );
 
-/** Any interleaving of what can happen to a run. */
+/** Checks a property of 1,000 runs, with any interleaving of what can happen: `holds` throws if it does not hold. */
 export function always(holds: (world: World) => void): void {
   const moves = fc.array(move, { maxLength: 60, size: "max" });
   const property = fc.property(policy, start, moves, (policy, start, moves) => holds(simulate(policy, start, moves)));
   fc.assert(property, { numRuns: 1000 });
 }
 
+/** Returns the actions of one kind that were done in a run. */
 export function actionsOf<K extends Action["kind"]>(
   { trace }: World,
   kind: K,
@@ -57,13 +58,15 @@ export function actionsOf<K extends Action["kind"]>(
   return all.filter((action): action is Extract<Action, { kind: K }> => action.kind === kind);
 }
 
+/** Returns the signals that were forwarded in answer to an event. */
 export const forwards = ({ actions }: Entry): readonly number[] =>
   actions.flatMap((action) => (action.kind === "forward" ? [action.signal] : []));
 
+/** Reports whether an action of that kind answered an event. */
 export const has = ({ actions }: Entry, kind: Action["kind"]): boolean =>
   actions.some((action) => action.kind === kind);
 
-/** Whether a signal asks the child to stop: as it came, or as it is forwarded. */
+/** Reports whether a signal, as it came or as it is forwarded, asks the child to stop. */
 export function stops(signal: number, { rewrite, stopSignals }: RunPolicy): boolean {
   const sent = rewrite.get(signal) ?? signal;
   return sent !== 0 && (stopSignals.includes(signal) || stopSignals.includes(sent));

@@ -1,7 +1,7 @@
 import { begin, step } from "../../../src/core/run/supervision.ts";
 import type { Action, Deadline, Event, RunPolicy, State, Step } from "../../../src/core/run/supervision-steps.ts";
 
-/** What the world around a run can do next; what is not possible at that moment does nothing. */
+/** Something that the world around a run can do next; it does nothing if it is not possible at that moment. */
 export type Move =
   | { readonly kind: "read" }
   | { readonly kind: "signal"; readonly signal: number; readonly isEarly?: boolean }
@@ -14,22 +14,22 @@ export type Move =
   | { readonly kind: "end-group" }
   | { readonly kind: "answer-quit" };
 
-/** One event that was read, and what was done. */
+/** An event that was read, and what was done; the first entry has no event. */
 export interface Entry {
   readonly event: Event | undefined;
   readonly before: State | undefined;
   readonly after: State;
   readonly actions: readonly Action[];
-  /** Whether a child was there to act on when that was done: started, and its end not yet heard of. */
+  /** Whether there was a child to act on: it has started, and its end is not known yet. */
   readonly hasChild: boolean;
   /** The deadlines that were armed after it. */
   readonly armed: readonly Deadline[];
 }
 
-/** A run's driver and all that it acts on: sidecars, child, timers and the queue of events. */
+/** A run's driver and all that it acts on: sidecars, child, timers and the queue of events. Moves change it. */
 export interface World {
   readonly policy: RunPolicy;
-  /** What a start comes to: the child's pid, or the exit code of a start that fails. */
+  /** The result of a start: the child's pid, or the exit code of a start that fails. */
   readonly start: { readonly pid: number } | { readonly exitCode: number };
   readonly queue: Event[];
   readonly trace: Entry[];
@@ -38,14 +38,17 @@ export interface World {
   child: "none" | "alive" | "ended";
   hasChild: boolean;
   drain: "none" | "under way" | "cut" | "over";
-  /** What the child leaves in its process group. */
+  /** The state of what the child leaves in its process group. */
   group: "there" | "told" | "gone";
   isQuitting: boolean;
-  /** What the driver did that no driver could, or should. */
+  /** What the driver did that a driver cannot, or should not, do. */
   readonly wrong: string[];
 }
 
-/** Lives through the moves, and then through whatever is left to do, until the run is over. */
+/**
+ * Makes the moves, and then whatever is left to do, until the run is over. After 1,000 more it is wrong: "it never
+ * ends".
+ */
 export function simulate(policy: RunPolicy, start: World["start"], moves: readonly Move[]): World {
   const world: World = {
     policy: freeze(policy),
@@ -68,6 +71,7 @@ export function simulate(policy: RunPolicy, start: World["start"], moves: readon
   return world;
 }
 
+/** Reports whether a run is over. */
 export function isOver({ trace }: World): boolean {
   return trace.at(-1)?.after.phase === "over";
 }
@@ -80,7 +84,7 @@ function enter(world: World, before: State | undefined, event: Event | undefined
   world.trace.push(freeze({ before, event, after, actions, hasChild, armed: [...armed] }));
 }
 
-/** As src/system/run/perform.ts does it. */
+/** Performs an action on the world, as src/system/run/perform.ts does. */
 function perform(world: World, action: Action): void {
   const must = (holds: boolean) => holds || world.wrong.push(`${action.kind} out of place`);
   switch (action.kind) {
@@ -184,7 +188,7 @@ function move(world: World, next: Move): void {
   }
 }
 
-/** What brings a run to its end by itself. */
+/** Returns a move that brings a run nearer to its end. */
 function lastMove({ queue, isWaiting, child, drain, group, isQuitting }: World): Move {
   if (queue.length > 0) return { kind: "read" };
   if (drain === "under way" || drain === "cut") return { kind: "end-drain" };

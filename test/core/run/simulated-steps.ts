@@ -18,7 +18,9 @@ export const usual: RunPolicy = {
   expectedCodes: [],
 };
 
-/** A title, the events of a life, and what is done at the begin and in answer to each event. */
+/**
+ * A title, the events of a life, and the actions at the beginning and in answer to each event, as `tell` writes them.
+ */
 export type Life = readonly [
   title: string,
   events: readonly Event[],
@@ -26,6 +28,7 @@ export type Life = readonly [
   policy?: Partial<RunPolicy>,
 ];
 
+/** Declares a test for each life. */
 export function testLives(lives: readonly Life[]): void {
   const rows = lives.map(([title, events, actions, policy = {}]) => [title, events, actions, policy] as const);
   test.each(rows)("%s", (_, events, actions, policy) => {
@@ -33,6 +36,7 @@ export function testLives(lives: readonly Life[]): void {
   });
 }
 
+/** Runs a life through these events, and returns its actions: at the beginning, then in answer to each event. */
 export function live(events: readonly Event[], policy: RunPolicy): readonly string[] {
   const machine = {
     begin: () => begin(policy),
@@ -41,7 +45,7 @@ export function live(events: readonly Event[], policy: RunPolicy): readonly stri
   return actionsOf(machine, events).map(tell);
 }
 
-/** `forward 15, arm grace 5000`. */
+/** Writes actions as text: `forward 15, arm grace 5000`. */
 export function tell(actions: readonly Action[]): string {
   return actions.map(({ kind, ...rest }) => [kind, ...Object.values(rest)].join(" ")).join(", ");
 }

@@ -3,6 +3,7 @@ import { detect, type PortFinding, suggestedBy } from "../../../src/core/sidecar
 
 export type Table = Readonly<Record<string, string>>;
 
+/** What ebb can see of a pod: variables, --admin, annotations, and the ports on which somebody listens. */
 export interface Pod {
   readonly env?: Table;
   readonly admin?: string;
@@ -10,12 +11,14 @@ export interface Pod {
   readonly listening?: readonly number[];
 }
 
-/** All that these ports suggest, as if it had proved to be there. */
+/** Returns all sidecars that these ports suggest, as if each had proved to be there. */
 export function heardAt(ports: readonly number[]): readonly PortFinding[] {
   return suggestedBy(new Set(ports)).map(({ name, port }) => ({ name, by: `port ${port}` }));
 }
 
-/** The names that were found, a native one marked, and what told. */
+/**
+ * Detects sidecars. Returns their names, ` (native)` behind a native one's, and by what they were found, or "nothing".
+ */
 export function found({
   env = {},
   admin,

@@ -14,6 +14,7 @@ export interface Pod {
   readonly annotations?: Table;
 }
 
+/** The values of flags: --admin, --quit, --signal-process and --ready-path. */
 export interface Given {
   readonly admin?: string;
   readonly quit?: readonly string[];
@@ -21,6 +22,7 @@ export interface Given {
   readonly readyPath?: string;
 }
 
+/** Plans what is asked of the named sidecars in a pod, with these flags. */
 export function plan(names: readonly SidecarName[], { env = {}, annotations = {} }: Pod = {}, given: Given = {}) {
   const urls: SidecarUrls = {
     admin: given.admin === undefined ? undefined : parseHttpTarget(given.admin),
@@ -32,12 +34,13 @@ export function plan(names: readonly SidecarName[], { env = {}, annotations = {}
   return planSidecars(foundIn({ env, annotations: new Map(Object.entries(annotations)) }, names), urls);
 }
 
-/** Name, what is asked, what is told to quit, what is signalled. */
+/** Describes a sidecar: its name, what is asked, what is told to quit, what is signalled. */
 export function inWords({ name, ready, quits, processes, lastResort = [] }: Sidecar): readonly string[] {
   const signals = [...processes.map((file) => `signal ${file}`), ...lastResort.map((file) => `at last signal ${file}`)];
   return [name, ...ready.map(describeProbe), ...quits.map(quitInWords), ...signals];
 }
 
+/** Describes a quit request, with the target that it falls back to. */
 export function quitInWords(quit: QuitRequest): string {
   return quit.otherwise === undefined
     ? describeQuit(quit)

@@ -2,7 +2,8 @@ import type { EnvoyStatus } from "../../../src/core/envoy/envoy-status.ts";
 import type { ListeningSocket } from "../../../src/core/proc/sockets.ts";
 import type { ProcessesStatus, SidecarStatus, Snapshot } from "../../../src/core/status/snapshot.ts";
 
-/** A pod where nothing stands out, to be changed by each test. */
+// Parts of a pod in which nothing stands out; each test changes some.
+
 export const envoy: EnvoyStatus = {
   admin: "http://localhost:15000",
   problems: [],

@@ -7,7 +7,7 @@ import { readSecret, type Secret } from "../../../src/kube/certificates/held.ts"
 import type { OwnCertificates } from "../../../src/kube/certificates/own-certificates.ts";
 import { createFakeApi, type FakeApi } from "../fake-api.ts";
 
-// The leader's rounds against an API server in memory, with a clock that the test turns.
+// Runs the leader's rounds against an API server in memory, with a clock that the test sets.
 
 export const SECRET = "/api/v1/namespaces/ebb/secrets/certs";
 
@@ -19,16 +19,22 @@ export const HOUR = 60 * MINUTE;
 
 export const START = Date.parse("2030-01-01T00:00:00Z");
 
+/** A replica that leads, and the API server that it acts on. */
 export interface World {
   readonly api: FakeApi;
   readonly own: OwnCertificates;
   readonly log: Parameters<typeof reconcileCertificates>[1]["log"];
+  /** What was logged: `MESSAGE: FIELDS`. */
   readonly lines: string[];
+  /** What the leader remembers; replace it for another leader. */
   leader: AuthorityState;
-  /** The bundles that the API server has had, since when. */
+  /**
+   * The CA bundles (PEM) that the webhook configuration has had, each with the time, in ms since 1970, from which on.
+   */
   readonly bundles: { readonly atMs: number; readonly bundle: string }[];
 }
 
+/** Creates a world at START, with the system's time set to it, and with a webhook configuration without CA bundle. */
 export function createWorld(settings: Partial<OwnCertificates> = {}): World {
   setSystemTime(START);
   const api = createFakeApi();
@@ -44,7 +50,7 @@ export function createWorld(settings: Partial<OwnCertificates> = {}): World {
   return { api, own, log, lines, leader: { sinceMs: START }, bundles: [{ atMs: START, bundle: "" }] };
 }
 
-/** `kubectl apply` of the manifest, with what it has as caBundle. */
+/** Puts the webhook configuration with this caBundle (base64), as `kubectl apply` of the manifest does. */
 export function apply(api: FakeApi, caBundle: string): void {
   const service = { name: "ebb", namespace: "ebb" };
   const webhooks = [
@@ -58,12 +64,17 @@ export const secretOf = ({ api }: World) => api.objects.get(SECRET) as Secret | 
 
 export const configurationOf = ({ api }: World) => api.objects.get(CONFIGURATION) as WebhookConfiguration | undefined;
 
+/** Returns the CA bundle of the webhook configuration as PEM; "" if there is none. */
 export const bundleOf = (world: World): string =>
   Buffer.from(configurationOf(world)?.webhooks?.[0]?.clientConfig.caBundle ?? "", "base64").toString();
 
+/** Returns the certificates in the Secret. */
 export const heldOf = (world: World) => readSecret(secretOf(world));
 
-/** What the leader does until it has nothing more to do; when it has to look again. Its watch is as fast as can be. */
+/**
+ * Runs the leader's rounds, a second apart, until it has nothing more to do. Resolves with the time, in ms since 1970,
+ * when it has to look again. Its watches are never late. Fails if it does not come to rest within 20 rounds.
+ */
 export async function look(world: World): Promise<number> {
   for (let round = 0; ; round++) {
     expect(round).toBeLessThan(20); // else it never comes to rest
@@ -85,6 +96,7 @@ export async function look(world: World): Promise<number> {
   }
 }
 
+/** Adds the present CA bundle to `bundles` if it has changed. */
 export function note(world: World): void {
   const bundle = bundleOf(world);
   if (world.bundles.at(-1)?.bundle !== bundle) world.bundles.push({ atMs: Date.now(), bundle });

@@ -1,17 +1,22 @@
 import fc from "fast-check";
 import { Document, isMap, isScalar, isSeq, visit } from "yaml";
 
-/** How somebody may write the same value in YAML or JSON. */
+/** A way in which somebody may write a value as YAML or JSON. */
 export interface Hand {
+  /** The number of blanks of an indentation. */
   readonly indent: number;
+  /** Whether lists are indented below their key. */
   readonly indentSeq: boolean;
+  /** The indentation of JSON; undefined for YAML. */
   readonly json: number | undefined;
   readonly newline: string;
+  /** Whether the last line ends without a newline. */
   readonly isCut: boolean;
-  /** What is drawn for one node after the other. */
+  /** Numbers from 0 to 99 that decide on the style and the comments of one node after the other. */
   readonly dice: readonly number[];
 }
 
+/** Generates hands. */
 export const anyHand: fc.Arbitrary<Hand> = fc.record({
   indent: fc.constantFrom(2, 2, 4, 3),
   indentSeq: fc.boolean(),
@@ -21,7 +26,7 @@ export const anyHand: fc.Arbitrary<Hand> = fc.record({
   dice: fc.array(fc.nat(99), { minLength: 7, maxLength: 40 }),
 });
 
-/** The value as that hand writes it, with comments that are numbered in their order. */
+/** Writes a value as that hand does; comments in the text, `# mark N`, have different numbers. */
 export function written(value: unknown, { indent, indentSeq, json, newline, isCut, dice }: Hand): string {
   if (json !== undefined) return JSON.stringify(value, null, json) + (isCut ? "" : "\n");
   const document = new Document(value, { aliasDuplicateObjects: false, compat: "yaml-1.1" });
@@ -33,7 +38,8 @@ export function written(value: unknown, { indent, indentSeq, json, newline, isCu
       const drawn = draw();
       if ((isMap(node) || isSeq(node)) && drawn < 15) node.flow = true;
       if (isScalar(node) && typeof node.value === "string" && drawn < 40) {
-        // the parser's own writer says of a block that begins with blanks that it is indented by 2, whatever it is
+        // the library writes the indentation indicator 2 for a block that begins with blanks, whatever its indentation
+        // is
         const isLine = key === "key" || !/^\S/.test(node.value);
         node.type = drawn < 20 ? "QUOTE_DOUBLE" : drawn < 35 || isLine ? "QUOTE_SINGLE" : "BLOCK_LITERAL";
       }
@@ -45,6 +51,7 @@ export function written(value: unknown, { indent, indentSeq, json, newline, isCu
   return (isCut ? text.trimEnd() : text).replaceAll("\n", newline);
 }
 
+/** Returns the comments of `written` that are in a text, in order. */
 export function marksIn(text: string): readonly string[] {
   return text.match(/# mark \d+/g) ?? [];
 }

@@ -13,6 +13,7 @@ export const annotations = { "ebb.dev/reap": "true" };
 
 export const metadata = { name: "p", namespace: "shop", uid: "uid-1", resourceVersion: "7", annotations };
 
+/** Returns a pod whose app has ended while its Envoy runs. `more` replaces parts of it. */
 export const stuck = (uid = "uid-1", more: Json = {}): Json =>
   podOf({
     containers: { app: ended(0), envoy: { state: running, spec: { image: "envoyproxy/envoy:v1" } } },
@@ -20,6 +21,7 @@ export const stuck = (uid = "uid-1", more: Json = {}): Json =>
     ...more,
   });
 
+/** Starts a stand-in API server with that pod. */
 export function withPod(pod: Json = stuck()): StandInApi {
   const cluster = startStandInApi();
   cluster.objects.set(POD, pod);
@@ -31,6 +33,10 @@ export interface Done {
   readonly log: ReturnType<typeof collectLog>;
 }
 
+/**
+ * Performs a method on the Envoy of the pod at POD. The objection `gone` is raised if the pod has another uid. `gate`
+ * appears in `cluster.requests` each time the act passes the gate of requests.
+ */
 export async function perform(cluster: StandInApi, method: Method, freshMs = 60_000): Promise<Done> {
   const log = collectLog();
   const gate = async () => void cluster.requests.push("gate");

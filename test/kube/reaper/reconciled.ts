@@ -14,14 +14,18 @@ export const LONG_MS = 30_000;
 export interface Given {
   readonly concurrency?: number;
   readonly isDryRun?: boolean;
-  /** How long ago the replica before told this pod's sidecar, in milliseconds. */
+  /** The time, in ms, since the previous replica told each pod's sidecar to end; undefined if it did not. */
   readonly toldMsAgo?: number;
-  /** How long that takes to be found. */
+  /** The time, in ms, that it takes to find that out. */
   readonly askMs?: number;
+  /** The value of --after, in ms. */
   readonly afterMs?: number;
 }
 
-/** A reconciler that leads, over attempts that end when they are told to. */
+/**
+ * Creates a reconciler that judges at once and, from `act()` on, leads; its attempts end only by `finish` or `end`. The
+ * result has what it has begun, asked and logged, and functions that change the pods.
+ */
 export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0, afterMs = 0 }: Given = {}) {
   const pods = new Map<string, KubeObject>();
   const begun: string[] = [];
@@ -106,5 +110,6 @@ export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0,
   };
 }
 
+/** Resolves once the reconciler has begun `count` attempts. */
 export const begins = (reconciler: ReturnType<typeof lead>, count: number) =>
   until(`${count} begun`, () => reconciler.begun.length >= count || undefined, LONG_MS);

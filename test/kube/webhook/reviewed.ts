@@ -17,6 +17,7 @@ export const pod = {
   spec: { containers: [{ name: "app", image: "app", command: ["/app", "--port", "80"] }] },
 };
 
+/** A pod that does not ask for ebb. */
 export const notAsked = { ...pod, metadata: { name: "web" } };
 
 export const request = {
@@ -33,14 +34,17 @@ export const envelope = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionRev
 
 export const bytes = (text: string) => new TextEncoder().encode(text);
 
+/** Returns the body of an AdmissionReview whose request has these changes. */
 export const bodyOf = (changes: object) => bytes(JSON.stringify({ ...envelope, request: { ...request, ...changes } }));
 
+/** Reviews a request with these changes. @throws Error if it is not a review that can be answered */
 export function reviewed(changes: object, more: Partial<InjectPolicy> = {}): Review & { readonly answer: Answer } {
   const result = review(bodyOf(changes), { ...policy, ...more });
   if ("problem" in result) throw new Error(result.problem);
   return { ...result, answer: JSON.parse(result.body).response };
 }
 
+/** The response of an AdmissionReview. */
 export interface Answer {
   readonly uid: string;
   readonly allowed: boolean;
@@ -51,6 +55,7 @@ export interface Answer {
   readonly auditAnnotations?: object;
 }
 
+/** Returns the operations of an answer's JSON Patch. */
 export function patchOf({ patch = "" }: Answer): Operation[] {
   return JSON.parse(Buffer.from(patch, "base64").toString());
 }

@@ -4,20 +4,20 @@ import { connect, type TLSSocket } from "node:tls";
 import { issueAuthority, issueServing } from "../../../../src/kube/certificates/issue.ts";
 import { logOf, type Started, type StartOptions, startEbb, temporaryFolder, until } from "../../../harness.ts";
 
-/** A certificate of a CA of its own, in a folder as the kubelet mounts a Secret. */
+/** A folder with a certificate, as the kubelet mounts a Secret. The certificate is of a CA of its own. */
 export interface Mounted extends Disposable {
   readonly path: string;
-  /** What clients trust. */
+  /** The CA's certificate (PEM), for clients. */
   readonly ca: string;
-  /** Another certificate of the same CA. */
+  /** Replaces the certificate by another one of the same CA. */
   renew(): void;
-  /** Half of a certificate. */
+  /** Replaces the certificate by the first half of one. */
   spoil(): void;
 }
 
 const HOUR_MS = 3_600_000;
 
-/** @param isThere whether it has a certificate from the start */
+/** Creates such a folder, empty if `isThere` is false. Certificates begin an hour ago and end `lifeMs` from now. */
 export function mountCertificate(isThere = true, lifeMs = HOUR_MS): Mounted {
   const folder = temporaryFolder();
   const life = { fromMs: Date.now() - HOUR_MS, untilMs: Date.now() + lifeMs };
@@ -29,7 +29,7 @@ export function mountCertificate(isThere = true, lifeMs = HOUR_MS): Mounted {
     mkdirSync(contents);
     writeFileSync(join(contents, "tls.crt"), cert);
     writeFileSync(join(contents, "tls.key"), key);
-    // what the kubelet does, so that both files change at once
+    // as the kubelet does, so that both files change at once
     symlinkSync(`..${count}`, join(folder.path, "..new"));
     renameSync(join(folder.path, "..new"), join(folder.path, "..data"));
     if (count > 1) return;
@@ -52,26 +52,26 @@ export interface Webhook extends AsyncDisposable {
   readonly started: Started;
   readonly mounted: Mounted;
   readonly port: number;
-  /** `https://localhost:PORT/mutate`. */
+  /** The URL of reviews: `https://localhost:PORT/mutate`. */
   readonly url: string;
-  /** `http://127.0.0.1:PORT`. */
+  /** The address of probes and metrics: `http://127.0.0.1:PORT`. */
   readonly health: string;
-  /** Sends a review, and expects an answer. */
+  /** Sends a review, whose request has these changes, and resolves with the answer. */
   ask(changes?: object, init?: RequestInit): Promise<Response>;
-  /** A connection of TLS, for what no client does. */
+  /** Opens a TLS connection, to do what no client does. */
   open(): Promise<Raw>;
 }
 
 export const webhookFlags = ["--image", "registry.example.com/ebb:1", "--listen", "127.0.0.1:0"];
 
-/** Starts `ebb webhook`, and waits until it serves. */
+/** Starts `ebb webhook` with that certificate. Resolves once it serves. */
 export async function startWebhook(
   flags: readonly string[] = [],
   mounted = mountCertificate(),
   options: StartOptions = {},
 ): Promise<Webhook> {
   const started = startUnready(mounted, flags, options);
-  const port = await portOf(started, "serving");
+  const port = await portOf(started, "serving admission requests");
   const url = `https://localhost:${port}/mutate`;
   const { ca } = mounted;
   return {
@@ -79,7 +79,7 @@ export async function startWebhook(
     mounted,
     port,
     url,
-    health: `http://127.0.0.1:${await portOf(started, "answering probes")}`,
+    health: `http://127.0.0.1:${await portOf(started, "serving probes and metrics")}`,
     ask: (changes = {}, init = {}) =>
       fetch(url, { method: "POST", headers: json, body: JSON.stringify(reviewOf(changes)), tls: { ca }, ...init }),
     open: () => openRaw(port, ca),
@@ -90,29 +90,31 @@ export async function startWebhook(
   };
 }
 
+/** Starts `ebb webhook`, and does not wait for it. */
 export function startUnready(mounted: Mounted, flags: readonly string[] = [], options: StartOptions = {}): Started {
   const places = ["--health-listen", "127.0.0.1:0", "--cert-dir", mounted.path];
   return startEbb(["webhook", ...webhookFlags, ...places, ...flags], options);
 }
 
-/** The port that a line of the log names, once it is there. */
+/** Resolves with the port that the log's line `ebb: MSG` names, once it is there. Rejects after 60 s. */
 export async function portOf(started: Started, msg: string): Promise<number> {
   const [line] = await until(msg, () => nonEmpty(said({ started }, msg)), 60_000);
   return line?.port as number;
 }
 
+/** Returns the items, or undefined if there are none. */
 export function nonEmpty<T>(items: readonly T[]): readonly T[] | undefined {
   return items.length === 0 ? undefined : items;
 }
 
 export const json = { "content-type": "application/json" };
 
-/** The last line may be half there. */
+/** Removes the last line if it is not complete. */
 function wholeLines(text: string): string {
   return text.slice(0, text.lastIndexOf("\n") + 1);
 }
 
-/** The lines of the log so far with this message. */
+/** Returns the lines of the log so far whose message is `ebb: ` and `msg`. */
 export function said({ started }: Pick<Webhook, "started">, msg: string) {
   return logOf(wholeLines(started.stderr())).filter((line) => line.msg === `ebb: ${msg}`);
 }
@@ -124,6 +126,7 @@ export const pod = {
   spec: { containers: [{ name: "app", image: "app", command: ["/app"] }] },
 };
 
+/** Returns an AdmissionReview of a pod that asks for ebb; `changes` replace fields of its request. */
 export function reviewOf(changes: object): object {
   const kind = { group: "", version: "v1", kind: "Pod" };
   const request = { uid: "7d0c", kind, namespace: "shop", operation: "CREATE", object: pod, dryRun: false };
@@ -133,12 +136,14 @@ export function reviewOf(changes: object): object {
 export interface Raw extends Disposable {
   readonly socket: TLSSocket;
   send(text: string): void;
-  /** What came so far. */
+  /** Returns what has come so far. */
   text(): string;
   isClosed(): boolean;
 }
 
-/** @throws what the handshake failed with */
+/**
+ * Opens a TLS connection to a port of 127.0.0.1; `more` are options of `tls.connect`. Rejects if the handshake fails.
+ */
 export async function openRaw(port: number, ca: string, more: object = {}): Promise<Raw> {
   const socket = connect({ host: "127.0.0.1", servername: "localhost", port, ca, ...more });
   let text = "";

@@ -11,16 +11,18 @@ export const policy: fc.Arbitrary<AttemptPolicy> = fc.record({
   chance: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 
-/** How the world around one attempt behaves: what each method does, and what else happens at which step. */
+/** The behaviour of the world around an attempt: what each method does, and what else happens at which step. */
 export interface World {
   readonly policy: AttemptPolicy;
-  /** By sidecar, how many methods it has, and the one that it heeds; undefined: none. */
+  /** For each sidecar the number of its methods, and the index of the method that ends it; undefined if none does. */
   readonly sidecars: readonly { readonly methods: number; readonly heeds: number | undefined }[];
-  /** What happens to requests, in order; afterwards all goes well. */
+  /** What happens to the first requests, in order; all others go well. */
   readonly troubles: readonly ("unavailable" | "hangs" | "late")[];
+  /** What happens to the reaper or the pod, and at which step; undefined if nothing does. */
   readonly happens: { readonly at: number; readonly what: "stop" | "replaced" | "opts-out" | "ends" } | undefined;
 }
 
+/** Generates worlds. */
 export const world: fc.Arbitrary<World> = fc.record({
   policy,
   sidecars: fc.array(
@@ -33,6 +35,7 @@ export const world: fc.Arbitrary<World> = fc.record({
   }),
 });
 
+/** A step of an attempt: the event, and the actions in answer to it. The first entry has no event. */
 export interface Entry {
   readonly event: Event | undefined;
   readonly before: State | undefined;
@@ -42,11 +45,13 @@ export interface Entry {
 
 export interface Told {
   readonly trace: readonly Entry[];
-  /** Acts that reached a pod that was not to be reaped then. */
+  /** For acts on a pod that was not to be reaped at that time; nothing fills it. */
   readonly wrong: readonly string[];
 }
 
-/** Runs an attempt to its end, and beyond; the trace of it. */
+/**
+ * Runs an attempt in a world, to its end and until no event is left. @throws Error if it has not ended after 500 steps
+ */
 export function simulate({ policy, sidecars, troubles, happens }: World): Told {
   const left = new Map(sidecars.map((each, at) => [`s${at}`, each]));
   const wrong: string[] = [];
@@ -100,17 +105,22 @@ export function simulate({ policy, sidecars, troubles, happens }: World): Told {
   }
 }
 
+/** Returns the event that a request, a look or an act, was not answered: 503. */
 export function failure(action: Extract<Action, { kind: "look" | "act" }>): Event {
   const { turn } = action;
   if (action.kind === "look") return { kind: "look-failed", turn, why: "503" };
   return { kind: "acted", turn, result: { kind: "unavailable", why: "503" } };
 }
 
+/** Removes a deadline's event from the queue. */
 export function drop(queue: Event[], deadline: string): void {
   const at = queue.findIndex((event) => event.kind === "deadline" && event.of === deadline);
   if (at >= 0) queue.splice(at, 1);
 }
 
+/**
+ * Returns what is observed of a pod with these sidecars left: to end them, or to leave the pod alone if there are none.
+ */
 export function observationOf(left: ReadonlyMap<string, { readonly methods: number }>): Verdict {
   const containers = [...left].map(([container, { methods }]): Ending => {
     const all = Array.from(
@@ -123,6 +133,7 @@ export function observationOf(left: ReadonlyMap<string, { readonly methods: numb
   return { kind: "end", rule: "stuck", reason: "stuck", containers };
 }
 
+/** Checks a property of attempts in 1,000 worlds: `holds` throws if it does not hold. */
 export function always(holds: (told: Told, world: World) => void): void {
   fc.assert(
     fc.property(world, (world) => holds(simulate(world), world)),
@@ -130,6 +141,7 @@ export function always(holds: (told: Told, world: World) => void): void {
   );
 }
 
+/** Returns all actions of an attempt, in order. */
 export const all = ({ trace }: Told): readonly Action[] => trace.flatMap(({ actions }) => actions);
 
 export const observation: fc.Arbitrary<Observation> = fc.constantFrom<Observation>(

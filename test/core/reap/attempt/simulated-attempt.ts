@@ -64,7 +64,7 @@ export const over = (of: "answer" | "patience" | "rest"): Event => ({ kind: "dea
 
 export const stop: Event = { kind: "stop" };
 
-/** `look 1`, `act 2 exec in proxy`, `arm rest 1000`, `end gave-up: ...`. */
+/** Writes an action as text: `look 1`, `act 2 exec in proxy`, `arm rest 1000`, `end gave-up: ...`. */
 export function tell(action: Action): string {
   switch (action.kind) {
     case "look":
@@ -84,6 +84,7 @@ export function tell(action: Action): string {
   }
 }
 
+/** Runs an attempt through these events, and returns its actions: at the beginning, then in answer to each event. */
 export function live(events: readonly Event[], policy: AttemptPolicy = usual): readonly string[] {
   const machine = {
     begin: () => beginAttempt(policy),
@@ -97,7 +98,7 @@ export const look = (turn: number) => `look ${turn}, arm answer 30000`;
 export const act = (turn: number, kind: string, container = "proxy") =>
   `act ${turn} ${kind} in ${container}, arm answer 30000`;
 
-/** A title, the events, and what is done at the begin and in answer to each. */
+/** A title, the events, and the actions at the beginning and in answer to each, as `tell` writes them. */
 export type Life = readonly [
   title: string,
   events: readonly Event[],
@@ -105,6 +106,7 @@ export type Life = readonly [
   policy?: Partial<AttemptPolicy>,
 ];
 
+/** Declares a test for each life. */
 export function testLives(lives: readonly Life[]): void {
   test.each(lives.map(([title, events, actions, policy = {}]) => [title, events, actions, policy] as const))(
     "%s",

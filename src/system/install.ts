@@ -8,6 +8,7 @@ type File = Awaited<ReturnType<Files["open"]>>;
 const BLOCK = 1024 * 1024;
 const MODE = 0o755;
 
+/** What `installSelf` has done. */
 export interface Installed {
   /** The size of the executable. */
   readonly bytes: number;

@@ -19,7 +19,7 @@ export interface Directions {
   learned(withinMs: number): Promise<unknown>;
   /** Reports whether Envoy has been asked for all of them, even if it did not tell some. */
   areLearned(): boolean;
-  /** By what is known so far. */
+  /** Returns what is drained and what is waited for, by the directions that are known so far. */
   scope(): Scope;
 }
 

@@ -17,6 +17,7 @@ import { RequestFailed } from "./request-failed.ts";
 export const MAX_ANSWER = 64 * 1024;
 const KIB = 1024;
 
+/** The reason with which a request is `refused`. */
 export const REFUSED = "connection refused";
 
 type Cancel = () => void;

@@ -104,6 +104,7 @@ export interface Native {
  */
 const path = `${import.meta.dirname}/../../../dist/native.node`;
 
+/** The module, loaded with this file. */
 export const native: Native = open();
 
 function open(): Native {

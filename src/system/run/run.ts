@@ -11,6 +11,7 @@ import type { Child, CommandLine } from "../process/child.ts";
 import type { Queue } from "../queue.ts";
 import type { Wait } from "../sidecars/waiting.ts";
 
+/** The values of all options of `ebb run`. */
 export type RunSettings = Settings<(typeof finding | typeof logging)[number] | (typeof ofRun)[number]>;
 
 /** The options of `ebb run`, without those that are for finding sidecars and for the log. */

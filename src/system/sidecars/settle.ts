@@ -72,7 +72,7 @@ interface Situation {
   readonly isOwn: boolean;
 }
 
-/** A sidecar that has to prove whose it is, or whose admin interface is where nobody has said. */
+/** A sidecar that has to prove whose it is, or whose admin interface is at a place that nobody has given. */
 interface Open {
   readonly found: FoundSidecar;
   readonly sidecar: Sidecar | undefined;

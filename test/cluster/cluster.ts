@@ -5,37 +5,42 @@ import { type KubectlOptions, kubectl, type Output, tryKubectl } from "./kubectl
 import type { Job, KubeObject, Pod } from "./objects.ts";
 import { reportOn } from "./report.ts";
 
-/** The images that containers of the tests are made of: `images.ebb`. */
+/** The names of the images that the tests' containers have: `images.ebb`. */
 export const { images } = environment();
 
-/** A namespace of its own for a test; `await using` it. Names are unique in the cluster. */
+/** A namespace for one test; `await using` it, which deletes it. Its name is unique in the cluster. */
 export interface Namespace extends AsyncDisposable {
   readonly name: string;
-  /** `kubectl --namespace NAME ...`; what it writes to stdout. @throws Error with what it said where it fails */
+  /** Runs `kubectl --namespace NAME ...`, and resolves with its stdout. Rejects with all that it said if it fails. */
   kubectl(...words: readonly string[]): Promise<string>;
-  /** The same, without a fault where it fails. */
+  /** Runs `kubectl --namespace NAME ...`, and resolves with its exit code and output. */
   tryKubectl(words: readonly string[], options?: KubectlOptions): Promise<Output>;
-  /** Applies a manifest: YAML, or objects. What kubectl said. */
+  /**
+   * Applies a manifest, YAML or objects, and resolves with kubectl's stdout. Rejects with all that it said if it fails.
+   */
   apply(manifest: string | readonly KubeObject[]): Promise<string>;
-  /** The same, with warnings and refusals. */
+  /** Applies a manifest, and resolves with kubectl's exit code and output, warnings and refusals too. */
   tryApply(manifest: string | readonly KubeObject[]): Promise<Output>;
-  /** @throws Error where there is none */
+  /** Reads a pod. Rejects if there is none. */
   pod(name: string): Promise<Pod>;
-  /** All pods, or those that a label selector matches. */
+  /** Lists all pods, or those that a label selector matches. */
   pods(selector?: string): Promise<readonly Pod[]>;
-  /** The one pod of a Job, a Deployment ..., by its label `app`; waits until it is made. */
+  /**
+   * Waits until a pod has the label `app` with that value, such as a Job's or a Deployment's, and resolves with the
+   * first.
+   */
   podOf(app: string): Promise<Pod>;
-  /** @throws Error where there is none */
+  /** Reads a Job. Rejects if there is none. */
   job(name: string): Promise<Job>;
-  /** Any object, by kubectl's words: `object("deployment/web")`. @throws Error where there is none */
+  /** Reads any object, by kubectl's words: `object("deployment/web")`. Rejects if there is none. */
   object<T = KubeObject>(name: string): Promise<T>;
-  /** What a container has written so far; nothing before it starts. */
+  /** Resolves with what a container has written so far; "" before it starts. */
   logs(pod: string, container: string): Promise<string>;
-  /** `kubectl exec POD -c CONTAINER -- COMMAND...` */
+  /** Runs `kubectl exec POD -c CONTAINER -- COMMAND...`, and resolves with its exit code and output. */
   exec(pod: string, container: string, ...command: readonly string[]): Promise<Output>;
   /**
-   * Resolves with the first value that is neither undefined, null nor false. @throws Error with the state of all pods, the
-   * events and the logs here, after `withinMs`
+   * Calls `ask` every 100 ms until it returns a value that is neither undefined, null nor false, and resolves with that
+   * value. After `withinMs`, by default 2 minutes, it rejects with the state of all pods, the events and the logs here.
    */
   until<T>(
     what: string,
@@ -47,7 +52,7 @@ export interface Namespace extends AsyncDisposable {
 const LIMIT_MS = 120_000;
 const POLL_MS = 100;
 
-/** Labels are for Pod Security: `namespace({"pod-security.kubernetes.io/enforce": "restricted"})`. */
+/** Creates a namespace with these labels, such as those of Pod Security. Resolves once pods can be created in it. */
 export async function namespace(
   labels: Readonly<Record<string, string>> = {},
   name = `test-${crypto.randomUUID().slice(0, 8)}`,

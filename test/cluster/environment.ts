@@ -1,21 +1,21 @@
 import type { ImageReferences } from "./images.ts";
 
-/** What test/cluster/run.ts tells the tests. */
+/** The facts that test/cluster/run.ts passes to the tests. */
 export interface Environment {
   /** The names of the images that it has given to the cluster. */
   readonly images: ImageReferences;
-  /** The socket of a `kubectl proxy`, which is authenticated in whichever way KUBECONFIG wants. */
+  /** The path of the socket of a `kubectl proxy`, which authenticates itself as KUBECONFIG says. */
   readonly proxy: string;
 }
 
 const variable = "EBB_TEST_CLUSTER";
 
-/** As variables for a process that runs tests. */
+/** Returns these facts as variables for a process that runs tests. */
 export function variablesOf(environment: Environment): Readonly<Record<string, string>> {
   return { [variable]: JSON.stringify(environment) };
 }
 
-/** @throws Error outside of such a process */
+/** Returns these facts in such a process. @throws Error in any other */
 export function environment(): Environment {
   const text = process.env[variable];
   if (text === undefined) throw new Error("no cluster: `npm run test:cluster` starts one for these tests");

@@ -2,18 +2,19 @@ import { configurationOf, type ListenerPlan } from "../envoy/bootstrap.ts";
 import { images } from "./cluster.ts";
 import { type Container, configMapOf, type KubeObject } from "./objects.ts";
 
+/** A plan of a real Envoy as a sidecar. */
 export interface EnvoyPlan {
-  /** Of the container, its ConfigMap and its volume. */
+  /** The name of the container, its ConfigMap and its volume; by default `envoy`, or Istio's. */
   readonly name?: string;
-  /** Without it one: HTTP on port 8080 of every address, from outside the pod to the upstream. */
+  /** The listeners; by default one, for HTTP on port 8080 of every address, from outside the pod to the upstream. */
   readonly listeners?: readonly ListenerPlan[];
   /** The app's port, on the pod's loopback. */
   readonly upstreamPort: number;
-  /** An init container with restartPolicy Always. */
+  /** Whether it is a native sidecar: an init container with restartPolicy Always. */
   readonly isNative?: boolean;
-  /** As Istio's is: its name, ports, flags. What tells of it are the pod's annotations: `istioStatus`. */
+  /** Whether its name, ports and flags are those of Istio's. The pod also needs the annotations `istioStatus`. */
   readonly isLikeIstio?: boolean;
-  /** More of the container: lifecycle, resources ... */
+  /** More fields of the container: lifecycle, resources ... */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
@@ -22,23 +23,26 @@ export interface EnvoySidecar {
   readonly configMap: KubeObject;
   /** For the pod's `volumes`. */
   readonly volume: object;
-  /** For the pod's `containers`, or its `initContainers`. */
+  /** For the pod's `containers` or, if it is native, its `initContainers`. */
   readonly container: Container;
 }
 
+/** The port of the admin interface of an Envoy that is not like Istio's. */
 export const envoyAdminPort = 9901;
 
-/** istio pkg/bootstrap/config.go, pilot/cmd/pilot-agent: admin interface, readiness, drain time and strategy. */
+/**
+ * Istio's admin interface, readiness, drain time and strategy: istio pkg/bootstrap/config.go, pilot/cmd/pilot-agent.
+ */
 const istio = { name: "istio-proxy", adminPort: 15000, readyPort: 15021, readyPath: "/healthz/ready" };
 const istioFlags = ["--drain-time-s", "45", "--drain-strategy", "immediate"];
 
-/** What Istio's injector writes into the pod's annotations (istio pkg/kube/inject, SidecarInjectionStatus). */
+/** Returns the annotations that Istio's injector writes into a pod (istio pkg/kube/inject, SidecarInjectionStatus). */
 export function istioStatus({ isNative }: { readonly isNative: boolean }): Readonly<Record<string, string>> {
   const [initContainers, containers] = isNative ? [[istio.name], null] : [null, [istio.name]];
   return { "sidecar.istio.io/status": JSON.stringify({ initContainers, containers }) };
 }
 
-/** The pod's annotations as files, where ebb looks for them. */
+/** The volume and the mount for a pod's annotations as files, at the path where ebb looks for them. */
 export const podInfo = {
   volume: {
     name: "podinfo",
@@ -47,16 +51,19 @@ export const podInfo = {
   mount: { name: "podinfo", mountPath: "/etc/podinfo", readOnly: true },
 };
 
-/** The port of the listener that there is without others. */
+/** The port of the default listener. */
 export const envoyPort = 8080;
 
-/** Sends on what comes from outside the pod. */
+/** The default listener: it sends to the upstream what comes from outside the pod. */
 export const inbound = { name: "inbound", host: "0.0.0.0", port: envoyPort, direction: "INBOUND" } as const;
 
-/** For probes: a machine that stalls for some seconds is no reason to kill a container, or to take its pod out of a Service. */
+/**
+ * Patience of probes: a machine that stalls for some seconds must not cost a container, or its pod's place in a
+ * Service.
+ */
 export const patience = { timeoutSeconds: 10, failureThreshold: 30 };
 
-/** Flags of `ebb run`: the same for a sidecar that is found by its port. */
+/** Flags of `ebb run`: as much patience for a sidecar that is found by its port. */
 export const patientLook = ["--detect", "2m"];
 
 const health: ListenerPlan = {
@@ -66,7 +73,10 @@ const health: ListenerPlan = {
   asksAdmin: { path: istio.readyPath, adminPath: "/ready" },
 };
 
-/** A real Envoy as a sidecar. Its admin interface is at port 9901 of every address, so that the kubelet can ask it too. */
+/**
+ * Returns a real Envoy as a sidecar. Its admin interface is at port 9901 (15000 if it is like Istio's) of every
+ * address, so that the kubelet can ask it too.
+ */
 export function envoySidecar(plan: EnvoyPlan): EnvoySidecar {
   const { upstreamPort, isNative = false, isLikeIstio = false, more = {} } = plan;
   const { name = isLikeIstio ? istio.name : "envoy", listeners = [inbound] } = plan;

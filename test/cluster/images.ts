@@ -11,49 +11,50 @@ import type { Content } from "./content.ts";
 import { istiod, istioProxy } from "./istio/images.ts";
 import { librariesOf, missing } from "./libraries.ts";
 
-/** What containers of the tests are made of. */
+/** The contents of the images that the tests' containers have. */
 const contents = {
-  /** The image of ebb: /ebb is its entrypoint. */
+  /** The image of ebb, with /ebb as entrypoint. */
   ebb: () => ({ files: { ebb: ebbPath }, config: ebbConfig }),
-  /** An app that knows nothing of ebb: test/fixtures/child.c is its entrypoint, /child. */
+  /** An app that knows nothing of ebb, test/fixtures/child.c, with /child as entrypoint. */
   app: () => ({ files: { child: childPath() }, config: { Entrypoint: ["/child"] } }),
-  /** The same app in an image whose entrypoint is /ebb. */
+  /** The same app, with /ebb as entrypoint. */
   appInEbb: () => ({ files: { ebb: ebbPath, child: childPath() }, config: ebbConfig }),
-  /** A real Envoy, /envoy, and nothing else that runs. */
+  /** A real Envoy, /envoy, and no other program. */
   envoy,
-  /** /bun, for programs in TypeScript that come in a ConfigMap. */
+  /** Bun, /bun, for programs in TypeScript that come in a ConfigMap. */
   bun,
-  /** The same two with /ebb beside it. */
+  /** The same two, each with /ebb. */
   envoyAndEbb: () => withEbb(envoy()),
   bunAndEbb: () => withEbb(bun()),
-  /** istiod, and what Istio's injector puts into pods. */
+  /** istiod, and the proxy that Istio's injector puts into pods. */
   istiod,
   istioProxy,
 } satisfies Record<string, () => Content>;
 
-/** The names of the images as a cluster has them: a tag is the digest of what is inside. */
+/** The names of the images in a cluster; the tag of each is a digest of its content. */
 export type ImageReferences = Readonly<Record<keyof typeof contents, string>>;
 
 export interface Image {
-  /** `localhost/ebb-test/app:0123456789abcdef`. */
+  /** The image's name: `localhost/ebb-test/app:0123456789abcdef`. */
   readonly reference: string;
-  /** A tar archive of an OCI image layout. */
+  /** Makes a tar archive of an OCI image layout. */
   readonly archive: () => Uint8Array;
 }
 
-/** @throws Error where Envoy is not installed */
+/** Makes the images of the tests. @throws Error if Envoy is not installed */
 export function testImages(): Readonly<Record<keyof typeof contents, Image>> {
   const images = Object.entries(contents).map(([name, content]) => [name, imageOf(name, content())]);
   return Object.fromEntries(images);
 }
 
+/** Returns the names of these images. */
 export function referencesOf(images: ReturnType<typeof testImages>): ImageReferences {
   return Object.fromEntries(
     Object.entries(images).map(([name, { reference }]) => [name, reference]),
   ) as ImageReferences;
 }
 
-/** What every pod has beside its containers, where a cluster is started here. */
+/** Makes the image of the sandbox that every pod has, for a cluster that is started here. */
 export function pauseImage(): Image {
   const pause = compiled(join(import.meta.dirname, "pause.c"));
   return imageOf("pause", { files: { pause }, config: { Entrypoint: ["/pause"] } });
@@ -67,7 +68,7 @@ function bun(): Content {
   return dynamic(process.execPath, "bun");
 }
 
-/** A program with the libraries of this machine that it is linked to. */
+/** Returns a program with this machine's libraries to which it is linked. */
 function dynamic(path: string, name: string): Content {
   return { files: { [name]: path, ...librariesOf(path) }, config: { Entrypoint: [`/${name}`] } };
 }

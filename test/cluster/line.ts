@@ -1,14 +1,15 @@
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
 
-/** Carries connections of this machine to a server, until it is cut. */
+/** A TCP forwarder that can be cut: it carries connections to a port of 127.0.0.1 on to a server. */
 export interface Line extends Disposable {
   readonly port: number;
-  /** Ends all connections; new ones are ended too. */
+  /** Ends all connections, and each new one, until `mend`. */
   cut(): void;
   mend(): void;
 }
 
+/** Starts such a forwarder to the host and port of a URL; the default port is 443. */
 export async function cuttable({ hostname, port }: URL): Promise<Line> {
   const sockets = new Set<Socket>();
   let isCut = false;

@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Image } from "./images.ts";
 
-/** Gives images to a node: `command` (words, then the path of an archive) is run for each that no node says it has. */
+/**
+ * Gives images to a node: runs `command`, with the path of an archive behind its words, for each that no node names.
+ */
 export async function loadImages(images: readonly Image[], command: readonly string[]): Promise<void> {
   const there = await imagesOfNodes();
   const folder = mkdtempSync(join(tmpdir(), "ebb-images-"));
@@ -18,7 +20,7 @@ export async function loadImages(images: readonly Image[], command: readonly str
   }
 }
 
-/** A node names up to 50 of its images, the largest first (kubelet, nodeStatusMaxImages). */
+/** Returns the names of the nodes' images. A node names the 50 largest (kubelet, nodeStatusMaxImages). */
 async function imagesOfNodes(): Promise<readonly string[]> {
   const path = "jsonpath={.items[*].status.images[*].names[*]}";
   return (await run(["kubectl", "get", "nodes", "-o", path], "images")).split(" ");

@@ -86,7 +86,7 @@ export interface Job {
   };
 }
 
-/** A pod that is not started again where it ends. */
+/** Returns a pod whose containers are not started again when they end. */
 export function podOf(name: string, spec: PodSpec, metadata: Partial<Metadata> = {}): KubeObject {
   return {
     apiVersion: "v1",
@@ -96,20 +96,20 @@ export function podOf(name: string, spec: PodSpec, metadata: Partial<Metadata> =
   };
 }
 
-/** A Job that is tried once. `more` are other fields of its spec. */
+/** Returns a Job that is tried once. `more` adds fields to its spec. */
 export function jobOf(name: string, spec: PodSpec, more: Readonly<Record<string, unknown>> = {}): KubeObject {
   const template = { metadata: { labels: { app: name } }, spec: { restartPolicy: "Never", ...spec } };
   return { apiVersion: "batch/v1", kind: "Job", metadata: { name }, spec: { backoffLimit: 0, ...more, template } };
 }
 
 export interface MoreOfDeployment {
-  /** Of its pods. */
+  /** The annotations of its pods. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** Other fields of its spec. */
   readonly [field: string]: unknown;
 }
 
-/** A Deployment of pods with the label `app: NAME`. */
+/** Returns a Deployment of pods with the label `app: NAME`. */
 export function deploymentOf(name: string, spec: PodSpec, { annotations, ...more }: MoreOfDeployment = {}): KubeObject {
   const labels = { app: name };
   const template = { metadata: { labels, ...(annotations === undefined ? {} : { annotations }) }, spec };
@@ -117,17 +117,18 @@ export function deploymentOf(name: string, spec: PodSpec, { annotations, ...more
   return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name }, spec: { ...more, selector, template } };
 }
 
-/** A Service in front of the pods with the label `app: NAME`. */
+/** Returns a Service in front of the pods with the label `app: NAME`; ports by name. */
 export function serviceOf(name: string, ports: Readonly<Record<string, number>>): KubeObject {
   const portList = Object.entries(ports).map(([portName, port]) => ({ name: portName, port, targetPort: port }));
   return { apiVersion: "v1", kind: "Service", metadata: { name }, spec: { selector: { app: name }, ports: portList } };
 }
 
+/** Returns a ConfigMap. */
 export function configMapOf(name: string, data: Readonly<Record<string, string>>): KubeObject {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data };
 }
 
-/** Whether a condition of a pod, a Job ... is true: `hasCondition(pod, "Ready")`. */
+/** Reports whether a condition of a pod, a Job ... is true: `hasCondition(pod, "Ready")`. */
 export function hasCondition(
   { status }: { readonly status: { readonly conditions?: readonly Condition[] } },
   type: string,
@@ -135,14 +136,14 @@ export function hasCondition(
   return status.conditions?.some((each) => each.type === type && each.status === "True") === true;
 }
 
-/** What became of a container, of whichever kind. */
+/** Returns the status of a container, ordinary, init or ephemeral; undefined if it has none yet. */
 export function statusOf({ status }: Pod, container: string): ContainerStatus | undefined {
   const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = status;
   const all = [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses];
   return all.find(({ name }) => name === container);
 }
 
-/** The exit code of a container that has ended. */
+/** Returns the exit code of a container; undefined if it has not ended. */
 export function exitCodeOf(pod: Pod, container: string): number | undefined {
   return statusOf(pod, container)?.state.terminated?.exitCode;
 }

@@ -6,14 +6,14 @@ import { configMapOf } from "./objects.ts";
 const folder = "/programs";
 const name = "programs";
 
-/** TypeScript in containers: from a ConfigMap, which has to be made. */
+/** Runs TypeScript in containers, from a ConfigMap that a test has to create. */
 export const programs = {
   name,
-  /** Of these files in test/cluster/programs. */
+  /** Returns the ConfigMap with these files of test/cluster/programs. */
   configMap: (...files: readonly string[]) =>
     configMapOf(name, Object.fromEntries(files.map((file) => [file, programText(file)]))),
   volume: { name, configMap: { name } },
-  /** A container that runs one of them. */
+  /** Returns a container that runs one of the files. */
   container: (container: string, file: string, ...args: readonly string[]) => ({
     name: container,
     image: images.bun,
@@ -22,7 +22,7 @@ export const programs = {
   }),
 };
 
-/** One of test/cluster/programs. */
+/** Returns the text of a file in test/cluster/programs. */
 export function programText(file: string): string {
   return readFileSync(join(import.meta.dirname, "programs", file), "utf8");
 }

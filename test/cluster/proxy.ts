@@ -6,7 +6,7 @@ export interface Proxy extends Disposable {
   readonly socket: string;
 }
 
-/** Starts a `kubectl proxy`; `using` it. It ends with this process, too. */
+/** Starts a `kubectl proxy` on a socket; `using` it. Resolves once it listens. It also ends with this process. */
 export async function startProxy(): Promise<Proxy> {
   const folder = temporaryFolder();
   const socket = join(folder.path, "socket");

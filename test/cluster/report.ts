@@ -1,6 +1,6 @@
 import { tryKubectl } from "./kubectl.ts";
 
-/** What a person would look at first: pods, events, the end of each log. */
+/** Describes a namespace by what a person would look at first: pods, events, the last 30 lines of each log. */
 export async function reportOn(namespace: string): Promise<string> {
   const ask = async (...words: readonly string[]): Promise<string> => {
     const { stdout, stderr } = await tryKubectl(["--namespace", namespace, ...words]);

@@ -39,12 +39,12 @@ async function main(): Promise<number> {
   return await run(command, variablesOf({ images, proxy: proxy.socket }));
 }
 
-/** This program once more, where KUBECONFIG names a cluster. */
+/** Returns the command that runs this program once more, in a process whose KUBECONFIG names a cluster. */
 function again(more: readonly string[]): readonly string[] {
   return [process.execPath, import.meta.path, ...more];
 }
 
-/** The names of the images that the nodes have then. */
+/** Gives the tests' images to the nodes with EBB_TEST_LOAD, and resolves with their names. */
 async function giveImages(): Promise<ImageReferences> {
   const command = process.env.EBB_TEST_LOAD?.split(" ").filter(Boolean) ?? [];
   if (command.length === 0)

@@ -4,18 +4,18 @@ import { compiledProgram } from "../../sidecars/compile.ts";
 import { read } from "../api.ts";
 import { runTool } from "../rig/daemon.ts";
 
-/** A chart, and what is set in it. */
+/** A Helm chart and its values. */
 export interface Chart {
   readonly release: string;
-  /** Of its folder. */
+  /** The path of its folder. */
   readonly path: string;
   readonly namespace: string;
   readonly values: object;
-  /** One of its templates alone. */
+  /** The path of the only template to render; undefined for all. */
   readonly only?: string;
 }
 
-/** What `helm template` makes of it. */
+/** Renders a chart with `helm template`, for the cluster's version of Kubernetes. */
 export async function render({ release, path, namespace, values, only }: Chart): Promise<string> {
   using folder = temporaryFolder();
   const file = join(folder.path, "values.json");

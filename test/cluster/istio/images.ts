@@ -6,7 +6,7 @@ import type { Content } from "../content.ts";
 import { librariesOf, missing } from "../libraries.ts";
 import { istioBootstrap, istioProgram } from "./programs.ts";
 
-/** As Istio's pilot/docker/Dockerfile.pilot has it. */
+/** Returns the content of istiod's image, as in Istio's pilot/docker/Dockerfile.pilot. */
 export function istiod(): Content {
   const program = "usr/local/bin/pilot-discovery";
   return {
@@ -15,7 +15,10 @@ export function istiod(): Content {
   };
 }
 
-/** As Istio's pilot/docker/Dockerfile.proxyv2 has it, with an Envoy that has none of Istio's own filters. */
+/**
+ * Returns the content of the image of Istio's proxy, as in Istio's pilot/docker/Dockerfile.proxyv2, but with an Envoy
+ * that lacks Istio's own filters.
+ */
 export function istioProxy(): Content {
   const envoy = envoyPath() ?? missing(envoyMissing);
   return {
@@ -30,7 +33,7 @@ export function istioProxy(): Content {
   };
 }
 
-/** Debian's, for the init container that redirects a pod's traffic. It is one program, which goes by the name that it has. */
+/** Returns Debian's iptables, for the init container that redirects a pod's traffic. One program has all its names. */
 function iptables(): Content["files"] {
   const program = "/usr/sbin/xtables-nft-multi";
   const names = ["iptables", "ip6tables"].flatMap((name) => [name, `${name}-save`, `${name}-restore`]);

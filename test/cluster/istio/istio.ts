@@ -7,22 +7,24 @@ import { istioChart } from "./programs.ts";
 
 const system = "istio-system";
 
-/** Labels of a namespace whose pods get Istio's sidecar. */
+/** The labels of a namespace whose pods get Istio's sidecar. */
 export const injected = { "istio-injection": "enabled" };
 
-/** Istio's name of the annotation that says whether a pod's sidecar is a native one; without it, it is where nodes can. */
+/**
+ * Returns Istio's annotation for a native sidecar, or for none. Without it Istio's is native if the nodes support that.
+ */
 export function sidecarKind(isNative: boolean): Readonly<Record<string, string>> {
   return { "sidecar.istio.io/nativeSidecar": String(isNative) };
 }
 
-/** Istio's annotation for variables of a pod's sidecar. */
+/** Returns Istio's annotation that sets variables of a pod's sidecar. */
 export function proxyEnvironment(variables: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return { "proxy.istio.io/config": JSON.stringify({ proxyMetadata: variables }) };
 }
 
 /**
- * Installs Istio from its own Helm charts, unless it is there: it stays for other tests, and goes with the cluster. Resolves
- * when pods get its sidecar.
+ * Installs Istio from its own Helm charts, or applies them again. It stays for other tests, and ends with the cluster.
+ * Resolves once pods get its sidecar.
  */
 export async function startIstio(): Promise<void> {
   await apply([{ apiVersion: "v1", kind: "Namespace", metadata: { name: system } }]);
@@ -37,7 +39,9 @@ export async function startIstio(): Promise<void> {
   });
 }
 
-/** Istiod's own HTTP, as a Service that any pod can ask: its address, because there is no DNS here. */
+/**
+ * Resolves with the URL of istiod's HTTP port, which any pod can ask. It has an address, because there is no DNS here.
+ */
 export async function istiodUrl(): Promise<string> {
   return `http://${await istiodAddress()}:15014`;
 }
@@ -55,8 +59,9 @@ async function apply(manifests: string | readonly KubeObject[]): Promise<void> {
 const base: Chart = { release: "istio-base", path: istioChart("base"), namespace: system, values: {} };
 
 /**
- * Istio as its chart has it, but for what this cluster lacks: DNS (so proxies find istiod by its address, and check the name in
- * its certificate), and an Envoy with Istio's own filters (metadata exchange, ALPN, statistics). What it requests is less.
+ * Returns istiod's chart, whose values make up for what this cluster lacks: DNS (proxies find istiod by its address,
+ * and check the name in its certificate), and an Envoy with Istio's own filters (metadata exchange, ALPN, statistics).
+ * It requests less processor time and memory.
  */
 function istiod(address: string): Chart {
   const few = { cpu: "10m", memory: "64Mi" };

@@ -3,20 +3,22 @@ import { type Installation, startNamedInstallation } from "../webhook/installati
 import { injected, startIstio } from "./istio.ts";
 
 /**
- * When the API server asks ebb's webhook: it goes by the names of registrations. Before Istio's it is asked once more after
- * it, because that changes the pod; Istio's own asks for no second time.
+ * The prefixes of names by which the API server asks ebb's webhook before or after Istio's: it goes by the
+ * registrations' names. If ebb's comes first it is asked once more, because Istio's changes the pod; Istio's own asks
+ * for no second time.
  */
 export const orders = { "before Istio's": "a-", "after Istio's": "z-" } as const;
 
 export type Order = keyof typeof orders;
 
-/** Istio beside two webhooks of ebb's, for namespaces of their own; `await using` it. */
+/** Istio beside two webhooks of ebb's, each for namespaces of its own; `await using` it. */
 export interface Webhooks extends AsyncDisposable {
-  /** A namespace whose pods Istio and the one of these change. */
+  /** Creates a namespace whose pods are changed by Istio and, in that order, by ebb. */
   namespace(order: Order): Promise<Namespace>;
   installation(order: Order): Installation;
 }
 
+/** Installs Istio and both webhooks. Resolves once all three change pods. */
 export async function startWebhooks(): Promise<Webhooks> {
   const [before, after] = await Promise.all([
     startNamedInstallation(orders["before Istio's"]),

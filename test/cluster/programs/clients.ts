@@ -1,7 +1,7 @@
-// Clients of a Service: bun clients.ts HOST PORT [MS]. Each asks for 0 to 300 ms, one request after the other: some on connections
-// that they keep, with pauses or without, some on a new one for each. With MS others ask for so long, one request after the other:
-// some are under way whenever a pod goes. None tries again: what fails counts. At SIGUSR1 they end, and tell as JSON what became of
-// their requests.
+// bun clients.ts HOST PORT [MS] runs clients of a Service. Each sends one request after the other, which takes 0 to 300
+// ms: some clients keep their connection, with or without pauses, some open one for each request. With MS further
+// clients send requests that take that long, so that some are under way whenever a pod ends. No request is repeated:
+// each failure counts. At SIGUSR1 the clients end, and print as JSON what became of their requests.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
@@ -22,7 +22,7 @@ interface Kind {
   readonly name: string;
   readonly keeps: boolean;
   readonly pauseMs: number;
-  /** What it asks for, where that is not short. */
+  /** The time, in ms, that its requests take; undefined for 0 to 300. */
   readonly longMs?: number;
 }
 
@@ -81,7 +81,7 @@ async function ask(socket: Socket, ms: number): Promise<Answer> {
   });
 }
 
-/** The app and Envoy both tell the length of what they answer. */
+/** Parses an answer; undefined if it is not complete. The app and Envoy both send a content-length. */
 function parse(text: string): Answer | undefined {
   const [, head = "", body = ""] = /^(.*?\r\n\r\n)(.*)$/s.exec(text) ?? [];
   const length = /^content-length: (\d+)/im.exec(head)?.[1];
@@ -89,7 +89,7 @@ function parse(text: string): Answer | undefined {
   return { status: Number(head.split(" ")[1]), body, closes: /^connection: close/im.test(head) };
 }
 
-/** Until the Service leads somewhere. */
+/** Waits until the Service leads to a pod. */
 async function begin(): Promise<void> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// A client that keeps its connection, bun idle.ts HOST PORT: asks once, says "idle", and then nothing more.
+// bun idle.ts HOST PORT is a client that keeps its connection: it sends one request, prints "idle", and then waits.
 import { connect } from "node:net";
 
 const [host = "", port = ""] = process.argv.slice(2);

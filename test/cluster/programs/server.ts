@@ -1,5 +1,5 @@
-// The app of a pod, bun server.ts [ADDRESS]: answers each request with the pod's name, after so many milliseconds as its query
-// says. At SIGTERM it ends at once, as most apps do that do not listen for it, whatever is under way.
+// bun server.ts [ADDRESS] is the app of a pod. It answers each request with the pod's name, after the time that its
+// query says in ms. At SIGTERM it ends at once, whatever is under way, as most apps do that do not listen for it.
 
 process.on("SIGTERM", () => process.exit(0));
 

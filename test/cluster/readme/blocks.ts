@@ -3,19 +3,20 @@ import { join } from "node:path";
 
 /** A block of code of the README. */
 export interface Block {
-  /** The heading that it is under. */
+  /** The heading above it; "" before the first. */
   readonly section: string;
-  /** Between backticks with `yaml`; or lines that are indented: commands, or what they print. */
+  /** A block between backticks with `yaml` (manifest), or indented: commands, or what they print (lines). */
   readonly kind: "manifest" | "lines";
-  /** Without the indentation. */
+  /** The text, without the indentation. */
   readonly text: string;
 }
 
 const path = join(import.meta.dirname, "..", "..", "..", "README.md");
 
+/** The blocks of the README. */
 export const blocks: readonly Block[] = blocksOf(readFileSync(path, "utf8"));
 
-/** All but drawings: those are between backticks without a language. */
+/** Returns the blocks of a Markdown text but its drawings, which are between backticks without a language. */
 export function blocksOf(markdown: string): readonly Block[] {
   return markdown.split(/^## /m).flatMap((part, index) => {
     const section = index === 0 ? "" : part.slice(0, part.indexOf("\n"));
@@ -28,7 +29,7 @@ export function blocksOf(markdown: string): readonly Block[] {
   });
 }
 
-/** The block with these words in it. @throws Error where there is none, or more than one */
+/** Returns the only block that contains these words. @throws Error if there is none, or more than one */
 export function blockWith(words: string): Block {
   const [block, ...more] = blocks.filter(({ text }) => text.includes(words));
   if (block === undefined || more.length > 0)
@@ -36,7 +37,7 @@ export function blockWith(words: string): Block {
   return block;
 }
 
-/** A text with what stands for the reader's own in it. @throws Error where one of them is not there */
+/** Replaces, in a block's text, the words that stand for the reader's own. @throws Error if one of them is not in it */
 export function fill(text: string, own: Readonly<Record<string, string>>): string {
   return Object.entries(own).reduce((filled, [words, mine]) => {
     if (!filled.includes(words)) throw new Error(`README.md: no ${words} in:\n${text}`);

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { collect, ebbPath } from "../../harness.ts";
 import type { Output } from "../kubectl.ts";
 
-/** A folder of its own in which the README's commands run, as somebody types them: with ebb in PATH. */
+/** A folder in which the README's commands run as somebody types them: with ebb in PATH. */
 export interface Shell extends AsyncDisposable {
   readonly folder: string;
-  /** Lines for sh, which stops at the first that fails. @throws Error with what they said then */
+  /** Runs lines in sh, which stops at the first that fails. Rejects with all that they said if one fails. */
   run(lines: string): Promise<Output>;
-  /** The same, without a fault where it fails. */
+  /** Runs lines in sh, and resolves with exit code and output. */
   tryRun(lines: string): Promise<Output>;
 }
 
-/** kubectl and ebb use this namespace where none is named. */
+/** Creates such a folder, with a kubeconfig whose namespace is `namespace`: kubectl and ebb use it if none is named. */
 export async function startShell(namespace: string): Promise<Shell> {
   const folder = await mkdtemp(join(tmpdir(), "ebb-readme-"));
   const kubeconfig = join(folder, "kubeconfig");

@@ -4,25 +4,26 @@ import { images, type Namespace } from "../cluster.ts";
 import { configMapOf, type KubeObject, type PodSpec, podOf } from "../objects.ts";
 import { programs } from "../programs.ts";
 
-/** `ebb reaper` beside the cluster, which looks after one namespace and has its Lease there. */
+/** An `ebb reaper` on this machine, which looks after one namespace of the cluster and has its Lease there. */
 export interface Reaper extends Started {
-  /** What a page of its probes answers: `/metrics`. */
+  /** Resolves with the text of a page at its health port, such as `/metrics`. */
   page(path: string): Promise<string>;
-  /** The value of a metric, by its name and labels as they are written; 0 where it is not there. */
+  /** Resolves with the value of a metric, given its name and labels as they are written; 0 if it is not there. */
   metric(name: string): Promise<number>;
+  /** Resolves with whether it has the Lease. */
   leads(): Promise<boolean>;
 }
 
 const LONG_MS = 120_000;
 
-/** What each of them is told here. */
+/** Returns the arguments of a reaper of one namespace: it acts after 1 s. */
 export function reaperArguments(here: Namespace, flags: readonly string[]): readonly string[] {
   return ["reaper", "--namespace", here.name, "--after", "1s", "--image", images.ebb, ...flags];
 }
 
 export const reaperEnvironment: Readonly<Record<string, string>> = { KUBECONFIG: process.env.KUBECONFIG ?? "" };
 
-/** `await using` it. Resolves when it answers probes. */
+/** Starts a reaper; `await using` it. Resolves once it answers probes. */
 export async function startReaper(
   here: Namespace,
   flags: readonly string[] = [],
@@ -30,7 +31,7 @@ export async function startReaper(
 ): Promise<Reaper> {
   const own = ["--lease-namespace", here.name, "--health-listen", "127.0.0.1:0", ...flags];
   const started = startEbb(reaperArguments(here, own), { env });
-  const probes = () => logOf(started.stderr()).find(({ msg }) => msg === "ebb: answering probes");
+  const probes = () => logOf(started.stderr()).find(({ msg }) => msg === "ebb: serving probes and metrics");
   const { port } = await until("it answers probes", probes, LONG_MS);
   const page = async (path: string): Promise<string> => await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
   const metric = async (name: string): Promise<number> => {
@@ -42,15 +43,15 @@ export async function startReaper(
 
 export const reaped = { "ebb.dev/reap": "true" };
 
-/** The app that ends once its sidecar listens: the first word is its code. */
+/** An app that ends once its sidecar listens; its first argument is its exit code. */
 const app = `
 while (!(await fetch("http://127.0.0.1:9901/ready").then(({ ok }) => ok, () => false))) await Bun.sleep(50);
 process.exit(Number(process.argv[2]));
 `;
 
 /**
- * A sidecar that takes Envoy's quit, and writes down each: "goes" a moment later, "stays" all the same, "fails" with a code
- * of its own.
+ * A sidecar that accepts Envoy's quit, and prints each. Its first argument says what it does 1 s later: it ends
+ * ("goes"), it runs on ("stays"), or it ends with exit code 3 ("fails").
  */
 const sidecar = `
 process.on("SIGTERM", () => process.exit(0));
@@ -68,19 +69,20 @@ Bun.serve({
 });
 `;
 
-/** To be applied before the pods below. */
+/** The ConfigMap with both programs, to be applied before pods of `standInPod`. */
 export const standIns: KubeObject = configMapOf(programs.name, { "app.ts": app, "sidecar.ts": sidecar });
 
 export interface StandIn {
+  /** What the sidecar does when it is told to quit; by default it ends. */
   readonly sidecar?: "goes" | "stays" | "fails";
-  /** The app's exit code; undefined: it does not end. */
+  /** The app's exit code, by default 0; an app with undefined does not end. */
   readonly code?: number | undefined;
   readonly more?: Partial<PodSpec>;
   readonly annotations?: Readonly<Record<string, string | undefined>>;
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** A pod beside a stand-in of Envoy, which the reaper is to look after. */
+/** Returns a pod with an app and a stand-in for Envoy, which chose to be reaped. */
 export function standInPod(name: string, given: StandIn = {}): KubeObject {
   const { sidecar: way = "goes", annotations = {}, labels = {}, more = {} } = given;
   const code = "code" in given ? given.code : 0;
@@ -96,7 +98,7 @@ export function standInPod(name: string, given: StandIn = {}): KubeObject {
   return podOf(name, spec, metadata);
 }
 
-/** How often its sidecar was told to quit. */
+/** Resolves with the number of times that a pod's sidecar was told to quit. */
 export async function quits(here: Namespace, pod: string): Promise<number> {
   return (await here.logs(pod, "envoy")).split("\n").filter((line) => line === "QUIT /quitquitquit").length;
 }
@@ -109,14 +111,14 @@ export interface PodEvent {
   readonly regarding: { readonly kind: string; readonly name: string; readonly uid: string };
 }
 
-/** The reaper's Events, of all pods here or of one. */
+/** Resolves with the reaper's Events, about all pods in a namespace or about one. */
 export async function reaperEvents(here: Namespace, pod?: string): Promise<readonly PodEvent[]> {
   const list = await read<{ items: PodEvent[] }>(`/apis/events.k8s.io/v1/namespaces/${here.name}/events`);
   const own = (list?.items ?? []).filter(({ reportingController }) => reportingController === "ebb.dev/reaper");
   return pod === undefined ? own : own.filter(({ regarding }) => regarding.name === pod);
 }
 
-/** Their reasons, in alphabetical order. */
+/** Resolves with the reasons of the reaper's Events about a pod, in alphabetical order. */
 export async function reasons(here: Namespace, pod: string): Promise<readonly string[]> {
   return (await reaperEvents(here, pod)).map(({ reason }) => reason).sort();
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { until } from "../../harness.ts";
 
-/** An API server beside the cluster's own, before the same etcd: for a test to kill. */
+/** A second API server, on the same etcd as the cluster's own, for a test to kill. */
 export interface SecondApiServer extends AsyncDisposable {
   readonly port: number;
   start(): Promise<void>;
@@ -11,7 +11,7 @@ export interface SecondApiServer extends AsyncDisposable {
 
 const LONG_MS = 120_000;
 
-/** How the cluster's own was started; undefined: it is not on this machine. */
+/** Returns the command line of the cluster's own API server; undefined if it does not run on this machine. */
 export function apiServerCommand(): readonly string[] | undefined {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return pids.map(commandOf).find(([program = ""]) => program.endsWith("/kube-apiserver"));
@@ -25,13 +25,13 @@ function commandOf(pid: string): readonly string[] {
   }
 }
 
-/** @param isReady whether the one at this port answers */
+/** Creates a second API server, which `start` starts; `isReady` tells whether the server at a port answers. */
 export async function secondApiServer(
   command: readonly string[],
   isReady: (port: number) => Promise<boolean>,
 ): Promise<SecondApiServer> {
   const port = await freePort();
-  // the Service `kubernetes` stays the first one's
+  // the Service `kubernetes` still leads to the first one
   const own = ["--secure-port", String(port), "--endpoint-reconciler-type", "none"];
   let server: Bun.Subprocess | undefined;
   const kill = async (): Promise<void> => {

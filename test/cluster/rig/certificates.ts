@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { runTool } from "./daemon.ts";
 import { apiServer, network, node, type Place } from "./place.ts";
 
-/** What each certificate is for: its subject, as Kubernetes reads it (CN is the user, O the group), and names of a server. */
+/** The subject of each certificate, as Kubernetes reads it (CN is the user, O the group), and a server's names. */
 const certificates = {
   "kube-apiserver": {
     subject: "/CN=kube-apiserver",
@@ -20,7 +20,9 @@ const certificates = {
 
 const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-/** Makes a CA, the certificates that it signs, `service-accounts.key`, and a kubeconfig for each client. */
+/**
+ * Makes a CA, the certificates that it signs, `service-accounts.key`, and a kubeconfig for each of them, with openssl.
+ */
 export async function makeCertificates({ at }: Place): Promise<void> {
   mkdirSync(at("pki"), { recursive: true });
   const pki = (name: string): string => at("pki", name);

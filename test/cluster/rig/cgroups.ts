@@ -3,14 +3,14 @@ import { join } from "node:path";
 
 const root = "/sys/fs/cgroup";
 
-/** Each hierarchy of version 1, or the one of version 2. */
+/** Returns the roots of all hierarchies of version 1, or of the only one of version 2. */
 function hierarchies(): readonly string[] {
   if (existsSync(join(root, "cgroup.procs"))) return [root];
   const folders = readdirSync(root).map((name) => join(root, name));
   return folders.filter((path) => existsSync(join(path, "cgroup.procs")));
 }
 
-/** Makes the control group that all pods of a cluster are in. */
+/** Creates a control group, for all pods of a cluster, in each hierarchy. */
 export function makeGroup(name: string): void {
   for (const hierarchy of hierarchies()) {
     handDown(hierarchy);
@@ -18,7 +18,10 @@ export function makeGroup(name: string): void {
   }
 }
 
-/** Version 2: the kubelet refuses a group that lacks a controller of the root's (pkg/kubelet/cm, cgroup_v2_manager_linux.go). */
+/**
+ * Hands all controllers of version 2 down to groups, because the kubelet refuses a group that lacks a controller of the
+ * root (pkg/kubelet/cm, cgroup_v2_manager_linux.go).
+ */
 function handDown(hierarchy: string): void {
   const path = join(hierarchy, "cgroup.controllers");
   if (!existsSync(path)) return;
@@ -32,12 +35,12 @@ function handDown(hierarchy: string): void {
   }
 }
 
-/** The names of the groups that clusters have made, in whichever hierarchy. */
+/** Returns the names of the control groups that begin with a prefix, in any hierarchy. */
 export function groupNames(prefix: string): readonly string[] {
   return [...new Set(hierarchies().flatMap((path) => readdirSync(path)))].filter((name) => name.startsWith(prefix));
 }
 
-/** Removes it with all that is in it. False where processes are still there. */
+/** Removes a control group with all groups in it. Returns false if there are still processes in it. */
 export function removeGroup(name: string): boolean {
   return hierarchies()
     .map((hierarchy) => removeFolder(join(hierarchy, name)))

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { startDaemon } from "./daemon.ts";
 import { apiServer, network, type Place } from "./place.ts";
 
-/** Starts etcd and the API server. Resolves once it is ready. */
+/** Starts etcd and the API server. Resolves once the API server is ready. */
 export async function startApiServer({ at, kubernetes }: Place): Promise<void> {
   const pki = (name: string): string => at("pki", name);
   startDaemon(at("log", "etcd"), ["etcd", "--data-dir", at("etcd"), "--unsafe-no-fsync"]);
@@ -28,7 +28,7 @@ export async function startApiServer({ at, kubernetes }: Place): Promise<void> {
   await server.ready("the API server is ready", async () => (await ask(at, "/readyz")).ok);
 }
 
-/** Starts what makes pods of Jobs and Deployments, and gives them to nodes. */
+/** Starts the controllers, which make pods for Jobs and Deployments, and the scheduler. Does not wait for them. */
 export function startControllers({ at, kubernetes }: Place): void {
   const daemons = {
     "kube-controller-manager": [
@@ -46,7 +46,7 @@ export function startControllers({ at, kubernetes }: Place): void {
   }
 }
 
-/** An answer of the API server. */
+/** Asks the API server as admin; resolves with its answer. */
 export function ask(at: Place["at"], path: string): Promise<Response> {
   const read = (name: string): string => readFileSync(at("pki", name), "utf8");
   const tls = { ca: read("ca.crt"), cert: read("admin.crt"), key: read("admin.key") };

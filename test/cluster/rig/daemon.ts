@@ -3,14 +3,17 @@ import { dirname } from "node:path";
 import { until } from "../../harness.ts";
 
 export interface Daemon {
-  /** Resolves once `ask` resolves with true. @throws Error with the end of its log where it ends before, or takes too long */
+  /**
+   * Resolves once `ask` resolves with true; it is called every 20 ms. Rejects with the last 20 lines of the log if the
+   * program ends before, or after 3 minutes.
+   */
   ready(what: string, ask: () => Promise<boolean>): Promise<void>;
 }
 
 const READY_MS = 180_000;
 const LOOK_MS = 20;
 
-/** Starts a program that lives as long as these namespaces. */
+/** Starts a program that runs as long as these namespaces exist, and writes its output to the file `log`. */
 export function startDaemon(log: string, [program, ...words]: readonly [string, ...string[]]): Daemon {
   mkdirSync(dirname(log), { recursive: true });
   const output = openSync(log, "w");
@@ -34,7 +37,7 @@ function tailOf(path: string): string {
   return readFileSync(path, "utf8").trim().split("\n").slice(-20).join("\n");
 }
 
-/** Runs a program to its end. What it writes to stdout. @throws Error with what it said where it fails */
+/** Runs a program to its end, and resolves with its stdout. Rejects with all that it said if it fails. */
 export async function runTool(...command: readonly string[]): Promise<string> {
   const tool = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr] = await Promise.all([tool.stdout.text(), tool.stderr.text()]);

@@ -7,14 +7,15 @@ import { groupNames, removeGroup } from "./cgroups.ts";
 import { kubernetesFolder } from "./kubernetes.ts";
 import { environmentIn, type Parts, partsVariable, placeOf } from "./place.ts";
 
-/** Containers' files want a file system of a disk, and may be large. */
+/** The folder for clusters: containers' files need the file system of a disk, and may be large. */
 const parent = "/var/tmp";
 const prefix = "ebb-cluster-";
 
 /**
- * Runs a command with a Kubernetes that is started for it: in mount, PID and network namespaces that end with the command,
- * with this process, however it ends, and with them all that was started, mounted or routed. Others at the same time do not
- * meet. What is left then, a folder and control groups, is removed here, or by the next one.
+ * Runs a command with a Kubernetes that is started for it, and resolves with the command's exit code. Both run in
+ * mount, PID and network namespaces, which end with the command or with this process, however it ends, and with them
+ * all that was started, mounted or routed. Several can run at the same time. The folder and the control groups that are
+ * left are removed here, or by the next call. Needs root. Rejects if this machine lacks something.
  */
 export async function withCluster(
   command: readonly string[],
@@ -41,19 +42,23 @@ export async function withCluster(
   return stopped() ?? code;
 }
 
-/** unshare ends with this process, and what it starts with it: with PID 1 the whole PID namespace ends. */
+/**
+ * Makes the namespaces. unshare ends with this process, and its child with it; with PID 1 the whole PID namespace ends.
+ */
 const enter = [
   "setpriv",
   ...["--pdeathsig", "KILL"],
   ...["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"],
 ] as const;
 
-/** PID 1 reaps, as on any machine: the shims of containers are not their starter's children. */
+/** PID 1, which reaps, as on any machine: containers' shims are not children of the process that starts them. */
 const init = [ebbPath, "run", "--sidecar", "none", "--quiet", "--"];
 
 const script = join(import.meta.dirname, "inside.ts");
 
-/** Runs a command with a cluster that somebody has started: in its namespaces. @throws Error where there is none */
+/**
+ * Runs a command in the namespaces of a cluster that runs, and resolves with its exit code. Rejects if there is none.
+ */
 export async function inRunningCluster(command: readonly string[]): Promise<number> {
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     const [, path = "", folder = "", kubernetes = ""] = wordsOf(pid);
@@ -65,7 +70,7 @@ export async function inRunningCluster(command: readonly string[]): Promise<numb
   throw new Error("no cluster is running: `npm run test:cluster -- --shell` starts one");
 }
 
-/** The command line of a process; empty: it is gone. */
+/** Returns the command line of a process; empty if it is gone. */
 function wordsOf(pid: string): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
@@ -74,6 +79,7 @@ function wordsOf(pid: string): readonly string[] {
   }
 }
 
+/** Says what this machine lacks for a cluster; undefined if nothing. */
 function obstacle(): string | undefined {
   if (process.getuid?.() !== 0) return "root";
   const missing = clusterPackages.filter(({ check }) => !isInstalled(check)).map(({ name }) => name);
@@ -83,7 +89,7 @@ function obstacle(): string | undefined {
   return status === 0 ? undefined : `leave to make namespaces: ${stderr}`;
 }
 
-/** Of runs that were killed. */
+/** Removes the folders and control groups of runs that were killed. */
 function removeLeftovers(): void {
   const names = new Set([...readdirSync(parent).filter((name) => name.startsWith(prefix)), ...groupNames(prefix)]);
   for (const name of names) {
@@ -92,7 +98,7 @@ function removeLeftovers(): void {
   }
 }
 
-/** Calls `stop` at a signal that asks to stop. What then is this process's exit code, as a shell has it. */
+/** Calls `stop` at SIGHUP, SIGINT and SIGTERM. The result returns 128+n after signal n, undefined before. */
 function onStop(stop: () => void): () => number | undefined {
   let code: number | undefined;
   const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;

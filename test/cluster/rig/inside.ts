@@ -4,7 +4,7 @@ import { prepareMachine } from "./machine.ts";
 import { startContainerd, startKubelet, startKubeProxy } from "./node.ts";
 import { environmentIn, type Place, partsVariable, placeOf } from "./place.ts";
 
-// bun inside.ts FOLDER KUBERNETES COMMAND...: in namespaces that are nobody else's (enter.ts), starts a Kubernetes and runs the
+// bun inside.ts FOLDER KUBERNETES COMMAND... starts a Kubernetes, in namespaces of its own (enter.ts), and runs the
 // command with it. All that it starts ends with it.
 
 const [folder = "", kubernetes = "", ...command] = process.argv.slice(2);

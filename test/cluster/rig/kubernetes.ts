@@ -7,8 +7,9 @@ import { goPath, goVersion } from "../../../build/setup/go.mjs";
 import { checkSums, moveIntoPlace, writeSums } from "../../../build/setup/sums.mjs";
 
 /**
- * A module of Go that requires Kubernetes, and replaces the staging modules, which Kubernetes' own go.mod replaces by
- * folders, by their releases: `go install` refuses a module that replaces others. go.sum has the digests of all downloads.
+ * A Go module that requires Kubernetes. It replaces the staging modules by their releases, because Kubernetes' own
+ * go.mod replaces them by folders, and `go install` refuses a module that replaces others. go.sum has the digests of
+ * all downloads.
  */
 const moduleFiles = ["go.mod", "go.sum"].map((name) => join(import.meta.dirname, "kubernetes", name));
 
@@ -23,10 +24,13 @@ const programs = [
 
 const cache = join(cacheFolder(), "kubernetes");
 
-/** What a build downloads and makes on its way; kept where it fails. */
+/** The folder of what a build downloads and makes on its way; it is kept if the build fails. */
 const scratch = join(cache, "go");
 
-/** The folder of Kubernetes' executables, compiled once, and again where one of them is damaged. @throws Error where that fails, or Go is missing */
+/**
+ * Returns the folder of Kubernetes' executables in the cache. They are compiled once, which takes minutes and downloads
+ * Go modules, and again if one of them is damaged. @throws Error if that fails, or Go is missing
+ */
 export function kubernetesFolder(say: (line: string) => void): string {
   const files = moduleFiles.map((path) => new Uint8Array(readFileSync(path)));
   const [, version = ""] = /k8s\.io\/kubernetes v(\S+)/.exec(new TextDecoder().decode(files[0])) ?? [];
@@ -51,7 +55,7 @@ export function kubernetesFolder(say: (line: string) => void): string {
   return folder;
 }
 
-/** The version is what `kubectl version` says, and what components ask each other for. */
+/** Returns linker flags with the version that `kubectl version` prints and components ask each other for. */
 function flags(version: string): string {
   const [major, minor] = version.split(".");
   const facts = { gitVersion: `v${version}`, gitMajor: major, gitMinor: minor, gitTreeState: "clean" };
@@ -62,8 +66,8 @@ function flags(version: string): string {
 const TRIES = 3;
 
 /**
- * Has Go download all modules, three times at most, because others' servers are asked; what comes has the digests of go.sum.
- * What an earlier build has left of them is compared with those; where it is damaged, nothing of it is kept.
+ * Has Go download all modules, and verifies them with the digests of go.sum. It tries three times, because others'
+ * servers are asked. @throws Error if modules are damaged, such as those of an earlier build; then all are removed
  */
 function download(say: (line: string) => void): void {
   const words = ["list", "-deps", ...programs.map(packageOf)];
@@ -78,7 +82,7 @@ function packageOf(program: string): string {
   return `k8s.io/kubernetes/cmd/${program}`;
 }
 
-/** What it took. @throws Error with what Go said */
+/** Compiles a program, and returns a line that says how long it took. @throws Error with what Go said if it fails */
 function compile(program: string, version: string, target: string): string {
   const start = performance.now();
   const words = ["build", "-ldflags", flags(version), "-o", join(target, program), packageOf(program)];

@@ -4,7 +4,10 @@ import { makeGroup } from "./cgroups.ts";
 import { runTool } from "./daemon.ts";
 import { network, type Place } from "./place.ts";
 
-/** Settings of the kernel that the kubelet wants (pkg/kubelet/cm, setupKernelTunables): it sees these, and the machine's stay. */
+/**
+ * Kernel settings that the kubelet wants (pkg/kubelet/cm, setupKernelTunables). It sees these files; the machine's
+ * stay.
+ */
 const kernelSettings = {
   "vm/overcommit_memory": 1,
   "vm/panic_on_oom": 0,
@@ -14,7 +17,7 @@ const kernelSettings = {
   "kernel/keys/root_maxbytes": 25_000_000,
 };
 
-/** Makes these namespaces, whose mounts and network are nobody else's, a node. */
+/** Prepares these namespaces, whose mounts and network are nobody else's, for a node. */
 export async function prepareMachine({ at, group }: Place): Promise<void> {
   for (const path of ["/run", "/var/log"]) await runTool("mount", "-t", "tmpfs", "tmpfs", path);
   for (const path of ["/var/lib/containerd", "/var/lib/kubelet", "/var/lib/cni"]) await replace(path, at(path));

@@ -8,7 +8,9 @@ import { importImage, network, node, type Place } from "./place.ts";
 
 const socket = "/run/containerd/containerd.sock";
 
-/** Starts containerd, which needs nothing else, and gives it the image of every pod. */
+/**
+ * Starts containerd, which needs nothing else, and gives it the image of pods' sandboxes. Resolves once it has that.
+ */
 export async function startContainerd({ at }: Place): Promise<void> {
   const pause = pauseImage();
   writeFileSync(at("containerd.toml"), containerdConfig(pause.reference, at("cni")));
@@ -20,7 +22,10 @@ export async function startContainerd({ at }: Place): Promise<void> {
   await runTool(...importImage, at("pause.tar"));
 }
 
-/** Each pod has a way to the node, which routes between them: no bridge, whose packets pass by kube-proxy's rules. */
+/**
+ * The pods' network: each has a link to the node, which routes. There is no bridge, because its packets skip
+ * kube-proxy's rules.
+ */
 const podNetwork = {
   cniVersion: "0.4.0",
   name: "pods",
@@ -36,7 +41,10 @@ const podNetwork = {
   ],
 };
 
-/** An oom_score_adj below its own is refused to a process without CAP_SYS_RESOURCE, which root in a virtual machine may lack. */
+/**
+ * Returns containerd's configuration. It restricts oom_score_adj, because the kernel refuses one below its own to a
+ * process without CAP_SYS_RESOURCE, which root in a virtual machine may lack.
+ */
 function containerdConfig(sandboxImage: string, networks: string): string {
   return `version = 2
 [plugins."io.containerd.grpc.v1.cri"]
@@ -58,7 +66,7 @@ export async function startKubelet({ at, kubernetes, group }: Place): Promise<vo
   await daemon.ready("the node is ready", async () => {
     const answer = (await (await ask(at, `/api/v1/nodes/${node}`)).json()) as NodeObject;
     const isReady = answer.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
-    // its first taints stay for some seconds, and no pod is given to it meanwhile
+    // its first taints stay for some seconds, in which no pod is scheduled to it
     return isReady === true && answer.spec?.taints === undefined;
   });
 }
@@ -97,7 +105,7 @@ function openFilesLimit(): number {
   return hard === "unlimited" ? 1_000_000 : Number(hard);
 }
 
-/** Starts what makes the addresses of Services work. Resolves once that of the API server does. */
+/** Starts kube-proxy, which makes the addresses of Services work. Resolves once the API server's does. */
 export async function startKubeProxy({ at, kubernetes }: Place): Promise<void> {
   const config = {
     apiVersion: "kubeproxy.config.k8s.io/v1alpha1",

@@ -3,25 +3,28 @@ import { envoyPort, envoySidecar, istioStatus, patience, podInfo } from "../envo
 import { type Container, deploymentOf, type KubeObject, podOf, serviceOf } from "../objects.ts";
 import { programs } from "../programs.ts";
 
-/** A way in which the pods of a Deployment leave. */
+/** A way in which the pods of a Deployment end. */
 export interface Way {
   readonly name: string;
-  /** The sidecar, an Envoy, is a native one. */
+  /** Whether the sidecar, an Envoy, is a native one. */
   readonly isNative: boolean;
-  /** The words of ebb as preStop hook of the app's container, and of an ordinary sidecar's; undefined: there is none. */
+  /** The arguments of ebb as preStop hook of the app's container; undefined for no hook. */
   readonly appHook?: readonly string[];
+  /** The arguments of ebb as preStop hook of the sidecar's container; undefined for no hook. */
   readonly envoyHook?: readonly string[];
-  /** The app runs under `ebb run` with these flags. */
+  /** The flags of `ebb run`, under which the app runs; undefined if it runs alone. */
   readonly run?: readonly string[];
 }
 
+/** The result of a rolling restart under load. */
 export interface Rollout {
-  /** Requests, and what became of those that were lost. */
+  /** The number of requests. */
   readonly sent: number;
+  /** What became of each request that was lost. */
   readonly failures: readonly string[];
-  /** Of the pods that have answered. */
+  /** The names of the pods that have answered. */
   readonly pods: readonly string[];
-  /** From the restart until the last of the former pods is gone. */
+  /** The seconds from the restart until the last of the former pods is gone. */
   readonly seconds: number;
   /** What the containers of the former pods have written, for people. */
   readonly logs: string;
@@ -31,15 +34,18 @@ const REPLICAS = 2;
 const GRACE_SECONDS = 60;
 const APP_PORT = 8081;
 
-/** A rolling restart of a Deployment that leaves in this way, behind its Envoys, under load that comes through its Service. */
+/**
+ * Deploys two pods that end in this way, and restarts them one by one under load, which comes through Service and
+ * Envoys.
+ */
 export async function restartUnderLoad(here: Namespace, way: Way): Promise<Rollout> {
   await deploy(here, way);
   return await restart(here, envoyPort);
 }
 
 /**
- * The same of the Deployment `web` behind the Service `web`, which are there; the ConfigMap of programs is, too. Some clients'
- * requests take `longMs`.
+ * Restarts the pods of the Deployment `web` one by one under load, which comes through the Service `web`. Both, and the
+ * ConfigMap of programs, must be there. With `longMs` some clients' requests take that long.
  */
 export async function restart(here: Namespace, port: number, longMs?: number): Promise<Rollout> {
   const load = await startLoad(here, port, longMs);
@@ -100,7 +106,7 @@ function hook(words: readonly string[] | undefined): Readonly<Record<string, unk
 }
 
 interface Load {
-  /** Resolves with what became of it. */
+  /** Ends the load, and resolves with what became of it. */
   end(): Promise<Pick<Rollout, "sent" | "failures" | "pods">>;
 }
 

@@ -5,14 +5,15 @@ import { compiledProgram } from "../../sidecars/compile.ts";
 import { render } from "../inject/helm.ts";
 import { kubectl } from "../kubectl.ts";
 
-/** cert-manager's definitions, and its controller and cainjector beside the cluster; `using` it. */
+/** cert-manager: its definitions in the cluster, its controller and cainjector on this machine; `using` it. */
 export interface CertManager extends Disposable {
-  /** What they have written so far, for people. */
+  /** Returns what both have written so far, for people. */
   log(): string;
 }
 
 const names = ["cert-manager-controller", "cert-manager-cainjector"] as const;
 
+/** Applies cert-manager's definitions, and starts its programs, which end with this process. Does not wait for them. */
 export async function startCertManager(): Promise<CertManager> {
   await kubectl(["apply", "--server-side", "-f", "-"], { stdin: await definitions() });
   const started = names.map((name) => {
@@ -29,7 +30,10 @@ export async function startCertManager(): Promise<CertManager> {
   };
 }
 
-/** They are templates of its chart, beside it in its repository until a release puts them in. */
+/**
+ * Renders the definitions: they are templates of its chart, but lie beside it in its repository until a release adds
+ * them.
+ */
 async function definitions(): Promise<string> {
   using folder = temporaryFolder();
   const { file } = compiledProgram("cert-manager-controller");

@@ -2,7 +2,8 @@ import { connect } from "../../../src/kube/api/client.ts";
 import { watchCertificates } from "../../../src/kube/certificates/certificates.ts";
 import { createLog } from "../../../src/system/output/log.ts";
 
-// A webhook's replica as far as its certificate goes: prints each that it would serve. Its settings are its one argument.
+// The certificates of a webhook's replica: prints each that the replica would serve. The settings are the only
+// argument, JSON.
 
 const log = createLog({ logLevel: "debug", logFormat: "json", quiet: false }, { env: {}, said: undefined });
 const stop = new AbortController();

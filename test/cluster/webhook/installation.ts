@@ -4,32 +4,36 @@ import { images, type Namespace, namespace } from "../cluster.ts";
 import { type Output, tryKubectl } from "../kubectl.ts";
 import { type KubeObject, type Pod, podOf } from "../objects.ts";
 
-/** What `ebb manifests` prints, for a namespace and under a name of its own; `await using` it. */
+/** Manifests that `ebb manifests` has printed, for a namespace and under a name of their own; `await using` it. */
 export interface Installation extends AsyncDisposable {
-  /** Where it is installed. */
+  /** The namespace for the installation. */
   readonly here: Namespace;
   /** The name of its objects: `NAME-webhook`. */
   readonly name: string;
+  /** What was printed. */
   readonly yaml: string;
-  /** `kubectl WORDS... -f -`, with what was printed. */
+  /** Runs `kubectl WORDS... -f -` with what was printed. */
   kubectl(...words: readonly string[]): Promise<Output>;
-  /** A namespace whose pods it is asked about; no other one's are. */
+  /** Creates a namespace for whose pods, and no others, the API server asks this webhook. */
   namespace(labels?: Readonly<Record<string, string>>): Promise<Namespace>;
 }
 
 const LABEL = "ebb.dev/test";
 
-/** Prints it, and installs nothing yet. What is installed later goes with the namespace. */
+/** Prints the manifests of a webhook, and installs nothing yet. What is installed later is deleted with the result. */
 export async function installation(...flags: readonly string[]): Promise<Installation> {
   return await named("", ...flags);
 }
 
-/** The same; names of its objects begin with a prefix. The API server asks webhooks in the order of their registrations' names. */
+/**
+ * Prints the manifests of a webhook whose names begin with a prefix: the API server asks in the order of registrations'
+ * names.
+ */
 async function named(prefix: string, ...flags: readonly string[]): Promise<Installation> {
   return await printed("webhook", (own) => ["--namespace-selector", `${LABEL}=${own}`, ...flags], prefix);
 }
 
-/** The same of a reaper. It looks after pods with the labels `reapedBy(installation)` alone. */
+/** Prints the manifests of a reaper, which looks after pods with the labels `reapedBy(installation)` only. */
 export async function reaperInstallation(flagsOf: (own: string) => readonly string[]): Promise<Installation> {
   return await printed("reaper", (name) => [
     "--selector",
@@ -40,6 +44,7 @@ export async function reaperInstallation(flagsOf: (own: string) => readonly stri
   ]);
 }
 
+/** Returns the labels of the pods that this reaper looks after. */
 export function reapedBy({ here }: Installation): Readonly<Record<string, string>> {
   return { [LABEL]: here.name };
 }
@@ -68,12 +73,12 @@ async function printed(
   };
 }
 
-/** The same, installed, and asked by the API server. */
+/** Prints the manifests of a webhook and installs them. Resolves once it changes pods. */
 export async function startInstallation(...flags: readonly string[]): Promise<Installation> {
   return await install(await installation(...flags));
 }
 
-/** The same with one replica, whose registration's name begins with a prefix. */
+/** Installs a webhook of one replica, whose registration's name begins with a prefix. Resolves once it changes pods. */
 export async function startNamedInstallation(prefix: string): Promise<Installation> {
   return await install(await named(prefix, "--replicas", "1"));
 }
@@ -97,18 +102,22 @@ interface Deployment extends KubeObject {
   readonly status: { readonly readyReplicas?: number };
 }
 
-/** Asks for it. */
+/** The annotation by which a pod asks for ebb. */
 export const inject = { "ebb.dev/inject": "true" };
 
-/** What becomes of a pod: it is created in a dry run, through all admission. */
+/** The result of creating a pod. */
 export interface Created {
-  /** 201, or the API server's refusal. */
+  /** The HTTP status: 201, or the API server's refusal. */
   readonly status: number;
+  /** The refusal's message; "" without one. */
   readonly message: string;
+  /** The names of the pod's init containers. */
   readonly initContainers: readonly string[];
+  /** The time, in ms, that the request took. */
   readonly ms: number;
 }
 
+/** Creates a pod with these annotations in a dry run, which goes through all admission. */
 export async function createPod({ name }: Namespace, annotations: Readonly<Record<string, string>>): Promise<Created> {
   const pod = podOf("one", { containers: [{ name: "app", image: images.app, command: ["/child"] }] }, { annotations });
   const start = performance.now();
@@ -122,7 +131,7 @@ export interface Creating extends AsyncDisposable {
   readonly created: readonly Created[];
 }
 
-/** Creates pods that ask for ebb, four at a time, until it is disposed of. */
+/** Creates pods that ask for ebb, in dry runs and four at a time, until the result is disposed of. */
 export function keepCreating(here: Namespace): Creating {
   const created: Created[] = [];
   let isOver = false;

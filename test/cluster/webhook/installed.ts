@@ -4,11 +4,11 @@ import type { Container } from "../objects.ts";
 const folder = "/shared";
 const volume = "ebb";
 
-/** ebb in a volume, put there by itself: for containers whose images have none. */
+/** ebb in a volume, into which it installs itself, for containers whose images do not have it. */
 export const installed = {
   path: `${folder}/ebb`,
   volume: { name: volume, emptyDir: {} },
-  /** The first of the pod's init containers. */
+  /** The init container that installs it; it must be the first. */
   container: {
     name: "install-ebb",
     image: images.ebb,
@@ -17,14 +17,14 @@ export const installed = {
   } satisfies Container,
 };
 
-/** The same container, with ebb in it, and what else is given. */
+/** Returns a container with that volume, and with the fields in `more`. */
 export function withEbb(container: Container, more: Readonly<Record<string, unknown>> = {}): Container {
   const { volumeMounts = [] } = container as { readonly volumeMounts?: readonly object[] };
   const mount = { name: volume, mountPath: folder, readOnly: true };
   return { ...container, ...more, volumeMounts: [...volumeMounts, mount] };
 }
 
-/** A preStop hook that is ebb with these words. */
+/** Returns the field of a container with a preStop hook that runs ebb with these arguments. */
 export function ebbHook(...words: readonly string[]): { readonly lifecycle: object } {
   return { lifecycle: { preStop: { exec: { command: [installed.path, ...words] } } } };
 }

@@ -1,4 +1,4 @@
-// As a mesh has it: a mutating webhook that puts a sidecar called `envoy` into each pod that has none.
+// A mutating webhook like a mesh's: it puts a sidecar called `envoy` into each pod that has none.
 interface Review {
   readonly request: { readonly uid: string; readonly object: { readonly spec: { readonly containers: Named[] } } };
 }

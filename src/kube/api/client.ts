@@ -18,7 +18,7 @@ import { createEventReader, type RawEvent } from "./watch-events.ts";
 
 /** The largest answer that is read: a list of 500 objects of 128 KiB. */
 const LARGEST_ANSWER = 64 * MiB;
-/** The longest line of a watch. An object has at most 3 MiB (k8s.io/apiserver, MaxRequestBodyBytes), as JSON more. */
+/** The longest line of a watch. An object is at most 3 MiB (k8s.io/apiserver, MaxRequestBodyBytes), as JSON more. */
 const LARGEST_OBJECT = 8 * MiB;
 const LARGEST_REFUSAL = MiB;
 
@@ -64,9 +64,7 @@ export interface ApiClient {
   /** Applies a JSON Patch (RFC 6902). */
   patch<T = KubeObject>(path: string, operations: readonly object[], asking?: RequestOptions): Promise<T>;
   delete(path: string, asking?: RequestOptions): Promise<void>;
-  /**
-   * Yields events until the server ends the stream after 5 to 10 min. Throws ApiError 410 if the version has expired.
-   */
+  /** Yields events until the server ends the stream, after 5 to 10 min. Throws ApiError 410 if the version expired. */
   watch<T = KubeObject>(path: string, query: Query, signal: AbortSignal): AsyncGenerator<WatchEvent<T>>;
   /** Opens a WebSocket with a subprotocol, for `exec` and `portforward`. */
   stream(path: string, protocol: string, asking?: Pick<RequestOptions, "signal" | "timeoutMs">): Promise<Stream>;

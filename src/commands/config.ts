@@ -6,7 +6,7 @@ import type { PlainWarning } from "../core/messages/failure-text.ts";
 import { EXIT } from "../core/run/exit.ts";
 import { writeError, writeOutput } from "../system/output/output.ts";
 
-/** `ebb config`: the effective configuration, for people and, with --json, for programs. */
+/** `ebb config` prints the effective configuration, for people or, with --json, for programs. */
 export const command: Command = {
   summary: "show each option's value and where it came from",
   usage: "config [flags]",

@@ -35,7 +35,11 @@ const options = {
   }),
 };
 
-/** `ebb drain`: fail health, keep accepting, drain listeners, until idle or out of time. 0 when nothing was left, 69 otherwise. */
+/**
+ * `ebb drain` fails the health checks, keeps accepting connections, drains the listeners, and waits until the sidecars
+ * are idle or time is up. With --quit it then tells them to quit. Exits with 0 if nothing was left in flight and no
+ * quit failed, with 69 otherwise, with 128+n after stop signal n.
+ */
 export const command: Command = {
   summary: "let the sidecars finish what is in flight, in bounded time",
   usage: "drain [flags]",
@@ -76,7 +80,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const isDrained = (isOff || (await drain(sidecars, { start, drainMs, settings, log, signal }))) && !mayBeOurs();
   if (signal.aborted) return 128 + (await stop.came);
   if (!settings.thenQuit) return isDrained ? EXIT.ok : EXIT.unavailable;
-  // where there is no draining the quit has its own time
+  // if there is no draining the quit has its own time
   const leftMs = isOff ? settings.quitTimeout : Math.max(quitMs, end - performance.now());
   const timeoutMs = Math.min(settings.quitTimeout, leftMs);
   const haveQuit = await Promise.race([quit(sidecars, timeoutMs, { settings, log }), stop.came]);
@@ -101,7 +105,7 @@ function stopOf(signals: Signals): Stop {
 }
 
 interface Drain {
-  /** Since when it counts. */
+  /** When the command began (performance.now()). */
   readonly start: number;
   readonly drainMs: number;
   readonly settings: DrainSettings;
@@ -109,7 +113,7 @@ interface Drain {
   readonly signal: AbortSignal;
 }
 
-/** Whether nothing was left in flight. */
+/** Drains, with a live line at a terminal. Resolves with whether nothing was left in flight. */
 async function drain(sidecars: readonly Sidecar[], { start, drainMs, settings, log, signal }: Drain): Promise<boolean> {
   const counts = new Map<string, InFlight>();
   const endLive = keepLive((elapsedMs) => lineOf(counts, elapsedMs, drainMs));

@@ -53,10 +53,13 @@ const options = {
   ...pickOptions("quiet"),
 };
 
-/** As kubectl has them. */
+/** The short flags, as kubectl has them. */
 export const short = { f: "filename", R: "recursive", i: "in-place", q: "quiet" };
 
-/** `ebb inject`: YAML in, YAML out, with ebb in the pods. What is not changed stays as it is, to the byte. */
+/**
+ * `ebb inject` reads manifests, and writes them with ebb in their pods. What it does not change stays as it is, to the
+ * byte.
+ */
 export const command: Command = {
   summary: "put ebb into the pods of manifests, YAML or JSON",
   usage: "inject [flags] [-f FILE]...",
@@ -79,7 +82,10 @@ async function main({ args, env }: Invocation): Promise<number> {
   return await inject(order);
 }
 
-/** undefined: ebb is removed. @throws Failure 64 */
+/**
+ * Returns how to inject; undefined with --remove. @throws Failure(64) if --remove comes with flags that then have no
+ * effect
+ */
 function wantedPolicy({ values, origins }: Call<typeof options>): InjectPolicy | undefined {
   if (!values.remove) return policyOf(values);
   const idle = Object.entries(injectionOptions).filter(([key]) =>

@@ -8,7 +8,7 @@ import { onStop } from "../system/process/stop.ts";
 
 const options = pickOptions(...logging, "terminationLog");
 
-/** `ebb install DEST`: copies ebb into a volume, for a container whose image nobody wants to change. */
+/** `ebb install DEST` copies ebb into a volume, for a container whose image nobody wants to change. */
 export const command: Command = {
   summary: "copy ebb itself into a shared volume",
   usage: "install [flags] DEST",

@@ -11,7 +11,10 @@ import { abortedAfter, leftUntil } from "../system/timer.ts";
 
 const pick = () => pickOptions(...finding, ...logging, "header", "quitTimeout");
 
-/** `ebb quit`: tells this pod's sidecars to quit. 0 when each took it and is gone, or goes by itself; 69 otherwise, and where nothing proves whose one is. */
+/**
+ * `ebb quit` tells this pod's sidecars to quit. Exits with 0 if each took that and is gone, or leaves by itself; with
+ * 69 otherwise, also if there is a proxy of which nothing proves whose it is.
+ */
 export const command: Command = {
   summary: "tell the sidecars to quit, and say what each answered",
   usage: "quit [flags]",

@@ -2,17 +2,19 @@ import type { Socket } from "bun";
 import { takes } from "../time.ts";
 import type { Answer } from "./plan/planned.ts";
 
-/** What an answer can do beside writing. */
+/** What an answer can ask and do beside writing. */
 export interface Means {
-  /** Whether the connection is still there. */
+  /** Reports whether the connection is still there. */
   readonly isOpen: () => boolean;
-  /** Nobody listens any more. */
+  /** Ends the proxy: nobody listens any more. */
   readonly die: () => void;
-  /** All of a good answer has been written. */
+  /** Notes that all of an answer has been written. */
   readonly whole: () => void;
 }
 
-/** Gives one answer, well or badly. */
+/**
+ * Gives one answer, good or bad, on a connection; `body` is that of a good one. Resolves when nothing is left to write.
+ */
 export async function give<T>(socket: Socket<T>, answer: Answer, body: string, means: Means): Promise<void> {
   switch (answer.kind) {
     case "ok":
@@ -72,7 +74,7 @@ async function drip<T>(socket: Socket<T>, { text, ms }: { text: string; ms: numb
   means.whole();
 }
 
-/** Without end, but not faster than anybody needs. */
+/** Writes chunks without end, 200 every 2 ms, until the connection is gone. */
 async function pour<T>(socket: Socket<T>, { isOpen }: Means): Promise<void> {
   const line = "listener.127.0.0.1_8080.downstream_cx_active: 0\n";
   const text = `${line.length.toString(16)}\r\n${line}\r\n`.repeat(200);

@@ -1,19 +1,19 @@
 import { type Place, urlOf } from "./place.ts";
 import type { Flags, Plan } from "./plan/planned.ts";
 
-/** What the injector writes of a sidecar that is an init container. */
+/** The file of a pod's annotations, by which Istio's sidecar is a native one. */
 export const NATIVE = `sidecar.istio.io/status=${JSON.stringify(JSON.stringify({ initContainers: ["istio-proxy"], containers: [] }))}\n`;
 
-/** What a command line is made with. */
+/** The surroundings of a command line. */
 interface Around {
   readonly place: Place;
-  /** The application, and what it is told before its steps. */
+  /** The application, and its arguments before its steps. */
   readonly app: readonly string[];
-  /** A file with the pod's annotations. */
+  /** The path of a file with the pod's annotations. */
   readonly annotations: string;
 }
 
-/** The command line that a plan stands for. */
+/** Returns ebb's arguments for a plan. */
 export function callLine(plan: Plan, { place, app, annotations }: Around): readonly string[] {
   const { command, flags } = plan;
   const pod = plan.isNative ? ["--pod-annotations", annotations] : [];

@@ -12,18 +12,19 @@ import { describe } from "./replay.ts";
 import type { Result } from "./result.ts";
 import { soak } from "./soak.ts";
 
-/** They mostly wait. */
+/** The number of runs at the same time: they mostly wait. */
 const WIDTH = 16;
 
 export interface Campaign extends Disposable {
-  /** Runs all seeds, and says of each that breaks a promise which, and how to see it again: once is enough. */
+  /** Runs each seed once. Of each that breaks a promise it says which, and how to see it again, and keeps the seed. */
   run(seeds: readonly number[]): Promise<Result>;
-  /** Runs one seed alone, and tells all of it. */
+  /** Runs one seed alone, and tells all of it. Resolves with whether all promises were kept. */
   replay(seed: number): Promise<boolean>;
-  /** All that lasts, for so many milliseconds. */
+  /** Runs all that lasts for that many milliseconds. */
   soak(ms: number): Promise<Result>;
 }
 
+/** Starts a campaign, which tells its results to `say`. */
 export function startCampaign(say: (text: string) => void): Campaign {
   const folder = temporaryFolder();
   const witness = callWitness(join(folder.path, "witness.sock"));

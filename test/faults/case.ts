@@ -2,21 +2,24 @@ import type { LogLine } from "../harness.ts";
 import type { Seen } from "./live.ts";
 import type { Plan } from "./plan/planned.ts";
 
-/** What one rule of the contract says of a run. `time`: a machine that stands still breaks it too. */
+/**
+ * A rule of the contract that a run has broken. A machine that stands still can break a rule of the kind `time` too.
+ */
 export interface Violation {
   readonly kind: "always" | "time";
   readonly what: string;
 }
 
-/** What a rule needs to know. */
+/** A run to be judged. */
 export interface Case {
   readonly plan: Plan;
   readonly seen: Seen;
   readonly log: readonly LogLine[];
-  /** The application's own process; undefined: it never said a word. */
+  /** The application's first process; undefined if it never said a word. */
   readonly app: Seen["lives"][number] | undefined;
+  /** Notes a violation. */
   broken(kind: Violation["kind"], what: string): void;
 }
 
-/** What anything may take beyond its limit: a hang is looked for, not slowness. */
+/** The time, in ms, that anything may take beyond its limit: the rules look for hangs, not for slowness. */
 export const SLACK_MS = 5000;

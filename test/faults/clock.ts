@@ -3,28 +3,35 @@ import { dlopen, ptr } from "bun:ffi";
 const CLOCK_MONOTONIC = 1;
 const { clock_gettime } = dlopen("libc.so.6", { clock_gettime: { args: ["i32", "ptr"], returns: "i32" } }).symbols;
 
-/** Nanoseconds by CLOCK_MONOTONIC, which applications tell their times by too. `process.hrtime` counts from Bun's own start. */
+/**
+ * Returns the nanoseconds of CLOCK_MONOTONIC, the clock of the applications' times too. `process.hrtime` counts from
+ * Bun's own start.
+ */
 export function nowNs(): bigint {
   const time = new BigInt64Array(2);
   clock_gettime(CLOCK_MONOTONIC, ptr(time));
   return (time[0] as bigint) * 1_000_000_000n + (time[1] as bigint);
 }
 
-/** In milliseconds. */
+/** Returns the milliseconds of CLOCK_MONOTONIC. */
 export function now(): number {
   return Number(nowNs()) / 1e6;
 }
 
 const BEAT_MS = 10;
-/** What is later than this was no chance: the machine stood still. */
+/** A beat that is later than this, in ms, is no accident: the machine stood still. */
 const STALL_MS = 40;
 
+/** A time, in ms of CLOCK_MONOTONIC, in which the machine stood still. */
 export interface Stall {
   readonly from: number;
   readonly to: number;
 }
 
-/** Notes when this machine had no time for us: then it had none for ebb, perhaps. */
+/**
+ * Starts to note when this machine has no time for this process, and so perhaps none for ebb. `within` returns the
+ * milliseconds that it stood still between two times of CLOCK_MONOTONIC. Only the last 10,000 stalls are kept.
+ */
 export function watchStalls(): Disposable & { within(from: number, to: number): number } {
   const stalls: Stall[] = [];
   let last = now();

@@ -16,7 +16,10 @@ const libc = dlopen("libc.so.6", {
   socket: { args: ["i32", "i32", "i32"], returns: "i32" },
 }).symbols;
 
-/** Listens and accepts nothing, with its queue full: who connects hears nothing at all, neither yes nor no. */
+/**
+ * Listens at a place, accepts no connection, and fills its queue: a client that connects gets no answer at all, neither
+ * yes nor no. @throws Error if nothing can listen there
+ */
 export function listenDeaf(place: Place): Disposable {
   const address = encodeAddress(place);
   const family = address[0] as number;

@@ -57,7 +57,7 @@ function chosenSeeds(): readonly number[] {
   return seeds === undefined ? [...keptSeeds(), ...rangeOf("1..5000")] : rangeOf(seeds);
 }
 
-/** `1..5000`, or one number. */
+/** Reads `1..5000`, or one number. @throws Error if it is neither */
 function rangeOf(text: string): readonly number[] {
   const [, first = "", last = first] = /^(\d+)(?:\.\.(\d+))?$/.exec(text) ?? [];
   if (first === "" || Number(last) < Number(first))

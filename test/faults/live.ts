@@ -17,31 +17,39 @@ export interface Sent {
   readonly signal: number;
 }
 
-/** All that was seen of one run. Times are milliseconds by CLOCK_MONOTONIC. */
+/** All that was seen of one run. Times are milliseconds of CLOCK_MONOTONIC. */
 export interface Seen {
   readonly startedAt: number;
   readonly endedAt: number;
-  /** ebb's own pid, as this process sees it. */
+  /** ebb's pid, as this process sees it. */
   readonly pid: number;
-  /** As a shell has it; undefined: it had to be killed. */
+  /** The exit code as a shell reports it; undefined if ebb hung and was killed. */
   readonly code: number | undefined;
-  /** The signal that ended ebb itself. */
+  /** The signal that ended ebb itself; null if none did. */
   readonly signal: string | number | null;
   readonly stdout: string;
   readonly stderr: string;
+  /** The requests to the proxy. */
   readonly requests: readonly Request[];
+  /** The states of the proxy's door. */
   readonly doors: readonly DoorChange[];
+  /** The application's processes. */
   readonly lives: readonly Life[];
+  /** The signals that ebb was sent. */
   readonly sent: readonly Sent[];
+  /** The most descriptors that ebb had open, looking every 60 ms. */
   readonly mostDescriptors: number;
+  /** The most connections to the proxy at the same time. */
   readonly mostConnections: number;
-  /** Processes of the application, by their first word, that still ran when ebb had ended. */
+  /** The first words of the application's processes that still ran when ebb had ended. */
   readonly left: readonly string[];
-  /** Milliseconds that this machine stood still. */
+  /** The milliseconds that this machine stood still. */
   readonly stalledMs: number;
 }
 
+/** What runs share. */
 export interface Stage {
+  /** The path of the application. */
   readonly app: string;
   readonly witness: Witness;
   readonly stalls: { within(from: number, to: number): number };
@@ -50,7 +58,7 @@ export interface Stage {
 const SAMPLE_MS = 60;
 let runs = 0;
 
-/** Lives one plan through, with the real ebb, and tells what happened. */
+/** Runs the real ebb by a plan, and resolves with what happened. */
 export async function live(plan: Plan, stage: Stage): Promise<Seen> {
   using folder = temporaryFolder();
   const run = `r${runs++}`;
@@ -113,7 +121,9 @@ function spawn({ isPid1, blocked }: Plan, args: readonly string[], app: string) 
   return Bun.spawn([...through, ebbPath, ...args], { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
 }
 
-/** ebb's pid, once it is ebb: it cannot lose a signal any more, and has only its own descriptors. */
+/**
+ * Resolves with ebb's pid once it is ebb, so that it loses no signal and has only its own descriptors, or has ended.
+ */
 async function pidOf(started: number, { isPid1 }: Plan, isRunning: () => boolean): Promise<number> {
   const isThere = (pid: number) => {
     try {
@@ -133,14 +143,18 @@ async function pidOf(started: number, { isPid1 }: Plan, isRunning: () => boolean
   );
 }
 
-/** Beyond all that was planned, and what the application itself is patient for. */
+/** The time, in ms, beyond all that was planned; it is longer than the application's own patience. */
 const PATIENCE_MS = 25_000;
 
-/** Milliseconds after which ebb is taken to hang. */
+/** Returns the milliseconds after which ebb is taken to hang. */
 function boundOf({ flags: { waitMs, quitMs, drainMs, graceMs = 0 } }: Plan): number {
   return waitMs + drainMs + graceMs + quitMs + PATIENCE_MS;
 }
 
+/**
+ * Waits for ebb's end, and kills it if it hangs, which time that the machine stood still delays. Resolves with whether
+ * it did.
+ */
 async function endOf(ebb: Ebb, boundMs: number, stalledMs: () => number): Promise<boolean> {
   const start = now();
   const isOver = () => now() - start > boundMs + 3 * stalledMs();
@@ -171,7 +185,7 @@ function sampleDescriptors(pid: number, isRunning: () => boolean): () => number 
 
 const LEFT_MS = 3000;
 
-/** Who is left of the application; ends them. What ends by itself in a moment is not left. */
+/** Resolves with the application's processes that still run after 3 s, by their first words, and kills them. */
 async function leftOf(lives: readonly Life[], app: string): Promise<readonly string[]> {
   const isOver = ({ facts, endedAt }: Life) => endedAt !== undefined || facts.at(-1)?.what === "end";
   const isDaemon = ({ facts }: Life) => facts[0]?.what === "daemon";
@@ -182,7 +196,9 @@ async function leftOf(lives: readonly Life[], app: string): Promise<readonly str
   return left.map(({ facts }) => facts[0]?.what.split(" ")[0] ?? "?");
 }
 
-/** Not somebody else's: in a namespace of its own a process has another pid there than here. */
+/**
+ * Reports whether a process is the application's: in a PID namespace it has another pid, which here is somebody else's.
+ */
 function isOf(app: string, pid: number): boolean {
   try {
     return readlinkSync(`/proc/${pid}/exe`) === app;
@@ -197,7 +213,7 @@ interface Cues {
   end(): void;
 }
 
-/** What waits for something to happen, and a while more. */
+/** Creates a list of acts, each of which is done a while after something has happened for the first time. */
 function createCues(): Cues {
   const called = new Set<Cue>();
   const waiting: { readonly cue: Cue; readonly start: () => void }[] = [];

@@ -5,17 +5,20 @@ import { nextAddress, type TcpPlace, urlOf } from "./place.ts";
 import type { Result } from "./result.ts";
 import { growth, least, type Usage, usageOf } from "./usage.ts";
 
-/** At the same time, so that ten thousand polls take ten seconds. */
+/** The number of targets that are polled at the same time, so that ten thousand polls take ten seconds. */
 const TARGETS = 10;
 const EARLY = 2000;
 const LATE = 10_000;
-/** Around each, in polls. */
+/** The number of polls, before and after each of these, in which memory is looked at. */
 const WINDOW = 500;
 
-/** A machine that stands still polls less. */
+/** The patience with a machine that stands still, and so polls less. */
 const WAIT_MS = 600_000;
 
-/** What a wait holds after 2,000 and after 10,000 polls, beside proxies that are not ready in one way each. */
+/**
+ * Compares what `ebb wait` holds after 2,000 and after 10,000 polls, beside proxies each of which is not ready in
+ * another way. Memory that grows by more than 4 MiB is a failure.
+ */
 export async function checkMemory(say: (text: string) => void): Promise<Result> {
   let polls = 0;
   const answering = serve((socket) => {

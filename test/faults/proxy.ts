@@ -7,22 +7,25 @@ import { listenDeaf } from "./deaf.ts";
 import type { Place } from "./place.ts";
 import type { Answer, Door, Endpoint, Phase, ProxyPlan } from "./plan/planned.ts";
 
-/** One request, and what the proxy did with it. */
+/** A request, and what the proxy did with it. Times are milliseconds of CLOCK_MONOTONIC. */
 export interface Request {
   readonly at: number;
   readonly method: string;
   readonly path: string;
+  /** Undefined if the path is none that ebb should ask. */
   readonly endpoint: Endpoint | undefined;
   readonly answer: Answer;
-  /** Statistics: what they said was in flight. */
+  /** The number of requests in flight at that time, which the statistics tell. */
   readonly inFlight: number;
-  /** When all of an answer was written. */
+  /** The time when all of the answer was written; missing if it never was. */
   wholeAt?: number;
-  /** When the connection was gone. */
+  /** The time when the connection was gone; missing if it never was. */
   closedAt?: number;
 }
 
+/** A change of the proxy's door: whether it listens and accepts. */
 export interface DoorChange {
+  /** The time, in milliseconds of CLOCK_MONOTONIC. */
   readonly at: number;
   readonly state: Door["state"];
 }
@@ -30,9 +33,9 @@ export interface DoorChange {
 export interface Proxy extends AsyncDisposable {
   readonly requests: readonly Request[];
   readonly doors: readonly DoorChange[];
-  /** The most connections that were open at the same time. */
+  /** Returns the most connections that were open at the same time. */
   readonly mostConnections: () => number;
-  /** Resolves when nobody is connected any more, or after a while. */
+  /** Resolves when nobody is connected any more, or after 2 s. */
   settled(): Promise<void>;
 }
 
@@ -47,7 +50,10 @@ interface Connection {
   request?: Request;
 }
 
-/** Starts the proxy of a plan. What it does next, it does by the clock from then on, and by the requests that come. */
+/**
+ * Starts the proxy of a plan, which acts by the time since then and by the requests that come; `onRequest` hears of
+ * each.
+ */
 export function startProxy(plan: ProxyPlan, place: Place, onRequest: (endpoint: Endpoint) => void): Proxy {
   const start = now();
   const requests: Request[] = [];

@@ -2,7 +2,10 @@ import type { Violation } from "./case.ts";
 import type { Seen } from "./live.ts";
 import type { Plan } from "./plan/planned.ts";
 
-/** One run for a reader: its plan, all that happened in its order, ebb's log, the verdict. */
+/**
+ * Describes a run for a reader: its plan, what happened in its order, ebb's log, the verdict. Most bad probes are left
+ * out.
+ */
 export function describe(plan: Plan, seen: Seen, violations: readonly Violation[]): string {
   const { proxy, ...rest } = plan;
   return [

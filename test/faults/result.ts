@@ -1,9 +1,10 @@
-/** How many promises were kept, and how many not. */
+/** The number of runs that kept all promises, and of those that did not. */
 export interface Result {
   readonly passed: number;
   readonly failed: number;
 }
 
+/** Adds results. */
 export function sum(results: readonly Result[]): Result {
   let passed = 0;
   let failed = 0;

@@ -18,12 +18,16 @@ const START_MS = 60_000;
 interface Soaked {
   readonly name: string;
   readonly started: Started;
-  /** Whether signals that stop nobody are for it. */
+  /** Whether it gets signals that stop nobody. */
   readonly isSignalled: boolean;
+  /** The exit code that it must end with. */
   readonly code: number;
 }
 
-/** Everything that lasts, at once and for long, under signals and orphans: what it holds stays what it was. */
+/**
+ * Runs all of ebb that lasts at the same time for `ms`, under signals and with orphans, and compares the memory and
+ * descriptors of the beginning and the end. `app` is the application's command, `say` is told the figures.
+ */
 export async function soak(
   ms: number,
   app: readonly string[],
@@ -90,7 +94,7 @@ function shown(samples: readonly Usage[]): string {
   return `${some.map(({ rssAnon }) => rssAnon).join(" ")}, ${Math.max(...samples.map((one) => one.descriptors))} descriptors`;
 }
 
-/** Each now and then, until time is up, or one of them has ended. */
+/** Samples the usage of each 40 times, until the time is over or one of them has ended. */
 async function watch(soaked: readonly Soaked[], ms: number): Promise<ReadonlyMap<string, Usage[]>> {
   const usages = new Map<string, Usage[]>(soaked.map(({ name }) => [name, []]));
   const start = now();
@@ -120,7 +124,7 @@ function sendSignals(soaked: readonly Soaked[], random: Random): () => void {
   return () => clearInterval(timer);
 }
 
-/** A proxy that is never ready and never idle, each time in another way. */
+/** Starts a proxy that is never ready and never idle, each time in another way. */
 function moody(random: Random): Disposable & { readonly place: TcpPlace } {
   const place = nextAddress();
   const server = Bun.listen({

@@ -2,18 +2,22 @@ import { readdirSync, readFileSync } from "node:fs";
 
 /** What a process holds. */
 export interface Usage {
-  /** KiB of memory of its own. */
+  /** Its anonymous memory (RssAnon), in KiB. */
   readonly rssAnon: number;
+  /** The number of descriptors that it has open. */
   readonly descriptors: number;
 }
 
-/** @throws where it has ended */
+/** Reads what a process holds. @throws Error if it has ended */
 export function usageOf(pid: number): Usage {
   const [, kib = ""] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1")) ?? [];
   return { rssAnon: Number(kib), descriptors: readdirSync(`/proc/${pid}/fd`).length };
 }
 
-/** The least of some: what a collector has not cleared yet is no leak. */
+/**
+ * Returns the least memory of some samples, because garbage that is not collected yet is no leak, and the most
+ * descriptors.
+ */
 export function least(usages: readonly Usage[]): Usage {
   return {
     rssAnon: Math.min(...usages.map(({ rssAnon }) => rssAnon)),
@@ -21,11 +25,13 @@ export function least(usages: readonly Usage[]): Usage {
   };
 }
 
-/** What may come on top between an early and a late look: the engine's own, which does not grow on. */
+/** The growth, in KiB, that is no leak: memory of the engine, which does not grow on. */
 const MOST_GROWTH_KIB = 4 * 1024;
 const MOST_DESCRIPTORS = 100;
 
-/** Undefined where it is flat; else what is wrong. */
+/**
+ * Says what is wrong if usage has grown by more than 4 MiB or there are more than 100 descriptors; otherwise undefined.
+ */
 export function growth(early: Usage, late: Usage): string | undefined {
   if (late.rssAnon - early.rssAnon > MOST_GROWTH_KIB)
     return `RssAnon grew from ${early.rssAnon} to ${late.rssAnon} KiB`;

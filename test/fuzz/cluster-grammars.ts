@@ -11,7 +11,7 @@ import { review } from "../../src/kube/webhook/review.ts";
 import { collectLog } from "../kube/collect-log.ts";
 import { createRandom, type Random } from "./random.ts";
 
-// What the cluster side reads: of the API server, of manifests, of kubeconfigs.
+// Grammars of what the cluster side reads: the API server's answers, manifests, kubeconfigs.
 
 interface Grammar {
   readonly line: (random: Random) => string;
@@ -43,7 +43,7 @@ const annotation = (random: Random) =>
 const containerOf = (random: Random) =>
   `{"name":"${name(random)}","image":"${name(random)}","command":${random.of(['["/a"]', "[]", "null", '["/ebb.dev/ebb","run","--","/a"]', '"x"'])},"args":${random.of(["[]", '["b"]', "0"])},"volumeMounts":${random.of(["[]", "null", '[{"name":"ebb","mountPath":"/ebb.dev"}]'])},"lifecycle":${random.of(["{}", "null", '{"preStop":{"exec":{"command":["a"]}}}'])}}`;
 
-/** Fields of a pod, as JSON. */
+/** Makes fields of a pod, as JSON. */
 const fieldOf = (random: Random) =>
   random.of([
     `"metadata":{"name":"a","annotations":{${annotation(random)},${annotation(random)}}},`,
@@ -66,7 +66,7 @@ const admission: Grammar = {
   },
 };
 
-/** The answer is one that an API server takes, and what it makes of the pod is not changed again. */
+/** @throws Error unless the answer is one that an API server accepts, and the pod that it makes is not changed again */
 function checkReview(object: unknown, policy: InjectPolicy): void {
   const answer = answerTo(object, policy);
   if (answer.uid !== "u" || typeof answer.allowed !== "boolean") throw new Error("no answer to what was asked");
@@ -153,7 +153,7 @@ const kubeconfig: Grammar = {
   },
 };
 
-/** What is wrong is a Failure, which is said in one line, rather than a bug. */
+/** @throws what `act` throws, unless that is a Failure, which a user is told in one line: anything else is a bug */
 function failureOf(act: () => void): void {
   try {
     act();
@@ -162,7 +162,9 @@ function failureOf(act: () => void): void {
   }
 }
 
-/** A text that cannot be read is not quoted: around what is wrong may be a token. */
+/**
+ * @throws Error if the secret is in the message of what `act` throws: next to what is wrong in a text may be a token
+ */
 function orSecretless<T>(act: () => T): T {
   try {
     return act();
@@ -188,7 +190,7 @@ const watch: Grammar = {
   },
 };
 
-/** What is read of them until something is no event. */
+/** Returns the events that are read, up to the first piece that is not an event. */
 function eventsIn(pieces: readonly Uint8Array[]): readonly unknown[] {
   const reader = createEventReader(1e6);
   const events: unknown[] = [];

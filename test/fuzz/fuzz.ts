@@ -3,7 +3,8 @@ import { parseDuration } from "../../src/core/base/duration.ts";
 import { processorMs } from "../processor-time.ts";
 import { type Grammar, grammars, inputOf } from "./grammars.ts";
 
-// npm run fuzz -- NAME --for 10m [--seed N]: a failure is shown with its seed and its input, which goes into corpus/.
+// npm run fuzz -- NAME --for 10m [--seed N] stops at the first failure, and shows its seed and its input, which belongs
+// in corpus/.
 
 const { values, positionals } = parseArgs({
   options: { for: { type: "string", default: "10m" }, seed: { type: "string", default: "1" } },
@@ -17,7 +18,7 @@ if (grammar === undefined || forMs === undefined) {
   process.exit(64);
 }
 
-/** An input has at most some tens of kilobytes: what is linear takes a few milliseconds for it, a hundredth of this. */
+/** The time, in ms, for one input of at most some tens of kilobytes: a linear parser takes a hundredth of it. */
 const MOST_MS = 2000;
 
 function failureOf({ check }: Grammar, input: string): string | undefined {

@@ -17,15 +17,17 @@ import { clusterGrammars } from "./cluster-grammars.ts";
 import { readByLlhttp } from "./llhttp.ts";
 import { createRandom, type Random, textOf } from "./random.ts";
 
-/** A parser of others' input: how such input looks, and what holds of it whatever it is. */
+/** A grammar of the input of a parser, and what holds of that parser whatever the input is. */
 export interface Grammar {
+  /** Makes a piece of well-formed input. */
   readonly line: (random: Random) => string;
+  /** The words that damage is made of. */
   readonly words: readonly string[];
-  /** @throws where it does not hold */
+  /** Parses an input. @throws Error if the parser is wrong about it */
   readonly check: (text: string) => void;
 }
 
-/** The same every time for one text, so that a failure can be shown by its text alone. */
+/** Cuts a text into pieces: the same text always in the same way, so that its text alone shows a failure. */
 function piecesOf(text: string): readonly string[] {
   const random = createRandom(text.length);
   const pieces: string[] = [];
@@ -34,7 +36,7 @@ function piecesOf(text: string): readonly string[] {
   return pieces;
 }
 
-/** How much of garbage is quoted depends on what has come by then. */
+/** Leaves out the reason why something is garbage: how much of it is quoted depends on what has come by then. */
 function known(parsed: Parsed): unknown {
   return parsed.kind === "answer" ? parsed : parsed.kind;
 }
@@ -52,7 +54,7 @@ function told({ status, body }: HttpAnswer): ReturnType<typeof readByLlhttp> {
   return { status, body };
 }
 
-/** Answers with this body, each framed in another way. */
+/** Returns HTTP answers with that body, each framed in another way. */
 function wellFormed(body: string): readonly string[] {
   const chunks = piecesOf(body).map((piece) => `${piece.length.toString(16)};a=b\r\n${piece}\r\n`);
   return [
@@ -197,7 +199,7 @@ const annotations: Grammar = {
   words: ['"', "=", "\\", "\n", "\\x", "\\U00110000", "\\u"],
   check(text) {
     parseAnnotations(text);
-    // as Go's %q writes it, it is read back
+    // what Go's %q writes is read back
     const quoted = text.replaceAll(/["\\\n\t\0]/g, (character) => escapes[character] as string).replaceAll("\r", "\\r");
     if (/[\u2028\u2029]/.test(text)) return;
     deepStrictEqual(parseAnnotations(`a="${quoted}"\n`).get("a"), text);
@@ -205,9 +207,10 @@ const annotations: Grammar = {
 };
 
 const ofPods = { http, stats, clusters, dump, proc, annotations };
+/** The grammars, by name. */
 export const grammars: Readonly<Record<string, Grammar>> = { ...ofPods, ...clusterGrammars };
 
-/** The input of a seed. */
+/** Makes the input of a seed: always the same. */
 export function inputOf({ line, words }: Grammar, seed: number): string {
   return textOf(createRandom(seed), line, words);
 }

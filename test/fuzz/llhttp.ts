@@ -1,4 +1,4 @@
-/** Node's binding of llhttp, which node:http is built on, as far as it is used here: nobody has types for it. */
+/** The parts that are used here of Node's binding of llhttp, on which node:http is built: there are no types for it. */
 interface Binding {
   readonly RESPONSE: number;
   readonly kOnHeadersComplete: number;
@@ -17,7 +17,10 @@ interface Parser {
 
 const { HTTPParser }: { readonly HTTPParser: Binding } = require("node:_http_common");
 
-/** What llhttp reads of all bytes of a connection, as latin1 text: the first answer that is not an interim one. */
+/**
+ * Parses all bytes of a connection, given as Latin-1, with llhttp. Returns the first answer that is not an interim one
+ * (1xx), or undefined if there is none.
+ */
 export function readByLlhttp(text: string): { readonly status: number; readonly body: string } | undefined {
   const parser = new HTTPParser();
   parser.initialize(HTTPParser.RESPONSE, {});

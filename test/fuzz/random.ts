@@ -1,10 +1,12 @@
-/** Numbers by seed: mulberry32. */
+/** Random numbers from a seed (mulberry32). */
 export interface Random {
-  /** 0 to n - 1. */
+  /** Returns an integer from 0 to n - 1. */
   below(n: number): number;
+  /** Returns one of some values. */
   of<T>(some: readonly T[]): T;
 }
 
+/** Creates random numbers from a seed: the same seed gives the same sequence. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const below = (n: number): number => {
@@ -16,7 +18,7 @@ export function createRandom(seed: number): Random {
   return { below, of: (some) => some[below(some.length)] as (typeof some)[number] };
 }
 
-/** A text of a grammar's words, most of it well formed; then some of it damaged, repeated or cut off. */
+/** Makes a text of one to eight lines; then up to three places are damaged, repeated or cut out. */
 export function textOf(random: Random, line: (random: Random) => string, words: readonly string[]): string {
   let text = "";
   for (let left = random.below(8); left >= 0; left -= 1) text += line(random);

@@ -6,7 +6,10 @@ import { rewritten, stops } from "../plan/signals.ts";
 import type { Request } from "../proxy.ts";
 import { isGood } from "./ready.ts";
 
-/** The steps of a drain come in their order: health, after the minimum the listeners, the counts; a native sidecar's listeners come first. */
+/**
+ * Judges the order of a drain's steps: health, after the minimum the listeners, then the counts; a native sidecar's
+ * listeners come first. A stop is held meanwhile.
+ */
 export function judgeDrainSteps(one: Case): void {
   const { plan, seen, app, broken } = one;
   const [fail, drain, stats] = (["fail", "drain", "stats"] as const).map((endpoint) =>
@@ -31,12 +34,12 @@ export function judgeDrainSteps(one: Case): void {
   if (plan.command === "run" && app !== undefined) judgeHeld(one, begin);
 }
 
-/** Where the bound is near, a minimum that leaves time for the rest: with `--quit`, the quit's too. */
+/** Returns the minimum, in ms, before listeners drain. If the bound is near it is less, to leave time for the rest. */
 function minimumOf({ plan: { flags } }: Case): number {
   return Math.min(flags.minDrainMs, 0.45 * flags.drainMs) - 2;
 }
 
-/** From when on it can have drained at the earliest. */
+/** Returns the earliest time at which the drain can have begun; undefined if it was never due. */
 function beginOf({ plan, seen }: Case): number | undefined {
   if (plan.command === "drain") return seen.startedAt;
   return stopsOf(plan.flags, seen.sent)[0]?.at;
@@ -46,7 +49,7 @@ function stopsOf(flags: Case["plan"]["flags"], sent: Case["seen"]["sent"]): Case
   return sent.filter(({ signal }) => stops.includes(signal) || stops.includes(rewritten(signal, flags)));
 }
 
-/** A clean proxy is drained before the child hears of the stop, unless a second one cuts that short. */
+/** Judges that the child hears of a stop only when a clean proxy is drained, unless a second stop cuts that short. */
 function judgeHeld(one: Case, begin: number): void {
   const { plan, seen, app, broken } = one;
   const { flags } = plan;
@@ -68,7 +71,7 @@ function judgeHeld(one: Case, begin: number): void {
     broken("always", `the app was stopped before ${steps.join(", ")}`);
 }
 
-/** All of its admin interface answers well, from first to last. */
+/** Reports whether all of the proxy's admin interface answers well, from first to last. */
 function isClean(plan: Case["plan"], doors: Case["seen"]["doors"]): boolean {
   const isWell = (["fail", "drain", "stats", "dump"] as const).every((endpoint) =>
     plan.proxy.endpoints[endpoint].every(({ answers }) => answers.every((answer) => isGood(answer))),
@@ -80,7 +83,7 @@ function firstOf(requests: readonly Request[], endpoint: Endpoint): Request | un
   return requests.find((request) => request.endpoint === endpoint);
 }
 
-/** `ebb drain`: 0 where nothing was left, 69 where something was, in the time that it was given. */
+/** Judges `ebb drain`: its exit code is 0 if nothing was left in flight, 69 if something was, and it ends in time. */
 export function judgeDrain(one: Case): void {
   const { plan, seen, log, broken } = one;
   const { flags } = plan;
@@ -103,7 +106,7 @@ export function judgeDrain(one: Case): void {
   if (idleAt === undefined && outcome === "drained") broken("always", "it says drained, with work in flight");
 }
 
-/** It says drained only where the last count said so. */
+/** Judges that ebb says "drained" only if a count said so. */
 function judgeCounts({ plan, seen, broken }: Case, outcome: unknown): void {
   if (outcome !== "drained") return;
   const counts = seen.requests.filter(({ endpoint, wholeAt }) => endpoint === "stats" && wholeAt !== undefined);

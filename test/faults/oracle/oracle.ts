@@ -7,7 +7,10 @@ import { judgeQuit, judgeQuits } from "./quit.ts";
 import { judgeRun } from "./run.ts";
 import { judgeWait } from "./wait.ts";
 
-/** What the app has to say first, because ebb was started so: descriptors, signals that are blocked and ignored. */
+/**
+ * Returns what the app must say first: the descriptors, and the blocked and ignored signals, with which ebb was
+ * started.
+ */
 function givenOf({ blocked }: Plan): string {
   let mask = 0n;
   for (const signal of blocked) mask |= 1n << BigInt(signal - 1);
@@ -16,7 +19,7 @@ function givenOf({ blocked }: Plan): string {
 
 const MOST_DESCRIPTORS = 64;
 
-/** Judges a run by the contract alone: what it broke, nothing where all is as promised. */
+/** Judges a run by ebb's promises alone, and returns those that it broke. */
 export function judgeAll(plan: Plan, seen: Seen): readonly Violation[] {
   const violations: Violation[] = [];
   const one: Case = {
@@ -55,7 +58,10 @@ function judgeCommon(one: Case): void {
   if (seen.mostDescriptors > MOST_DESCRIPTORS) broken("always", `${seen.mostDescriptors} descriptors open`);
 }
 
-/** The app's own process is never left; a daemon, which is a session of its own, is ended by nobody but the kernel, with PID 1. */
+/**
+ * Judges what is left of the app: never its own process. A daemon, which is a session of its own, is ended only by the
+ * kernel, together with PID 1.
+ */
 function judgeLeft({ plan, seen, broken }: Case): void {
   for (const who of seen.left) if (who !== "daemon") broken("always", `left behind: ${who}`);
   const daemons = seen.lives.filter(({ facts }) => facts[0]?.what === "daemon").length;
@@ -71,7 +77,7 @@ function judgeOutput({ plan, seen, log, app, broken }: Case): void {
   if (!isDue && seen.stdout !== first)
     broken("always", `stdout is not the app's: ${JSON.stringify(seen.stdout.slice(0, 200))}`);
   for (const line of seen.stderr.split("\n")) {
-    // why a command itself failed, it says in plain words
+    // a command that fails says why in plain words
     if (line === "" || (plan.command !== "run" && line.startsWith("ebb: "))) continue;
     if (!isJson(line)) broken("always", `not a line of the log: ${JSON.stringify(line.slice(0, 200))}`);
   }

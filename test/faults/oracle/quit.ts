@@ -2,7 +2,9 @@ import { endsCommand } from "../../../src/core/run/signal.ts";
 import { type Case, SLACK_MS } from "../case.ts";
 import type { Request } from "../proxy.ts";
 
-/** Quits are sent when promised, after the child's end, and not again where one was answered. */
+/**
+ * Judges the quits: they are sent if they are due, after the child's end, by POST, and not again if one was answered.
+ */
 export function judgeQuits(one: Case): void {
   const { seen, broken } = one;
   const quits = seen.requests.filter(({ endpoint }) => endpoint === "quit");
@@ -23,7 +25,7 @@ export function judgeQuits(one: Case): void {
   }
 }
 
-/** What the policy says of this exit code (--quit-on, --restart-policy); a native sidecar is never quit. */
+/** Reports whether a quit is due after this exit code (--quit-on, --restart-policy); a native sidecar is never quit. */
 export function quitIsDue({ plan: { command, flags, isNative }, seen }: Case): boolean {
   const { code } = seen;
   if (isNative) return false;
@@ -35,7 +37,7 @@ export function quitIsDue({ plan: { command, flags, isNative }, seen }: Case): b
   return !(flags.restartPolicy === "OnFailure" && code !== 0);
 }
 
-/** Where somebody listened all the time from the moment that it was due. */
+/** Judges that a quit was sent, if somebody listened all the time since it was due. */
 function judgeMissed({ plan, seen, app, broken }: Case, quits: readonly Request[]): void {
   if (quits.length > 0) return;
   const from = app?.facts.at(-1)?.at ?? seen.startedAt;
@@ -47,7 +49,7 @@ function judgeMissed({ plan, seen, app, broken }: Case, quits: readonly Request[
   broken(isEarly ? "always" : "time", `no quit was sent, ${Math.round(tookMs)} ms from when it was due to ebb's end`);
 }
 
-/** What another quit cannot better: an answer that is whole and below 500; or one that may still come. */
+/** Reports whether a quit must not be repeated: its answer is whole and below 500, or may still come. */
 function isFinal({ answer, wholeAt }: Request): boolean {
   switch (answer.kind) {
     case "status":
@@ -63,7 +65,7 @@ function isFinal({ answer, wholeAt }: Request): boolean {
   }
 }
 
-/** `ebb quit`: 0 only for a sidecar that has taken it and is gone, or goes by itself. */
+/** Judges `ebb quit`: its exit code is 0 only if the sidecar took the quit and is gone, or will end by itself. */
 export function judgeQuit(one: Case): void {
   const { plan, seen, broken, log } = one;
   const { code, endedAt, startedAt } = seen;
@@ -72,7 +74,7 @@ export function judgeQuit(one: Case): void {
   if (code !== 0 && code !== 69 && !stopsSent.has(code as number)) broken("always", `exit code ${code}`);
   if (endedAt - startedAt > plan.flags.quitMs + slackMs)
     broken("time", `it took ${Math.round(endedAt - startedAt)} ms`);
-  const saysGone = log.some(({ msg, outcome }) => msg === "ebb: quit" && outcome === "gone");
+  const saysGone = log.some(({ msg, outcome }) => msg === "ebb: told the sidecar to quit" && outcome === "exited");
   const isOpen = seen.doors.every(({ state }) => state === "open") && seen.doors.length === 1;
   if (saysGone && isOpen) broken("always", "it says gone, but the proxy still listens");
   const leaves = plan.sidecar === "linkerd" || plan.sidecar === "custom" || plan.sidecar === "istio";

@@ -3,10 +3,12 @@ import type { Answer } from "../plan/planned.ts";
 import type { Request } from "../proxy.ts";
 import type { Fact } from "./witness.ts";
 
-/** It is promised within 10 ms. */
+/**
+ * The time, in ms, in which ebb must notice that the proxy is ready. The promise is 10 ms, but a hang is looked for.
+ */
 const NOTICE_MS = 2000;
 
-/** Why the command may start by then (at the end, where no moment is given); undefined: it may not. */
+/** Says why the command may start at that time, or at the end if `start` is undefined; undefined if it may not. */
 export function justification({ plan, seen }: Case, start: Fact | undefined): string | undefined {
   const { flags } = plan;
   const at = start?.at ?? seen.endedAt;
@@ -17,7 +19,7 @@ export function justification({ plan, seen }: Case, start: Fact | undefined): st
   return isTime ? "out of time" : undefined;
 }
 
-/** Before this moment the command cannot have been started. */
+/** Returns the time before which the command cannot have been started. */
 export function readyAt({ plan, seen }: Pick<Case, "plan" | "seen">): number {
   const { flags, command } = plan;
   if (command === "run" && flags.noWait) return seen.startedAt;
@@ -25,16 +27,19 @@ export function readyAt({ plan, seen }: Pick<Case, "plan" | "seen">): number {
   return flags.onWaitTimeout === "start" ? Math.min(answered, seen.startedAt + flags.waitMs) : answered;
 }
 
-/** A 2xx, of which at least something was written. */
+/** Reports whether a probe was answered with 2xx, of which at least something was written. */
 function saysReady({ endpoint, answer }: Request): boolean {
   return endpoint === "ready" && isGood(answer);
 }
 
+/** Reports whether an answer is a 2xx. */
 export function isGood({ kind }: Answer): boolean {
   return kind === "ok" || kind === "drip" || kind === "ok, then die";
 }
 
-/** It gave up, although the proxy was ready: told it so in time, or would have, had it been let finish. */
+/**
+ * Judges a wait that gave up: the proxy must not have said in time that it was ready, nor have been ready all the time.
+ */
 export function missedReadiness({ seen, plan, broken }: Case): void {
   const slackMs = NOTICE_MS + seen.stalledMs;
   const told = seen.requests.find(

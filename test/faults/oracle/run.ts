@@ -5,7 +5,9 @@ import { justification, missedReadiness } from "./ready.ts";
 import { endsTheWait, judgeEarly, judgeSignals } from "./signals.ts";
 import type { Fact } from "./witness.ts";
 
-/** `ebb run`: what the child's end was, the code is; a child there is only when all was ready, or need not be. */
+/**
+ * Judges `ebb run`: its exit code tells the child's end, and a child is started only if all is ready, or need not be.
+ */
 export function judgeRun(one: Case): void {
   const { seen, broken, app } = one;
   const possible = app === undefined ? codesWithoutApp(one) : codesOf(one, app.facts);
@@ -23,7 +25,7 @@ export function judgeRun(one: Case): void {
   judgeTimes(one);
 }
 
-/** How the child ended, as it said itself; without a last word, it was a signal's doing. */
+/** Returns the exit codes that are honest after the child's last word; without one a signal ended the child. */
 function codesOf({ plan: { flags }, seen, log }: Case, facts: readonly Fact[]): ReadonlySet<number> {
   const codes = new Set<number>();
   const last = facts.findLast(({ what }) => /^(exit|raise) /.test(what));
@@ -33,7 +35,7 @@ function codesOf({ plan: { flags }, seen, log }: Case, facts: readonly Fact[]): 
   const wasKilled = log.some(({ msg }) => msg.includes("SIGKILL"));
   if (flags.graceMs !== undefined && wasKilled) codes.add(expected(137, flags));
   const isNoting = facts.some(({ what }) => what === "noting") && last === undefined;
-  // what is forwarded to a child that does not catch it yet, or no longer, may be its end
+  // a signal forwarded to a child that does not catch it yet, or no longer, may end the child
   if (!isNoting) for (const { signal } of seen.sent) codes.add(expected(128 + rewritten(signal, flags), flags));
   return codes;
 }
@@ -55,8 +57,8 @@ function codesWithoutApp(one: Case): ReadonlySet<number> {
   for (const { signal } of seen.sent) {
     if (endsTheWait(signal, flags)) codes.add(128 + signal);
   }
-  // ended in its first instant, before it could say a word
-  const wasStarted = log.some(({ msg }) => msg === "ebb: started");
+  // the child may have been ended in its first instant, before it could say a word
+  const wasStarted = log.some(({ msg }) => msg === "ebb: started the command");
   if (wasStarted) for (const { signal } of seen.sent) codes.add(expected(128 + rewritten(signal, flags), flags));
   return codes;
 }
@@ -67,10 +69,11 @@ function judgeLastLine({ seen, log, app, broken }: Case): void {
   if (last.exitCode !== seen.code) broken("always", `the log says ${last.exitCode}, the exit code is ${seen.code}`);
   const raised = app?.facts.at(-1)?.what === "raise 9";
   if (raised && last.signal !== "SIGKILL") broken("always", `the log says signal ${last.signal}, it was SIGKILL`);
-  if (app !== undefined && !log.some(({ msg }) => msg === "ebb: started")) broken("always", "no word of the start");
+  if (app !== undefined && !log.some(({ msg }) => msg === "ebb: started the command"))
+    broken("always", "no word of the start");
 }
 
-/** What follows after what, within its own limit. */
+/** Judges that ebb ends soon after the app, and that the app hears of a stop soon after ebb. */
 function judgeTimes({ plan: { flags }, seen, app, broken }: Case): void {
   const slackMs = SLACK_MS + 2 * seen.stalledMs;
   const last = app?.facts.at(-1);

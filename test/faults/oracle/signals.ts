@@ -4,7 +4,7 @@ import type { Flags } from "../plan/planned.ts";
 import { rewritten, stops } from "../plan/signals.ts";
 import { readyAt } from "./ready.ts";
 
-/** All that could reach the child did, as often as it was sent at most, and nothing else. */
+/** Judges that each signal that could reach the child did, at most as often as it was sent, and no other. */
 export function judgeSignals({ plan, seen, log, app, broken }: Case): void {
   if (app === undefined) return;
   const left = seen.sent.map(({ signal }) => rewritten(signal, plan.flags));
@@ -22,7 +22,7 @@ export function judgeSignals({ plan, seen, log, app, broken }: Case): void {
   }
 }
 
-/** Whether it was there to be removed, once. */
+/** Removes a number once, and returns whether it was there. */
 function remove(numbers: number[], number: number | undefined): boolean {
   const at = number === undefined ? -1 : numbers.indexOf(number);
   if (at >= 0) numbers.splice(at, 1);
@@ -37,10 +37,13 @@ function numberOf(name: unknown, sent: Case["seen"]["sent"]): SignalNumber | und
   return sent.find(({ signal }) => signalName(signal) === name)?.signal;
 }
 
-/** What comes so shortly after one another may be read in either order. */
+/** The time, in ms, between events that may be read in either order. */
 const AT_ONCE_MS = 10;
 
-/** What comes before the command can be there ends the wait, or is dropped and said once; what it starts with blocked is its own. */
+/**
+ * Judges the signals that come before the command can be there: each ends the wait, or is dropped, which is said once.
+ * One that ebb was started with blocked is kept for the command.
+ */
 export function judgeEarly({ plan, seen, log, app, broken }: Case): void {
   const said = droppedIn(log).map(({ signal }) => signal);
   const isKept = (signal: SignalNumber) => plan.blocked.includes(signal);
@@ -63,7 +66,7 @@ export function judgeEarly({ plan, seen, log, app, broken }: Case): void {
   }
 }
 
-/** Whether it asks a command to stop that is not there yet. */
+/** Reports whether a signal ends the wait: it asks a command to stop that is not there yet. */
 export function endsTheWait(signal: SignalNumber, flags: Pick<Flags, "rewrite">): boolean {
   return endsWait(signal) || stops.includes(rewritten(signal, flags));
 }

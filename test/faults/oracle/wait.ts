@@ -4,7 +4,10 @@ import { justification, missedReadiness } from "./ready.ts";
 import { judgeEarly } from "./signals.ts";
 import type { Fact } from "./witness.ts";
 
-/** `ebb wait`: 0 or the command's own end where all was ready, 69 where not; nothing of ebb is left beside the command. */
+/**
+ * Judges `ebb wait`: its exit code is 0, or the command's own, if all was ready, otherwise 69. The command takes ebb's
+ * place, with its pid.
+ */
 export function judgeWait(one: Case): void {
   const { plan, seen, app, broken } = one;
   const { flags } = plan;

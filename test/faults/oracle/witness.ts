@@ -2,32 +2,34 @@ import type { Socket } from "bun";
 import { until } from "../../harness.ts";
 import { now } from "../clock.ts";
 
-/** What a process of the application has told. */
+/** Something that a process of the application has told. */
 export interface Fact {
-  /** By its own clock, which is ours. */
+  /** The time, in ms of CLOCK_MONOTONIC, by the process itself. */
   readonly at: number;
   readonly pid: number;
   readonly what: string;
 }
 
-/** One process of an application, from its first word to its end. */
+/** A process of an application, from its first word to its end. */
 export interface Life {
   readonly pid: number;
   readonly facts: readonly Fact[];
-  /** When its end was seen here; it was earlier. */
+  /** The time when its end was seen here, which is after it; missing while it runs. */
   endedAt?: number;
 }
 
-/** A machine that stands still is no reason. */
+/** The patience with a machine that stands still. */
 const SETTLED_MS = 60_000;
 
+/** A server to which the processes of applications tell what happens to them. */
 export interface Witness extends Disposable {
-  /** Where applications connect to. */
+  /** The path of its socket. */
   readonly path: string;
-  /** Hears what the processes of one run tell. */
+  /** Calls `hear` with each fact that the processes of a run tell. Returns their lives, to which new ones are added. */
   listen(run: string, hear: (life: Life, fact: Fact) => void): readonly Life[];
+  /** Ends that. */
   forget(run: string): void;
-  /** Resolves when all that was told before has been heard. */
+  /** Resolves when all that was told before has been heard. Rejects after a minute. */
   settled(): Promise<void>;
 }
 
@@ -41,7 +43,7 @@ interface Connection {
   life?: Life & { readonly facts: Fact[] };
 }
 
-/** Listens to all applications of a campaign. A process that ends ends its connection: none is missed. */
+/** Starts a witness at a path. A process that ends also ends its connection, so that no end is missed. */
 export function callWitness(path: string): Witness {
   const runs = new Map<string, Told>();
   const silent = new Set<Connection>();
@@ -92,7 +94,7 @@ export function callWitness(path: string): Witness {
     },
     forget: (run) => void runs.delete(run),
     async settled() {
-      // connections are accepted in their order: with one more, all that there were
+      // connections are accepted in their order: when one more is accepted, all before it are
       const { promise: accepted, resolve } = Promise.withResolvers<void>();
       const name = `last ${settled++}`;
       settling.set(name, resolve);

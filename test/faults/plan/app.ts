@@ -6,7 +6,7 @@ interface About {
   readonly flags: Flags;
 }
 
-/** What the application does until it waits for its signals, if it does; planSignals adds how it ends. */
+/** Plans what the application does until it waits for signals, if it does; planSignals adds its end. */
 export function planApp(random: Random, { command }: About): AppPlan {
   if (command === "drain" || command === "quit" || (command === "wait" && random.chance(0.5))) {
     return { kind: "none", steps: [] };
@@ -24,7 +24,7 @@ export function planApp(random: Random, { command }: About): AppPlan {
   return { kind, steps };
 }
 
-/** How an application ends that nobody tells to. */
+/** Plans the end of an application that nobody tells to end: a code, or a signal to itself. */
 export function planEnd(random: Random): readonly string[] {
   return random.weigh<readonly string[]>(
     [70, [`exit:${random.weigh([40, 0], [20, 1], [40, random.int(2, 255)])}`]],

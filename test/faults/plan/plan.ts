@@ -4,7 +4,7 @@ import { planProxy } from "./proxy.ts";
 import { type Random, randomOf } from "./random.ts";
 import { planSignals } from "./signals.ts";
 
-/** All that happens in one run, by chance from its seed alone. */
+/** Plans all that happens in a run; the same seed gives the same plan. */
 export function planOf(seed: number): Plan {
   const random = randomOf(seed);
   const command = random.weigh([70, "run"], [12, "drain"], [9, "quit"], [9, "wait"]);
@@ -63,7 +63,7 @@ function planFlags(random: Random, { command, drains, waitMs }: About): Flags {
   };
 }
 
-/** Mostly what will come. */
+/** Plans --expect-exit: mostly the code that will come. */
 function planExpected(random: Random, command: CommandName, steps: readonly string[]): readonly number[] {
   if (command !== "run" || random.chance(0.8)) return [];
   const [, word, code = ""] = /^(exit|raise):(\d+)$/.exec(steps.at(-1) ?? "") ?? [];

@@ -8,18 +8,19 @@ interface About {
 
 export interface Planned {
   readonly proxy: ProxyPlan;
+  /** The value of --wait-timeout, in ms. */
   readonly waitMs: number;
-  /** Whether the plan lets it be ready at all. */
+  /** Whether the proxy becomes ready at all. */
   readonly isReadyEver: boolean;
 }
 
-/** Long enough for a wait that is meant to be answered. */
+/** The --wait-timeout, in ms, of a wait that is meant to be answered. */
 const LONG_MS = 20_000;
 
 const ok: Answer = { kind: "ok", form: "length", delayMs: 0 };
 const always = (answer: Answer): readonly Phase[] => [{ fromMs: 0, answers: [answer] }];
 
-/** A proxy with a fault, or with several. */
+/** Plans a proxy with a fault, or with several. */
 export function planProxy(random: Random, { command, drains }: About): Planned {
   const readiness = planReadiness(random, command);
   const inFlight = drains ? planInFlight(random) : [];
@@ -153,12 +154,12 @@ function anyAnswer(random: Random): Answer {
   return random.chance(0.25) ? anyEnd(random) : bad(random);
 }
 
-/** One fault again and again, or several in turn. */
+/** Plans one bad answer that repeats, or up to three in turn. */
 function answersInTurn(random: Random): readonly Answer[] {
   return Array.from({ length: random.weigh([60, 1], [25, 2], [15, 3]) }, () => bad(random));
 }
 
-/** What the quits meet: the last again and again. */
+/** Plans the answers to quits; the last one repeats. */
 function planQuit(random: Random): readonly Answer[] {
   const goes: Answer = { kind: "ok, then die", delayMs: random.weigh([60, 0], [40, random.int(1, 200)]) };
   return random.weigh<readonly Answer[]>(

@@ -1,18 +1,21 @@
-/** Chance from a seed: the same seed gives the same sequence, everywhere. */
+/** Random numbers from a seed: the same seed gives the same sequence, everywhere. */
 export interface Random {
-  /** From `low` to `high`, both included. */
+  /** Returns an integer from `low` to `high`, both included. */
   int(low: number, high: number): number;
+  /** Returns true with that probability, 0 to 1. */
   chance(probability: number): boolean;
+  /** Returns one of the values, all equally likely. */
   pick<const T>(from: readonly T[]): T;
-  /** By weight. */
+  /** Returns one of the values, as likely as its weight. */
   weigh<const T>(...from: readonly (readonly [weight: number, value: T])[]): T;
-  /** `count` different ones, in an order by chance. */
+  /** Returns `count` different values, in random order; all of them if there are not so many. */
   some<T>(from: readonly T[], count: number): readonly T[];
 }
 
+/** Creates random numbers from a seed. */
 export function randomOf(seed: number): Random {
   let state = Math.imul(seed, 0x9e3779b1) >>> 0;
-  /** mulberry32: 0 <= value < 1. */
+  /** Returns a number from 0 up to but without 1 (mulberry32). */
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

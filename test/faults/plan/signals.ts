@@ -3,10 +3,10 @@ import { planEnd } from "./app.ts";
 import type { AppPlan, CommandName, Cue, Flags, SignalPlan } from "./planned.ts";
 import type { Random } from "./random.ts";
 
-/** Those that ask an app to stop: they begin the drain and the grace. */
+/** The signals that ask an app to stop: they begin the drain and the grace. */
 export const stops: readonly number[] = [SIG.INT, SIG.TERM];
 
-/** Those that are only forwarded to an app, HUP as for a reload; QUIT ends a wait all the same. */
+/** The signals that are only forwarded to an app, HUP as for a reload; but QUIT ends a wait. */
 export const others: readonly number[] = [
   ...[
     SIG.HUP,
@@ -34,13 +34,13 @@ interface About {
 }
 
 export interface Planned {
-  /** The application's, to its end. */
+  /** All steps of the application, with its end. */
   readonly steps: readonly string[];
   readonly signals: readonly SignalPlan[];
   readonly blocked?: readonly number[];
 }
 
-/** Which signals ebb gets, when, and what the application does with them. */
+/** Plans which signals ebb gets and when, and what the application does with them. */
 export function planSignals(random: Random, about: About): Planned {
   const { command, app } = about;
   if (app.kind !== "steps" || command === "wait")
@@ -83,7 +83,7 @@ export function planSignals(random: Random, about: About): Planned {
   }
 }
 
-/** The application ends once all of them have come, however they come. */
+/** Plans signals to an application that ends once all of them have come. */
 function noted(random: Random, { app, flags }: About): Planned {
   const set = random.some([...others, ...others, ...stops], random.weigh([50, 1], [30, 3], [20, 12]));
   // the kernel drops a stop that waits when a CONT comes (signal(7)), and the other way round
@@ -101,7 +101,9 @@ function noted(random: Random, { app, flags }: About): Planned {
   return { steps: [...steps, `await:${[...awaited].join(",")}`, ...planEnd(random)], signals };
 }
 
-/** They come before the application is there for them, most while ebb waits; it takes them up later, all of them. */
+/**
+ * Plans signals that come before the application is ready for them, most while ebb waits; it gets all of them later.
+ */
 function held(random: Random, { app, flags }: About): Planned {
   const blocked = others.filter((number) => number !== SIG.TSTP && !endsWait(number));
   const early = random.some(blocked, random.int(1, 12));
@@ -110,7 +112,7 @@ function held(random: Random, { app, flags }: About): Planned {
   return { steps: [...app.steps, "note", `await:${[...awaited].join(",")}`, ...planEnd(random)], signals, blocked };
 }
 
-/** It ends some time after it was told to; sometimes it is told twice. */
+/** Plans an application that ends some time after it was told to stop; sometimes it is told twice. */
 function stopped(random: Random, { app, flags }: About): Planned {
   const first = random.pick(stops);
   const signals = [signal(random, "noting", first)];
@@ -126,15 +128,17 @@ function stopped(random: Random, { app, flags }: About): Planned {
   return { steps: ["note", ...app.steps, wait, `sleep:${random.int(0, 100)}`, ...planEnd(random)], signals };
 }
 
-/** What matters most where no app is there yet. */
+/** The signals that matter most as long as there is no app. */
 const early: readonly number[] = [...stops, SIG.QUIT, SIG.HUP];
 
-/** An app without a handler would be stopped by TSTP, and nobody would continue it. */
+/**
+ * Reports whether a signal may come too early: TSTP would stop an app without a handler, and nobody would continue it.
+ */
 function ends(number: number): boolean {
   return number !== SIG.TSTP;
 }
 
-/** While it waits, drains or quits, or as it starts. */
+/** Plans signals that come while ebb starts, waits, drains or quits; none in six of ten plans. */
 function before(random: Random): readonly SignalPlan[] {
   if (random.chance(0.6)) return [];
   const count = random.weigh([70, 1], [20, 2], [10, 5]);
@@ -148,6 +152,7 @@ function signal(random: Random, cue: Cue, number: number, afterMs = random.int(0
   return { cue, afterMs, signal: number };
 }
 
+/** Returns the signal that --signal makes of a signal: 0 if it is dropped. */
 export function rewritten(signal: number, { rewrite }: Pick<Flags, "rewrite">): number {
   const found = rewrite.findLast(([from]) => from === signal);
   return found === undefined ? signal : found[1];

@@ -1,7 +1,8 @@
-// bun test/bench/bench.ts [--rival NAME=PATH]... [--quick] [FIGURE]...: measures dist/ebb (or EBB=PATH) beside other tools.
-// NAME is scuttle, envoy-preflight, linkerd-await, tini or dumb-init, or starts so; tini and dumb-init of PATH take part by
-// themselves. Ratios are to the first rival that can do it. Nothing else should run meanwhile; it takes some minutes, and drain
-// some more the first time, because it compiles the programs that it runs.
+// bun test/bench/bench.ts [--rival NAME=PATH]... [--quick] [FIGURE]... measures dist/ebb (or EBB=PATH) beside other
+// tools. NAME is scuttle, envoy-preflight, linkerd-await, tini or dumb-init, or one of these with a suffix
+// (scuttle-old); the tini and dumb-init of PATH always take part. Ratios are to the first rival that can do the task.
+// Nothing else should run meanwhile. It takes some minutes, and drain some more the first time, because it compiles the
+// programs that it runs.
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { ebbPath } from "../harness.ts";

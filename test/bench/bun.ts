@@ -9,7 +9,7 @@ import { number } from "./table.ts";
 const target = targetNamed(process.arch);
 const lockfile = resolve(import.meta.dirname, "../../package-lock.json");
 
-/** The Bun that ebb is built with beside the newest one of the registry: most of the file is Bun. */
+/** Compares the size of the Bun that ebb is built with to that of the registry's newest: most of the file is Bun. */
 export const bun: Figure = {
   name: "bun",
   async run() {

@@ -1,14 +1,17 @@
 import { existsSync } from "node:fs";
 import { ebbPath } from "../harness.ts";
 
-/** A tool that takes part. */
+/** A tool that takes part in a measurement. */
 export interface Candidate {
   readonly name: string;
   readonly path: string;
   readonly kind: Kind;
 }
 
-/** What a tool has to do: `none`, run the child beside no sidecar; `leave`, wait for one; `quit`, end it after the child too. */
+/**
+ * A tool's task: to run the child without a sidecar (`none`), to wait for one (`leave`), or to end it after the child
+ * too (`quit`).
+ */
 export type Task = "none" | "leave" | "quit";
 
 export interface CommandLine {
@@ -17,7 +20,7 @@ export interface CommandLine {
 }
 
 interface Kind {
-  /** The words before the child's; undefined: it cannot do this. */
+  /** Returns the words before the child's; undefined if the tool cannot do the task. */
   words(path: string, task: Task, url: string): readonly string[] | undefined;
 }
 
@@ -30,7 +33,9 @@ const kinds = {
   "dumb-init": { words: withoutSidecar },
 } as const satisfies Readonly<Record<string, Kind>>;
 
-/** Without --shutdown it becomes the child; it sends nothing else but a shutdown. */
+/**
+ * Returns linkerd-await's words. Without --shutdown it becomes the child; the only quit that it sends is a shutdown.
+ */
 function linkerdAwait(path: string, task: Task, url: string): readonly string[] {
   const port = task === "none" ? [] : ["--port", url.replace(/.*:/, "")];
   return [path, ...port, ...(task === "quit" ? ["--shutdown"] : []), "--"];
@@ -47,7 +52,10 @@ function withoutSidecar(path: string, task: Task): readonly string[] | undefined
 export const ebb: Candidate = { name: "ebb", path: ebbPath, kind: kinds.ebb };
 export const childAlone: Candidate = { name: "child alone", path: "", kind: { words: childWords } };
 
-/** `scuttle=PATH`; `scuttle-old=PATH` is of scuttle's kind too, `ebb-old=PATH` another ebb. @throws Error that says what is expected */
+/**
+ * Reads the value of --rival: `scuttle=PATH`, or with a suffix `scuttle-old=PATH`, which is of scuttle's kind too;
+ * `ebb-old=PATH` is another ebb. @throws Error that says what is expected
+ */
 export function parseRival(given: string): Candidate {
   const [, name = "", path = ""] = /^([^=]+)=(.+)$/.exec(given) ?? [];
   const kind = Object.entries(kinds).find(([known]) => name === known || name.startsWith(`${known}-`))?.[1];
@@ -59,7 +67,10 @@ export function parseRival(given: string): Candidate {
   return { name, path, kind };
 }
 
-/** @throws Error when this tool cannot do this */
+/**
+ * Returns the command line with which a tool does a task for a child, beside the sidecar at `url`. @throws Error if it
+ * cannot
+ */
 export function commandLine(
   { kind, path, name }: Candidate,
   task: Task,
@@ -71,7 +82,9 @@ export function commandLine(
   return { words: [...words, ...child], env: environment(task, url) };
 }
 
-/** The same for all: the variables of scuttle and envoy-preflight, which ebb knows as well. */
+/**
+ * Returns the variables for a task, the same for all tools: those of scuttle and envoy-preflight, which ebb knows too.
+ */
 function environment(task: Task, url: string): Readonly<Record<string, string>> {
   if (task === "none") return { LINKERD_AWAIT_DISABLED: "true" };
   const quit: Record<string, string> =
@@ -81,12 +94,12 @@ function environment(task: Task, url: string): Readonly<Record<string, string>> 
   return { ENVOY_ADMIN_API: url, ...quit };
 }
 
-/** Those that can do this. */
+/** Returns the tools that can do a task. */
 export function ableTo(task: Task, candidates: readonly Candidate[]): readonly Candidate[] {
   return candidates.filter(({ kind, path }) => kind.words(path, task, shownUrl) !== undefined);
 }
 
-/** The commands, as one would type them. */
+/** Returns the variables and the commands for a task, each a line, as somebody would type them. */
 export function shown(task: Task, candidates: readonly Candidate[], child: string): readonly string[] {
   const variables = Object.entries(environment(task, shownUrl)).map(([name, value]) => `${name}=${value}`);
   const commands = candidates.map(({ kind, name }) => [...(kind.words(name, task, shownUrl) ?? []), child].join(" "));

@@ -1,15 +1,16 @@
 import type { Candidate } from "./candidates.ts";
 import type { Table } from "./table.ts";
 
-/** What is measured, and with whom. */
+/** The arguments of the bench. */
 export interface Setup {
   readonly rivals: readonly Candidate[];
+  /** Whether it is to measure less often. */
   readonly isQuick: boolean;
 }
 
-/** One of the bench's questions. */
+/** One of the bench's questions, which it answers with tables. */
 export interface Figure {
-  /** As it is given on the command line. */
+  /** Its name on the command line. */
   readonly name: string;
   run(setup: Setup): Promise<readonly Table[]>;
 }

@@ -11,7 +11,7 @@ const LIMIT_MS = 1;
 const SIGNALS = 50;
 const ORPHANS = 10_000;
 
-/** What an init process has to do quickly: forward signals, and reap. */
+/** Measures what an init process has to do quickly: to forward signals, and to reap. */
 export const inits: Figure = {
   name: "inits",
   async run(setup) {
@@ -62,7 +62,7 @@ async function measureLatency(title: string, { rivals, isQuick }: Setup): Promis
   };
 }
 
-/** scuttle's log is on stdout, where the times are. */
+/** Silences scuttle, whose log goes to stdout, among the times. */
 const quiet = { SCUTTLE_LOGGING: "false" };
 
 async function sendSignals(candidate: Candidate): Promise<readonly number[]> {
@@ -78,7 +78,7 @@ async function sendSignals(candidate: Candidate): Promise<readonly number[]> {
   return lines.map((line) => Number(line) / 1e6);
 }
 
-/** As PID 1, where all of them reap. */
+/** Measures reaping as PID 1, as which all tools reap. */
 async function measureOrphans({ rivals, isQuick }: Setup): Promise<Table> {
   const able = ableTo("none", [ebb, ...rivals]);
   const entries = able.map((candidate): Entry => ({ candidate, ms: [] }));

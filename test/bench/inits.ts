@@ -2,7 +2,9 @@ import { spawnSync } from "node:child_process";
 import { aptInstall, initPackages, isInPath } from "../../build/setup/packages.mjs";
 import { type Candidate, parseRival } from "./candidates.ts";
 
-/** tini and dumb-init of PATH, but for those that were given; as root on Debian, missing ones are installed first. */
+/**
+ * Returns the tini and dumb-init of PATH, without those in `given`. As root on Debian it first installs missing ones.
+ */
 export function findInits(given: readonly Candidate[]): readonly Candidate[] {
   const wanted = initPackages.filter((name) => !given.some((rival) => rival.name === name));
   const missing = wanted.filter((name) => !isInPath(name));

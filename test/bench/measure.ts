@@ -2,33 +2,41 @@ import { collect } from "../harness.ts";
 import type { CommandLine } from "./candidates.ts";
 import { programPath } from "./programs.ts";
 
-/** One life of a tool and its child. Times are CLOCK_MONOTONIC in ns, as the sidecar's; 0: not told. */
+/** A life of a tool and its child. Times are nanoseconds of CLOCK_MONOTONIC, as the sidecar's; 0 if unknown. */
 export interface Life {
   readonly startNs: number;
   readonly endNs: number;
+  /** The exit code as a shell reports it. */
   readonly code: number;
-  /** The processor time of both. */
+  /** The processor time of both, in microseconds. */
   readonly cpuUs: number;
-  /** Processes that the tool did not reap. */
+  /** The number of processes that the tool did not reap. */
   readonly left: number;
-  /** Page faults of the tool alone. */
+  /** The number of page faults of the tool alone. */
   readonly faults: number;
-  /** What was read from a disk. */
+  /** The number of bytes that were read from a disk. */
   readonly readBytes: number;
   readonly childStartNs: number;
   readonly childEndNs: number;
 }
 
+/** A tool that runs. */
 export interface Living {
-  /** The stopwatch: the tool is its only child. */
+  /** The pid of the stopwatch, whose only child is the tool. */
   readonly pid: number;
+  /** Returns what has been written to stdout so far. */
   stdout(): string;
+  /** Resolves with the whole life at its end. */
   readonly ended: Promise<Life>;
 }
 
+/**
+ * `heard`: stdout is kept; `silent`: it is dropped; `cold`: it is dropped, and nothing of the tool is in the page cache
+ * before.
+ */
 type Output = "heard" | "silent" | "cold";
 
-/** Starts it under stopwatch.c; its stderr is dropped, unless `heard` its stdout too; `cold`: with nothing of it in the page cache. */
+/** Starts a tool under stopwatch.c; its stderr is dropped. The child times only count if stdout is heard. */
 export function start({ words, env }: CommandLine, output: Output = "heard"): Living {
   const PATH = process.env.PATH ?? "";
   const { pid, stdout, exited } = Bun.spawn([programPath("stopwatch"), output, ...words], {
@@ -45,11 +53,12 @@ export function start({ words, env }: CommandLine, output: Output = "heard"): Li
   return { pid, stdout: said.text, ended: end() };
 }
 
+/** Runs a tool to its end, and resolves with its life. */
 export function live(command: CommandLine, output?: Output): Promise<Life> {
   return start(command, output).ended;
 }
 
-/** Some tools write their log there too. */
+/** Reads the stopwatch's lines, among which some tools write their log. */
 function readLife(output: string): Life {
   const numbers = (line: RegExp) => line.exec(output)?.slice(1).map(Number);
   const took = numbers(/^took (\d+) (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/m);

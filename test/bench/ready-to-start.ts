@@ -11,7 +11,7 @@ const LIMIT_MS = 10;
 const CPU_LIMIT_PERCENT = 1;
 const WIDTH = 4;
 
-/** Spread, so that no tool's own rhythm decides. */
+/** The times after which the sidecar is ready, spread so that no tool's own rhythm decides. */
 const WAITS = [
   { name: "0.2-0.4 s", fromMs: 200, toMs: 400 },
   { name: "1.5-2.5 s", fromMs: 1500, toMs: 2500 },
@@ -26,11 +26,11 @@ interface Case {
 
 interface Result extends Case {
   readonly ms: number;
-  /** Of one core, its start and end included. */
+  /** The processor time in % of one core, the tool's start and end included. */
   readonly cpuPercent: number;
 }
 
-/** How late a tool notices that the sidecar is ready, and what the wait costs. */
+/** Measures how late a tool notices that the sidecar is ready, and what the wait costs. */
 export const readyToStart: Figure = {
   name: "ready-to-start",
   async run(setup) {
@@ -64,7 +64,7 @@ function casesOf({ rivals, isQuick }: Setup): readonly Case[] {
   return waits.flatMap((wait) => ways.flatMap((until) => able.map((candidate): Case => ({ candidate, wait, until }))));
 }
 
-/** So that the long ones do not run alone at the end. */
+/** Orders the runs, in random order but the longest first, so that these do not run alone at the end. */
 function longestFirst(runs: readonly Case[]): readonly Case[] {
   return shuffled(runs).sort((a, b) => b.wait.toMs - a.wait.toMs);
 }

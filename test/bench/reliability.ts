@@ -9,12 +9,12 @@ import { noTarget, targetColumns } from "./table.ts";
 interface Faults {
   wrongCodes: number;
   missedQuits: number;
-  /** Quits sent more than once. */
+  /** The number of lives in which the quit was sent more than once. */
   moreQuits: number;
   left: number;
 }
 
-/** Starts and exits in a row, each with a sidecar of its own to be quit. */
+/** Counts what goes wrong in many starts and exits in a row, each with a sidecar of its own to be quit. */
 export const reliability: Figure = {
   name: "reliability",
   async run({ rivals, isQuick }) {

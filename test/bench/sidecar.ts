@@ -1,21 +1,29 @@
 import { programPath } from "./programs.ts";
 
-/** What a sidecar saw of one life: CLOCK_MONOTONIC in ns, 0 where it did not come to that. */
+/** What a sidecar saw in a life. Times are nanoseconds of CLOCK_MONOTONIC, 0 if it did not happen. */
 export interface SidecarLife {
+  /** The time when it was ready. */
   readonly readyNs: number;
+  /** The time when the first quit came. */
   readonly quitNs: number;
+  /** The time when that quit was answered. */
   readonly answeredNs: number;
+  /** The number of quits. */
   readonly quits: number;
 }
 
-/** sidecar.c, in a process of its own: one life after the other, each at a port of its own. */
+/** A sidecar (sidecar.c) in a process of its own: it has one life after the other, each at another port. */
 export interface Sidecar extends AsyncDisposable {
-  /** Starts a life that is ready after `readyInMs`, and answers 503 until then, or does not listen. Returns its URL. */
+  /**
+   * Starts a life that is ready after `readyInMs`; until then it answers 503 (`unready`), or does not listen
+   * (`refused`). Resolves with its URL.
+   */
   open(readyInMs: number, until?: "unready" | "refused"): Promise<string>;
-  /** Ends the life. */
+  /** Ends the life, and resolves with what it saw. */
   close(): Promise<SidecarLife>;
 }
 
+/** Starts the process of a sidecar, without a life. */
 export function startSidecar(): Sidecar {
   const { stdin, stdout, exited } = Bun.spawn([programPath("sidecar")], {
     stdin: "pipe",

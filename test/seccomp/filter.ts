@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** What of the OCI runtime specification's seccomp section build/seccomp.json uses. */
+/** The part of the OCI runtime specification's seccomp section that build/seccomp.json uses. */
 export interface Profile {
   readonly defaultAction: "SCMP_ACT_ERRNO";
   readonly defaultErrnoRet: number;
@@ -23,18 +23,21 @@ interface Condition {
   readonly op: "SCMP_CMP_EQ" | "SCMP_CMP_MASKED_EQ";
 }
 
+/** The profile in build/seccomp.json. */
 export const profile: Profile = JSON.parse(
   readFileSync(resolve(import.meta.dirname, "../../build/seccomp.json"), "utf8"),
 );
 
-/** The numbers of system calls by name, as the C compiler knows them for this machine, or from another header. */
+/** Returns the numbers of system calls by name, for this machine as gcc knows them, or from another header of its. */
 export function syscallNumbers(header = "sys/syscall.h"): ReadonlyMap<string, number> {
   const { stdout } = spawnSync("gcc", ["-E", "-dM", "-include", header, "-x", "c", "/dev/null"], { encoding: "utf8" });
   const numbers = [...stdout.matchAll(/^#define __NR(?:3264)?_(\w+) (\d+)$/gm)];
   return new Map(numbers.map(([, name = "", number]) => [name, Number(number)]));
 }
 
-/** Instructions of classic BPF, and what a filter returns (linux/bpf_common.h, filter.h, seccomp.h, audit.h). */
+/**
+ * Instructions of classic BPF, and the values that a filter returns (linux/bpf_common.h, filter.h, seccomp.h, audit.h).
+ */
 const load = 0x20;
 const and = 0x54;
 const jumpIfEqual = 0x15;
@@ -47,8 +50,9 @@ const machine = process.arch === "x64" ? 0xc000_003e : 0xc000_00b7;
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
 /**
- * Writes a profile as a filter that the kernel takes, and returns its path. Strict: what the profile does not have ends the
- * process, instead of being an error that it might get over.
+ * Writes a profile to a file as a BPF filter for the kernel, and returns the file's path. If it is strict, a call that
+ * the profile does not have ends the process; otherwise it fails with the profile's error, which the process might get
+ * over.
  */
 export function writeFilter(folder: string, { syscalls, defaultErrnoRet }: Profile, isStrict: boolean): string {
   const numbers = syscallNumbers();
@@ -71,7 +75,10 @@ export function writeFilter(folder: string, { syscalls, defaultErrnoRet }: Profi
   return path;
 }
 
-/** The condition's lower half is compared; the numbers of a profile fit into it. */
+/**
+ * Makes the instructions of a rule. They compare the lower half of an argument, into which the numbers of a profile
+ * fit.
+ */
 function ruleOf(number: number, args: readonly Condition[]): Instruction[] {
   const checks = args.flatMap(({ index, op, value, valueTwo = 0 }) => {
     const argument: Instruction = [load, 0, 0, 16 + 8 * index];

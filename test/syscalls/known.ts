@@ -26,7 +26,7 @@ const known: readonly Known[] = [
   },
 ];
 
-/** Why a failure at this point is not ebb's to mend; undefined: it is. */
+/** Says why a failure at this point is not ebb's to mend; undefined if it is. */
 export function knownTo(point: Point, ended: Ended): string | undefined {
   return known.find((each) => each.call === point.call && each.isIt(point, ended))?.reason;
 }

@@ -4,33 +4,43 @@ import { syscallNumbers } from "../seccomp/filter.ts";
 export const roles = ["main", "thread", "child"] as const;
 export type Role = (typeof roles)[number];
 
-/** One call that fails once: that of this role, the so manieth of its kind. */
+/** A call that is to fail once. */
 export interface Point {
+  /** Who makes it: ebb's main thread, another of its threads, or its child. */
   readonly role: Role;
+  /** The call's name. */
   readonly call: string;
+  /** Which of the role's calls of that name it is, from 1 on. */
   readonly count: number;
+  /** The name of the error: `ENOMEM`. */
   readonly error: string;
 }
 
-/** How often a role makes a call. */
+/** The number of times that a role makes a call. */
 export interface Made {
   readonly role: Role;
   readonly call: string;
   readonly count: number;
 }
 
+/** The numbers of this machine's system calls, by name. */
 export const callNumbers = syscallNumbers();
 const callNames = new Map([...callNumbers].map(([name, number]) => [number, name]));
 
+/** Returns the name of a system call, or its number as text if it has none. */
 export function callName(number: number): string {
   return callNames.get(number) ?? String(number);
 }
 
+/** Returns the number of an error. */
 export function errorNumber(error: string): number {
   return constants.errno[error as keyof typeof constants.errno];
 }
 
-/** What a call can fail with: by itself, for want of memory or descriptors, or by a container's seccomp profile. */
+/**
+ * The errors with which a call can fail: of its own, for lack of memory or descriptors, or by a container's seccomp
+ * profile.
+ */
 const refused = ["EPERM", "ENOSYS"];
 const kinds: readonly (readonly [calls: string, errors: readonly string[]])[] = [
   ["read readv pread64", ["EAGAIN", "EINTR", "EIO"]],
@@ -67,7 +77,9 @@ const kinds: readonly (readonly [calls: string, errors: readonly string[]])[] = 
 ];
 const errorsOf = new Map(kinds.flatMap(([calls, errors]) => calls.split(" ").map((call) => [call, errors] as const)));
 
-/** Those that cannot fail, or whose failing means nothing: the process is over, or the kernel has no way to refuse. */
+/**
+ * The calls that cannot fail, or whose failure means nothing: the process is over, or the kernel cannot refuse them.
+ */
 const infallible = new Set([
   "exit",
   "exit_group",
@@ -82,7 +94,9 @@ const infallible = new Set([
   "restart_syscall",
 ]);
 
-/** Every call that was made, with every error that it can have; of one that is made very often, these times. */
+/**
+ * Returns every call that was made, with every error that it can have. Of a call that is made often, only some times.
+ */
 export function pointsOf(made: readonly Made[]): readonly Point[] {
   return made
     .filter(({ call }) => !infallible.has(call))
@@ -95,21 +109,25 @@ export function pointsOf(made: readonly Made[]): readonly Point[] {
 
 const EACH = 24;
 
-/** The first ones each, then ever fewer, and the last. */
+/** Chooses times: the first 24, then ever fewer (each 1.2 times the one before), and the last. */
 function timesOf(count: number): readonly number[] {
   const times = Array.from({ length: Math.min(count, EACH) }, (_, index) => index + 1);
   for (let at = EACH * 1.2; at < count; at *= 1.2) times.push(Math.round(at));
   return times.at(-1) === count ? times : [...times, count];
 }
 
+/** Returns a point as text: `main read 3 EINTR`. */
 export function describePoint({ role, call, count, error }: Point): string {
   return `${role} ${call} ${count} ${error}`;
 }
 
-/** Calls whose failing has once cost the app: of these every time. */
+/** The calls whose failure has once cost the app: of these each time is a point. */
 const costly = new Set(["main wait4", "main getdents64", "child rt_sigprocmask"]);
 
-/** For each call one error, which differs from call to call, at its last time; no libc's own start, no app that must not be signalled. */
+/**
+ * Returns few points: for each call its last time with one error, another one from call to call, and all points of
+ * `costly` calls. Calls of libc's own start, and kill, are left out.
+ */
 export function fewPointsOf(made: readonly Made[]): readonly Point[] {
   const all = pointsOf(made).filter(({ call }) => call !== "kill" && call !== "arch_prctl");
   const few = made.flatMap(({ role, call, count }, index) => {

@@ -1,27 +1,29 @@
 /** A life of ebb beside a proxy. */
 export interface Scenario {
+  /** The flags of `ebb run`. */
   readonly flags: readonly string[];
-  /** Milliseconds after which the proxy listens, and after which it is ready. */
+  /** The milliseconds after which the proxy listens. */
   readonly listensMs: number;
+  /** The milliseconds after which the proxy is ready. */
   readonly readyMs: number;
-  /** How the app ends: by itself, or when it is told to. */
+  /** Whether the app ends by itself, or when it is told to. */
   readonly app: "exit" | "stop";
-  /** How the proxy answers the first quits. */
+  /** The number of quits that the proxy answers with 503 before it accepts one. */
   readonly refusals: number;
 }
 
 const ready = { flags: [], listensMs: 0, readyMs: 0, app: "exit", refusals: 0 } as const;
 
 export const scenarios = {
-  /** A proxy that is ready, and goes when it is told to. */
+  /** A proxy that is ready, and ends when it is told to. */
   ready,
-  /** Nobody listens for a while; then it is not ready for a while. */
+  /** A proxy that does not listen for a while, and then is not ready for a while. */
   late: { ...ready, listensMs: 40, readyMs: 120 },
-  /** TERM is forwarded. */
+  /** SIGTERM is forwarded. */
   stop: { ...ready, app: "stop" },
-  /** TERM waits for the proxy's listeners. */
+  /** SIGTERM waits for the proxy's drain. */
   drain: { ...ready, app: "stop", flags: ["--drain", "500ms", "--min-drain", "1ms", "--grace", "5s"] },
-  /** The proxy takes no quit at first. */
+  /** The proxy refuses the first two quits. */
   quit: { ...ready, refusals: 2, flags: ["--quit-timeout", "1s"] },
 } as const satisfies Readonly<Record<string, Scenario>>;
 
@@ -29,10 +31,11 @@ export type ScenarioName = keyof typeof scenarios;
 
 export interface Proxy extends AsyncDisposable {
   readonly url: string;
+  /** Returns the number of quits so far. */
   readonly quits: () => number;
 }
 
-/** As an Envoy's admin interface. Its port is its own from the start, so that nobody else listens there. */
+/** Starts a proxy with Envoy's admin paths. It takes its port at the start, so that nobody else listens there later. */
 export function startProxy({ listensMs, readyMs, refusals }: Scenario): Proxy {
   const start = performance.now();
   let quits = 0;

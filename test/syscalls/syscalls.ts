@@ -34,7 +34,7 @@ async function main(): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-/** How many points failed. */
+/** Tries all points of a scenario, and resolves with the number of those that broke a promise. */
 async function sweep(name: ScenarioName): Promise<number> {
   const start = performance.now();
   const points = pointsOf(await callsOf(name)).filter(isMeant);
@@ -66,7 +66,10 @@ function isMeant(point: Point): boolean {
   );
 }
 
-/** The calls of a run in which none fails: the most of three, because threads and time make a difference. */
+/**
+ * Resolves with the calls of a run in which none fails: the most of three runs, because threads and time make a
+ * difference.
+ */
 async function callsOf(name: ScenarioName): Promise<readonly Made[]> {
   const made = new Map<string, Made>();
   for (let run = 0; run < 3; run++) {

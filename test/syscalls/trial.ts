@@ -11,19 +11,20 @@ const app = compiled(resolve(import.meta.dirname, "app.c"));
 
 const APP_CODE = 7;
 const HANG_MS = 15_000;
-/** Where nothing can be started ebb says so at once; loaded machines are slow. */
+/** The time, in ms, in which ebb must say that nothing can be started: at once, but loaded machines are slow. */
 const AT_ONCE_MS = 4000;
 
 export interface Trial {
   readonly ended: Ended;
+  /** The system calls that were made. */
   readonly made: readonly Made[];
   /** Whether the call that was to fail was made. */
   readonly hasFailed: boolean;
-  /** What is wrong; empty: nothing. */
+  /** The promises that were broken. */
   readonly problems: readonly string[];
 }
 
-/** Runs ebb once, with a call that fails. */
+/** Runs ebb once in a scenario, under a tracer, with the call of `point` failing; without a point none fails. */
 export async function tryPoint(name: ScenarioName, point?: Point): Promise<Trial> {
   const scenario = scenarios[name];
   using folder = temporaryFolder();
@@ -52,7 +53,7 @@ export async function tryPoint(name: ScenarioName, point?: Point): Promise<Trial
   };
 }
 
-/** Undefined: it hangs. */
+/** Resolves with ebb's end, or with undefined if it has not ended after 15 s; calls `meanwhile` every 3 ms. */
 async function endOf(ended: Promise<Ended>, meanwhile: () => void): Promise<Ended | undefined> {
   let isOver = false;
   const over = ended.then((value) => {
@@ -69,7 +70,7 @@ async function endOf(ended: Promise<Ended>, meanwhile: () => void): Promise<Ende
 
 const told = new Set<string>();
 
-/** TERM, once, when the app runs. */
+/** Sends SIGTERM to ebb, once, when the app runs. */
 function stopApp(isMeant: boolean, out: string, file: string): void {
   if (!isMeant || told.has(file) || startedIn(file) === undefined) return;
   told.add(file);
@@ -97,7 +98,7 @@ function judge({ ended, tookMs, hasStarted, isLeft, quits }: Seen): readonly str
   if (
     hasStarted &&
     quits === 0 &&
-    !/"msg":"ebb: (quit|could not quit the sidecar)"|"level":"(warn|error)"/.test(stderr)
+    !/"msg":"ebb: (quit|could not make the sidecar quit)"|"level":"(warn|error)"/.test(stderr)
   )
     problems.push("no quit, and no word");
   if (hasStarted) return problems;

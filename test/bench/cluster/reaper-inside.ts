@@ -1,4 +1,5 @@
-// bun reaper-inside.ts OUTPUT quick|all: in the namespaces of a cluster of which only the API server is there (test/bench/cluster/reaper.ts)
+// bun reaper-inside.ts OUTPUT quick|all measures the reaper in the namespaces of a cluster of which only the API server
+// runs (test/bench/cluster/reaper.ts), and writes JSON to the file OUTPUT.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ApiClient, connect, type KubeObject, type List } from "../../../src/kube/api/client.ts";
@@ -7,15 +8,23 @@ import { type LogLine, logOf, startEbb, until } from "../../harness.ts";
 import { collectLog } from "../../kube/collect-log.ts";
 import { takes } from "../../time.ts";
 
-/** What became of so many pods. */
+/** The result of reaping that many pods. */
 export interface Reaped {
+  /** The method, and what else was different. */
   readonly name: string;
+  /** The number of pods. */
   readonly pods: number;
+  /** The seconds from the reaper's start until all have ended. */
   readonly seconds: number;
+  /** The number of the reaper's requests to the API server. */
   readonly requests: number;
+  /** The number of streams that it opened. */
   readonly streams: number;
+  /** The processor time of the reaper. */
   readonly cpuSeconds: number;
+  /** The reaper's memory at the end, in MB of 10^6 bytes. */
   readonly rssMb: number;
+  /** Whether each pod's sidecar was told to end exactly once. */
   readonly isOnce: boolean;
 }
 
@@ -65,7 +74,7 @@ async function main(): Promise<readonly Reaped[]> {
   return reaped;
 }
 
-/** A node at which the API server finds the stand-in, and the account that pods want. */
+/** Creates a node at which the API server finds the stand-in for a kubelet, and the account that pods need. */
 async function prepare(api: ApiClient, port: number): Promise<void> {
   const account = `/api/v1/namespaces/${NAMESPACE}`;
   await until("the namespace", () => api.get(account).catch(() => undefined), LONG_MS);
@@ -78,7 +87,7 @@ async function prepare(api: ApiClient, port: number): Promise<void> {
   await api.patch(`/api/v1/nodes/${NODE}/status`, [{ op: "replace", path: "/status", value: status }]);
 }
 
-/** Answers port-forward: a request through it ends the pod's sidecar. */
+/** Starts a stand-in for a kubelet, and returns its port: a request through port-forward ends the pod's sidecar. */
 function startKubelet(tell: (name: string) => Promise<void>, opened: () => void): number {
   const pki = (file: string): string => readFileSync(join(kubeconfig, "..", "pki", file), "utf8");
   const server = Bun.serve<{ readonly name: string; readonly port: number }>({
@@ -110,7 +119,7 @@ function startKubelet(tell: (name: string) => Promise<void>, opened: () => void)
   return server.port as number;
 }
 
-/** What an ephemeral container does, as soon as it is there. */
+/** Ends the sidecar of each pod into which an ephemeral container is put, as that would. Never resolves. */
 async function startEphemerals(api: ApiClient, tell: (name: string) => Promise<void>): Promise<void> {
   const seen = new Set<unknown>();
   const { signal } = new AbortController();
@@ -160,7 +169,7 @@ function statusOf(isOver: boolean): object {
 
 type Used = Omit<Reaped, "name" | "pods" | "streams" | "isOnce">;
 
-/** One `ebb reaper`, until it has ended so many. */
+/** Runs `ebb reaper` until it has ended that many pods. */
 async function reapAll(pods: number, flags: readonly string[]): Promise<Used> {
   const start = performance.now();
   const more = [
@@ -174,7 +183,7 @@ async function reapAll(pods: number, flags: readonly string[]): Promise<Used> {
   await using reaper = startEbb(["reaper", "--kubeconfig", kubeconfig, ...more, ...flags]);
   const lineOf = (msg: string): LogLine | undefined =>
     logOf(reaper.stderr().slice(0, reaper.stderr().lastIndexOf("\n") + 1)).find((line) => line.msg === `ebb: ${msg}`);
-  const { port } = await until("it answers probes", () => lineOf("answering probes"), LONG_MS);
+  const { port } = await until("it answers probes", () => lineOf("serving probes and metrics"), LONG_MS);
   const read = async (): Promise<string> => await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const sum = (text: string, metric: string): number =>
     [...text.matchAll(new RegExp(`^${metric}(?:\\{.*\\})? (\\S+)$`, "gm"))].reduce(
@@ -205,7 +214,7 @@ async function reapAll(pods: number, flags: readonly string[]): Promise<Used> {
   };
 }
 
-/** Some at a time. */
+/** Does the work for each name, 16 at a time. */
 async function each(names: readonly string[], work: (name: string) => Promise<unknown>): Promise<void> {
   const left = [...names];
   const take = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import type { Figure } from "../figure.ts";
 import { number, type Table } from "../table.ts";
 import type { Reaped } from "./reaper-inside.ts";
 
-/** What it takes to end many stuck pods at once, and how that grows with their number. */
+/** Measures what it takes to end many stuck pods at once, and how that grows with their number. Needs root. */
 export const reaper: Figure = {
   name: "reaper",
   async run({ isQuick }) {

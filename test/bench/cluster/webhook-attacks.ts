@@ -8,7 +8,7 @@ import { number, type Table } from "../table.ts";
 
 const LIMIT_MIB = 224;
 
-/** What does it to the webhook; the clients that it leaves open are closed at the end. */
+/** Attacks the webhook that many times. Resolves with the clients that it leaves open, which are closed at the end. */
 type Attack = (webhook: Webhook, times: number) => Promise<readonly { destroy(): void }[]>;
 
 const head = "POST /mutate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
@@ -23,7 +23,10 @@ const attacks: readonly (readonly [name: string, times: number, attack: Attack])
   ["other certificates, 4 of 7 MB at a time", 100, renew],
 ];
 
-/** What may come from anybody who reaches the port, and what it costs those who ask meanwhile. */
+/**
+ * Measures what clients that reach the port can do, and what it costs those that ask meanwhile. The number of times of
+ * each attack is divided by `divisor`.
+ */
 export async function measureAttacks(divisor: number): Promise<Table> {
   const rows: string[][] = [];
   for (const [name, times, attack] of attacks) rows.push(await measure(name, times / divisor, attack));
@@ -55,7 +58,7 @@ async function measure(name: string, times: number, attack: Attack): Promise<str
   return [`${times} ${name}`, number(seconds), ...counts, ...latencies, number(before), number(peak), isBounded];
 }
 
-/** One after the other on connections that are kept, as the API server does. */
+/** Starts to ask about pods, one after the other, on connections that are kept, as the API server does. */
 function ask(webhook: Webhook) {
   const result = { ms: [] as number[], busy: 0, failed: 0 };
   let isOver = false;
@@ -102,7 +105,7 @@ function variables(megabytes: number): object {
   return { ...pod, spec: { containers: [{ ...app, env }] } };
 }
 
-/** Fields that no other object has, as many as are let in, and text up to the size. */
+/** Returns a pod of that size with as many different fields as the webhook accepts, filled with text. */
 function dense(megabytes: number): object {
   const own = (at: number) => Array.from({ length: 90 }, (_, one) => ({ [`${at}.${one}`]: {} }));
   const more = Array.from({ length: 540 }, (_, at) => own(at));

@@ -8,7 +8,7 @@ import { measureAttacks } from "./webhook-attacks.ts";
 const AT_ONCE = [1, 8, 32];
 const LIMIT_MB = 100;
 
-/** How long the API server waits for the webhook, and what memory that takes. */
+/** Measures how long the API server waits for the webhook, what memory that takes, and what attackers cost. */
 export const webhook: Figure = {
   name: "webhook",
   async run({ isQuick }) {
@@ -73,7 +73,9 @@ async function measure(running: Webhook, name: string, atOnce: number, times: nu
   return [name, (times / seconds).toFixed(0), ...latencies, number(cpuMs), ...memoryOf(running)];
 }
 
-/** Bodies of some megabytes that are no reviews, requests that break off, and connections that say nothing. */
+/**
+ * Sends bodies of some megabytes that are no reviews, requests that break off, and opens connections that say nothing.
+ */
 async function measureHostile(running: Webhook, times: number): Promise<string[]> {
   const count = times / 10;
   for (let done = 0; done < count; done += 1) {
@@ -87,7 +89,7 @@ async function measureHostile(running: Webhook, times: number): Promise<string[]
   return [`${2 * count} hostile requests`, "", "", "", "", "", ...memoryOf(running)];
 }
 
-/** The seconds of processor that the webhook has used: what else runs here matters less to it than to latencies. */
+/** Reads the seconds of processor time of the webhook, which other programs affect less than latencies. */
 async function cpuOf({ health }: Webhook): Promise<number> {
   const text = await (await fetch(`${health}/metrics`)).text();
   return Number(/^process_cpu_seconds_total (\S+)$/m.exec(text)?.[1]);

@@ -1,11 +1,13 @@
 import { takes } from "../../time.ts";
-/** The app behind the Envoy: answers each request after the milliseconds that its query says, and echoes over WebSockets. */
+
+/** The app behind the Envoy. */
 export interface App extends AsyncDisposable {
   readonly port: number;
-  /** Requests that are not answered yet. */
+  /** Returns the number of requests that are not answered yet. */
   busy(): number;
 }
 
+/** Starts an app that answers each request after the milliseconds that its query says, and echoes over WebSockets. */
 export function startApp(): App {
   let busy = 0;
   const server = Bun.serve({

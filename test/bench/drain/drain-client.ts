@@ -1,42 +1,46 @@
 import { type Agent, get } from "node:http";
 import type { App } from "./drain-app.ts";
 
-/** Something in flight: its life in milliseconds since the drain began. */
+/** A request or connection in flight; its start and end in milliseconds since the drain began. */
 export interface InFlight {
+  /** The number of its client. */
   readonly client: number;
   readonly kind: "request" | "websocket" | "idle";
   readonly start: number;
   readonly end: number;
-  /** Why it was lost; undefined: it ended as it should. */
+  /** Why it was lost; undefined if it ended as it should. */
   readonly lost: string | undefined;
 }
 
 /** What clients do while an Envoy is drained. */
 export interface Work {
-  /** The drain begins: the zero of all times. */
+  /** Notes that the drain begins, at the zero of all times. */
   begin(): void;
   /** Resolves with all that was in flight after the zero, once it has ended. */
   done(): Promise<readonly InFlight[]>;
 }
 
-/** A pod's address leaves its endpoints so long after the drain begins: kube-proxy takes that long and longer. */
+/**
+ * The time from the drain's begin until the pod's address leaves the endpoints: kube-proxy takes that long and longer.
+ */
 export const DEREGISTERED_MS = 2000;
-/** A client that has lost a request waits so long; one that calls now and then, always. */
+/** The pause of a client that has lost a request, and between the requests of a client that calls now and then. */
 export const PAUSE_MS = 200;
 
-/** Where clients call. */
+/** The URL that clients call, of an Envoy before an app. */
 export interface Place {
   readonly url: string;
   readonly app: App;
 }
 
-/** What tells times. */
+/** A clock whose zero is when it begins. */
 export interface Clock {
   begin(): void;
-  /** Since it began; less than 0 before. */
+  /** Returns the milliseconds since it began; -Infinity before. */
   ms(): number;
 }
 
+/** Creates a clock that has not begun. */
 export function startClock(): Clock {
   let zero = Number.POSITIVE_INFINITY;
   return {
@@ -47,7 +51,7 @@ export function startClock(): Clock {
   };
 }
 
-/** One request, and what became of it. */
+/** Sends a GET, and resolves with its start, its end, and why it was lost. Never rejects. */
 export async function ask(url: string, agent: Agent, clock: Clock): Promise<Pick<InFlight, "start" | "end" | "lost">> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const start = clock.ms();

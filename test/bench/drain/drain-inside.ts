@@ -1,4 +1,5 @@
-// bun drain-inside.ts JSON: one drain, in mount, network and PID namespaces of its own (test/bench/drain/drain.ts); writes a Drained.
+// bun drain-inside.ts JSON runs the drain of an Order, in mount, network and PID namespaces of its own (drain.ts), and
+// prints a Drained.
 import { get } from "node:http";
 import { type Envoy, startEnvoy } from "../../envoy/envoy.ts";
 import { collect, temporaryFolder, until } from "../../harness.ts";
@@ -11,21 +12,22 @@ import { idle, keepAlive, nowAndThen, request, webSocket } from "./drain-work.ts
 
 const works = { idle, keepAlive, request, webSocket, nowAndThen, everything } as const;
 
-/** What clients do meanwhile. */
+/** The names of what clients can do meanwhile. */
 export type WorkName = keyof typeof works;
 
+/** A drain to be run. */
 export interface Order {
   readonly way: Way;
-  /** Its program's executable. */
+  /** The path of the way's program. */
   readonly path: string;
   readonly work: WorkName;
 }
 
-/** Times are milliseconds since the hooks began. */
+/** The result of a drain. Times are milliseconds since the hooks began. */
 export interface Drained {
-  /** The hook that drains has ended; null: it was killed. */
+  /** The time when the hook that drains ended; null if it was killed. */
   readonly drainedMs: number | null;
-  /** Envoy got its SIGTERM; null: it was killed. */
+  /** The time when Envoy got SIGTERM; null if it was killed. */
   readonly goneMs: number | null;
   readonly inFlight: readonly InFlight[];
 }
@@ -60,7 +62,7 @@ async function startManager({ manager }: Hooks): Promise<Process | undefined> {
   return started;
 }
 
-/** Both hooks, as the kubelet runs them: at the same time. */
+/** Runs both hooks at the same time, as the kubelet does, and kills them at the end of the grace. */
 async function runHooks(
   { drain, manager }: Hooks,
   running: Process | undefined,
@@ -74,7 +76,7 @@ async function runHooks(
     if (code !== 0) throw new Error(`${drain.join(" ")}: exit code ${code}`);
     return ms();
   });
-  // the answer's status does not matter to the kubelet, nor whether there is one
+  // to the kubelet it does not matter whether there is an answer, and of which status
   const gone = manager === undefined ? drained : isAnswered(manager.ready).then(ms);
   const inTime = async (end: Promise<number>): Promise<number | null> => (await within(graceMs, end)) ?? null;
   const [drainedMs, goneMs] = await Promise.all([inTime(drained), inTime(gone)]);

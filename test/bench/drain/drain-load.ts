@@ -3,10 +3,12 @@ import { takes } from "../../time.ts";
 import { ask, DEREGISTERED_MS, type InFlight, PAUSE_MS, type Place, startClock, type Work } from "./drain-client.ts";
 import { keepAlive, webSocket } from "./drain-work.ts";
 
-/** How many clients of each kind. */
+/** The number of clients of each kind. */
 export const load = { quick: 12, slow: 4 } as const;
 
-/** Clients as they are, an idle connection, and a WebSocket; no new requests once the address has left the endpoints. */
+/**
+ * Starts usual clients, an idle connection and a WebSocket. No request is sent once the address has left the endpoints.
+ */
 export async function everything(place: Place): Promise<Work> {
   const clients = load.quick + load.slow;
   const works = [calls(place), await webSocket(place, clients), await keepAlive(place, clients + 1)];
@@ -19,7 +21,10 @@ export async function everything(place: Place): Promise<Work> {
   };
 }
 
-/** Keep-alive clients, one request after the other, `connection: close` obeyed; the last few ask for seconds. */
+/**
+ * Starts keep-alive clients that send one request after the other and obey `connection: close`; the last few take
+ * seconds.
+ */
 function calls({ url }: Place): Work {
   const clock = startClock();
   const ended: InFlight[] = [];

@@ -11,7 +11,7 @@ const SIZES = [100, 5000, 20_000];
 const LOOK_MS = 10;
 const MEGABYTE = 1_000_000;
 
-/** The most memory that a drain takes beside an Envoy that has much to tell. */
+/** Measures the most memory that a drain takes beside an Envoy with many listeners or clusters. */
 export const drainMemory: Figure = {
   name: "drain-memory",
   async run({ rivals, isQuick }) {
@@ -32,13 +32,16 @@ const envoys: Readonly<Record<string, (size: number) => Many>> = {
   "clusters (/clusters), no statistics": (size) => ({ clusters: () => clustersOf(size) }),
 };
 
-/** With one inbound cluster that has requests under way, as long as the drain lasts. */
+/** Yields /clusters with `size` clusters; one is inbound, and has requests under way as long as the drain lasts. */
 function* clustersOf(size: number): Generator<string> {
   yield cluster("inbound|8080||", 1);
   for (let at = 1; at < size; at += 1) yield cluster(`outbound|80||service-${at}.shop.svc.cluster.local`, 5);
 }
 
-/** In megabytes, the median of some drains that count until their time is over. */
+/**
+ * Returns the most memory of a drain that counts until its time is over, in MB of 10^6 bytes, the median of some
+ * drains.
+ */
 async function peakBeside(path: string, answers: Many, times: number): Promise<number> {
   await using envoy = await startEnvoy(answersOf(answers));
   const flags = ["--sidecar", "istio", "--admin", envoy.url, "--min-drain", "0s", "--drain", "4s"];

@@ -1,4 +1,5 @@
-// bun test/bench/drain/drain-picture.ts: drains under load in each way, and draws the README's picture, test/bench/drain/drain.svg.
+// bun test/bench/drain/drain-picture.ts drains under load in each way, and draws the README's picture,
+// test/bench/drain/drain.svg.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { drainUnderLoad } from "./drain.ts";
@@ -12,7 +13,7 @@ const LANE = 5;
 const TITLE = 26;
 const GAP = 16;
 const FOOT = 24 + 16 * 3;
-/** From here on time is drawn shorter: only idle connections are left. */
+/** The time from which on the scale is shorter, because only idle connections are left. */
 const BEND_MS = 10_000;
 const BEND = LEFT + 0.68 * (WIDTH - 2 * LEFT);
 
@@ -23,7 +24,7 @@ const legend = [
   `${others.join("; ")}.`,
 ];
 
-/** A timeline: a block for each way, a lane for each client, a bar for each request. */
+/** Draws a timeline as SVG: a block for each way, a lane for each client, a bar for each request. */
 export function draw(all: readonly UnderLoad[]): string {
   const endMs = 1000 * Math.ceil(Math.max(...all.map(endOf), BEND_MS) / 1000) + 1000;
   const x = (ms: number) =>

@@ -6,23 +6,23 @@ import { load } from "./drain-load.ts";
 import { shown, type Way } from "./drain-ways.ts";
 import { SOCKET_MS } from "./drain-work.ts";
 
-/** What a drain under load came to. */
+/** The result of a drain under load. */
 export interface UnderLoad extends Drained {
   readonly way: Way;
 }
 
-/** What load is. */
+/** The description of the load. */
 export const setting =
   `a real Envoy, ${load.quick + load.slow} keep-alive clients: ${load.quick} ask for 20-200 ms each, ${load.slow} for 3-9 s; ` +
   `a WebSocket of ${SOCKET_MS / 1000} s, an idle connection; no new requests ${DEREGISTERED_MS / 1000} s after the beginning`;
 
-/** How many requests and WebSockets there were, and how many were lost. */
+/** Counts the requests and WebSockets, and those of them that were lost. */
 export function lossOf({ inFlight }: Pick<Drained, "inFlight">): { readonly count: number; readonly lost: number } {
   const work = inFlight.filter(({ kind }) => kind !== "idle");
   return { count: work.length, lost: work.filter(({ lost }) => lost !== undefined).length };
 }
 
-/** What each name stands for. */
+/** Makes the table of the ways' names and what they stand for. */
 export function legendTable(ways: readonly Way[]): Table {
   return {
     title: "drain: who drains",
@@ -35,13 +35,13 @@ export function legendTable(ways: readonly Way[]): Table {
   };
 }
 
-/** How often each way was measured, and what came of it. */
+/** The results of a way, one for each round. */
 export interface Results {
   readonly way: Way;
   readonly results: readonly Drained[];
 }
 
-/** One thing in flight, drained in each way. */
+/** Makes the table of a scenario: one kind of work in flight, drained in each way. */
 export function scenarioTable(title: string, all: readonly Results[], rounds: number): Table {
   return {
     title: `drain: ${title}`,
@@ -62,7 +62,7 @@ function row({ way: { name }, results }: Results): readonly string[] {
   ];
 }
 
-/** What each way loses when much is in flight. */
+/** Makes the table of what each way loses under load. */
 export function loadTable(all: readonly UnderLoad[]): Table {
   return {
     title: "drain: under load",

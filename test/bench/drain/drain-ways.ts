@@ -1,24 +1,28 @@
 import { dirname } from "node:path";
 import { ebbPath } from "../../harness.ts";
 
-/** Which program drains. */
+/** The program that drains. */
 export type Drainer = "ebb" | "envoy-gateway" | "contour" | "sleep" | "none";
 
-/** A way to let an Envoy go, as the preStop hooks of its pod have it. */
+/** A way to end an Envoy by the preStop hooks of its pod. */
 export interface Way {
   readonly name: string;
   readonly by: Drainer;
+  /** The program's flags. */
   readonly flags: readonly string[];
-  /** The hooks and Envoy are killed then. */
+  /** The time, in ms, after which the hooks and Envoy are killed. */
   readonly graceMs: number;
-  /** Envoy closes HTTP connections that are idle so long; without it, after an hour, Envoy's own default. */
+  /** The time after which Envoy closes idle HTTP connections; by default an hour, as in Envoy. */
   readonly idleTimeout?: string;
 }
 
 const none: Way = { name: "no hook", by: "none", flags: [], graceMs: 20_000 };
 const sleep: Way = { name: "sleep 5", by: "sleep", flags: ["5"], graceMs: 20_000 };
 
-/** A minimum of 1 s, and a bound of 15 s where there is one; no idle connection ends by itself meanwhile. */
+/**
+ * The ways with alike settings: a minimum of 1 s and, if they have one, a bound of 15 s; no idle connection ends by
+ * itself.
+ */
 export const alike: readonly Way[] = [
   { name: "ebb, 1 s", by: "ebb", flags: ["--min-drain", "1s", "--drain", "15s"], graceMs: 20_000 },
   {
@@ -31,7 +35,10 @@ export const alike: readonly Way[] = [
   sleep,
 ];
 
-/** As they come: Contour has its Envoys close idle connections (contour v1.33.8, pkg/config/parameters.go, ConnectionIdleTimeout). */
+/**
+ * The ways with their defaults. Contour's Envoys close idle connections (v1.33.8, pkg/config/parameters.go,
+ * ConnectionIdleTimeout).
+ */
 export const asTheyCome: readonly Way[] = [
   { name: "ebb", by: "ebb", flags: [], graceMs: 80_000 },
   { name: "Envoy Gateway", by: "envoy-gateway", flags: [], graceMs: 80_000 },
@@ -39,14 +46,14 @@ export const asTheyCome: readonly Way[] = [
   sleep,
 ];
 
-/** With what loses the most. */
+/** The ways under load: no hook at all, and the defaults. */
 export const underLoad: readonly Way[] = [none, ...asTheyCome.toReversed()];
 
-/** What a way runs in its pod. */
+/** The programs of a way in its pod. */
 export interface Hooks {
-  /** The preStop hook that drains; it runs in the manager's mount namespace, where there is one. */
+  /** The preStop hook that drains; if there is a manager it runs in the manager's mount namespace. */
   readonly drain: readonly string[];
-  /** The container beside Envoy, whose answer Envoy's own preStop hook waits for. */
+  /** The container beside Envoy for whose answer Envoy's own preStop hook waits. */
   readonly manager?: {
     readonly words: readonly string[];
     readonly cwd: string;
@@ -56,20 +63,23 @@ export interface Hooks {
 }
 
 export interface Places {
-  /** The program's executable. */
+  /** The path of the program. */
   readonly path: string;
   /** A folder of this pod. */
   readonly folder: string;
-  /** Envoy's admin interface, as ebb takes it. */
+  /** Envoy's admin interface, as a value for ebb's --admin. */
   readonly admin: string;
 }
 
-/** Contour asks for it on a unix socket only, Envoy Gateway at this port only. */
+/** Returns the admin address that a program needs: Contour asks only a Unix socket, Envoy Gateway only this port. */
 export function adminOf(by: Drainer, folder: string) {
   return by === "contour" ? { path: `${folder}/admin.sock` } : { host: "127.0.0.1", port: 19000 };
 }
 
-/** As they are told in their own manifests (contour examples/contour/03-envoy.yaml, gateway internal/infrastructure/kubernetes/proxy). */
+/**
+ * Returns the programs of a way as in their own manifests (contour examples/contour/03-envoy.yaml, gateway
+ * internal/infrastructure/kubernetes/proxy).
+ */
 export function hooksOf({ by, flags }: Way, { path, folder, admin }: Places): Hooks {
   const cwd = dirname(path);
   switch (by) {
@@ -100,7 +110,7 @@ export function hooksOf({ by, flags }: Way, { path, folder, admin }: Places): Ho
   }
 }
 
-/** The hook as one would type it. */
+/** Returns the hook that drains as somebody would type it; "" if there is none. */
 export function shown({ by, flags }: Way): string {
   const name = { ebb: "ebb drain", "envoy-gateway": "envoy-gateway envoy shutdown", contour: "contour envoy shutdown" };
   return by === "none" ? "" : [by === "sleep" ? by : name[by], ...flags].join(" ");

@@ -3,15 +3,17 @@ import { open, send } from "../../envoy/traffic.ts";
 import { until } from "../../harness.ts";
 import { ask, DEREGISTERED_MS, type InFlight, PAUSE_MS, type Place, startClock, type Work } from "./drain-client.ts";
 
+/** The time that the request of `request` takes. */
 export const REQUEST_MS = 4000;
+/** The time after which the client of `webSocket` closes it. */
 export const SOCKET_MS = 8000;
 
-/** Nothing at all. */
+/** Does nothing at all. */
 export async function idle(): Promise<Work> {
   return { begin: () => undefined, done: async () => [] };
 }
 
-/** A keep-alive connection that has served a request, and waits for the next. */
+/** Opens a keep-alive connection, sends a request, and holds the connection until it is closed. */
 export async function keepAlive({ url }: Place, client = 0): Promise<Work> {
   const clock = startClock();
   const connection = await open(Number(new URL(url).port));
@@ -22,7 +24,7 @@ export async function keepAlive({ url }: Place, client = 0): Promise<Work> {
   return { begin: clock.begin, done: ended };
 }
 
-/** A request that takes 4 s. */
+/** Sends a request that takes 4 s. Resolves once it has arrived. */
 export async function request({ url, app }: Place): Promise<Work> {
   const clock = startClock();
   const agent = new Agent({ keepAlive: true });
@@ -34,7 +36,7 @@ export async function request({ url, app }: Place): Promise<Work> {
   };
 }
 
-/** A WebSocket that its client closes 8 s later, after a last message has come back. */
+/** Opens a WebSocket, which the client closes 8 s after the drain begins, once a last message has come back. */
 export async function webSocket({ url }: Place, client = 0): Promise<Work> {
   const clock = startClock();
   const socket = new WebSocket(`${url.replace("http", "ws")}/socket`);
@@ -59,7 +61,9 @@ export async function webSocket({ url }: Place, client = 0): Promise<Work> {
   return { begin, done: async () => [await closed.promise] };
 }
 
-/** A client that calls now and then, each time on a connection of its own, until the address has left the endpoints. */
+/**
+ * Calls every 200 ms, each time on a new connection, from the drain's begin until the address has left the endpoints.
+ */
 export async function nowAndThen({ url }: Place): Promise<Work> {
   const clock = startClock();
   const all: Promise<InFlight>[] = [];

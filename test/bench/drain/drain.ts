@@ -11,7 +11,7 @@ import { legendTable, loadTable, scenarioTable, type UnderLoad } from "./drain-t
 import { alike, asTheyCome, type Drainer, underLoad, type Way } from "./drain-ways.ts";
 import { REQUEST_MS, SOCKET_MS } from "./drain-work.ts";
 
-/** One thing in flight, and who drains it. */
+/** A kind of work in flight, and the ways that drain it. */
 interface Scenario {
   readonly title: string;
   readonly work: WorkName;
@@ -33,10 +33,10 @@ const scenarios: readonly Scenario[] = [
 ];
 
 const ROUNDS = 5;
-/** They wait more than they work. */
+/** The number of drains at the same time: they wait more than they work. */
 const AT_ONCE = 6;
 
-/** How long draining an Envoy takes beside the drains of others, and what each loses. */
+/** Measures how long draining an Envoy takes beside the drains of others, and what each loses. Needs root. */
 export const drain: Figure = {
   name: "drain",
   async run({ isQuick }) {
@@ -69,7 +69,7 @@ export const drain: Figure = {
   },
 };
 
-/** Draining under load in each way, at the same time: they share nothing but the machine. */
+/** Drains under load in each way, at the same time: the ways share nothing but the machine. */
 export function drainUnderLoad(programs = findPrograms()): Promise<readonly UnderLoad[]> {
   const ways = underLoad.filter(({ by }) => programs.has(by));
   return Promise.all(ways.map(async (way) => ({ way, ...(await drainOnce(way, "everything", programs)) })));
@@ -83,7 +83,7 @@ function obstacle(): string | undefined {
   return status === 0 ? undefined : `no namespaces of its own: ${error?.message ?? stderr}`;
 }
 
-/** The executables, and a line for each that cannot be had. */
+/** Returns the paths of the programs, and prints a line for each that cannot be compiled. */
 function findPrograms(): Programs {
   const programs = new Map<Drainer, string>((["none", "sleep", "ebb"] as const).map((by) => [by, ""]));
   for (const name of ["envoy-gateway", "contour"] as const) {

@@ -2,16 +2,17 @@ import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { place } from "./place.ts";
 
-/** What Bun costs by itself: programs that do nothing of their own, made as ebb is. */
+/** The paths of programs that do nothing of their own, made as ebb is: they show what Bun itself costs. */
 export interface Bare {
-  /** Says hello, and ends. */
+  /** A program that prints hello, and ends. */
   readonly hello: string;
-  /** Spawns its arguments, and exits with the child's code. */
+  /** A program that spawns its arguments, and exits with the child's code. */
   readonly spawn: string;
 }
 
 const project = resolve(import.meta.dirname, "..", "..", "..");
 
+/** Builds both programs in a folder. @throws Error if the build fails */
 export function buildBare(folder: string): Bare {
   return {
     hello: place(built("hello", folder), folder, "hello"),

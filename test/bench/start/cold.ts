@@ -17,7 +17,10 @@ interface Entry {
   readonly readMb: number[];
 }
 
-/** Whole lives of `run -- true` without a sidecar, with nothing of the executable in the page cache. */
+/**
+ * Measures whole lives of `run -- true` without a sidecar, with nothing of the executable in the page cache. Rejects if
+ * the executable is not on a disk.
+ */
 export async function measureCold({ bare, tools, rounds }: ColdInput): Promise<readonly Row[]> {
   const able = ableTo("none", tools);
   const entries = [

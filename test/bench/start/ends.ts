@@ -11,11 +11,11 @@ interface Entry {
   readonly candidate: Candidate;
   readonly quit: number[];
   readonly gone: number[];
-  /** From the quit's answer: the tool's own part. */
+  /** The milliseconds from the quit's answer to the tool's end: the tool's own part. */
   readonly left: number[];
 }
 
-/** From the child's end, and the sidecar's, to the tool's. */
+/** Measures the time from the child's end, and from the quit's answer, to the tool's end. */
 export async function measureEnds(tools: readonly Candidate[], rounds: number): Promise<readonly Row[]> {
   await using sidecar = startSidecar();
   const entries = ableTo("quit", tools).map((candidate): Entry => ({ candidate, quit: [], gone: [], left: [] }));

@@ -3,7 +3,10 @@ import { readFileSync } from "node:fs";
 import type { Candidate } from "../candidates.ts";
 import type { Row } from "./row.ts";
 
-/** The executable's size, as it is and as registries keep it; MB of 10^6 bytes. zstd takes half a minute. */
+/**
+ * Measures the executable's size, as it is and compressed as registries keep it, in MB of 10^6 bytes. The compression
+ * takes half a minute; `isQuick` leaves it out.
+ */
 export function measureFile(tools: readonly Candidate[], isQuick: boolean): readonly Row[] {
   const values = (size: (path: string) => number) =>
     Object.fromEntries(tools.map(({ name, path }) => [name, [size(path) / 1e6]]));

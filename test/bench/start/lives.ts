@@ -7,7 +7,7 @@ import { BARE, isEbb, type Row, type Values } from "./row.ts";
 export interface LivesInput {
   readonly bare: Bare;
   readonly tools: readonly Candidate[];
-  /** Of a sidecar that is ready. */
+  /** The URL of a sidecar that is ready. */
   readonly url: string;
   readonly rounds: number;
 }
@@ -24,7 +24,7 @@ const SLEEP = "sleep 0, ms";
 const READY = "run -- true, sidecar ready, ms";
 const ALONE = "run -- true, no sidecar, ms";
 
-/** Whole lives of programs that have nothing to do: each round runs all of them in a random order. */
+/** Measures whole lives of programs that have nothing to do: each round runs all of them in a random order. */
 export async function measureLives({ bare, tools, url, rounds }: LivesInput): Promise<readonly Row[]> {
   const entries = entriesOf(bare, tools, url);
   for (let round = 0; round < rounds; round++) for (const entry of shuffled(entries)) await measureOnce(entry);

@@ -4,10 +4,10 @@ import type { Candidate } from "../candidates.ts";
 import { live } from "../measure.ts";
 import { isEbb, type Row } from "./row.ts";
 
-/** In a network of its own, as a pod has it: nobody listens there. */
+/** The command that runs another in a network of its own, as in a pod, in which nobody listens. */
 const ALONE = [Bun.which("unshare") ?? "unshare", "--net", "--map-root-user"];
 
-/** What it costs to look for a sidecar where nothing tells of one; the tool's start and end included. */
+/** Measures what it costs to look for a sidecar if nothing tells of one, the tool's start and end included. */
 export async function measureLooks(tools: readonly Candidate[], times: number): Promise<readonly Row[]> {
   const what = "processor while looking for a sidecar, % of a core";
   if (spawnSync(ALONE[0] as string, [...ALONE.slice(1), "true"]).status !== 0) return [{ what, values: {} }];

@@ -8,7 +8,7 @@ import { BARE, type Row } from "./row.ts";
 const READY_IN_MS = 300;
 const CHILD_LIFE_US = "300000";
 
-/** Memory that can be written and executed, looked at as often as can be through a whole run. */
+/** Measures the most memory that can be both written and executed, looking as often as possible through a whole run. */
 export async function measurePages(bare: Bare, tools: readonly Candidate[]): Promise<readonly Row[]> {
   const child = [childPath(), "clock", "0", CHILD_LIFE_US];
   const values: Record<string, readonly number[]> = {
@@ -22,7 +22,7 @@ export async function measurePages(bare: Bare, tools: readonly Candidate[]): Pro
   return [{ what: "writable and executable, at most, KiB", values, goals: [{ atMost: 0 }] }];
 }
 
-/** Without a pause: nothing else of this process runs meanwhile. */
+/** Looks without a pause, so that nothing else of this process runs meanwhile. */
 function mostKib({ words, env }: CommandLine): number {
   const [executable = ""] = words;
   const path = realpathSync(executable);
@@ -38,12 +38,12 @@ function mostKib({ words, env }: CommandLine): number {
   return most;
 }
 
-/** Empty: it has ended. */
+/** Reads the memory map of a process; "" if it has ended. */
 function mapsOf(pid: number): string {
   return readFileSync(`/proc/${pid}/maps`, "utf8");
 }
 
-/** proc(5): `from-to rwxp ...`. */
+/** Adds the sizes of the mappings that are writable and executable: `from-to rwxp ...`, proc(5). */
 function writableExecutableKib(maps: string): number {
   const found = [...maps.matchAll(/^([0-9a-f]+)-([0-9a-f]+) .wx/gm)];
   const bytes = found.map(([, from = "", to = ""]) => Number.parseInt(to, 16) - Number.parseInt(from, 16));

@@ -1,12 +1,13 @@
 import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** In such pieces containerd unpacks an image's layer (archive/tar.go, copyBuffered). */
+/** The size of the pieces in which containerd unpacks an image's layer (archive/tar.go, copyBuffered). */
 const PIECE = 32 * 1024;
 
 /**
- * A copy of an executable as a node has it. How a file was written decides in how large pieces the kernel caches it, and so how
- * many page faults a start takes: 885 to 1058 for the same one (measured). And no running process holds the copy in the cache.
+ * Copies an executable as containerd writes it to a node, and returns the copy's path. The way in which a file was
+ * written decides in how large pieces the kernel caches it, and so how many page faults a start takes: 885 to 1058 for
+ * the same one (measured). And no running process holds the copy in the cache.
  */
 export function place(path: string, folder: string, name: string): string {
   const placed = join(folder, "node", name);

@@ -19,7 +19,10 @@ const SETTLED_MS = 1000;
 const WAITED_MS = 5000;
 const CHILD = [childPath(), "record"];
 
-/** What a tool holds while its child runs: a few by themselves, and many that share one file, as the pods of a node do. */
+/**
+ * Measures what a tool holds while its child runs: a few at a time, and `pods` that share one file, as those of a node
+ * do.
+ */
 export async function measurePods(bare: Bare, tools: readonly Candidate[], pods: number): Promise<readonly Row[]> {
   const lines = (url: string): Lines => ({
     ...linesOf(ableTo("quit", tools), url),
@@ -57,7 +60,7 @@ async function usesOf(lines: (url: string) => Lines, count: number, readyInMs: n
   return uses;
 }
 
-/** All at the same time, each with a child. */
+/** Starts `count` tools at the same time, each with a child, reads their memory after 1 s, and kills them. */
 async function together(line: CommandLine, count: number): Promise<readonly Use[]> {
   const lives = Array.from({ length: count }, () => start(line));
   for (const { stdout } of lives) await until("the child runs", () => /^ready$/m.test(stdout()), 30_000);

@@ -1,32 +1,35 @@
 import { median, quantile } from "../statistics.ts";
 import { number as precise, type Table } from "../table.ts";
 
-/** One figure of all programs. */
+/** A figure of all programs. */
 export interface Row {
+  /** What it is, with its unit. */
   readonly what: string;
-  /** What was measured of each program, by its name. */
+  /** The measurements of each program, by its name. */
   readonly values: Values;
   readonly goals?: readonly Goal[];
 }
 
 export type Values = Readonly<Record<string, readonly number[]>>;
 
-/** Of the median; `beside`: how the name of the other program starts. */
+/**
+ * A goal for ebb's median: a limit, or a factor or an addition to that of the program whose name begins with `beside`.
+ */
 export type Goal =
   | { readonly atMost: number }
   | { readonly times: number; readonly beside: string }
   | { readonly more: number; readonly beside: string };
 
-/** Names of programs, and of the columns. */
+/** The names of programs, which are those of the columns too. */
 export const EBB = "ebb";
 export const BARE = "bare Bun";
 
-/** ebb itself, or another one beside it (`ebb-old=PATH`). */
+/** Reports whether a program is ebb, or another ebb beside it (`ebb-old=PATH`). */
 export function isEbb({ name }: { readonly name: string }): boolean {
   return name.startsWith(EBB);
 }
 
-/** All that was measured, side by side. */
+/** Makes the table of all figures of all programs, side by side. */
 export function figuresTable(rows: readonly Row[], names: readonly string[], how: readonly string[]): Table {
   const cells = (row: Row) => names.map((name) => shown(row.values[name] ?? []));
   return {
@@ -37,7 +40,7 @@ export function figuresTable(rows: readonly Row[], names: readonly string[], how
   };
 }
 
-/** What has a goal: how far ebb is from it. */
+/** Makes the table of the figures that have a goal: how far ebb is from it. */
 export function goalsTable(rows: readonly Row[]): Table {
   return {
     title: "start: the goals",
@@ -78,7 +81,7 @@ function least(values: readonly number[]): number {
   return quantile(values, 0);
 }
 
-/** No fraction where it tells nothing. */
+/** Formats a number, without a fraction if it is 100 or more, or whole. */
 function number(value: number): string {
   return Math.abs(value) >= 100 || Number.isInteger(value) ? `${Math.round(value)}` : precise(value);
 }

@@ -1,4 +1,4 @@
-export {}; // so that await may stand here
+export {}; // a module, so that await is allowed
 
 const words = process.argv.slice(2);
 if (words[0] === "--version") process.exit(0); // the build asks for it

@@ -17,7 +17,7 @@ import { measureWaits } from "./waits.ts";
 const FULL = { lives: 300, ends: 200, cold: 20, waits: 20, looks: 5, waitMs: 9500, pods: 100 };
 const QUICK = { lives: 50, ends: 40, cold: 5, waits: 8, looks: 2, waitMs: 3000, pods: 100 };
 
-/** What each pod pays for ebb: its start, its end, its memory, its wait, its file. */
+/** Measures what each pod pays for ebb: its start, its end, its memory, its wait, its file. */
 export const start: Figure = {
   name: "start",
   async run({ rivals, isQuick }) {

@@ -20,11 +20,11 @@ interface Wait {
   readonly candidate: Candidate;
   readonly way: Way;
   readonly lateMs: number;
-  /** Of one core, between the start and the sidecar's being ready. */
+  /** The processor time between the start and the sidecar's being ready, in % of one core. */
   readonly cpuPercent: number;
 }
 
-/** What a wait costs, and how late its end is noticed: some at a time, each beside a sidecar of its own. */
+/** Measures what a wait costs, and how late its end is noticed: four at a time, each beside a sidecar of its own. */
 export async function measureWaits(
   tools: readonly Candidate[],
   times: number,
@@ -72,7 +72,7 @@ async function measureOnce(candidate: Candidate, way: Way, waitMs: number): Prom
   return { candidate, way, lateMs: (life.childStartNs - readyNs) / 1e6, cpuPercent };
 }
 
-/** Of all its threads. */
+/** Returns the processor time, in ns, of all threads of a process. */
 function cpuNs(pid: number): number {
   const tasks = readdirSync(`/proc/${pid}/task`);
   return tasks.reduce(

@@ -1,12 +1,14 @@
 import { join } from "node:path";
 import { compiled } from "../compiled.ts";
 
-/** The application that the tools run in the cases. */
+/** Returns the path of the application that the tools run in the cases; compiles it if needed. */
 export function appPath(): string {
   return compiled(join(import.meta.dirname, "app.c"));
 }
 
-/** What starts a tool in its own way, where a case says so. */
+/**
+ * Returns the path of the program that starts a tool with a case's settings (random/launch.c); compiles it if needed.
+ */
 export function launcherPath(): string {
   return compiled(join(import.meta.dirname, "random", "launch.c"));
 }

@@ -6,84 +6,90 @@ import type { Personality, Rival } from "./rivals.ts";
 export interface Server {
   readonly port: number;
   readonly host?: string;
-  /** Its answers to readiness polls, one after the other; the last stays. */
+  /** Its answers to readiness polls, one after the other; the last one repeats. */
   readonly polls?: readonly Answer[];
-  /** Its answers to everything else. */
+  /** Its answers to all other requests, one after the other; the last one repeats. */
   readonly others?: readonly Answer[];
-  /** Listens only after so many milliseconds. */
+  /** The milliseconds after which it listens. */
   readonly afterMs?: number;
-  /** The ports that are closed once it has answered a quit with 200. */
+  /** The ports that are closed once it has accepted a quit; by default its own. */
   readonly ends?: readonly number[];
 }
 
-/** Something that is done while the tool runs, once it has come so far. */
+/** Something to be done while the tool runs, once something else has happened. */
 export interface Step {
+  /** That many polls, signals or requests have come, that many milliseconds have passed, or the command has started. */
   readonly once:
     | { readonly polls: number }
     | { readonly signals: number }
     | { readonly requests: number }
-    /** So many milliseconds after the tool. */
     | { readonly ms: number }
     | "started";
-  /** And so many milliseconds later. */
+  /** The milliseconds from then to the act. */
   readonly afterMs?: number;
-  /** This signal is sent to the tool, or all servers' last answers are given from now on. */
+  /** To send a signal to the tool, or to give the last answers of all servers to polls from then on. */
   readonly act: { readonly signal: number } | "ready";
 }
 
 /** What can be seen of a tool from outside. */
 export interface Seen {
-  /** As a shell has it. */
+  /** The exit code as a shell reports it. */
   readonly code: number | "still running";
-  /** Whether the command was started: no; after a server said that it was ready; without. */
+  /** Whether the command was started, and whether a server had said before that it was ready. */
   readonly started: "no" | "when ready" | "unready";
   /** `PORT METHOD PATH` of the polls, each once. */
   readonly polls: readonly string[];
-  /** `PORT METHOD PATH[ BODY]` of all other requests, by port, and for each port in order. */
+  /** `PORT METHOD PATH[ BODY]` of all other requests, ordered by port; a repeated one is followed by ` again`. */
   readonly requests: readonly string[];
   /** The signals that the command got. */
   readonly signals: readonly number[];
   /** The signals that a process called pilot-agent got. */
   readonly agent: readonly number[];
+  /** The tool's and the command's; the logs of tools are replaced by notes (notes.ts). */
   readonly stdout: string;
 }
 
+/** Something on which users of a tool may rely, and what is to be seen of ebb in the tool's place. */
 export interface Case {
   readonly name: string;
+  /** The tool whose place ebb takes. */
   readonly as: Personality;
   readonly env?: Readonly<Record<string, string>>;
-  /** What stands between the tool's name and the command. */
+  /** The words between the tool's name and the command. */
   readonly flags?: readonly string[];
-  /** `app` stands for the application, with its file; default: it exits with 0. */
+  /** The command; `app` stands for the application. By default the application exits with 0. */
   readonly command?: readonly string[];
   readonly stdin?: string;
-  /** Settings of random/launch.c, with which the tool is started. */
+  /** The settings, for random/launch.c, with which the tool is started. */
   readonly launch?: readonly string[];
   readonly servers?: readonly Server[];
-  /** A process called pilot-agent is in the pod. */
+  /** Whether a process called pilot-agent is in the pod. */
   readonly hasAgent?: true;
-  /** The tool is PID 1, as in a container. */
+  /** Whether the tool is PID 1, as in a container. */
   readonly isPid1?: true;
-  /** The requests count in the order in which they came, whatever their ports. */
+  /** Whether requests count in the order in which they came, whatever their ports. */
   readonly isInOrder?: true;
-  /** It is about what ebb alone has. */
+  /** Whether it is about something that ebb alone has. */
   readonly isOwn?: true;
   readonly steps?: readonly Step[];
   readonly expect: Seen;
-  /** Of stdout it counts alone whether there is any: `(some)`. */
+  /** Whether stdout only counts as `(some)` or none. */
   readonly hasOwnStdout?: true;
-  /** What ebb says on stderr, among other things; none: nothing at all. */
+  /** Texts that ebb writes to stderr, among others; an empty list if it must write nothing. */
   readonly says?: readonly string[];
-  /** The command starts, or where it does not the tool ends, after this many milliseconds. */
+  /** The least time, in ms, until the command starts or, if it does not, the tool ends. */
   readonly atLeastMs?: number;
-  /** The tool ends within this many. Much more than it takes, and less than if what the case is about were missing. */
+  /**
+   * The most time, in ms, until the tool ends: much more than it takes, and less than without what the case is about.
+   */
   readonly atMostMs?: number;
-  /** It takes seconds. */
+  /** Whether it takes seconds. */
   readonly isSlow?: true;
-  /** What rivals do otherwise. */
+  /** What rivals do differently. */
   readonly differs?: readonly Differs[];
 }
 
+/** The fields of a case in which some rivals differ, by listed differences. */
 export interface Differs {
   readonly rivals: readonly Rival[];
   readonly by: DifferenceId | readonly DifferenceId[];

@@ -6,7 +6,7 @@ import { scuttleCases } from "./cases/scuttle.ts";
 import { valetCases } from "./cases/valet.ts";
 import { wrapperCases } from "./cases/wrappers.ts";
 
-/** All cases: what users of these tools may rely on. */
+/** All cases: on what users of these tools may rely. */
 export const cases: readonly Case[] = [
   ...wrapperCases,
   ...scuttleCases,

@@ -2,23 +2,25 @@ import type { Case, Seen } from "./case.ts";
 import type { DifferenceId } from "./differences.ts";
 import type { Rival } from "./rivals.ts";
 
-/** What a rival does now and then, in a case that is like this: the answers that are taken then, exactly. */
+/** Something that a rival does now and then in some cases, and exactly what is accepted then. */
 interface Chance {
   readonly by: DifferenceId;
   readonly rivals: readonly Rival[];
+  /** What it is, in words. */
   readonly when: string;
-  /** None: not in this case. */
+  /** Returns what may be seen then in place of the usual; nothing if it cannot happen in this case. */
   readonly sees: (given: Case, usual: Seen) => readonly Partial<Seen>[];
 }
 
 const none: readonly Partial<Seen>[] = [];
 
-/** It ends and tells nobody; its command may not have come to its first word, or to its first output. */
+/** Returns what is seen if a tool ends and tells nobody; its command may not have come to its first word, or output. */
 function endsEarly(code: number): readonly Partial<Seen>[] {
   const early = { code, requests: [], signals: [], agent: [] };
   return [early, { ...early, stdout: "" }, { ...early, stdout: "", started: "no" }];
 }
 
+/** All that rivals do now and then. */
 export const chances: readonly Chance[] = [
   {
     by: "first-instant",
@@ -58,7 +60,7 @@ export const chances: readonly Chance[] = [
   },
 ];
 
-/** Whether what was seen of a rival is not what it usually does, but one of the things that it does now and then. */
+/** Returns the thing that a rival does now and then which explains what was seen; undefined if none does. */
 export function chanceOf(given: Case, rival: Rival, seen: Seen, usual: Seen): Chance | undefined {
   return chances.find(
     ({ rivals, sees }) =>

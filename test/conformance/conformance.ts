@@ -1,8 +1,11 @@
-// bun test/conformance/conformance.ts [--rival NAME=PATH]... [--only TEXT]: runs the cases against dist/ebb (or
-// EBB=PATH), and against the given binaries of the tools whose place it takes. What those do otherwise must be a difference that
-// differences.ts lists and the case names. Exit code 0: nothing else differs, and all that is named shows.
-// --random N [--seed S] [--as NAME]: instead, N cases by chance for each rival, from seed S on (1); what differs must be explained
-// by random/known.ts. Without a rival ebb alone is judged, by random/invariants.ts: N cases in all, or all in NAME's place.
+// bun test/conformance/conformance.ts [--rival NAME=PATH]... [--only TEXT] runs the cases against dist/ebb (or
+// EBB=PATH), and against the given binaries of the tools whose place ebb takes. What those do differently must be a
+// difference that differences.ts lists and the case names. The exit code is 0 if nothing else differs, and all that is
+// named shows.
+//
+// With --random N [--seed S] [--as NAME] it instead runs N random cases for each rival, from seed S (1) on; what
+// differs must be explained by random/known. Without a rival ebb alone is judged, by random/invariants.ts: N cases in
+// all, or all in NAME's place.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -16,7 +19,7 @@ import { type Pool, startPool, way } from "./pool.ts";
 import { runRandom } from "./random/random.ts";
 import { type Rival, rivals } from "./rivals.ts";
 
-/** Twice what linkerd-await takes for a poll that hangs: 5 s, and a pause of 1 s. */
+/** The time for a rival: twice what linkerd-await takes for a poll that hangs, 5 s, and a pause of 1 s. */
 const RIVAL_LIMIT_MS = 12_000;
 const WIDTH = 8;
 
@@ -91,7 +94,7 @@ function isBad({ unexplained, missing }: Verdict): boolean {
   return unexplained.length + missing.length > 0;
 }
 
-/** Those that the given rivals should have shown somewhere. */
+/** Returns the differences that the given rivals should have shown somewhere, and did not. */
 function notShown(shown: ReadonlySet<DifferenceId>): readonly DifferenceId[] {
   const all: readonly (Listed & { readonly id: DifferenceId })[] = differences;
   return all

@@ -1,22 +1,25 @@
 import type { Rival } from "./rivals.ts";
 
-/** What ebb does differently on purpose from a tool whose place it takes. */
+/** Something that ebb does differently, on purpose, from tools whose place it takes. */
 export interface Listed {
   readonly id: string;
   readonly rivals: readonly Rival[];
   /** What they do. */
   readonly theirs: string;
+  /** What ebb does. */
   readonly ours: string;
+  /** Why ebb differs. */
   readonly why: string;
-  /** It shows now and then, in any case. */
+  /** Whether it shows now and then, in any case. */
   readonly isAtRandom?: true;
-  /** It shows in what the cases that are written down do not compare: how long a run takes, what the command inherits. */
+  /** Whether it shows only in what written cases do not compare: how long a run takes, what the command inherits. */
   readonly isOfTime?: true;
 }
 
 const scuttles = ["scuttle", "scuttle-redbox"] as const;
 const go = [...scuttles, "envoy-preflight"] as const;
 
+/** All differences, as the manual lists them. */
 export const differences = [
   {
     id: "signal-death",

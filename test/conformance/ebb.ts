@@ -6,7 +6,7 @@ import { judge } from "./judge.ts";
 import type { Pool } from "./pool.ts";
 import { type Personality, personalities } from "./rivals.ts";
 
-/** Much more than any case takes. */
+/** The time for ebb: much more than any case takes. */
 const LIMIT_MS = 30_000;
 
 const folder = temporaryFolder();
@@ -14,12 +14,12 @@ process.on("exit", () => folder[Symbol.dispose]());
 mkdirSync(join(folder.path, "bin"));
 for (const name of personalities) symlinkSync(ebbPath, join(folder.path, "bin", name));
 
-/** How ebb is started in another tool's place: by its name, or told it. */
+/** Returns the words that start ebb in another tool's place: by a link of that name (0), or as `ebb NAME` (1). */
 export function wordsOf(as: Personality, way: 0 | 1): readonly string[] {
   return way === 0 ? [join(folder.path, "bin", as)] : [ebbPath, as];
 }
 
-/** Runs a case against ebb in one way after the other; what is not as expected. */
+/** Runs a case against ebb in one way after the other, and resolves with what is not as expected. */
 export async function runEbb(pool: Pool, given: Case, numbers: readonly (0 | 1)[]): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const number of numbers) {

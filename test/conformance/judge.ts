@@ -4,7 +4,7 @@ import type { DifferenceId } from "./differences.ts";
 import type { Rival } from "./rivals.ts";
 import type { Outcome } from "./run.ts";
 
-/** What was expected of a tool in a case and did not come: one sentence each; none: as expected. */
+/** Returns a sentence for each thing that was expected of a tool in a case and did not happen. */
 export function judge(
   given: Case,
   { seen, stderr, waitedMs, tookMs }: Outcome,
@@ -21,18 +21,22 @@ export function judge(
   return problems;
 }
 
+/** The verdict on a rival in a case. */
 export interface Verdict {
-  /** What the rival does otherwise, and no listed difference explains. */
+  /** What the rival does differently, unexplained by a listed difference. */
   readonly unexplained: readonly string[];
   /** The differences that this case shows. */
   readonly shown: readonly DifferenceId[];
-  /** Those that it should show, and does not. */
+  /** The differences that it should show, and does not. */
   readonly missing: readonly DifferenceId[];
-  /** What the rival did by chance. */
+  /** What the rival did that it does only now and then. */
   readonly chance?: string;
 }
 
-/** What a rival does in a case is ebb's, but for the differences that the case names, and for what chances.ts says of it. */
+/**
+ * Judges a rival in a case: it must do as ebb does, but for the differences that the case names, and what chances.ts
+ * says.
+ */
 export function judgeRival(given: Case, rival: Rival, outcome: Outcome): Verdict {
   const differs = (given.differs ?? []).find(({ rivals }) => rivals.includes(rival));
   const verdict = judgeBy(given, differs, outcome);

@@ -1,15 +1,18 @@
-// scuttle's and pilot-agent's logs stand on stdout, with their times. Here a note says that there were such lines, at the start.
+// scuttle and pilot-agent log to stdout, with times. Notes at the start of stdout take the place of such lines.
 
 const LOG = "(log)\n";
 const ERROR = "(error)\n";
 
-/** Nothing is dropped without a note: a case that expects none sees it. */
+/**
+ * Replaces the log lines of scuttle and pilot-agent by notes. None is dropped without a note, so that a case sees them.
+ */
 export function withNotes(stdout: string): string {
   const withoutErrors = stdout.replaceAll(/^\d{4}-\d\d-\d\dT[\d:.]+Z\terror\t.*\n/gm, "");
   const rest = withoutErrors.replaceAll(/^\d{4}-\d\d-\d\dT[\d:.]+Z[ \t](scuttle:|info\t).*\n/gm, "");
   return `${rest === withoutErrors ? "" : LOG}${withoutErrors === stdout ? "" : ERROR}${rest}`;
 }
 
+/** Removes the notes. */
 export function withoutNotes(stdout: string): string {
   const rest = stdout.startsWith(LOG) ? stdout.slice(LOG.length) : stdout;
   return rest.startsWith(ERROR) ? rest.slice(ERROR.length) : rest;

@@ -9,18 +9,23 @@ import type { Answer, Job } from "./worker.ts";
 
 const namespaces = ["--net", "--pid", "--fork", "--mount-proc", "--kill-child"];
 
-/** How namespaces are had here: as root, or as somebody who is root in a namespace of users; undefined: not at all. */
+/**
+ * Returns the flags of unshare that work here: none for root, or those for a user namespace; undefined if none work.
+ */
 function findWay(): readonly string[] | undefined {
   return [[], ["--map-root-user"]].find((more) => canUnshare(...more, ...namespaces));
 }
 
+/** The flags by which namespaces are made here; undefined if they cannot be made. */
 export const way = findWay();
 
 /** Workers, each with a network and processes of its own: real ports are free, and no case sees another. */
 export interface Pool extends AsyncDisposable {
+  /** Runs a case as soon as a worker is free. Rejects if the case cannot be run. */
   run(job: Job): Promise<Outcome>;
 }
 
+/** Starts that many workers. */
 export function startPool(width: number): Pool {
   for (const path of [appPath, launcherPath]) path(); // compiled here once, not by all workers at the same time
   const waiting: Wish[] = [];

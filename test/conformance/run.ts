@@ -19,34 +19,41 @@ import type { Case, Seen, Step } from "./case.ts";
 import { withNotes } from "./notes.ts";
 import { type Pod, startServers } from "./servers.ts";
 
-/** What a case came to. */
+/** The result of a case. */
 export interface Outcome {
   readonly seen: Seen;
   readonly stderr: string;
-  /** Until the command was started, or where it was not until the tool ended. */
+  /** The time until the command was started or, if it was not, until the tool ended. */
   readonly waitedMs: number;
+  /** The time until the tool ended. */
   readonly tookMs: number;
-  /** From the command's last word to the tool's end; undefined: it said none. */
+  /** The time from the command's last word to the tool's end; undefined if there was no word. */
   readonly leavingMs: number | undefined;
-  /** What the command was started with, where it notes that, one fact a line. */
+  /**
+   * Facts with which the command was started: `word A`, `variable A=b`, `umask 22` ...; empty if it does not note them.
+   */
   readonly given: readonly string[];
-  /** How many processes of the command's were left running. */
+  /** The number of the command's processes that were left running. */
   readonly left: number;
-  /** How long this machine had no time for us meanwhile. */
+  /** The time for which this machine stood still meanwhile. */
   readonly stalledMs: number;
 }
 
+/** A tool to be run. */
 export interface Tool {
   /** The words before the case's own. */
   readonly words: readonly string[];
-  /** It is "still running" after so long. */
+  /** The time after which it counts as "still running". */
   readonly limitMs: number;
 }
 
 const app = appPath();
 const launcher = launcherPath();
 
-/** Runs a case in this process's own network and PID namespace, where nothing else is. */
+/**
+ * Runs a case in this process's network and PID namespace, in which nothing else may run: the rest is killed at the
+ * end.
+ */
 export async function runCase(given: Case, tool: Tool): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), "ebb-conformance-"));
   const pod = await startServers(given.servers ?? []);
@@ -93,7 +100,7 @@ export async function runCase(given: Case, tool: Tool): Promise<Outcome> {
   }
 }
 
-/** From a file: a tool that ends without reading it would break a pipe. */
+/** Returns stdin, as a file: a tool that ends without reading it would break a pipe. */
 function stdinOf(stdin: string | undefined, folder: string) {
   if (stdin === undefined) return "ignore";
   writeFileSync(join(folder, "stdin"), stdin);
@@ -117,7 +124,7 @@ function startTool(
   });
 }
 
-/** A process whose executable has this name; it goes at SIGINT. */
+/** Starts a process called pilot-agent, which ends at SIGINT, and resolves with the path of its report. */
 async function startAgent(folder: string): Promise<string> {
   const path = join(folder, "bin", "pilot-agent");
   const report = join(folder, "agent");
@@ -135,7 +142,7 @@ function endOf(exited: Promise<number>, limitMs: number): Promise<Seen["code"]> 
   return promise;
 }
 
-/** More than any case takes. */
+/** The time for a step: more than any case takes. */
 const STEP_MS = 600_000;
 
 interface Scene {
@@ -146,7 +153,7 @@ interface Scene {
   readonly pid: () => number | undefined;
 }
 
-/** What was not come to when the tool ends is not done. */
+/** Takes the steps of a case. A step whose time has not come when the tool ends is not taken. */
 async function takeSteps(steps: readonly Step[], scene: Scene): Promise<void> {
   for (const { once, act, afterMs = 0 } of steps) {
     await until("what a step waits for, or the end", () => hasCome(once, scene) || scene.isOver(), STEP_MS);
@@ -197,7 +204,7 @@ function startOf(startedAt: bigint | undefined, readyAt: bigint | undefined): Se
   return readyAt !== undefined && readyAt <= startedAt ? "when ready" : "unready";
 }
 
-/** How many processes of the application run. */
+/** Counts the application's processes that run. */
 function countApps(): number {
   let count = 0;
   for (const name of readdirSync("/proc")) {
@@ -217,7 +224,7 @@ function isApp(pid: number): boolean {
   }
 }
 
-/** Ends what a case has left in this namespace, whose PID 1 this process is. */
+/** Kills all other processes of this namespace, whose PID 1 this process is. @throws Error if it is not */
 function endOthers(): void {
   if (process.pid !== 1) throw new Error("not in a namespace of its own");
   for (const name of readdirSync("/proc")) {

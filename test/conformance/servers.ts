@@ -4,24 +4,27 @@ import { until } from "../harness.ts";
 import type { Answer } from "./answers.ts";
 import type { Server } from "./case.ts";
 
-/** The servers of one case, and what they were asked. */
+/** The servers of a case, and the requests that they got. */
 export interface Pod {
-  /** How many polls there were. */
+  /** Returns the number of polls so far. */
   readonly polls: () => number;
+  /** `PORT METHOD PATH` of the polls. */
   readonly polled: ReadonlySet<string>;
-  /** What else was asked, by port, or as it came. */
+  /** Returns `PORT METHOD PATH[ BODY]` of the other requests, ordered by port, or as they came. */
   readonly requests: (isInOrder?: true) => readonly string[];
-  /** When one was ready for the first time: CLOCK_MONOTONIC, in nanoseconds. */
+  /** Returns when a server first said that it was ready, in nanoseconds of CLOCK_MONOTONIC; undefined before. */
   readonly readyAt: () => bigint | undefined;
-  /** From now on polls get the last answers. */
+  /** Gives polls the last answers from now on. */
   readonly becomeReady: () => void;
-  /** Resolves when all that processes have sent that have ended is read. */
+  /** Resolves when all that was sent by processes that have ended is read. */
   settled(): Promise<void>;
+  /** Ends the servers and all connections. */
   close(): void;
 }
 
 const isPoll = /^GET (\/\w+)*\/(server_info|ready)$/;
 
+/** Starts the servers of a case. Resolves once all listen that are not late. Rejects if a port is taken. */
 export async function startServers(servers: readonly Server[]): Promise<Pod> {
   const polled = new Set<string>();
   const asked: { port: number; text: string }[] = [];
@@ -103,7 +106,7 @@ export async function startServers(servers: readonly Server[]): Promise<Pod> {
   };
 }
 
-/** Comes and goes: all who came before have been let in then. */
+/** Connects to a server and disconnects: then all connections made before have been accepted. */
 async function knock(net: NetServer): Promise<void> {
   if (!net.listening) return;
   const { port, address } = net.address() as AddressInfo;
@@ -118,7 +121,7 @@ async function knock(net: NetServer): Promise<void> {
   await promise;
 }
 
-/** What is said more than once in a row is said `again`, however often. */
+/** Replaces repetitions of a line by one line with ` again`, however many there are. */
 function collapse(lines: readonly string[]): readonly string[] {
   const repeated = lines.map((line, index) => (line === lines[index - 1] ? `${line} again` : line));
   return repeated.filter((line, index) => line !== repeated[index - 1]);
@@ -148,11 +151,11 @@ function onRequest(socket: Socket, take: (request: Request) => void): void {
 
 interface Body {
   readonly text: string;
-  /** In which it came. */
+  /** The number of bytes in which it came, framing included. */
   readonly length: number;
 }
 
-/** Undefined: it is not whole yet. */
+/** Returns a request's body, or undefined if it is not complete yet. */
 function bodyOf(head: string, rest: string): Body | undefined {
   if (/^transfer-encoding: *chunked/im.test(head)) return chunkedBody(rest);
   const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);

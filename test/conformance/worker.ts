@@ -1,13 +1,14 @@
-// bun worker.ts, as PID 1 of a namespace: runs the case of each line of stdin, and writes what it came to as a line of JSON.
+// bun worker.ts, as PID 1 of a namespace, runs the case in each line of stdin, and prints its result as a line of JSON.
 import { createInterface } from "node:readline";
 import { cases } from "./cases.ts";
 import { caseOf } from "./random/case-of.ts";
 import type { Plan } from "./random/plan/planned.ts";
 import { type Outcome, runCase, type Tool } from "./run.ts";
 
-/** A case by its name, or one by chance. */
+/** A case to be run, by its name or by its plan, and the tool to run it with. */
 export type Job = ({ readonly name: string } | { readonly plan: Plan }) & { readonly tool: Tool };
 
+/** The answer to a job. */
 export type Answer = { readonly outcome: Outcome } | { readonly error: string };
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -2,21 +2,26 @@ import { type Answer, live, initializing as notLive, notReady, quits, ready } fr
 import type { Case, Seen, Server } from "./case.ts";
 import type { Personality, Rival } from "./rivals.ts";
 
-/** A tool that waits for a sidecar and runs a command, as far as its cases differ from the others' by nothing but names. */
+/** A tool that waits for a sidecar and runs a command, by what makes its cases different from those of the others. */
 export interface Wrapper {
   readonly as: Personality;
-  /** What tells its cases from those of the same tool in another mode. */
+  /** The beginning of its cases' names, which tells them from those of the same tool in another mode. */
   readonly title: string;
   readonly rivals: readonly Rival[];
+  /** The variables that it usually has. */
   readonly env: Readonly<Record<string, string>>;
   readonly flags: readonly string[];
-  /** What it polls. */
+  /** `PORT METHOD PATH` of its polls. */
   readonly poll: string;
+  /** The answer that means ready. */
   readonly yes: Answer;
+  /** The answer that means not ready. */
   readonly notYet: Answer;
-  /** What it asks at the end, by exit code; undefined: it becomes the command. */
+  /** `PORT METHOD PATH` of its quit; undefined if it becomes the command. */
   readonly quit: string | undefined;
+  /** Reports whether it quits after a command with that exit code. */
   readonly quitsAt: (code: number) => boolean;
+  /** Returns the servers of its sidecar, with these answers in the place of the good ones. */
   readonly servers: (pod: {
     readonly polls?: readonly Answer[];
     readonly quit?: readonly Answer[];
@@ -25,13 +30,13 @@ export interface Wrapper {
 
 const istioPorts = [15000, 15020, 15021];
 
-/** Istio's sidecar: Envoy's admin interface and pilot-agent. */
+/** Returns the servers of Istio's sidecar: Envoy's admin interface and pilot-agent. */
 export const istio: Wrapper["servers"] = ({ polls = [live], quit = [quits] }) => [
   { port: 15000, polls, others: [], ends: istioPorts },
   ...(quit.length === 0 ? [] : [{ port: 15020, others: quit, ends: istioPorts }]),
 ];
 
-/** An Envoy, or a linkerd-proxy: one port for all. */
+/** Returns the servers of an Envoy, or a linkerd-proxy, which has one port for all. */
 export function proxy(port: number, yes: Answer): Wrapper["servers"] {
   return ({ polls = [yes], quit = [quits] }) => [{ port, polls, others: quit }];
 }
@@ -111,7 +116,7 @@ export const valet: Wrapper = {
   ],
 };
 
-/** What is seen of a case where nothing special happens: ready, started, exit 0, quit. */
+/** Returns what is seen if nothing special happens (ready, started, exit 0, quit), changed by `other`. */
 export function seenOf({ poll, quit, quitsAt }: Wrapper, other: Partial<Seen> = {}): Seen {
   const code = other.code ?? 0;
   const requests = quit !== undefined && typeof code === "number" && quitsAt(code) ? [quit] : [];
@@ -120,12 +125,13 @@ export function seenOf({ poll, quit, quitsAt }: Wrapper, other: Partial<Seen> = 
 
 type Changed = Omit<Partial<Case>, "expect" | "as" | "env"> & {
   readonly name: string;
-  /** Besides the wrapper's own; undefined: one of those is not set. */
+  /** Variables besides the wrapper's own; one with undefined is not set. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What is seen that differs from `seenOf`. */
   readonly sees?: Partial<Seen>;
 };
 
-/** A case of this wrapper; `sees` is what it has otherwise than the plainest one. */
+/** Returns a case of a wrapper. */
 export function caseOf(wrapper: Wrapper, { name, sees = {}, env, ...changed }: Changed): Case {
   const variables = Object.entries({ ...wrapper.env, ...env }).filter(([, value]) => value !== undefined);
   return {

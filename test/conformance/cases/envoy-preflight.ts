@@ -17,7 +17,7 @@ function one(name: string, changed: Omit<Parameters<typeof caseOf>[1], "name">):
   return caseOf(preflight, { name, ...changed });
 }
 
-/** What only envoy-preflight has: its variables, each with each kind of value. */
+/** The cases that only envoy-preflight has: its variables, each with each kind of value. */
 export const preflightCases: readonly Case[] = [
   ...admin(),
   ...states(),

@@ -12,17 +12,17 @@ const usage = [{ rivals, by: "usage-code", sees: { code: 2 } }] as const;
 
 type Changed = Omit<Parameters<typeof caseOf>[1], "name">;
 
-/** Without --shutdown, and with these flags. */
+/** Returns a case without --shutdown, and with these flags. */
 function plain(name: string, flags: readonly string[], changed: Changed = {}): Case {
   return caseOf(await_, { name, flags, ...changed });
 }
 
-/** With --shutdown among these flags. */
+/** Returns a case with --shutdown among these flags. */
 function quitting(name: string, flags: readonly string[], changed: Changed = {}): Case {
   return caseOf(shutdown, { name, flags, ...changed });
 }
 
-/** What only linkerd-await has: its flags and variables. */
+/** The cases that only linkerd-await has: its flags and variables. */
 export const linkerdCases: readonly Case[] = [
   ...ports(),
   ...timeouts(),

@@ -21,10 +21,10 @@ function one(name: string, flags: readonly string[], { sees = {}, ...changed }: 
   };
 }
 
-/** What hooks and reapers call pilot-agent for. */
+/** The cases for which hooks and reapers call pilot-agent. */
 export const pilotCases: readonly Case[] = [...requests(), ...failures(), ...usage(), ...waits(), ...waitFlags()];
 
-/** What `request` writes: pilot-agent adds a newline. */
+/** Returns what is seen of a `request`. Unlike ebb, pilot-agent adds a newline. */
 function written(code: 0 | 1, request: string, body: string): Pick<Changed, "sees" | "differs"> {
   const requests = [request];
   return {

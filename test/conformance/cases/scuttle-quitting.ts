@@ -7,7 +7,7 @@ const both = scuttle.rivals;
 const kvij = ["scuttle"] as const;
 const redbox = ["scuttle-redbox"] as const;
 
-/** Whom scuttle tells to quit, and when. */
+/** The cases of whom scuttle tells to quit, and when. */
 export const scuttleQuitting: readonly Case[] = [...quitApi(), ...neverKill(), ...failing(), ...generics()];
 
 function generic(port: number, answers: readonly Answer[] = [status(200)]): Server {
@@ -172,7 +172,7 @@ function neverKill(): readonly Case[] {
   ]);
 }
 
-/** What is no exit of the command's counts as a failure, too. */
+/** Returns the cases of NEVER_KILL_ISTIO_ON_FAILURE, for which a command that does not exit has failed too. */
 function failing(): readonly Case[] {
   const env = { NEVER_KILL_ISTIO_ON_FAILURE: "true" };
   return [

@@ -7,7 +7,7 @@ const both = scuttle.rivals;
 const kvij = ["scuttle"] as const;
 const never = istio({ polls: [initializing] });
 
-/** Where scuttle's Envoy is, what it says, and how long it is waited for. */
+/** The cases of where scuttle's Envoy is, what it answers, and how long it is waited for. */
 export const scuttleWaiting: readonly Case[] = [...admin(), ...states(), ...waiting()];
 
 function admin(): readonly Case[] {
@@ -72,7 +72,7 @@ function admin(): readonly Case[] {
   ];
 }
 
-/** What /server_info says, and how. */
+/** Returns the cases of what /server_info answers, and how. */
 function states(): readonly Case[] {
   const before = (name: string, ...answers: readonly ReturnType<typeof status>[]) =>
     one(name, { servers: istio({ polls: [...answers, live] }) });

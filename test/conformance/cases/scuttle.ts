@@ -6,7 +6,7 @@ import { scuttleWaiting } from "./scuttle-waiting.ts";
 
 const both = scuttle.rivals;
 
-/** What only scuttle has: its variables, each with each kind of value. */
+/** The cases that only scuttle has: its variables, each with each kind of value. */
 export const scuttleCases: readonly Case[] = [
   ...booleans(),
   ...durations(),
@@ -17,7 +17,7 @@ export const scuttleCases: readonly Case[] = [
   ...own(),
 ];
 
-/** Each variable that is true or false, with something else. */
+/** Returns the cases of each variable that is true or false, with another value. */
 function booleans(): readonly Case[] {
   const known = ["START_WITHOUT_ENVOY", "NEVER_KILL_ISTIO", "NEVER_KILL_ISTIO_ON_FAILURE", "GENERIC_QUIT_ONLY"];
   return known.flatMap((name) => [
@@ -34,7 +34,7 @@ function booleans(): readonly Case[] {
   ]);
 }
 
-/** What ebb has besides, for those who came from scuttle. */
+/** Returns the cases of what ebb has besides, for those who come from scuttle. */
 function own(): readonly Case[] {
   return [
     one("all that is wrong is told at once", {

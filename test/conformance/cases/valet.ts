@@ -8,7 +8,7 @@ function one(name: string, changed: Omit<Parameters<typeof caseOf>[1], "name">):
   return caseOf(valet, { name, ...changed });
 }
 
-/** What only valet has. */
+/** The cases that only valet has. */
 export const valetCases: readonly Case[] = [
   one("-stop-proxy tells pilot-agent to quit", {
     flags: ["-stop-proxy"],

@@ -8,7 +8,7 @@ const SIG = { HUP: 1, INT: 2, QUIT: 3, KILL: 9, USR1: 10, SEGV: 11, USR2: 12, TE
 
 const go: readonly Rival[] = ["scuttle", "scuttle-redbox", "envoy-preflight"];
 
-/** What all tools that wait and then run a command have in common. */
+/** The cases that all tools have in common that wait and then run a command. */
 export const wrapperCases: readonly Case[] = [scuttle, preflight, shutdown, await_, valet].flatMap((wrapper) => [
   ...exitCodes(wrapper),
   ...commands(wrapper),
@@ -19,7 +19,7 @@ export const wrapperCases: readonly Case[] = [scuttle, preflight, shutdown, awai
   ...(wrapper.quit === undefined ? [] : quitting(wrapper, wrapper.quit)),
 ]);
 
-/** What Go's rivals, and linkerd-await --shutdown, do otherwise, where this wrapper is theirs. */
+/** Returns what rivals in Go, and linkerd-await --shutdown, do differently, if this wrapper is theirs. */
 function differs(
   wrapper: Wrapper,
   by: DifferenceId | readonly DifferenceId[],
@@ -31,7 +31,7 @@ function differs(
   return { differs: [{ rivals: wrapper.rivals, by, sees: inShutdown }] };
 }
 
-/** What all its rivals do otherwise. */
+/** Returns what all rivals of a wrapper do differently. */
 function anywhere(
   { rivals }: Wrapper,
   by: DifferenceId,
@@ -144,7 +144,7 @@ function readiness(wrapper: Wrapper): readonly Case[] {
   ];
 }
 
-/** As PID 1, for which the kernel has no default actions. */
+/** Returns the cases as PID 1, for which the kernel has no default actions. */
 function asPid1(wrapper: Wrapper): readonly Case[] {
   const { servers, notYet } = wrapper;
   const waits = { code: "still running", requests: [] } as const;

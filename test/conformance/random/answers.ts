@@ -14,7 +14,7 @@ import {
   status,
 } from "../answers.ts";
 
-/** So many milliseconds later. */
+/** Delays an answer. */
 function later(answer: Answer, ms: number): Answer {
   return { ...answer, give: (socket) => void setTimeout(() => answer.give(socket), ms) };
 }
@@ -29,7 +29,7 @@ const chunked: Answer = {
 const half: Answer = raw('HTTP/1.1 200 OK\r\ncontent-length: 400\r\n\r\n{"state": "LIVE"}');
 const endsByClose: Answer = { ...raw('HTTP/1.1 200 OK\r\n\r\n{"state":"LIVE"}'), isReady: true };
 
-/** What a server does with one request, by name. `takes`: it answers 200, and stays. */
+/** The answers to a request, by name. `takes`: the server answers 200, and stays. */
 export const answers = {
   live,
   initializing,

@@ -2,7 +2,7 @@ import type { Case } from "../case.ts";
 import { answers } from "./answers.ts";
 import type { Plan } from "./plan/planned.ts";
 
-/** A plan as a case that can be run: nothing is expected of it. */
+/** Makes a case of a plan, to be run: what it expects has no meaning. */
 export function caseOf(plan: Plan): Case {
   const { rival, seed, servers, command, isPid1, hasAgent, stdin, ...same } = plan;
   return {

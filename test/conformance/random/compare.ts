@@ -1,6 +1,6 @@
 import type { Outcome } from "../run.ts";
 
-/** What two tools can differ in. */
+/** The aspects in which two tools can differ. */
 export const aspects = [
   "code",
   "started",
@@ -16,10 +16,10 @@ export const aspects = [
 ] as const;
 export type Aspect = (typeof aspects)[number];
 
-/** Both times of an aspect are the same, where they are no further apart: less than what any two of a plan's limits are. */
+/** The distance, in ms, up to which two times count as the same: less than that of any two limits in a plan. */
 export const MARGIN_MS = 1200;
 
-/** Those in which they differ. */
+/** Returns the aspects in which two runs differ. */
 export function compare(ours: Outcome, theirs: Outcome): readonly Aspect[] {
   return aspects.filter((aspect) => !isSame(aspect, ours, theirs));
 }
@@ -36,11 +36,12 @@ function isSame(aspect: Aspect, ours: Outcome, theirs: Outcome): boolean {
   return Bun.deepEquals(valueIn(aspect, ours), valueIn(aspect, theirs));
 }
 
-/** What a machine took that stood still meanwhile is neither's. */
+/** Returns the distance up to which the times of two runs count as the same, more if the machine stood still. */
 export function marginOf(ours: Outcome, theirs: Outcome): number {
   return MARGIN_MS + 2 * (ours.stalledMs + theirs.stalledMs);
 }
 
+/** Returns an aspect of a run, to be compared or shown. */
 export function valueIn(aspect: Aspect, outcome: Outcome): unknown {
   switch (aspect) {
     case "given":
@@ -56,7 +57,7 @@ export function valueIn(aspect: Aspect, outcome: Outcome): unknown {
   }
 }
 
-/** An aspect that is lines, or none. */
+/** Returns an aspect of a run that is a list, as lines; none if it is not a list. */
 export function linesIn(aspect: Aspect, outcome: Outcome): readonly string[] {
   const value = valueIn(aspect, outcome);
   return Array.isArray(value) ? value.map(String) : [];

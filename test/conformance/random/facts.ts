@@ -4,19 +4,22 @@ import type { AnswerName } from "./answers.ts";
 import type { Line } from "./line.ts";
 import type { Plan } from "./plan/planned.ts";
 
-/** A run of both, and what may explain how they differ. */
+/** A run of both tools, and what may explain how they differ. */
 export interface Facts {
   readonly plan: Plan;
+  /** What ebb did. */
   readonly ours: Outcome;
+  /** What the rival did. */
   readonly theirs: Outcome;
-  /** Of times. */
+  /** The distance, in ms, up to which times count as the same. */
   readonly marginMs: number;
-  /** What ebb may take after the command's end. */
+  /** The time, in ms, that ebb may take after the command's end. */
   readonly limitMs: number;
-  /** Whether a server has one of these answers for its polls, or for the others. */
+  /** Reports whether a server has one of these answers to polls, or to other requests. */
   readonly has: (what: "polls" | "others", ...names: readonly AnswerName[]) => boolean;
 }
 
+/** Returns the facts of a run. */
 export function factsOf(plan: Plan, ours: Outcome, theirs: Outcome, marginMs: number): Facts {
   return {
     plan,
@@ -29,20 +32,23 @@ export function factsOf(plan: Plan, ours: Outcome, theirs: Outcome, marginMs: nu
 }
 
 export const scuttles: readonly Rival[] = ["scuttle", "scuttle-redbox"];
+/** The rivals that are written in Go and run a command. */
 export const go: readonly Rival[] = [...scuttles, "envoy-preflight"];
+/** The rivals that run a command. */
 export const wrappers: readonly Rival[] = [...go, "linkerd-await"];
 export const pilot: readonly Rival[] = ["pilot-agent"];
 
+/** Reports whether a tool had not ended at its limit. */
 export function isHung({ seen }: Outcome): boolean {
   return seen.code === "still running";
 }
 
-/** It waits for ever. */
+/** Reports whether a tool waited without end. */
 export function wasStuck(outcome: Outcome): boolean {
   return isHung(outcome) && hasDoneNothing(outcome);
 }
 
-/** It was out of time. */
+/** Reports whether a tool gave up waiting. */
 export function gaveUp(outcome: Outcome): boolean {
   return [1, 69].includes(Number(outcome.seen.code)) && hasDoneNothing(outcome);
 }
@@ -52,25 +58,25 @@ function hasDoneNothing({ seen: { started, requests, signals, agent } }: Outcome
   return started === "no" && asked.length + signals.length + agent.length === 0;
 }
 
-/** Where the plans' redirects lead. */
+/** Reports whether a request was led there by a redirect of a plan. */
 export function isRedirected(line: string): boolean {
   return / GET \/elsewhere( again)?$/.test(line);
 }
 
-/** The signal that somebody sends before the command can be there. */
+/** Returns the signal that is sent before the command can be there; undefined if none is. */
 export function sentWhileWaiting({ steps }: Plan): number | undefined {
   for (const { act, once } of steps) if (act !== "ready" && typeof once === "object" && "ms" in once) return act.signal;
   return undefined;
 }
 
-/** The signals that are sent to the tool while its command runs. */
+/** Returns the signals that are sent to the tool while its command runs. */
 export function sentLater({ steps }: Plan): readonly number[] {
   return steps.flatMap(({ act, once }) =>
     act === "ready" || (typeof once === "object" && "ms" in once) ? [] : [act.signal],
   );
 }
 
-/** The exit code of the plan's command, as a shell has it; undefined where it says nothing of it. */
+/** Returns the exit code of the plan's command, as a shell reports it; undefined if the plan does not tell it. */
 export function ownCode({ command, steps }: Plan): number | undefined {
   const [first, second, value = ""] = command.slice(-3);
   if (first === "until") return Number(value);
@@ -82,7 +88,7 @@ export function ownCode({ command, steps }: Plan): number | undefined {
   return signal === undefined ? undefined : 128 + signal;
 }
 
-/** Somebody takes a quit and goes on listening where it was told. */
+/** Reports whether a server accepts a quit and goes on listening at that port. */
 export function staysOnceTold({ servers }: Plan): boolean {
   return servers.some(
     ({ port, others = [], ends = [] }) =>
@@ -91,7 +97,7 @@ export function staysOnceTold({ servers }: Plan): boolean {
   );
 }
 
-/** What ebb asks at the end, where it asks: `PORT POST PATH`. */
+/** Returns the quits that ebb sends at the end, if it sends any: `PORT POST PATH`. */
 export function quitLines({ rival, env, flags }: Plan): readonly string[] {
   if (rival === "linkerd-await") return [`${flags.join(" ").includes("4192") ? 4192 : 4191} POST /shutdown`];
   const { ENVOY_ADMIN_API: admin = "", ENVOY_KILL_API: kill, ISTIO_QUIT_API: agent, GENERIC_QUIT_ENDPOINTS = "" } = env;
@@ -108,27 +114,27 @@ function linesOf(urls: readonly string[]): readonly string[] {
   });
 }
 
-/** A line of ebb's that asks for such a quit, for the first time or again. */
+/** Reports whether a line is such a quit of ebb's, for the first time or again. */
 export function isQuitLine({ text, of }: Line, { plan }: Facts): boolean {
   return of === "ebb" && quitLines(plan).includes(text.replace(/ again$/, ""));
 }
 
-/** All that ebb asks for is quits. */
+/** Reports whether all requests of ebb's are quits. */
 export function isQuitting(facts: Facts): boolean {
   return facts.ours.seen.requests.every((text) => isQuitLine({ text, of: "ebb" }, facts));
 }
 
-/** ebb alone ends pilot-agent, by INT, TERM and KILL. */
+/** Reports whether ebb alone ended pilot-agent, by INT (then TERM and KILL). */
 export function hasAlarmedAgent({ plan, ours, theirs }: Facts): boolean {
   return plan.hasAgent === true && theirs.seen.agent.length === 0 && Bun.deepEquals(ours.seen.agent, [2]);
 }
 
-/** ebb ends later after the command, by no more than its quits may take. */
+/** Reports whether ebb ended later after the command than the rival, by no more than its quits may take. */
 export function leavesInTime({ ours, theirs, limitMs }: Facts): boolean {
   return isWithin(Number(ours.leavingMs) - Number(theirs.leavingMs), limitMs);
 }
 
-/** The same where the command says no last word: quitting is a part of the wait then. */
+/** Reports the same of a command that says no last word: then quitting is a part of the wait. */
 export function quitsInTime({ ours, theirs, limitMs }: Facts): boolean {
   return ours.leavingMs === undefined && isWithin(ours.waitedMs - theirs.waitedMs, limitMs);
 }
@@ -137,16 +143,18 @@ function isWithin(more: number, mostMs: number): boolean {
   return more > 0 && more <= mostMs;
 }
 
+/** Reports whether ebb waited less than the rival, by at most `mostMs` and the margin. */
 export function isEarlier({ ours, theirs, marginMs }: Facts, mostMs: number): boolean {
   const less = theirs.waitedMs - ours.waitedMs;
   return less > 0 && less <= mostMs + marginMs;
 }
 
-/** A host of this pod, in any way to write it. */
+/** Reports whether a URL names a host of this pod, however it is written. */
 export function isLocalName(url = ""): boolean {
   return /^https?:\/\/(localhost|127\.|\[::1\])/i.test(url);
 }
 
+/** Returns the plan's limit of a quit, by default 5 s. */
 export function quitTimeoutMs({ env }: Plan): number {
   const given: Readonly<Record<string, number>> = { "3s": 3000, "4000ms": 4000, "6s": 6000 };
   return given[env.QUIT_REQUEST_TIMEOUT ?? ""] ?? 5000;

@@ -1,13 +1,15 @@
 import type { Outcome } from "../run.ts";
 import type { Plan } from "./plan/planned.ts";
 
-/** ebb's own: a wrong call, out of time, an answer that was a refusal, a command that cannot be started. */
+/** ebb's own exit codes: a wrong call, a wait that is out of time, a command that cannot be started. */
 const EXIT = { usage: 64, unavailable: 69, notExecutable: 126, notFound: 127 } as const;
 
-/** Much more than ebb may take after the command's end: each quit has 5 s, or what the plan says. */
+/**
+ * The time after the command's end in which ebb must end. It takes much less: each quit has 5 s, or what the plan says.
+ */
 const LEAVING_MS = 15_000;
 
-/** What of a run breaks what ebb promises, whatever another tool does: one sentence each. */
+/** Returns a sentence for each promise of ebb's that a run breaks, whatever another tool does. */
 export function broken(plan: Plan, outcome: Outcome): readonly string[] {
   const { seen, stderr, leavingMs = 0, left } = outcome;
   const problems: string[] = [];
@@ -25,7 +27,10 @@ export function broken(plan: Plan, outcome: Outcome): readonly string[] {
   return problems;
 }
 
-/** linkerd-await becomes the command, which is then PID 1 itself: the kernel drops the signals that it has no handler for. */
+/**
+ * Reports whether the command may not hear signals: in linkerd-await's place ebb becomes the command, and if that is
+ * PID 1 the kernel drops signals without a handler.
+ */
 function isDeaf({ rival, isPid1, flags, env, command }: Plan): boolean {
   const [word] = command.slice(-2);
   const isDisabled = [env.LINKERD_AWAIT_DISABLED, env.LINKERD_DISABLED].some(Boolean);
@@ -33,7 +38,7 @@ function isDeaf({ rival, isPid1, flags, env, command }: Plan): boolean {
   return isPid1 === true && rival === "linkerd-await" && isReplaced && (word === "die" || word === "sleep");
 }
 
-/** The exit codes that the plan allows. */
+/** Returns the exit codes that the plan allows. */
 function codesOf({ rival, command, steps }: Plan, { seen: { started, stdout } }: Outcome): readonly number[] {
   if (rival === "pilot-agent") return [0, 1, EXIT.usage, EXIT.unavailable];
   const sent = steps.flatMap(({ act }) => (act === "ready" ? [] : [act.signal]));
@@ -44,7 +49,7 @@ function codesOf({ rival, command, steps }: Plan, { seen: { started, stdout } }:
   return [...early, EXIT.notExecutable, EXIT.notFound, 0, 1, 5, ...(stdout === "" ? [] : [0])];
 }
 
-/** The command's own: by its last words. */
+/** Returns the exit codes of the command itself, by its last words. */
 function ownCodes(command: readonly string[], sent: readonly number[]): readonly number[] {
   const [word, value] = command.slice(-2);
   const until = command.at(-3);
@@ -54,7 +59,7 @@ function ownCodes(command: readonly string[], sent: readonly number[]): readonly
   return sent.slice(-1).map((signal) => 128 + signal);
 }
 
-/** A command that notes its signals gets each, in the order in which they were sent. */
+/** Judges that a command that notes signals gets each, in the order in which they were sent. */
 function lostSignals({ command, steps }: Plan, { seen: { signals, started } }: Outcome): readonly string[] {
   if (command.at(-3) !== "until" || started === "no") return [];
   const sent = steps.flatMap(({ act, once }) => (act === "ready" || isWhileWaiting(once) ? [] : [act.signal]));
@@ -65,7 +70,7 @@ function isWhileWaiting(once: Plan["steps"][number]["once"]): boolean {
   return typeof once === "object" && "ms" in once;
 }
 
-/** The command gets what the tool was started with. */
+/** Judges that the command gets the words, variables and settings with which the tool was started. */
 function lostFacts({ command, launch, env }: Plan, { given }: Outcome): readonly string[] {
   if (given.length === 0) return [];
   const wanted = [

@@ -12,26 +12,27 @@ import type { Plan } from "./plan/planned.ts";
 import { describeDifference, describePlan } from "./report.ts";
 import { shrink } from "./shrink.ts";
 
-/** Much more than ebb takes in any plan. */
+/** The time for ebb: much more than it takes in any plan. */
 const LIMIT_MS = 30_000;
-/** Longer than any of a plan's limits that a rival has. */
+/** The time for a rival: longer than any limit in a plan that a rival has. */
 const RIVAL_LIMIT_MS = 9000;
-/** How often a difference is seen again, to tell how stable it is. */
+/** The number of times that a plan with a difference is run again, to tell how stable the difference is. */
 const REPEATS = 3;
 
 export interface RandomRun {
   readonly rival: Rival;
-  /** Of the rival; undefined: ebb alone is looked at. */
+  /** The path of the rival; undefined if ebb alone is judged. */
   readonly path: string | undefined;
   readonly seeds: readonly number[];
+  /** The number of plans at the same time. */
   readonly width: number;
   readonly say: (text: string) => void;
 }
 
-/** So many are made smaller before they are told. */
+/** The number of bad plans that are made smaller before they are told; others are told as they are. */
 const MOST_TOLD = 12;
 
-/** What came of one plan. */
+/** The result of a plan. */
 interface Result {
   readonly ours: Outcome;
   readonly theirs: Outcome | undefined;
@@ -45,7 +46,10 @@ interface Bad {
   readonly result: Result;
 }
 
-/** Runs the plans of these seeds; how many of them showed something that nothing explains. */
+/**
+ * Runs the plans of these seeds. Resolves with the number of plans that broke a promise, or showed an unexplained
+ * difference.
+ */
 export async function runRandom(pool: Pool, run: RandomRun): Promise<number> {
   const bad: Bad[] = [];
   const shown = new Map<string, number>();
@@ -94,12 +98,12 @@ function problemsOf({ broken: promises, left, ours, theirs }: Result): readonly 
   return [...promises.map((problem) => `BROKEN ${problem}`), ...differences.map((each) => `DIFFERS ${each}`)];
 }
 
-/** Whether the same is wrong. */
+/** Reports whether the same is wrong in both results. */
 function isAlike(a: Result, b: Result): boolean {
   return Bun.deepEquals(a.left, b.left) && a.broken.length > 0 === b.broken.length > 0;
 }
 
-/** Says what is wrong with a plan, in as few words as it takes, and how stable it is. */
+/** Says what is wrong with a plan, after making it as small as it can, and how stable that is. */
 async function explain(pool: Pool, run: RandomRun, { plan, result }: Bad): Promise<void> {
   const attempt = (smaller: Plan) => tryPlan(pool, run, smaller);
   const again = await Promise.all(Array.from({ length: REPEATS }, () => attempt(plan)));

@@ -2,7 +2,7 @@ import type { Outcome } from "../run.ts";
 import { type Aspect, valueIn } from "./compare.ts";
 import type { Plan } from "./plan/planned.ts";
 
-/** All that is needed to see a case by hand. */
+/** Describes a plan in lines, with all that is needed to see it by hand; long values are cut. */
 export function describePlan({ seed, rival, env, flags, command, ...plan }: Plan): readonly string[] {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${short(JSON.stringify(value))}`);
   const words = [...flags, ...command].map((word) => short(JSON.stringify(word)));
@@ -25,6 +25,7 @@ export function describePlan({ seed, rival, env, flags, command, ...plan }: Plan
   return lines;
 }
 
+/** Describes how two runs differ in an aspect. */
 export function describeDifference(aspect: Aspect, ours: Outcome, theirs: Outcome): string {
   if (aspect !== "given") return `${aspect}: ebb ${say(valueIn(aspect, ours))}, it ${say(valueIn(aspect, theirs))}`;
   const lost = (a: Outcome, b: Outcome) => a.given.filter((fact) => !b.given.includes(fact)).map((fact) => short(fact));

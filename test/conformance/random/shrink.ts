@@ -1,9 +1,11 @@
 import type { Plan } from "./plan/planned.ts";
 
-/** Enough for a plan, whose things are few. */
+/** The most parts that are left out: enough for a plan, which has few. */
 const ROUNDS = 8;
 
-/** The smallest plan that can be had of this one by leaving things out, one after the other, and is still `isBad`. */
+/**
+ * Leaves parts out of a plan, one after the other, as long as the rest is still `isBad`, and resolves with that rest.
+ */
 export async function shrink(plan: Plan, isBad: (plan: Plan) => Promise<boolean>): Promise<Plan> {
   let best = plan;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -16,7 +18,7 @@ export async function shrink(plan: Plan, isBad: (plan: Plan) => Promise<boolean>
   return best;
 }
 
-/** Each with one thing less. */
+/** Returns all plans with one part less. */
 function smallerOf(plan: Plan): readonly Plan[] {
   const { stdin, isPid1, hasAgent, ...bare } = plan;
   const rest = { ...(stdin !== undefined && { stdin }), ...(isPid1 && { isPid1 }), ...(hasAgent && { hasAgent }) };

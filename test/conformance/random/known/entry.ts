@@ -5,17 +5,19 @@ import type { Facts } from "../facts.ts";
 import type { Line } from "../line.ts";
 
 /**
- * A difference on purpose: in which cases it shows (what was done, and what came of it), and exactly how. Another aspect, or the same
- * one with another shape, is not explained by it.
+ * A listed difference: in which cases it shows (by what was done, and what came of it), and exactly how. It does not
+ * explain another aspect, or the same aspect with another shape.
  */
 export interface Known {
   readonly by: DifferenceId;
   readonly rivals: readonly Rival[];
   readonly isHere: (facts: Facts) => boolean;
-  /** The aspects in which it shows, and how they differ then. */
+  /** For each aspect in which it shows, a function that reports whether the runs differ as expected. */
   readonly shows?: Partial<Readonly<Record<Aspect, (facts: Facts) => boolean>>>;
-  /** The same for aspects that are lines: each that one of them lacks is to be explained. */
+  /** For aspects that are lines, a function that reports whether it explains a line that only one of the runs has. */
   readonly lines?: Partial<Readonly<Record<Aspect, (line: Line, facts: Facts) => boolean>>>;
-  /** The runs have nothing in common, so nothing of them is compared: `isHere` knows one of them whole. */
+  /**
+   * Whether it explains all aspects, because the runs have nothing in common; `isHere` then knows one of them whole.
+   */
   readonly isAll?: true;
 }

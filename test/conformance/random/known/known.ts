@@ -7,14 +7,17 @@ import { requests } from "./requests.ts";
 import { running } from "./running.ts";
 import { waiting } from "./waiting.ts";
 
+/** All listed differences, as they show in random cases. */
 export const known: readonly Known[] = [...waiting, ...running, ...leaving, ...requests];
 
 export interface Explained {
+  /** The aspects that nothing explains. */
   readonly left: readonly Aspect[];
+  /** The differences that explain the others. */
   readonly by: readonly Known["by"][];
 }
 
-/** What of these aspects nothing explains, and what explains the others. */
+/** Explains the aspects in which two runs differ by listed differences. */
 export function unexplained(found: readonly Aspect[], facts: Facts): Explained {
   const here =
     found.length === 0 ? [] : known.filter((each) => each.rivals.includes(facts.plan.rival) && each.isHere(facts));
@@ -27,7 +30,7 @@ export function unexplained(found: readonly Aspect[], facts: Facts): Explained {
   return { left, by: [...by] };
 }
 
-/** Those that explain an aspect together; none: something of it is left. */
+/** Returns the differences that together explain an aspect; none if something of it is left. */
 function explain(aspect: Aspect, here: readonly Known[], facts: Facts): readonly Known[] {
   const whole = here.filter(({ isAll, shows }) => isAll === true || shows?.[aspect]?.(facts) === true);
   if (whole.length > 0) return whole;

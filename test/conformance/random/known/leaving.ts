@@ -16,12 +16,12 @@ import {
 } from "../facts.ts";
 import type { Known } from "./entry.ts";
 
-/** After them a quit is sent again. */
+/** The answers after which a quit is sent again. */
 const repeated: readonly AnswerName[] = ["500", "503", "closes", "resets", "garbage", "half", "hangs"];
-/** They take longer than others. */
+/** The answers that take longer than others. */
 const slow: readonly AnswerName[] = ["hangs", "quits, late"];
 
-/** ebb tells more, and takes the time that this needs. */
+/** How it shows that ebb sends more quits, and takes the time that this needs. */
 const tellsMore: Pick<Known, "shows" | "lines"> = {
   shows: { leaving: leavesInTime, waited: quitsInTime, agent: hasAlarmedAgent },
   lines: { requests: isQuitLine },
@@ -29,6 +29,7 @@ const tellsMore: Pick<Known, "shows" | "lines"> = {
 
 const later: Known["shows"] = { leaving: leavesInTime, waited: quitsInTime };
 
+/** The differences in how a tool ends. */
 export const leaving: readonly Known[] = [
   {
     by: "quit-again",
@@ -51,7 +52,7 @@ export const leaving: readonly Known[] = [
   {
     by: "nobody-listens",
     rivals: wrappers,
-    // somebody does, later
+    // somebody listens later
     isHere: ({ plan }) => plan.servers.some(({ afterMs }) => afterMs !== undefined),
     shows: later,
     lines: { requests: isQuitLine },

@@ -4,7 +4,7 @@ import { answers } from "../answers.ts";
 import { type Facts, isHung, pilot, scuttles } from "../facts.ts";
 import type { Known } from "./entry.ts";
 
-/** What pilot-agent does otherwise, and what scuttle's log and its have in common. */
+/** The differences of pilot-agent, and those of scuttle's and its log. */
 export const requests: readonly Known[] = [
   {
     by: "stdout",
@@ -22,7 +22,7 @@ export const requests: readonly Known[] = [
       facts.ours.seen.code === codeOf(facts),
     shows: {
       code: () => true,
-      // it says what came as an error
+      // it logs the answer as an error
       stdout: hasBodyAlone,
     },
   },
@@ -58,14 +58,14 @@ function isRequest({ plan, theirs }: Facts): boolean {
   return plan.flags[0] === "request" && !isHung(theirs);
 }
 
-/** ebb's exit code for the plan's answer. */
+/** Returns ebb's exit code for the plan's answer. */
 function codeOf({ plan }: Facts): number {
   const [answer] = plan.servers[0]?.others ?? [];
   if (answer === undefined || ["garbage", "closes", "resets", "half"].includes(answer)) return 69;
   return Number(answer) >= 400 ? 1 : 0;
 }
 
-/** Only ebb writes what came: all of it. */
+/** Reports whether only ebb writes the answer's body to stdout, all of it. */
 function hasBodyAlone(facts: Facts): boolean {
   const [name] = facts.plan.servers[0]?.others ?? [];
   const answer: Answer | undefined = name && answers[name];

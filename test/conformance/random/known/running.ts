@@ -14,9 +14,10 @@ import type { Line } from "../line.ts";
 import type { Known } from "./entry.ts";
 import { isRefused } from "./waiting.ts";
 
-/** Go's runtime unblocks them for the command (seen of each signal, Go 1.26). */
+/** The signals that Go's runtime unblocks for the command (seen of each signal, Go 1.26). */
 const unblocked = [1, 2, 3, 4, 5, 6, 7, 8, 11, 15, 16, 17, 23, 27, 31, 34];
 
+/** The differences in how a command is started and runs. */
 export const running: readonly Known[] = [
   {
     by: "signal-death",
@@ -82,7 +83,7 @@ function settings({ launch }: Facts["plan"], name: string): readonly number[] {
   return launch.flatMap((word, at) => (word === name ? [Number(launch[at + 1])] : []));
 }
 
-/** By chance, in any case: what each of the three does then. */
+/** Returns what each of the three rivals in Go does now and then, in any case. */
 function firstInstant(): readonly Known[] {
   const isExitOf = (code: number, { theirs: { seen } }: Facts) =>
     seen.code === code && seen.requests.length + seen.signals.length + seen.agent.length === 0;
@@ -129,7 +130,10 @@ function isSecond({ text }: Line, { theirs }: Facts): boolean {
 
 const SIGWINCH = 28;
 
-/** A signal that is not SIGTERM ends it; where the kernel drops it (as PID 1; SIGWINCH), the command never gets it. */
+/**
+ * Returns the difference of linkerd-await, which a signal other than SIGTERM ends. If the kernel drops the signal (as
+ * PID 1; SIGWINCH), the command never gets it.
+ */
 function onlySigterm(): Known {
   return {
     by: "only-sigterm",

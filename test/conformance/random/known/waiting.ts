@@ -20,15 +20,19 @@ import type { Known } from "./entry.ts";
 
 const redirects: readonly AnswerName[] = ["301", "302 away"];
 
-/** linkerd-await drops an answer after 5 s, and pauses for 1 s; the others pause for less. */
+/**
+ * The longest time between polls: linkerd-await drops an answer after 5 s, and pauses for 1 s; the others pause for
+ * less.
+ */
 const LONGEST_PAUSE_MS = 6000;
 
-/** The command never starts, and only ebb tells the sidecar. */
+/** How it shows that the command never starts, and that only ebb tells the sidecar to quit. */
 const quitsAlone: Pick<Known, "shows" | "lines"> = {
   shows: { waited: quitsInTime, agent: hasAlarmedAgent },
   lines: { requests: isQuitLine },
 };
 
+/** The differences in how a tool waits. */
 export const waiting: readonly Known[] = [
   {
     by: "sooner",
@@ -70,7 +74,7 @@ export const waiting: readonly Known[] = [
       polls: ({ text, of }) => of === "it" && / GET \/elsewhere$/.test(text),
     },
     shows: {
-      // it is lost after ten redirects, or where nobody listens
+      // the rival fails after ten redirects, or if nobody listens at the place to which it is led
       code: ({ plan, ours, theirs }) => plan.flags[0] === "request" && ours.seen.code === 0 && theirs.seen.code === 255,
     },
   },
@@ -89,7 +93,7 @@ export const waiting: readonly Known[] = [
     },
     lines: {
       requests: isQuitLine,
-      // it had not come so far as to ask
+      // the rival had not come so far as to ask
       polls: ({ text, of }, { plan, theirs }) =>
         of === "ebb" &&
         theirs.seen.polls.length === 0 &&
@@ -111,13 +115,16 @@ export const waiting: readonly Known[] = [
   },
 ];
 
-/** Nothing was done, and it is said. */
+/** Reports whether ebb refused the call: it did nothing, and exited with 64. */
 export function isRefused({ seen }: Facts["ours"]): boolean {
   const { code, started, polls, requests, stdout } = seen;
   return code === 64 && started === "no" && polls.length + requests.length === 0 && stdout === "";
 }
 
-/** It starts the command where ebb goes on to wait: until the proxy is ready, its time is over, or somebody ends it. */
+/**
+ * Returns the difference of rivals that take an answer for ready, and start the command, while ebb goes on to wait:
+ * until the proxy is ready, its time is over, or somebody ends it.
+ */
 function takenForReady(by: Known["by"], rivals: Known["rivals"], answer: AnswerName): readonly Known[] {
   const isTaken = ({ plan, has, theirs }: Facts) =>
     has("polls", answer) &&
@@ -148,7 +155,10 @@ function takenForReady(by: Known["by"], rivals: Known["rivals"], answer: AnswerN
   ];
 }
 
-/** Go exits with 2 at SIGQUIT, and as PID 1; linkerd-await as PID 1 does not notice. */
+/**
+ * Reports whether a signal ended a rival's wait. Go exits with 2 at SIGQUIT, and as PID 1; linkerd-await as PID 1 goes
+ * on.
+ */
 function wasEndedBy(signal: number, { plan, theirs }: Facts): boolean {
   const { started, requests, code } = theirs.seen;
   if (started !== "no" || requests.some((line) => !isRedirected(line))) return false;
@@ -156,7 +166,7 @@ function wasEndedBy(signal: number, { plan, theirs }: Facts): boolean {
   return code === (plan.rival !== "linkerd-await" && (plan.isPid1 === true || signal === 3) ? 2 : 128 + signal);
 }
 
-/** It goes on to wait: for ever, or until it is out of time. */
+/** Reports whether a tool went on to wait: without end, or until it was out of time. */
 function isUnnoticed(outcome: Facts["theirs"]): boolean {
   return wasStuck(outcome) || gaveUp(outcome);
 }

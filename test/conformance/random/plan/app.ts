@@ -2,13 +2,13 @@ import type { Random } from "../../../faults/plan/random.ts";
 import type { Step } from "../../case.ts";
 import type { Plan, ToolPlan } from "./planned.ts";
 
-/** Go's runtime has done with it all that it does at the start, and linkerd-await listens. */
+/** The time after the command's start in which Go's runtime has done all that it does, and linkerd-await listens. */
 const SETTLED_MS = 150;
 
-/** That the app has no other use for, in a pod. */
+/** The signals that a pod does not send for another purpose. */
 const signals: readonly number[] = [1, 2, 3, 10, 12, 14, 15, 28];
 
-/** The command, and what is done to the tool meanwhile. */
+/** Plans the command, and what is done to the tool meanwhile. */
 export function planApp(random: Random, wait: ToolPlan["wait"]): Pick<Plan, "command" | "steps"> {
   const waiting = planWaiting(random, wait);
   const odd = random.chance(0.04);
@@ -31,7 +31,7 @@ const odds: readonly (readonly string[])[] = [
   ["false"],
 ];
 
-/** Somebody ends a wait that would last for ever; another one is ended now and then. */
+/** Plans the end of a wait that would never end, and now and then of another one. */
 function planWaiting(random: Random, wait: ToolPlan["wait"]): readonly Step[] {
   if (wait === "stuck") {
     const signal = random.weigh([60, 15], [25, 2], [15, 3]);
@@ -57,7 +57,7 @@ function planWords(random: Random): readonly string[] {
   ]);
 }
 
-/** How the app ends: by itself, of a signal of its own, by one that it is sent. */
+/** Plans how the app ends: by itself, by a signal to itself, or by one that it is sent. */
 function planEnd(random: Random): { readonly steps: readonly Step[]; readonly end: readonly string[] } {
   const kind = random.weigh([52, "exit"], [14, "die"], [24, "until"], [10, "asleep"]);
   if (kind === "exit")
@@ -67,7 +67,7 @@ function planEnd(random: Random): { readonly steps: readonly Step[]; readonly en
   const last = random.pick([15, 15, 15, 2, 10]);
   const others = random.some(signals, random.int(0, 2)).filter((signal) => signal !== last);
   if (random.chance(0.05)) others.push(40);
-  // one after the other: each once the last one has come, so that none is merged
+  // each is sent once the one before has come, so that none is merged
   const steps = [...others, last].map((signal, at) =>
     at === 0 ? send(signal) : { once: { signals: at }, act: { signal } },
   );

@@ -2,6 +2,7 @@ import type { Random } from "../../../faults/plan/random.ts";
 import type { PlannedServer, ToolPlan } from "./planned.ts";
 import { envoyWords, planQuit, planReadiness, setAll, waitOf } from "./proxy.ts";
 
+/** Plans variables and servers for envoy-preflight. */
 export function planEnvoyPreflight(random: Random): ToolPlan {
   const readiness = planReadiness(random, envoyWords);
   const admin = random.weigh(

@@ -2,6 +2,7 @@ import type { Random } from "../../../faults/plan/random.ts";
 import type { PlannedServer, ToolPlan } from "./planned.ts";
 import { planQuit, planReadiness, readyWords, setAll, waitOf } from "./proxy.ts";
 
+/** Plans variables, flags and servers for linkerd-await. */
 export function planLinkerd(random: Random): ToolPlan {
   const readiness = planReadiness(random, readyWords);
   const env = setAll({

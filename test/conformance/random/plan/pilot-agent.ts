@@ -3,7 +3,7 @@ import type { AnswerName } from "../answers.ts";
 import type { PlannedServer, ToolPlan } from "./planned.ts";
 import { only200Words, planReadiness } from "./proxy.ts";
 
-/** Its `request` and `wait`, which hooks call. They run no command. */
+/** Plans a call of pilot-agent's `request` or `wait`, which hooks make. They run no command. */
 export function planPilot(random: Random): ToolPlan {
   return random.chance(0.6) ? planRequest(random) : planWait(random);
 }

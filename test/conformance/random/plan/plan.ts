@@ -24,7 +24,7 @@ const salts: Readonly<Record<Rival, number>> = {
   "pilot-agent": 4,
 };
 
-/** All that happens in one run beside a tool, by chance from its seed alone. */
+/** Plans all that happens in a run beside a tool; the same seed gives the same plan. */
 export function planOf(rival: Rival, seed: number): Plan {
   const random = randomOf(seed * 5 + salts[rival]);
   const { wait, isAlone, ...tool } = tools[rival](random);

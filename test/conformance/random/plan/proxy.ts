@@ -5,11 +5,13 @@ import type { PlannedServer } from "./planned.ts";
 interface Words {
   readonly yes: AnswerName;
   readonly no: AnswerName;
-  /** Other ways to say yes, and to say nothing of use. */
+  /** Other answers that mean yes. */
   readonly likeYes: readonly AnswerName[];
+  /** Other answers that do not mean yes. */
   readonly likeNo: readonly AnswerName[];
 }
 
+/** The answers to readiness polls of /server_info. */
 export const envoyWords: Words = {
   yes: "live",
   no: "initializing",
@@ -20,6 +22,7 @@ export const envoyWords: Words = {
   ],
 };
 
+/** The answers to readiness polls of /ready. */
 export const readyWords: Words = {
   yes: "ready",
   no: "not ready",
@@ -27,19 +30,21 @@ export const readyWords: Words = {
   likeNo: ["404", "garbage", "closes", "resets", "half", "500", "301", "302 away"],
 };
 
-/** `pilot-agent wait` takes 200 alone. */
+/** The answers for `pilot-agent wait`, which accepts 200 only. */
 export const only200Words: Words = {
   ...readyWords,
   likeYes: ["ready, late", "live", "empty", "initializing"],
   likeNo: [...readyWords.likeNo, "ready, 204"],
 };
 
-/** How a server answers polls, when it listens; undefined: nobody is there. */
 export interface Readiness {
+  /** The server's answers to polls, and when it listens; undefined if there is no server. */
   readonly server: Pick<PlannedServer, "polls" | "afterMs"> | undefined;
+  /** Whether it becomes ready at all. */
   readonly isEver: boolean;
 }
 
+/** Plans how a server answers polls. */
 export function planReadiness(random: Random, words: Words): Readiness {
   const { yes, no, likeYes, likeNo } = words;
   const ever = (polls: readonly AnswerName[], afterMs?: number): Readiness => ({
@@ -80,7 +85,7 @@ export function planReadiness(random: Random, words: Words): Readiness {
   }
 }
 
-/** How a server answers a quit; undefined: nobody is there. */
+/** Plans how a server answers a quit; undefined if there is no server. */
 export function planQuit(random: Random): readonly AnswerName[] | undefined {
   const kind = random.weigh(
     [52, "quits"],
@@ -111,13 +116,13 @@ export function planQuit(random: Random): readonly AnswerName[] | undefined {
   }
 }
 
-/** How a wait ends that its proxy does not end. */
+/** Returns how a wait ends. */
 export function waitOf({ isEver }: Readiness, hasLimit: boolean): "itself" | "stuck" | "limited" {
   if (isEver) return "itself";
   return hasLimit ? "limited" : "stuck";
 }
 
-/** A value of a variable by weight; undefined: it is not set. */
+/** Removes the variables whose value is undefined. */
 export function setAll(entries: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as Record<
     string,

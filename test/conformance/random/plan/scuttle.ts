@@ -4,6 +4,7 @@ import { envoyWords, planQuit, planReadiness, setAll, waitOf } from "./proxy.ts"
 
 const ports = [15_000, 15_020, 15_021];
 
+/** Plans variables and servers for either scuttle. */
 export function planScuttle(random: Random): ToolPlan {
   const readiness = planReadiness(random, envoyWords);
   const admin = planAdmin(random);
@@ -65,7 +66,7 @@ function planQuitApi(random: Random): string | undefined {
   );
 }
 
-/** Where the proxy is never ready there is mostly a limit; elsewhere a long one, or none. */
+/** Plans a limit of the wait: mostly a short one if the proxy is never ready, otherwise a long one or none. */
 function planLimits(random: Random, isEver: boolean): Readonly<Record<string, string | undefined>> {
   if (isEver) {
     const long = random.weigh([80, undefined], [8, "20s"], [6, "0"], [3, "0s"], [3, "1m30s"]);

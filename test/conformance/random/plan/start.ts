@@ -5,7 +5,10 @@ import { setAll } from "./proxy.ts";
 
 type Start = Pick<Plan, "env" | "launch" | "stdin" | "isPid1">;
 
-/** What the tool is started with, and its command should be too. Signals that the plan sends are left as they are. */
+/**
+ * Plans with what the tool is started, and so its command should be: environment, stdin, limits, ignored and blocked
+ * signals. Signals that the plan sends stay as they are.
+ */
 export function planStart(random: Random, steps: readonly Step[]): Start {
   const sent = steps.flatMap(({ act }) => (act === "ready" ? [] : [act.signal]));
   const free = [1, 10, 12, 13, 17, 28, 40].filter((signal) => !sent.includes(signal));
@@ -15,7 +18,7 @@ export function planStart(random: Random, steps: readonly Step[]): Start {
   if (random.chance(0.08)) launch.push("block", `${random.pick(free)}`);
   const limit = random.chance(0.15) ? random.pick(limits) : [];
   if (random.chance(0.15)) launch.push("file", `${random.pick([3, 4, 5, 7, 11, 30, 100])}`);
-  launch.push(...limit); // last: it may be lower than what is open then
+  launch.push(...limit); // last, because the limit may be lower than the number of files that are open then
   return {
     env: planVariables(random),
     launch,

@@ -5,17 +5,17 @@ import { collect, until } from "../harness.ts";
 import type { Outcome } from "./podman.ts";
 
 export interface Containerd extends AsyncDisposable {
-  /** Runs containerd's own command-line tool. */
+  /** Runs ctr, containerd's own command-line tool, to its end. Resolves whatever its exit code is. */
   readonly ctr: (...words: readonly string[]) => Promise<Outcome>;
 }
 
-/** What this machine may lack, or have no right to, and a container of one layer does not need. */
+/** The plugins that this machine may lack or forbid, and that a container of one layer does not need. */
 const disabled = [
   ...["grpc.v1.cri", "internal.v1.opt", "internal.v1.tracing", "tracing.processor.v1.otlp"],
   ...["aufs", "btrfs", "devmapper", "overlayfs", "zfs"].map((name) => `snapshotter.v1.${name}`),
 ].map((name) => `"io.containerd.${name}"`);
 
-/** Starts a containerd of its own, whose images and containers go with it. */
+/** Starts a containerd apart from the machine's own; its images and containers end with it. Needs root. */
 export async function startContainerd(): Promise<Containerd> {
   const folder = mkdtempSync("/run/ebb-containerd-"); // a socket wants a short path
   const config = join(folder, "config.toml");

@@ -2,14 +2,15 @@ import { closeSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 
 export interface ImageFile {
-  /** From the image's root. */
+  /** The path from the image's root: `/ebb`. */
   readonly path: string;
+  /** The size in bytes. */
   readonly size: number;
-  /** An ELF file. A script is none without one that reads it. */
+  /** Whether it is an ELF file. A script is no program without one that reads it. */
   readonly isProgram: boolean;
 }
 
-/** All regular files under the root folder of an image. */
+/** Lists all regular files in the root folder of an image. */
 export function filesOf(root: string): readonly ImageFile[] {
   return readdirSync(root, { recursive: true, encoding: "utf8" })
     .map((path) => ({ path: `/${path}`, here: join(root, path) }))

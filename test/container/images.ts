@@ -11,25 +11,25 @@ const project = resolve(import.meta.dirname, "..", "..");
 const store = join(cacheFolder(), "containers");
 const certificates = "/etc/ssl/certs";
 
-/** What a restart of the machine may lose. Podman wants a short path. */
+/** The folder of what a restart of the machine may lose. Podman needs a short path. */
 export const runFolder = "/run/ebb-containers";
 
-/** Flags of buildah and podman: the images of this project are apart from the machine's own. */
+/** The flags of buildah and podman that keep this project's images apart from the machine's own. */
 export const storage = ["--root", store, "--runroot", runFolder, "--storage-driver", "overlay"] as const;
 
-/** The targets of Dockerfile.distroless that are to be run, as images. */
+/** The images of Dockerfile.distroless that are run. */
 export const images = ["localhost/ebb:distroless", "localhost/ebb:scratch"] as const;
 
-/** The same of the architecture that this machine is not of; to be looked at. */
+/** The image for the architecture that this machine does not have; it is only looked at. */
 export const otherImage = "localhost/ebb:scratch-other";
 
-/** What the images are told of the commit that they are made of. */
+/** The commit that the images are told to be made of. */
 export const toldCommit = "0123456789abcdef0123456789abcdef01234567";
 
-/** Runs TypeScript: the builder's base image. */
+/** The builder's base image, which runs TypeScript. */
 export const nodeImage = "docker.io/library/node:24-bookworm-slim";
 
-/** What containers need that is not here; undefined where they can be made. */
+/** Says what this machine lacks for containers; undefined if they can be made. */
 export function obstacle(): string | undefined {
   if (process.getuid?.() !== 0) return "root";
   const missing = containerPackages.filter((name) => !isInPath(name));
@@ -41,8 +41,10 @@ export function obstacle(): string | undefined {
 }
 
 /**
- * Builds Dockerfile.distroless, where another process has not built the same already: while images get their names anew, nobody
- * finds them. One process at a time: the lock goes with it, however it ends.
+ * Builds the images of Dockerfile.distroless, unless they are built from the same files already, because nobody finds
+ * images while they get their names anew. Processes do so one at a time; a process that ends, however, gives the lock
+ * back.
+ * @throws Error if this machine lacks something, or a build fails
  */
 export function buildImages(): void {
   const lacking = obstacle();
@@ -64,7 +66,7 @@ function isImage(name: string): boolean {
   return spawnSync("buildah", [...storage, "inspect", "--type", "image", `localhost/ebb:${name}`]).status === 0;
 }
 
-/** All that the images are made of. */
+/** Returns the digest of all that the images are made of. */
 function digestOfInputs(): string {
   const hash = createHash("sha256").update(settings());
   for (const input of [...sourcePaths, "Dockerfile.distroless", ".dockerignore", "test/container/base-images.sh"]) {
@@ -79,14 +81,14 @@ function digestOfInputs(): string {
   return hash.digest("hex");
 }
 
-/** What this machine's npm is told, for the builder's. */
+/** Returns this machine's npm settings, for the builder's npm. */
 function settings(): string {
   return ["registry", "cafile"].map(npmSetting).join("");
 }
 
 /**
- * What has not changed since the last time is kept; what it has replaced goes. The stages `build` get names, since unnamed
- * images without one that is made of them count as replaced.
+ * Builds all images. Layers that have not changed are kept, replaced images are removed. The stages `build` get names,
+ * because an unnamed image of which no other is made counts as replaced.
  */
 function buildAll(): void {
   if (!existsSync(join(store, "overlay-images", "images.json"))) console.log("making the images, once: two minutes");
@@ -105,7 +107,10 @@ function buildAll(): void {
 
 const told = ["--build-arg", `EBB_COMMIT=${toldCommit}`];
 
-/** This version of buildah does not tell a Dockerfile the platform of the machine by itself. */
+/**
+ * The flags for the other architecture. This version of buildah does not tell a Dockerfile the machine's platform by
+ * itself.
+ */
 const cross = [
   ...["--platform", `linux/${debianNames[otherArch]}`],
   ...["--build-arg", `BUILDPLATFORM=linux/${debianNames[process.arch]}`],
@@ -122,7 +127,7 @@ const targets = [
 /** No image comes from a registry; RUN has the network of this machine, and no container of its own. */
 const layered = ["--layers", "--pull-never", "--isolation", "chroot", "--network", "host"];
 
-/** A setting of this machine's npm as a line for the builder's, so that it reaches the same registry. */
+/** Returns a setting of this machine's npm as a line for the builder's npm, so that it reaches the same registry. */
 function npmSetting(name: string): string {
   const value = run("npm", ["config", "get", name]).trim();
   return ["", "null", "undefined"].includes(value) ? "" : `${name}=${value}\n`;

@@ -4,13 +4,13 @@ import { join } from "node:path";
 const root = "/sys/fs/cgroup";
 
 export interface Limits {
-  /** Bytes. */
+  /** The memory in bytes. */
   readonly memory: number;
-  /** Of one processor, in thousandths. */
+  /** The processor time in thousandths of one processor. */
   readonly cpu: number;
 }
 
-/** Why containers cannot be limited here; undefined where they can. */
+/** Says why containers cannot be limited here; undefined if they can. */
 export function limitsObstacle(): string | undefined {
   const unified = join(root, "cgroup.controllers");
   const controllers = existsSync(unified) ? readFileSync(unified, "utf8").trim().split(" ") : [];
@@ -18,14 +18,17 @@ export function limitsObstacle(): string | undefined {
   return lacking.length === 0 ? undefined : `no control group for ${lacking.join(", ")}`;
 }
 
-/** podman's flags for Kubernetes' `limits: { memory: 16Mi, cpu: 100m }`. Without swap, as on a node. */
+/**
+ * Returns podman's flags for Kubernetes' `limits: { memory: 16Mi, cpu: 100m }`, in these units; without swap, as on a
+ * node.
+ */
 export function limitFlags({ memory, cpu }: { readonly memory: string; readonly cpu: string }): readonly string[] {
   const bytes = Number(/^(\d+)Mi$/.exec(memory)?.[1]) * 2 ** 20;
   const cpus = Number(/^(\d+)m$/.exec(cpu)?.[1]) / 1000;
   return ["--memory", `${bytes}`, "--memory-swap", `${bytes}`, "--cpus", `${cpus}`];
 }
 
-/** The limits that the kernel keeps a process to. */
+/** Reads the limits of a process's control group, of version 1 or 2. */
 export function limitsOf(pid: number): Limits {
   const groups = readFileSync(`/proc/${pid}/cgroup`, "utf8").trim().split("\n");
   const folderOf = (controller: string): string => {

@@ -23,7 +23,7 @@ interface Security {
   readonly seccompProfile?: { readonly type: string; readonly localhostProfile?: string };
 }
 
-/** The manifest in a README whose object has this name. */
+/** Returns the pod template of the manifest in a README whose object has this name. @throws Error if there is none */
 export function podNamed(name: string, readme: string): PodSpec {
   const manifests = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => Bun.YAML.parse(yaml));
   type Manifest = {
@@ -35,7 +35,11 @@ export function podNamed(name: string, readme: string): PodSpec {
   return found.spec.template.spec;
 }
 
-/** What podman must be told so that a container gets what the kubelet gives one of a pod, and no more. */
+/**
+ * Returns podman's flags by which a container gets the rights that the kubelet gives it by its pod's manifest, and no
+ * more.
+ * @throws Error if it would run as root although the manifest forbids that
+ */
 export function securityFlags(pod: PodSpec, container: ContainerSpec): readonly string[] {
   const { runAsNonRoot, runAsUser, runAsGroup, ...security } = { ...pod.securityContext, ...container.securityContext };
   if (runAsNonRoot && runAsUser === 0) throw new Error(`${container.name} would run as root`);
@@ -48,7 +52,10 @@ export function securityFlags(pod: PodSpec, container: ContainerSpec): readonly 
   ];
 }
 
-/** RuntimeDefault: podman's own, which is containerd's and CRI-O's in all that matters here. */
+/**
+ * Returns the path of a seccomp profile. RuntimeDefault is podman's own, like those of containerd and CRI-O in what
+ * matters.
+ */
 function profileOf(profile: Security["seccompProfile"]): string {
   if (profile?.type === "RuntimeDefault") return "/usr/share/containers/seccomp.json";
   if (profile?.localhostProfile === "ebb.json") return resolve(import.meta.dirname, "../../build/seccomp.json");

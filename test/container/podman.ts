@@ -4,13 +4,13 @@ import { runFolder, storage } from "./images.ts";
 
 const podman = ["podman", ...storage, "--tmpdir", join(runFolder, "libpod"), "--cgroup-manager", "cgroupfs"];
 
-/** The container goes when it ends, and by itself should this process be killed. */
+/** The flags of all containers: each is removed at its end, which is after 2 minutes at the latest. */
 const always = [
   ...["--rm", "--timeout", "120", "--runtime", "runc"],
   ...["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000"],
 ];
 
-/** What a strict pod's securityContext asks for: nothing can be written, no capability is there nor to be had. */
+/** The flags for a strict pod's securityContext: nothing can be written, no capability is there or can be gained. */
 const restricted = [
   "--read-only",
   "--read-only-tmpfs=false",
@@ -28,31 +28,34 @@ export interface Outcome {
 
 export interface Container extends AsyncDisposable {
   readonly name: string;
-  /** Resolves when its stdout or stderr has this text. @throws Error when it ends without */
+  /** Resolves once its stdout or stderr has this text. Rejects if it ends without, or after 30 s. */
   readonly says: (text: string) => Promise<void>;
-  /** The process id of its PID 1, as this machine sees it. */
+  /** Resolves with the pid of its PID 1, as this machine sees it. */
   readonly pid: () => Promise<number>;
-  /** Starts one more process in it, as an exec hook or `kubectl exec` does. */
+  /** Runs a further process in it to the end, as an exec hook or `kubectl exec` does. */
   readonly exec: (...words: readonly string[]) => Promise<Outcome>;
-  /** SIGTERM, and SIGKILL much later. */
+  /** Sends SIGTERM, and SIGKILL 20 s later; resolves at the end. */
   readonly stop: () => Promise<Outcome>;
+  /** Resolves with its exit code and output at its end. */
   readonly ended: Promise<Outcome>;
 }
 
 export interface ContainerOptions {
-  /** The container whose network it shares, as those of a pod do; without it, it has a loopback and nothing else. */
+  /** The container whose network it shares, as those of a pod do; by default it has only a loopback. */
   readonly beside?: Container;
   /** Files of this machine: PATH_HERE:PATH_THERE. */
   readonly mounts?: readonly string[];
-  /** A terminal is its stdin, stdout and stderr. */
+  /** Whether a terminal is its stdin, stdout and stderr. */
   readonly terminal?: boolean;
-  /** podman's flags for another securityContext than a strict pod's, and for limits. */
+  /** podman's flags for rights and limits; by default those of a strict pod. */
   readonly security?: readonly string[];
 }
 
 let count = 0;
 
-/** Starts a container of a strict pod. `await using` it: it is removed where the test ends first. */
+/**
+ * Starts a container, by default like that of a strict pod. `await using` it: if the test ends first, it is removed.
+ */
 export function startContainer(image: string, args: readonly string[], options: ContainerOptions = {}): Container {
   count += 1;
   const name = `ebb-test-${process.pid}-${count}`;
@@ -83,7 +86,7 @@ async function pidOf(name: string): Promise<number | undefined> {
   return Number(stdout) || undefined;
 }
 
-/** The root folder of an image, to be looked at. */
+/** Mounts the root folder of an image, to be looked at, until the result is disposed of. */
 export async function imageFolder(image: string): Promise<AsyncDisposable & { readonly path: string }> {
   const { stdout } = await spawn(["image", "mount", image]).ended;
   return {
@@ -94,13 +97,13 @@ export async function imageFolder(image: string): Promise<AsyncDisposable & { re
   };
 }
 
-/** An image's configuration, as its containers inherit it. */
+/** Returns an image's configuration, which its containers inherit. */
 export async function imageConfig(image: string): Promise<Readonly<Record<string, unknown>>> {
   const { stdout } = await spawn(["image", "inspect", image, "--format", "{{json .Config}}"]).ended;
   return JSON.parse(stdout);
 }
 
-/** Debian's name of the architecture that an image is for. */
+/** Returns Debian's name of the architecture of an image: `amd64`. */
 export async function imageArchitecture(image: string): Promise<string> {
   const { stdout } = await spawn(["image", "inspect", image, "--format", "{{.Architecture}}"]).ended;
   return stdout.trim();

@@ -1,4 +1,4 @@
-// bun app.ts PORT: the app of a pod. Answers each request with its path, which it prints, `/wait/4000` after 4 s.
+// bun app.ts PORT is the app of a pod. It answers each request with its path, which it prints; `/wait/4000` after 4 s.
 
 import { takes } from "../time.ts";
 

@@ -1,5 +1,6 @@
-// bun ask.ts "[METHOD ]PORT/PATH": one request to a port of this network's loopback, or to `unix:SOCKET/PATH`, whose name ends with
-// .sock. Writes {status, body}, of an answer that was cut {status: "cut"}; nothing: refused.
+// bun ask.ts "[METHOD ]PORT/PATH" sends a request to a port of this network's loopback, or to `unix:SOCKET/PATH`, where
+// the name of SOCKET ends with .sock. It prints {status, body}; {status: "cut"} if the answer was cut; nothing if it
+// was refused.
 
 const [, method = "GET", where = ""] = /^(?:([A-Z]+) )?(.*)$/.exec(process.argv[2] ?? "") ?? [];
 const [, unix, path] = /^unix:(.*?\.sock)(.*)$/.exec(where) ?? [];

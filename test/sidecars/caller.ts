@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 
-// bun caller.ts HOST HTTP TCP: what an app holds open to others: a request to one port whose answer does not end, and a
-// connection to another. Says so once both are there.
+// bun caller.ts HOST HTTP TCP holds open what an app holds open to others: a request to one port, whose answer does not
+// end, and a connection to another. It says so once both are there.
 
 const [, , host = "", http, tcp] = process.argv;
 const socket = connect(Number(tcp), host);

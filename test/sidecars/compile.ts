@@ -16,16 +16,18 @@ import { temporaryFolder } from "../harness.ts";
 import { copyOwn, download, go, pinNames, pinsFolder } from "./go.ts";
 import { type Program, type ProgramName, packageOf, programOf } from "./programs.ts";
 
-/** A program that is there to be run. */
+/** A program that can be run. */
 export interface Compiled {
+  /** The path of its executable. */
   readonly path: string;
-  /** The path of one of its `files`. */
+  /** Returns the path of one of its `files`. */
   file(name: string): string;
 }
 
 /**
- * A program of the table, compiled once for each version of its entry and pins, and checked each time that it is taken from
- * the cache. @throws Error where it cannot be compiled, or the machine has no Go
+ * Returns a program of the table. It is compiled once for each version of its entry and pins, which downloads Go
+ * modules, and checked each time that it is taken from the cache. @throws Error if it cannot be compiled, or the
+ * machine has no Go
  */
 export function compiledProgram(name: ProgramName, say: (line: string) => void = console.log): Compiled {
   const program = programOf(name);
@@ -38,7 +40,7 @@ export function compiledProgram(name: ProgramName, say: (line: string) => void =
   return { path: join(folder, program.name), file: (path) => join(folder, path) };
 }
 
-/** Whatever changes what is compiled is in the digest. */
+/** Returns the name of a program's folder, with a digest of all that changes what is compiled. */
 function cacheName(name: ProgramName, program: Program): string {
   const pins = pinNames.map((file) => readFileSync(join(pinsFolder(program), file), "utf8"));
   if (!pins[0]?.includes(`${program.module} ${program.version}`))
@@ -49,7 +51,7 @@ function cacheName(name: ProgramName, program: Program): string {
   return `${name}-${program.version}-${process.arch}-${digest.slice(0, 16)}`;
 }
 
-/** Makes the folder, as a whole or not at all. */
+/** Compiles a program into its folder, as a whole or not at all. */
 function make(program: Program, folder: string, say: (line: string) => void): void {
   say(`compiling ${program.name} ${program.version}, once`);
   const start = performance.now();
@@ -83,13 +85,13 @@ function compileInto(target: string, program: Program): void {
   for (const path of files) copyWritable(join(source, path), join(target, basename(path)));
 }
 
-/** A file, or a folder with all that is in it: in Go's module cache they are read-only. */
+/** Copies a file, or a folder with all that is in it, as writable: in Go's module cache they are read-only. */
 function copyWritable(from: string, to: string): void {
   const copy = Bun.spawnSync(["cp", "-r", "--no-preserve=mode", from, to]);
   if (!copy.success) throw new Error(`cp ${from}: ${copy.stderr}`);
 }
 
-/** Go refuses an overlay over its module cache: a copy of the module takes its place. */
+/** Replaces a module by a copy in which some files are emptied: Go refuses an overlay over its module cache. */
 function replaceByEmptied(files: readonly string[], source: string, module: string, scratch: string): void {
   copyWritable(source, join(scratch, "module"));
   for (const file of files) {

@@ -8,22 +8,22 @@ import { callOutside, type Outside, startApp, startOutside } from "./traffic.ts"
 
 /** A program that stands before its pod's app. */
 export interface Mesh extends Subject {
-  /** Where the app listens. */
+  /** The port on which the app listens. */
   readonly appPort: number;
-  /** Where others reach the app, through the proxy. */
+  /** The port by which others reach the app, through the proxy. */
   readonly inboundPort: number;
-  /** What the app reaches through the proxy: where it asks for it. */
+  /** The ports and the host by which the app reaches others, through the proxy. */
   readonly outbound: Outside & { readonly host: (pod: Pod) => string };
 }
 
-/** How long each drain keeps accepting at least. */
+/** The --min-drain of each drain. */
 export const MIN_MS = 1000;
 const REQUEST_MS = 4000;
-/** What a drain may take besides what it waits for: a poll, and a busy machine. */
+/** The time that a drain may take besides what it waits for: a poll, and a busy machine. */
 const SLACK_MS = 1900;
 const flags = ["--min-drain", `${MIN_MS}ms`, "--drain", "15s"] as const;
 
-/** What a drain waits for, and what not. */
+/** Declares the tests of draining a mesh's proxy: what a drain waits for, and what not. */
 export function drainTests(mesh: Mesh): void {
   describe(`${mesh.title}: draining it`, () => {
     test("with nothing in flight it ends after the minimum", async () => {
@@ -73,7 +73,7 @@ export function drainTests(mesh: Mesh): void {
       const drained = await drain(mesh, pod, ["--quit"]);
       expect(await answer).toMatchObject({ status: 200 });
       expect(drained.came).toEqual({ code: 0, outcome: "drained" });
-      expect(quitLineOf(drained.ended)).toMatchObject({ level: "info", outcome: "gone" });
+      expect(quitLineOf(drained.ended)).toMatchObject({ level: "info", outcome: "exited" });
       expect(await beside.container.ended).toBe(mesh.exitCode);
     });
 
@@ -119,13 +119,13 @@ export function drainTests(mesh: Mesh): void {
   });
 }
 
-/** A program that is ready, and an app that it lets others reach. */
+/** A program that is ready, and an app that others reach through it. */
 export interface Pair {
   readonly beside: Beside;
   readonly app: Container;
 }
 
-/** Starts both in a pod. */
+/** Starts both in a pod. Resolves once the app is reached through the program. */
 export async function startPair(mesh: Mesh, pod: Pod): Promise<Pair> {
   const [beside, app] = await Promise.all([startReady(mesh, pod), startApp(pod, mesh.appPort)]);
   await until("the app is reached through the proxy", () => isReached(mesh, pod));
@@ -140,18 +140,18 @@ async function isReached({ inboundPort }: Mesh, pod: Pod): Promise<boolean> {
   }
 }
 
-/** A connection whose request is answered. */
+/** Opens a connection to the app, and resolves once a request on it is answered. */
 async function idleTo({ inboundPort }: Mesh, pod: Pod): Promise<Connection> {
   const connection = await open(inboundPort, pod.address);
   await send(connection, "/idle");
   return connection;
 }
 
-/** Resolves when the app has it, on a connection that has served another one before. */
+/** Sends a request that takes `ms`, on a connection that has served another one. Resolves once the app has it. */
 async function startRequest(mesh: Mesh, pod: Pod, app: Container, ms = REQUEST_MS): Promise<Request> {
   const connection = await idleTo(mesh, pod);
   const answer = send(connection, `/wait/${ms}`).finally(() => connection.socket.destroy());
-  answer.catch(() => undefined); // where it is broken off, nobody may ask
+  answer.catch(() => undefined); // a test need not look at an answer that is broken off
   await until("the app has the request", () => app.log().includes(`/wait/${ms}\n`));
   return { answer };
 }
@@ -160,11 +160,12 @@ interface Request {
   readonly answer: ReturnType<typeof send>;
 }
 
-/** What a drain came to. */
+/** The result of a drain. */
 export interface Drained {
   readonly ended: Ended;
-  /** ebb's exit code, and what it said. */
+  /** ebb's exit code, and the outcome that it logged. */
   readonly came: { readonly code: number; readonly outcome: unknown };
+  /** The time that it took, as ebb logged it. */
   readonly tookMs: number;
 }
 
@@ -178,7 +179,7 @@ function drainedOf(ended: Ended): Drained {
   return { ended, came: { code: ended.code, outcome }, tookMs: Number(tookMs) };
 }
 
-/** As long as what it waits for, up to a poll more. */
+/** Expects that a drain took as long as what it waits for: at most 500 ms less, and 1.9 s more. */
 export function expectTook({ tookMs }: Drained, ms: number): void {
   expect(tookMs).toBeGreaterThan(ms - 500);
   expect(tookMs).toBeLessThan(ms + SLACK_MS);

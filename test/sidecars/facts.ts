@@ -10,10 +10,13 @@ import { startReady } from "./life.ts";
 import { type Answer, type Pod, startPod } from "./pod.ts";
 import type { Beside, Subject } from "./subject.ts";
 
-/** What provokes a refusal that ebb explains: a request, by its status. */
+/** The requests that are answered with the refusals that ebb explains, by status. */
 export type Refusals = Readonly<Record<number, string>>;
 
-/** Each port, path and status of ebb's own table, asked of the program; but for ports of an agent that is not there. */
+/**
+ * Declares a test that asks the program for each port, path and status in ebb's own table. `agentPorts` are ports of an
+ * agent that is not there, which are left out.
+ */
 export function factTests(subject: Subject, refusals: Refusals, agentPorts: readonly number[] = []): void {
   const { title, sidecar } = subject;
   const kind = kindOf(sidecar);
@@ -42,7 +45,7 @@ async function portsThatListen(pod: Pod, { ports }: SidecarKind): Promise<readon
   return ports.filter((_, index) => answers[index] !== undefined);
 }
 
-/** That its admin interface answers all that a drain and a status ask. */
+/** Expects that the admin interface answers all that a drain and a status ask. */
 async function expectEnvoy(pod: Pod, kind: SidecarKind, { admin = kind.admin }: Beside): Promise<void> {
   const answer = async (method: string, path: string) => await pod.request(asked(method, `${admin}${path}`));
   const bound = parseBoundListeners((await answer("GET", boundListenersPath))?.body ?? "") ?? [];
@@ -59,7 +62,7 @@ async function expectEnvoy(pod: Pod, kind: SidecarKind, { admin = kind.admin }: 
   expect(await answer("POST", "/healthcheck/ok")).toMatchObject({ status: 200 });
 }
 
-/** As pod.request takes it. */
+/** Returns a request for `pod.request`. */
 function asked(method: string, url: string): string {
   return `${method} ${url.replace(/^http:\/\/localhost:/, "")}`;
 }

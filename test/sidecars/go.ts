@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { goPath, goVersion } from "../../build/setup/go.mjs";
 import type { Program } from "./programs.ts";
 
-/** go.mod and go.sum. */
+/** The files that pin the versions and digests of Go modules. */
 export const pinNames = ["go.mod", "go.sum"] as const;
 
-/** The folder that has them for a program. */
+/** Returns the folder with these files for a program. */
 export function pinsFolder({ pins }: Program): string {
   return join(import.meta.dirname, "modules", pins);
 }
 
-/** Copies a package main of ours to where it is compiled. */
+/** Copies a program's own package main, if it has one, to the folder in which it is compiled. */
 export function copyOwn({ own }: Program, scratch: string): void {
   if (own !== undefined) copyFileSync(join(import.meta.dirname, own, "main.go"), join(scratch, "main.go"));
 }
@@ -20,8 +20,9 @@ export function copyOwn({ own }: Program, scratch: string): void {
 const TRIES = 3;
 
 /**
- * Has Go download modules by a command. It is tried three times, because others' servers are asked; what comes has the digests
- * of go.sum. Then all that Go keeps of them, from earlier too, is compared with those. @throws Error with what Go said
+ * Runs a Go command that downloads modules, and returns its output. It is tried three times, because others' servers
+ * are asked. Then all that Go keeps of the modules, from earlier too, is compared with the digests in go.sum. @throws
+ * Error with what Go said if the command fails, or a digest differs
  */
 export function download(words: readonly string[], cwd: string, flags: string): string {
   let ended = runGo(words, cwd, flags);
@@ -32,7 +33,7 @@ export function download(words: readonly string[], cwd: string, flags: string): 
   return said;
 }
 
-/** Runs Go in a folder with Go's own caches. @throws Error with what Go said where it fails */
+/** Runs Go in a folder, with Go's own caches, and returns its output. @throws Error with what Go said if it fails */
 export function go(words: readonly string[], cwd: string, flags: string): string {
   return outputOf(words, runGo(words, cwd, flags));
 }

@@ -4,13 +4,17 @@ import { temporaryFolder } from "../harness.ts";
 import type { Container, ContainerOptions, Pod } from "./pod.ts";
 import type { Beside } from "./subject.ts";
 
+/** A container to be started in a pod. */
 export interface Start {
   readonly pod: Pod;
   readonly command: readonly string[];
   readonly options?: ContainerOptions;
 }
 
-/** A container whose program starts when it is released: its image is still being pulled. */
+/**
+ * Starts a container. If `isHeld`, its program starts only when it is released, as if its image were still being
+ * pulled.
+ */
 export async function startHeld({ pod, command, options }: Start, isHeld: boolean): Promise<Beside> {
   if (!isHeld) return { container: await pod.start(command, options), release: async () => undefined };
   const folder = temporaryFolder();

@@ -3,24 +3,24 @@ import { join } from "node:path";
 import { cacheFolder } from "../../build/setup/cache.mjs";
 import { runTool } from "./tool.ts";
 
-// bun inside.ts COMMAND...: in mount, network and PID namespaces that are nobody else's (run.ts), runs the tests. They are the
-// network around the pods. What they start, mount and route ends with them.
+// bun inside.ts COMMAND... runs the tests in mount, network and PID namespaces of their own (run.ts). These are the
+// network around the pods, and all that is started, mounted and routed ends with them.
 
 const cache = "/run/cache";
 const temporary = "/run/tmp";
 
 await runTool("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run");
-// sidecars run as users who do not see the home folder of the one who compiled them
+// sidecars run as users that cannot see the home folder of the user who compiled them
 mkdirSync(join(cache, "ebb"), { recursive: true });
 await runTool("mount", "--bind", cacheFolder(), join(cache, "ebb"));
-// what a pod's containers have in /tmp is theirs
+// each pod's containers have a /tmp of their own
 mkdirSync(temporary);
 chmodSync(temporary, 0o1777);
 // no server resolves names here: look-ups fail at once
 writeFileSync("/run/resolv.conf", "");
 await runTool("mount", "--bind", "/run/resolv.conf", "/etc/resolv.conf");
 await runTool("ip", "link", "set", "lo", "up");
-// as the kubelet has it in each container of a pod with a network of its own (kubernetes pkg/kubelet/kubelet_pods.go)
+// /etc/hosts as the kubelet writes it for a pod with a network of its own (kubernetes pkg/kubelet/kubelet_pods.go)
 const kubelets = "/run/kubelet/pods/0b6b1c5e-7a0f-4a4c-9c4e-2f6a0c1d2e3f";
 mkdirSync(kubelets, { recursive: true });
 writeFileSync(join(kubelets, "etc-hosts"), "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost\n");

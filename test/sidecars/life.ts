@@ -5,7 +5,7 @@ import { within } from "../time.ts";
 import { type Pod, signalEbb, startPod } from "./pod.ts";
 import type { Beside, Subject } from "./subject.ts";
 
-/** The life of an app beside a real program: waiting for it, running, ending it. */
+/** Declares the tests of an app's life beside a real program: waiting for the program, running, ending it. */
 export function lifeTests(subject: Subject): void {
   const { title, sidecar, env, ready } = subject;
   const named = ["--sidecar", sidecar] as const;
@@ -101,7 +101,7 @@ export function lifeTests(subject: Subject): void {
   });
 }
 
-/** The program, ready, in a pod. @throws Error with what it said where it does not get ready */
+/** Starts a program in a pod. Resolves once it is ready. Rejects with what it said if it is not ready within 20 s. */
 export async function startReady({ start, ready, title }: Subject, pod: Pod): Promise<Beside> {
   const beside = await start(pod);
   const isReady = async (): Promise<boolean> => (await pod.request(ready.at))?.status === ready.status;
@@ -111,14 +111,14 @@ export async function startReady({ start, ready, title }: Subject, pod: Pod): Pr
   return beside;
 }
 
-/** How ebb ends. @throws Error with what it has said where it does not, before bun ends all processes of the file */
+/** Waits for ebb's end. Rejects after 30 s with what ebb has said, before Bun ends all processes of the file. */
 export async function endOf(started: Started): Promise<Ended> {
   const ended = await within(30_000, started.ended);
   if (ended === undefined) throw new Error(`ebb does not end: ${started.stderr().slice(-3000)}`);
   return ended;
 }
 
-/** Runs ebb in a container of the pod's. */
+/** Runs ebb to its end in a container of a pod. */
 export async function run(
   pod: Pod,
   args: readonly string[],
@@ -128,18 +128,18 @@ export async function run(
   return await endOf(started);
 }
 
-/** How often the reason is given that is given most often: it is said when it changes, not at each attempt. */
+/** Returns how often the most frequent reason was given: a reason is logged when it changes, not at each attempt. */
 function mostOften(lines: readonly LogLine[]): number {
   const reasons = Map.groupBy(lines, ({ reason }) => reason);
   return Math.max(0, ...[...reasons.values()].map(({ length }) => length));
 }
 
-/** The command line that asks it once, and prints the answer. */
+/** Returns the command line that sends one request to the program, and prints the answer. */
 function ask(at: string): readonly string[] {
   return [process.execPath, join(import.meta.dirname, "ask.ts"), at];
 }
 
-/** Milliseconds from the app's end to ebb's. */
+/** Returns the milliseconds that the quit took, as ebb logged them. */
 function quitTook(ended: Ended): number {
   return Number(quitLineOf(ended).tookMs);
 }

@@ -4,15 +4,15 @@ import { temporaryFolder } from "../harness.ts";
 import { copyOwn, download, pinNames, pinsFolder } from "./go.ts";
 import { type Program, type ProgramName, packageOf, programOf, programs } from "./programs.ts";
 
-// bun test/sidecars/pin.ts NAME...: asks the Go module proxy for all modules that a program of the table is made of, and writes
-// down their versions and digests. From then on a build takes these and no others.
+// bun test/sidecars/pin.ts NAME... asks the Go module proxy for all modules of which a program of the table is made,
+// and writes down their versions and digests. From then on a build takes these and no others.
 
 for (const name of process.argv.slice(2)) {
   if (!Object.hasOwn(programs, name)) throw new Error(`${name}: expected any of ${Object.keys(programs).join(", ")}`);
   pin(name as ProgramName);
 }
 
-/** With those of the same module that share its pins. */
+/** Pins a program, together with those of the same module that share its pins. */
 function pin(name: ProgramName): void {
   const { pins } = programOf(name);
   const group = Object.keys(programs).map((each) => programOf(each as ProgramName));
@@ -31,7 +31,7 @@ function pin(name: ProgramName): void {
   for (const file of pinNames) copyFileSync(join(scratch.path, file), join(folder, file));
 }
 
-/** What of the module is compiled, as far as its own files tell. */
+/** Returns the package that is compiled or, for a package main of ours, the module that it uses. */
 function goal(program: Program): string {
   return program.own === undefined ? packageOf(program) : program.module;
 }

@@ -5,54 +5,60 @@ import { collect, ebbPath, type Started, type StartOptions, startEbb, until } fr
 import { childrenOf, isEbb } from "../processes.ts";
 import { runTool } from "./tool.ts";
 
-/** A main process with the processes it starts, in a PID namespace of its own and the network of its pod. */
+/** A main process with the processes that it starts, in a PID namespace of its own and the network of its pod. */
 export interface Container {
-  /** Of its process 1, as the test sees it. */
+  /** The pid of its process 1, as the test sees it. */
   readonly pid: number;
-  /** All that it wrote, to stdout and stderr. */
+  /** Returns all that it has written, to stdout and then to stderr. */
   log(): string;
-  /** Its exit code once it is gone; as a shell has it, 128+n, where signal n ended it. */
+  /** Resolves with its exit code when it has ended; 128+n if signal n ended it. */
   readonly ended: Promise<number>;
   isRunning(): boolean;
-  /** To its process 1, as the kubelet sends it. */
+  /** Sends a signal to its process 1, as the kubelet does. */
   kill(signal: NodeJS.Signals): void;
   /** Starts ebb beside its process 1, as an exec hook does. */
   startEbb(args: readonly string[], options?: StartOptions): Started;
 }
 
 export interface Answer {
-  /** `cut`: the connection ended before the answer did. */
+  /** `cut` if the connection ended before the answer did. */
   readonly status: number | "cut";
   readonly body: string;
 }
 
 export interface ContainerOptions {
+  /** Variables besides PATH. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The working directory; by default `/`. */
   readonly cwd?: string;
-  /** Without it root. */
+  /** The user; by default root. */
   readonly user?: { readonly uid: number; readonly gid: number };
 }
 
-/** Containers that have a network of their own, as in Kubernetes: only what is in it sees its loopback. */
+/** Containers that have a network of their own, as in Kubernetes: only processes in it see its loopback. */
 export interface Pod extends AsyncDisposable {
-  /** Where others reach it. */
+  /** The address by which others reach it. */
   readonly address: string;
-  /** The folder that its containers see as /tmp. */
+  /** The path of the folder that its containers see as /tmp. */
   readonly temporary: string;
-  /** Where it reaches the test and what that listens on. */
+  /** The address by which it reaches the test, and servers of the test. */
   readonly outside: string;
+  /** Starts a container. Resolves once its process 1 is there. */
   start(command: readonly string[], options?: ContainerOptions): Promise<Container>;
-  /** Runs a tool in its network. */
+  /** Runs a tool in its network, and resolves with its stdout. Rejects if it fails. */
   run(...words: readonly string[]): Promise<string>;
   /** Starts ebb as the main process of a container. */
   startEbb(args: readonly string[], options?: StartOptions): Started;
-  /** One request to a port of its loopback, `POST 15020/drain`: the answer's status, and its body; undefined: refused. */
+  /**
+   * Sends a request to a port of its loopback, `POST 15020/drain`. Resolves with the answer, undefined if it is
+   * refused.
+   */
   request(text: string): Promise<Answer | undefined>;
 }
 
 let count = 0;
 
-/** The networks are those for tests of devices (RFC 2544), which no machine routes. */
+/** Creates a pod; `await using` it. The networks are those for tests of devices (RFC 2544), which no machine routes. */
 export async function startPod(): Promise<Pod> {
   count += 1;
   const [name, network] = [`pod${count}`, `198.19.${count}`];
@@ -84,24 +90,24 @@ export async function startPod(): Promise<Pod> {
   };
 }
 
-/** To ebb, which pod.startEbb has started. */
+/** Sends a signal to an ebb that pod.startEbb has started, once it is there. */
 export async function signalEbb({ pid }: Started, signal: NodeJS.Signals): Promise<void> {
   process.kill(await until("ebb is there", () => childrenOf(pid).find(isEbb)), signal);
 }
 
-/** What containers need of the machine's own /tmp: a checkout that is there, or a cache. */
+/** The folders of the machine's own /tmp that containers need: a checkout in it, or a cache. */
 const kept = [join(import.meta.dirname, "..", ".."), ebbPath, cacheFolder()].flatMap(
   (path) => /^\/tmp\/([^/]+)/.exec(path)?.[1] ?? [],
 );
 
-/** A PID namespace, and a /tmp that is the pod's. */
+/** Returns the command that runs another one in a PID namespace of its own, with the pod's /tmp. */
 function own(pod: string): readonly string[] {
   const mounts = [...new Set(kept)].map((name) => `mkdir -p "$0/${name}" && mount --rbind "/tmp/${name}" "$0/${name}"`);
   const script = [...mounts, 'mount --rbind "$0" /tmp', 'exec "$@"'].join(" && ");
   return ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", script, temporaryOf(pod)];
 }
 
-/** What its containers see as /tmp. */
+/** Returns the path of the folder that a pod's containers see as /tmp. */
 function temporaryOf(pod: string): string {
   return join("/run/pods", pod);
 }

@@ -1,27 +1,31 @@
 /** A program that we did not write, compiled from its source, which comes through the Go module proxy. */
 export interface Program {
-  /** The name of its executable: its processes have it. */
+  /** The name of its executable, and so of its processes. */
   readonly name: string;
-  /** Which go.mod and go.sum pin all that is compiled: a folder in `modules`, made by `bun test/sidecars/pin.ts`. */
+  /** The folder in `modules` whose go.mod and go.sum pin all that is compiled; `bun test/sidecars/pin.ts` makes it. */
   readonly pins: string;
+  /** The path of its Go module. */
   readonly module: string;
   readonly version: string;
-  /** The folder of its package main in the module; without it the module's own. */
+  /** The folder of its package main in the module; by default the module's root. */
   readonly folder?: string;
-  /** A package main of ours instead, which uses the module: a folder beside this file. */
+  /** The folder, beside this file, of a package main of ours that uses the module and is compiled in its place. */
   readonly own?: string;
   /** Modules that it needs in other versions than its go.mod says, because go.mod replaces them. */
   readonly requires?: readonly string[];
+  /** Go's build tags. */
   readonly tags?: readonly string[];
-  /** Variables of Go that its release sets to its version. */
+  /** Go variables that its release sets to its version. */
   readonly variables?: Readonly<Record<string, string>>;
   /** Files and folders of the module that it needs, or that install it: they are put beside the executable. */
   readonly files?: readonly string[];
-  /** Files of Go in the module of which only the package clause is left. */
+  /** Go files in the module of which only the package clause is left. */
   readonly emptied?: readonly string[];
+  /** The tests that need it. */
   readonly usedBy: readonly User[];
 }
 
+/** A kind of tests that need programs. */
 export type User = "sidecars" | "cluster" | "bench";
 
 const istio = {
@@ -37,7 +41,10 @@ const istio = {
   variables: { "istio.io/istio/pkg/version.buildVersion": "1.31.1" },
 } as const;
 
-/** The file panics unless a tag compiles all components in, which takes an hour; sidecars need none of them. */
+/**
+ * daprd. The emptied file panics unless a tag compiles in all components, which takes an hour; sidecars need none of
+ * them.
+ */
 const dapr = {
   name: "daprd",
   module: "github.com/dapr/dapr",
@@ -46,7 +53,7 @@ const dapr = {
   usedBy: ["sidecars"],
 } as const;
 
-/** The last release whose programs are in one module, which replaces nothing that matters. */
+/** cert-manager: the last release whose programs are in one module, which replaces nothing that matters. */
 const certManager = {
   pins: "cert-manager",
   module: "github.com/cert-manager/cert-manager",
@@ -54,7 +61,7 @@ const certManager = {
   usedBy: ["cluster"],
 } as const;
 
-/** All of them. Another version is one more entry, and `bun test/sidecars/pin.ts NAME`. */
+/** All programs. To add another version, add an entry and run `bun test/sidecars/pin.ts NAME`. */
 export const programs = {
   "pilot-agent": {
     ...istio,
@@ -150,17 +157,18 @@ export const programs = {
 
 export type ProgramName = keyof typeof programs;
 
+/** Returns a program of the table. */
 export function programOf(name: ProgramName): Program {
   return programs[name];
 }
 
-/** The names of those that tests of a kind need. */
+/** Returns the names of the programs that tests of a kind need. */
 export function programsOf(user: User): readonly ProgramName[] {
   const names = Object.keys(programs) as ProgramName[];
   return names.filter((name) => programOf(name).usedBy.includes(user));
 }
 
-/** The import path of its package main. */
+/** Returns the import path of a program's package main. */
 export function packageOf({ module, folder, own }: Program): string {
   if (own !== undefined) return ".";
   return folder === undefined ? module : `${module}/${folder}`;

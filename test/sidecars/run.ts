@@ -12,7 +12,9 @@ const HELP = `npm run test:sidecars -- [WORD...]
 
 const [, , ...words] = process.argv;
 
-/** unshare ends with this process; with its PID 1, which reaps, all that the tests have started ends. */
+/**
+ * Makes the namespaces. unshare ends with this process; with PID 1, which reaps, all ends that the tests have started.
+ */
 const enter = [
   ...["setpriv", "--pdeathsig", "KILL"],
   ...["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"],

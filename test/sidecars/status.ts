@@ -2,7 +2,7 @@ import type { SidecarStatus, Snapshot } from "../../src/core/status/snapshot.ts"
 import { run } from "./life.ts";
 import type { Pod } from "./pod.ts";
 
-/** What `ebb status` says of the one sidecar of a pod, and of the pod, without what differs from run to run. */
+/** Returns what `ebb status` says of a pod and of its only sidecar, without what differs from run to run. */
 export async function stableStatus(pod: Pod, env: Readonly<Record<string, string>> = {}) {
   const { stdout, stderr } = await run(pod, ["status", "--json"], env);
   const { foundBy, sidecars, findings, sockets } = JSON.parse(stdout) as Snapshot;
@@ -11,7 +11,7 @@ export async function stableStatus(pod: Pod, env: Readonly<Record<string, string
     stderr,
     foundBy,
     sidecars: sidecars.map(stable),
-    /** `app-unseen`: ebb status runs in a container of its own here. */
+    // `app-unseen` is among them, because here `ebb status` runs in a container of its own
     findings: findings.map(({ kind }) => kind),
     ports: [...new Set(ports)].toSorted((one, other) => one - other),
   };

@@ -1,4 +1,4 @@
-/** Runs a program to its end. What it wrote to stdout. @throws Error with what it said where it fails */
+/** Runs a program to its end, and resolves with its stdout. Rejects with all that it said if it fails. */
 export async function runTool(...words: readonly string[]): Promise<string> {
   const tool = Bun.spawn([...words], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr] = await Promise.all([new Response(tool.stdout).text(), new Response(tool.stderr).text()]);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { until } from "../harness.ts";
 import type { Container, Pod } from "./pod.ts";
 
-/** The container of an app that answers. */
+/** Starts the container of an app (app.ts). Resolves once it listens. */
 export async function startApp(pod: Pod, port: number): Promise<Container> {
   const app = await pod.start([process.execPath, join(import.meta.dirname, "app.ts"), `${port}`]);
   await until("the app listens", () => app.log().includes("listening"));
@@ -16,7 +16,7 @@ export interface Outside {
   readonly tcp: number;
 }
 
-/** HTTP, whose answers never end, and an echo. */
+/** Starts, outside of all pods, an HTTP server whose answers never end, and an echo server. */
 export async function startOutside({ http, tcp }: Outside): Promise<AsyncDisposable> {
   const never = (): ReadableStream => new ReadableStream({ start: (stream) => stream.enqueue("half") });
   const web = Bun.serve({ port: http, hostname: "0.0.0.0", idleTimeout: 0, fetch: () => new Response(never()) });
@@ -30,7 +30,7 @@ export async function startOutside({ http, tcp }: Outside): Promise<AsyncDisposa
   };
 }
 
-/** A process of the pod's that holds a request and a connection to them open. */
+/** Starts a container in a pod that holds a request and a connection to these servers open. Resolves once both are. */
 export async function callOutside(pod: Pod, host: string, { http, tcp }: Outside): Promise<Container> {
   const program = join(import.meta.dirname, "caller.ts");
   const caller = await pod.start([process.execPath, program, host, `${http}`, `${tcp}`]);

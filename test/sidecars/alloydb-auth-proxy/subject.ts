@@ -3,7 +3,7 @@ import { startHeld } from "../held.ts";
 import { programOf } from "../programs.ts";
 import type { Subject } from "../subject.ts";
 
-/** The AlloyDB Auth Proxy, with a token that no Google has given. */
+/** Returns the AlloyDB Auth Proxy, with a fake token and more flags. */
 export function alloydbAuthProxy(more: readonly string[] = ["--quitquitquit"]) {
   const { path } = compiledProgram("alloydb-auth-proxy");
   const instance = "projects/p/locations/r/clusters/c/instances/i";

@@ -3,7 +3,7 @@ import { startHeld } from "../held.ts";
 import { programOf } from "../programs.ts";
 import type { Subject } from "../subject.ts";
 
-/** The Cloud SQL Auth Proxy as its operator starts it, with a token that no Google has given. */
+/** Returns the Cloud SQL Auth Proxy as its operator starts it, with a fake token and more flags. */
 export function cloudSqlProxy(more: readonly string[] = ["--quitquitquit"]) {
   const { path } = compiledProgram("cloud-sql-proxy");
   return {

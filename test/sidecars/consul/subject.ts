@@ -7,16 +7,16 @@ import type { Beside } from "../subject.ts";
 import { startControlPlane } from "../xds/control-plane.ts";
 import { http, http2, listener, socket, staticCluster, tcp } from "../xds/resources.ts";
 
-/** Where consul-dataplane serves xDS to its Envoy; a random port in life. */
+/** The port at which consul-dataplane serves xDS to its Envoy; in reality a random one. */
 const xdsPort = 1234;
 const appPort = 8080;
 const outside = { http: 9000, tcp: 9001 };
 const publicPort = 20_000;
 
 /**
- * Envoy with the configuration and flags that consul-dataplane gives it (consul-dataplane 28a963a, internal/bootstrap and
- * pkg/consuldp) and the listeners that Consul sends (consul agent/xds). consul-dataplane itself is in no registry in a form that
- * builds: of it there is no more than its xDS.
+ * Envoy with the configuration and flags that consul-dataplane gives it (consul-dataplane 28a963a, internal/bootstrap
+ * and pkg/consuldp) and the listeners that Consul sends (consul agent/xds). No registry has consul-dataplane itself in
+ * a form that builds, so only its xDS is here.
  */
 export const consul: Mesh = {
   title: `Envoy ${envoyVersion} as Consul configures it`,

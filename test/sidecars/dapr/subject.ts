@@ -8,11 +8,14 @@ import type { Subject } from "../subject.ts";
 
 interface More {
   readonly flags?: readonly string[];
-  /** Of daprd's own container. */
+  /** Variables of daprd's own container. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** daprd with the words of its injector (dapr, pkg/injector/patcher/sidecar_container.go) that do not need a control plane. */
+/**
+ * Returns daprd with the words of its injector (dapr, pkg/injector/patcher/sidecar_container.go) that do not need a
+ * control plane.
+ */
 export function daprd(name: ProgramName, { flags: more = [], env = {} }: More = {}) {
   const { path } = compiledProgram(name);
   return {
@@ -22,7 +25,7 @@ export function daprd(name: ProgramName, { flags: more = [], env = {} }: More = 
     env: { DAPR_HTTP_PORT: "3500" },
     ready: { at: "3500/v1.0/healthz/outbound", status: 204 },
     exitCode: 0,
-    quitOutcome: /^its port is closed: it leaves by itself when its graceful shutdown is over/,
+    quitOutcome: /^its port is closed: it exits by itself when its graceful shutdown is over/,
     secondQuit: { code: 69, outcome: /^connection refused/ },
     isUpWhileHeld: false,
     start(pod, isHeld = false) {

@@ -8,19 +8,22 @@ import { discoveryAddress, ports } from "./istiod.ts";
 
 export interface AgentOptions {
   readonly interception?: "REDIRECT" | "TPROXY";
-  /** More of Istio's ProxyConfig. */
+  /** More fields of Istio's ProxyConfig. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 const proxyId = 1337;
 
-/** The container istio-init. */
+/** Does what the container istio-init does: redirects the pod's connections. */
 export function initialize(pod: Pod, { interception = "REDIRECT" }: AgentOptions): Promise<void> {
   return redirect(pod, { how: interception, userId: proxyId, notLed: "15090,15021,15020" });
 }
 
-/** The container istio-proxy, with the words and variables of Istio's injection template and its bootstrap for Envoy. */
+/**
+ * Starts the container istio-proxy, with words and variables of Istio's injection template, and its bootstrap for
+ * Envoy.
+ */
 export async function startAgent(pod: Pod, folder: string, options: AgentOptions = {}): Promise<Container> {
   const { interception = "REDIRECT", config = {}, env = {} } = options;
   const agent = compiledProgram("pilot-agent");
@@ -33,7 +36,7 @@ export async function startAgent(pod: Pod, folder: string, options: AgentOptions
     ...config,
   };
   mkdirSync(join(folder, "etc"), { recursive: true });
-  // with TPROXY it is root, whose group tells it from others
+  // with TPROXY it is root, and its group tells it from others
   const user = { uid: interception === "TPROXY" ? 0 : proxyId, gid: proxyId };
   for (const path of [folder, join(folder, "etc")]) chownSync(path, user.uid, user.gid);
   const flags = ["--domain", "default.svc.cluster.local", "--proxyLogLevel=warning"];

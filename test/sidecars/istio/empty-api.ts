@@ -1,5 +1,5 @@
-// bun empty-api.ts PORT: the API server of a cluster that has nothing in it. istiod does not start without one, even where it
-// has all of its configuration from files.
+// bun empty-api.ts PORT is the API server of a cluster that has nothing in it. istiod does not start without one, even
+// if all of its configuration comes from files.
 
 const kinds: Readonly<Record<string, string>> = {
   configmaps: "ConfigMap",

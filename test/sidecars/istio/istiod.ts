@@ -3,15 +3,16 @@ import { join } from "node:path";
 import { temporaryFolder, until } from "../../harness.ts";
 import { compiledProgram } from "../compile.ts";
 
-/** Without TLS, by which pilot-agent knows that it needs none. */
+/** istiod's port without TLS, by which pilot-agent knows that it needs none. */
 const port = 15010;
 
-/** The app of each pod that may be there, and a server outside the pods. */
+/** The ports of the app of each pod, and of the servers outside the pods. */
 export const ports = { app: 8080, outsideHttp: 9000, outsideTcp: 9001 };
 
 /**
- * istiod with the configuration of files: a service whose endpoint is each pod, one whose endpoint is outside. As installed,
- * but for what the Envoy of PyPI does not have (Istio's own filters), and without a CA, so without mutual TLS.
+ * Starts istiod with a configuration from files: a service whose endpoints are the pods, and one whose endpoint is
+ * outside. It is as installed, but without what the Envoy of PyPI lacks (Istio's own filters), and without a CA, so
+ * without mutual TLS. Resolves once it is ready.
  */
 export async function startIstiod(): Promise<AsyncDisposable> {
   const folder = temporaryFolder();
@@ -49,7 +50,7 @@ export async function startIstiod(): Promise<AsyncDisposable> {
   };
 }
 
-/** Lets the pods of a network reach it. */
+/** Forwards istiod's port on an address of the test's, so that a pod can reach istiod. */
 export async function forwardTo(host: string): Promise<void> {
   const server = createServer((socket) => {
     const there = connect(port, "127.0.0.1");
@@ -60,7 +61,7 @@ export async function forwardTo(host: string): Promise<void> {
   await new Promise<void>((listening) => server.listen(port, host, listening));
 }
 
-/** What pods are told of it. */
+/** Returns istiod's address, as pods are told it. */
 export function discoveryAddress(host: string): string {
   return `${host}:${port}`;
 }

@@ -5,7 +5,7 @@ import type { Beside } from "../subject.ts";
 import { type AgentOptions, initialize, startAgent } from "./agent.ts";
 import { forwardTo, ports } from "./istiod.ts";
 
-/** Istio's sidecar with its redirection. */
+/** Returns Istio's sidecar, with its redirection. */
 export function istioMesh(options: AgentOptions = {}): Mesh {
   return {
     title: `pilot-agent 1.31 (${options.interception ?? "REDIRECT"})`,

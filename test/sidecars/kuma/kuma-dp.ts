@@ -1,6 +1,7 @@
-// bun kuma-dp.ts READINESS ENVOY...: starts an Envoy as Kuma's user, and answers on port 9902 for it as kuma-dp does, which is in no
-// registry in a form that builds (kuma 2.14.3 app/kuma-dp/pkg/dataplane/readiness/component.go). READINESS is the socket of Envoy's
-// admin interface, whose answer it then passes on, or "tcp", and it says READY itself. Ends with Envoy.
+// bun kuma-dp.ts READINESS ENVOY... starts an Envoy as Kuma's user, and answers on port 9902 for it as kuma-dp does
+// (kuma 2.14.3 app/kuma-dp/pkg/dataplane/readiness/component.go), which no registry has in a form that builds.
+// READINESS is the socket of Envoy's admin interface, whose answer it passes on, or "tcp": then it says READY itself.
+// It ends with Envoy.
 
 const [, , readiness = "", ...command] = process.argv;
 

@@ -8,21 +8,23 @@ import type { Beside } from "../subject.ts";
 import { startControlPlane } from "../xds/control-plane.ts";
 import { from, http, http2, listener, originalDestination, socket, staticCluster, tcp } from "../xds/resources.ts";
 
+/** How Envoy's admin interface listens. */
 export type Admin = "unix" | "tcp";
 
-/** In kuma-dp's work folder. */
+/** The name of the admin interface's socket, in kuma-dp's work folder. */
 export const socketName = "kuma-envoy-admin.sock";
 
 const xdsPort = 5678;
 const userId = 5678;
 const appPort = 8080;
 const outside = { http: 9000, tcp: 9001 };
-/** Where services are, which the app's connections are meant for. */
+/** The address of services, to which the app connects. */
 const service = "198.18.0.9";
 
 /**
- * Envoy with the bootstrap of Kuma 2.14.3 (pkg/xds/bootstrap/template_v3.go) and the listeners that it sends under its transparent
- * proxy, with connections led to it as there. Without TLS to the control plane; kuma-dp.ts says what there is of kuma-dp.
+ * Returns Envoy with the bootstrap of Kuma 2.14.3 (pkg/xds/bootstrap/template_v3.go), the listeners that Kuma sends for
+ * its transparent proxy, and connections redirected to it as there. It has no TLS to the control plane; kuma-dp.ts says
+ * what there is of kuma-dp.
  */
 export function kuma(admin: Admin): Mesh {
   return {
@@ -98,7 +100,7 @@ function bootstrap(workdir: string, adminSocket: string | undefined): object {
   };
 }
 
-/** The cluster's own connections, which are led nowhere. */
+/** The source address of the cluster's own connections, by which they are not redirected. */
 const own = from("127.0.0.6");
 
 function resources({ address, outside: host }: Pod): readonly object[] {

@@ -3,7 +3,7 @@ import { until } from "../../harness.ts";
 import { compiledProgram } from "../compile.ts";
 import type { Pod } from "../pod.ts";
 
-/** Starts a control plane on the pod's loopback that tells Envoys of these resources. Resolves when it listens. */
+/** Starts a control plane on a pod's loopback, which gives Envoys these resources (xDS). Resolves once it listens. */
 export async function startControlPlane(
   pod: Pod,
   {

@@ -1,17 +1,23 @@
-/** Resources of xDS as JSON (envoyproxy.io, api-v3), as control planes of meshes send them. */
+// Resources of xDS as JSON (envoyproxy.io, api-v3), as control planes of meshes send them.
+
+/** A plan of a listener. */
 export interface ListenerPlan {
   readonly name: string;
   readonly host: string;
   readonly port: number;
   readonly direction: "INBOUND" | "OUTBOUND";
-  /** False: connections come from the listener that iptables leads to. */
+  /**
+   * Whether it is bound to its port, by default true; otherwise the listener to which iptables leads hands connections
+   * over.
+   */
   readonly isBound?: boolean;
-  /** It gives connections to the listener of the port that they were meant for. */
+  /** Whether it hands connections over to the listener of the port for which they were meant. */
   readonly handsOver?: boolean;
   /** What it does with a connection. */
   readonly filter: object;
 }
 
+/** Returns a listener. */
 export function listener(plan: ListenerPlan): object {
   const { name, host, port, direction, isBound = true, handsOver = false, filter } = plan;
   return {
@@ -22,7 +28,7 @@ export function listener(plan: ListenerPlan): object {
   };
 }
 
-/** HTTP to a cluster, `path` alone or all. */
+/** Returns a filter that sends HTTP to a cluster: requests for `path` only, or all. */
 export function http(statPrefix: string, cluster: string, path?: string): object {
   const match = path === undefined ? { prefix: "/" } : { path };
   const routes = [{ match, route: { cluster, timeout: "0s" } }];
@@ -42,7 +48,7 @@ export function http(statPrefix: string, cluster: string, path?: string): object
   };
 }
 
-/** All bytes to a cluster. */
+/** Returns a filter that sends all bytes to a cluster. */
 export function tcp(statPrefix: string, cluster: string): object {
   return {
     name: "envoy.filters.network.tcp_proxy",
@@ -53,6 +59,7 @@ export function tcp(statPrefix: string, cluster: string): object {
   };
 }
 
+/** Returns a cluster with one endpoint. */
 export function staticCluster(name: string, host: string, port: number, more: object = {}): object {
   const endpoint = { address: socket(host, port) };
   return {
@@ -63,17 +70,18 @@ export function staticCluster(name: string, host: string, port: number, more: ob
   };
 }
 
-/** To where the connection was meant for. */
+/** Returns a cluster that leads to the address for which a connection was meant. */
 export function originalDestination(name: string, more: object = {}): object {
   const how = { type: "ORIGINAL_DST", lb_policy: "CLUSTER_PROVIDED", connect_timeout: "5s" };
   return { "@type": type("config.cluster.v3.Cluster"), name, ...how, ...more };
 }
 
-/** From this address: iptables knows by it what comes from the proxy. */
+/** Returns a cluster's fields for connections from an address, by which iptables knows those of the proxy. */
 export function from(address: string): object {
   return { upstream_bind_config: { source_address: { address, port_value: 0 } } };
 }
 
+/** Returns a socket address. */
 export function socket(address: string, port: number): object {
   return { socket_address: { address, port_value: port } };
 }
@@ -82,7 +90,7 @@ function type(name: string): string {
   return `type.googleapis.com/envoy.${name}`;
 }
 
-/** For gRPC. */
+/** The fields of a cluster that is asked by HTTP/2, as for gRPC. */
 export const http2 = {
   typed_extension_protocol_options: {
     "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {

@@ -1,6 +1,7 @@
 /*
- * latency COUNT CMD ARG...: runs CMD, whose child is `latency child`, sends it SIGUSR1 COUNT times, each a few milliseconds
- * after the last was received, and writes one line each: ns from just before kill(2) to the child's handler. Then SIGTERM.
+ * latency COUNT CMD ARG... runs CMD, whose child is `latency child`, and sends CMD SIGUSR1 COUNT times, each a few milliseconds
+ * after the one before was received. It prints a line for each: the ns from just before kill(2) to the child's handler. Then it
+ * sends SIGTERM.
  */
 #define _GNU_SOURCE
 #include <signal.h>

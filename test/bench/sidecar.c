@@ -1,9 +1,9 @@
 /*
- * A sidecar as quick as one can be, for one life at a time. It reads a line and answers each with a line:
- *   open MS unready|refused  -> the port. Ready (CLOCK_MONOTONIC) after MS; until then it says so, or does not listen
- *   close                    -> READY QUIT ANSWERED QUITS: when it turned ready, when the first quit came, when it was
- *                               answered (ns; 0: never), and how many came. The life is over
- * It answers as Envoy and linkerd-proxy do (/ready, /server_info, POST /quitquitquit and /shutdown), and is gone after a quit.
+ * A sidecar that is as quick as possible, and has one life at a time. It reads lines, and answers each with a line:
+ *   open MS unready|refused  -> the port. It is ready after MS; until then it says that it is not, or does not listen
+ *   close                    -> READY QUIT ANSWERED QUITS: when it became ready, when the first quit came, when that was
+ *                               answered (ns of CLOCK_MONOTONIC; 0: never), and the number of quits. The life is over
+ * It answers as Envoy and linkerd-proxy do (/ready, /server_info, POST /quitquitquit and /shutdown), and ends after a quit.
  */
 #define _GNU_SOURCE
 #include <netinet/in.h>
@@ -26,7 +26,7 @@ static struct client {
 } clients[SLOTS];
 
 static long long ready_at, ready, quit, answered;
-static int quits, listener = -1; /* it does not poll what does not listen: that has hung up */
+static int quits, listener = -1; /* a socket that does not listen is not polled, because it counts as hung up */
 
 static long long monotonic_ns(void) {
   struct timespec now;
@@ -40,7 +40,7 @@ static void drop(int slot) {
   clients[slot].length = 0;
 }
 
-/* The listener first: whoever sees its connection end finds nobody. */
+/* Closes the listener first, so that a client that sees its connection end can no longer connect. */
 static void go(int except) {
   if (listener >= 0) close(listener);
   listener = slots[LISTENER].fd = -1;
@@ -48,7 +48,7 @@ static void go(int except) {
     if (slot != except) drop(slot);
 }
 
-/* A bound port that does not listen refuses, and is nobody else's. */
+/* A port that is bound, but not listening, refuses connections, and nobody else can take it. */
 static void start_listening(void) {
   if (slots[LISTENER].fd >= 0) return;
   if (listen(listener, 128) != 0) exit(1);

@@ -1,9 +1,9 @@
 /*
- * stopwatch heard|silent|cold CMD ARG...: runs it (silent, cold: its stdout is /dev/null; cold: nothing of CMD is in the page
- * cache), and then writes `took START END CODE CPU LEFT FAULTS READ`: CLOCK_MONOTONIC just before its start and just after its
- * end was seen (ns); its exit code, as a shell has it; the processor time of its whole life, with what it waited for (us); how
- * many of its processes it left to us; its page faults, minor and major, without those of what it waited for; and the bytes
- * that were read from a disk. One that lives longer than two minutes is killed.
+ * stopwatch heard|silent|cold CMD ARG... runs CMD (silent, cold: its stdout is /dev/null; cold: nothing of it is in the page
+ * cache), and then prints `took START END CODE CPU LEFT FAULTS READ`: CLOCK_MONOTONIC just before its start and just after its
+ * end was seen (ns); its exit code, as a shell reports it; the processor time of it and the children that it waited for (us);
+ * the number of its processes that it did not reap; its own page faults, minor and major; and the bytes that were read from a
+ * disk. After two minutes CMD is killed.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static void give_up(int number) {
   kill(running, SIGKILL);
 }
 
-/* Out of the page cache; not what a running process maps. */
+/* Removes a file from the page cache, but not what a running process maps. */
 static void forget(const char *path) {
   int file = open(path, O_RDONLY);
   fsync(file);
@@ -41,7 +41,7 @@ static void forget(const char *path) {
   close(file);
 }
 
-/* proc(5): fields 10 and 12 of stat. wait4's rusage has those of its children, too. */
+/* Reads the page faults, fields 10 and 12 of stat (proc(5)): wait4's rusage includes those of its children. */
 static long faults_of(pid_t pid) {
   char path[32], text[1024] = "";
   long minor = -1, major = 0;

@@ -1,4 +1,4 @@
-/* The process that owns the namespaces of a pod's containers: it waits, and reaps where they share its PID namespace. */
+/* The process that owns the namespaces of a pod's containers: it waits, and reaps if they share its PID namespace. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>

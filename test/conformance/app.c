@@ -1,7 +1,7 @@
 /*
- * The application of the conformance cases: `app FILE STEP...`. It appends to FILE what happens to it, one fact a line, and does
+ * The application of the conformance cases: `app FILE STEP...`. It appends what happens to it to FILE, one fact a line, and takes
  * the steps: out TEXT, err TEXT, sleep MS, words WORD... (prints the rest, one a line), environment, stdin (copies it to stdout),
- * given (notes what it was started with), fork MS (leaves a process that lives so long), until SIGNAL CODE (notes each signal;
+ * given (notes with what it was started), fork MS (leaves a process that lives that long), until SIGNAL CODE (notes each signal;
  * SIGNAL ends it with CODE), die SIGNAL, exit CODE.
  */
 #define _GNU_SOURCE
@@ -34,7 +34,7 @@ static int waits(char **steps) {
   return 0;
 }
 
-/* SIGCHLD is no news to it, SIGURG is what Go's runtime sends about. */
+/* Does not note SIGCHLD, nor SIGURG, which Go's runtime sends around. */
 static void listen_to_all(void) {
   struct sigaction action = {.sa_handler = note};
   sigfillset(&action.sa_mask);

@@ -1,7 +1,7 @@
 /*
- * The application of the fault campaign: app SOCKET RUN STEP... Each process of it tells its life over a connection of its
- * own to SOCKET, one line a fact: `RUN NANOSECONDS PID FACT`, by CLOCK_MONOTONIC. So the end of a connection is the end of
- * the process, and what was told is never lost.
+ * The application of the fault campaign: app SOCKET RUN STEP... Each of its processes tells what happens to it over a connection
+ * of its own to SOCKET, a line for each fact: `RUN NANOSECONDS PID FACT`, by CLOCK_MONOTONIC. So the end of a connection is the
+ * end of the process, and nothing that was told is lost.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static long long now_ns(void) {
   return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
-/* One line, at once; also from a signal handler: nothing here takes memory. */
+/* Writes a line at once. A signal handler may call it, because it allocates no memory. */
 static void tell(const char *format, ...) {
   char line[512];
   int length = snprintf(line, sizeof line, "%s %lld %d ", run, now_ns(), getpid());
@@ -73,7 +73,7 @@ static void note_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Whatever comes meanwhile. */
+/* Sleeps, whatever signals come meanwhile. */
 static void rest(long ms) {
   long long end = now_ns() + ms * 1000000ll;
   for (long long left; (left = end - now_ns()) > 0;) {
@@ -82,7 +82,7 @@ static void rest(long ms) {
   }
 }
 
-/* The signals of a list `1,15,40`, each: whether it has come by then. */
+/* Waits for the signals of a list, `1,15,40`, and tells which of them are missing. */
 static void await_signals(const char *list) {
   long long end = now_ns() + PATIENCE_MS * 1000000ll;
   for (const char *next = list; *next; next += strcspn(next, ","), next += *next == ',') {
@@ -104,8 +104,8 @@ static void await_stop(void) {
 }
 
 /*
- * A child that takes no signals until it restores the mask: by then it has a connection of its own. Else what it tells of a
- * signal would stand in its parent's life.
+ * Forks a child that gets no signals until it restores the mask. By then it has a connection of its own; otherwise it would tell
+ * of a signal as if it were its parent.
  */
 static pid_t fork_deaf(sigset_t *before) {
   sigset_t all;
@@ -116,7 +116,7 @@ static pid_t fork_deaf(sigset_t *before) {
   return child;
 }
 
-/* COUNT:MS: processes without a parent that live so long. */
+/* orphans:COUNT:MS: leaves COUNT processes without a parent, which live that long. */
 static void make_orphans(const char *arguments) {
   int count = atoi(arguments), ms = atoi(strchr(arguments, ':') + 1), ends[2];
   while (count-- > 0 && orphan_count < 64) {
@@ -143,7 +143,7 @@ static void make_orphans(const char *arguments) {
   }
 }
 
-/* Until none of the orphans is left, not even as a zombie. */
+/* Waits until none of the orphans is left, not even as a zombie. */
 static void await_reaped(void) {
   long long end = now_ns() + PATIENCE_MS * 1000000ll;
   for (int i = 0; i < orphan_count; i++) {
@@ -159,7 +159,7 @@ static void await_reaped(void) {
   tell("reaped");
 }
 
-/* MS: one after the other ends without a parent, until somebody says stop. */
+/* churn:MS: leaves one process after the other without a parent, until a stop signal. */
 static void churn(long ms) {
   while (!was_stopped()) {
     sigset_t before;
@@ -173,7 +173,7 @@ static void churn(long ms) {
   }
 }
 
-/* A session of its own, which nobody stops but the campaign: it outlives ebb. */
+/* Leaves a process in a session of its own, which only the campaign stops: it outlives ebb. */
 static void make_daemon(void) {
   sigset_t before;
   pid_t parent = fork_deaf(&before);
@@ -228,7 +228,7 @@ static void step(const char *name, const char *argument) {
   }
 }
 
-/* What it was given: descriptors, then signals that are blocked and ignored. */
+/* Tells with what it was started: descriptors, then the signals that are blocked and ignored. */
 static void start(const char *descriptors) {
   uint64_t ignored = 0, blocked;
   for (int number = 1; number <= 64; number++) {

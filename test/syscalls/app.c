@@ -1,6 +1,7 @@
 /*
- * The application: app FILE exit|stop. Writes `started PID` to FILE; leaves an orphan behind, and waits until somebody has reaped it
- * (else 9); ends with 7: at once, or when it is told to with SIGTERM (else 8). 10: it was not started as ebb was.
+ * The application: app FILE exit|stop. It writes `started PID` to FILE, leaves an orphan, and waits until that is reaped. It ends
+ * with 7, at once or at SIGTERM; with 8 if SIGTERM does not come, 9 if the orphan is not reaped, 10 if it was not started as ebb
+ * was.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,7 +30,7 @@ static pid_t leave_orphan(void) {
   return orphan;
 }
 
-/* Nothing blocked, nothing ignored, the three descriptors and no other, a group of its own. */
+/* Reports whether nothing is blocked or ignored, only three descriptors are open, and it has a group of its own. */
 static int is_as_usual(void) {
   sigset_t blocked, none;
   sigemptyset(&none);

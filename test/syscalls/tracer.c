@@ -1,8 +1,8 @@
 /*
- * tracer OUT [ROLE NUMBER COUNT ERRNO] -- CMD...: runs CMD, counts its system calls, and lets one of them fail: call NUMBER, when
+ * tracer OUT [ROLE NUMBER COUNT ERRNO] -- CMD... runs CMD, counts its system calls, and makes one of them fail: call NUMBER, when
  * ROLE makes it for the COUNTth time. Roles: `main`, the first thread; `thread`, any other of the same process; `child`, what it
- * forks, until that becomes another program, which is then on its own. OUT gets `pid N`, at the end `call ROLE NUMBER COUNT` for each
- * call that was made, and `failed` where one did. Ends as CMD does.
+ * forks, until that becomes another program, which is no longer traced. The file OUT gets `pid N`, at the end `call ROLE NUMBER
+ * COUNT` for each call that was made, and `failed` if one was made to fail. It ends as CMD does.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -61,7 +61,7 @@ static void set_result(pid_t thread, long value) {
 }
 #endif
 
-/* close(2) closes whatever it says. */
+/* Reports whether a call that is made to fail is made all the same: close(2) closes, whatever it returns. */
 static int takes_place(int call) { return call == SYS_close; }
 
 static void on_call(pid_t thread) {
@@ -111,7 +111,7 @@ static void start(char **command) {
   close(ready[1]);
 }
 
-/* From the program's first instruction on. */
+/* Lets the program run to its end, and returns its exit code; its calls count from its first instruction on. */
 static int follow(void) {
   int status, has_started = 0;
   for (;;) {

@@ -1,6 +1,6 @@
 /*
- * launch SETTING... -- FILE ARG...: becomes FILE, started as the settings say: umask OCTAL, ignore SIGNAL, block SIGNAL,
- * limit KIND SOFT, file NUMBER (opens /dev/null there). What else a process inherits is the usual: nothing is blocked or ignored.
+ * launch SETTING... -- FILE ARG... becomes FILE, started as the settings say: umask OCTAL, ignore SIGNAL, block SIGNAL,
+ * limit KIND SOFT, file NUMBER (opens /dev/null with that number). No other signal is blocked or ignored.
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -14,7 +14,9 @@ export type Target = {
   readonly machine: number;
   /** The largest page size that kernels of this architecture use: segments are aligned to it. */
   readonly pageSize: number;
-  /** Where thread-local blocks lie: below the thread pointer (TLS variant II) or above it (variant I). */
+  /**
+   * The side of the thread pointer on which thread-local blocks lie: below it (TLS variant II) or above it (variant I).
+   */
   readonly threadBlocks: "below" | "above";
   /** The relocation numbers that the link can apply; it throws on any other. */
   readonly relocations: Readonly<Record<number, RelocationKind>>;

@@ -41,7 +41,7 @@ export function linkedArchives(target: Target): readonly Archive[] {
 }
 
 /**
- * Returns musl's version, read from the bytes of its libc.a, where it is a constant of its own: `version.lo`,
+ * Returns musl's version, read from the bytes of its libc.a, which has it as a constant of its own: `version.lo`,
  * src/internal/version.c. @throws Error if it is not there
  */
 export function muslVersion(libc: Buffer): string {

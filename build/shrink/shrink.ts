@@ -7,7 +7,7 @@ import { readIcu, reduceIcu } from "./icu.ts";
 import type { Range } from "./range.ts";
 
 export type ShrinkInput = {
-  /** The executable before the static link, whose section headers still say what is where. */
+  /** The executable before the static link, which still has its section headers. */
   readonly input: Uint8Array;
   /** The static executable. */
   readonly linked: Uint8Array;

@@ -59,14 +59,19 @@ export function tellOutcome(outcome: Outcome): string {
   return `out of time ${outcome.left.requests} ${outcome.left.connections}`;
 }
 
+/** Returns the event that Envoy has done a step. */
 export const done = (step: "fail-health" | "drain-listeners"): Event => ({ kind: "done", step });
 
+/** Returns the event that a step failed, but was not refused. */
 export const failed = (step: Step): Event => ({ kind: "failed", step, isRefused: false });
 
+/** Returns the event that Envoy refused a step. */
 export const refused = (step: Step): Event => ({ kind: "failed", step, isRefused: true });
 
+/** Returns the event that a deadline has passed. */
 export const at = (of: Deadline): Event => ({ kind: "deadline", of });
 
+/** Returns the event that so many requests and connections were counted. */
 export const counted = (requests: number, connections = 0): Event => ({
   kind: "counted",
   inFlight: { requests, connections, hasRequests: true, countedBy: "listeners" },

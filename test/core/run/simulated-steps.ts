@@ -62,10 +62,13 @@ export const graceOver: Event = { kind: "deadline", of: "grace" };
 
 export const drained: Event = { kind: "drained" };
 
+/** Returns the event that a signal came. */
 export const signal = (signal: number): Event => ({ kind: "signal", signal });
 
+/** Returns the event that a process, by default the child, exited. */
 export const exited = (code: number, pid = 7): Event => ({ kind: "reaped", pid, exit: { code } });
 
+/** Returns the event that a signal ended the child. */
 export const killed = (signal: number): Event => ({ kind: "reaped", pid: 7, exit: { signal } });
 
 export const waiting = "arm wait 300000, wait";

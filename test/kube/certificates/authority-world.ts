@@ -60,8 +60,10 @@ export function apply(api: FakeApi, caBundle: string): void {
   api.put(CONFIGURATION, { metadata: { name: "ebb" }, webhooks });
 }
 
+/** Returns the Secret; undefined if there is none. */
 export const secretOf = ({ api }: World) => api.objects.get(SECRET) as Secret | undefined;
 
+/** Returns the webhook configuration; undefined if there is none. */
 export const configurationOf = ({ api }: World) => api.objects.get(CONFIGURATION) as WebhookConfiguration | undefined;
 
 /** Returns the CA bundle of the webhook configuration as PEM; "" if there is none. */

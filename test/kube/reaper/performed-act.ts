@@ -53,4 +53,5 @@ export async function perform(cluster: StandInApi, method: Method, freshMs = 60_
 
 export const taken: Result = { kind: "taken" };
 
+/** Returns the result that an act was refused. */
 export const refused = (why: string): Result => ({ kind: "refused", why });

@@ -32,6 +32,7 @@ export const request = {
 
 export const envelope = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
 
+/** Encodes a text as UTF-8. */
 export const bytes = (text: string) => new TextEncoder().encode(text);
 
 /** Returns the body of an AdmissionReview whose request has these changes. */

@@ -19,14 +19,17 @@ export const usual: AttemptPolicy = {
   chance: 1,
 };
 
+/** Returns the method of executing /stop in a container. */
 export const exec = (container: string): Method => ({ kind: "exec", container, command: ["/stop"] });
 
+/** Returns the method of `POST /quit` to port 1 of a container, through a port-forward. */
 export const forward = (container: string): Method => ({
   kind: "port-forward",
   container,
   requests: [{ port: 1, method: "POST", path: "/quit", headers: [] }],
 });
 
+/** Returns how a container is ended: by these methods, with a patience of 7 s. */
 export const ending = (
   container: string,
   methods: readonly Method[] = [exec(container), forward(container)],
@@ -37,6 +40,7 @@ export const ending = (
   patienceMs: 7000,
 });
 
+/** Returns the observation that the pod is stuck, and that these containers are to be ended. */
 export const stuck = (...containers: readonly Ending[]): Observation => ({
   kind: "end",
   rule: "stuck",
@@ -44,22 +48,27 @@ export const stuck = (...containers: readonly Ending[]): Observation => ({
   containers,
 });
 
+/** Returns the observation that the pod is to be left alone. */
 export const left = (rule: Rule, reason: string = rule): Observation => ({ kind: "leave", rule, reason });
 
 export const proxy = stuck(ending("proxy"));
 
 export const ended = left("sidecars-ended");
 
+/** Returns the event that the look of a turn has seen something. */
 export const looked = (turn: number, observation: Observation): Event => ({ kind: "looked", turn, observation });
 
+/** Returns the event that the act of a turn has a result. */
 export const acted = (turn: number, result: Result): Event => ({ kind: "acted", turn, result });
 
+/** Returns the event that the pod has changed. */
 export const changed = (observation: Observation): Event => ({ kind: "changed", observation });
 
 export const taken: Result = { kind: "taken" };
 
 export const refused: Result = { kind: "refused", why: "404" };
 
+/** Returns the event that a deadline has passed. */
 export const over = (of: "answer" | "patience" | "rest"): Event => ({ kind: "deadline", of });
 
 export const stop: Event = { kind: "stop" };
@@ -93,8 +102,10 @@ export function live(events: readonly Event[], policy: AttemptPolicy = usual): r
   return actionsOf(machine, events).map((actions) => actions.map(tell).join(", "));
 }
 
+/** Returns the text of the actions of a look. */
 export const look = (turn: number) => `look ${turn}, arm answer 30000`;
 
+/** Returns the text of the actions of an act. */
 export const act = (turn: number, kind: string, container = "proxy") =>
   `act ${turn} ${kind} in ${container}, arm answer 30000`;
 

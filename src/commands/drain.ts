@@ -23,15 +23,22 @@ import { leftUntil } from "../system/timer.ts";
 
 const options = {
   ...pickOptions(...finding, ...logging, "header", "quitTimeout", "minDrain", "idle", "podGrace"),
-  drain: changed(all.drain, { initial: 60_000, initially: "60s", help: "how long all of it may take" }),
-  quit: changed(all.quit, { flag: "quit-request", help: "what to request then, instead of the sidecar's own quit" }),
+  drain: changed(all.drain, {
+    initial: 60_000,
+    initially: "60s",
+    help: "time limit for the whole drain, --quit included",
+  }),
+  quit: changed(all.quit, {
+    flag: "quit-request",
+    help: "a quit request for --quit to send instead of the sidecar's usual one; +URL sends it before the usual one",
+  }),
   thenQuit: option({
     flag: "quit",
     group: "shutdown",
     initial: false,
     syntax: boolean,
     isFlagOnly: true,
-    help: "then tell the sidecars to quit",
+    help: "quit the sidecars after the drain",
   }),
 };
 
@@ -72,7 +79,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const { onStranger, mayBeOurs } = createStrangers(
     log,
     "error",
-    settings.thenQuit ? "did not drain or quit a proxy" : "did not drain a proxy",
+    settings.thenQuit ? "did not drain a proxy or tell it to quit" : "did not drain a proxy",
   );
   const look = { env, forMs: 0, actMs: allMs, signal, log, onStranger };
   const { sidecars } = await settle(await findSidecars(settings, look), settings, { ...look, purpose: "drain" });

@@ -17,7 +17,7 @@ const options = {
     syntax: anyText,
     isFlagOnly: true,
     secret: false,
-    help: "-f: a file with manifests, a folder of them, or - for stdin, which it is without any",
+    help: "-f: a file with manifests, a folder of such files, or - for stdin (the default)",
   }),
   recursive: option({
     flag: "recursive",
@@ -25,7 +25,7 @@ const options = {
     initial: false,
     syntax: boolean,
     isFlagOnly: true,
-    help: "-R: folders within folders too",
+    help: "-R: also read the folders inside a folder",
   }),
   ...injectionOptions,
   remove: option({
@@ -34,21 +34,21 @@ const options = {
     initial: false,
     syntax: boolean,
     isFlagOnly: true,
-    help: "take ebb out of all pods that were injected, whatever their annotations say; needs no --image",
+    help: "remove ebb from every injected pod, whatever its annotations say; needs no --image",
   }),
   inPlace: option({
     flag: "in-place",
     initial: false,
     syntax: boolean,
     isFlagOnly: true,
-    help: "-i: write the files themselves, instead of stdout",
+    help: "-i: change the files instead of printing to stdout",
   }),
   diff: option({
     flag: "diff",
     initial: false,
     syntax: boolean,
     isFlagOnly: true,
-    help: "print what would change, instead of the manifests; exit code 1 if anything would",
+    help: "print a diff instead of the manifests; exit code 1 if anything would change",
   }),
   ...pickOptions("quiet"),
 };
@@ -97,7 +97,7 @@ function wantedPolicy({ values, origins }: Call<typeof options>): InjectPolicy |
 }
 
 function outcomeOf({ values: { diff, inPlace } }: Call<typeof options>): "print" | "write" | "diff" {
-  if (diff && inPlace) throw new Failure(EXIT.usage, "--diff and --in-place: give one of them");
+  if (diff && inPlace) throw new Failure(EXIT.usage, "--diff and --in-place cannot be used together: give one of them");
   if (diff) return "diff";
   return inPlace ? "write" : "print";
 }

@@ -88,9 +88,9 @@ export const inPod: Readonly<Record<string, Manual>> = {
       },
     ],
     exits: [
-      ["0", "nothing was left in flight"],
+      ["0", "at most --idle were left in flight"],
       bad,
-      ["69", "out of time; the log says how much was left"],
+      ["69", "out of time, or could not drain; the log says which"],
       ["128+n", "signal n ended it"],
     ],
     seeAlso: ["run", "quit", "sleep"],

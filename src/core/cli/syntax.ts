@@ -73,7 +73,7 @@ export const boolean = syntax(parseBoolean, "true or false");
 export const port = syntax(parsePort, "a port from 1 to 65535");
 /** `auto`, or names in the registry's order; an empty list for `none`. */
 export const sidecarList: Syntax<"auto" | readonly SidecarName[]> = {
-  ...syntax(parseSidecars, `auto, none, or of ${sidecarNames.join(", ")}`),
+  ...syntax(parseSidecars, `auto, none, or a comma-separated list of ${sidecarNames.join(", ")}`),
   words: ["auto", "none", ...sidecarNames],
 };
 /** A pair of signal numbers, of which the second may be 0. */

@@ -31,8 +31,8 @@ examples:
 
 waiting:
   --wait-timeout D
-      how long to wait until all are ready; 0: for
-      ever (default: 5m)
+      give up the wait after this long; 0 waits
+      for ever (default: 5m)
       [EBB_WAIT_TIMEOUT,
       QUIT_WITHOUT_ENVOY_TIMEOUT,
       WAIT_FOR_ENVOY_TIMEOUT]
@@ -40,16 +40,17 @@ waiting:
 the command:
   --group
       forward signals to the command's whole
-      process group; what is left of it when the
-      command has ended gets SIGTERM
+      process group; when the command has ended,
+      send SIGTERM to the rest of the group
       [EBB_GROUP]
 
 shutdown:
   --quit [+][METHOD ]URL
-      what to request at the end, instead of the
-      sidecar's own quit (with +: before it);
-      none: not the sidecar's own (repeatable;
-      default: by sidecar)
+      a quit request to send instead of the
+      sidecar's usual one; +URL sends it before
+      the usual one; none leaves out the usual one
+      (repeatable; default: depends on the
+      sidecar)
       [EBB_QUIT, ISTIO_QUIT_API, ENVOY_KILL_API,
       GENERIC_QUIT_ENDPOINTS,
       CSQL_PROXY_QUIT_URLS]

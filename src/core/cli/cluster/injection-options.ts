@@ -15,7 +15,7 @@ export const injectionOptions = {
       "an image such as registry.example.com/ebb:0.1.0",
     ),
     secret: false,
-    help: "the image that has ebb as /ebb, which the pods take it from",
+    help: "the image that pods copy or mount ebb from; it has ebb as /ebb",
   }),
   imagePullPolicy: optional({
     flag: "image-pull-policy",
@@ -23,14 +23,14 @@ export const injectionOptions = {
     value: "Always|IfNotPresent|Never",
     initially: "the cluster's",
     syntax: oneOf(["Always", "IfNotPresent", "Never"]),
-    help: "when that image is pulled",
+    help: "when the kubelet pulls --image",
   }),
   all: option({
     flag: "all",
     group: "injection",
     initial: false,
     syntax: boolean,
-    help: 'change all pods but those with ebb.dev/inject: "false"',
+    help: 'change every pod except those with ebb.dev/inject: "false"',
   }),
   volume: option({
     flag: "volume",
@@ -38,7 +38,7 @@ export const injectionOptions = {
     value: "emptyDir|image",
     initial: "emptyDir",
     syntax: oneOf(["emptyDir", "image"]),
-    help: "how ebb comes into the pod: copied by an init container, or its image mounted (Kubernetes 1.35, containerd 2.1 or newer)",
+    help: "how ebb gets into the pod: emptyDir, copied by an init container; image, mounted (Kubernetes 1.35, containerd 2.1 or newer)",
   }),
   entrypoint: list({
     flag: "entrypoint",
@@ -50,7 +50,7 @@ export const injectionOptions = {
       'the container or image, and its command line: app=/app --port 80, or app=["/app", "--port", "80"] where words have blanks or quotes',
     ),
     secret: false,
-    help: "the command line of a container, or of all of an image, where the manifest has no command",
+    help: "the command line of a container, or of all containers of an image, if the manifest has no command",
   }),
   set: list({
     flag: "set",
@@ -58,7 +58,7 @@ export const injectionOptions = {
     value: "OPTION=VALUE",
     separator: "\n",
     syntax: syntax(parseSetting, "an option of ebb run and its value, such as drain=40s", shownSetting),
-    help: "an option of ebb run for all pods; their annotation ebb.dev/OPTION comes first",
+    help: "an option of ebb run for all pods; a pod's annotation ebb.dev/OPTION overrides it",
   }),
 };
 

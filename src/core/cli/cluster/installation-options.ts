@@ -23,7 +23,7 @@ const installation = {
       "a namespace's name",
     ),
     secret: false,
-    help: "-n: install into this namespace, which must exist, and which stays when ebb is removed",
+    help: "-n: install into this existing namespace; removing ebb does not delete it",
   }),
   name: option({
     flag: "name",
@@ -36,7 +36,7 @@ const installation = {
       "at most 40 of a-z, 0-9 and -, with a letter first and no - at the end",
     ),
     secret: false,
-    help: "what all names begin with; a second installation in a cluster needs another one",
+    help: "prefix of all names; a second installation in the cluster needs another one",
   }),
   replicas: option({
     flag: "replicas",
@@ -45,7 +45,7 @@ const installation = {
     initial: 2,
     initially: "2",
     syntax: syntax((count) => (/^[1-9]\d{0,2}$/.test(count) ? Number(count) : undefined), "a number from 1 to 999"),
-    help: "how many pods of each component",
+    help: "number of pods of each component",
   }),
   imagePullSecrets: list({
     flag: "image-pull-secret",
@@ -53,7 +53,7 @@ const installation = {
     value: "NAME",
     syntax: objectName,
     secret: false,
-    help: "a Secret of --namespace by which its pods pull the image; pods that are changed need one of their own",
+    help: "the Secret in --namespace with which ebb's own pods pull the image; injected pods need their own",
   }),
   priorityClass: optional({
     flag: "priority-class",
@@ -61,16 +61,16 @@ const installation = {
     value: "NAME",
     syntax: objectName,
     secret: false,
-    help: "the PriorityClass of its pods, such as system-cluster-critical",
+    help: "the PriorityClass of ebb's own pods, such as system-cluster-critical",
   }),
   networkPolicy: option({
     flag: "network-policy",
     group,
     initial: false,
     syntax: boolean,
-    help: "add a NetworkPolicy",
+    help: "add a NetworkPolicy for ebb's own pods",
   }),
-  selector: requirements("selector", "the labels that a pod must have, else neither webhook nor reaper looks at it"),
+  selector: requirements("selector", "only pods with these labels; webhook and reaper ignore others"),
 };
 
 const registration = {
@@ -79,11 +79,11 @@ const registration = {
     group,
     initial: false,
     syntax: boolean,
-    help: "certificates by cert-manager, which must be there, instead of the webhook's own CA; it then needs no rights at all",
+    help: "take the certificates from cert-manager, which must be installed; the webhook then has no CA and needs no permissions",
   }),
   namespaceSelector: requirements(
     "namespace-selector",
-    "the labels that a pod's namespace must have, else the webhook is not asked about it",
+    "only pods in namespaces with these labels; the API server does not send others",
   ),
   failurePolicy: option({
     flag: "failure-policy",
@@ -91,7 +91,7 @@ const registration = {
     value: "Ignore|Fail",
     initial: "Ignore",
     syntax: oneOf(["Ignore", "Fail"]),
-    help: "what becomes of a pod where the webhook does not answer: it starts without ebb, or is refused",
+    help: "if the webhook does not answer: Ignore starts the pod without ebb, Fail refuses it",
   }),
   timeoutSeconds: option({
     flag: "timeout",
@@ -100,7 +100,7 @@ const registration = {
     initial: 10,
     initially: "10s",
     syntax: syntax(parseSeconds, "whole seconds from 1s to 30s"),
-    help: "how long the API server waits for its answer",
+    help: "how long the API server waits for the webhook's answer",
   }),
 };
 
@@ -113,18 +113,18 @@ const { concurrency, qps, burst, resync } = reaperOptions;
 const reaping = {
   reapNamespace: changed(reapNamespace, {
     flag: "reap-namespace",
-    help: "the reaper looks after these namespaces alone, and has rights in no other",
+    help: "the reaper watches only these namespaces, and has permissions in no other",
   }),
   schedule: optional({
     flag: "schedule",
     group: "reaping",
     value: "CRON",
-    initially: "it watches",
+    initially: "a Deployment that watches",
     syntax: syntax(
       (given) => (/^(@[a-z]+( \S+)?|[\w*,/?-]+( [\w*,/?-]+){4})$/.test(given) ? given : undefined),
-      'a schedule as a CronJob has it, such as "*/5 * * * *" or @hourly',
+      'a CronJob schedule such as "*/5 * * * *" or @hourly',
     ),
-    help: "the reaper does not watch, but looks once, then: a CronJob",
+    help: "run the reaper as a CronJob, which looks once each time",
   }),
 };
 

@@ -23,7 +23,7 @@ const reaping = {
     initially: "all",
     syntax: names,
     secret: false,
-    help: "-n: only pods of these namespaces; a Role in each is then enough",
+    help: "-n: only pods of these namespaces; a Role in each of them is enough",
   }),
   selector: optional({
     flag: "selector",
@@ -31,14 +31,14 @@ const reaping = {
     value: "LABELS",
     syntax: syntax((given) => (labelSelector.parse(given) === undefined ? undefined : given), labelSelector.expected),
     secret: false,
-    help: "only pods with these labels; others never reach ebb",
+    help: "only pods with these labels; the API server sends no others",
   }),
   allJobs: option({
     flag: "all-jobs",
     group: "reaping",
     initial: false,
     syntax: boolean,
-    help: 'the pods of all Jobs too, but those with ebb.dev/reap: "false"',
+    help: 'also the pods of all Jobs, except those with ebb.dev/reap: "false"',
   }),
   after: option({
     flag: "after",
@@ -46,7 +46,7 @@ const reaping = {
     value: "D",
     initial: 5000,
     syntax: duration,
-    help: "how long the app has to have ended: the sidecars may be ending by themselves",
+    help: "act when the app has ended for this long: the sidecars may exit by themselves",
   }),
   methods: option<readonly MethodKind[]>({
     flag: "methods",
@@ -55,18 +55,18 @@ const reaping = {
     initial: methodKinds,
     initially: methodKinds.join(","),
     syntax: syntax(parseMethods, `of ${methodKinds.join(", ")}, in the order in which they are tried`),
-    help: "how sidecars may be ended; ephemeral needs --image",
+    help: "the methods that may be used to end a sidecar; ephemeral needs --image",
   }),
   allowReapExec: option({
     flag: "allow-reap-exec",
     group: "reaping",
     initial: false,
     syntax: boolean,
-    help: "run the commands that pods name with ebb.dev/reap-exec: then who may annotate a pod runs commands in it",
+    help: "run the commands that pods name in ebb.dev/reap-exec; anyone who may annotate a pod can then run commands in it",
   }),
   image: changed(injectionOptions.image, {
     group: "reaping",
-    help: "the image that has ebb as /ebb, for ephemeral containers; without it there are none",
+    help: "the image of ephemeral containers; it has ebb as /ebb. Without it the reaper creates none",
   }),
   imagePullPolicy: changed(injectionOptions.imagePullPolicy, { group: "reaping" }),
   once: option({
@@ -74,14 +74,14 @@ const reaping = {
     group: "reaping",
     initial: false,
     syntax: boolean,
-    help: "look once, end what is to be ended, and say what became of each pod and why: for a CronJob, or for you",
+    help: "look once, end the sidecars of stuck pods, print what was done with each pod and why, and exit",
   }),
   dryRun: option({
     flag: "dry-run",
     group: "reaping",
     initial: false,
     syntax: boolean,
-    help: "end nothing, but say what would be",
+    help: "only report what would be done",
   }),
 };
 
@@ -95,7 +95,7 @@ const cluster = {
     initial: 10,
     initially: "10",
     syntax: count,
-    help: "how many pods are dealt with at a time",
+    help: "number of pods handled at the same time",
   }),
   // client-go's limits, as controller-runtime raises them (pkg/client/config)
   qps: option({
@@ -105,7 +105,7 @@ const cluster = {
     initial: 20,
     initially: "20",
     syntax: count,
-    help: "how many requests a second in the long run",
+    help: "requests to the API server per second, on average",
   }),
   burst: option({
     flag: "burst",
@@ -114,7 +114,7 @@ const cluster = {
     initial: 30,
     initially: "30",
     syntax: count,
-    help: "how many requests at once, after a pause",
+    help: "requests to the API server at once, after a pause",
   }),
   resync: option({
     flag: "resync",
@@ -122,13 +122,13 @@ const cluster = {
     value: "D",
     initial: 600_000,
     syntax: positive,
-    help: "how often all pods are read again, whatever the watch has said",
+    help: "how often all pods are listed again, in case the watch missed a change",
   }),
   lease: changed(webhookOptions.lease, {
     group: "cluster",
     initial: "ebb-reaper",
     initially: "ebb-reaper",
-    help: "the Lease by which replicas agree on who acts",
+    help: "the Lease by which the replicas elect the one that acts",
   }),
   leaseNamespace: optional({
     flag: "lease-namespace",
@@ -137,7 +137,7 @@ const cluster = {
     initially: "the pod's own",
     syntax: name,
     secret: false,
-    help: "where that is",
+    help: "the namespace of the Lease",
   }),
 };
 

@@ -24,7 +24,7 @@ const serving = {
     initial: { host: undefined, port: 8443 },
     initially: ":8443",
     syntax: listenAddress,
-    help: "where the API server asks, by HTTPS: POST /mutate",
+    help: "address of the HTTPS server that the API server calls: POST /mutate",
   }),
   healthListen: option({
     flag: "health-listen",
@@ -33,7 +33,7 @@ const serving = {
     initial: { host: undefined, port: 8080 },
     initially: ":8080",
     syntax: listenAddress,
-    help: "where probes and Prometheus ask, by plain HTTP: /healthz, /readyz, /metrics",
+    help: "address of the plain HTTP server for probes and Prometheus: /healthz, /readyz, /metrics",
   }),
   clientCa: optional({
     flag: "client-ca",
@@ -41,7 +41,7 @@ const serving = {
     value: "FILE",
     syntax: anyText,
     secret: false,
-    help: "only who has a client certificate of this CA (PEM) is served; the API server needs an AdmissionConfiguration for that",
+    help: "serve only clients with a certificate of this CA (PEM); the API server then needs an AdmissionConfiguration",
   }),
   requestTimeout: option({
     flag: "request-timeout",
@@ -49,7 +49,7 @@ const serving = {
     value: "D",
     initial: 5000,
     syntax: positive,
-    help: "how long a TLS handshake, a request and the reading of its answer may take each",
+    help: "time limit for each TLS handshake, for each request, and for the client to read each answer",
   }),
   maxRequestBytes: option({
     flag: "max-request-bytes",
@@ -58,7 +58,7 @@ const serving = {
     initial: 7 * MIB, // two objects of at most 3 MB each and the rest: as controller-runtime's pkg/webhook/admission/http.go
     initially: "7Mi",
     syntax: syntax(parseBytes, "a number of bytes such as 7Mi, 512Ki or 1000000"),
-    help: "how big a request may be",
+    help: "size limit of a request",
   }),
   maxInFlight: option({
     flag: "max-in-flight",
@@ -67,7 +67,7 @@ const serving = {
     initial: 100,
     initially: "100",
     syntax: syntax((given) => wholeNumber.parse(given) || undefined, "a whole number above 0"),
-    help: "how many requests may be under way; the API server is told to ask again in a second where there are more",
+    help: "limit of requests in flight; above it the API server is told to retry in a second",
   }),
 };
 
@@ -79,14 +79,14 @@ const certificates = {
     initially: "ebb makes its own",
     syntax: anyText,
     secret: false,
-    help: "the folder with tls.crt and tls.key, as cert-manager's Secret is mounted; read again when they change",
+    help: "the folder with tls.crt and tls.key, such as cert-manager's mounted Secret; read again when they change",
   }),
   secret: nameOption("secret", "ebb-webhook-certificates", "the Secret that holds ebb's own CA and certificate"),
-  lease: nameOption("lease", "ebb-webhook", "the Lease by which replicas agree on who renews them"),
+  lease: nameOption("lease", "ebb-webhook", "the Lease by which the replicas elect the one that renews them"),
   service: nameOption(
     "service",
     "ebb-webhook",
-    "the Service by which the API server asks; it stands in the certificate",
+    "the Service that the API server calls; the certificate is for its name",
   ),
   webhookConfig: nameOption(
     "webhook-config",
@@ -99,7 +99,7 @@ const certificates = {
     value: "NAME[,NAME]",
     syntax: syntax((given) => (/^[^\s,]+$/.test(given) ? given : undefined), "a host name or an IP address"),
     secret: false,
-    help: "a further host name or address in the certificate",
+    help: "another host name or address for the certificate",
   }),
   certificateValidity: option({
     flag: "certificate-validity",
@@ -108,7 +108,7 @@ const certificates = {
     initial: 30 * DAY_MS,
     initially: "30d",
     syntax: positive,
-    help: "how long a certificate is valid; it is renewed after two thirds of that",
+    help: "how long a certificate is valid; ebb renews it after two thirds of that",
   }),
   caValidity: option({
     flag: "ca-validity",
@@ -117,7 +117,7 @@ const certificates = {
     initial: 365 * DAY_MS,
     initially: "365d",
     syntax: positive,
-    help: "the same of the CA; while it is renewed the old one is trusted too",
+    help: "how long the CA is valid; while it is renewed, the old one is trusted too",
   }),
   namespace: optional({
     flag: "namespace",
@@ -126,7 +126,7 @@ const certificates = {
     initially: "the pod's own",
     syntax: name,
     secret: false,
-    help: "where Secret, Lease and Service are",
+    help: "the namespace of the Secret, the Lease and the Service",
   }),
   kubeconfig: optional({
     flag: "kubeconfig",
@@ -135,7 +135,7 @@ const certificates = {
     initially: "the pod's ServiceAccount",
     syntax: anyText,
     secret: false,
-    help: "how to reach the API server from elsewhere",
+    help: "the kubeconfig to use outside the cluster",
   }),
   context: optional({
     flag: "context",
@@ -144,13 +144,13 @@ const certificates = {
     initially: "the current one",
     syntax: anyText,
     secret: false,
-    help: "which context of --kubeconfig",
+    help: "the context of --kubeconfig to use",
   }),
 };
 
 const shutdown = {
   minDrain: changed(options.minDrain, {
-    help: "on a stop signal: not ready any more, but go on accepting for this long",
+    help: "after a stop signal, report not ready but keep accepting requests for this long",
   }),
   drain: option({
     flag: "drain",
@@ -158,7 +158,7 @@ const shutdown = {
     value: "D",
     initial: 20_000,
     syntax: duration,
-    help: "by then all requests under way are answered, or cut",
+    help: "after a stop signal, requests still in flight after this long are cut off",
   }),
 };
 

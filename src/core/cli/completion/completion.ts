@@ -12,7 +12,7 @@ interface Completable {
 
 const aboutFlags: readonly AboutFlag[] = [
   { flag: "version", help: "print the version", followers: ["json"] },
-  { flag: "licenses", help: "print what is inside ebb, and its licences", followers: [] },
+  { flag: "licenses", help: "print the licences of what is inside ebb", followers: [] },
 ];
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };

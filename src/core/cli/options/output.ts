@@ -16,7 +16,7 @@ export const output = {
         read: (given) => [isTrue(given) ? "info" : "error"],
       },
     ],
-    help: "info: each phase; debug: each attempt",
+    help: "info logs each phase, debug also each attempt",
   }),
   logFormat: option({
     flag: "log-format",
@@ -24,14 +24,14 @@ export const output = {
     value: "auto|json|text",
     initial: "auto",
     syntax: oneOf(["auto", "json", "text"]),
-    help: "auto: text at a terminal, JSON otherwise",
+    help: "auto is text at a terminal, JSON elsewhere",
   }),
   quiet: option({
     flag: "quiet",
     group: "log",
     initial: false,
     syntax: boolean,
-    help: "errors only",
+    help: "log only errors",
   }),
   terminationLog: optional({
     flag: "termination-log",
@@ -40,7 +40,7 @@ export const output = {
     initially: "/dev/termination-log if it exists",
     syntax: anyText,
     secret: false,
-    help: "where ebb writes, in one line, why it failed",
+    help: "the file that gets the reason, in one line, if ebb itself fails",
   }),
   body: optional({
     flag: "body",
@@ -48,7 +48,7 @@ export const output = {
     value: "TEXT",
     syntax: anyText,
     secret: true,
-    help: "the request's body; -: what stdin says",
+    help: "the request's body; - reads it from stdin",
   }),
   timeout: option({
     flag: "timeout",
@@ -56,7 +56,7 @@ export const output = {
     value: "D",
     initial: 10_000,
     syntax: positive,
-    help: "how long the server may take for the whole answer",
+    help: "time limit for the whole answer",
   }),
   json: option({
     flag: "json",
@@ -70,6 +70,6 @@ export const output = {
     group: "output",
     initial: false,
     syntax: boolean,
-    help: "again each second, until a stop signal",
+    help: "print again each second, until a stop signal",
   }),
 } as const;

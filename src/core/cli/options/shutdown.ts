@@ -12,7 +12,7 @@ export const shutdown = {
     flag: "quit",
     group: "shutdown",
     value: "[+][METHOD ]URL",
-    initially: "by sidecar",
+    initially: "depends on the sidecar",
     syntax: syntax(parseQuitOption, `${url}, with a method before it if it is not POST, or none`, redactUrl),
     also: [
       {
@@ -23,7 +23,7 @@ export const shutdown = {
       { name: "GENERIC_QUIT_ENDPOINTS", read: (urls) => splitBy(urls, ",").map(oneMore) },
       { name: "CSQL_PROXY_QUIT_URLS", read: (urls) => splitBy(urls, " ").map(oneMore) },
     ],
-    help: "what to request at the end, instead of the sidecar's own quit (with +: before it); none: not the sidecar's own",
+    help: "a quit request to send instead of the sidecar's usual one; +URL sends it before the usual one; none leaves out the usual one",
   }),
   signalProcess: list({
     flag: "signal-process",
@@ -32,7 +32,7 @@ export const shutdown = {
     syntax: syntax(parseExecutable, "an executable's name such as pilot-agent, or its whole path"),
     also: [whenTrue("ISTIO_FALLBACK_PKILL", "+pilot-agent")],
     secret: false,
-    help: "end the processes of this executable by signals (INT, TERM, KILL), instead of the sidecar's own quit (with +: where that fails)",
+    help: "end the processes of this executable by signals (INT, TERM, KILL) instead of a quit request; +NAME does so only if the quit request fails",
   }),
   quitOn: option({
     flag: "quit-on",
@@ -46,14 +46,14 @@ export const shutdown = {
       whenTrue("NEVER_KILL_ISTIO_ON_FAILURE", "success"),
       whenTrue("ALWAYS_KILL_ENVOY", "always"),
     ],
-    help: "after which exit codes the sidecars are quit",
+    help: "quit the sidecars always, only after the command succeeded, or never",
   }),
   restartPolicy: optional({
     flag: "restart-policy",
     group: "shutdown",
     value: "Always|OnFailure|Never",
     syntax: oneOf(["Always", "OnFailure", "Never"]),
-    help: "the pod's: no quit when the kubelet will start this container again",
+    help: "the pod's restartPolicy; ebb keeps the sidecars if the kubelet will restart this container",
   }),
   quitTimeout: option({
     flag: "quit-timeout",
@@ -62,7 +62,7 @@ export const shutdown = {
     initial: 5000,
     syntax: positive,
     also: [{ name: "QUIT_REQUEST_TIMEOUT" }],
-    help: "for each sidecar: until it has answered and is gone",
+    help: "time limit for each sidecar to answer and to exit",
   }),
   drain: option({
     flag: "drain",
@@ -72,7 +72,7 @@ export const shutdown = {
     initially: "0 (off) in run, 60s in drain",
     syntax: duration,
     also: [{ name: "TERMINATION_DRAIN_DURATION_SECONDS" }],
-    help: "how long draining may take before the command gets its stop signal",
+    help: "drain for at most this long before the command gets its stop signal",
   }),
   minDrain: option({
     flag: "min-drain",
@@ -81,7 +81,7 @@ export const shutdown = {
     initial: 5000,
     syntax: duration,
     also: [{ name: "MINIMUM_DRAIN_DURATION" }],
-    help: "keep accepting at least so long: endpoints deregister meanwhile",
+    help: "keep accepting connections for at least this long, while the pod leaves its endpoints",
   }),
   idle: option({
     flag: "idle",
@@ -90,13 +90,13 @@ export const shutdown = {
     initial: 0,
     initially: "0",
     syntax: wholeNumber,
-    help: "drained when no more requests and connections than these are in flight",
+    help: "the drain is done when at most N requests and connections are in flight",
   }),
   podGrace: optional({
     flag: "pod-grace",
     group: "shutdown",
     value: "D",
     syntax: positive,
-    help: "the pod's terminationGracePeriodSeconds: --drain and --grace never plan past it",
+    help: "the pod's terminationGracePeriodSeconds; --drain and --grace are cut to fit into it",
   }),
 } as const;

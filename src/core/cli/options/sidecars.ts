@@ -13,16 +13,16 @@ export const sidecars = {
     value: "NAME[,NAME]",
     initial: "auto",
     syntax: sidecarList,
-    help: "which sidecars to wait for and to quit; auto: look for them",
+    help: "the sidecars of this pod; auto finds them",
   }),
   admin: optional({
     flag: "admin",
     group: "sidecars",
     value: "URL",
-    initially: "by sidecar",
+    initially: "depends on the sidecar",
     syntax: syntax(parseHttpTarget, `${url} or unix:/path.sock`, redactUrl),
     also: [{ name: "ENVOY_ADMIN_API" }],
-    help: "where the sidecar's admin interface is; readiness is then asked there",
+    help: "URL of the sidecar's admin interface; ebb then asks there whether it is ready",
   }),
   header: list({
     flag: "header",
@@ -30,7 +30,7 @@ export const sidecars = {
     value: "'NAME: VALUE'",
     separator: "\n",
     syntax: syntax(parseHeader, "a header such as 'dapr-api-token: abc'", redactHeader),
-    help: "a header for the quit requests, or for that of ebb request",
+    help: "a header to send with the quit requests, or with ebb request",
   }),
   podAnnotations: option({
     flag: "pod-annotations",
@@ -39,20 +39,20 @@ export const sidecars = {
     initial: "/etc/podinfo/annotations",
     syntax: anyText,
     secret: false,
-    help: "the downward-API file where auto reads the pod's annotations",
+    help: "the downward-API file of the pod's annotations, which auto reads",
   }),
   hostNetwork: optional({
     flag: "host-network",
     group: "sidecars",
     syntax: boolean,
-    help: "this pod is on its node's network, where a port may be another pod's; without it /etc/hosts tells",
+    help: "the pod uses its node's network, where a port may be another pod's; if unset, ebb looks into /etc/hosts",
   }),
   appPort: list({
     flag: "app-port",
     group: "sidecars",
     value: "N",
     syntax: port,
-    help: "a port of the app, where auto looks for no sidecar",
+    help: "a port of the app, which auto never takes for a sidecar's",
   }),
   detect: option({
     flag: "detect",
@@ -60,7 +60,7 @@ export const sidecars = {
     value: "D",
     initial: 3000,
     syntax: duration,
-    help: "how long auto looks before it decides that there is no sidecar",
+    help: "how long auto looks for a sidecar before it decides that there is none",
   }),
   port: optional({
     flag: "port",
@@ -68,6 +68,6 @@ export const sidecars = {
     value: "N",
     variable: "EBB_ADMIN_PORT", // EBB_PORT alone would look like what Kubernetes sets for a Service named ebb
     syntax: port,
-    help: "the port of the admin interface on this pod's loopback",
+    help: "port of the admin interface on this pod's loopback",
   }),
 } as const;

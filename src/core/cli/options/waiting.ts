@@ -11,23 +11,23 @@ export const waiting = {
     group: "waiting",
     value: "URL",
     syntax: syntax(parseProbe, "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path", redactUrl),
-    help: "something more that must be ready",
+    help: "another target that must be ready",
   }),
   readyPath: optional({
     flag: "ready-path",
     group: "waiting",
     value: "PATH",
-    initially: "by sidecar",
+    initially: "depends on the sidecar",
     syntax: syntax((path) => (/^\/[!-~]*$/.test(path) ? path : undefined), "a path such as /ready", redactUrl),
     secret: false,
-    help: "what to ask --admin whether the sidecar is ready; of /server_info the state counts",
+    help: "the path at --admin that tells whether the sidecar is ready; /server_info must report the state LIVE",
   }),
   any: option({
     flag: "any",
     group: "waiting",
     initial: false,
     syntax: boolean,
-    help: "one ready target is enough",
+    help: "wait for one of the targets, not for all",
   }),
   waitTimeout: option({
     flag: "wait-timeout",
@@ -36,7 +36,7 @@ export const waiting = {
     initial: 300_000,
     syntax: limit,
     also: [unlessZero("QUIT_WITHOUT_ENVOY_TIMEOUT"), unlessZero("WAIT_FOR_ENVOY_TIMEOUT")],
-    help: "how long to wait until all are ready; 0: for ever",
+    help: "give up the wait after this long; 0 waits for ever",
   }),
   onWaitTimeout: option({
     flag: "on-wait-timeout",
@@ -45,7 +45,7 @@ export const waiting = {
     initial: "fail",
     syntax: oneOf(["fail", "start"]),
     also: [unlessZero("QUIT_WITHOUT_ENVOY_TIMEOUT", "fail"), unlessZero("WAIT_FOR_ENVOY_TIMEOUT", "start")],
-    help: "then: exit 69, or start the command all the same",
+    help: "after --wait-timeout: fail exits with 69, start starts the command anyway",
   }),
   noWait: option({
     flag: "no-wait",
@@ -53,6 +53,6 @@ export const waiting = {
     initial: false,
     syntax: boolean,
     also: [{ name: "START_WITHOUT_ENVOY" }],
-    help: "start at once; the sidecars are still quit at the end",
+    help: "start the command at once; the sidecars are still quit at the end",
   }),
 } as const;

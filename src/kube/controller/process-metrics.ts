@@ -13,15 +13,20 @@ export interface Exposition {
 export function addProcess(registry: Registry, version: string): void {
   // prom-client's own set needs a timer and an observer of the event loop
   const registers = [registry];
-  const build = new Gauge({ name: "ebb_build_info", help: "Which ebb this is.", labelNames: ["version"], registers });
+  const build = new Gauge({
+    name: "ebb_build_info",
+    help: "Version of ebb; the value is always 1.",
+    labelNames: ["version"],
+    registers,
+  });
   build.set({ version }, 1);
   const started = Date.now() / 1000 - process.uptime();
-  addGauge(registry, "process_start_time_seconds", "When the process started, in seconds since 1970.", () => started);
-  addGauge(registry, "process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
+  addGauge(registry, "process_start_time_seconds", "Start time of the process, in seconds since 1970.", () => started);
+  addGauge(registry, "process_resident_memory_bytes", "Resident memory in bytes.", () => process.memoryUsage.rss());
   addGauge(registry, "process_open_fds", "Open file descriptors.", () => readdirSync("/proc/self/fd").length);
   new Counter({
     name: "process_cpu_seconds_total",
-    help: "Processor time.",
+    help: "CPU time used, in seconds.",
     registers,
     collect() {
       const { user, system } = process.cpuUsage();

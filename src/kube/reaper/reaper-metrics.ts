@@ -55,17 +55,17 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
   const registry = new Registry();
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `ebb_reaper_${name}`, help, labelNames, registers: [registry] });
-  const verdicts = counter("verdicts_total", "Verdicts about pods: how often a pod was newly found stuck, or left alone, for this reason.", "reason");
+  const verdicts = counter("verdicts_total", "How often a pod was newly judged, by the reason.", "reason");
   for (const reason of ruleNames) verdicts.inc({ reason }, 0);
-  const acts = counter(
-    "acts_total",
-    "Requests to sidecars to quit, by method and result.",
-    "method",
-    "result",
-  );
+  const acts = counter("acts_total", "Requests to sidecars to quit, by method and result.", "method", "result");
   const attempts = counter("attempts_total", "Attempts to end a pod's sidecars, by outcome.", "outcome");
   for (const outcome of outcomes) attempts.inc({ outcome }, 0);
-  const requests = counter("api_requests_total", "Requests to the API server, except those for the Lease.", "verb", "code");
+  const requests = counter(
+    "api_requests_total",
+    "Requests to the API server without those for the Lease.",
+    "verb",
+    "code",
+  );
   const restarts = counter("watch_restarts_total", "Restarts of the watch of pods, by reason.", "reason");
   for (const reason of interruptions) restarts.inc({ reason }, 0);
   const durations = new Histogram({
@@ -126,7 +126,12 @@ function addGauges(
     Number(isCircuitOpen()),
   );
   addGauge(registry, "ebb_reaper_queue_depth", "Pods that are waiting to be judged or reaped.", depth);
-  addGauge(registry, "ebb_reaper_missing_rights", "Permissions that the reaper's account needs and lacks.", missingRights);
+  addGauge(
+    registry,
+    "ebb_reaper_missing_rights",
+    "Permissions that the reaper's account needs and lacks.",
+    missingRights,
+  );
   addGauge(registry, "ebb_reaper_attempts_in_progress", "Pods whose sidecars are being ended.", underWay);
   addGauge(
     registry,

@@ -39,24 +39,28 @@ export function createMetrics(version: string, { inFlight, connections }: Gauges
   const requests = counter(
     "requests",
     "result",
-    "Admission requests by their result; skipped: only --all or its namespace took the pod, and it cannot be changed. With reinvocation a pod takes two.",
+    "Admission requests, by result. skipped: only --all or the namespace's label selected the pod, and it cannot be changed. The API server may send a pod twice (reinvocation).",
   );
   for (const result of results) requests.inc({ result }, 0);
-  const responses = counter("responses", "code", "HTTP responses by their status.");
-  const durations = histogram("request_duration_seconds", durationBuckets, "From a request's head to its answer.");
-  const patches = histogram("patch_bytes", sizeBuckets, "How big the patches are.");
+  const responses = counter("responses", "code", "HTTP responses, by status.");
+  const durations = histogram(
+    "request_duration_seconds",
+    durationBuckets,
+    "Seconds from a request's head to its answer.",
+  );
+  const patches = histogram("patch_bytes", sizeBuckets, "Size of the patches in bytes.");
   const cut = counter(
     "connections_cut",
     "reason",
-    "Connections that the webhook closed: too slow with handshake, request or answer, idle for too long, too many.",
+    "Connections that the webhook closed, by reason: slow handshake, request or reading of the answer, idle, or over the limit.",
   );
   for (const reason of cuts) cut.inc({ reason }, 0);
   const expiry = new Gauge({
     name: "ebb_webhook_certificate_expiry_timestamp_seconds",
-    help: "When the certificate that is served expires, in seconds since 1970; 0: there is none yet.",
+    help: "Expiry of the certificate that is served, in seconds since 1970; 0 if there is none yet.",
     registers,
   });
-  addGauge(registry, "ebb_webhook_requests_in_flight", "Requests under way.", inFlight);
+  addGauge(registry, "ebb_webhook_requests_in_flight", "Requests in flight.", inFlight);
   addGauge(registry, "ebb_webhook_connections", "Open connections.", connections);
   addProcess(registry, version);
   return {

@@ -90,7 +90,7 @@ function factTables(): string {
   return sidecarNames
     .map((name) => {
       const rows = factsOf(name).map((fact) => {
-        const what = [stated(fact.about, kindOf(name)), fact.says].filter((text) => text !== undefined).join(": ");
+        const what = [stated(fact.about, kindOf(name)), fact.says].filter(Boolean).join(": ");
         return [fact.about, what, "ran" in fact ? `ran: ${fact.ran}, ${code(fact.by)}` : `read: ${fact.read}`];
       });
       return `\n## ${name}\n\n${table(["about", "what ebb knows", "how"], rows)}`;
@@ -106,7 +106,7 @@ function stated(about: Fact["about"], kind: SidecarKind): string | undefined {
     admin: code(kind.admin),
     ready: readyOf(kind),
     quit: quitOf(kind),
-    leaves: kind.leaves === undefined ? undefined : `it leaves ${kind.leaves}`,
+    leaves: kind.leaves === undefined ? undefined : `it exits ${kind.leaves}`,
     refusals: Object.entries(kind.refusals())
       .map(([status, meaning]) => `${status}: ${meaning}`)
       .join("; "),
@@ -120,7 +120,9 @@ function stated(about: Fact["about"], kind: SidecarKind): string | undefined {
     native: undefined,
     moved: undefined,
     container: `${patterns.join(" or ")}; processes ${kind.programs.map(code).join(", ")}`,
-    reaper: kind.reaping?.().command?.(9091)?.join(" "),
+    reaper:
+      kind.reaping?.().command?.(9091)?.join(" ") ??
+      "its quit endpoint, through a port-forward or an ephemeral container",
   };
   return texts[about];
 }

@@ -117,7 +117,7 @@ export function logOf(stderr: string): readonly LogLine[] {
 
 /** Reports whether a line of ebb's log tells the outcome of a quit, good or bad. */
 export function isQuitLine({ msg }: LogLine): boolean {
-  return msg === "ebb: quit" || msg === "ebb: could not quit the sidecar";
+  return msg === "ebb: told the sidecar to quit" || msg === "ebb: could not make the sidecar quit";
 }
 
 /** Returns the first line of ebb's log about the outcome of a quit. @throws Error with ebb's stderr if there is none */
@@ -129,7 +129,7 @@ export function quitLineOf({ log, stderr }: Ended): LogLine {
 
 /** Reports whether a line of ebb's log tells the outcome of a drain, good or bad. */
 export function isDrainLine({ msg }: LogLine): boolean {
-  return msg === "ebb: drain" || msg === "ebb: could not drain the sidecar";
+  return msg === "ebb: drain ended" || msg === "ebb: could not drain the sidecar";
 }
 
 /**

@@ -16,8 +16,9 @@ export const command: Command = {
 
 async function main({ args, env }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
-  for (const name of unknownVariables(options, env)) {
-    const warning: PlainWarning = `warning: ignored the environment variable ${name}: no option has this name`;
+  for (const { variable, didYouMean } of unknownVariables(options, env)) {
+    const hint = didYouMean === undefined ? "" : `; did you mean ${didYouMean}?`;
+    const warning: PlainWarning = `warning: ignored ${variable}: ebb has no such option${hint}`;
     writeError(`ebb: ${warning}\n`);
   }
   const rows = Object.entries(options)

@@ -17,6 +17,8 @@ export const command: Command = {
   main,
 };
 
+const NOEXEC = "mount the volume without noexec in the container that starts ebb from it, or use an emptyDir";
+
 async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readOperandCall(options, { args, env });
   const [dest, ...more] = [...call.operands, ...call.command];
@@ -28,8 +30,8 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   onStop(signals, (signal) => stop.abort(signal));
   try {
     const { wasThere, canStart, bytes, sha256 } = await installSelf(dest, stop.signal);
-    log.info({ dest, bytes, sha256 }, wasThere ? "already installed" : "installed");
-    if (!canStart) log.warn({ dest }, "cannot execute the copy here: its volume is mounted noexec");
+    log.info({ dest, bytes, sha256 }, wasThere ? "ebb is already installed" : "installed ebb");
+    if (!canStart) log.warn({ dest, how: NOEXEC }, "the copy cannot be executed here: its volume is mounted noexec");
     return EXIT.ok;
   } catch (error) {
     if (stop.signal.aborted) return 128 + stop.signal.reason;

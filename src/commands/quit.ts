@@ -29,7 +29,7 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   const settings = call.values;
   const log = createLog(settings, { env, said });
   const end = performance.now() + settings.quitTimeout;
-  const { onStranger, mayBeOurs } = createStrangers(log, "error", "did not quit a proxy");
+  const { onStranger, mayBeOurs } = createStrangers(log, "error", "did not tell a proxy to quit");
   const once = {
     env,
     forMs: 0,
@@ -41,7 +41,7 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   const found = await findSidecars(settings, once);
   const { sidecars } = await settle(found, settings, { ...once, purpose: "quit" });
   for (const { name } of sidecars.filter(({ isNative }) => isNative)) {
-    log.info({ sidecar: name }, "did not quit a native sidecar: the kubelet stops it after the app");
+    log.info({ sidecar: name }, "left a native sidecar running: the kubelet stops it after the app");
   }
   const reports = await quitAll(sidecars, {
     timeoutMs: leftUntil(end),

@@ -51,17 +51,18 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   // a token in EBB_HEADER is for the sidecars' quits: it goes to no other server
   const headers = call.origins.header === "--header" ? call.values.header : [];
   const bytes = isExact ? undefined : body === "-" ? await readBody() : encode(body);
+  const asked = `request: ${method} ${describeTarget(target)}` as const;
   try {
     const answer = isExact
       ? await askExactly({ method, target, headers, content: body }, call.values.timeout)
       : await fetchStreamed({ method, target, headers, body: bytes }, call.values.timeout);
     const write = contentWriter();
     for await (const piece of answer.body) if (!(await write(piece))) break;
-    return judge(answer);
+    return judge(answer, asked);
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
     const limit = error.kind === "late" ? ` (--timeout ${formatDuration(call.values.timeout)})` : "";
-    throw new Failure(EXIT.unavailable, `request: ${method} ${describeTarget(target)}: ${error.message}${limit}`);
+    throw new Failure(EXIT.unavailable, `${asked}: ${error.message}${limit}`);
   }
 }
 
@@ -82,7 +83,7 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   const { admin, port } = values;
   const local = (number: number) => parseHttpTarget(`http://localhost:${number}`) as HttpTarget;
   if (origins.admin === "--admin" && origins.port === "--port") {
-    throw new Failure(EXIT.usage, "request: --admin and --port: give one of them");
+    throw new Failure(EXIT.usage, "request: --admin and --port cannot be used together: give one of them");
   }
   if (port !== undefined && origins.port === "--port") return local(port);
   if (admin !== undefined) return admin;
@@ -111,15 +112,15 @@ function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
 }
 
 /**
- * Returns the exit code, as `curl --fail-with-body` does: 400 and above are an error. Says on stderr that a redirect is
- * not followed.
+ * Returns the exit code as `curl --fail-with-body` does: 400 and above are an error. Warns of a redirect, which is not
+ * followed. `asked` names the request.
  */
-function judge({ status, statusText, location }: StreamedAnswer): number {
-  const said = `HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}` as const;
+function judge({ status, statusText, location }: StreamedAnswer, asked: `request: ${string} ${string}`): number {
+  const said = `${asked}: HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}` as const;
   if (status >= 400) writeError(`ebb: ${said}\n`);
-  else if (status >= 300 && location !== undefined)
-    writeError(
-      `ebb: ${said}: not followed to ${excerpt(redactUrl(location), 200)}\n` satisfies `ebb: ${PlainWarning}\n`,
-    );
+  else if (status >= 300 && location !== undefined) {
+    const to = excerpt(redactUrl(location), 200);
+    writeError(`ebb: ${said}: a redirect to ${to}, which ebb does not follow\n` satisfies `ebb: ${PlainWarning}\n`);
+  }
   return status >= 400 ? EXIT.refused : EXIT.ok;
 }

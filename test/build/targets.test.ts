@@ -159,7 +159,9 @@ describe.skipIf(runObstacle !== undefined).each(machines)(`%s${because(runObstac
     const { code, log } = await started.ended;
     expect({ code, requests: sidecar.requests }).toEqual({ code: 42, requests: ["POST /quitquitquit"] });
     const said = log.map(({ msg }) => msg).filter((msg) => msg !== "ebb: waiting until ready");
-    expect(said).toEqual(["ready", "started", "quit", "done"].map((msg) => `ebb: ${msg}`));
+    expect(said).toEqual(
+      ["ready", "started the command", "told the sidecar to quit", "done"].map((msg) => `ebb: ${msg}`),
+    );
   });
 
   test("SIGTERM while it waits: the sidecar is quit, 143", async () => {
@@ -182,7 +184,7 @@ describe.skipIf(runObstacle !== undefined).each(machines)(`%s${because(runObstac
   test("ebb quit tells the sidecar, and sees that it is gone", async () => {
     await using sidecar = await fakeSidecar();
     const ended = await ebb(["quit", "--sidecar", "envoy", "--admin", sidecar.url], machine);
-    expect(ended).toMatchObject({ code: 0, log: [expect.objectContaining({ outcome: "gone", status: 200 })] });
+    expect(ended).toMatchObject({ code: 0, log: [expect.objectContaining({ outcome: "exited", status: 200 })] });
     expect(sidecar.requests).toEqual(["POST /quitquitquit"]);
   });
 

@@ -85,8 +85,8 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
       expect(messagesOf(stderr)).toEqual([
         "ebb: waiting until ready",
         "ebb: ready",
-        "ebb: started",
-        "ebb: quit",
+        "ebb: started the command",
+        "ebb: told the sidecar to quit",
         "ebb: done",
       ]);
       expect(code).toBe(37);
@@ -156,7 +156,7 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
       const mounts = [`${folder.path}:/shared`];
       await using init = start(["install", "/shared/ebb"], { mounts });
       const { code, stderr } = await init.ended;
-      expect(logOf(stderr)).toMatchObject([{ msg: "ebb: installed", dest: "/shared/ebb" }]);
+      expect(logOf(stderr)).toMatchObject([{ msg: "ebb: installed ebb", dest: "/shared/ebb" }]);
       expect(code).toBe(0);
       const words = ["/shared/ebb", "run", "--sidecar", "none", "--quiet", "--", "node", "--eval", "process.exit(7)"];
       await using app = startContainer(nodeImage, words, { mounts: [`${folder.path}:/shared:ro`] });

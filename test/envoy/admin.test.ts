@@ -28,7 +28,7 @@ describeAgainstEnvoy("the admin interface of a real Envoy", () => {
       const ended = await ebb(["--admin", admin, "--", ...job(envoy.url, 10, 42)]);
       expect(ended.stdout).toContain("10 of 10 requests answered");
       expect(ended.code).toBe(42);
-      expect(quitOf(ended)).toMatchObject({ status: 200, outcome: "gone" });
+      expect(quitOf(ended)).toMatchObject({ status: 200, outcome: "exited" });
       expect(await envoy.ended).toBe(0);
     });
   }
@@ -41,7 +41,7 @@ describeAgainstEnvoy("the admin interface of a real Envoy", () => {
     const ended = await ebb(["--admin", `unix:${path}`, "--", ...job(envoy.url, 10, 42)]);
     expect(ended.stdout).toContain("10 of 10 requests answered");
     expect(ended.code).toBe(42);
-    expect(quitOf(ended)).toMatchObject({ status: 200, outcome: "gone" });
+    expect(quitOf(ended)).toMatchObject({ status: 200, outcome: "exited" });
     expect(await envoy.ended).toBe(0);
   });
 
@@ -50,7 +50,7 @@ describeAgainstEnvoy("the admin interface of a real Envoy", () => {
     await using envoy = await startEnvoy({ upstreamPort: upstream.port });
     const ended = await ebb(["--", childPath(), "exit", "42"], { env: { ENVOY_ADMIN_API: envoy.admin } });
     expect(ended.code).toBe(42);
-    expect(quitOf(ended)).toMatchObject({ sidecar: "envoy", outcome: "gone" });
+    expect(quitOf(ended)).toMatchObject({ sidecar: "envoy", outcome: "exited" });
     expect(await envoy.ended).toBe(0);
   });
 

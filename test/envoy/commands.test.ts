@@ -54,7 +54,7 @@ describeAgainstEnvoy("ebb quit beside a real Envoy", () => {
     for (const { admin, ended: gone } of [live, late]) {
       const ended = await ebb(["quit", "--admin", admin]);
       expect(ended.code).toBe(0);
-      expect(quitOf(ended)).toMatchObject({ status: 200, outcome: "gone" });
+      expect(quitOf(ended)).toMatchObject({ status: 200, outcome: "exited" });
       expect(await gone).toBe(0);
     }
   });

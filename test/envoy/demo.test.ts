@@ -16,9 +16,9 @@ test.concurrent.each([
     "job: 0 of 3 requests answered",
     "ebb: waiting until ready",
     "ebb: ready",
-    "ebb: started",
+    "ebb: started the command",
     "job: 100 of 100 requests answered",
-    "ebb: quit",
+    "ebb: told the sidecar to quit",
     "ebb: exit code 42",
     `${proxy}: gone, exit code 0`,
   ];

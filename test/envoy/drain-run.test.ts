@@ -27,7 +27,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     const held = await holdRequest(way, "/hold/1");
     await until("traffic", () => load.answered.length > 50);
     started.kill("SIGTERM");
-    await says(started, "failed Envoy's health checks");
+    await says(started, "made Envoy's health checks fail");
     const { length: atFailure } = load.answered;
     await until("connections are still accepted", () => load.answered.length > atFailure + 50);
     load.deregister();
@@ -41,17 +41,17 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     expect(load.failed).toEqual([]);
     expect(load.answered).toHaveLength(load.sent.length);
     const order = [
-      "started",
+      "started the command",
       "draining before stopping the command",
       "draining the listeners",
-      "drain",
-      "quit",
+      "drain ended",
+      "told the sidecar to quit",
       "done",
     ];
     const said = ended.log.map(({ msg }) => msg.replace("ebb: ", ""));
     expect(said.filter((each) => order.includes(each))).toEqual(order);
     expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
-    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    expect(quitOf(ended)).toMatchObject({ outcome: "exited" });
     const { waitedMs, ranMs, drainedMs, quitMs, exitCode } = lineOf(ended, "done");
     expect([waitedMs, ranMs, drainedMs, quitMs].map((each) => typeof each)).toEqual(Array(4).fill("number"));
     expect(drainedMs).toBeGreaterThan(200);
@@ -73,7 +73,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     const ended = await started.ended;
     expect(ended.stdout).toBe("ready\n2\n15\n");
     expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: "cut short" });
-    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    expect(quitOf(ended)).toMatchObject({ outcome: "exited" });
     expect(ended.code).toBe(0);
     held.drop();
   });
@@ -108,7 +108,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
       outcome: "out of time with 1 left (1 connection)",
     });
     expect(ended.stdout).toBe("ready\n15\n");
-    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    expect(quitOf(ended)).toMatchObject({ outcome: "exited" });
     expect(ended.code).toBe(0);
     held.drop();
   });
@@ -124,7 +124,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     const ended = await started.ended;
     expect(ended.stdout).toBe("ready\n15\n");
     expect(drainLineOf(ended)).toMatchObject({ outcome: expect.stringContaining("exited already") });
-    expect(quitOf(ended)).toMatchObject({ outcome: "gone already" });
+    expect(quitOf(ended)).toMatchObject({ outcome: "had exited already" });
     expect(ended.code).toBe(0);
     held.drop();
   });
@@ -137,7 +137,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     const ended = await started.ended;
     expect(ended.log.filter(isDrainLine)).toEqual([]);
     expect(lineOf(ended, "done")).not.toHaveProperty("drainedMs");
-    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    expect(quitOf(ended)).toMatchObject({ outcome: "exited" });
     expect(ended.code).toBe(0);
   });
 });

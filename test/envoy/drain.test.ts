@@ -55,7 +55,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     const drained = drainLineOf(ended);
     expect(drained).toMatchObject({ level: "info", sidecar: "envoy", outcome: "drained" });
     expect(timeOf(drained) - endedAt).toBeLessThan(10_000);
-    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    expect(quitOf(ended)).toMatchObject({ outcome: "exited" });
     expect(ended.code).toBe(0);
     expect(await envoy.ended).toBe(0);
   });
@@ -68,7 +68,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     const held = await Promise.all([1, 2, 3].map((id) => holdRequest(way, `/hold/${id}`)));
     await until("traffic", () => load.answered.length > 100);
     await using started = startEbb(drain(envoy, "--drain", "20s", "--quit"));
-    await says(started, "failed Envoy's health checks");
+    await says(started, "made Envoy's health checks fail");
     const { length: atFailure } = load.answered;
     await until("connections are still accepted", () => load.answered.length > atFailure + 50);
     load.deregister();
@@ -118,7 +118,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
       level: "warn",
       outcome: "out of time with 3 left (2 requests, 1 connection)",
     });
-    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    expect(quitOf(ended)).toMatchObject({ outcome: "exited" });
     expect(ended.code).toBe(69);
     expect(await envoy.ended).toBe(0);
     for (const each of held) each.drop();
@@ -184,7 +184,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     expect(ended.code).toBe(69);
   });
 
-  test.concurrent.each(["failed Envoy's health checks", "in flight"])(
+  test.concurrent.each(["made Envoy's health checks fail", "in flight"])(
     "is done when it is killed after: %s",
     async (after) => {
       await using backend = await startBackend();
@@ -198,7 +198,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
         level: "info",
         outcome: expect.stringContaining("exited already"),
       });
-      expect(quitOf(ended)).toMatchObject({ outcome: "gone already" });
+      expect(quitOf(ended)).toMatchObject({ outcome: "had exited already" });
       expect(ended.code).toBe(0);
       held.drop();
     },

@@ -24,7 +24,7 @@ describe.skipIf(!canHaveNetwork)("in a network of the pod's own (which needs roo
     ])("is waited for and quit: on %s", async (_, admin, url) => {
       for (const node of [undefined, {}, { id: "gateway", cluster: "x" }]) {
         const ended = await ebbBesideEnvoys([{ admin, ...(node && { node }) }], ["run", ...app], { hosts: "own" });
-        expect(quitOf(ended)).toMatchObject({ request: `POST ${url}/quitquitquit`, outcome: "gone" });
+        expect(quitOf(ended)).toMatchObject({ request: `POST ${url}/quitquitquit`, outcome: "exited" });
         expect(ended).toMatchObject({ code: 42, run: [false] });
       }
     });
@@ -63,7 +63,7 @@ describe.skipIf(!canHaveNetwork)("on the node's network, where two pods are (whi
         const envoys = [{ admin, node }];
         const run = await ebbBesideEnvoys(envoys, ["run", "--detect", "100ms", ...app], network);
         expect(run).toMatchObject({ code: 42, run: [true] });
-        expect(reasonIn(run, "did not quit a proxy")).toMatch(/hostNetwork.*node\.id/);
+        expect(reasonIn(run, "did not tell a proxy to quit")).toMatch(/hostNetwork.*node\.id/);
         const quit = await ebbBesideEnvoys(envoys, ["quit"], network);
         expect(quit).toMatchObject({ code, run: [true] });
         const drain = ["drain", "--drain", "1s", "--min-drain", "0s", "--quit"];

@@ -11,7 +11,7 @@ describeAgainstEnvoy("a container that starts beside an Envoy which a former con
     await using upstream = startUpstream();
     await using envoy = await startEnvoy({ upstreamPort: upstream.port });
     await using former = startEbb(["run", "--admin", envoy.admin, ...drain, "--", "sleep", "100"]);
-    await until("it has started", () => former.stderr().includes('"ebb: started"'));
+    await until("it has started", () => former.stderr().includes('"ebb: started the command"'));
     former.kill("SIGTERM");
     await former.ended;
     expect((await fetch(`${envoy.admin}/ready`)).status).toBe(503);

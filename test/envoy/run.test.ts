@@ -19,7 +19,7 @@ describeAgainstEnvoy("a command beside a real Envoy", () => {
     expect(ended.stdout).toBe("first request: 200\n100 of 100 requests answered\n");
     expect(ended.code).toBe(42);
     expect(upstream.requests()).toBe(100);
-    expect(quitOf(ended)).toMatchObject({ sidecar: "envoy", status: 200, outcome: "gone" });
+    expect(quitOf(ended)).toMatchObject({ sidecar: "envoy", status: 200, outcome: "exited" });
     expect(await envoy.ended).toBe(0);
   });
 
@@ -38,7 +38,7 @@ describeAgainstEnvoy("a command beside a real Envoy", () => {
     const ended = await started.ended;
     expect(ended.stdout).toBe("first request: 200\n100 of 100 requests answered\n");
     expect(ended.code).toBe(42);
-    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    expect(quitOf(ended)).toMatchObject({ outcome: "exited" });
     expect(await envoy.ended).toBe(0);
   });
 
@@ -47,7 +47,7 @@ describeAgainstEnvoy("a command beside a real Envoy", () => {
     await using envoy = await startEnvoy({ upstreamPort: upstream.port });
     const ended = await ebb(["--admin", envoy.admin, "--", "/no/such/command"]);
     expect(ended.code).toBe(127);
-    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    expect(quitOf(ended)).toMatchObject({ outcome: "exited" });
     expect(await envoy.ended).toBe(0);
   });
 
@@ -63,8 +63,8 @@ describeAgainstEnvoy("a command beside a real Envoy", () => {
     started.kill(signal);
     const ended = await started.ended;
     expect(ended.code).toBe(code);
-    expect(ended.log.map(({ msg }) => msg)).not.toContain("ebb: started");
-    expect(quitOf(ended)).toMatchObject({ status: 200, outcome: "gone" });
+    expect(ended.log.map(({ msg }) => msg)).not.toContain("ebb: started the command");
+    expect(quitOf(ended)).toMatchObject({ status: 200, outcome: "exited" });
     expect(await envoy.ended).toBe(0);
   });
 
@@ -77,7 +77,7 @@ describeAgainstEnvoy("a command beside a real Envoy", () => {
     const ended = await started.ended;
     expect(ended.stdout).toEndWith(`\n${upstream.requests()} of ${upstream.requests()} requests answered\n`);
     expect(ended.code).toBe(7);
-    expect(quitOf(ended)).toMatchObject({ outcome: "gone" });
+    expect(quitOf(ended)).toMatchObject({ outcome: "exited" });
     expect(await envoy.ended).toBe(0);
   });
 
@@ -95,7 +95,7 @@ describeAgainstEnvoy("a command beside a real Envoy", () => {
     const ended = await started.ended;
     expect(ended.stdout).toContain("requests answered");
     expect(ended.code).toBe(1); // the job's, of which a request failed
-    expect(quitOf(ended)).toMatchObject({ level: "info", outcome: "gone already" });
+    expect(quitOf(ended)).toMatchObject({ level: "info", outcome: "had exited already" });
   });
 
   test("does not wait at its end for a connection that somebody keeps open through Envoy", async () => {
@@ -108,7 +108,7 @@ describeAgainstEnvoy("a command beside a real Envoy", () => {
     const ended = await ebb(["--admin", envoy.admin, "--", childPath(), "exit", "42"]);
     expect(ended.code).toBe(42);
     const quit = quitOf(ended);
-    expect(quit).toMatchObject({ outcome: "gone" });
+    expect(quit).toMatchObject({ outcome: "exited" });
     expect(quit.tookMs).toBeLessThan(4500); // Envoy's drain time is 600 s where nobody sets it
     expect(await envoy.ended).toBe(0);
     await closed;

@@ -63,8 +63,8 @@ describeAgainstEnvoy("ebb status beside a real Envoy", () => {
   });
 
   test.each([
-    ["endpoints", "PRE_INITIALIZING", "it waits for its clusters"],
-    ["routes", "INITIALIZING", "it waits for its listeners or routes"],
+    ["endpoints", "PRE_INITIALIZING", "its clusters still wait for"],
+    ["routes", "INITIALIZING", "it still waits for listeners or routes"],
   ] as const)("that waits for %s says that it is %s, and what for", async (what, state, meaning) => {
     await using upstream = startUpstream();
     await using waitsFor = startControlPlane(what, upstream.port);
@@ -128,7 +128,7 @@ describeAgainstEnvoy("ebb request to a real Envoy", () => {
     expect(await ebb(["request", "--admin", envoy.admin, "GET", "/quitquitquit"])).toMatchObject({
       code: 1,
       stdout: "Method GET not allowed, POST required.",
-      stderr: "ebb: HTTP 405 Method Not Allowed\n",
+      stderr: `ebb: request: GET ${envoy.admin}/quitquitquit: HTTP 405 Method Not Allowed\n`,
     });
   });
 });

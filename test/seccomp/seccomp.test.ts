@@ -39,7 +39,9 @@ describe("with the system calls of build/seccomp.json and no other,", () => {
     const admin = ["--sidecar", "envoy", "--admin", sidecar.url];
     const { code, log } = await confined(["run", ...admin, "--", ...sleeper, "nonsense"]);
     expect(code).toBe(64);
-    expect(log.map(({ msg }) => msg)).toEqual(["ready", "started", "quit", "done"].map((msg) => `ebb: ${msg}`));
+    expect(log.map(({ msg }) => msg)).toEqual(
+      ["ready", "started the command", "told the sidecar to quit", "done"].map((msg) => `ebb: ${msg}`),
+    );
     expect(sidecar.requests).toEqual(["POST /quitquitquit"]);
   });
 
@@ -47,7 +49,7 @@ describe("with the system calls of build/seccomp.json and no other,", () => {
     await using envoy = await startEnvoy();
     const drain = ["--sidecar", "envoy", "--admin", envoy.url, "--drain", "20s", "--min-drain", "10ms"];
     await using started = startEbb(["run", ...drain, "--", ...sleeper, "1m"], { through: strict });
-    await until("the command has started", () => started.stderr().includes("ebb: started"));
+    await until("the command has started", () => started.stderr().includes("ebb: started the command"));
     started.kill("SIGTERM");
     const { code, stderr } = await started.ended;
     expect({ code, stderr }).toEqual({ code: 143, stderr: expect.stringContaining('"outcome":"drained"') });
@@ -56,7 +58,7 @@ describe("with the system calls of build/seccomp.json and no other,", () => {
 
   test.each([1, 2, 15])("run hands signal %d on", async (signal) => {
     await using started = startEbb(["run", "--sidecar", "none", "--", ...sleeper, "1m"], { through: strict });
-    await until("the command has started", () => started.stderr().includes("ebb: started"));
+    await until("the command has started", () => started.stderr().includes("ebb: started the command"));
     started.kill(signal);
     expect((await started.ended).code).toBe(128 + signal);
   });
@@ -75,7 +77,7 @@ describe("with the system calls of build/seccomp.json and no other,", () => {
 
   test("run hands the terminal to the command", async () => {
     await using at = startAtTerminal(...strict, ebbPath, "run", "--sidecar", "none", "--", ...sleeper, "1m");
-    await at.shows("started");
+    await at.shows("started the command");
     at.type("\x03");
     expect(await at.exited).toBe(130);
   });

@@ -98,7 +98,7 @@ function judge({ ended, tookMs, hasStarted, isLeft, quits }: Seen): readonly str
   if (
     hasStarted &&
     quits === 0 &&
-    !/"msg":"ebb: (quit|could not make the sidecar quit)"|"level":"(warn|error)"/.test(stderr)
+    !/"msg":"ebb: (told the sidecar to quit|could not make the sidecar quit)"|"level":"(warn|error)"/.test(stderr)
   )
     problems.push("no quit, and no word");
   if (hasStarted) return problems;

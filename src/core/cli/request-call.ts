@@ -31,7 +31,8 @@ export function parseRequestCall(operands: readonly string[], bodyFlag: string |
   if (text === "") throw usage("expected a path such as /stats, or a URL");
   if (methods.includes(text)) throw usage(`expected a path or a URL after ${text}`);
   if (unexpected !== undefined) throw usage(`${JSON.stringify(redactUrls(unexpected))}: unexpected argument`);
-  if (inline !== undefined && bodyFlag !== undefined) throw usage("a body and --body: give one of them");
+  if (inline !== undefined && bodyFlag !== undefined)
+    throw usage("a body and --body cannot be used together: give one of them");
   const body = bodyFlag ?? inline;
   return { method: methodOf(given, body), where: whereOf(text), body };
 }

@@ -4,6 +4,7 @@ import type { FailureText } from "../messages/failure-text.ts";
 import type { FieldsOf, MessageAt } from "../messages/log-types.ts";
 import { allOf, EXIT, Failure } from "../run/exit.ts";
 import { nothing, type Option, type Options, OWN, type Values, type Variable } from "./option.ts";
+import { nearest } from "./suggestion.ts";
 import { unexpected } from "./syntax.ts";
 
 /** Where a value came from, for people: `--flag`, a variable's name, or `default`. */
@@ -187,18 +188,35 @@ export function parseFound(option: Option<unknown>, found: readonly Found[]): un
   return repeatable ? values : values[values.length - 1];
 }
 
+/** An `EBB_` variable that no option reads. */
+export interface UnknownVariable {
+  readonly variable: string;
+  readonly didYouMean?: string;
+}
+
 /**
- * Lists the `EBB_` variables that none of the options reads, so that slips can be warned about. Service links are left
- * out.
+ * Lists the `EBB_` variables that none of the options reads, each with the variable that was probably meant. Leaves out
+ * service links.
  */
-export function unknownVariables(options: Options, env: Environment): readonly string[] {
+export function unknownVariables(options: Options, env: Environment): readonly UnknownVariable[] {
   const own: string[] = [];
   for (const name of Object.keys(env)) {
     if (isOwn({ name }) && !isServiceLink(name, env[name] ?? "")) own.push(name);
   }
-  if (own.length === 0) return own;
+  if (own.length === 0) return [];
   const known = new Set(Object.values(options).flatMap((option) => option.variables.map(({ name }) => name)));
-  return own.filter((name) => !known.has(name));
+  const words = [...known].filter((name) => isOwn({ name })).map(wordOf);
+  return own.filter((name) => !known.has(name)).map((name) => withSuggestion(name, nearest(wordOf(name), words)));
+}
+
+/** Converts `EBB_WAIT_TIMEOUT` to `wait-timeout`. */
+function wordOf(variable: string): string {
+  return variable.slice(OWN.length).toLowerCase().replaceAll("_", "-");
+}
+
+function withSuggestion(variable: string, word: string | undefined): UnknownVariable {
+  if (word === undefined) return { variable };
+  return { variable, didYouMean: `${OWN}${word.toUpperCase().replaceAll("-", "_")}` };
 }
 
 /**

@@ -63,7 +63,7 @@ export function componentFinding(component: Component): Finding | undefined {
   const object = `Deployment ${namespace}/${name}`;
   if (replicas === 0) return { object, message: "it is scaled to 0 replicas, so the reaper ends no sidecar" };
   const log = `kubectl -n ${namespace} logs --all-pods deployment/${name}`;
-  const message = `${replicas - ready} of its ${replicas} replicas are not ready, so it may leave sidecars running; its log says why, for example a missing right: ${log}`;
+  const message = `only ${ready} of its ${replicas} replicas are ready, so it may leave sidecars running; its log says why, for example a missing permission: ${log}`;
   return { object, message };
 }
 

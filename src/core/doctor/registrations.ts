@@ -52,7 +52,7 @@ export function registrationFindings(registration: Registration): readonly Findi
   const object = `MutatingWebhookConfiguration ${name}`;
   const effect = isRequired ? "each pod that it selects is refused" : "pods start without ebb";
   if (isServiceThere === false) {
-    const message = `its Service ${service} does not exist, so it is left over, and ${effect}: kubectl delete mutatingwebhookconfiguration ${name}`;
+    const message = `its Service ${service} does not exist, so ${effect}: install the webhook again (ebb manifests webhook) or, if it was removed, kubectl delete mutatingwebhookconfiguration ${name}`;
     return [{ object, message }];
   }
   const isReady = deployments?.some(({ status }) => Number(objectOf(status).readyReplicas ?? 0) > 0);

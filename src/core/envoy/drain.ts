@@ -238,7 +238,10 @@ export function describeOutcome(outcome: Outcome): { readonly ok: boolean; reado
     case "not counted":
       return { ok: false, text: "out of time, and what was left could not be counted" };
     case "not there":
-      return { ok: false, text: "nobody listens: it is gone already, or its admin interface is elsewhere (--admin)" };
+      return {
+        ok: false,
+        text: "nobody listens: Envoy has exited already, or its admin interface is elsewhere (--admin)",
+      };
     case "cut short":
       return { ok: false, text: "cut short" };
   }

@@ -2,7 +2,7 @@ import type { Catalogue } from "./message.ts";
 
 const sidecar = "the sidecar's name";
 const request = "what was sent";
-const drainFields = { sidecar, outcome: "drained, or what was left", tookMs: "milliseconds" } as const;
+const drainFields = { sidecar, outcome: "drained, exited, or what was left", tookMs: "milliseconds" } as const;
 
 /** Of draining: by `ebb drain`, and by `ebb run --drain`. */
 export const drainMessages = {
@@ -17,7 +17,7 @@ export const drainMessages = {
     by: "run, drain",
     fields: { forMs: "milliseconds (--min-drain)" },
   },
-  "failed Envoy's health checks: still accepting connections": {
+  "made Envoy's health checks fail: it still accepts connections": {
     level: "info",
     by: "run, drain",
     fields: { sidecar, request },
@@ -38,13 +38,13 @@ export const drainMessages = {
     by: "run, drain",
     fields: { sidecar, reason: "what Envoy answered" },
   },
-  drain: { level: "info", by: "run, drain", fields: drainFields },
+  "drain ended": { level: "info", by: "run, drain", fields: drainFields },
   "could not drain the sidecar": {
     level: "warn",
     by: "run, drain",
     fields: drainFields,
     cause: "Work was still in flight when the time was over, or could not be counted. It is cut off.",
-    cure: "Raise --drain, and terminationGracePeriodSeconds with it; or bound the requests. Idle connections count where Envoy publishes no requests: --idle N allows for them.",
+    cure: "Raise --drain, and terminationGracePeriodSeconds with it; or bound the requests. Idle connections count if Envoy publishes no requests: --idle N allows for them.",
   },
   "no time to drain: --drain and --pod-grace leave none": {
     level: "warn",
@@ -53,7 +53,7 @@ export const drainMessages = {
     cause: "--drain is 0, or --pod-grace leaves no time for it.",
     cure: "Raise --drain, or --pod-grace and terminationGracePeriodSeconds.",
   },
-  "cannot fail Envoy's health checks": {
+  "cannot make Envoy's health checks fail": {
     level: ["debug", "warn"],
     by: "run, drain",
     fields: { sidecar, request, reason: "what Envoy answered" },
@@ -74,7 +74,7 @@ export const drainMessages = {
     cause: "Envoy's statistics could not be read, or have none of the listeners. ebb asks again a few times.",
     cure: "Allow /stats (admin.allow_paths). What is counted, and where: ebb help drain.",
   },
-  "cannot count the work in flight: draining for the whole time": {
+  "cannot count the work in flight: draining for the full time": {
     level: "warn",
     by: "run, drain",
     fields: { sidecar, atMostMs: "milliseconds" },

@@ -48,7 +48,7 @@ export const failures = {
     cause: "The first word is neither.",
     cure: "Give the program's path, or correct the word.",
   },
-  "--{option}: cannot bind: {reason}": {
+  "--{option}: cannot bind {address}: {reason}": {
     exit: 71,
     cause:
       "--listen or --health-listen: the port is in use, is below 1024 without the capability, or the address is not this pod's.",
@@ -83,7 +83,7 @@ export const failures = {
 
 /** Those that no `Failure` has: of `ebb inject`, each in a line; of `report` (invoke.ts); of the start's own C code (native/limits.c). */
 export const otherFailures = {
-  "HTTP {status}": {
+  "request: {method} {url}: HTTP {status}": {
     exit: 1,
     cause: "ebb request: the server answered with 400 or more. Its answer is on stdout.",
     cure: "Read the answer.",
@@ -117,9 +117,9 @@ export const plainWarnings = {
     cause: "--termination-log names a file that cannot be written, or a pipe that nobody reads.",
     cure: "Name another file: the container's terminationMessagePath, by default /dev/termination-log.",
   },
-  "warning: ignored the environment variable {variable}: no option has this name": {
+  "warning: ignored {variable}: ebb has no such option{hint}": {
     exit: [],
-    cause: "ebb config: an EBB_ variable has a name that no option has.",
+    cause: "ebb config: no option of ebb reads this EBB_ variable.",
     cure: "Correct its name: ebb help options.",
   },
   "manifests: warning: {problem}": {
@@ -127,7 +127,7 @@ export const plainWarnings = {
     cause: "The image is of another version than the ebb that prints the manifests: flags and permissions may differ.",
     cure: "Print them with the ebb of that image.",
   },
-  "HTTP {status}: not followed to {url}": {
+  "request: {method} {url}: HTTP {status}: a redirect to {location}, which ebb does not follow": {
     exit: [],
     cause: "ebb request: the server redirects, and ebb follows no redirect.",
     cure: "Request the other URL.",

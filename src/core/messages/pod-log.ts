@@ -4,7 +4,7 @@ const sidecar = "the sidecar's name";
 const quitFields = {
   sidecar,
   request: "what was sent",
-  outcome: "gone, or why not",
+  outcome: "exited, or what else happened",
   "status?": "the HTTP status",
   tookMs: "milliseconds",
 } as const;
@@ -15,51 +15,55 @@ export const podMessages = {
   found: {
     level: "info",
     by: "pod",
-    fields: { sidecars: "their names", by: "what told of them", native: "whether one is a native sidecar" },
+    fields: { sidecars: "their names", by: "how they were found", native: "true if at least one is a native sidecar" },
   },
   "no sidecar found": { level: "info", by: "pod", fields: { lookedMs: "milliseconds" } },
   "found the sidecar's admin interface": {
     level: "info",
     by: "pod",
-    fields: { sidecar, admin: "its URL, where it is not the usual one" },
+    fields: { sidecar, admin: "its URL, if it is not the usual one" },
   },
-  attempt: { level: "debug", by: "run, wait", fields: { target: "what was asked", reason: "why it is not ready" } },
+  "not ready yet": {
+    level: "debug",
+    by: "run, wait",
+    fields: { target: "what was asked", reason: "why it is not ready" },
+  },
   "waiting until ready": {
     level: "info",
     by: "run, wait",
     fields: {
       target: "what was asked",
-      reason: "why it is not ready: said once each",
+      reason: "why it is not ready; each reason is logged once",
       "limitMs?": "milliseconds (--wait-timeout)",
     },
   },
   ready: { level: "info", by: "run, wait", fields: { target: "what was asked", waitedMs: "milliseconds" } },
   "did not wait for a proxy": { level: "info", by: "run, wait", fields: { reason: proof } },
-  "did not quit a native sidecar: the kubelet stops it after the app": {
+  "left a native sidecar running: the kubelet stops it after the app": {
     level: "info",
     by: "quit",
     fields: { sidecar },
   },
-  installed: {
+  "installed ebb": {
     level: "info",
     by: "install",
     fields: { dest: "the file", bytes: "its size", sha256: "its digest, in hex" },
   },
-  "already installed": {
+  "ebb is already installed": {
     level: "info",
     by: "install",
     fields: { dest: "the file", bytes: "its size", sha256: "its digest, in hex" },
   },
   "cannot read /proc/net/tcp: listening ports are unknown": { level: "debug", by: "pod", fields: {} },
-  quit: { level: "info", by: "run, quit, drain", fields: quitFields },
-  "could not quit the sidecar": {
+  "told the sidecar to quit": { level: "info", by: "run, quit, drain", fields: quitFields },
+  "could not make the sidecar quit": {
     level: ["warn", "error"],
     by: "run, quit, drain",
     fields: { ...quitFields, "error?": "a bug in ebb" },
     cause: "The sidecar refused the quit, did not answer, or still runs. The outcome says which.",
     cure: "HTTP 404 or 403: the quit endpoint is off; the outcome names the setting that turns it on. Out of time: raise --quit-timeout. Until then --signal-process NAME ends it by a signal (shareProcessNamespace: true), or the reaper does.",
   },
-  "did not quit a proxy": {
+  "did not tell a proxy to quit": {
     level: ["info", "warn", "error"],
     by: "run, quit",
     fields: { reason: proof },
@@ -75,7 +79,7 @@ export const podMessages = {
       "A proxy listens here, but on a network that may be the node's nothing proves that it is this pod's. ebb never drains another pod's.",
     cure: "Do what the reason says: --admin URL, --host-network=false, or POD_NAME and POD_NAMESPACE by the downward API.",
   },
-  "did not drain or quit a proxy": {
+  "did not drain a proxy or tell it to quit": {
     level: ["info", "error"],
     by: "drain",
     fields: { reason: proof },
@@ -89,11 +93,11 @@ export const podMessages = {
     cause: "The file of the downward API is no regular file, is above 1 MiB, or may not be read by this user.",
     cure: "Mount metadata.annotations there as a downwardAPI volume, or name the right file by --pod-annotations.",
   },
-  "ignored an environment variable: no option has this name": {
+  "ignored an unknown EBB_ variable": {
     level: "warn",
     by: "all",
-    fields: { variable: "its name" },
-    cause: "An EBB_ variable has a name that no option has: a typing error, or an option of another version.",
+    fields: { variable: "its name", "didYouMean?": "the variable with the most similar name" },
+    cause: "No option of ebb reads this EBB_ variable: a typing error, or an option of another version.",
     cure: "Correct its name: ebb help options lists them all, ebb config shows what is set.",
   },
   "ignored an environment variable: another one is not set": {
@@ -108,14 +112,14 @@ export const podMessages = {
     by: "linkerd-await",
     fields: { variable: "its name", reason: "its value" },
     cause: "LINKERD_AWAIT_DISABLED or LINKERD_DISABLED is set.",
-    cure: "None is needed where the pod has no proxy; else remove the variable.",
+    cure: "None is needed if the pod has no proxy. Otherwise remove the variable.",
   },
-  "cannot execute the copy here: its volume is mounted noexec": {
+  "the copy cannot be executed here: its volume is mounted noexec": {
     level: "warn",
     by: "install",
-    fields: { dest: "the file" },
-    cause: "The volume is mounted without the right to execute files from it. The copy is there, but starts nothing.",
-    cure: "Copy it into an emptyDir, or remove noexec from the volume's mount options.",
+    fields: { dest: "the file", how: "what to do" },
+    cause: "In this container the volume is mounted noexec: no file on it can be executed. The copy is complete.",
+    cure: "If the app's container mounts the volume with noexec too, use an emptyDir, or remove noexec from its mount options.",
   },
   "dropped log lines of ebb: stderr was not read": {
     level: "warn",

@@ -2,14 +2,14 @@ import type { Catalogue } from "./message.ts";
 
 const by = "reaper";
 const reason = "what the API server or the network said";
-const audit = {
+const judged = {
   namespace: "the pod's namespace",
   pod: "its name",
   uid: "its UID",
   job: "the Job that it belongs to",
   reason: "why it is stuck or left, one word: ebb help reaper lists them",
-  why: "the same in words",
 } as const;
+const audit = { ...judged, why: "the same in words" } as const;
 
 export const reaperMessages = {
   "starting the reaper": {
@@ -33,8 +33,8 @@ export const reaperMessages = {
     level: ["info", "warn"],
     by,
     fields: {
-      ...audit,
-      "why?": "why it was not taken",
+      ...judged,
+      "why?": "why the sidecar did not take it",
       container: "the sidecar's",
       method: "by which method",
       result: "taken, refused or unavailable",

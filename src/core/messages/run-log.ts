@@ -5,9 +5,9 @@ const signal = "the signal's name";
 /** Of a command's life: what `ebb run` does, and what `ebb wait` does when its time is over. */
 export const runMessages = {
   "received a signal": { level: "debug", by: "run", fields: { signal } },
-  forwarded: { level: "debug", by: "run", fields: { signal, pid: "the command's process" } },
+  "forwarded a signal": { level: "debug", by: "run", fields: { signal, pid: "the command's process" } },
   "dropped a signal: the command has not started yet": { level: "info", by: "run, wait", fields: { signal } },
-  started: {
+  "started the command": {
     level: "info",
     by: "run",
     fields: { pid: "the command's process", command: "its first word" },

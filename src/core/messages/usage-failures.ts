@@ -13,7 +13,7 @@ export const usageFailures = {
     cause: "A value, an operand or a command is missing, or does not fit the other flags.",
     cure: "Give it: ebb COMMAND --help has the usage.",
   },
-  "{flags}: give one of them": {
+  "{flags} cannot be used together: give one of them": {
     exit: 64,
     cause: "Two flags exclude each other.",
     cure: "Leave one of them out.",

@@ -12,16 +12,20 @@ const decision = {
   containers: "the containers that were changed",
   reason: "why",
   warnings: "what kubectl shows to the pod's author",
-  dryRun: "true where nothing is stored",
+  dryRun: "true if nothing is stored",
   durationMs: "milliseconds",
 } as const;
 
 /** Of the webhook; of its certificates, of the Lease and the watches, which the reaper has too. */
 export const webhookMessages = {
-  "answering probes": { level: "info", by: cluster, fields: { port: "of --health-listen" } },
-  serving: { level: "info", by, fields: { port: "of --listen", expires: "when the certificate does" } },
+  "serving probes and metrics": { level: "info", by: cluster, fields: { port: "of --health-listen" } },
+  "serving admission requests": {
+    level: "info",
+    by,
+    fields: { port: "of --listen", expires: "when the certificate does" },
+  },
   "serving with a new certificate": { level: "info", by, fields: { expires: "when the certificate does" } },
-  "shutting down": {
+  "shutting down the webhook": {
     level: "info",
     by,
     fields: {
@@ -30,7 +34,7 @@ export const webhookMessages = {
       connections: "how many are open",
     },
   },
-  "shut down": {
+  "the webhook has shut down": {
     level: ["info", "warn"],
     by,
     fields: { drainedMs: "milliseconds that it took", unanswered: "requests that were cut off" },

@@ -155,8 +155,8 @@ function quitCall(told: MethodRequest): readonly string[] {
 
 function noMethod(name: string, sidecar: SidecarName | undefined, { pod, allowed, allowsReapExec }: Allowed): string {
   const how = `say how with the annotation ebb.dev/reap-exec.${name}${allowsReapExec ? "" : " (and --allow-reap-exec)"}`;
-  if (pod.hasHostNetwork) return `it is on the node's network, where ports may be other pods': ${how}`;
-  if (sidecar === undefined) return `ebb does not know how ${name} is ended: ${how}, or ebb.dev/reap-quit.${name}`;
+  if (pod.hasHostNetwork) return `it is on its node's network, where a port may be another pod's: ${how}`;
+  if (sidecar === undefined) return `ebb does not know how to end ${name}: ${how}, or ebb.dev/reap-quit.${name}`;
   return `none of the allowed methods (${allowed.join(", ")}) ends ${name}: allow more with --methods, or ${how}`;
 }
 

@@ -47,7 +47,7 @@ export const rules: readonly (readonly [Rule, (facts: Facts) => string | undefin
   ["deleted", ({ pod }) => (pod.isDeleted ? "it is being deleted: the kubelet ends all its containers" : undefined)],
   ["static", ({ pod }) => (pod.isStatic ? "it is a static pod, the kubelet's own" : undefined)],
   ["node-lost", nodeLost],
-  ["over", ({ pod }) => (/^(Succeeded|Failed)$/.test(pod.phase ?? "") ? `it is over: ${pod.phase}` : undefined)],
+  ["over", ({ pod }) => (/^(Succeeded|Failed)$/.test(pod.phase ?? "") ? `it has finished: ${pod.phase}` : undefined)],
   ["pending", ({ pod }) => (pod.phase === "Running" ? undefined : `its phase is ${pod.phase ?? "not set"}`)],
   ["restarting", ({ pod }) => (pod.isRestarting ? "all its containers are being started again" : undefined)],
   ["contradiction", contradiction],
@@ -66,7 +66,7 @@ export const rules: readonly (readonly [Rule, (facts: Facts) => string | undefin
   ["being-ended", beingEnded],
   [
     "debugged",
-    ({ pod }) => firstOf(pod.ephemeralContainers, "running", ({ name }) => `somebody debugs it: ${name} runs`),
+    ({ pod }) => firstOf(pod.ephemeralContainers, "running", ({ name }) => `somebody is debugging it: ${name} runs`),
   ],
 ];
 
@@ -133,7 +133,7 @@ function slip({ pod, apps }: Facts, given: readonly string[]): string | undefine
   const names = [...pod.containers, ...pod.initContainers].map(({ name }) => name);
   const strange = given.find((name) => !names.includes(name) && !isSidecar(name, undefined));
   if (!isLeft || strange === undefined) return undefined;
-  return `ebb.dev/sidecars: ${noContainer(strange, names)}`;
+  return `annotation ebb.dev/sidecars: ${noContainer(strange, names)}`;
 }
 
 function isIn(kind: ContainerState["kind"]): (container: ContainerView) => boolean {
@@ -143,7 +143,7 @@ function isIn(kind: ContainerState["kind"]): (container: ContainerView) => boole
 function noSidecar({ sidecars, pod }: Facts): string | undefined {
   if (sidecars.length > 0) return undefined;
   const native = pod.initContainers.filter(isNative).map(({ name }) => name);
-  if (native.length > 0) return `its sidecars are native (${native.join(", ")}): the kubelet ends them after the app`;
+  if (native.length > 0) return `the kubelet ends its native sidecars (${native.join(", ")}) after the app`;
   return "it has no sidecar that ebb knows; name yours in the annotation ebb.dev/sidecars";
 }
 
@@ -191,7 +191,7 @@ function waitOf({ state }: ContainerView): string {
 function unknown(containers: readonly ContainerView[], what: string): string | undefined {
   const isLost = ({ state }: ContainerView) => state.kind === "terminated" && state.reason === "ContainerStatusUnknown";
   const first = containers.find((each) => each.state.kind === "unknown" || isLost(each));
-  return first === undefined ? undefined : `what became of ${what} ${first.name} is not known`;
+  return first === undefined ? undefined : `the state of ${what} ${first.name} is not known`;
 }
 
 function restart(containers: readonly ContainerView[], pod: PodView): string | undefined {

@@ -51,10 +51,10 @@ export function selectionOf(pod: PodView, policy: ReapPolicy): Selection {
   const yes = said[0];
   if (yes !== undefined) return { kind: "in", reason: `${yes.by} says ${REAP}: ${JSON.stringify(yes.text)}` };
   if (policy.allJobs && pod.job !== undefined) return { kind: "in", reason: `it is of Job ${pod.job} (--all-jobs)` };
-  if (policy.asIfSelected === true) return { kind: "in", reason: "nobody has to choose it" };
+  if (policy.asIfSelected === true) return { kind: "in", reason: "it need not be selected" };
   return {
     kind: "not in",
-    reason: `neither it nor its namespace says ${REAP}: "true"${policy.allJobs ? ", and it is no Job's" : ""}`,
+    reason: `neither it nor its namespace has the label ${REAP}=true${policy.allJobs ? ", and it is no Job's" : ""}`,
   };
 }
 

@@ -7,7 +7,7 @@ import type { Verdict } from "./verdict.ts";
 export interface Report {
   readonly result:
     | "gave up"
-    | "no right"
+    | "no permission"
     | "put off"
     | "ended"
     | "would end"
@@ -15,7 +15,7 @@ export interface Report {
     | "later"
     | "gone"
     | "not selected"
-    | "left";
+    | "left alone";
   readonly why: string;
 }
 
@@ -25,15 +25,15 @@ export function reportOf(outcome: Outcome): Report {
     case "ended":
       return { result: "ended", why: outcome.acts.map(describeAct).join("; ") };
     case "gone":
-      return { result: "gone", why: "the pod was deleted, or another pod has its name" };
+      return { result: "gone", why: "the pod was deleted, or another pod has its name now" };
     case "left":
-      return { result: "left", why: outcome.reason };
+      return { result: "left alone", why: outcome.reason };
     case "gave-up":
       return { result: "gave up", why: [outcome.reason, ...triedOnce(outcome.tried)].join("; ") };
     case "put-off":
       return { result: "put off", why: outcome.reason };
     case "stopped":
-      return { result: "stopped", why: "this reaper was stopped, or lost the Lease; the next one looks again" };
+      return { result: "stopped", why: "this reaper was stopped or lost the Lease; the next one tries again" };
   }
 }
 
@@ -52,7 +52,8 @@ export function reportOfUnselected(choice: string, would: Verdict): Report & { r
  */
 export function reportOfVerdict(verdict: Verdict): Report {
   const { reason } = verdict;
-  if (verdict.kind === "leave") return { result: verdict.rule === "no-right" ? "no right" : "left", why: reason };
+  if (verdict.kind === "leave")
+    return { result: verdict.rule === "no-right" ? "no permission" : "left alone", why: reason };
   if (verdict.kind === "later") return { result: "later", why: reason };
   const first = verdict.containers.flatMap(({ methods }) => methods.slice(0, 1).map(describeMethod));
   return { result: "would end", why: `${reason}: ${first.join("; ")}` };
@@ -79,7 +80,11 @@ export interface PodEvent {
 
 /** Returns the Event that is written before an act: a reaper that takes over reads it. */
 export function eventOfAct(act: Act, reason: string): PodEvent {
-  return { type: "Normal", reason: "SidecarAsked", note: noteOf(`asking ${describeAct(act)}: ${reason}`) };
+  return {
+    type: "Normal",
+    reason: "SidecarAsked",
+    note: noteOf(`asking ${act.container} to quit: ${reason}; by ${describeMethod(act.method)}`),
+  };
 }
 
 /** Returns the Event for the end of an attempt; undefined if the sidecars neither ended nor were given up. */

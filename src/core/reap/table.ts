@@ -20,7 +20,7 @@ const plain: ReadonlySet<Rule> = new Set(["not-selected", "over", "pending", "ap
 /** The results, the most important one first. */
 const order: readonly Report["result"][] = [
   "gave up",
-  "no right",
+  "no permission",
   "put off",
   "ended",
   "would end",
@@ -28,7 +28,7 @@ const order: readonly Report["result"][] = [
   "later",
   "not selected",
   "gone",
-  "left",
+  "left alone",
 ];
 
 /** What the table shows. */

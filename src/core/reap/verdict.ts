@@ -67,7 +67,7 @@ function withRights(verdict: Verdict, { pod, policy }: Facts): Verdict {
     const methods = ending.methods.filter((each) => lackOf(each).length === 0);
     if (methods.length === 0) {
       const lack = describeMissing([...new Set(ending.methods.flatMap(lackOf))]);
-      return { kind: "leave", rule: "no-right", reason: `${verdict.reason}; nothing was done: ${lack}` };
+      return { kind: "leave", rule: "no-right", reason: `${verdict.reason}; nothing was done, because ${lack}` };
     }
     containers.push({ ...ending, methods });
   }
@@ -85,15 +85,22 @@ function inTime({ pod, apps, policy, known }: Facts, containers: readonly Ending
   const seenAt = seen.get(pod.uid ?? "") ?? now;
   // by the node's clock or by this one, whichever says longer ago: a node's clock may be ahead
   const at = Math.min(endedAt, seenAt) + policy.afterMs;
-  const codes = apps.map(({ name, state }) => `${name} with ${state.kind === "terminated" ? state.exitCode : "?"}`);
-  const what = `the app has ended for good (${codes.join(", ")})`;
+  const codes = apps.map(
+    ({ name, state }) => `${name}: exit code ${state.kind === "terminated" ? state.exitCode : "unknown"}`,
+  );
+  const what = `the app has ended and will not restart (${codes.join(", ")})`;
   if (now < at)
-    return { kind: "later", rule: "too-early", reason: `${what}, less than ${formatDuration(policy.afterMs)} ago`, at };
+    return {
+      kind: "later",
+      rule: "too-early",
+      reason: `${what}, but less than ${formatDuration(policy.afterMs)} ago`,
+      at,
+    };
   const names = containers.map(({ container }) => container).join(", ");
   return {
     kind: "end",
     rule: "stuck",
-    reason: `${what}, and ${names} ${containers.length > 1 ? "are" : "is"} left`,
+    reason: `${what}, but ${names} still ${containers.length > 1 ? "run" : "runs"}`,
     containers,
   };
 }

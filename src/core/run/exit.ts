@@ -27,14 +27,14 @@ export const DOCTOR_EXIT = { found: 1 } as const;
 
 /** The meaning of each of ebb's exit codes, from which the README's table is made. */
 export const exitMeanings: readonly (readonly [code: string, meaning: string])[] = [
-  ["0-255", "the child's own exit code, unchanged"],
-  ["128+n", "the child, or the wait before it, was ended by signal n"],
+  ["0-255", "the command's own exit code, unchanged"],
+  ["128+n", "the command, or the wait before it, was ended by signal n"],
   ["127", "the command was not found"],
   ["126", "the command was found but cannot be executed"],
   ["1", "request: status 400 or more; inject --diff, doctor: something to change"],
   ["64", "usage: an unknown flag or command, or a bad value"],
   ["65", "inject: a manifest that cannot be read, or a pod that cannot be changed"],
-  ["69", "not ready, or not done, in time"],
+  ["69", "not ready in time; or could not drain, quit or get an answer"],
   ["70", "a bug in ebb"],
   ["71", "the system refused (no memory, no processes left, ...)"],
 ];

@@ -80,7 +80,7 @@ function judgeOnly(answer: HttpAnswer, only: number): Verdict {
 function judgeBut(answer: HttpAnswer, except: string): Verdict {
   const verdict = judge(answer);
   if (!verdict.ready || answer.body.trim() !== except) return verdict;
-  return { ready: false, reason: `HTTP ${answer.status} ${excerpt(answer.body)}, which does not tell` };
+  return { ready: false, reason: `HTTP ${answer.status} ${excerpt(answer.body)}, which does not prove it is ready` };
 }
 
 /**

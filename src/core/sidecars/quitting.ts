@@ -103,6 +103,7 @@ const SURE = 3;
 /** An attempt that is younger than this when time is up would have ended as the one before. */
 const SHORT_MS = 100;
 const REFUSED = "connection refused";
+const EXITED = "exited";
 
 /** Returns the quit's first state, and its first action: to send the request. */
 export function begin(): Step {
@@ -167,7 +168,7 @@ function refused(state: Asked, policy: QuitMachinePolicy): Step {
 /** Decides what it means that nobody listens any more. */
 function nobody(state: Asked, policy: QuitMachinePolicy): Step {
   // the attempt that was cut off ended the sidecar (pilot-agent exits before its answer is sent)
-  if (state.wasCut) return over({ ok: true, isTaken: true, outcome: "gone" });
+  if (state.wasCut) return over({ ok: true, isTaken: true, outcome: EXITED });
   const looks = policy.wasReady && quitUnreachable(policy.name) !== undefined;
   return looks ? [{ ...state, phase: "looking" }, [{ kind: "look" }]] : unreachable("unknown", policy);
 }
@@ -180,7 +181,8 @@ function nobody(state: Asked, policy: QuitMachinePolicy): Step {
 function unreachable(life: Life, { name, wasReady }: QuitMachinePolicy): Step {
   const meaning = quitUnreachable(name);
   const known = meaning === undefined && wasReady ? "gone" : life;
-  if (known === "gone" || known === "leaving") return over({ ok: true, isTaken: true, outcome: `${known} already` });
+  if (known === "gone") return over({ ok: true, isTaken: true, outcome: "had exited already" });
+  if (known === "leaving") return over({ ok: true, isTaken: true, outcome: "was exiting already" });
   return over({ ok: false, isTaken: false, outcome: meaning === undefined ? REFUSED : `${REFUSED}: ${meaning}` });
 }
 
@@ -232,15 +234,15 @@ function watching(state: Extract<State, { phase: "watching" }>, event: Event, po
   const { isElsewhere, status, why } = state.taken;
   const told = status === undefined ? {} : { status };
   const leaves = isElsewhere ? (policy.leavesElsewhere ?? policy.leaves) : policy.leaves;
-  const later = `it leaves by itself ${leaves}`;
+  const later = `it exits by itself ${leaves}`;
   if (event.kind === "gone") {
-    const outcome = policy.closesFirst && why === undefined ? `its port is closed: ${later}` : "gone";
+    const outcome = policy.closesFirst && why === undefined ? `its port is closed: ${later}` : EXITED;
     return over({ ok: true, isTaken: true, outcome, ...told });
   }
   if (event.kind !== "bound") return [state, []];
   if (why !== undefined) return over({ ok: false, isTaken: false, outcome: why });
   const isLeaving = leaves !== undefined;
-  const outcome = isLeaving ? `answered, still draining: ${later}` : "answered, but still there";
+  const outcome = isLeaving ? `answered, still draining: ${later}` : "answered, but still runs";
   return over({ ok: isLeaving, isTaken: true, outcome, ...told });
 }
 

@@ -33,7 +33,7 @@ const noSockets: Finding = { kind: "no-sockets", message: "/proc/net cannot be r
 const appUnseen: Finding = {
   kind: "app-unseen",
   message:
-    "the app is in another container, and cannot be seen from here; if kubectl get pod says that it has ended, the sidecar keeps the pod: run ebb quit here, as this ebb status was run",
+    "the app is in another container and cannot be seen from here. If kubectl get pod says that it has ended, the sidecar keeps the pod alive: run ebb quit here, in the place of ebb status",
 };
 
 function sidecarFindings({ name, probes, envoy }: SidecarStatus): readonly Finding[] {
@@ -47,8 +47,9 @@ function sidecarFindings({ name, probes, envoy }: SidecarStatus): readonly Findi
 
 /** What the states before LIVE mean (Envoy, api/envoy/admin/v3/server_info.proto). */
 const stateMeanings: Readonly<Record<string, string>> = {
-  PRE_INITIALIZING: "it waits for its clusters: for endpoints or secrets from its control plane, or for DNS",
-  INITIALIZING: "its clusters are there; it waits for its listeners or routes from its control plane",
+  PRE_INITIALIZING:
+    "its clusters still wait for endpoints or secrets from the control plane, or for DNS; its log and ebb request clusters say which",
+  INITIALIZING: "it still waits for listeners or routes from the control plane; its log says why",
 };
 
 function envoyFindings(name: string, envoy: EnvoyStatus): readonly Finding[] {
@@ -73,7 +74,7 @@ function envoyFindings(name: string, envoy: EnvoyStatus): readonly Finding[] {
   if (state === "LIVE" && listeners.length === 0 && problems.length === 0) {
     found.push({
       kind: "no-listeners",
-      message: `${name} has no listener, though LIVE: it was drained, or its control plane has not configured it`,
+      message: `${name} is LIVE but has no listener: it was drained, or its control plane has not configured it`,
     });
   }
   return found;
@@ -95,7 +96,7 @@ function agentFindings({ sidecars, sockets }: Seen): readonly Finding[] {
     const isEnvoyThere = (envoy?.state ?? null) !== null;
     if (agent === undefined || sockets === null || !isEnvoyThere) return [];
     if (sockets.listening.some(({ port }) => port === agent.port)) return [];
-    const message = `nothing listens on ${agent.port}, but ${name}'s Envoy answers: ${agent.name} has gone, or is stopping`;
+    const message = `nothing listens on ${agent.port}, but ${name}'s Envoy answers: ${agent.name} is stopping or has exited, so the usual quit fails; look at the sidecar's log, or delete the pod`;
     return [{ kind: "no-agent", message }];
   });
 }
@@ -104,7 +105,7 @@ function processFindings(processes: ProcessesStatus, sidecars: readonly SidecarS
   const { init, child, zombies, appEnded, appSeen } = processes;
   const found: Finding[] = [];
   if (appEnded === true && sidecars.length > 0) {
-    found.push({ kind: "app-ended", message: "the app has ended, the sidecar still runs: ebb quit ends it" });
+    found.push({ kind: "app-ended", message: "the app has ended, but the sidecar still runs: ebb quit ends it" });
   }
   if (!appSeen && sidecars.length > 0) found.push(appUnseen);
   const app = child ?? init;
@@ -140,7 +141,7 @@ function socketFindings({ listening }: SocketsStatus): readonly Finding[] {
     if (left >= MANY_CLOSE_WAIT) {
       found.push({
         kind: "close-wait",
-        message: `${where}: ${left} connections in CLOSE_WAIT: the client has closed them, the app has not`,
+        message: `${where}: ${left} connections in CLOSE_WAIT: their clients have closed them, the process has not; it hangs, or leaks them`,
       });
     }
     return found;

@@ -46,7 +46,7 @@ async function readPair({
     const [cert, key] = [readFileWithin(certPath, MiB), readFileWithin(keyPath, MiB)];
     const expiresAt = expiryOf({ cert, key });
     if (expiresAt !== undefined) return { cert, key, expiresAt };
-    return { problem: `${certPath}: not a certificate in PEM for the key in ${keyPath}` };
+    return { problem: `${certPath} is not a PEM certificate, or does not belong to the key in ${keyPath}` };
   } catch (error) {
     return { problem: (error as Error).message };
   }

@@ -1,3 +1,5 @@
+import { formatHostPort } from "../../core/base/host-port.ts";
+import { describeSystemError } from "../../core/base/system-error.ts";
 import type { ListenAddress } from "../../core/cli/cluster/webhook-options.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Exposition } from "./process-metrics.ts";
@@ -39,6 +41,7 @@ export function openHealth({ host, port }: ListenAddress, metrics: Exposition, {
     const server = Bun.serve({ ...place, maxRequestBodySize: 1024, fetch: serve });
     return { port: server.port ?? port, close: () => server.stop(true) };
   } catch (error) {
-    throw new Failure(EXIT.system, `--health-listen: cannot bind: ${(error as Error).message}`);
+    const address = formatHostPort(host ?? "", port);
+    throw new Failure(EXIT.system, `--health-listen: cannot bind ${address}: ${describeSystemError(error)}`);
   }
 }

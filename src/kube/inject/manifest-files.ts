@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isatty } from "node:tty";
+import { describeSystemError } from "../../core/base/system-error.ts";
 import { EXIT, Failure, INJECT_EXIT } from "../../core/run/exit.ts";
 import { MiB, readPathWithin, readStdinWithin } from "../../system/input.ts";
 
@@ -119,12 +120,6 @@ function attempt<T>(path: string, read: () => T): T {
 
 function refuse(path: string): (error: unknown) => never {
   return (error) => {
-    throw new Failure(EXIT.system, `${path}: cannot access: ${reasonOf(error as NodeJS.ErrnoException)}`);
+    throw new Failure(EXIT.system, `${path}: cannot access: ${describeSystemError(error)}`);
   };
-}
-
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  if (code === "ENOENT") return "no such file";
-  if (code === "EACCES" || code === "EPERM") return "permission denied";
-  return message;
 }

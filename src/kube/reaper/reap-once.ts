@@ -89,7 +89,7 @@ function rightsOnce(api: ApiClient, { settings, policyIn, log }: Once): RightsCh
   return createRightsChecker({ api, needed: rightsNeeded(which), log });
 }
 
-const undone: readonly Row["result"][] = ["gave up", "no right", "put off", "stopped"];
+const undone: readonly Row["result"][] = ["gave up", "no permission", "put off", "stopped"];
 
 const idle = {
   leads: () => true,
@@ -164,7 +164,7 @@ async function toldBefore(
   const [ending] = containers;
   const toldAt = await events.lastTold(podRefOf(pod), signal);
   if (toldAt === undefined || ending === undefined || toldAt + ending.patienceMs < Date.now()) return undefined;
-  return `${ending.container} was told ${Math.round((Date.now() - toldAt) / 1000)} s ago, and may take ${ending.patienceMs / 1000} s to end`;
+  return `${ending.container} was asked to quit ${Math.round((Date.now() - toldAt) / 1000)} s ago, and may take ${ending.patienceMs / 1000} s`;
 }
 
 async function print(rows: readonly Row[], { json, logLevel, allJobs }: ReaperSettings): Promise<void> {

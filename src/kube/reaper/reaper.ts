@@ -101,7 +101,7 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   const unready = () =>
     rights.problem() ?? (source.syncedAt() === undefined ? "the pods are not listed yet" : undefined);
   const health = openHealth(settings.healthListen, metrics, { unready, unwell: leadership.stuck });
-  log.info({ port: health.port }, "answering probes");
+  log.info({ port: health.port }, "serving probes and metrics");
   // what throws is a bug, and ends all of it
   void source.listed.then(() => sayIfUnselected(source, policy(), log));
   await rights.check(stops.first);

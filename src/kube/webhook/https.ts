@@ -1,6 +1,8 @@
 import { createServer as createHttp, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer as createTls, type SecureContextOptions, type TLSSocket } from "node:tls";
+import { formatHostPort } from "../../core/base/host-port.ts";
+import { describeSystemError } from "../../core/base/system-error.ts";
 import type { ListenAddress } from "../../core/cli/cluster/webhook-options.ts";
 import type { Cut } from "../../core/cluster/connection.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
@@ -139,7 +141,10 @@ function sayBroken(socket: TLSSocket, status: BrokenStatus): void {
 /** Binds the address and listens. Rejects with Failure(71) if the address cannot be bound. */
 async function listen(server: ReturnType<typeof createTls>, { host, port }: ListenAddress): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    server.once("error", ({ message }) => reject(new Failure(EXIT.system, `--listen: cannot bind: ${message}`)));
+    const address = formatHostPort(host ?? "", port);
+    const refuse = (error: Error): void =>
+      reject(new Failure(EXIT.system, `--listen: cannot bind ${address}: ${describeSystemError(error)}`));
+    server.once("error", refuse);
     server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve);
   });
 }

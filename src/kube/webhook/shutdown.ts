@@ -22,7 +22,10 @@ export interface Shutdown {
 export async function shutDown(server: HttpsServer, { endpoint, settings, stop, log }: Shutdown): Promise<void> {
   const start = performance.now();
   const minMs = Math.min(settings.minDrain, settings.drain);
-  log.info({ minDrainMs: minMs, atMostMs: settings.drain, connections: server.connections }, "shutting down");
+  log.info(
+    { minDrainMs: minMs, atMostMs: settings.drain, connections: server.connections },
+    "shutting down the webhook",
+  );
   endpoint.leave();
   await pause(minMs, stop);
   const leftMs = Math.max(0, settings.drain - (performance.now() - start));
@@ -30,5 +33,5 @@ export async function shutDown(server: HttpsServer, { endpoint, settings, stop, 
   const { inFlight } = endpoint;
   server.destroy();
   const fields = { drainedMs: Math.round(performance.now() - start), unanswered: inFlight };
-  logAt(log, inFlight > 0 ? "warn" : "info", fields, "shut down");
+  logAt(log, inFlight > 0 ? "warn" : "info", fields, "the webhook has shut down");
 }

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { version } from "../../../package.json";
 import type { Environment } from "../../core/base/environment.ts";
+import { describeSystemError } from "../../core/base/system-error.ts";
 import type { DoctorSettings } from "../../core/cli/cluster/doctor-options.ts";
 import type { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
 import type { Values } from "../../core/cli/option.ts";
@@ -61,12 +62,12 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
     return served.expiresAt < Date.now() ? "the certificate has expired" : undefined;
   };
   const health = openHealth(settings.healthListen, metrics, { unready });
-  log.info({ port: health.port }, "answering probes");
+  log.info({ port: health.port }, "serving probes and metrics");
   const serve = async (certificate: ServingCertificate): Promise<void> => {
     const expires = new Date(certificate.expiresAt).toISOString();
     if (server === undefined) {
       server = await openHttps({ listen: settings.listen, certificate, clientCa, requestMs }, handlers);
-      log.info({ port: server.port, expires }, "serving");
+      log.info({ port: server.port, expires }, "serving admission requests");
     } else {
       server.use(certificate);
       log.info({ expires }, "serving with a new certificate");
@@ -95,7 +96,7 @@ async function readAuthority(path: string): Promise<string> {
   } catch (error) {
     throw new Failure(
       EXIT.usage,
-      `--client-ca: expected a file with a certificate in PEM: ${(error as Error).message}`,
+      `--client-ca: expected a file with a certificate in PEM, got ${path}: ${describeSystemError(error)}`,
     );
   }
 }

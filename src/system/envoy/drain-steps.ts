@@ -30,8 +30,8 @@ export function drainSteps(options: StepOptions): (step: Step) => Promise<Event>
 
 const messages = {
   "fail-health": {
-    done: "failed Envoy's health checks: still accepting connections",
-    failed: "cannot fail Envoy's health checks",
+    done: "made Envoy's health checks fail: it still accepts connections",
+    failed: "cannot make Envoy's health checks fail",
   },
   "drain-listeners": { done: "draining the listeners", failed: "cannot drain the listeners" },
 } as const;

@@ -88,7 +88,7 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   deadlines.disarmAll();
   const { ok, text } = describeOutcome(outcome);
   const report = { sidecar: name, outcome: text, tookMs: toTenths(performance.now() - start) };
-  if (ok || signal.aborted) log.info(report, "drain");
+  if (ok || signal.aborted) log.info(report, "drain ended");
   else log.warn(report, "could not drain the sidecar");
   return ok;
 }
@@ -112,7 +112,7 @@ function perform(action: Action, effects: Effects): void {
     case "arm":
       return deadlines.arm(action.deadline, action.ms);
     case "sit-out":
-      return log.warn({ sidecar, atMostMs: boundMs }, "cannot count the work in flight: draining for the whole time");
+      return log.warn({ sidecar, atMostMs: boundMs }, "cannot count the work in flight: draining for the full time");
     case "end":
       return;
   }

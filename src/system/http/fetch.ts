@@ -4,8 +4,7 @@ import { excerpt, type Header } from "../../core/base/http-framing.ts";
 import { basicCredentials, type HttpRequest } from "../../core/base/http-message.ts";
 import { redactUrls } from "../../core/base/redact.ts";
 import { deadline } from "../timer.ts";
-import { REFUSED } from "./http.ts";
-import { RequestFailed } from "./request-failed.ts";
+import { REFUSED, RequestFailed } from "./request-failed.ts";
 
 // Bun's fetch, for what is off the start path: streams, TLS, bodies. http.ts is what every pod waits for.
 

@@ -6,7 +6,7 @@ import { memoizeLast } from "../../core/base/memoize-last.ts";
 import { collectAfterManyBytes } from "../process/memory.ts";
 import { requestSecurely } from "./https.ts";
 import { latin1 } from "./latin1.ts";
-import { RequestFailed } from "./request-failed.ts";
+import { REFUSED, RequestFailed } from "./request-failed.ts";
 
 // Our own HTTP/1.1 over Bun.connect for plain http, which is what every pod's start and end wait for: measured beside
 // fetch and undici it takes half the processor time, no second thread and a third of the memory, and obeys no proxy
@@ -16,9 +16,6 @@ import { RequestFailed } from "./request-failed.ts";
 /** The default limit of an answer's bytes, head included. A longer one counts as broken. */
 export const MAX_ANSWER = 64 * 1024;
 const KIB = 1024;
-
-/** The reason with which a request is `refused`. */
-export const REFUSED = "connection refused";
 
 type Cancel = () => void;
 /** Gets the pieces of a body, as latin1. With it a body may have any length; the answer has only its beginning. */

@@ -2,7 +2,7 @@ import { originOf } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { basicCredentials, type HttpRequest } from "../../core/base/http-message.ts";
 import { redactUrls } from "../../core/base/redact.ts";
-import { RequestFailed } from "./request-failed.ts";
+import { REFUSED, RequestFailed } from "./request-failed.ts";
 
 /**
  * Sends one request over TLS by undici, follows no redirect, and resolves with the whole answer. Rejects with
@@ -32,8 +32,8 @@ export async function requestSecurely(
     if (signal.aborted) throw signal.reason;
     if (error instanceof RequestFailed) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    const reason = `${redactUrls(message)}${code ? ` (${code})` : ""}`;
-    throw new RequestFailed(code === "ECONNREFUSED" ? "refused" : "broken", reason);
+    if (code === "ECONNREFUSED") throw new RequestFailed("refused", REFUSED);
+    throw new RequestFailed("broken", `${redactUrls(message)}${code ? ` (${code})` : ""}`);
   }
 }
 

@@ -16,3 +16,6 @@ export class RequestFailed extends Error {
     this.kind = kind;
   }
 }
+
+/** The reason with which a request is `refused`. */
+export const REFUSED = "connection refused";

@@ -74,9 +74,8 @@ export function createLog(settings: LogSettings, { env, said }: LogSources, othe
   const note = (): void => {
     isNoted = true;
     for (const { fields, message } of said?.notes ?? []) hold("warn", fields, message);
-    for (const variable of unknownVariables(options, env)) {
-      hold("warn", { variable }, "ignored an environment variable: no option has this name");
-    }
+    for (const unknown of unknownVariables(options, env))
+      hold("warn", { ...unknown }, "ignored an unknown EBB_ variable");
   };
   const release = (): void => {
     if (logger !== undefined) return;

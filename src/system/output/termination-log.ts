@@ -1,3 +1,4 @@
+import { describeSystemError } from "../../core/base/system-error.ts";
 import { oneLine } from "../../core/base/text.ts";
 import { parseArguments } from "../../core/cli/arguments.ts";
 import type { CallContext } from "../../core/cli/call.ts";
@@ -26,8 +27,7 @@ export function writeTerminationLog(path: string | undefined, reason: string): v
 }
 
 function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return code === "ENXIO" ? "nobody reads this pipe" : message;
+  return (error as NodeJS.ErrnoException).code === "ENXIO" ? "nobody reads this pipe" : describeSystemError(error);
 }
 
 /** Writes without blocking: a pipe that nobody reads must not delay the end. */

@@ -65,7 +65,7 @@ async function endProcess(target: Process, timeoutMs: number): Promise<ProcessEn
   const { pid } = target;
   const start = performance.now();
   for (const [index, signal] of endingSignals.entries()) {
-    if (isGone(target)) return { pid, isGone: true, outcome: "gone" };
+    if (isGone(target)) return { pid, isGone: true, outcome: "exited" };
     const problem = kill(pid, signal);
     if (problem !== undefined) {
       const need = "run ebb as that process's user, or give it the capability KILL";

@@ -121,7 +121,7 @@ function start(run: Run): void {
     run.queue.push({ kind: "started", pid });
     setUncaughtHandler((error) => logBug(run.log, error, "an error that nobody has caught"));
     giveMemoryBack();
-    run.log.info({ pid, command: run.command.words[0] }, "started");
+    run.log.info({ pid, command: run.command.words[0] }, "started the command");
     takeHiddenDrainsBack(run);
     setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
   } catch (error) {
@@ -173,7 +173,7 @@ function drain(run: Run): void {
 
 function forward(run: Run, signal: SignalNumber): void {
   const child = run.child as Child;
-  run.log.debug({ signal: signalName(signal), pid: child.pid }, "forwarded");
+  run.log.debug({ signal: signalName(signal), pid: child.pid }, "forwarded a signal");
   if (signal === SIG.CONT && child.terminal >= 0 && !child.sharesGroup && run.exit === undefined)
     return resumeChild(child);
   if (suspends(signal)) child.isToStop = true;

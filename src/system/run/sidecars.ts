@@ -39,7 +39,7 @@ export async function knownSidecars(
   const { onStranger } = createStrangers(
     log,
     "warn",
-    purpose === "quit" ? "did not quit a proxy" : "did not drain a proxy",
+    purpose === "quit" ? "did not tell a proxy to quit" : "did not drain a proxy",
   );
   const waited = wait?.here();
   const look = { env, forMs: 0, isAgain: waited !== undefined, actMs, signal, log, onStranger };

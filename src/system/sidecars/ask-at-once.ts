@@ -1,8 +1,8 @@
 import { type Address, hostsToDial } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { createAnswerReader, encodeRequest, type HttpRequest, parseAnswer } from "../../core/base/http-message.ts";
-import { MAX_ANSWER, type OnBody, REFUSED, tooLong } from "../http/http.ts";
-import { RequestFailed } from "../http/request-failed.ts";
+import { MAX_ANSWER, type OnBody, tooLong } from "../http/http.ts";
+import { REFUSED, RequestFailed } from "../http/request-failed.ts";
 import { ERRNO } from "../native/errno.ts";
 import { native } from "../native/native.ts";
 import { collectAfterManyBytes } from "../process/memory.ts";

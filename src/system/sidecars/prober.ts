@@ -2,8 +2,8 @@ import type { Address } from "../../core/base/address.ts";
 import { memoizeLast } from "../../core/base/memoize-last.ts";
 import { chooseJudge, maxAnswerOf, type Probe, type Verdict } from "../../core/sidecars/probe.ts";
 import { isThere } from "../file.ts";
-import { connectAndClose, createHttpClient, type HttpClient, type Pending, REFUSED } from "../http/http.ts";
-import { RequestFailed } from "../http/request-failed.ts";
+import { connectAndClose, createHttpClient, type HttpClient, type Pending } from "../http/http.ts";
+import { REFUSED, RequestFailed } from "../http/request-failed.ts";
 import { tcpCheckAt } from "../http/tcp-check.ts";
 import type { Steady } from "./steady.ts";
 
@@ -137,7 +137,7 @@ function joined(reasons: readonly string[]): string {
 const ready: Verdict = { ready: true };
 const absent: Verdict = { ready: false, reason: "no such file" };
 const refused: Verdict = { ready: false, reason: REFUSED };
-const silent: Verdict = { ready: false, reason: "it listens, but accepts no connection" };
+const silent: Verdict = { ready: false, reason: "a process listens there, but accepts no connection" };
 const unanswered: Verdict = { ready: false, reason: "no answer" };
 
 /**

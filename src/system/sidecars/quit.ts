@@ -48,8 +48,8 @@ export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions
 
 /** Logs the outcome of a quit: at info if it is ok, else, because the sidecar may still run, at the level `failed`. */
 export function logQuit(log: Log, failed: "warn" | "error", { ok, error, ...report }: QuitReport): void {
-  if (ok) log.info(report, "quit");
-  else logAt(log, failed, { ...report, error }, "could not quit the sidecar");
+  if (ok) log.info(report, "told the sidecar to quit");
+  else logAt(log, failed, { ...report, error }, "could not make the sidecar quit");
 }
 
 function within(ms: number, done: Promise<unknown>): Promise<unknown> {

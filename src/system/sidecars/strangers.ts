@@ -11,7 +11,7 @@ export interface Strangers {
   readonly mayBeOurs: () => boolean;
 }
 
-type Skipped = Extract<Message, `did not ${string} a proxy`>;
+type Skipped = Extract<Message, `did not ${string} a proxy${string}`>;
 type SkippedAt<L extends Level> = Skipped & MessageAt<L | "info">;
 
 /**
@@ -30,7 +30,7 @@ export function createStrangers<L extends "info" | "warn" | "error", M extends S
       mayBeOurs ||= !isOthers;
       const at = (isOthers ? "info" : level) as "info" | "warn" | "error";
       // all of them have this field, and the levels that the caller gives
-      if (!said.has(reason)) logAt(log, at, { reason }, message as "did not quit a proxy");
+      if (!said.has(reason)) logAt(log, at, { reason }, message as "did not tell a proxy to quit");
       said.add(reason);
     },
     mayBeOurs: () => mayBeOurs,

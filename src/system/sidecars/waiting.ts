@@ -3,7 +3,7 @@ import type { Environment } from "../../core/base/environment.ts";
 import type { Settings } from "../../core/cli/options.ts";
 import { describeProbe, type Probe } from "../../core/sidecars/probe.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { REFUSED } from "../http/http.ts";
+import { REFUSED } from "../http/request-failed.ts";
 import type { Log } from "../output/log.ts";
 import { type FoundSidecars, findSidecars, type SidecarSettings } from "./find.ts";
 import { whenReady } from "./ready.ts";
@@ -154,7 +154,7 @@ async function waitFor(
   const limitMs = Number.isFinite(settings.waitTimeout) ? settings.waitTimeout : undefined;
   reasons.set(probe, "no answer yet");
   const onNotReady = (reason: string): void => {
-    log.debug({ target, reason }, "attempt");
+    log.debug({ target, reason }, "not ready yet");
     if (reason === REFUSED) telling?.onRefused();
     if (reasons.get(probe) === reason) return;
     reasons.set(probe, reason);

@@ -104,7 +104,7 @@ test("a reader that goes on gets whole lines, and how many are missing", async (
   const variables = log.map(({ variable }) => variable).filter((name) => name !== undefined);
   expect(variables.length).toBeGreaterThan(0);
   expect(Object.keys(env)).toEqual(expect.arrayContaining(variables));
-  const isStarted = log.some(({ msg }) => msg === "ebb: started");
+  const isStarted = log.some(({ msg }) => msg === "ebb: started the command");
   expect(lost.lines).toBe(Object.keys(env).length - variables.length + (isStarted ? 0 : 1));
   expect(log.at(-1)).toMatchObject({ msg: "ebb: done", exitCode: 3 });
 }, 20_000);

@@ -49,7 +49,7 @@ describe("each quit has all of --quit-timeout", () => {
     const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "2s"];
     const { log } = await ebb(["quit", ...flags, "--quit", `+${companion.url}/bye`]);
     const outcomes = log.filter(isQuitLine).map(({ outcome }) => outcome);
-    expect(outcomes).toEqual(["answered", "gone"]);
+    expect(outcomes).toEqual(["answered", "exited"]);
   });
 
   test("one with + where nobody listens holds up nobody", async () => {
@@ -59,7 +59,7 @@ describe("each quit has all of --quit-timeout", () => {
     const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "2s"];
     const { log } = await ebb(["quit", ...flags, "--quit", `+${companion.url}/bye`]);
     const [other, own] = log.filter(isQuitLine);
-    expect([other?.outcome, own?.outcome]).toEqual(["connection refused", "gone"]);
+    expect([other?.outcome, own?.outcome]).toEqual(["connection refused", "exited"]);
     expect(Number(other?.tookMs)).toBeGreaterThan(1500); // not half of it
     expect(Number(own?.tookMs)).toBeLessThan(Number(other?.tookMs));
     expect(sidecar.requests).toEqual(["POST /quitquitquit"]);
@@ -70,7 +70,7 @@ describe("each quit has all of --quit-timeout", () => {
     await using sidecar = await fakeSidecar(after(1400));
     const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "2s"];
     const { log } = await ebb(["quit", ...flags, "--signal-process", `+${folder.name}`]);
-    expect(log).toEqual([expect.objectContaining({ status: 200, outcome: "answered, but still there" })]);
+    expect(log).toEqual([expect.objectContaining({ status: 200, outcome: "answered, but still runs" })]);
   });
 });
 
@@ -95,7 +95,7 @@ describe("--signal-process +NAME signals", () => {
     const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", timeout];
     const { log } = await ebb(["quit", ...flags, "--signal-process", `+${folder.name}`]);
     expect(hasEnded(agent.pid)).toBe(isSignalled);
-    const outcome = isSignalled ? "gone after SIGINT" : "answered, but still there";
+    const outcome = isSignalled ? "gone after SIGINT" : "answered, but still runs";
     expect(log.at(-1)).toMatchObject({ sidecar: "envoy", outcome });
     if (!isSignalled) expect(agent.output()).toBe("ready\n");
   });

@@ -66,7 +66,7 @@ describe("what a proxy answers is shown, and does nothing:", () => {
     const location = Buffer.from("http://x/\x9b31m\x7f").toString("latin1").replace("\x7f", "");
     admin.answers["/a"] = { status: 302, reason: "go\x9b31m", location };
     const { stderr } = await ebb(["request", `${admin.url}/a`]);
-    expect(stderr).toContain("not followed");
+    expect(stderr).toContain("which ebb does not follow");
     expectTame(stderr);
   });
 });

@@ -210,11 +210,7 @@ describe("an option of ebb manifests reaper", () => {
   });
 
   test.each<[string, string[], string]>([
-    [
-      "no schedule",
-      ["reaper", "--schedule", "hourly"],
-      '--schedule: expected a schedule as a CronJob has it, such as "*/5',
-    ],
+    ["no schedule", ["reaper", "--schedule", "hourly"], '--schedule: expected a CronJob schedule such as "*/5'],
     ["too few fields", ["reaper", "--schedule", "* * * *"], "--schedule: expected"],
     [
       "no namespace",

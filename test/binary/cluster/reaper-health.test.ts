@@ -40,7 +40,7 @@ test("a missing right is the reaper's own state, and no sidecar's; once granted,
   await using reaper = await startReaper(cluster);
   const [event] = await until("the pod has an Event", () => nonEmpty(cluster.events()), LONG_MS);
   expect(event).toMatchObject({ reason: "NotReaped", regarding: { kind: "Pod", name: "stuck" } });
-  expect(event?.note).toContain(`nothing was done: this reaper's account may not ${right} in all namespaces`);
+  expect(event?.note).toContain(`nothing was done, because this reaper's account may not ${right} in all namespaces`);
   expect(reaper.said("the reaper's account lacks permissions")).toMatchObject([
     { rights: [`${right} in all namespaces`] },
   ]);

@@ -24,7 +24,9 @@ test("it ends what is stuck, leaves the rest, and says in a table what became of
     ["1", "pod", "not"],
   ]);
   expect(lines[0]).toContain("envoy, by ephemeral container: ebb quit");
-  expect(lines[2]).toContain("stuck: the app has ended for good (app with 0), and envoy is left; neither it nor");
+  expect(lines[2]).toContain(
+    "stuck: the app has ended and will not restart (app: exit code 0), but envoy still runs; neither it nor",
+  );
   expect(lines.slice(-2)).toEqual([
     "1 pod not stuck: 1 app-running",
     "1 pod not selected, 1 stuck: select by the label ebb.dev/reap=true on a pod or its namespace, or by --all-jobs",
@@ -78,7 +80,7 @@ test("--json prints the same for programs, all pods of it", async () => {
   expect(rows).toContainEqual({
     namespace: "shop",
     pod: "busy",
-    result: "left",
+    result: "left alone",
     why: "app container app still runs",
     reason: "app-running",
   });
@@ -101,7 +103,7 @@ test("what the run before has told may take its time: it is not told again", asy
   });
   const { code, stdout } = await once(cluster);
   expect({ code, told: cluster.told }).toEqual({ code: 0, told: [] });
-  expect(stdout).toMatch(/shop +slow +later +envoy was told \d+ s ago/);
+  expect(stdout).toMatch(/shop +slow +later +envoy was asked to quit \d+ s ago/);
 });
 
 test("--all-jobs, --namespace and --selector say which; the pods that are left out are not even asked for", async () => {
@@ -158,6 +160,6 @@ test("what the account may not do is said, with --dry-run too", async () => {
   const dry = await once(cluster, "--dry-run");
   expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining("may not patch pods/ephemeralcontainers")]);
   const real = await once(cluster);
-  expect([real.code, real.stdout]).toEqual([69, expect.stringMatching(/stuck +no right/)]);
+  expect([real.code, real.stdout]).toEqual([69, expect.stringMatching(/stuck +no permission/)]);
   expect(cluster.told).toEqual([]);
 });

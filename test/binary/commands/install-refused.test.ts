@@ -15,7 +15,7 @@ import { canUnshare, ebb, ebbPath, type Started, startEbb, temporaryFolder, unti
 import { processState } from "../../processes.ts";
 import { built, isRoot } from "./installed.ts";
 
-describe("what the system refuses is exit code 71, one sentence, and nothing is left:", () => {
+describe("what the system refuses is exit code 71, one sentence, but nothing still runs:", () => {
   test("a parent that is missing, or is a file", async () => {
     using folder = temporaryFolder();
     const [missing, file] = [join(folder.path, "missing", "ebb"), join(folder.path, "file", "ebb")];
@@ -92,7 +92,7 @@ describe("what the system refuses is exit code 71, one sentence, and nothing is 
       using folder = temporaryFolder();
       const mount = `install -m 755 ${ebbPath} $0/ebb; mount --bind $0 $0; mount -o remount,bind,ro $0`;
       const { code, log } = await installInto(folder.path, mount);
-      expect([code, log[0]?.msg]).toEqual([0, "ebb: already installed"]);
+      expect([code, log[0]?.msg]).toEqual([0, "ebb: ebb is already installed"]);
     });
 
     test("and a volume from which nothing can be started is a warning", async () => {
@@ -135,7 +135,7 @@ describe("in the middle of a copy", () => {
   }
 
   test.each([1, 2, 15])(
-    "stop signal %d ends it with 128+n; the older file is untouched, and nothing is left",
+    "stop signal %d ends it with 128+n; the older file is untouched, but nothing still runs",
     async (signal) => {
       using folder = temporaryFolder();
       await using midway = await stoppedMidway(folder.path);

@@ -38,7 +38,7 @@ describe("ebb install makes a whole copy", () => {
     expect({ code, stdout, log }).toMatchObject({
       code: 0,
       stdout: "",
-      log: [{ msg: "ebb: installed", dest, bytes: built, sha256: digest }],
+      log: [{ msg: "ebb: installed ebb", dest, bytes: built, sha256: digest }],
     });
     expectInstalled(folder.path);
     const run = Bun.spawnSync([dest, "run", "--sidecar", "none", "--quiet", "--", childPath(), "exit", "42"]);
@@ -87,7 +87,7 @@ describe("ebb install makes a whole copy", () => {
     await ebb(["install", dest]);
     const { ino } = statSync(dest);
     const { code, log } = await ebb(["install", dest]);
-    expect({ code, log }).toMatchObject({ code: 0, log: [{ msg: "ebb: already installed", sha256: digest }] });
+    expect({ code, log }).toMatchObject({ code: 0, log: [{ msg: "ebb: ebb is already installed", sha256: digest }] });
     expect(statSync(dest).ino).toBe(ino);
   });
 
@@ -101,7 +101,7 @@ describe("ebb install makes a whole copy", () => {
     copyFileSync(ebbPath, dest);
     chmodSync(dest, 0o755);
     spoil(dest);
-    expect((await ebb(["install", dest])).log[0]?.msg).toBe("ebb: installed");
+    expect((await ebb(["install", dest])).log[0]?.msg).toBe("ebb: installed ebb");
     expectInstalled(folder.path);
   });
 
@@ -149,7 +149,7 @@ describe.skipIf(!isRoot)(
       const script = `${mountProc}mount --bind "$0" "$0" && mount --bind ${volume.path} "$0/shared" && mount -o remount,bind,ro "$0" && exec chroot "$0" "$@"`;
       const inside = ["unshare", "--mount", "sh", "-c", script, root.path, "/ebb", "install", "/shared/ebb"];
       const { exitCode, stderr } = Bun.spawnSync(inside);
-      expect([exitCode, stderr.toString()]).toEqual([0, expect.stringContaining("ebb: installed")]);
+      expect([exitCode, stderr.toString()]).toEqual([0, expect.stringContaining("ebb: installed ebb")]);
       expectInstalled(volume.path);
     });
   },

@@ -5,7 +5,7 @@ const args = (format: string) => ["run", "--sidecar", "none", "--log-format", fo
 
 test("as text a line says what it says as JSON, in units for people, and nothing of what did not happen", async () => {
   const { stderr } = await ebb(args("text"));
-  expect(stderr).toMatch(/^ebb: started pid=\d+ command=true$/m);
+  expect(stderr).toMatch(/^ebb: started the command pid=\d+ command=true$/m);
   expect(stderr).toMatch(/^ebb: done waited=\d+ms ran=\d+ms quit=\d+ms exitCode=0$/m);
 });
 

@@ -32,7 +32,8 @@ describe("the answer", () => {
     const head = `HTTP/1.1 ${status} ${text}\r\nContent-Length: 3\r\n\r\n`;
     await using server = await startRawServer((socket) => socket.end(`${head}abc`));
     const ended = await ebb(["request", "--port", `${server.port}`, "/"]);
-    const stderr = code === 0 ? "" : `ebb: HTTP ${status}${text === "" ? "" : ` ${text.split("\r")[0]}`}\n`;
+    const said = `HTTP ${status}${text === "" ? "" : ` ${text.split("\r")[0]}`}`;
+    const stderr = code === 0 ? "" : `ebb: request: GET http://localhost:${server.port}/: ${said}\n`;
     expect(ended).toMatchObject({ code, stdout: "abc", stderr });
   });
 
@@ -42,7 +43,7 @@ describe("the answer", () => {
     expect(await ebb(["request", "--port", `${server.port}`, "/"])).toMatchObject({
       code: 0,
       stdout: "abc",
-      stderr: 'ebb: HTTP 302 Found: not followed to "http://elsewhere/"\n',
+      stderr: `ebb: request: GET http://localhost:${server.port}/: HTTP 302 Found: a redirect to "http://elsewhere/", which ebb does not follow\n`,
     });
   });
 

@@ -107,7 +107,7 @@ describe.skipIf(!canUnshare("--pid", "--fork", "--mount-proc", "--kill-child"))(
     await using admin = await startEnvoy();
     const url = `http://127.0.0.1:${admin.port}`;
     const { stdout } = await ebb(["status", "--sidecar", "envoy", "--admin", url], { through: container });
-    expect(stdout).toMatch(/^! the app is in another container, .* kubectl get pod .* run ebb quit here/m);
+    expect(stdout).toMatch(/^! the app is in another container .* kubectl get pod .* run ebb quit here/m);
   });
 
   test("a PID 1 that does not reap is a finding", async () => {

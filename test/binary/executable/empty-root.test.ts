@@ -34,7 +34,9 @@ describe.skipIf(!isRoot)("in an empty, read-only root folder (which needs root)"
     const ended = await ebb(["run", ...flags, "--", "/child", "exit", "42"], { through, cwd: "/" });
     expect(ended.code).toBe(42);
     expect(sidecar.requests).toEqual(["POST /quitquitquit"]);
-    expect(ended.log.map(({ msg }) => msg)).toEqual(["ready", "started", "quit", "done"].map((msg) => `ebb: ${msg}`));
+    expect(ended.log.map(({ msg }) => msg)).toEqual(
+      ["ready", "started the command", "told the sidecar to quit", "done"].map((msg) => `ebb: ${msg}`),
+    );
     expect(ended.stderr.split("\n").filter((line) => line !== "" && !line.startsWith("{"))).toEqual([]);
     expect(readdirSync(root.path, { recursive: true })).toEqual(before);
   });

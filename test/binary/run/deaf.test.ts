@@ -13,10 +13,10 @@ test.each(["http", "tcp"])(
     const deaf = listenDeaf(place);
     const target = scheme === "http" ? `${urlOf(place)}/ready` : urlOf(place).replace("http", "tcp");
     await using started = startEbb(["wait", "--sidecar", "none", "--log-level", "debug", target]);
-    const attempts = () => started.stderr().split('"msg":"ebb: attempt"').length;
+    const attempts = () => started.stderr().split('"msg":"ebb: not ready yet"').length;
     await until("it has been asked a hundred times", () => attempts() > 100, 30_000);
     expect(readdirSync(`/proc/${started.pid}/fd`).length).toBeLessThan(30);
-    expect(started.stderr()).toContain("it listens, but accepts no connection");
+    expect(started.stderr()).toContain("a process listens there, but accepts no connection");
     deaf[Symbol.dispose]();
     const server = Bun.listen({ ...place, socket: { data: (socket) => void socket.write(ok) } });
     expect((await started.ended).code).toBe(0);

@@ -35,7 +35,7 @@ describe.skipIf(!canHaveNetwork)("auto, in a network of its own (which needs roo
     const ended = await ebbBeside([], ["run", "--detect", "100ms", ...app]);
     expect(ended.code).toBe(5);
     const messages = ended.log.map(({ msg }) => msg);
-    expect(messages.indexOf("ebb: started")).toBeGreaterThan(messages.indexOf("ebb: no sidecar found"));
+    expect(messages.indexOf("ebb: started the command")).toBeGreaterThan(messages.indexOf("ebb: no sidecar found"));
     expect(ended.log[0]?.lookedMs).toBeGreaterThanOrEqual(100);
   });
 
@@ -45,12 +45,12 @@ describe.skipIf(!canHaveNetwork)("auto, in a network of its own (which needs roo
     const ended = await ebbBeside(late, ["run", "--detect", "50ms", "--", ...untilThere]);
     expect(ended).toMatchObject({ code: 0, requests: ["9901 POST /quitquitquit"] });
     const messages = ended.log.map(({ msg }) => msg.replace("ebb: ", ""));
-    expect(messages).toEqual(["no sidecar found", "started", "found", "quit", "done"]);
+    expect(messages).toEqual(["no sidecar found", "started the command", "found", "told the sidecar to quit", "done"]);
   });
 
   test("says once that there is none", async () => {
     const { log } = await ebbBeside([], ["run", "--detect", "50ms", ...app]);
-    expect(log.map(({ msg }) => msg)).toEqual(["ebb: no sidecar found", "ebb: started", "ebb: done"]);
+    expect(log.map(({ msg }) => msg)).toEqual(["ebb: no sidecar found", "ebb: started the command", "ebb: done"]);
   });
 
   test.each<[string, string, string, readonly Port[], readonly string[]]>([

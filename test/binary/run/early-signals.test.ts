@@ -20,7 +20,7 @@ test.each(stops)("%s during the wait ends it: sidecar quit, 128+n, the child nev
   started.kill(signal);
   const { code, signal: killer, log } = await started.ended;
   expect({ code, killer, requests: sidecar.requests }).toEqual({ code: 128 + signal, killer: null, requests: quit });
-  expect(log.map(({ msg }) => msg)).not.toContain("ebb: started");
+  expect(log.map(({ msg }) => msg)).not.toContain("ebb: started the command");
 });
 
 test.each(stops)("%s while auto still looks for a sidecar ends it at once", async (_, signal) => {

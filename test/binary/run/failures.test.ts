@@ -64,7 +64,7 @@ test("not ready in time: the command never starts, and the sidecar is quit all t
   const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--wait-timeout", "50ms"];
   const { code, log } = await ebb(["run", ...flags, "--", childPath(), "exit", "3"]);
   expect({ code, requests: sidecar.requests }).toEqual({ code: 69, requests: ["POST /quitquitquit"] });
-  expect(log.map(({ msg }) => msg)).not.toContain("ebb: started");
+  expect(log.map(({ msg }) => msg)).not.toContain("ebb: started the command");
 });
 
 test("--on-wait-timeout start: the command starts late, the log says why, and its code is ebb's", async () => {

@@ -51,7 +51,7 @@ test.concurrent.each<[string, readonly string[], object]>([
   expect(ended.stdout).toBe("ready\n15\n");
   const requests = [...drains, "GET /stats", "GET /stats", "POST /quitquitquit"];
   expect(envoy.requests.filter((request) => request !== "GET /ready")).toEqual(requests);
-  const last = ["draining before stopping the command", "drain", "quit", "done"];
+  const last = ["draining before stopping the command", "drain ended", "told the sidecar to quit", "done"];
   expect(messages(ended.log).filter((msg) => last.includes(msg))).toEqual(last);
   expect(ended.code).toBe(0);
 });
@@ -64,7 +64,7 @@ test.concurrent("where the child ends by itself and nothing is quit, the summary
   await untilItCounts(started);
   started.kill("SIGUSR1");
   const { log, code } = await started.ended;
-  expect(messages(log).slice(-3)).toEqual(["kept the sidecars running", "drain", "done"]);
+  expect(messages(log).slice(-3)).toEqual(["kept the sidecars running", "drain ended", "done"]);
   expect(code).toBe(0);
 });
 
@@ -78,7 +78,7 @@ test.concurrent("the grace begins when the child gets its stop signal, not befor
   const order = [
     "could not drain the sidecar",
     "grace period over: sent SIGKILL to what is left of the command",
-    "quit",
+    "told the sidecar to quit",
   ];
   expect(messages(ended.log).filter((msg) => order.includes(msg))).toEqual(order);
   expect(ended.code).toBe(137);
@@ -105,7 +105,7 @@ test.concurrent("the child gets a rewritten stop signal after the drain", async 
   started.kill("SIGTERM");
   const ended = await started.ended;
   expect(ended.stdout).toBe("ready\n12\n");
-  expect(messages(ended.log)).toContain("drain");
+  expect(messages(ended.log)).toContain("drain ended");
 });
 
 test.concurrent("a stop signal that is not forwarded drains nothing", async () => {
@@ -178,7 +178,9 @@ test.concurrent("a proxy that is gone from the first holds nothing up", async ()
   started.kill("SIGTERM");
   const ended = await started.ended;
   expect(ended.stdout).toBe("ready\n15\n");
-  expect(ended.log).toContainEqual(expect.objectContaining({ msg: "ebb: quit", outcome: "gone already" }));
+  expect(ended.log).toContainEqual(
+    expect.objectContaining({ msg: "ebb: told the sidecar to quit", outcome: "had exited already" }),
+  );
   expect(ended.code).toBe(0);
 });
 

@@ -36,7 +36,7 @@ const gone = "Envoy has exited already: nothing is left to drain";
 
 describe("a drain ends in time, and says what came of it, where", () => {
   describe.each<[string, string]>([
-    ["healthcheck/fail", "cannot fail Envoy's health checks"],
+    ["healthcheck/fail", "cannot make Envoy's health checks fail"],
     ["drain_listeners", "cannot drain the listeners"],
   ])("%s is", (endpoint, warning) => {
     test.concurrent.each(faults)("%s", async (fault) => {
@@ -99,7 +99,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
       await using envoy = await startEnvoy({ "/stats": "500" });
       const ended = await drain(envoy, 9000);
       expect(envoy.requests.filter((request) => request === "GET /stats")).toHaveLength(5);
-      const fixedTime = "cannot count the work in flight: draining for the whole time";
+      const fixedTime = "cannot count the work in flight: draining for the full time";
       expect(warnings(ended)).toEqual(["cannot count the work in flight", fixedTime]);
       expect(ended.code).toBe(69);
     });
@@ -132,7 +132,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
     test.concurrent("dying: it is gone", async () => {
       await using envoy = await startEnvoy({ "/quitquitquit": "dying" });
       const ended = await drain(envoy, 15_000, "--quit");
-      expect(quitLineOf(ended)).toMatchObject({ level: "info", outcome: "gone" });
+      expect(quitLineOf(ended)).toMatchObject({ level: "info", outcome: "exited" });
       expect(ended.code).toBe(0);
     });
 

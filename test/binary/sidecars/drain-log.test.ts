@@ -47,7 +47,7 @@ describe.skipIf(!canUnshare(...namespace.slice(1)))("as an exec hook (in a PID n
     await using container = await startContainer(stderr);
     await using started = startEbb(drain(envoy), { through: container.enter });
     const ended = await started.ended;
-    expect(ended.log.map(({ msg }) => msg)).toContain("ebb: drain");
+    expect(ended.log.map(({ msg }) => msg)).toContain("ebb: drain ended");
     expect(readFileSync(path, "utf8")).toBe(ended.stderr);
     expect(ended.code).toBe(0);
     closeSync(stderr);
@@ -61,9 +61,9 @@ describe.skipIf(!canUnshare(...namespace.slice(1)))("as an exec hook (in a PID n
     await using container = await startContainer(stderr);
     await using at = startAtTerminal(...container.enter, ebbPath, ...drain(envoy));
     expect(await at.exited).toBe(0);
-    expect(at.screen()).toContain("ebb: drain sidecar=envoy outcome=drained");
+    expect(at.screen()).toContain("ebb: drain ended sidecar=envoy outcome=drained");
     const log = readFileSync(path, "utf8");
-    expect(logOf(log).map(({ msg }) => msg)).toContain("ebb: drain");
+    expect(logOf(log).map(({ msg }) => msg)).toContain("ebb: drain ended");
     expect(log).not.toContain("\x1b");
     closeSync(stderr);
   });
@@ -78,7 +78,7 @@ describe.skipIf(!canUnshare(...namespace.slice(1)))("as an exec hook (in a PID n
     await using container = await startContainer(pipe);
     await using started = startEbb(drain(envoy), { through: container.enter });
     const ended = await started.ended;
-    expect(ended.log.map(({ msg }) => msg)).toContain("ebb: drain");
+    expect(ended.log.map(({ msg }) => msg)).toContain("ebb: drain ended");
     expect(ended.code).toBe(0);
     expect(readSync(pipe, Buffer.alloc(2 * filled))).toBe(filled);
     closeSync(pipe);
@@ -98,7 +98,7 @@ describe.skipIf(!canUnshare(...namespace.slice(1)))("as an exec hook (in a PID n
     closeSync(reader);
     envoy.stats = idle;
     const ended = await started.ended;
-    expect(ended.log.at(-1)).toMatchObject({ msg: "ebb: drain", outcome: "drained" });
+    expect(ended.log.at(-1)).toMatchObject({ msg: "ebb: drain ended", outcome: "drained" });
     expect(ended.code).toBe(0);
     closeSync(writer);
   });
@@ -109,7 +109,7 @@ describe.skipIf(!canUnshare(...namespace.slice(1)))("as an exec hook (in a PID n
     const script = 'exec 2>"$0/pid-1"; (exec "$@" 2>"$0/ebb"); exit $?';
     await using started = startEbb(drain(envoy), { through: [...namespace, "/bin/sh", "-c", script, folder.path] });
     expect((await started.ended).code).toBe(0);
-    expect(readFileSync(join(folder.path, "ebb"), "utf8")).toContain('"msg":"ebb: drain"');
+    expect(readFileSync(join(folder.path, "ebb"), "utf8")).toContain('"msg":"ebb: drain ended"');
     expect(readFileSync(join(folder.path, "pid-1"), "utf8")).toBe("");
   });
 
@@ -169,7 +169,7 @@ describe("at a terminal", () => {
     await using envoy = await startEnvoy();
     await using started = startEbb(drain(envoy, "--log-format", "text"));
     const { stderr } = await started.ended;
-    expect(stderr).toContain("ebb: drain sidecar=envoy outcome=drained");
+    expect(stderr).toContain("ebb: drain ended sidecar=envoy outcome=drained");
     expect(stderr).not.toContain("\x1b");
   });
 });

@@ -16,7 +16,7 @@ describe("ebb drain", () => {
     envoy.stats = idle;
     const ended = await started.ended;
     expect(envoy.requests).toEqual(["POST /healthcheck/fail", "POST /drain_listeners", "GET /stats", "GET /stats"]);
-    const failed = lineOf(ended, "failed Envoy's health checks: still accepting connections");
+    const failed = lineOf(ended, "made Envoy's health checks fail: it still accepts connections");
     expect(failed).toMatchObject({ sidecar: "envoy", request: `POST ${envoy.url}/healthcheck/fail` });
     const listeners = lineOf(ended, "draining the listeners");
     expect(listeners).toMatchObject({ request: `POST ${envoy.url}/drain_listeners?graceful&skip_exit` });
@@ -31,7 +31,7 @@ describe("ebb drain", () => {
     await using envoy = await startEnvoy();
     const ended = await ebb(["drain", "--admin", envoy.url, ...quick, "--quit"]);
     expect(envoy.requests.at(-1)).toBe("POST /quitquitquit");
-    expect(quitLineOf(ended)).toMatchObject({ sidecar: "envoy", outcome: "gone" });
+    expect(quitLineOf(ended)).toMatchObject({ sidecar: "envoy", outcome: "exited" });
     expect(ended.code).toBe(0);
   });
 

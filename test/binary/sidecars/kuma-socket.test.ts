@@ -40,7 +40,7 @@ describe.skipIf(process.getuid?.() !== 0)("Kuma's admin interface on a unix sock
     const ended = await ebb(["quit", "--sidecar", "kuma"], { through, cwd: "/" });
     expect(ended.code).toBe(0);
     expect(sockets.seen).toEqual(requests);
-    expect(ended.log.at(-1)).toMatchObject({ sidecar: "kuma", outcome: "gone" });
+    expect(ended.log.at(-1)).toMatchObject({ sidecar: "kuma", outcome: "exited" });
   });
 
   test("that an Envoy has left behind is passed over, for one that answers, and for TCP", async () => {

@@ -19,7 +19,7 @@ test("a quit for a sidecar that is late is repeated until it listens", async () 
   await server.close();
   const flags = ["--no-wait", "--sidecar", "none", "--quit", `http://127.0.0.1:${server.port}/quit`];
   await using started = startEbb(["run", ...flags, ...app]);
-  await until("the command has started", () => started.stderr().includes("ebb: started"));
+  await until("the command has started", () => started.stderr().includes("ebb: started the command"));
   await never("it gives up", () => [undefined, "Z"].includes(processState(started.pid)), 100);
   await server.open();
   const { code, log } = await started.ended;
@@ -51,7 +51,7 @@ test("a sidecar that died while the command ran is gone already", async () => {
   started.kill("SIGTERM");
   const { code, log } = await started.ended;
   expect(code).toBe(0);
-  expect(log.find(isQuitLine)?.outcome).toBe("gone already");
+  expect(log.find(isQuitLine)?.outcome).toBe("had exited already");
 });
 
 test("ebb quit: a native sidecar is never quit, and that is no failure", async () => {
@@ -92,7 +92,7 @@ describe("a quit with +", () => {
     const start = Date.now();
     const { log } = await ebb(["quit", ...flags, "--quit", `+${companion.url}/bye`]);
     expect(log.at(-2)).toMatchObject({ sidecar: "custom", outcome: "no answer in time" });
-    expect(log.at(-1)).toMatchObject({ sidecar: "envoy", outcome: "gone" });
+    expect(log.at(-1)).toMatchObject({ sidecar: "envoy", outcome: "exited" });
     expect(Date.parse(String(log.at(-2)?.time)) - start).toBeGreaterThan(990); // its time counts from ebb's start
   });
 });

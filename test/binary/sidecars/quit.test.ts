@@ -16,8 +16,8 @@ describe.each(ways)("ebb %s", (name, flagsFor, code) => {
   const command = name === "run" ? app : [];
 
   test.each<[string, FakeSidecarOptions["onQuit"], string | undefined, number]>([
-    ["takes it and goes", undefined, "gone", 1],
-    ["answers 200 and stays", (_, response) => response.end("OK\n"), "answered, but still there", 1],
+    ["takes it and goes", undefined, "exited", 1],
+    ["answers 200 and stays", (_, response) => response.end("OK\n"), "answered, but still runs", 1],
     ["never answers", () => undefined, "no answer in time", 1],
     ["always says 503", (_, response) => response.writeHead(503).end(), "HTTP 503", 3],
     ["breaks every connection", (incoming) => incoming.socket.destroy(), undefined, 3],
@@ -26,10 +26,10 @@ describe.each(ways)("ebb %s", (name, flagsFor, code) => {
     const ended = await ebb([
       ...flagsFor(sidecar),
       "--quit-timeout",
-      times === 1 && outcome !== "gone" ? "1s" : "20s",
+      times === 1 && outcome !== "exited" ? "1s" : "20s",
       ...command,
     ]);
-    expect(ended.code).toBe(outcome === "gone" ? code.ok : code.failed);
+    expect(ended.code).toBe(outcome === "exited" ? code.ok : code.failed);
     const report = ended.log.find(isQuitLine);
     if (outcome !== undefined) expect(report?.outcome).toBe(outcome);
     expect(sidecar.requests).toEqual(Array(times).fill(request[0]));
@@ -47,7 +47,7 @@ describe.each(ways)("ebb %s", (name, flagsFor, code) => {
     });
     const ended = await ebb([...flagsFor(sidecar), ...command]);
     expect(ended.code).toBe(code.ok);
-    expect(ended.log.find(isQuitLine)).toMatchObject({ outcome: "gone", status: 200 });
+    expect(ended.log.find(isQuitLine)).toMatchObject({ outcome: "exited", status: 200 });
     expect(sidecar.requests).toHaveLength(3);
   });
 
@@ -60,7 +60,7 @@ describe.each(ways)("ebb %s", (name, flagsFor, code) => {
     });
     const ended = await ebb([...flagsFor(sidecar), ...command]);
     expect(ended.code).toBe(code.ok);
-    expect(ended.log.find(isQuitLine)).toMatchObject({ level: "info", outcome: "gone" });
+    expect(ended.log.find(isQuitLine)).toMatchObject({ level: "info", outcome: "exited" });
     expect(sidecar.requests).toEqual(request);
   });
 
@@ -156,7 +156,7 @@ describe("the child's exit code is kept, and ebb ends in time, whatever a quit a
     const flags = ["--sidecar", "none", "--quit", `http://127.0.0.1:${server.port}/quit`, "--quit-timeout", "1s"];
     const { code, log } = await ebb(["run", ...flags, ...app]);
     expect(code).toBe(7);
-    expect(log).toContainEqual(expect.objectContaining({ level: "warn", msg: "ebb: could not quit the sidecar" }));
+    expect(log).toContainEqual(expect.objectContaining({ level: "warn", msg: "ebb: could not make the sidecar quit" }));
     expect(Number(log.at(-1)?.quitMs)).toBeLessThan(4500);
     expect(server.received()).toBeGreaterThan(0);
   });

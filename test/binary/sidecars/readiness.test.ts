@@ -123,7 +123,7 @@ test("all of several targets must be ready", async () => {
   await using started = startWaiting([`${first.url}/ready`, `${second.url}/ready`]);
   await saysNotReady(started, /503/);
   await until("it is asked again and again", () => second.probes() > 10);
-  expect(started.stderr()).not.toContain("ebb: started");
+  expect(started.stderr()).not.toContain("ebb: started the command");
   second.isReady = true;
   await startsNow(started);
 });

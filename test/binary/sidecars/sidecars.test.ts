@@ -37,7 +37,7 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     expect(found(ended)).toEqual([name]);
     expect(quitOf(ended, name)).toMatchObject({
       level: "info",
-      outcome: expect.stringMatching(/^(gone$|its port is closed: )/),
+      outcome: expect.stringMatching(/^(exited$|its port is closed: )/),
     });
   });
 
@@ -94,22 +94,22 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     [
       "consul",
       [{ port: 20600, stays: true }],
-      /^answered, still draining: it leaves by itself after its shutdown grace period \(30s/,
+      /^answered, still draining: it exits by itself after its shutdown grace period \(30s/,
     ],
     [
       "cloud-sql-proxy",
       [{ port: 9091, stays: true }],
-      /^answered, still draining: it leaves by itself after --min-sigterm-delay/,
+      /^answered, still draining: it exits by itself after --min-sigterm-delay/,
     ],
     [
       "dapr",
       [{ port: 3500, stays: true }],
-      /^answered, still draining: it leaves by itself when its graceful shutdown is over/,
+      /^answered, still draining: it exits by itself when its graceful shutdown is over/,
     ],
     [
       "linkerd",
       [{ port: 4191, stays: true }],
-      /^answered, still draining: it leaves by itself when its connections have ended/,
+      /^answered, still draining: it exits by itself when its connections have ended/,
     ],
   ])("%s, which goes later by itself, has taken its quit", async (name, ports, outcome) => {
     for (const [command, code] of [
@@ -137,8 +137,8 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
   });
 
   test.each<[string, readonly Port[], string, RegExp]>([
-    ["is leaving already", [{ port: 15021, readyForMs: 1000 }], "info", /^leaving already$/],
-    ["is gone already", [{ port: 15021, goesAfterMs: 1000 }], "info", /^gone already$/],
+    ["is leaving already", [{ port: 15021, readyForMs: 1000 }], "info", /^was exiting already$/],
+    ["is gone already", [{ port: 15021, goesAfterMs: 1000 }], "info", /^had exited already$/],
     ["has no quit there", [{ port: 15021 }], "warn", /^connection refused: pilot-agent's status port is closed/],
   ])("istio, whose quit port is closed at the end, %s", async (_, ports, level, outcome) => {
     const ended = await ebbBeside(ports, ["run", "--sidecar", "istio", "--", "sleep", "1.5"]);
@@ -154,20 +154,20 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     expect(one.requests).toEqual(["20600 POST /graceful_shutdown"]);
     expect(quitOf(one, "consul")).toMatchObject({
       request: "POST http://localhost:20600/graceful_shutdown",
-      outcome: "gone",
+      outcome: "exited",
     });
   });
 
   test("Linkerd's admin port closes when it begins to drain, which is not its end", async () => {
     const ended = await ebbBeside([{ port: 4191 }], ["quit", "--sidecar", "linkerd"]);
     expect(ended.code).toBe(0);
-    expect(quitOf(ended, "linkerd")?.outcome).toMatch(/^its port is closed: it leaves by itself when/);
+    expect(quitOf(ended, "linkerd")?.outcome).toMatch(/^its port is closed: it exits by itself when/);
   });
 
   test("Vault Agent is told once, whatever becomes of the answer", async () => {
     const ended = await ebbBeside([{ port: 8200, cuts: true }], ["quit", "--sidecar", "vault-agent"]);
     expect(ended).toMatchObject({ code: 0, requests: ["8200 POST /agent/v1/quit"] });
-    expect(quitOf(ended, "vault-agent")).toMatchObject({ outcome: "gone" });
+    expect(quitOf(ended, "vault-agent")).toMatchObject({ outcome: "exited" });
   });
 
   test("Vault Agent is not told again by a server that fails", async () => {

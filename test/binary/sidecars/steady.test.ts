@@ -137,7 +137,7 @@ describe("what is new is noticed, and said", () => {
 test("every attempt is told where the log says debug", async () => {
   await using server = await startRawServer((socket) => socket.write(no("warming up")));
   await using started = startWaiting(urlOf(server), ["--log-level", "debug"]);
-  await until("a hundred attempts were told", () => started.stderr().split('"msg":"ebb: attempt"').length > 100);
+  await until("a hundred attempts were told", () => started.stderr().split('"msg":"ebb: not ready yet"').length > 100);
 });
 
 test("a signal ends the wait, and nothing of it is left while the child runs", async () => {

@@ -52,7 +52,9 @@ describe("a Job in a namespace that Istio injects into", () => {
       expect([exitCodeOf(pod, "app"), exitCodeOf(pod, "istio-proxy")]).toEqual([code, 0]);
       const log = logOf(await here.logs(pod.metadata.name, "app")).map(({ msg }) => msg.replace("ebb: ", ""));
       expect(log.filter((each) => each !== "waiting until ready")).toEqual(
-        isNative ? ["found", "ready", "started", "done"] : ["found", "ready", "started", "quit", "done"],
+        isNative
+          ? ["found", "ready", "started the command", "done"]
+          : ["found", "ready", "started the command", "told the sidecar to quit", "done"],
       );
     },
   );

@@ -52,7 +52,7 @@ test.concurrent("--once ends what is stuck, says what became of each pod, and do
   const again = await once(here, "--json", "--log-level", "debug");
   expect(again.code).toBe(0);
   expect(JSON.parse(again.stdout)).toContainEqual(
-    expect.objectContaining({ pod: "says-no", result: "left", reason: "opted-out" }),
+    expect.objectContaining({ pod: "says-no", result: "left alone", reason: "opted-out" }),
   );
   expect(await quits(here, "stuck")).toBe(1);
 });
@@ -91,6 +91,6 @@ test.concurrent("a sidecar that was told by the run before is given its time", a
   expect(stopped.stdout).toMatch(/work +stopped +/);
   const next = await once(here);
   expect(next.code).toBe(0);
-  expect(next.stdout).toMatch(/work +later +envoy was told \d+ s ago, and may take 600 s to end\n/);
+  expect(next.stdout).toMatch(/work +later +envoy was asked to quit \d+ s ago, and may take 600 s to end\n/);
   expect(await quits(here, "work")).toBe(1);
 });

@@ -38,9 +38,17 @@ function injected(job: Manifest, { container, volume }: ReturnType<typeof envoyS
 const plan = { upstreamPort: 8081 };
 
 test.concurrent.each<[string, ReturnType<typeof envoySidecar> | undefined, readonly string[]]>([
-  ["without a sidecar", undefined, ["no sidecar found", "started", "done"]],
-  ["with an ordinary one", envoySidecar(plan), ["found", "ready", "started", "quit", "done"]],
-  ["with a native one", envoySidecar({ ...plan, isNative: true }), ["found", "ready", "started", "quit", "done"]],
+  ["without a sidecar", undefined, ["no sidecar found", "started the command", "done"]],
+  [
+    "with an ordinary one",
+    envoySidecar(plan),
+    ["found", "ready", "started the command", "told the sidecar to quit", "done"],
+  ],
+  [
+    "with a native one",
+    envoySidecar({ ...plan, isNative: true }),
+    ["found", "ready", "started the command", "told the sidecar to quit", "done"],
+  ],
 ])("the same Job ends with its command's code %s", async (_, sidecar, said) => {
   await using here = await namespace({ "istio-injection": "disabled" }); // its label asks for one, which other tests install
   const job = reportJob();

@@ -73,7 +73,7 @@ describe("a Job on its node's network, where another pod's Envoy listens", () =>
     const { metadata } = await here.podOf("work");
     await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
     const log = await here.logs(metadata.name, "app");
-    expect(log).toMatch(/"msg":"ebb: did not quit a proxy".*/);
+    expect(log).toMatch(/"msg":"ebb: did not tell a proxy to quit".*/);
     expect(log).toContain("hostNetwork, by the kubelet's /etc/hosts");
     expect(await isRunning(here)).toBe(true);
   });

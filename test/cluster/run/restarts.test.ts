@@ -82,10 +82,10 @@ describe("a container that the kubelet starts again, beside an ordinary sidecar,
     await here.until("it is ready", isReady);
     const firstLog = here.kubectl("logs", "--follow", "pod", "-c", "app");
     await here.exec("pod", "app", "/ebb", "request", "http://localhost:8081/sick");
-    expect(await firstLog).toContain("failed Envoy's health checks");
+    expect(await firstLog).toContain("made Envoy's health checks fail");
     await here.until("it is started again", async () => (await appOf(here))?.restartCount === 1);
     const log = () => here.logs("pod", "app");
-    await here.until("the app runs", async () => (await log()).includes('"ebb: started"'));
+    await here.until("the app runs", async () => (await log()).includes('"ebb: started the command"'));
     await here.until("it is ready", isReady);
     expect(await log()).toContain("Envoy drains for a former container");
     const through = await here.exec("pod", "app", "/ebb", "request", `http://localhost:${envoyPort}/`);
@@ -131,7 +131,7 @@ describe("a pod that ends in another way, beside an ordinary sidecar, a real Env
     const log = here.kubectl("logs", "--follow", "pod", "-c", "app");
     await here.kubectl("delete", "pod", "pod", "--timeout=200s");
     expect(await log).toContain('"exitCode":143');
-    expect(await log).not.toContain('"ebb: started"');
+    expect(await log).not.toContain('"ebb: started the command"');
   });
 });
 

@@ -168,8 +168,13 @@ test("a variable of ebb's form that sets nothing is told, and no other", () => {
     ISTIO: "1",
     ENVOY_ADMIN_API: "x",
   };
-  expect(unknownVariables(options, env)).toEqual(["EBB_QUITE", "EBB_"]);
-  expect(unknownVariables(pickOptions("grace"), { EBB_GRACE: "1s", EBB_QUIET: "1" })).toEqual(["EBB_QUIET"]);
+  expect(unknownVariables(options, env)).toEqual([
+    { variable: "EBB_QUITE", didYouMean: "EBB_QUIT" },
+    { variable: "EBB_" },
+  ]);
+  expect(unknownVariables(pickOptions("grace"), { EBB_GRACE: "1s", EBB_QUIET: "1" })).toEqual([
+    { variable: "EBB_QUIET" },
+  ]);
 });
 
 test("what Kubernetes sets for a Service named ebb is no typing error", () => {
@@ -180,7 +185,10 @@ test("what Kubernetes sets for a Service named ebb is no typing error", () => {
     EBB_PORT_443_TCP_ADDR: "10.0.0.1",
   };
   expect(unknownVariables(options, { ...service, ...ports })).toEqual([]);
-  expect(unknownVariables(options, { EBB_SERVICE: "x", EBB_PORTS: "1" })).toEqual(["EBB_SERVICE", "EBB_PORTS"]);
+  expect(unknownVariables(options, { EBB_SERVICE: "x", EBB_PORTS: "1" })).toEqual([
+    { variable: "EBB_SERVICE" },
+    { variable: "EBB_PORTS" },
+  ]);
 });
 
 test("no arguments and no environment end in anything but a call or a failure that names what is wrong", () => {

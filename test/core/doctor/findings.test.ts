@@ -116,7 +116,7 @@ describe("a registration", () => {
       "that was left over",
       { isServiceThere: false, deployments: [] },
       [
-        /Service ns\/ebb-webhook does not exist, .* is refused: kubectl delete mutatingwebhookconfiguration ebb-webhook$/,
+        /Service ns\/ebb-webhook does not exist, .* is refused: .*kubectl delete mutatingwebhookconfiguration ebb-webhook$/,
       ],
     ],
     [

@@ -193,7 +193,11 @@ test.each<[Outcome, boolean, string]>([
   [left(0, 1), false, "out of time with 1 left (1 connection)"],
   [left(2, 3), false, "out of time with 5 left (2 requests, 3 connections)"],
   [{ kind: "not counted" }, false, "out of time, and what was left could not be counted"],
-  [{ kind: "not there" }, false, "nobody listens: it is gone already, or its admin interface is elsewhere (--admin)"],
+  [
+    { kind: "not there" },
+    false,
+    "nobody listens: Envoy has exited already, or its admin interface is elsewhere (--admin)",
+  ],
   [{ kind: "cut short" }, false, "cut short"],
 ])("%j in words", (outcome, ok, text) => {
   expect(describeOutcome(outcome)).toEqual({ ok, text });

@@ -15,7 +15,7 @@ test.each<[string, string, Partial<PodInWords>, readonly MethodKind[], string]>(
     methodKinds,
     "none of the allowed methods",
   ],
-  ["of which nothing is known", "fluent-bit", {}, methodKinds, "ebb does not know how fluent-bit is ended"],
+  ["of which nothing is known", "fluent-bit", {}, methodKinds, "ebb does not know how to end fluent-bit"],
   [
     "with ebb in it, of which nothing is known",
     "fluent-bit",
@@ -25,7 +25,7 @@ test.each<[string, string, Partial<PodInWords>, readonly MethodKind[], string]>(
       },
     },
     methodKinds,
-    "ebb does not know how fluent-bit is ended",
+    "ebb does not know how to end fluent-bit",
   ],
   [
     "that what is allowed does not end",
@@ -39,7 +39,7 @@ test.each<[string, string, Partial<PodInWords>, readonly MethodKind[], string]>(
     "istio-proxy",
     { spec: { hostNetwork: true } },
     methodKinds,
-    "on the node's network, where ports may be other pods': say how with the annotation ebb.dev/reap-exec.istio-proxy",
+    "on its node's network, where a port may be another pod's: say how with the annotation ebb.dev/reap-exec.istio-proxy",
   ],
   [
     "with a command that is none",

@@ -47,14 +47,14 @@ const outcomes = {
 describe("what became of a pod", () => {
   test.each<[Outcome, string, string]>([
     [outcomes.ended, "ended", "proxy, by POST localhost:9/q through a port-forward"],
-    [outcomes.gone, "gone", "the pod was deleted, or another pod has its name"],
-    [outcomes.left, "left", "app container app still runs"],
+    [outcomes.gone, "gone", "the pod was deleted, or another pod has its name now"],
+    [outcomes.left, "left alone", "app container app still runs"],
     [
       outcomes.gaveUp,
       "gave up",
       "proxy still runs after all methods; if its app is done, delete the pod; proxy, by exec in proxy: /stop: no such file; proxy, by POST localhost:9/q through a port-forward: 404",
     ],
-    [outcomes.stopped, "stopped", "this reaper was stopped, or lost the Lease; the next one looks again"],
+    [outcomes.stopped, "stopped", "this reaper was stopped or lost the Lease; the next one tries again"],
   ])("%j", (outcome, result, why) => {
     expect(reportOf(outcome)).toEqual({ result: result as "ended", why });
   });
@@ -63,10 +63,10 @@ describe("what became of a pod", () => {
     const pod = podOf({ containers: { app: ended(0), "istio-proxy": running } });
     expect(reportOfVerdict(verdictOf(pod, policy, known))).toEqual({
       result: "would end",
-      why: "the app has ended for good (app with 0), and istio-proxy is left: exec in istio-proxy: pilot-agent request POST quitquitquit",
+      why: "the app has ended and will not restart (app: exit code 0), but istio-proxy still runs: exec in istio-proxy: pilot-agent request POST quitquitquit",
     });
     expect(reportOfVerdict(verdictOf(pod, { ...policy, afterMs: 1e9 }, known)).result).toBe("later");
-    expect(reportOfVerdict(verdictOf({}, policy, known)).result).toBe("left");
+    expect(reportOfVerdict(verdictOf({}, policy, known)).result).toBe("left alone");
   });
 });
 
@@ -75,7 +75,7 @@ describe("an Event", () => {
     expect(eventOfAct(exec, "the app has ended")).toEqual({
       type: "Normal",
       reason: "SidecarAsked",
-      note: "asking proxy, by exec in proxy: /stop: the app has ended",
+      note: "asking proxy to quit: the app has ended; by exec in proxy: /stop",
     });
     expect(eventOfOutcome(outcomes.ended)).toMatchObject({ type: "Normal", reason: "SidecarsEnded" });
     expect(eventOfOutcome(outcomes.gaveUp)).toMatchObject({ type: "Warning", reason: "SidecarDidNotExit" });
@@ -113,10 +113,10 @@ const row = (pod: string, result: Row["result"], why: string, reason?: Row["reas
 });
 
 const rows = [
-  row("web-2", "left", "app container web still runs", "app-running"),
-  row("web-1", "left", "app container web still runs", "app-running"),
-  row("old", "left", "it is over: Succeeded", "over"),
-  row("debugged", "left", "somebody debugs it", "debugged"),
+  row("web-2", "left alone", "app container web still runs", "app-running"),
+  row("web-1", "left alone", "app container web still runs", "app-running"),
+  row("old", "left alone", "it has finished: Succeeded", "over"),
+  row("debugged", "left alone", "somebody is debugging it", "debugged"),
   row("migrate", "ended", "proxy by exec"),
   row("import", "gave up", "proxy does not go"),
 ];
@@ -124,10 +124,10 @@ const rows = [
 const few = { showsAll: false, allJobs: false };
 
 test("the table has what matters most first, and counts those that are left as a matter of course", () => {
-  expect(formatReapTable(rows, few)).toBe(`NAMESPACE  POD       RESULT   WHY
-shop       import    gave up  proxy does not go
-shop       migrate   ended    proxy by exec
-shop       debugged  left     somebody debugs it
+  expect(formatReapTable(rows, few)).toBe(`NAMESPACE  POD       RESULT      WHY
+shop       import    gave up     proxy does not go
+shop       migrate   ended       proxy by exec
+shop       debugged  left alone  somebody is debugging it
 3 pods not stuck: 2 app-running, 1 over
 `);
 });

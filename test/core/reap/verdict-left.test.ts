@@ -62,7 +62,7 @@ describe("a pod is left", () => {
       "when its sidecars are native",
       { containers: { app: ended(0) }, initContainers: { "istio-proxy": { state: running, ...native } } },
       "no-sidecar",
-      "native (istio-proxy)",
+      "native sidecars (istio-proxy)",
     ],
     [
       "when a container is said to be both",
@@ -204,7 +204,7 @@ describe("a pod is left", () => {
       "already",
     ],
     [
-      "while somebody debugs it",
+      "while somebody is debugging it",
       { containers: stuck, ephemeralContainers: { "debugger-x": running } },
       "debugged",
       "debugger-x",
@@ -225,13 +225,13 @@ describe("a pod is left", () => {
       "when nothing is known that ends a sidecar",
       { containers: { app: ended(0), mine: running }, annotations: { "ebb.dev/sidecars": "mine" } },
       "no-method",
-      "ebb does not know how mine is ended: say how with the annotation ebb.dev/reap-exec.mine, or ebb.dev/reap-quit.mine",
+      "ebb does not know how to end mine: say how with the annotation ebb.dev/reap-exec.mine, or ebb.dev/reap-quit.mine",
     ],
     [
       "when what is beside the app takes no quit",
       { containers: { app: ended(0), "otc-container": running } },
       "no-method",
-      "ebb does not know how otc-container is ended",
+      "ebb does not know how to end otc-container",
     ],
     [
       "when nothing that may be done ends a sidecar",

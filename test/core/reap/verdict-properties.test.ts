@@ -39,7 +39,7 @@ test("the generated pods come to every kind of verdict, often enough", () => {
   }
 });
 
-test("whatever is not ended has ended for good: nothing that runs or comes back loses its sidecars", () => {
+test("whatever is not ended has ended and will not restart: nothing that runs or comes back loses its sidecars", () => {
   always((pod, policy, known) => {
     const verdict = verdictOf(pod, policy, known);
     const ending = endingsOf(verdict);

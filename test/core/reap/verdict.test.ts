@@ -13,7 +13,10 @@ function testEnded(rows: readonly Ended[]): void {
     "%s",
     (_, pod, containers, policies) => {
       const got = verdict(pod, policies);
-      expect([got.kind, got.reason]).toEqual(["end", expect.stringContaining("ended for good")]);
+      expect([got.kind, got.reason]).toEqual([
+        "end",
+        expect.stringContaining("the app has ended and will not restart"),
+      ]);
       expect(got.kind === "end" && got.containers.map(({ container }) => container)).toEqual([...containers]);
     },
   );
@@ -133,7 +136,7 @@ describe("pods are chosen", () => {
     ["of Jobs, with --all-jobs", plain({ metadata: ofJob }), ["istio-proxy"], { allJobs: true }],
   ]);
   testLeft([
-    ["not without a word", plain(), "not-selected", 'neither it nor its namespace says ebb.dev/reap: "true"'],
+    ["not without a word", plain(), "not-selected", "neither it nor its namespace has the label ebb.dev/reap=true"],
     ["not of Jobs without --all-jobs", plain({ metadata: ofJob }), "not-selected", "neither it"],
     ["not others with --all-jobs", plain(), "not-selected", "no Job's", { allJobs: true }],
     [
@@ -234,12 +237,14 @@ describe("nothing is ended before --after", () => {
   });
 });
 
-test("the reason says how each app ended, and what is left", () => {
+test("the reason says how each app ended, but what still runs", () => {
   expect(verdict({ containers: stuck }).reason).toBe(
-    "the app has ended for good (app with 0), and istio-proxy is left",
+    "the app has ended and will not restart (app: exit code 0), but istio-proxy still runs",
   );
   const got = verdict({ containers: { ...stuck, second: ended(3), daprd: running } });
-  expect(got.reason).toBe("the app has ended for good (app with 0, second with 3), and daprd, istio-proxy are left");
+  expect(got.reason).toBe(
+    "the app has ended and will not restart (app: exit code 0, second: exit code 3), but daprd, istio-proxy still run",
+  );
 });
 
 test("each rule has one name", () => {

@@ -195,7 +195,10 @@ describe("of attempts that hang, those go on that a slow answer needs", () => {
 
 test("an answer with the text that does not count is not ready, any other is", () => {
   const judgeReady = chooseJudge({ ...httpProbe("http://localhost:9902/ready"), except: "READY" });
-  expect(judgeReady(answer(200, "READY"))).toEqual({ ready: false, reason: 'HTTP 200 "READY", which does not tell' });
+  expect(judgeReady(answer(200, "READY"))).toEqual({
+    ready: false,
+    reason: 'HTTP 200 "READY", which does not prove it is ready',
+  });
   expect(judgeReady(answer(200, "LIVE\n"))).toEqual({ ready: true });
   expect(judgeReady(answer(503, "TERMINATING"))).toEqual({ ready: false, reason: 'HTTP 503 "TERMINATING"' });
 });

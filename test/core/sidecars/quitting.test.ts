@@ -47,13 +47,13 @@ function play(policy: QuitMachinePolicy, events: readonly Event[]): Played {
 
 describe("a quit", () => {
   test.each<[string, QuitMachinePolicy, readonly Event[], readonly string[], Partial<Result>]>([
-    ["is taken, and the sidecar goes", envoy, [answered(200), gone], ["ask", "watch"], { ok: true, outcome: "gone" }],
+    ["is taken, and the sidecar goes", envoy, [answered(200), gone], ["ask", "watch"], { ok: true, outcome: "exited" }],
     [
       "is taken, and the sidecar stays",
       envoy,
       [answered(200), half, bound()],
       ["ask", "watch"],
-      { ok: false, isTaken: true, outcome: "answered, but still there" },
+      { ok: false, isTaken: true, outcome: "answered, but still runs" },
     ],
     [
       "of another program is done when it is answered",
@@ -89,21 +89,21 @@ describe("a quit", () => {
       { ...envoy, wasReady: false },
       [failed("broken"), rested, failed("refused"), rested, failed("refused"), rested, failed("refused")],
       ["ask", "rest 200", "ask", "rest 10", "ask", "rest 15", "ask"],
-      { ok: true, isTaken: true, outcome: "gone" },
+      { ok: true, isTaken: true, outcome: "exited" },
     ],
     [
       "where nobody listens any more: a program that was there is gone",
       custom,
       [failed("refused"), rested, failed("refused"), rested, failed("refused")],
       ["ask", "rest 10", "ask", "rest 15", "ask"],
-      { ok: true, outcome: "gone already" },
+      { ok: true, outcome: "had exited already" },
     ],
     [
       "where nobody listens any more: a sidecar's readiness tells",
       agent,
       [failed("refused"), rested, failed("refused"), rested, failed("refused"), { kind: "looked", life: "leaving" }],
       ["ask", "rest 10", "ask", "rest 15", "ask", "look"],
-      { ok: true, isTaken: true, outcome: "leaving already" },
+      { ok: true, isTaken: true, outcome: "was exiting already" },
     ],
     ["that hangs", envoy, [half, bound()], ["ask"], { ok: false, isTaken: false, outcome: "no answer in time" }],
     [
@@ -111,7 +111,7 @@ describe("a quit", () => {
       agent,
       [half, searched(false), answered(200), gone],
       ["ask", "search", "watch"],
-      { ok: true, outcome: "gone" },
+      { ok: true, outcome: "exited" },
     ],
     [
       "that hangs, and pilot-agent is there",
@@ -132,7 +132,7 @@ describe("a quit", () => {
       { ...envoy, isOnce: true },
       [failed("broken"), gone],
       ["ask", "watch"],
-      { ok: true, outcome: "gone" },
+      { ok: true, outcome: "exited" },
     ],
     [
       "that must not be repeated, 500",
@@ -146,7 +146,7 @@ describe("a quit", () => {
       { ...envoy, hasOtherwise: true, leavesElsewhere: "later" },
       [failed("refused"), answered(200), bound()],
       ["ask", "ask", "watch"],
-      { ok: true, outcome: "answered, still draining: it leaves by itself later" },
+      { ok: true, outcome: "answered, still draining: it exits by itself later" },
     ],
   ])("%s", (_, policy, events, actions, result) => {
     const played = play(policy, events);

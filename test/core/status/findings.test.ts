@@ -34,8 +34,8 @@ test.each<[Finding["kind"], Partial<Snapshot>, string]>([
     withEnvoy({ problems: ["connection refused"], state: null }),
     "http://localhost:15000 did not answer everything: connection refused",
   ],
-  ["initializing", withEnvoy({ state: "PRE_INITIALIZING" }), "waits for its clusters"],
-  ["initializing", withEnvoy({ state: "INITIALIZING" }), "waits for its listeners or routes"],
+  ["initializing", withEnvoy({ state: "PRE_INITIALIZING" }), "its clusters still wait for"],
+  ["initializing", withEnvoy({ state: "INITIALIZING" }), "still waits for listeners or routes"],
   ["draining", withEnvoy({ state: "DRAINING", inFlight }), "2 requests and 1 connection still in flight"],
   ["draining", withEnvoy({ state: "DRAINING" }), "nothing in flight"],
   ["draining", withEnvoy({ state: "DRAINING", inFlight: null }), "cannot be seen"],
@@ -47,7 +47,7 @@ test.each<[Finding["kind"], Partial<Snapshot>, string]>([
   ["no-listeners", withEnvoy({ listeners: [] }), "has no listener"],
   ["no-agent", { sockets: { listening: [appSocket], outgoing: {} } }, "nothing listens on 15020"],
   ["app-ended", withProcesses({ appEnded: true }), "ebb quit"],
-  ["app-unseen", withProcesses({ appSeen: false }), "if kubectl get pod says that it has ended"],
+  ["app-unseen", withProcesses({ appSeen: false }), "If kubectl get pod says that it has ended"],
   [
     "app-stuck",
     withProcesses({ child: { pid: 7, name: "app", command: [], state: "stopped", ageMs: 1 } }),
@@ -72,7 +72,7 @@ test.each<[Finding["kind"], Partial<Snapshot>, string]>([
   [
     "close-wait",
     withSocket({ connections: { close_wait: 10 } }),
-    "0.0.0.0:8080: 10 connections in CLOSE_WAIT: the client has closed them, the app has not",
+    "0.0.0.0:8080: 10 connections in CLOSE_WAIT: their clients have closed them, the process has not",
   ],
 ])("%s", (kind, changed, message) => {
   expect(findingsOf({ ...snapshot, ...changed })).toEqual([{ kind, message: expect.stringContaining(message) }]);

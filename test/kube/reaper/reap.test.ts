@@ -72,7 +72,7 @@ function reapingOf(
 }
 
 const pod = { namespace: "shop", name: "p", uid: "uid-1" };
-const why = "the app has ended for good (app with 0), and envoy is left";
+const why = "the app has ended and will not restart (app: exit code 0), but envoy still runs";
 
 test("a look, word of it, an act, and its end as the watch sees it; nothing is left behind", async () => {
   await using cluster = arrange();

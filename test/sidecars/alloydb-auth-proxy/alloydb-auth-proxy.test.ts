@@ -14,7 +14,7 @@ test("with --min-sigterm-delay it has taken the quit, and leaves by itself", asy
   await using pod = await startPod();
   const { container } = await startReady(alloydbAuthProxy(["--quitquitquit", "--min-sigterm-delay", "2s"]), pod);
   const quit = await run(pod, ["quit", "--quit-timeout", "500ms"], proxy.env);
-  expect(quitLineOf(quit).outcome).toMatch(/^answered, still draining: it leaves by itself after --min-sigterm-/);
+  expect(quitLineOf(quit).outcome).toMatch(/^answered, still draining: it exits by itself after --min-sigterm-/);
   expect(quit.code).toBe(0);
   expect(await container.ended).toBe(0);
 });

@@ -24,7 +24,7 @@ test("with --min-sigterm-delay it has taken the quit, and leaves by itself", asy
   const { container } = await startReady(cloudSqlProxy(["--quitquitquit", "--min-sigterm-delay", "2s"]), pod);
   const quit = await run(pod, ["quit", "--quit-timeout", "500ms"], proxy.env);
   expect(quitLineOf(quit)).toMatchObject({ level: "info", status: 200 });
-  expect(quitLineOf(quit).outcome).toMatch(/^answered, still draining: it leaves by itself after --min-sigterm-delay/);
+  expect(quitLineOf(quit).outcome).toMatch(/^answered, still draining: it exits by itself after --min-sigterm-delay/);
   expect(quit.code).toBe(0);
   expect(await run(pod, ["quit", "--quit-timeout", "500ms"], proxy.env)).toMatchObject({ code: 0 }); // taken once more
   expect(await container.ended).toBe(0);

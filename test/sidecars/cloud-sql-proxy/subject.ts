@@ -14,7 +14,7 @@ export function cloudSqlProxy(more: readonly string[] = ["--quitquitquit"]) {
     ready: { at: "9091/", status: 404 },
     exitCode: 0,
     cutsQuitAnswer: true, // cmd/root.go, quitquitquit: the command is told to end before the answer is flushed
-    quitOutcome: /^gone$/,
+    quitOutcome: /^exited$/,
     secondQuit: { code: 69, outcome: /^connection refused/ },
     isUpWhileHeld: false,
     start(pod, isHeld = false) {

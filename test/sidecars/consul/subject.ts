@@ -25,7 +25,7 @@ export const consul: Mesh = {
   env: { EBB_POD_ANNOTATIONS: join(import.meta.dirname, "annotations") },
   ready: { at: "19000/ready", status: 200 },
   exitCode: 0,
-  quitOutcome: /^gone$/,
+  quitOutcome: /^exited$/,
   secondQuit: { code: 69, outcome: /^connection refused/ },
   isUpWhileHeld: true,
   appPort,

@@ -44,7 +44,7 @@ test("where pilot-agent has no status port, Envoy's own quit ends it", async () 
   const annotations = join(folder.path, "annotations");
   await Bun.write(annotations, 'status.sidecar.istio.io/port="0"\n');
   const ended = await run(pod, ["quit", "--sidecar", "istio", "--pod-annotations", annotations]);
-  expect(quitLineOf(ended)).toMatchObject({ request: "POST http://localhost:15000/quitquitquit", outcome: "gone" });
+  expect(quitLineOf(ended)).toMatchObject({ request: "POST http://localhost:15000/quitquitquit", outcome: "exited" });
   expect(await container.ended).toBe(0);
 });
 

@@ -73,12 +73,12 @@ test("its status port is quit where the pod's annotation has moved it", async ()
   const ended = await run(pod, ["run", "--pod-annotations", annotations, "--", "true"]);
   expect(quitLineOf(ended)).toMatchObject({
     request: "POST http://localhost:15099/quitquitquit",
-    outcome: "gone",
+    outcome: "exited",
   });
   expect(await container.ended).toBe(0);
 });
 
-test("an app that ends while it leaves by itself finds it leaving", async () => {
+test("an app that ends while it exits by itself finds it leaving", async () => {
   await using pod = await startPod();
   const { container } = await startReady(istio, pod);
   await using started = pod.startEbb(["run", "--", "sh", "-c", "sleep 1"]);
@@ -86,7 +86,7 @@ test("an app that ends while it leaves by itself finds it leaving", async () => 
   container.kill("SIGTERM");
   await until("its quit port is closed", async () => (await pod.request("15020/healthz/ready")) === undefined);
   const ended = await endOf(started);
-  expect(quitLineOf(ended)).toMatchObject({ level: "info", outcome: "leaving already" });
+  expect(quitLineOf(ended)).toMatchObject({ level: "info", outcome: "was exiting already" });
   expect(Number(quitLineOf(ended).tookMs)).toBeLessThan(1000);
   expect(await container.ended).toBe(0);
 });

@@ -15,7 +15,7 @@ export function istioMesh(options: AgentOptions = {}): Mesh {
     ready: { at: "15021/healthz/ready", status: 200 },
     exitCode: 0,
     cutsQuitAnswer: true, // status/server.go, handleQuit: the process is told to exit before the answer is flushed
-    quitOutcome: /^gone$/,
+    quitOutcome: /^exited$/,
     secondQuit: { code: 69, outcome: /^connection refused/ },
     isUpWhileHeld: true,
     appPort: ports.app,

@@ -33,7 +33,7 @@ test.each([
   const { beside } = await startPair(mesh, pod);
   expect((await drain(mesh, pod)).came).toEqual({ code: 0, outcome: "drained" });
   const quit = await run(pod, ["quit"], mesh.env);
-  expect(quitLineOf(quit)).toMatchObject({ level: "info", outcome: "gone" });
+  expect(quitLineOf(quit)).toMatchObject({ level: "info", outcome: "exited" });
   expect(await beside.container.ended).toBe(0);
 });
 

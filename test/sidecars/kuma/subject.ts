@@ -34,7 +34,7 @@ export function kuma(admin: Admin): Mesh {
     env: { EBB_POD_ANNOTATIONS: join(import.meta.dirname, "annotations") },
     ready: admin === "unix" ? { at: "9902/ready", status: 200 } : { at: "9901/ready", status: 200 },
     exitCode: 0,
-    quitOutcome: /^gone$/,
+    quitOutcome: /^exited$/,
     secondQuit: { code: 69, outcome: /^connection refused/ },
     isUpWhileHeld: true,
     appPort,

@@ -69,7 +69,7 @@ export const facts = `
 admin | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
 ready | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
 quit | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul | Envoy ends with 0, and consul-dataplane with it (read: consul-dataplane 28a963a pkg/consuldp/proxy.go:166-172, consul_dataplane.go:257-261)
-leaves | read consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214 | /graceful_shutdown waits its whole grace period in any case; it is asked only where nobody listens at the admin interface
+leaves | read consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214 | /graceful_shutdown waits its whole grace period in any case; it is asked only if nobody listens at the admin interface
 refusals | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul | those of /graceful_shutdown are read: consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214
 drain | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
 count | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul

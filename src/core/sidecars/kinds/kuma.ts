@@ -6,7 +6,7 @@ import { adminOn, type EnvoyNode, type PodIdentity, type SidecarKind, splitAtLas
  * before. Since 2.14 the admin interface is a unix socket of mode 0600 in kuma-dp's work folder (UPGRADE.md, "Envoy
  * admin API now uses Unix domain socket by default"; pkg/core/xds/sockets.go, pkg/xds/bootstrap/template_v3.go,
  * app/kuma-dp/cmd/run.go): an app container reaches it if it shares that folder and runs as kuma-dp's user. From
- * Kubernetes 1.29 on it is a native sidecar, although no annotation tells (pkg/plugins/runtime/k8s/plugin.go): a quit
+ * Kubernetes 1.29 on it is a native sidecar, although no annotation says so (pkg/plugins/runtime/k8s/plugin.go): a quit
  * is then followed by a restart.
  */
 export const kuma = {
@@ -54,14 +54,14 @@ function podOfNode({ id, metadata }: EnvoyNode): PodIdentity | undefined {
 /** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma | mode 0600, kuma-dp's user; on TCP before 2.14 and with envoyAdminUnixSocket=false (read: kuma 2.14.3 pkg/xds/bootstrap/template_v3.go:237, app/kuma-dp/cmd/run.go:169-180)
-ready | read kuma 2.14.3 app/kuma-dp/pkg/dataplane/readiness/component.go:134-212 | READY alone is kuma-dp's word, before its Envoy has any configuration
+ready | read kuma 2.14.3 app/kuma-dp/pkg/dataplane/readiness/component.go:134-212 | READY alone comes from kuma-dp, before its Envoy has any configuration
 quit | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma | Envoy ends with 0; kuma-dp ends with it (read: kuma 2.14.3 app/kuma-dp/cmd/run.go:268-274)
 refusals | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma
 drain | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma
 count | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma
 found | read kuma 2.14.3 pkg/plugins/runtime/k8s/webhooks/injector/testdata/inject.01.golden.yaml:4-34
 pod | read kuma 2.14.3 pkg/core/xds/types.go:48, pkg/xds/bootstrap/template_v3.go:86 | its node.id: \`MESH.POD.NAMESPACE\`
-native | read kuma 2.14.3 pkg/plugins/runtime/k8s/plugin.go:394 | no annotation tells; from Kubernetes 1.29 on it is one, and a quit is followed by a restart
+native | read kuma 2.14.3 pkg/plugins/runtime/k8s/plugin.go:394 | no annotation says so; from Kubernetes 1.29 on it is one, and a quit is followed by a restart
 moved | read kuma 2.14.3 pkg/plugins/runtime/k8s/metadata/annotations.go:134 | \`kuma.io/envoy-admin-port\`, for TCP
 container | read kuma 2.14.3 pkg/plugins/runtime/k8s/util/names.go:4
 `;

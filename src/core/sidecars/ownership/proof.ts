@@ -100,12 +100,12 @@ export function judgeOwner(
   const isOthers = owner === "another's";
   const url = urlOf(admin);
   const why = `${describeNetwork(self.network)}; ${says}, ${describeMismatch(isOthers, self.pod)}`;
-  const reason = `the proxy at ${url} is not proved to be this pod's (${why})`;
+  const reason = `the proxy at ${url} may be another pod's (${why})`;
   return { admin: url, isOthers, reason: isOthers ? reason : `${reason}: ${howToProve(url, self)}` };
 }
 
 function describeMismatch(isOthers: boolean, pod: PodIdentity): string {
-  if (isOthers) return `which is another pod: this is ${describePod(pod)}`;
+  if (isOthers) return `which names another pod; this pod is ${describePod(pod)}`;
   if (!hasName(pod)) return "and this pod's name is not known here";
   return `which does not name this pod, ${describePod(pod)}`;
 }
@@ -115,12 +115,12 @@ function hasName({ name, namespace }: PodIdentity): boolean {
 }
 
 function describeNetwork({ kind, by }: Network): string {
-  return kind === "node" ? `hostNetwork, by ${by}` : `nothing tells whose network this is: ${by}`;
+  return kind === "node" ? `hostNetwork, known from ${by}` : `ebb cannot tell whose network this is: ${by}`;
 }
 
 function howToProve(url: string, { network, pod }: Self): string {
   const ways = [
-    `set --admin ${url} if it is`,
+    `if it is this pod's, set --admin ${url}`,
     ...(network.kind === "unknown" ? ["or --host-network=false if this network is the pod's own"] : []),
     hasName(pod)
       ? "or name the pod in its node.id, as NAME.NAMESPACE"
@@ -131,7 +131,7 @@ function howToProve(url: string, { network, pod }: Self): string {
 
 /** Returns the stranger for a sidecar that the user or the pod names, if another program is at its address. */
 export function namedStranger(name: SidecarName, admin: HttpTarget, { reason }: Pick<Stranger, "reason">): Stranger {
-  return { admin: urlOf(admin), reason: `${reason}: set --admin where this pod's ${name} is`, isOthers: false };
+  return { admin: urlOf(admin), reason: `${reason}: set --admin to the URL of this pod's ${name}`, isOthers: false };
 }
 
 /**
@@ -143,7 +143,7 @@ export function noProxyReason(
   { name, network }: { readonly name: SidecarName; readonly network: Network },
 ): Pick<Stranger, "reason"> {
   const where = describeTarget(withPath(admin, proofPath(name).split("?")[0] as string));
-  const what = kind === "silent" ? `nobody answers at ${where}` : `what answers at ${where} is none`;
+  const what = kind === "silent" ? `nobody answers at ${where}` : `what answers at ${where} is not one`;
   return { reason: `${name} is named without an address, and ${what} (${describeNetwork(network)})` };
 }
 
@@ -155,7 +155,7 @@ export function suggestedStranger(
 ): Stranger {
   const where = describeTarget(withPath(admin, proofPath(name).split("?")[0] as string));
   const why = kind === "silent" ? `nobody answers at ${where}` : (problem ?? `what answers at ${where} is none`);
-  const reason = `only a port suggests ${name} here, and ${why}: set --sidecar ${name}, or --admin where it is`;
+  const reason = `a listening port suggests ${name}, but ${why}: set --sidecar ${name}, or --admin to its URL, or --sidecar none if there is none`;
   return { admin: urlOf(admin), reason, isOthers: false };
 }
 

@@ -19,7 +19,7 @@ describe("a stop signal", () => {
     isOver = true;
     expect([ended.code, ended.signal]).toEqual([0, null]);
     expect((await counts).every((count) => count > 0)).toBe(true);
-    expect(ended.log.at(-1)).toMatchObject({ msg: "ebb: shut down", unanswered: 0 });
+    expect(ended.log.at(-1)).toMatchObject({ msg: "ebb: the webhook has shut down", unanswered: 0 });
   }, 120_000);
 
   test("makes it unready at once, while it goes on accepting, and has each client go elsewhere", async () => {
@@ -49,7 +49,7 @@ describe("a stop signal", () => {
     const ended = await webhook.started.ended;
     expect([ended.code, ended.signal]).toEqual([0, null]);
     expect(slow.text()).toContain('"patch":');
-    expect(ended.log.at(-1)).toMatchObject({ msg: "ebb: shut down", unanswered: 0 });
+    expect(ended.log.at(-1)).toMatchObject({ msg: "ebb: the webhook has shut down", unanswered: 0 });
   });
 
   test("has what is still under way cut when time is out, and says how much that was", async () => {
@@ -60,13 +60,13 @@ describe("a stop signal", () => {
     webhook.started.kill("SIGTERM");
     const ended = await webhook.started.ended;
     expect([ended.code, ended.signal]).toEqual([0, null]);
-    expect(ended.log.at(-1)).toMatchObject({ level: "warn", msg: "ebb: shut down", unanswered: 1 });
+    expect(ended.log.at(-1)).toMatchObject({ level: "warn", msg: "ebb: the webhook has shut down", unanswered: 1 });
   });
 
   test.each(["SIGTERM", "SIGINT"] as const)("that comes twice (%s) ends it at once", async (signal) => {
     await using webhook = await startWebhook(["--min-drain", "10m", "--drain", "20m"]);
     webhook.started.kill("SIGTERM");
-    await until("it leaves", () => nonEmpty(said(webhook, "shutting down")), 30_000);
+    await until("it leaves", () => nonEmpty(said(webhook, "shutting down the webhook")), 30_000);
     webhook.started.kill(signal);
     const ended = await webhook.started.ended;
     expect([ended.code, ended.signal]).toEqual([0, null]);

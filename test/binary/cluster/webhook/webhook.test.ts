@@ -38,7 +38,7 @@ describe("ebb webhook", () => {
   test("is ready once it has a certificate, alive before", async () => {
     using mounted = mountCertificate(false);
     await using started = startUnready(mounted);
-    const health = `http://127.0.0.1:${await portOf(started, "answering probes")}`;
+    const health = `http://127.0.0.1:${await portOf(started, "serving probes and metrics")}`;
     const ask = async (path: string) => await fetch(`${health}${path}`).catch(() => undefined);
     const alive = await until("it is alive", () => ask("/healthz"), 60_000);
     expect(alive.status).toBe(200);
@@ -108,7 +108,7 @@ describe("ebb webhook", () => {
       EBB_LISTENS: "1",
     };
     await using started = startEbb(["webhook"], { env });
-    await portOf(started, "serving");
+    await portOf(started, "serving admission requests");
     started.kill("SIGTERM");
     const { code, log } = await started.ended;
     expect(code).toBe(0);
@@ -135,11 +135,11 @@ describe("ebb webhook", () => {
   test("that is told to stop before it has a certificate ends with 0", async () => {
     using mounted = mountCertificate(false);
     await using started = startUnready(mounted);
-    await portOf(started, "answering probes");
+    await portOf(started, "serving probes and metrics");
     started.kill("SIGTERM");
     const ended = await started.ended;
     expect([ended.code, ended.signal]).toEqual([0, null]);
-    expect(() => lineOf(ended, "serving")).toThrow();
+    expect(() => lineOf(ended, "serving admission requests")).toThrow();
   });
 });
 

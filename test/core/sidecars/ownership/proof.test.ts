@@ -89,7 +89,7 @@ describe("whose an Envoy is", () => {
       { network: node, pod: self },
       false,
       [
-        /hostNetwork, by the kubelet's/,
+        /hostNetwork, known from the kubelet's/,
         /node\.id is "job"/,
         /this pod, "shop\/web-0"/,
         /--admin http:\/\/localhost:9901/,
@@ -105,7 +105,7 @@ describe("whose an Envoy is", () => {
       [/this pod's name is not known/, /downward API/, /POD_NAME/],
     ],
     ["an unknown network", "job", { network: unknown, pod: self }, false, [/no kubelet/, /--host-network=false/]],
-    ["another pod's", "sidecar~1.1.1.1~web-1.shop~x", { network: node, pod: self }, true, [/which is another pod/]],
+    ["another pod's", "sidecar~1.1.1.1~web-1.shop~x", { network: node, pod: self }, true, [/which names another pod/]],
   ])("is not proved by %s, and the line says how to", (_, id, self, isOthers, words) => {
     const owner = ownerOf(id, self);
     if (owner === "ours") throw new Error("it was taken for ours");

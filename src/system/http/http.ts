@@ -4,7 +4,7 @@ import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { createAnswerReader, encodeRequest, type HttpRequest } from "../../core/base/http-message.ts";
 import { memoizeLast } from "../../core/base/memoize-last.ts";
 import { collectAfterManyBytes } from "../process/memory.ts";
-import { requestSecurely } from "./https.ts";
+import { requestSecurely, type SecureOptions } from "./https.ts";
 import { latin1 } from "./latin1.ts";
 import { REFUSED, RequestFailed } from "./request-failed.ts";
 
@@ -55,7 +55,7 @@ export interface ReceivedAnswer {
   readonly answer: HttpAnswer;
 }
 
-/** Creates an HTTP/1.1 client without time limits. https goes by undici, without `onBody` or a kept connection. */
+/** Creates an HTTP/1.1 client without time limits. https goes by undici, without a kept connection. */
 export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOptions = {}): HttpClient {
   let idle: Connection | undefined;
   let last: ReceivedAnswer | undefined;
@@ -69,7 +69,7 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
     };
   };
   const send = (request: HttpRequest, done: Done<HttpAnswer>, onBody?: OnBody): Cancel => {
-    if (request.target.isSecure) return sendSecurely(request, maxAnswer, done);
+    if (request.target.isSecure) return sendSecurely(request, { maxAnswer, onBody }, done);
     const use = (connection: Connection): Cancel =>
       exchange({ connection, request, encode, last, maxAnswer, onBody }, (outcome) => {
         if (outcome instanceof RequestFailed) {
@@ -135,9 +135,9 @@ function promised<T>(signal: AbortSignal, start: (done: Done<T>) => Cancel): Pro
   return promise;
 }
 
-function sendSecurely(request: HttpRequest, maxAnswer: number, done: Done<HttpAnswer>): Cancel {
+function sendSecurely(request: HttpRequest, options: Omit<SecureOptions, "signal">, done: Done<HttpAnswer>): Cancel {
   const controller = new AbortController();
-  requestSecurely(request, maxAnswer, controller.signal).then(done, (error) => {
+  requestSecurely(request, { ...options, signal: controller.signal }).then(done, (error) => {
     if (!controller.signal.aborted) done(error);
   });
   return () => controller.abort();

@@ -2,7 +2,16 @@ import { originOf } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { basicCredentials, type HttpRequest } from "../../core/base/http-message.ts";
 import { redactUrls } from "../../core/base/redact.ts";
+import { latin1 } from "./latin1.ts";
 import { REFUSED, RequestFailed } from "./request-failed.ts";
+
+export interface SecureOptions {
+  /** The most bytes of a body, if `onBody` does not take it. */
+  readonly maxAnswer: number;
+  /** Takes the body, of any length, as latin1 text in pieces: that of the answer is then empty. */
+  readonly onBody?: ((text: string) => void) | undefined;
+  readonly signal: AbortSignal;
+}
 
 /**
  * Sends one request over TLS by undici, follows no redirect, and resolves with the whole answer. Rejects with
@@ -10,8 +19,7 @@ import { REFUSED, RequestFailed } from "./request-failed.ts";
  */
 export async function requestSecurely(
   request: HttpRequest,
-  maxAnswer: number,
-  signal: AbortSignal,
+  { maxAnswer, onBody, signal }: SecureOptions,
 ): Promise<HttpAnswer> {
   const { request: undici } = await import("undici"); // few need it
   try {
@@ -19,13 +27,14 @@ export async function requestSecurely(
     const answer = await undici(originOf(request.target) + request.target.path, {
       method: request.method as "GET",
       headers: Object.fromEntries(credentials === undefined ? request.headers : [...request.headers, credentials]),
+      body: request.content ?? null,
       signal,
     });
     const headers = Object.entries(answer.headers).map(([name, value]) => [name, String(value)] as const);
     return {
       status: answer.statusCode,
       headers: new Map(headers),
-      body: await textWithin(answer.body, maxAnswer),
+      body: onBody === undefined ? await textWithin(answer.body, maxAnswer) : await passOn(answer.body, onBody),
       isReusable: false,
     };
   } catch (error) {
@@ -35,6 +44,11 @@ export async function requestSecurely(
     if (code === "ECONNREFUSED") throw new RequestFailed("refused", REFUSED);
     throw new RequestFailed("broken", `${redactUrls(message)}${code ? ` (${code})` : ""}`);
   }
+}
+
+async function passOn(body: AsyncIterable<Uint8Array>, onBody: (text: string) => void): Promise<""> {
+  for await (const piece of body) onBody(latin1(piece));
+  return "";
 }
 
 /** Reads a body as UTF-8. Throws RequestFailed if it is too long; to leave the loop ends the connection. */

@@ -61,7 +61,7 @@ async function buildAll({ inputs, release }: Order): Promise<void> {
 }
 
 /**
- * Builds one executable: about, compile, trim, link, shrink, start code, verify, run, evidence. It moves to `outfile`
+ * Builds one executable: facts, compile, trim, link, shrink, start code, verify, run, evidence. It moves to `outfile`
  * last, so that what is there has always passed.
  */
 async function build({ entry, outfile, target, bun }: BuildInput): Promise<void> {
@@ -71,7 +71,7 @@ async function build({ entry, outfile, target, bun }: BuildInput): Promise<void>
   mkdirSync(dirname(outfile), { recursive: true });
   try {
     const compiled = join(folder, "ebb");
-    const about = await timed("about", () => aboutExecutable({ entry, lockfile, target, bun }));
+    const about = await timed("facts", () => aboutExecutable({ entry, lockfile, target, bun }));
     const made = aboutModules(about);
     await timed("compile", () => compile({ entry, outfile: compiled, target, lockfile, bun, made }));
     const input = await timed("trim", () => trimBytecode(readFileSync(compiled), parsedModules));
@@ -129,9 +129,11 @@ function summarise(outfile: string, bytes: Uint8Array, relocations: number): voi
 }
 
 /**
- * Returns the message of a plain Error or of one about an option; any other error is a bug, so it returns its stack.
+ * Returns the message of a plain Error or of one about an option, and what Bun says of each mistake in a module; any
+ * other error is a bug, so it returns its stack.
  */
 function explain(error: Error): string {
+  if (error instanceof AggregateError) return [error.message, ...error.errors.map((each) => Bun.inspect(each, { colors: false }))].join("\n");
   const isExpected =
     error.constructor === Error || ("code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"));
   return isExpected ? error.message : (error.stack ?? error.message);

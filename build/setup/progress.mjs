@@ -28,7 +28,7 @@ export function runShown(what, [program, ...words], options, { done, keeps }) {
   let newest = "";
   const timer = setInterval(() => draw(newest === "" ? what : `${what}: ${newest}`, start), PERIOD_MS);
   const hear = (line) => {
-    newest = line.trim().replace(TOOK, "") || newest;
+    newest = line.trim().replace(TOOK, " done") || newest;
     if (keeps !== undefined && line.startsWith(keeps)) stdout.write(`${ERASE}${line}\n`);
     else others.push(line);
   };

@@ -72,6 +72,7 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
         return (await asked.times).get(uid);
       } catch (error) {
         if (lists.get(namespace) === asked) lists.delete(namespace);
+        if (isRecent && !signal.aborted) return await this.lastTold(pod, signal); // the first caller's signal may be aborted
         if (!isApiFailure(error)) throw error;
         log.warn({ namespace, pod: name, reason: error.message }, "cannot read Events");
         return undefined; // a sidecar that is told twice takes no harm

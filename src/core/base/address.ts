@@ -121,6 +121,6 @@ export function isLoopback(address: Address): boolean {
     address.kind === "unix" ||
     address.host === "localhost" ||
     address.host === "::1" ||
-    /^(::ffff:7f|127\.)/.test(address.host)
+    /^(::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}|127(\.\d{1,3}){3})$/.test(address.host)
   );
 }

@@ -5,6 +5,7 @@ import {
   exactUrl,
   type HttpTarget,
   hostsToDial,
+  isLoopback,
   parseHttpTarget,
   parseUnix,
   withPath,
@@ -95,6 +96,19 @@ test("localhost is both loopbacks, and any other host is itself", () => {
   expect(hostsToDial("localhost")).toEqual(["127.0.0.1", "::1"]);
   expect(hostsToDial("127.0.0.1")).toEqual(["127.0.0.1"]);
   expect(hostsToDial("localhost.example")).toEqual(["localhost.example"]);
+});
+
+test.each([
+  [tcp("localhost", 1), true],
+  [tcp("127.9.0.1", 1), true],
+  [tcp("::1", 1), true],
+  [tcp("::ffff:7f00:1", 1), true],
+  [unix("/a.sock"), true],
+  [tcp("127.example.com", 1), false],
+  [tcp("127.0.0.1.example.com", 1), false],
+  [tcp("10.0.0.1", 1), false],
+])("whether it is in this pod: %j", (address, expected) => {
+  expect(isLoopback(address)).toBe(expected);
 });
 
 test("no text can put a second line, or a space, into a request's first lines", () => {

@@ -96,7 +96,7 @@ function outcomeOf({ object }: PodPlace, injection: Injection): string {
   if (injection.kind === "changed") return `${object}: injected (${injection.containers.join(", ")})`;
   if (injection.kind === "removed") return `${object}: removed (${injection.containers.join(", ")})`;
   if (injection.kind === "unchanged") return `${object}: unchanged: ${injection.reason}`;
-  return `${object}: unchanged: it cannot be changed, and did not ask for it`;
+  return `${object}: unchanged: it cannot be changed, and does not ask for ebb`;
 }
 
 /** Splits the name of a field into its parts: `spec.containers[0].command`, `metadata.annotations[ebb.dev/drain]`. */

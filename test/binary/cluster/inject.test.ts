@@ -38,7 +38,7 @@ describe("manifests on stdin", () => {
     );
     expect(code).toBe(0);
     expect(stdout).toContain("command: [/ebb.dev/ebb, run, --, /job]");
-    expect(stderr).toContain("Job report: unchanged: it cannot be changed, and did not ask for it\n");
+    expect(stderr).toContain("Job report: unchanged: it cannot be changed, and does not ask for ebb\n");
     expect(stderr).toMatch(/^ebb: stdin:\d+: warning: Job report: spec\.template\.spec\.containers\[0\]\.command: /m);
   });
 

@@ -142,7 +142,7 @@ async function drained(pod: string): Promise<Drained> {
   const words = ["drain", "--min-drain", `${MIN_MS}ms`, "--drain", "40s"];
   const { code, stderr } = await here.exec(pod, "app", installed.path, ...words);
   const lines = (msg: string): readonly LogLine[] => logOf(stderr).filter((line) => line.msg === `ebb: ${msg}`);
-  const end = lines("drain")[0];
+  const end = lines("drain ended")[0];
   return {
     code,
     outcome: end?.outcome,

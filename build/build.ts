@@ -133,7 +133,8 @@ function summarise(outfile: string, bytes: Uint8Array, relocations: number): voi
  * other error is a bug, so it returns its stack.
  */
 function explain(error: Error): string {
-  if (error instanceof AggregateError) return [error.message, ...error.errors.map((each) => Bun.inspect(each, { colors: false }))].join("\n");
+  if (error instanceof AggregateError)
+    return [error.message, ...error.errors.map((each) => Bun.inspect(each, { colors: false }))].join("\n");
   const isExpected =
     error.constructor === Error || ("code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"));
   return isExpected ? error.message : (error.stack ?? error.message);

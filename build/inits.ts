@@ -23,15 +23,15 @@ export const initFeatures = {
     "dumb-init": ["--single-child", "--rewrite", "15:0"],
     ebb: ["--signal", "TERM:0"],
   },
-  "what the child leaves in its process group gets TERM": { tini: undefined, "dumb-init": [], ebb: ["--group"] },
-  "and KILL where it has not ended after 1 s": {
+  "processes left in the child's group get TERM": { tini: undefined, "dumb-init": [], ebb: ["--group"] },
+  "processes left in the child's group get KILL after 1 s": {
     tini: undefined,
     "dumb-init": undefined,
     ebb: ["--group", "--grace", "1s"],
   },
   "an exit code becomes 0": { tini: ["-e", "143"], "dumb-init": undefined, ebb: ["--expect-exit", "143"] },
-  "orphans come to it where it is not PID 1": { tini: ["-s"], "dumb-init": undefined, ebb: [] },
-  "a signal when its parent dies": {
+  "adopts orphans even if it is not PID 1": { tini: ["-s"], "dumb-init": undefined, ebb: [] },
+  "gets a signal when its parent dies": {
     tini: ["-p", "SIGTERM"],
     "dumb-init": undefined,
     ebb: ["--parent-death", "TERM"],

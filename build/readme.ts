@@ -172,10 +172,13 @@ const openLabels: Readonly<Record<string, string>> = {
   code: "HTTP status",
   verb: "the request's verb",
   version: "ebb's version",
-  reason: "[the reasons](reaper.md#which-pods-it-leaves-alone)",
 };
 
+/** Only the verdicts about pods have more values than this: another page lists them. */
+const MANY = 12;
+
 function labelText([label, values]: readonly [string, ReadonlySet<string>]): string {
+  if (values.size > MANY) return `${code(label)}: [the reasons](reaper.md#which-pods-it-leaves-alone)`;
   return `${code(label)}: ${openLabels[label] ?? [...values].map(code).join(", ")}`;
 }
 

@@ -47,7 +47,7 @@ export const ofCluster: Readonly<Record<string, Manual>> = {
   },
   manifests: {
     about:
-      "Prints the YAML that installs the webhook in a cluster, or the reaper: namespace, account and rights, replicas or CronJob, service, registration. It asks no cluster, and the same call prints the same text: keep it in a repository. kubectl delete with the same text removes that component and nothing of the other. A namespace that --namespace names stays. Options that say how pods are changed go to the webhook as they are, those that say what is ended to the reaper.",
+      "Prints the YAML that installs the webhook or the reaper: namespace, account and permissions, Deployment or CronJob, Service, registration. It asks no cluster, and the same call prints the same text: keep it in a repository. kubectl delete with that text removes the component, and nothing of the other one. A namespace given by --namespace stays. Options of injection go to the webhook, options of reaping to the reaper.",
     examples: [
       {
         call: "ebb manifests --image registry.example.com/ebb:0.1.0",

@@ -8,7 +8,7 @@ import { readVariables } from "./variables.ts";
 export const envoyPreflight: Personality = {
   usage: "CMD ARG...",
   about:
-    "Waits until Envoy is LIVE, runs the command, tells Envoy to quit if it went well, and exits with the command's code: `ebb run`, told by envoy-preflight's variables.",
+    "Waits until Envoy is LIVE, runs the command, tells Envoy to quit if it went well, and exits with the command's code: `ebb run`, set by envoy-preflight's variables.",
   takes: ["ENVOY_ADMIN_API", "ENVOY_KILL_API", "NEVER_KILL_ENVOY", "ALWAYS_KILL_ENVOY", "START_WITHOUT_ENVOY"],
   translate,
 };

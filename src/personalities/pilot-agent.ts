@@ -11,7 +11,7 @@ import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
 export const pilotAgent: Personality = {
   usage: "request METHOD PATH [BODY] | wait [flags]",
   about:
-    "Sends a request to Envoy's admin interface (`ebb request`), or waits until Istio's proxy is ready (`ebb wait`). pilot-agent's other commands are its own.",
+    "Sends a request to Envoy's admin interface (`ebb request`), or waits until Istio's proxy is ready (`ebb wait`). ebb has none of pilot-agent's other commands.",
   takes: ["request: --debug-port", "wait: --timeoutSeconds, --url, --periodMillis, --requestTimeoutMillis"],
   translate,
 };

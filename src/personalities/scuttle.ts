@@ -10,7 +10,7 @@ import { readVariables, type Variables } from "./variables.ts";
 export const scuttle: Personality = {
   usage: "CMD ARG...",
   about:
-    "Waits until Envoy is LIVE, runs the command, tells Istio to quit, and exits with the command's code: `ebb run`, told by scuttle's variables.",
+    "Waits until Envoy is LIVE, runs the command, tells Istio to quit, and exits with the command's code: `ebb run`, set by scuttle's variables.",
   takes: [
     "ENVOY_ADMIN_API",
     "START_WITHOUT_ENVOY",

@@ -38,7 +38,7 @@ usage: ebb [run] [flags] -- CMD ARG...
        ebb COMMAND [flags]
 
 ${columns("commands", rows, width)}
-${wrap(`In another tool's place, with its own variables and flags: \`ebb NAME\`, or a file called NAME, for ${toolNames.join(", ")}.`, width, "")}
+${wrap(`As a drop-in replacement, with the tool's own variables and flags: \`ebb NAME\`, or a file called NAME, for ${toolNames.join(", ")}.`, width, "")}
 ebb COMMAND --help         flags, examples and exit codes of a command
 ebb help                   the topics of the manual, ebb help TOPIC one of them
 ebb --version [--json]     the version, with --json what it was made of
@@ -85,11 +85,11 @@ interface Tool {
 
 /** Returns the text of `ebb scuttle --help`: what ebb does if it is started by the name of another tool. */
 export function describeTool(name: string, { usage, about, takes }: Tool, width: number): string {
-  const own = `ebb's own variables (EBB_...) count too, before those of ${name}; \`ebb --help\` and \`ebb COMMAND --help\` tell all of them.`;
+  const own = `ebb's own variables (EBB_...) count too, before those of ${name}; \`ebb --help\` and \`ebb COMMAND --help\` list them.`;
   return [
     `usage: ${name} ${usage}\n`,
     wrap(`ebb in the place of ${name}. ${about}`, width, ""),
-    `what counts, as ${name} has it:\n${takes.map((each) => wrap(each, width, "  ")).join("")}`,
+    `what ebb reads, with ${name}'s meaning:\n${takes.map((each) => wrap(each, width, "  ")).join("")}`,
     wrap(own, width, ""),
   ].join("\n");
 }

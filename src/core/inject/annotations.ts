@@ -14,31 +14,39 @@ export const annotationMeanings: readonly (readonly [annotation: string, example
   [
     "ebb.dev/inject",
     '"true"',
-    "put ebb into this pod; `false` keeps it out, whatever else says, and takes it out of what was injected",
+    "put ebb into this pod; `false` keeps ebb out, whatever else selects the pod, and removes it if it is there",
   ],
-  ["ebb.dev/containers", "app,worker", "the containers that ebb starts, instead of all but the sidecars"],
-  ["ebb.dev/sidecars", "metrics", "containers that are sidecars, beside those that ebb knows by name or image"],
+  ["ebb.dev/containers", "app,worker", "the containers that ebb starts; if not set, all except the sidecars"],
+  [
+    "ebb.dev/sidecars",
+    "metrics",
+    "further containers that are sidecars, besides those that ebb knows by name or image",
+  ],
   [
     "ebb.dev/OPTION",
     "40s",
-    "an option of `ebb run` in all of them: `ebb.dev/drain`, `ebb.dev/sidecar`, `ebb.dev/grace`, ...",
+    "an option of `ebb run` in all containers that ebb starts: `ebb.dev/drain`, `ebb.dev/sidecar`, `ebb.dev/grace`, ...",
   ],
-  ["ebb.dev/OPTION.CONTAINER", "never", "an option in one of them: `ebb.dev/quit-on.worker`"],
+  ["ebb.dev/OPTION.CONTAINER", "never", "an option of `ebb run` in one container: `ebb.dev/quit-on.worker`"],
   [
     "ebb.dev/entrypoint",
     "/app --port 80",
-    'what the image starts, where the container has no `command`; or a JSON array, `["/app", "--port", "80"]`',
+    'the command line that the image starts, if the container has no `command`; a JSON array works too: `["/app", "--port", "80"]`',
   ],
-  ["ebb.dev/entrypoint.CONTAINER", "/app --port 80", "the same, where several containers have none"],
+  [
+    "ebb.dev/entrypoint.CONTAINER",
+    "/app --port 80",
+    "the command line that this container's image starts, if several containers have no `command`",
+  ],
   [
     "ebb.dev/native",
     "envoy",
-    "which of ebb's sidecars are native here (init containers with `restartPolicy: Always`): drained inbound only, and never quit; ebb writes it where it sees them and nobody has",
+    "the sidecars that are native in this pod (init containers with `restartPolicy: Always`): ebb drains only their inbound listeners and never quits them. ebb writes this itself if the annotation is not set",
   ],
   [
     "ebb.dev/status",
     "{...}",
-    "written by ebb: what it has put into the pod, so that it can be put there anew; not to be changed",
+    "what ebb has put into the pod, so that it can replace or remove it. ebb writes this; do not change it",
   ],
 ];
 

@@ -79,7 +79,7 @@ export const drainMessages = {
     by: "run, drain",
     fields: { sidecar, atMostMs: "milliseconds" },
     cause: "Several counts failed in a row, so that ebb waits until the time of the drain is over.",
-    cure: "As for the line above: make /stats readable.",
+    cure: "Allow /stats (admin.allow_paths), so that ebb can count and end earlier.",
   },
   "Envoy drains for a former container: made its health checks pass again": {
     level: "warn",

@@ -101,7 +101,7 @@ export const otherFailures = {
   "{limit} is {value}, and ebb needs {enough}: raise it ({how})": {
     exit: 71,
     cause: "A limit of the process (ulimit) is too low for any command of ebb.",
-    cure: "Raise it, where the container or its user is started.",
+    cure: "Raise it in whatever starts the container or its user.",
   },
   "cannot start a thread: {reason}: raise it ({how})": {
     exit: 71,

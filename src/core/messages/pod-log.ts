@@ -83,14 +83,14 @@ export const podMessages = {
     level: ["info", "error"],
     by: "drain",
     fields: { reason: proof },
-    cause: "As above, for ebb drain --quit: a proxy listens here, and nothing proves that it is this pod's.",
+    cause: "A proxy listens here, but nothing proves that it is this pod's. ebb drain --quit left it alone.",
     cure: "Do what the reason says: --admin URL, --host-network=false, or POD_NAME and POD_NAMESPACE by the downward API.",
   },
   "cannot read the pod's annotations": {
     level: "warn",
     by: "pod",
     fields: { path: "the file (--pod-annotations)", reason: "what the system said" },
-    cause: "The file of the downward API is no regular file, is above 1 MiB, or may not be read by this user.",
+    cause: "The file of the downward API is not a regular file, is above 1 MiB, or may not be read by this user.",
     cure: "Mount metadata.annotations there as a downwardAPI volume, or name the right file by --pod-annotations.",
   },
   "ignored an unknown EBB_ variable": {

@@ -41,20 +41,20 @@ export const reaperMessages = {
       tookMs: "milliseconds",
     },
     cause: "As a warning: the method did not work, or nobody answered. The next one is tried.",
-    cure: "Read the reason. 403: grant the permission (ebb manifests reaper). No such command in the sidecar: another method serves.",
+    cure: "Read the reason. 403: grant the permission (ebb manifests reaper). No such command in the sidecar: the reaper tries the next method.",
   },
   "gave up: a sidecar still runs after all methods": {
     level: "error",
     by,
     fields: audit,
     cause: "Each method was tried, several times. The reaper leaves the pod alone from now on.",
-    cure: "Read what each came to. Name a command by the annotation ebb.dev/reap-exec.CONTAINER, allow another method by --methods, or delete the pod.",
+    cure: "Read the result of each method. Name a command by the annotation ebb.dev/reap-exec.CONTAINER, allow another method by --methods, or delete the pod.",
   },
   "cannot end the sidecars now: postponed": {
     level: "warn",
     by,
     fields: audit,
-    cause: "The API server or the node's kubelet does not answer. The reaper tries again, later each time.",
+    cause: "The API server or the node's kubelet does not answer. The reaper tries again, at growing intervals.",
     cure: "Look at the node: kubectl get node, and its kubelet's log.",
   },
   "cannot reap: the pod or namespace needs a change": {
@@ -90,7 +90,7 @@ export const reaperMessages = {
       method: "what ran",
     },
     cause: "A pod was replaced by one of the same name within half a second: the command may have run in the new one.",
-    cure: "Check the new pod. Leave exec out of --methods where pods have fixed names (StatefulSets) and this repeats.",
+    cure: "Check the new pod. If this repeats for pods with fixed names (StatefulSets), leave exec out of --methods.",
   },
   "the reaper's account lacks permissions": {
     level: "error",
@@ -103,7 +103,7 @@ export const reaperMessages = {
     level: "warn",
     by,
     fields: { reason },
-    cause: "The API server does not answer SelfSubjectAccessReviews. What was granted before counts.",
+    cause: "The API server does not answer SelfSubjectAccessReviews. The reaper uses the permissions that it saw last.",
     cure: "None is needed if it passes: the reaper asks again every 30 s.",
   },
   "cannot write an Event": {
@@ -154,13 +154,13 @@ export const reaperMessages = {
     by,
     fields: { reason },
     cause: "The account may not list or watch pods, or the API server does not answer.",
-    cure: "403: apply the manifests again. Else wait: the reaper tries again, later each time.",
+    cure: "403: apply the manifests again. Otherwise wait: the reaper tries again, at growing intervals.",
   },
   "cannot watch namespaces: retrying": {
     level: "warn",
     by,
     fields: { reason },
     cause: "The API server does not answer.",
-    cure: "Wait: the reaper tries again, later each time.",
+    cure: "Wait: the reaper tries again, at growing intervals.",
   },
 } as const satisfies Catalogue;

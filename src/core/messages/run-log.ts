@@ -78,7 +78,7 @@ export const runMessages = {
     by: "run",
     fields: { pids: "the processes", problems: "what the system said" },
     cause: "The kernel has not ended them yet (they wait for a disk or a network file system), or did not allow it.",
-    cure: "The kubelet ends them with the container. Where it happens often, look at the volumes that they use.",
+    cure: "The kubelet ends them with the container. If it happens often, look at the volumes that they use.",
   },
   "sent the quit once, without a check": {
     level: "warn",

@@ -99,7 +99,7 @@ export const webhookMessages = {
       "notLogged?": "how many before it were not logged",
     },
     cause:
-      "The request is none of the API server's (another path, method, type or certificate), is too large or too slow, or ebb is over its limit.",
+      "The request does not come from the API server (another path, method, type or certificate), is too large or too slow, or ebb is over its limit.",
     cure: "408, 413, 429: raise --request-timeout, --max-request-bytes, or the number of replicas. Others: find the client by its address.",
   },
   "cannot use the certificate": {
@@ -137,13 +137,13 @@ export const webhookMessages = {
     by: cluster,
     fields: { lease: "its name" },
     cause: "The Lease was not renewed in time: the API server did not answer, or this replica got too little CPU.",
-    cure: "None is needed if another replica leads. Where it repeats, look at the API server's latency and at the CPU limit.",
+    cure: "None is needed if another replica leads. If it repeats, look at the API server's latency and at the CPU limit.",
   },
   "cannot read or write the Lease": {
     level: "warn",
     by: cluster,
     fields: { reason },
-    cause: "A right on leases is missing, or the API server does not answer.",
+    cause: "A permission on leases is missing, or the API server does not answer.",
     cure: "403: apply the manifests again, or check --lease-namespace.",
   },
   "cannot watch an object: retrying": {
@@ -151,6 +151,6 @@ export const webhookMessages = {
     by,
     fields: { reason },
     cause: "The Secret or the webhook configuration cannot be watched.",
-    cure: "403: apply the manifests again. Else wait: ebb tries again, later each time.",
+    cure: "403: apply the manifests again. Otherwise wait: ebb tries again, at growing intervals.",
   },
 } as const satisfies Catalogue;

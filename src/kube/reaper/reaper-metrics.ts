@@ -45,6 +45,8 @@ export interface ReaperGauges {
 
 const outcomes: readonly Outcome["kind"][] = ["ended", "gave-up", "put-off", "left", "gone", "stopped"];
 const interruptions: readonly Interruption[] = ["ended", "expired", "failed"];
+const VERDICTS = "Changes of the reason why a pod is stuck or left alone, by the new reason.";
+const REQUESTS = "Requests to the API server, except those for the Lease.";
 const buckets = [5, 6, 7, 8, 10, 15, 20, 30, 60, 120, 300, 600];
 
 /**
@@ -55,17 +57,12 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
   const registry = new Registry();
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `ebb_reaper_${name}`, help, labelNames, registers: [registry] });
-  const verdicts = counter("verdicts_total", "How often a pod was newly judged, by the reason.", "reason");
+  const verdicts = counter("verdicts_total", VERDICTS, "reason");
   for (const reason of ruleNames) verdicts.inc({ reason }, 0);
   const acts = counter("acts_total", "Requests to sidecars to quit, by method and result.", "method", "result");
   const attempts = counter("attempts_total", "Attempts to end a pod's sidecars, by outcome.", "outcome");
   for (const outcome of outcomes) attempts.inc({ outcome }, 0);
-  const requests = counter(
-    "api_requests_total",
-    "Requests to the API server without those for the Lease.",
-    "verb",
-    "code",
-  );
+  const requests = counter("api_requests_total", REQUESTS, "verb", "code");
   const restarts = counter("watch_restarts_total", "Restarts of the watch of pods, by reason.", "reason");
   for (const reason of interruptions) restarts.inc({ reason }, 0);
   const durations = new Histogram({

@@ -52,7 +52,7 @@ export function createMetrics(version: string, { inFlight, connections }: Gauges
   const cut = counter(
     "connections_cut",
     "reason",
-    "Connections that the webhook closed, by reason: slow handshake, request or reading of the answer, idle, or over the limit.",
+    "Connections that the webhook closed, by reason: a slow handshake, request or reader, an idle connection, or too many connections.",
   );
   for (const reason of cuts) cut.inc({ reason }, 0);
   const expiry = new Gauge({

@@ -234,12 +234,12 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
     expect(await sentToLeft("signals go to the child's process group")).toEqual([]);
   });
 
-  testWish("what the child leaves in its process group gets TERM", async () => {
-    expect(await sentToLeft("what the child leaves in its process group gets TERM")).toEqual([SIG.TERM]);
+  testWish("processes left in the child's group get TERM", async () => {
+    expect(await sentToLeft("processes left in the child's group get TERM")).toEqual([SIG.TERM]);
   });
 
-  testWish("and KILL where it has not ended after 1 s", async () => {
-    expect(await sentToLeft("and KILL where it has not ended after 1 s")).toEqual([SIG.KILL]);
+  testWish("processes left in the child's group get KILL after 1 s", async () => {
+    expect(await sentToLeft("processes left in the child's group get KILL after 1 s")).toEqual([SIG.KILL]);
   });
 
   test_("a signal that it was started with as ignored: what the child starts with", async () => {
@@ -328,9 +328,9 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
     expect(codes).toEqual([0, 0, 142, 137]);
   });
 
-  testWish("orphans come to it where it is not PID 1", async () => {
+  testWish("adopts orphans even if it is not PID 1", async () => {
     const script = `(sleep 60 >/dev/null 2>&1 & echo "orphan $!"); exec "$0" record`;
-    await using started = await startReady(["sh", "-c", script, child], "orphans come to it where it is not PID 1");
+    await using started = await startReady(["sh", "-c", script, child], "adopts orphans even if it is not PID 1");
     const orphan = Number(/^orphan (\d+)$/m.exec(started.stdout())?.[1]);
     expect(childrenOf(started.pid)).toContain(orphan);
     process.kill(orphan, SIG.KILL);
@@ -339,9 +339,9 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
     expect((await started.ended).code).toBe(0);
   });
 
-  testWish("a signal when its parent dies", async () => {
+  testWish("gets a signal when its parent dies", async () => {
     const through = ["sh", "-c", '"$@" & wait', "sh"];
-    await using shell = start([child, "record"], "a signal when its parent dies", through);
+    await using shell = start([child, "record"], "gets a signal when its parent dies", through);
     await until("the child is ready", () => shell.stdout().includes("ready\n"));
     process.kill(shell.pid, SIG.KILL);
     expect((await shell.ended).stdout).toBe(`ready\n${SIG.TERM}\n`);

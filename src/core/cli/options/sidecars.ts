@@ -45,7 +45,7 @@ export const sidecars = {
     flag: "host-network",
     group: "sidecars",
     syntax: boolean,
-    help: "the pod uses its node's network, where a port may be another pod's; if unset, ebb looks into /etc/hosts",
+    help: "the pod uses its node's network, where a port may be another pod's; if unset, ebb decides by /etc/hosts",
   }),
   appPort: list({
     flag: "app-port",

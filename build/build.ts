@@ -32,7 +32,6 @@ import { verify } from "./verify.ts";
 const project = resolve(import.meta.dirname, "..");
 const lockfile = join(project, "package-lock.json");
 const sources = [join(project, "build/link/glue.c"), ...nativeSources];
-const nativeModule = join(project, "dist", "native.node");
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
@@ -49,7 +48,7 @@ try {
  */
 async function buildAll({ inputs, release }: Order): Promise<void> {
   for (const { target } of inputs) findToolchain(target);
-  await timed("native", () => buildNativeModule(nativeModule));
+  await timed("native", () => buildNativeModule());
   if (release !== undefined) removeSums(release);
   for (const input of inputs) await build(input);
   if (release === undefined) return;

@@ -70,6 +70,7 @@ const tasks = {
   },
   watch: {
     setup: [],
+    native: true,
     run: [["bun", "test", "--watch", "test/core"]],
     alone: ["bun", "test", "--watch"],
     help: "npm run watch -- [FILE...]\n  runs the tests of core, or of a file, at each change",
@@ -143,6 +144,7 @@ async function perform() {
     keeps: "setup: ",
   });
   const checked = task.check === true ? checks.map((command) => run(command, "pipe")) : [];
+  if (task.native === true) await run(["bun", "build/link/native.ts"]);
   if (task.build !== undefined)
     await prepare(["bun", "build/build.ts", ...given(task.build)], "building dist/ebb", { done: builtLine });
   await Promise.all(checked);

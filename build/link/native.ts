@@ -15,10 +15,11 @@ export const nativeSources: readonly string[] = ["entry.c", "pages.c", "limits.c
 export const nodeApiHeaders = join(project, "node_modules", "node-api-headers", "include");
 
 /**
- * Compiles ebb's C files to a Node-API module at `outfile`, for this machine's own Bun, which runs ebb from source and
+ * Compiles ebb's C files to the Node-API module dist/native.node, for this machine's own Bun, which runs ebb from source and
  * the unit tests. @throws Error if gcc is missing or fails
  */
-export function buildNativeModule(outfile: string): void {
+export function buildNativeModule(): void {
+  const outfile = join(project, "dist", "native.node");
   const sources = ["development.c", ...shared].map((name) => join(folder, name));
   const temporary = `${outfile}.${process.pid}.new`;
   const options = ["-std=gnu17", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-isystem", nodeApiHeaders];
@@ -28,3 +29,5 @@ export function buildNativeModule(outfile: string): void {
   if (status !== 0) throw new Error(`gcc failed on src/native:\n${stderr.trim()}`);
   renameSync(temporary, outfile);
 }
+
+if (import.meta.main) buildNativeModule();

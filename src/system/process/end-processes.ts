@@ -1,3 +1,5 @@
+import { counted } from "../../core/base/wording.ts";
+import { isOfAnotherPod } from "../../core/proc/cgroup.ts";
 import { endingSignals, hasEnded, type Process, parseStat, runsExecutable } from "../../core/run/process.ts";
 import { signalName } from "../../core/run/signal.ts";
 import { readIfThere } from "../file.ts";
@@ -14,34 +16,45 @@ export interface ProcessEnd {
 }
 
 /**
- * Ends all processes that run the executable `name` (a file name, or a path), all at the same time. Each gets SIGINT,
+ * Ends all processes of this pod that run the executable `name` (a file name, or a path), all at the same time. With
+ * hostPID those of other pods are seen too: they are left alone. Each process gets SIGINT,
  * SIGTERM and SIGKILL, a third of `timeoutMs` apart, until it is gone. Resolves with one entry for each process, or
  * with a single entry without `pid` if there is none.
  */
 export async function endProcesses(name: string, timeoutMs: number): Promise<readonly ProcessEnd[]> {
   const pids = allPids();
-  const found = processesOf(name, pids);
-  if (found.length > 0) return await Promise.all(found.map((process) => endProcess(process, timeoutMs)));
-  const outcome =
-    pids.length === 0
-      ? "no process can be found: /proc cannot be read"
-      : "no such process here; those of other containers are seen with shareProcessNamespace: true";
-  return [{ isGone: false, outcome }];
+  const { own, others } = processesOf(name, pids);
+  if (own.length > 0) return await Promise.all(own.map((process) => endProcess(process, timeoutMs)));
+  return [{ isGone: false, outcome: noneFound(pids.length, others) }];
+}
+
+function noneFound(seen: number, others: number): string {
+  if (seen === 0) return "no process can be found: /proc cannot be read";
+  if (others > 0) return `only other pods run it here (${counted(others, "process", "processes")}): left alone`;
+  return "no such process here; those of other containers are seen with shareProcessNamespace: true";
 }
 
 /** Reports whether a process runs any of these executables (file names, or paths). */
 export function isAnyRunning(names: readonly string[]): boolean {
   const pids = allPids();
-  return names.some((name) => processesOf(name, pids).length > 0);
+  return names.some((name) => processesOf(name, pids).own.length > 0);
 }
 
-function processesOf(name: string, pids: readonly number[]): readonly Process[] {
-  const found: Process[] = [];
+/** Finds the processes of this pod that run an executable, and counts those of other pods. */
+function processesOf(
+  name: string,
+  pids: readonly number[],
+): { readonly own: readonly Process[]; readonly others: number } {
+  const ours = readIfThere("/proc/self/cgroup") ?? "";
+  const own: Process[] = [];
+  let others = 0;
   for (const pid of pids) {
     const seen = readProcess(pid);
-    if (seen !== undefined && runsExecutable(seen, name, process.pid)) found.push(seen);
+    if (seen === undefined || !runsExecutable(seen, name, process.pid)) continue;
+    if (isOfAnotherPod(readIfThere(`/proc/${pid}/cgroup`) ?? "", ours)) others += 1;
+    else own.push(seen);
   }
-  return found;
+  return { own, others };
 }
 
 /** Reads a process from /proc. Returns undefined if it has ended or is a kernel thread. */

@@ -74,7 +74,7 @@ describe("a Job on its node's network, where another pod's Envoy listens", () =>
     await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
     const log = await here.logs(metadata.name, "app");
     expect(log).toMatch(/"msg":"ebb: did not tell a proxy to quit".*/);
-    expect(log).toContain("hostNetwork, by the kubelet's /etc/hosts");
+    expect(log).toContain("hostNetwork, known from the kubelet's /etc/hosts");
     expect(await isRunning(here)).toBe(true);
   });
 
@@ -85,7 +85,7 @@ describe("a Job on its node's network, where another pod's Envoy listens", () =>
     await here.apply([injected(jobOf("work", { containers: [app], ...onNode }))]);
     const { metadata } = await here.podOf("work");
     await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
-    expect(await here.logs(metadata.name, "app")).toContain("hostNetwork, by --host-network");
+    expect(await here.logs(metadata.name, "app")).toContain("hostNetwork, known from --host-network");
     expect(await isRunning(here)).toBe(true);
   });
 

@@ -38,3 +38,16 @@ test.concurrent("with shareProcessNamespace a preStop hook writes to the log of 
   expect(ofApp).toContain('"ebb: draining"');
   expect(ofOther).not.toContain('"ebb: draining"');
 });
+
+test.concurrent("with hostPID no process of another pod is signalled, as pkill would", async () => {
+  await using here = await namespace();
+  const victim = { name: "victim", image: images.app, command: ["/child", "record"] };
+  await here.apply([podOf("victim", { containers: [victim] })]);
+  await here.until("it runs", async () => (await here.logs("victim", "victim")).includes("ready\n"));
+  const args = ["quit", "--sidecar", "none", "--quit-timeout", "3s", "--signal-process", "child"];
+  await here.apply([podOf("on-node", { containers: [{ name: "app", image: images.ebb, args }], hostPID: true })]);
+  await here.until("it has ended", async () => (await here.pod("on-node")).status.phase === "Failed");
+  expect(exitCodeOf(await here.pod("on-node"), "app")).toBe(69);
+  expect(await here.logs("on-node", "app")).toMatch(/only other pods run it here \(\d+ process(es)?\): left alone/);
+  expect(await here.logs("victim", "victim")).toBe("ready\n");
+});

@@ -188,11 +188,8 @@ export function parseFound(option: Option<unknown>, found: readonly Found[]): un
   return repeatable ? values : values[values.length - 1];
 }
 
-/** An `EBB_` variable that no option reads. */
-export interface UnknownVariable {
-  readonly variable: string;
-  readonly didYouMean?: string;
-}
+/** An `EBB_` variable that no option reads: a type, so that it is a log line's fields, too. */
+export type UnknownVariable = { readonly variable: string; readonly didYouMean?: string };
 
 /**
  * Lists the `EBB_` variables that none of the options reads, each with the variable that was probably meant. Leaves out

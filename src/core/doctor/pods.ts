@@ -41,14 +41,18 @@ function inManifest([image]: readonly string[]): string {
  * namespace.
  */
 export function annotationFindings(pod: JsonObject, label: string | undefined): readonly Finding[] {
-  const { name, namespace, annotations, labels } = objectOf(pod.metadata);
+  const { name, namespace, annotations, labels, ownerReferences } = objectOf(pod.metadata);
   if (!Object.keys({ ...objectOf(annotations), ...objectOf(labels) }).some(isEbbKey)) return [];
-  const { warnings } = injectPod(pod, { ...nobodys, all: label === "true" });
+  // a pod that has ebb asked for it, whatever is asked for now
+  const all = label === "true" || presenceOf(pod).kind === "present";
+  const { warnings } = injectPod(pod, { ...nobodys, all });
   const ofAnnotations = warnings.filter(({ field }) => /^metadata\.(annotations|labels)\[/.test(field));
   const reap = selectionOf(viewOf(pod), { ...noPolicy, namespaces: new Map() });
   const messages = ofAnnotations.map(({ field, message }) => `${field}: ${message}`);
   if (reap.kind === "unreadable") messages.push(reap.reason);
-  return messages.map((message) => ({ object: `Pod ${namespace}/${name}`, message }));
+  // a pod template has no owner, and a pod without one is its author's
+  const after = listOf(ownerReferences).length === 0 ? "" : `; after that: ${howAgain(pod)}`;
+  return messages.map((message) => ({ object: `Pod ${namespace}/${name}`, message: `${message}${after}` }));
 }
 
 const noPolicy = { afterMs: 0, allJobs: false, methods: [], allowsReapExec: false } as const;
@@ -64,7 +68,7 @@ function howAgain({ metadata }: JsonObject): string {
   if (kind === "ReplicaSet" && typeof name === "string" && hash !== undefined && name.endsWith(`-${hash}`)) {
     return `kubectl -n ${namespace} rollout restart deployment/${name.slice(0, -hash.length - 1)}`;
   }
-  if (kind === "Job") return "its next Job gets it; to have it now, create the Job again";
+  if (kind === "Job") return "a new Job gets it: delete this one, and create it again";
   return kind === undefined ? "create the pod again" : `delete the pod, and its ${kind} creates it again`;
 }
 

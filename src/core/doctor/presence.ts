@@ -4,13 +4,17 @@ import { ASK, INSTALL, STATUS } from "../inject/marks.ts";
 
 // The reaper's metric needs this file alone, without the code that changes pods.
 
-/** Whether ebb was put into a pod, and from which image (undefined if that is not known). */
+/** Whether a pod has ebb, and from which image (undefined if that is not known). */
 export type Presence = { readonly kind: "absent" } | { readonly kind: "present"; readonly image: string | undefined };
 
-/** Returns whether ebb was put into a pod, by its annotation ebb.dev/status, and from which image. */
+/**
+ * Returns whether a pod has ebb: put there, as its annotation ebb.dev/status says, and from which image; or its own, if
+ * a container's command starts a program called ebb.
+ */
 export function presenceOf({ metadata, spec }: JsonObject): Presence {
-  if (objectOf(objectOf(metadata).annotations)[STATUS] === undefined) return { kind: "absent" };
-  const { initContainers, volumes } = objectOf(spec);
+  const { initContainers, volumes, containers } = objectOf(spec);
+  if (objectOf(objectOf(metadata).annotations)[STATUS] === undefined)
+    return listOf(containers).some(startsEbb) ? { kind: "present", image: undefined } : { kind: "absent" };
   const isNamed = (prefix: string) => (one: JsonObject) => {
     const name = textOf(one.name) ?? "";
     return name === prefix || (name.startsWith(`${prefix}-`) && /^\d+$/.test(name.slice(prefix.length + 1)));
@@ -18,6 +22,11 @@ export function presenceOf({ metadata, spec }: JsonObject): Presence {
   const copies = listOf(initContainers).map(objectOf).find(isNamed(INSTALL));
   const volume = listOf(volumes).map(objectOf).find(isNamed("ebb"));
   return { kind: "present", image: textOf(copies?.image) ?? textOf(objectOf(volume?.image).reference) };
+}
+
+function startsEbb(container: unknown): boolean {
+  const program = textOf(listOf(objectOf(container).command)[0]) ?? "";
+  return program === "ebb" || program.endsWith("/ebb");
 }
 
 /**

@@ -10,6 +10,7 @@ import { hasColours, isTerminal } from "./live.ts";
 import { describeLossBy, writeError, writePrintable } from "./output.ts";
 
 const LONGEST_HOLD_MS = 5;
+const UNKNOWN_VARIABLE: MessageAt<"warn"> = "ignored an unknown EBB_ variable";
 const LOST: MessageAt<"warn"> = "dropped log lines of ebb: stderr was not read";
 
 /** The values of a log entry. Those that are undefined are left out. */
@@ -68,14 +69,13 @@ export function createLog(settings: LogSettings, { env, said }: LogSources, othe
   };
   let isNoted = false;
   const take = (): readonly Held[] => {
-    if (!isNoted) note();
-    return held.splice(0);
-  };
-  const note = (): void => {
+    const notes = isNoted ? [] : noteAll(held[0]?.time ?? Date.now());
     isNoted = true;
-    for (const { fields, message } of said?.notes ?? []) hold("warn", fields, message);
-    for (const unknown of unknownVariables(options, env))
-      hold("warn", { ...unknown }, "ignored an unknown EBB_ variable");
+    return [...notes, ...held.splice(0)];
+  };
+  const noteAll = (at: number): readonly Held[] => {
+    const unknown = unknownVariables(options, env).map((fields) => ({ fields, message: UNKNOWN_VARIABLE }));
+    return [...(said?.notes ?? []), ...unknown].map((each) => ({ ...each, level: "warn", time: at }));
   };
   const release = (): void => {
     if (logger !== undefined) return;

@@ -80,6 +80,13 @@ describe("a pod", () => {
       {},
       /its manifest has that ebb, so a restart does not help/,
     ],
+    [
+      "whose own image starts ebb",
+      podOf({ containers: [{ name: "a", command: ["/ebb", "run"] }] }),
+      "true",
+      {},
+      undefined,
+    ],
     ["with ebb from either", injected(), undefined, { images: ["ebb:2", policy.image] }, undefined],
     ["where it is not known what is given", injected(), undefined, { images: [] }, undefined],
   ])("%s", (_, pod, label, changes, message) => {
@@ -90,7 +97,7 @@ describe("a pod", () => {
 
   test("is made again by its owner, or by whoever made it", () => {
     const told = (owner?: string) => podFinding(stored(podOf(), owner), undefined, webhooks)?.message;
-    expect(told("Job")).toEndWith(": its next Job gets it; to have it now, create the Job again");
+    expect(told("Job")).toEndWith(": a new Job gets it: delete this one, and create it again");
     expect(told("DaemonSet")).toEndWith(": delete the pod, and its DaemonSet creates it again");
     expect(told()).toEndWith(": create the pod again");
     const ofDeployment = stored(podOf(), "ReplicaSet");
@@ -227,6 +234,20 @@ describe("what stands where nobody reads it is named:", () => {
     expect(annotationFindings(pod, undefined).map(({ message }) => message)).toEqual([
       "metadata.annotations[ebb.dev/injct]: no such annotation; did you mean ebb.dev/inject?",
     ]);
+  });
+
+  test("a slip, with how the pods that have it are made again", () => {
+    const pod = stored({ ...bare, metadata: { annotations: { "ebb.dev/injct": "true" } } }, "StatefulSet");
+    expect(annotationFindings(pod, undefined).map(({ message }) => message)).toEqual([
+      "metadata.annotations[ebb.dev/injct]: no such annotation; did you mean ebb.dev/inject?; after that: delete the pod, and its StatefulSet creates it again",
+    ]);
+  });
+
+  test("but not the options of a pod that has ebb, whatever selects it now", () => {
+    const pod = injected();
+    pod.metadata.annotations["ebb.dev/drain"] = "1s";
+    delete pod.metadata.annotations["ebb.dev/inject"];
+    expect(annotationFindings(stored(pod), undefined)).toEqual([]);
   });
 
   test("a slip in a namespace's label, and an annotation of one", () => {

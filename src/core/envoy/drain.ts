@@ -1,4 +1,3 @@
-import { counted } from "../base/wording.ts";
 import type { Directions } from "./directions.ts";
 import type { CountScope, InFlight } from "./in-flight.ts";
 import { type Inbound, inboundDrain } from "./inbound.ts";
@@ -33,8 +32,10 @@ export type Outcome =
   | { readonly kind: "out of time"; readonly left: InFlight }
   /** The bound was reached, and what was left could not be counted. */
   | { readonly kind: "not counted" }
-  /** Envoy has exited: nothing is left to drain. */
+  /** Envoy had exited before the drain: nothing was left to drain. */
   | { readonly kind: "gone" }
+  /** Envoy exited during the drain. `left`: the result of the last count; undefined if there was none. */
+  | { readonly kind: "exited"; readonly left: InFlight | undefined }
   /** Nobody listened for the first request, and Envoy is not known to have been up. */
   | { readonly kind: "not there" }
   /** The drain was ended from outside (the event `cut`). */
@@ -154,7 +155,8 @@ function drainListeners(when: { readonly isMinimumOver: boolean }, before: reado
 function drainingListeners(state: In<"draining-listeners">, event: Event, { failsHealth, wasUp }: DrainPolicy): Next {
   if (isDeadline(event, "minimum")) return [{ ...state, isMinimumOver: true }, []];
   if (!isAnswerTo(event, "drain-listeners")) return [state, []];
-  if (isRefusal(event)) return end({ kind: failsHealth || wasUp ? "gone" : "not there" });
+  if (isRefusal(event))
+    return end(failsHealth ? { kind: "exited", left: undefined } : { kind: wasUp ? "gone" : "not there" });
   return state.isMinimumOver ? beginCounting() : [{ phase: "accepting" }, []];
 }
 
@@ -173,7 +175,7 @@ function counting(state: In<"counting">, event: Event, policy: DrainPolicy): Nex
     return [{ ...state, failures: 0, left }, countLater];
   }
   if (!isAnswerTo(event, "count")) return [state, []];
-  if (isRefusal(event)) return end({ kind: "gone" });
+  if (isRefusal(event)) return end({ kind: "exited", left: state.left });
   const failures = state.failures + 1;
   if (failures < MAX_FAILURES) return [{ ...state, failures }, countLater];
   return [{ phase: "sitting-out" }, [{ kind: "sit-out" }]];
@@ -220,29 +222,4 @@ export function scopeOf(drainPath: string, directions: Directions, inbound?: Inb
 export interface Scope extends CountScope {
   /** The path on the admin interface that drains the listeners. */
   readonly path: string;
-}
-
-/** Describes the outcome of a drain for the log. `ok` is true if Envoy has drained or has exited. */
-export function describeOutcome(outcome: Outcome): { readonly ok: boolean; readonly text: string } {
-  switch (outcome.kind) {
-    case "drained":
-      return { ok: true, text: "drained" };
-    case "gone":
-      return { ok: true, text: "Envoy has exited already: nothing is left to drain" };
-    case "out of time": {
-      const { requests, connections } = outcome.left;
-      const parts = [counted(requests, "request"), counted(connections, "connection")];
-      const left = parts.filter((part) => !part.startsWith("0 ")).join(", ");
-      return { ok: false, text: `out of time with ${requests + connections} left (${left})` };
-    }
-    case "not counted":
-      return { ok: false, text: "out of time, and what was left could not be counted" };
-    case "not there":
-      return {
-        ok: false,
-        text: "nobody listens: Envoy has exited already, or its admin interface is elsewhere (--admin)",
-      };
-    case "cut short":
-      return { ok: false, text: "cut short" };
-  }
 }

@@ -38,7 +38,14 @@ export const drainMessages = {
     by: "run, drain",
     fields: { sidecar, reason: "what Envoy answered" },
   },
-  "drain ended": { level: "info", by: "run, drain", fields: drainFields },
+  "drain ended": {
+    level: ["info", "warn"],
+    by: "run, drain",
+    fields: drainFields,
+    cause:
+      "As a warning: Envoy exited before a count found it idle. An ordinary sidecar gets its SIGTERM together with the app: a plain Envoy exits at once, Istio's after 5 s.",
+    cure: "Give the proxy's container a drain of its own as preStop hook, as ebb inject and the webhook do, or use a native sidecar: ebb help drain. If it has one, it ended just before this one, and nothing was lost.",
+  },
   "could not drain the sidecar": {
     level: "warn",
     by: "run, drain",

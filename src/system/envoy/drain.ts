@@ -3,13 +3,13 @@ import {
   type Action,
   begin,
   type Deadline,
-  describeOutcome,
   type Event,
   fitMinimum,
   type State,
   type Step,
   step,
 } from "../../core/envoy/drain.ts";
+import { describeOutcome } from "../../core/envoy/drain-outcome.ts";
 import type { InFlight } from "../../core/envoy/in-flight.ts";
 import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
@@ -86,9 +86,10 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   );
   over.abort();
   deadlines.disarmAll();
-  const { ok, text } = describeOutcome(outcome);
+  const { ok, isDoubtful, text } = describeOutcome(outcome);
   const report = { sidecar: name, outcome: text, tookMs: toTenths(performance.now() - start) };
-  if (ok || signal.aborted) log.info(report, "drain ended");
+  if (ok && isDoubtful) log.warn(report, "drain ended");
+  else if (ok || signal.aborted) log.info(report, "drain ended");
   else log.warn(report, "could not drain the sidecar");
   return ok;
 }

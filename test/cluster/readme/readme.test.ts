@@ -81,29 +81,33 @@ describe("beside a real Istio", () => {
     expect(masked(said.join("\n"))).toBe(masked(here.jobLog.text.replace("/my-app", "/child")));
   });
 
-  test("the Deployment loses no request of a rolling restart", async () => {
-    await using own = await namespace({ "istio-injection": "enabled" });
-    const { name, image, command, ...app } = programs.container("web", "server.ts", "0.0.0.0");
-    const words = JSON.stringify(command).slice(1, -1);
-    const web = withPod(
-      Bun.YAML.parse(
-        fill(here.deployment.text, {
-          "registry.example.com/web": images.bunAndEbb,
-          '"/my-server"': `${words}, "0.0.0.0"`,
-        }),
-      ) as KubeObject,
-      ({ containers: [readme], ...spec }) => {
-        const readinessProbe = { httpGet: { path: "/", port: 8081 }, periodSeconds: 1, ...patience };
-        return { ...spec, containers: [{ ...app, ...readme, name, readinessProbe }], volumes: [programs.volume] };
-      },
-    );
-    await own.apply([programs.configMap("server.ts", "clients.ts"), web, serviceOf("web", { http: 8081 })]);
-    await own.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
-    const pod = await own.podOf("web");
-    expect(await own.exec(pod.metadata.name, "web", "/ebb", "status")).toMatchObject({ code: 0 });
-    const { failures, sent } = await restart(own, 8081, 8000);
-    expect({ failures, sent: sent > 100 }).toEqual({ failures: [], sent: true });
-  });
+  test.each([true, false])(
+    "the Deployment loses no request of a rolling restart, sidecar native: %p",
+    async (isNative) => {
+      await using own = await namespace({ "istio-injection": "enabled" });
+      const { name, image, command, ...app } = programs.container("web", "server.ts", "0.0.0.0");
+      const words = JSON.stringify(command).slice(1, -1);
+      const web = withPod(
+        Bun.YAML.parse(
+          fill(here.deployment.text, {
+            "registry.example.com/web": images.bunAndEbb,
+            '"/my-server"': `${words}, "0.0.0.0"`,
+          }),
+        ) as KubeObject,
+        ({ containers: [readme], ...spec }) => {
+          const readinessProbe = { httpGet: { path: "/", port: 8081 }, periodSeconds: 1, ...patience };
+          return { ...spec, containers: [{ ...app, ...readme, name, readinessProbe }], volumes: [programs.volume] };
+        },
+        sidecarKind(isNative),
+      );
+      await own.apply([programs.configMap("server.ts", "clients.ts"), web, serviceOf("web", { http: 8081 })]);
+      await own.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
+      const pod = await own.podOf("web");
+      expect(await own.exec(pod.metadata.name, "web", "/ebb", "status")).toMatchObject({ code: 0 });
+      const { failures, sent } = await restart(own, 8081, 8000);
+      expect({ failures, sent: sent > 100 }).toEqual({ failures: [], sent: true });
+    },
+  );
 });
 
 describe("images that nobody wants to change", () => {

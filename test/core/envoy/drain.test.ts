@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import type { Directions } from "../../../src/core/envoy/directions.ts";
 import {
   type DrainPolicy,
-  describeOutcome,
   type Event,
   fitMinimum,
   type Outcome,
@@ -11,6 +10,7 @@ import {
   scopeOf,
   step,
 } from "../../../src/core/envoy/drain.ts";
+import { describeOutcome } from "../../../src/core/envoy/drain-outcome.ts";
 import { inboundDrain } from "../../../src/core/envoy/inbound.ts";
 import {
   at,
@@ -111,7 +111,7 @@ describe("beside a native sidecar:", () => {
     [
       "it goes while connections are still accepted",
       [done("drain-listeners"), at("minimum"), refused("count")],
-      [begunNative, "", "ask count", "end gone"],
+      [begunNative, "", "ask count", "end exited"],
       native,
     ],
   ]);
@@ -125,18 +125,18 @@ describe("it goes meanwhile:", () => {
     [
       "while connections are still accepted",
       [done("fail-health"), at("minimum"), refused("drain-listeners")],
-      [begun, "", "ask drain-listeners", "end gone"],
+      [begun, "", "ask drain-listeners", "end exited"],
     ],
-    ["before the first count", [...toCount, refused("count")], [...toldToCount, "end gone"]],
+    ["before the first count", [...toCount, refused("count")], [...toldToCount, "end exited"]],
     [
       "after a count",
       [...toCount, counted(3), at("poll"), refused("count")],
-      [...toldToCount, poll, "ask count", "end gone"],
+      [...toldToCount, poll, "ask count", "end exited"],
     ],
     [
       "after counts that failed",
       [...toCount, failed("count"), at("poll"), refused("count")],
-      [...toldToCount, poll, "ask count", "end gone"],
+      [...toldToCount, poll, "ask count", "end exited"],
     ],
   ]);
 });
@@ -186,9 +186,17 @@ test.each([
   expect(fitMinimum(minMs, boundMs)).toBe(expected);
 });
 
+const doubt = "if its container has no drain as preStop hook, requests were cut off";
+
 test.each<[Outcome, boolean, string]>([
   [{ kind: "drained" }, true, "drained"],
-  [{ kind: "gone" }, true, "Envoy has exited already: nothing is left to drain"],
+  [{ kind: "gone" }, true, "Envoy had exited before the drain"],
+  [{ kind: "exited", left: undefined }, true, `Envoy exited during the drain, before a count: ${doubt}`],
+  [
+    { kind: "exited", left: { requests: 2, connections: 1, hasRequests: true, countedBy: "listeners" } },
+    true,
+    `Envoy exited during the drain, with 2 requests, 1 connection at the last count: ${doubt}`,
+  ],
   [left(1, 0), false, "out of time with 1 left (1 request)"],
   [left(0, 1), false, "out of time with 1 left (1 connection)"],
   [left(2, 3), false, "out of time with 5 left (2 requests, 3 connections)"],
@@ -200,7 +208,7 @@ test.each<[Outcome, boolean, string]>([
   ],
   [{ kind: "cut short" }, false, "cut short"],
 ])("%j in words", (outcome, ok, text) => {
-  expect(describeOutcome(outcome)).toEqual({ ok, text });
+  expect(describeOutcome(outcome)).toEqual({ ok, text, ...(outcome.kind === "exited" ? { isDoubtful: true } : {}) });
 });
 
 function left(requests: number, connections: number): Outcome {

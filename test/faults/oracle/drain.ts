@@ -94,7 +94,7 @@ export function judgeDrain(one: Case): void {
   const tookMs = seen.endedAt - seen.startedAt;
   if (tookMs > flags.drainMs + slackMs) broken("time", `it took ${Math.round(tookMs)} ms`);
   const outcome = log.find(isDrainLine)?.outcome;
-  const drained = outcome === "drained" || String(outcome).startsWith("Envoy has exited already");
+  const drained = outcome === "drained" || /^Envoy (had )?exited /.test(String(outcome));
   if (code === 0 && !drained) broken("always", `exit code 0, where the log says ${outcome}`);
   if (code === 69 && drained && !flags.thenQuit) broken("always", `exit code 69, where the log says ${outcome}`);
   judgeCounts(one, outcome);

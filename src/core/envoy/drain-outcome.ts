@@ -1,0 +1,45 @@
+import { counted } from "../base/wording.ts";
+import type { Outcome } from "./drain.ts";
+import type { InFlight } from "./in-flight.ts";
+
+/**
+ * Describes the outcome of a drain for the log. `ok` is true if Envoy has drained or has exited, `isDoubtful` if that may
+ * have cut requests off: another drain, that of its container's hook, may have ended just before.
+ */
+export function describeOutcome(outcome: Outcome): {
+  readonly ok: boolean;
+  readonly isDoubtful?: true;
+  readonly text: string;
+} {
+  switch (outcome.kind) {
+    case "drained":
+      return { ok: true, text: "drained" };
+    case "gone":
+      return { ok: true, text: "Envoy had exited before the drain" };
+    case "exited": {
+      const when =
+        outcome.left === undefined ? "before a count" : `with ${describeLeft(outcome.left)} at the last count`;
+      const text = `Envoy exited during the drain, ${when}: if its container has no drain as preStop hook, requests were cut off`;
+      return { ok: true, isDoubtful: true, text };
+    }
+    case "out of time": {
+      const { requests, connections } = outcome.left;
+      return { ok: false, text: `out of time with ${requests + connections} left (${describeLeft(outcome.left)})` };
+    }
+    case "not counted":
+      return { ok: false, text: "out of time, and what was left could not be counted" };
+    case "not there":
+      return {
+        ok: false,
+        text: "nobody listens: Envoy has exited already, or its admin interface is elsewhere (--admin)",
+      };
+    case "cut short":
+      return { ok: false, text: "cut short" };
+  }
+}
+
+/** Formats `1 request, 2 connections`, without what is 0. */
+function describeLeft({ requests, connections }: InFlight): string {
+  const parts = [counted(requests, "request"), counted(connections, "connection")];
+  return parts.filter((part) => !part.startsWith("0 ")).join(", ");
+}

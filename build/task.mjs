@@ -143,11 +143,12 @@ async function perform() {
     done: () => undefined,
     keeps: "setup: ",
   });
-  const checked = task.check === true ? checks.map((command) => run(command, "pipe")) : [];
+  const checked = task.check === true ? checks.map((command) => tryRun(command, "pipe")) : [];
   if (task.native === true) await run(["bun", "build/link/native.ts"]);
   if (task.build !== undefined)
     await prepare(["bun", "build/build.ts", ...given(task.build)], "building dist/ebb", { done: builtLine });
-  await Promise.all(checked);
+  const failed = (await Promise.all(checked)).find((code) => code !== 0); // each has said what it found
+  if (failed !== undefined) process.exit(failed);
   if (task.alone !== undefined && args.length > 0) return run([...task.alone, ...args]);
   for (const command of task.run) await run([...command, ...args]);
 }
@@ -178,11 +179,17 @@ async function help() {
   await run([...task.run[0], "--help"]);
 }
 
+/** Runs a command, and ends this process as the command ended if it fails. */
+async function run(command) {
+  const code = await tryRun(command);
+  if (code !== 0) process.exit(code);
+}
+
 /**
- * Runs a command, and ends this process as the command ended if it fails. With `output` "pipe" its output is shown when
- * it has ended, because the lines of commands that run at once would mix.
+ * Runs a command, and resolves with its exit code. With `output` "pipe" its output is shown when it has ended, because
+ * the lines of commands that run at once would mix.
  */
-async function run([program, ...words], output = "inherit") {
+async function tryRun([program, ...words], output = "inherit") {
   const child = spawn(program, words, { ...place, stdio: ["inherit", output, output] });
   const printed = [];
   child.stdout?.on("data", (bytes) => printed.push(bytes));
@@ -192,7 +199,7 @@ async function run([program, ...words], output = "inherit") {
     child.on("close", (status) => resolve(status ?? 1));
   });
   process.stdout.write(Buffer.concat(printed));
-  if (code !== 0) process.exit(code);
+  return code;
 }
 
 function fail(reason) {

@@ -1,3 +1,5 @@
+import { formatDuration } from "../base/duration.ts";
+import { oneLine, shortened } from "../base/text.ts";
 import { counted, describeAddress } from "../base/wording.ts";
 import type { EnvoyStatus } from "../envoy/envoy-status.ts";
 import type { SocketsStatus } from "../proc/sockets.ts";
@@ -101,12 +103,28 @@ function agentFindings({ sidecars, sockets }: Seen): readonly Finding[] {
   });
 }
 
+/** An ebb that is younger than this has only begun to wait. */
+const YOUNG_MS = 5000;
+
+/** Reports an `ebb run` or `ebb wait` as PID 1 that has no command: what it waits for, only its options tell. */
+function notStarted({ init, initIsEbb, child }: ProcessesStatus): readonly Finding[] {
+  const ageMs = init?.ageMs ?? 0;
+  const waits = initIsEbb && child === null && init?.command.includes("--") === true && init.pid === 1;
+  if (!waits || ageMs < YOUNG_MS) return [];
+  const call = shortened(oneLine(init.command.join(" ")), LONGEST_CALL);
+  const message = `ebb (PID 1) runs for ${formatDuration(ageMs)} and its command does not run: it waits for what its own options name (${call}), or ends the sidecars; its log says which`;
+  return [{ kind: "not-started", message }];
+}
+
+const LONGEST_CALL = 200;
+
 function processFindings(processes: ProcessesStatus, sidecars: readonly SidecarStatus[]): readonly Finding[] {
   const { init, child, zombies, appEnded, appSeen } = processes;
   const found: Finding[] = [];
   if (appEnded === true && sidecars.length > 0) {
     found.push({ kind: "app-ended", message: "the app has ended, but the sidecar still runs: ebb quit ends it" });
   }
+  found.push(...notStarted(processes));
   if (!appSeen && sidecars.length > 0) found.push(appUnseen);
   const app = child ?? init;
   if (app?.state === "stopped" || app?.state === "uninterruptible") {

@@ -92,6 +92,7 @@ export const findingKinds = [
   "not-accepting",
   "not-proved",
   "not-ready",
+  "not-started",
   "zombies",
 ] as const;
 

@@ -47,6 +47,21 @@ test.each<[Finding["kind"], Partial<Snapshot>, string]>([
   ["no-listeners", withEnvoy({ listeners: [] }), "has no listener"],
   ["no-agent", { sockets: { listening: [appSocket], outgoing: {} } }, "nothing listens on 15020"],
   ["app-ended", withProcesses({ appEnded: true }), "ebb quit"],
+  [
+    "not-started",
+    withProcesses({
+      child: null,
+      init: {
+        pid: 1,
+        name: "ebb",
+        command: ["/ebb", "run", "--admin", "http://h:1", "--", "/app"],
+        state: "sleeping",
+        ageMs: 530_000,
+      },
+      initIsEbb: true,
+    }),
+    "ebb (PID 1) runs for 8m50s and its command does not run: it waits for what its own options name (/ebb run --admin http://h:1 -- /app)",
+  ],
   ["app-unseen", withProcesses({ appSeen: false }), "If kubectl get pod says that it has ended"],
   [
     "app-stuck",

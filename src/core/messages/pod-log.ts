@@ -37,7 +37,11 @@ export const podMessages = {
       "limitMs?": "milliseconds (--wait-timeout)",
     },
   },
-  ready: { level: "info", by: "run, wait", fields: { target: "what was asked", waitedMs: "milliseconds" } },
+  ready: {
+    level: "info",
+    by: "run, wait",
+    fields: { target: "what was asked", waitedMs: "milliseconds since it was first asked" },
+  },
   "did not wait for a proxy": { level: "info", by: "run, wait", fields: { reason: proof } },
   "left a native sidecar running: the kubelet stops it after the app": {
     level: "info",

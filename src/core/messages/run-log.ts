@@ -16,7 +16,7 @@ export const runMessages = {
     level: "info",
     by: "run",
     fields: {
-      waitedMs: "milliseconds of the wait for the sidecars",
+      waitedMs: "milliseconds from the start of the wait, with the search for sidecars, to the start of the command",
       "ranMs?": "milliseconds that the command ran",
       "drainedMs?": "milliseconds of the drain",
       "quitMs?": "milliseconds of the quits",

@@ -44,7 +44,7 @@ test.concurrent("--once ends what is stuck, says what became of each pod, and do
   expect(first).toMatch(
     new RegExp(`^${here.name} +stuck +ended +envoy, by POST localhost:9901/quitquitquit through a port-forward$`),
   );
-  expect(second).toMatch(new RegExp(`^${here.name} +says-no +left +its annotation says ebb.dev/reap: "false"$`));
+  expect(second).toMatch(new RegExp(`^${here.name} +says-no +left alone +its annotation says ebb.dev/reap: "false"$`));
   expect(rest).toBe("1 pod not stuck: 1 app-running");
   await here.until("the pod is over", async () => (await here.pod("stuck")).status.phase === "Succeeded");
   expect([await quits(here, "stuck"), await quits(here, "slow"), await quits(here, "says-no")]).toEqual([1, 0, 0]);
@@ -91,6 +91,6 @@ test.concurrent("a sidecar that was told by the run before is given its time", a
   expect(stopped.stdout).toMatch(/work +stopped +/);
   const next = await once(here);
   expect(next.code).toBe(0);
-  expect(next.stdout).toMatch(/work +later +envoy was asked to quit \d+ s ago, and may take 600 s to end\n/);
+  expect(next.stdout).toMatch(/work +later +envoy was asked to quit \d+ s ago, and may take 600 s\n/);
   expect(await quits(here, "work")).toBe(1);
 });

@@ -44,7 +44,7 @@ describe("kubectl exec POD -- /ebb, beside a real Envoy:", () => {
 
     const quit = await ebb("quit");
     expect(quit.code).toBe(0);
-    expect(quit.stderr).toContain("gone");
+    expect(quit.stderr).toContain("exited");
     await here.until("Envoy has ended", async () => exitCodeOf(await here.pod("pod"), "envoy") === 0);
     expect(statusOf(await here.pod("pod"), "app")?.state.running).toBeDefined();
     const after: Status = JSON.parse((await ebb("status", "--json")).stdout);

@@ -2,9 +2,8 @@ import { quitRefusal, quitUnreachable } from "./quit.ts";
 import type { Sidecar } from "./sidecar.ts";
 
 /**
- * The state of one quit, a pure state machine: asking -> resting -> asking ... -> watching -> over. A quit that was
- * heard but failed is repeated twice at most, one that nobody heard until time is up. A sidecar that has taken the quit
- * is watched until it is gone.
+ * The state of one quit, a pure state machine: asking -> resting -> asking ... -> watching -> over. A failed quit is
+ * repeated: twice at most if it was heard, else until time is up. After one that was taken, the sidecar is watched.
  */
 export type State =
   | (Asked & { readonly phase: "asking" | "resting" | "looking" })

@@ -43,7 +43,7 @@ export const drainMessages = {
     by: "run, drain",
     fields: drainFields,
     cause:
-      "As a warning: Envoy exited before a count found it idle. An ordinary sidecar gets its SIGTERM together with the app: a plain Envoy exits at once, Istio's after 5 s.",
+      "As a warning: Envoy exited before a count found it idle. An ordinary sidecar gets its SIGTERM together with the app: a plain Envoy exits at once, a mesh's some seconds later.",
     cure: "Give the proxy's container a drain of its own as preStop hook, as ebb inject and the webhook do, or use a native sidecar: ebb help drain. If it has one, it ended just before this one, and nothing was lost.",
   },
   "could not drain the sidecar": {

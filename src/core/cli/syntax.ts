@@ -77,7 +77,7 @@ export const sidecarList: Syntax<"auto" | readonly SidecarName[]> = {
   words: ["auto", "none", ...sidecarNames],
 };
 /** A pair of signal numbers, of which the second may be 0. */
-export const rewrite = syntax(parseRewrite, "two signals such as TERM:QUIT (TO 0: not forwarded)");
+export const rewrite = syntax(parseRewrite, "FROM:TO, two signals such as TERM:QUIT (TERM:0: not forwarded)");
 /** Signal numbers, at least one. */
 export const stopSignals = syntax(parseStopSignals, "signals such as TERM,INT or QUIT (not KILL, STOP, CHLD)");
 export const parentDeath = syntax(parseParentDeath, "a signal such as TERM, or KILL (not STOP, CHLD, TTIN, TTOU)");

@@ -51,11 +51,26 @@ export function annotationFindings(pod: JsonObject, label: string | undefined): 
   const messages = ofAnnotations.map(({ field, message }) => `${field}: ${message}`);
   if (reap.kind === "unreadable") messages.push(reap.reason);
   // a pod template has no owner, and a pod without one is its author's
-  const after = listOf(ownerReferences).length === 0 ? "" : `; after that: ${howAgain(pod)}`;
+  const after = listOf(ownerReferences).length === 0 ? "" : `; correct it in the pod template of ${describeOwner(pod)}`;
   return messages.map((message) => ({ object: `Pod ${namespace}/${name}`, message: `${message}${after}` }));
 }
 
 const noPolicy = { afterMs: 0, allJobs: false, methods: [], allowsReapExec: false } as const;
+
+/** Names what makes a pod: its Deployment, if a ReplicaSet made it, else its owner. */
+function describeOwner({ metadata }: JsonObject): string {
+  const { ownerReferences, labels } = objectOf(metadata);
+  const { kind, name } = objectOf(listOf(ownerReferences)[0]);
+  const deployment = kind === "ReplicaSet" ? deploymentOf(name, labels) : undefined;
+  return deployment === undefined ? `its ${kind} ${name}` : `its Deployment ${deployment}`;
+}
+
+/** Returns the name of a ReplicaSet's Deployment: the ReplicaSet's, without the hash of the template. */
+function deploymentOf(replicaSet: unknown, labels: unknown): string | undefined {
+  const hash = textOf(objectOf(labels)["pod-template-hash"]);
+  const isOfDeployment = typeof replicaSet === "string" && hash !== undefined && replicaSet.endsWith(`-${hash}`);
+  return isOfDeployment ? replicaSet.slice(0, -hash.length - 1) : undefined;
+}
 
 /**
  * Returns in words how to create the pod again. A ReplicaSet's name is that of its Deployment with the hash of the
@@ -64,10 +79,8 @@ const noPolicy = { afterMs: 0, allJobs: false, methods: [], allowsReapExec: fals
 function howAgain({ metadata }: JsonObject): string {
   const { namespace, ownerReferences, labels } = objectOf(metadata);
   const { kind, name } = objectOf(listOf(ownerReferences)[0]);
-  const hash = textOf(objectOf(labels)["pod-template-hash"]);
-  if (kind === "ReplicaSet" && typeof name === "string" && hash !== undefined && name.endsWith(`-${hash}`)) {
-    return `kubectl -n ${namespace} rollout restart deployment/${name.slice(0, -hash.length - 1)}`;
-  }
+  const deployment = kind === "ReplicaSet" ? deploymentOf(name, labels) : undefined;
+  if (deployment !== undefined) return `kubectl -n ${namespace} rollout restart deployment/${deployment}`;
   if (kind === "Job") return "a new Job gets it: delete this one, and create it again";
   return kind === undefined ? "create the pod again" : `delete the pod, and its ${kind} creates it again`;
 }

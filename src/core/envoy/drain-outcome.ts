@@ -27,7 +27,7 @@ export function describeOutcome(outcome: Outcome): {
       return { ok: false, text: `out of time with ${requests + connections} left (${describeLeft(outcome.left)})` };
     }
     case "not counted":
-      return { ok: false, text: "out of time, and what was left could not be counted" };
+      return { ok: false, text: "out of time; what was left could not be counted, and may have been cut off" };
     case "not there":
       return {
         ok: false,

@@ -93,8 +93,8 @@ function injectObject(start: Start, document: YamlDocument, changePod: ChangePod
  * are not refused for it.
  */
 function outcomeOf({ object }: PodPlace, injection: Injection): string {
-  if (injection.kind === "changed") return `${object}: injected (${injection.containers.join(", ")})`;
-  if (injection.kind === "removed") return `${object}: removed (${injection.containers.join(", ")})`;
+  if (injection.kind === "changed") return `${object}: put ebb into ${injection.containers.join(", ")}`;
+  if (injection.kind === "removed") return `${object}: took ebb out of ${injection.containers.join(", ")}`;
   if (injection.kind === "unchanged") return `${object}: unchanged: ${injection.reason}`;
   return `${object}: unchanged: it cannot be changed, and does not ask for ebb`;
 }

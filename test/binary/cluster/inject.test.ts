@@ -8,7 +8,7 @@ describe("manifests on stdin", () => {
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr:
-        'ebb: Deployment shop/web: injected (web)\nebb: Job left-alone: unchanged: it does not say ebb.dev/inject: "true"\n',
+        'ebb: Deployment shop/web: put ebb into web\nebb: Job left-alone: unchanged: it does not say ebb.dev/inject: "true"\n',
     });
     expect(stdout).toContain("command: ['/ebb.dev/ebb', 'run', '--', '/server']     # the server\n");
     const wanted = rendered.replace("['/server']", "['/ebb.dev/ebb', 'run', '--', '/server']").split("\n");
@@ -95,7 +95,7 @@ describe("ebb taken out of what was injected", () => {
     const out = (text: string) => text.replace('ebb.dev/inject: "true"', 'ebb.dev/inject: "false"');
     const { stdout: injected } = await inject(rendered);
     const { code, stdout, stderr } = await inject(out(injected));
-    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining("web: removed (web)\n") });
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining("web: took ebb out of web\n") });
     expect(objects(stdout)).toEqual(objects(out(rendered)));
     for (const comment of rendered.match(/#.*/g) ?? []) expect(stdout).toContain(comment);
   });
@@ -106,7 +106,7 @@ describe("ebb taken out of what was injected", () => {
     const { code, stdout, stderr } = await ebb(["inject", "--remove"], { through });
     expect(code).toBe(0);
     expect(objects(stdout)).toEqual(objects(rendered));
-    expect(stderr).toContain("Job left-alone: removed (job)\n");
+    expect(stderr).toContain("Job left-alone: took ebb out of job\n");
     expect(stderr).toMatch(/warning: Deployment shop\/web: .*this asks for ebb again/);
   });
 

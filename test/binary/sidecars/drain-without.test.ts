@@ -61,7 +61,11 @@ describe.skipIf(!canHaveNetwork)("in a network of its own (which needs root)", (
     const outcomes = ended.log.filter(isDrainLine);
     expect(outcomes).toMatchObject([
       { level: "info", sidecar: "envoy", outcome: "drained" },
-      { level: "warn", sidecar: "istio", outcome: "out of time, and what was left could not be counted" },
+      {
+        level: "warn",
+        sidecar: "istio",
+        outcome: "out of time; what was left could not be counted, and may have been cut off",
+      },
     ]);
     expect(ended.stderr).toContain("sidecar 15000 POST /healthcheck/fail\n");
     expect(ended.code).toBe(69);

@@ -236,10 +236,10 @@ describe("what stands where nobody reads it is named:", () => {
     ]);
   });
 
-  test("a slip, with how the pods that have it are made again", () => {
+  test("a slip, with where it is to be corrected", () => {
     const pod = stored({ ...bare, metadata: { annotations: { "ebb.dev/injct": "true" } } }, "StatefulSet");
     expect(annotationFindings(pod, undefined).map(({ message }) => message)).toEqual([
-      "metadata.annotations[ebb.dev/injct]: no such annotation; did you mean ebb.dev/inject?; after that: delete the pod, and its StatefulSet creates it again",
+      "metadata.annotations[ebb.dev/injct]: no such annotation; did you mean ebb.dev/inject?; correct it in the pod template of its StatefulSet web",
     ]);
   });
 

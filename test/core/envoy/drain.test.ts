@@ -200,7 +200,7 @@ test.each<[Outcome, boolean, string]>([
   [left(1, 0), false, "out of time with 1 left (1 request)"],
   [left(0, 1), false, "out of time with 1 left (1 connection)"],
   [left(2, 3), false, "out of time with 5 left (2 requests, 3 connections)"],
-  [{ kind: "not counted" }, false, "out of time, and what was left could not be counted"],
+  [{ kind: "not counted" }, false, "out of time; what was left could not be counted, and may have been cut off"],
   [
     { kind: "not there" },
     false,

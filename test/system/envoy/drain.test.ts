@@ -25,7 +25,7 @@ test("what goes wrong in ebb itself ends no drain before its time, nor what it i
     msg: "a bug in ebb: please report it",
   });
   expect(said.at(-1)).toMatchObject({
-    outcome: "out of time, and what was left could not be counted",
+    outcome: "out of time; what was left could not be counted, and may have been cut off",
     msg: "could not drain the sidecar",
   });
 });

@@ -56,7 +56,7 @@ export const output = {
     value: "D",
     initial: 10_000,
     syntax: positive,
-    help: "time limit for the whole answer",
+    help: "time limit for the request and its whole answer",
   }),
   json: option({
     flag: "json",

@@ -68,6 +68,6 @@ export const sidecars = {
     value: "N",
     variable: "EBB_ADMIN_PORT", // EBB_PORT alone would look like what Kubernetes sets for a Service named ebb
     syntax: port,
-    help: "port of the admin interface on this pod's loopback",
+    help: "port of the sidecar's admin interface on this pod's loopback",
   }),
 } as const;

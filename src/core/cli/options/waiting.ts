@@ -11,7 +11,7 @@ export const waiting = {
     group: "waiting",
     value: "URL",
     syntax: syntax(parseProbe, "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path", redactUrl),
-    help: "another target that must be ready",
+    help: "another target that must be ready: http(s)://, tcp://, unix: or file:",
   }),
   readyPath: optional({
     flag: "ready-path",
@@ -20,7 +20,7 @@ export const waiting = {
     initially: "depends on the sidecar",
     syntax: syntax((path) => (/^\/[!-~]*$/.test(path) ? path : undefined), "a path such as /ready", redactUrl),
     secret: false,
-    help: "the path at --admin that tells whether the sidecar is ready; /server_info must report the state LIVE",
+    help: "the path at --admin that answers 2xx if the sidecar is ready; /server_info must also report the state LIVE",
   }),
   any: option({
     flag: "any",

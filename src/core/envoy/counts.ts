@@ -43,7 +43,10 @@ export interface ListenerCount {
   readonly hasRequests: boolean;
 }
 
-/** Returns the names in statistics of all listeners that were ever used, as far as their connections are published. */
+/**
+ * Returns the statistics' names of the Envoy listeners that have had a connection. A listener whose connections are not
+ * in the statistics is left out.
+ */
 export function usedListenerNames(stats: Stats): readonly string[] {
   return [...countConnections(stats).keys()];
 }

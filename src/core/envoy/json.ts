@@ -92,7 +92,10 @@ export interface BoundListener {
   readonly address: string | undefined;
 }
 
-/** Parses the answer to `boundListenersPath`. Returns undefined if the text is not such an answer. */
+/**
+ * Parses the answer of Envoy's admin interface at `boundListenersPath`: the listeners with the addresses that they have
+ * bound. Returns undefined if the text is not such an answer.
+ */
 export function parseBoundListeners(text: string): readonly BoundListener[] | undefined {
   const answer = parse(listenerStatuses, text);
   if (answer === undefined) return undefined;

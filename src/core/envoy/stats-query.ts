@@ -27,7 +27,7 @@ const MOST_KEPT = 16 * 1024 * 1024;
 const ENTRY = 200;
 
 /**
- * Creates a parser of statistics that come in pieces. `take` adds whole lines. `stats` returns what they say, or
+ * Creates a parser of Envoy's statistics that come in pieces. `take` adds text of whole lines. `stats` returns what they say, or
  * undefined if they are not statistics or would take more than 16 MiB (MOST_KEPT).
  */
 export function createStatsReader() {

@@ -60,7 +60,7 @@ export function selectionOf(pod: PodView, policy: ReapPolicy): Selection {
 
 const OF_NAMESPACE = "namespace ";
 
-/** Reports whether the reason of a selection is what the namespace says, and not the pod. */
+/** Reports whether a `Selection`'s reason names the namespace's label ebb.dev/reap, not the pod's own. */
 export function isFromNamespace(reason: string): boolean {
   return reason.startsWith(OF_NAMESPACE);
 }

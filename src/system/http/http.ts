@@ -240,7 +240,7 @@ function exchange(
   };
 }
 
-/** Formats `an answer longer than 64 KiB`. */
+/** Formats a limit in bytes for an error: `an answer longer than 64 KiB`. */
 export function tooLong(maxAnswer: number): string {
   const kib = maxAnswer / KIB;
   return `an answer longer than ${kib < KIB ? `${kib} KiB` : `${kib / KIB} MiB`}`;

@@ -50,8 +50,8 @@ export async function settle(
 }
 
 /**
- * Reports whether `settle` has something to find out: a proxy has to prove whose it is, or its admin interface may be
- * elsewhere.
+ * Reports whether `settle` has to ask over the network before `purpose` (a quit, a drain or a request): whether a proxy
+ * that was found belongs to this pod, or on which port its admin interface is.
  */
 export function isUnsettled(here: FoundSidecars, settings: SidecarSettings, purpose: Purpose): boolean {
   const isOwn = purpose === "wait" || isOwnNetwork(settings);

@@ -17,9 +17,9 @@ export type CompileInput = {
 };
 
 /**
- * Compiles `entry` to an executable that is still linked dynamically, against musl. Modules that are imported lazily
- * are not in its start, and it never reads a `.env` or `bunfig.toml` of the pod. Rejects if two split-off modules have
- * one name.
+ * Compiles `entry` to an executable that is still linked dynamically, against musl. Lazily imported modules are loaded
+ * when they are imported, not at startup. The executable never reads a `.env` or `bunfig.toml` of the pod. Rejects if
+ * Bun cannot bundle a module, or if two split-off modules have the same name.
  */
 export async function compile({ entry, outfile, target, lockfile, bun, made }: CompileInput): Promise<void> {
   await Bun.build({

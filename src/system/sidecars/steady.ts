@@ -29,9 +29,9 @@ const BRIEF_MS = 30;
 const MOST_BRIEF = 5;
 
 /**
- * Creates a watcher for the time between two readiness attempts, so that a change is seen at once. It watches no more
- * after 6 watches in a row that ended within 30 ms (`MOST_BRIEF`, `BRIEF_MS`): if every answer differs, they only
- * double the requests.
+ * Creates a watcher that asks the sidecars whether they are ready, in a native thread, between two attempts of
+ * JavaScript's. It stops for good after 6 watches in a row that an answer unlike the last one ended within 30 ms
+ * (`MOST_BRIEF`, `BRIEF_MS`): if every answer differs, a watch only doubles the requests.
  */
 export function createSteadyWatcher(): SteadyWatcher {
   let stop: (() => void) | undefined;

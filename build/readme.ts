@@ -116,7 +116,7 @@ function stated(about: Fact["about"], kind: SidecarKind): string | undefined {
         ? undefined
         : `clusters ${code(kind.inbound.clusters)}, ports ${kind.inbound.ports.join(", ")}`,
     found: foundBy(kind),
-    pod: podOf(kind),
+    identity: identityOf(kind),
     native: undefined,
     moved: undefined,
     container: `${patterns.join(" or ")}; processes ${kind.programs.map(code).join(", ")}`,
@@ -127,8 +127,8 @@ function stated(about: Fact["about"], kind: SidecarKind): string | undefined {
   return texts[about];
 }
 
-function podOf({ podAt, podOfNode }: SidecarKind): string | undefined {
-  const path = podAt?.path ?? (podOfNode === undefined ? undefined : "/server_info");
+function identityOf({ identity, drainPath }: SidecarKind): string | undefined {
+  const path = identity?.path ?? (drainPath === undefined ? undefined : "/server_info");
   return path === undefined ? undefined : code(`GET ${path}`);
 }
 

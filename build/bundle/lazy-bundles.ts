@@ -34,7 +34,7 @@ export const lazyBundles: readonly string[] = [
   "system/envoy/drain.ts",
   "system/process/descendants.ts",
   "system/process/end-processes.ts",
-  "system/sidecars/neighbours.ts",
+  "system/sidecars/probe-ports.ts",
 ].map((path) => join(source, path));
 
 /**

@@ -17,8 +17,6 @@ import type { Signals } from "../system/process/signals.ts";
 import { onStop } from "../system/process/stop.ts";
 import { findSidecars } from "../system/sidecars/find.ts";
 import { logQuit, quitAll } from "../system/sidecars/quit.ts";
-import { settle } from "../system/sidecars/settle.ts";
-import { createStrangers } from "../system/sidecars/strangers.ts";
 import { leftUntil } from "../system/timer.ts";
 
 const options = {
@@ -76,15 +74,12 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const end = start + allMs;
   const stop = stopOf(signals);
   const { signal } = stop;
-  const { onStranger, mayBeOurs } = createStrangers(
-    log,
-    "error",
-    settings.thenQuit ? "did not drain a proxy or tell it to quit" : "did not drain a proxy",
-  );
-  const look = { env, forMs: 0, actMs: allMs, signal, log, onStranger };
-  const { sidecars } = await settle(await findSidecars(settings, look), settings, { ...look, purpose: "drain" });
+  const { sidecars, doubts } = await findSidecars(settings, { env, forMs: 0, actMs: allMs, signal, log });
+  const left = settings.thenQuit ? "did not drain a proxy or tell it to quit" : "did not drain a proxy";
+  for (const reason of doubts) log.error({ reason }, left);
   const { drainMs, quitMs } = settings.thenQuit ? splitDrain(allMs) : { drainMs: allMs, quitMs: 0 };
-  const isDrained = (isOff || (await drain(sidecars, { start, drainMs, settings, log, signal }))) && !mayBeOurs();
+  const isDrained =
+    (isOff || (await drain(sidecars, { start, drainMs, settings, log, signal }))) && doubts.length === 0;
   if (signal.aborted) return 128 + (await stop.came);
   if (!settings.thenQuit) return isDrained ? EXIT.ok : EXIT.unavailable;
   // if there is no draining the quit has its own time

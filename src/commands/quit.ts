@@ -5,15 +5,13 @@ import { EXIT } from "../core/run/exit.ts";
 import { createLog } from "../system/output/log.ts";
 import { findSidecars } from "../system/sidecars/find.ts";
 import { logQuit, quitAll } from "../system/sidecars/quit.ts";
-import { settle } from "../system/sidecars/settle.ts";
-import { createStrangers } from "../system/sidecars/strangers.ts";
 import { abortedAfter, leftUntil } from "../system/timer.ts";
 
 const pick = () => pickOptions(...finding, ...logging, "header", "quitTimeout");
 
 /**
  * `ebb quit` tells this pod's sidecars to quit. Exits with 0 if each took that and is gone, or leaves by itself; with
- * 69 otherwise, also if there is a proxy of which nothing proves whose it is.
+ * 69 otherwise, also if there is a proxy that only a port suggests.
  */
 export const command: Command = {
   summary: "tell the sidecars to quit, and say what each answered",
@@ -29,17 +27,10 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   const settings = call.values;
   const log = createLog(settings, { env, said });
   const end = performance.now() + settings.quitTimeout;
-  const { onStranger, mayBeOurs } = createStrangers(log, "error", "did not tell a proxy to quit");
-  const once = {
-    env,
-    forMs: 0,
-    actMs: settings.quitTimeout,
-    signal: abortedAfter(settings.quitTimeout),
-    log,
-    onStranger,
-  };
-  const found = await findSidecars(settings, once);
-  const { sidecars } = await settle(found, settings, { ...once, purpose: "quit" });
+  const actMs = settings.quitTimeout;
+  const look = { env, forMs: 0, actMs, signal: abortedAfter(actMs), log };
+  const { sidecars, doubts } = await findSidecars(settings, look);
+  for (const reason of doubts) log.error({ reason }, "did not tell a proxy to quit");
   for (const { name } of sidecars.filter(({ isNative }) => isNative)) {
     log.info({ sidecar: name }, "left a native sidecar running: the kubelet stops it after the app");
   }
@@ -49,5 +40,5 @@ async function main({ args, env, said }: Invocation): Promise<number> {
     wereReady: false,
   });
   for (const report of reports) logQuit(log, "error", report);
-  return reports.every(({ ok }) => ok) && !mayBeOurs() ? EXIT.ok : EXIT.unavailable;
+  return reports.every(({ ok }) => ok) && doubts.length === 0 ? EXIT.ok : EXIT.unavailable;
 }

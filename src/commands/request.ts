@@ -9,7 +9,7 @@ import { pickOptions } from "../core/cli/options.ts";
 import { parsePilotAgentCall, parseRequestCall } from "../core/cli/request-call.ts";
 import type { PlainWarning } from "../core/messages/failure-text.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
-import type { Stranger } from "../core/sidecars/ownership/proof.ts";
+import { whyNoPort } from "../core/sidecars/network.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../core/sidecars/registry.ts";
 import { askExactly } from "../system/http/exact.ts";
 import { fetchStreamed, type StreamedAnswer } from "../system/http/fetch.ts";
@@ -18,8 +18,7 @@ import { MiB, readStdinWithin } from "../system/input.ts";
 import { contentWriter } from "../system/output/content.ts";
 import { createLog } from "../system/output/log.ts";
 import { writeError } from "../system/output/output.ts";
-import { findSidecars } from "../system/sidecars/find.ts";
-import { isOwnNetwork, settle } from "../system/sidecars/settle.ts";
+import { findSidecars, readNetwork } from "../system/sidecars/find.ts";
 import { abortedAfter } from "../system/timer.ts";
 
 const options = pickOptions(
@@ -76,8 +75,8 @@ async function readBody(): Promise<Uint8Array<ArrayBuffer>> {
 
 /**
  * Finds the admin interface to ask: that of --admin or --port, else that of the sidecar that is here, else the usual
- * one of the first sidecar that ebb knows. Rejects with Failure(69) if a proxy is here of which nothing proves that it
- * is this pod's.
+ * one of the first sidecar that ebb knows. Rejects with Failure(69) if only a port suggests
+ * a proxy, or no port is believed.
  */
 async function findAdmin({ values, origins }: Call<typeof options>, env: Environment): Promise<HttpTarget> {
   const { admin, port } = values;
@@ -90,22 +89,17 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   if (port !== undefined) return local(port);
   const log = createLog({ logLevel: "warn", logFormat: "auto", quiet: false }, { env });
   const settings = { ...values, ready: [], quit: [] };
-  const strangers: Stranger[] = [];
-  const onStranger = (stranger: Stranger) => void strangers.push(stranger);
-  const look = { env, forMs: 0, signal: abortedAfter(values.timeout), log, onStranger };
-  const { sidecars } = await settle(await findSidecars(settings, look), settings, { ...look, purpose: "ask" });
+  const look = { env, forMs: 0, signal: abortedAfter(values.timeout), log };
+  const { sidecars, doubts } = await findSidecars(settings, look);
   const found = sidecars.find(({ envoy }) => envoy !== undefined) ?? sidecars[0];
   if (found?.envoy !== undefined) return found.envoy.admin;
-  const [stranger] = strangers;
-  if (found === undefined && stranger !== undefined)
-    throw new Failure(EXIT.unavailable, `request: found no proxy that is surely this pod's: ${stranger.reason}`);
-  if (found === undefined && !isOwnNetwork(settings)) throw new Failure(EXIT.unavailable, NOBODY);
+  const network = readNetwork(settings);
+  const reason = doubts[0] ?? (network === "own" ? undefined : whyNoPort(network));
+  if (found === undefined && reason !== undefined)
+    throw new Failure(EXIT.unavailable, `request: found no proxy that is surely this pod's: ${reason}`);
   const name = found === undefined || found.name === "custom" ? sidecarNames[0] : found.name;
   return parseHttpTarget(kindOf(name as SidecarName).admin) as HttpTarget;
 }
-
-const NOBODY =
-  "request: found no proxy that is surely this pod's: on a network that may be the node's, a port alone does not prove whose proxy it is; set --admin";
 
 function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
   return text === undefined ? undefined : new TextEncoder().encode(text);

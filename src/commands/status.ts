@@ -8,7 +8,6 @@ import type { EnvoyStatus } from "../core/envoy/envoy-status.ts";
 import { envoyStatus } from "../core/envoy/status.ts";
 import { summarizeSockets } from "../core/proc/net.ts";
 import { EXIT } from "../core/run/exit.ts";
-import type { Stranger } from "../core/sidecars/ownership/proof.ts";
 import { describeProbe, type Probe } from "../core/sidecars/probe.ts";
 import { inboundOf } from "../core/sidecars/registry.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
@@ -26,7 +25,6 @@ import { readSettledProcesses } from "../system/process/processes.ts";
 import { readSocketTables } from "../system/process/sockets.ts";
 import { findSidecars } from "../system/sidecars/find.ts";
 import { probeOnce } from "../system/sidecars/ready.ts";
-import { settle } from "../system/sidecars/settle.ts";
 
 const options = pickOptions(
   ...(["sidecar", "admin", "ready", "podAnnotations", "hostNetwork", "appPort", "json", "watch"] as const),
@@ -62,14 +60,14 @@ type Known = Map<string, KnownListeners>;
 
 async function takeSnapshot(call: Call<typeof options>, env: Environment, known: Known): Promise<Snapshot> {
   const time = new Date().toISOString();
-  const { sidecars, foundBy, strangers } = await find(call, env);
+  const { sidecars, foundBy, doubts } = await find(call, env);
   // before the requests, whose connections are nobody's business
   const seen = await readSettledProcesses();
   const sockets = summarizeSockets(readSocketTables(), seen?.owners ?? new Map());
   const processes = seen === undefined ? null : processesOf(seen);
   const states = await Promise.all(sidecars.map((sidecar) => statusOf(sidecar, known)));
   const rest = { foundBy, sidecars: states, sockets, processes };
-  return { version: 1, time, ...rest, findings: findingsOf(rest, strangers) };
+  return { version: 1, time, ...rest, findings: findingsOf(rest, doubts) };
 }
 
 async function find({ values, origins }: Call<typeof options>, env: Environment) {
@@ -78,13 +76,9 @@ async function find({ values, origins }: Call<typeof options>, env: Environment)
   const onFound = (by: string): void => {
     foundBy = by;
   };
-  const strangers: Stranger[] = [];
-  const onStranger = (stranger: Stranger) => void strangers.push(stranger);
-  const look = { env, forMs: 0, signal: AbortSignal.timeout(REQUEST_MS), log, onFound, onStranger };
-  const settings = { ...values, quit: [] };
-  const found = await findSidecars(settings, look);
-  const { sidecars } = await settle(found, settings, { ...look, purpose: "ask" });
-  return { sidecars, foundBy, strangers };
+  const look = { env, forMs: 0, signal: AbortSignal.timeout(REQUEST_MS), log, onFound };
+  const { sidecars, doubts } = await findSidecars({ ...values, quit: [] }, look);
+  return { sidecars, foundBy, doubts };
 }
 
 async function statusOf({ name, isNative, ready, envoy }: Sidecar, known: Known): Promise<SidecarStatus> {

@@ -9,8 +9,8 @@ import { groupNames } from "../../src/core/envoy/name-groups.ts";
 import { createStatsReader, parseStats } from "../../src/core/envoy/stats-query.ts";
 import { summarizeSockets } from "../../src/core/proc/net.ts";
 import { parseAnnotations, parseListeners } from "../../src/core/sidecars/detect.ts";
-import { identityOf, parseNode } from "../../src/core/sidecars/ownership/identity.ts";
-import { networkOf } from "../../src/core/sidecars/ownership/network.ts";
+import { networkByHosts } from "../../src/core/sidecars/network.ts";
+import { identify } from "../../src/core/sidecars/port-finding.ts";
 import { inboundOf } from "../../src/core/sidecars/registry.ts";
 import { parseProcess } from "../../src/core/status/proc-pid.ts";
 import { clusterGrammars } from "./cluster-grammars.ts";
@@ -163,7 +163,7 @@ const dump: Grammar = {
       parseListenerDump(each);
       const names = (parseBoundListeners(each) ?? []).map(({ name }) => name);
       parseServerInfo(each);
-      parseNode(each);
+      identify("envoy", { status: 200, headers: new Map(), body: each, isReusable: false });
       const grouped = groupNames([...names, ...each.split(",")]).flatMap((group) => group.names);
       deepStrictEqual(grouped.toSorted(), [...names, ...each.split(",")].toSorted());
     }
@@ -179,15 +179,13 @@ const proc: Grammar = {
       "1 (a) b) S 0 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 5 0\n",
       "36 35 98:0 /var/lib/kubelet/pods/12345678-1234-1234-1234-123456789abc/etc-hosts /etc/hosts rw - ext4 / rw\n",
       "# Kubernetes-managed hosts file.\n",
-      "eyJhIjp7fX0.eyJrdWJlcm5ldGVzLmlvIjp7InBvZCI6eyJuYW1lIjoiYSJ9fX0.x\n",
     ]),
   words: [" ", ":", "\n", "(", ")", "/pods/", "FFFFFFFF", "/etc/hosts "],
   check(text) {
     summarizeSockets({ tcp: text, tcp6: text, unix: text }, new Map());
     parseListeners(text);
     parseProcess(text);
-    identityOf({ env: {}, token: text, mounts: text });
-    networkOf({ told: undefined, env: {}, hosts: text, mounts: text, listening: new Set() });
+    networkByHosts(text, text);
   },
 };
 

@@ -19,14 +19,13 @@ afterAll(() => {
 });
 
 /** But for where others listen meanwhile. */
-function ours(text: string): readonly string[] {
+function ours(text: string): readonly number[] {
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  const listeners = parseListeners(text).filter(({ port }) => ports.includes(port));
-  return listeners.map(({ port, loopback }) => `${ports.indexOf(port)} ${loopback}`).toSorted();
+  return [...new Set(parseListeners(text))].filter((port) => ports.includes(port)).toSorted();
 }
 
 test("the kernel tells by netlink of the same listeners as in /proc/net/tcp and tcp6", () => {
   const proc = `${readIfThere("/proc/net/tcp")}${readIfThere("/proc/net/tcp6")}`;
   expect(ours(native.listeners() ?? "")).toEqual(ours(proc));
-  expect(ours(proc)).toEqual(["0 127.0.0.1", "1 ::1", "2 127.0.0.1", "3 undefined", "4 undefined"]);
+  expect(ours(proc)).toHaveLength(new Set(servers.map((server) => (server.address() as AddressInfo).port)).size);
 });

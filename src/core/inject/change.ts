@@ -61,7 +61,7 @@ function planProxies(apps: readonly AppPart[], { pod, told, names }: Context): r
   });
 }
 
-function build(parts: readonly Part[], { pod, told, surroundings, names }: Context): JsonObject {
+function build(parts: readonly Part[], { pod, told, names }: Context): JsonObject {
   const mounted = new Set(parts.flatMap(({ mounts }) => mounts.map(({ name }) => name)));
   const { policy } = told;
   const byPlace = new Map(parts.map((part) => [part.at, part]));
@@ -73,7 +73,7 @@ function build(parts: readonly Part[], { pod, told, surroundings, names }: Conte
   const inits = isCopied ? [installContainer(pod, { volume: names.ebb, policy })] : [];
   const volumes = [
     ...(mounted.has(names.ebb) ? [ebbVolume(names.ebb, policy)] : []),
-    ...(mounted.has(names.annotations) ? [annotationsVolume(names.annotations, surroundings.isOnNode)] : []),
+    ...(mounted.has(names.annotations) ? [annotationsVolume(names.annotations)] : []),
   ];
   let spec = withField(pod.spec, "containers", containers);
   if (inits.length > 0) spec = withField(spec, "initContainers", [...inits, ...(pod.spec.initContainers ?? [])]);

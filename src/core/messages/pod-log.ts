@@ -8,7 +8,7 @@ const quitFields = {
   "status?": "the HTTP status",
   tookMs: "milliseconds",
 } as const;
-const proof = "which proof is missing, and how to give it";
+const doubt = "which port suggests it, why that is not enough, and what to set";
 
 /** Of sidecars: how they are found, waited for and quit; and of any command's start. */
 export const podMessages = {
@@ -17,11 +17,10 @@ export const podMessages = {
     by: "pod",
     fields: { sidecars: "their names", by: "how they were found", native: "true if at least one is a native sidecar" },
   },
-  "no sidecar found": { level: "info", by: "pod", fields: { lookedMs: "milliseconds" } },
-  "found the sidecar's admin interface": {
+  "no sidecar found": {
     level: "info",
     by: "pod",
-    fields: { sidecar, admin: "its URL, if it is not the usual one" },
+    fields: { lookedMs: "milliseconds", "reason?": "why no port is believed on this network, and what to set" },
   },
   "not ready yet": {
     level: "debug",
@@ -42,7 +41,7 @@ export const podMessages = {
     by: "run, wait",
     fields: { target: "what was asked", waitedMs: "milliseconds since it was first asked" },
   },
-  "did not wait for a proxy": { level: "info", by: "run, wait", fields: { reason: proof } },
+  "did not wait for a proxy": { level: "info", by: "run, wait", fields: { reason: doubt } },
   "left a native sidecar running: the kubelet stops it after the app": {
     level: "info",
     by: "quit",
@@ -68,27 +67,27 @@ export const podMessages = {
     cure: "HTTP 404 or 403: the quit endpoint is off; the outcome names the setting that turns it on. Out of time: raise --quit-timeout. Until then --signal-process NAME ends it by a signal (shareProcessNamespace: true), or the reaper does.",
   },
   "did not tell a proxy to quit": {
-    level: ["info", "warn", "error"],
+    level: ["warn", "error"],
     by: "run, quit",
-    fields: { reason: proof },
+    fields: { reason: doubt },
     cause:
-      "A proxy listens here, but on a network that may be the node's nothing proves that it is this pod's. ebb never quits another pod's.",
-    cure: "Do what the reason says: --admin URL, --host-network=false, or POD_NAME and POD_NAMESPACE by the downward API.",
+      "Only a port suggests a proxy: on a network that may be the node's no port is believed; in the pod's own, its admin interface does not show what it is.",
+    cure: "Do what the reason says: --sidecar NAME, --admin URL, or --host-network=false in a network of the pod's own.",
   },
   "did not drain a proxy": {
-    level: ["info", "warn", "error"],
+    level: ["warn", "error"],
     by: "run, drain",
-    fields: { reason: proof },
+    fields: { reason: doubt },
     cause:
-      "A proxy listens here, but on a network that may be the node's nothing proves that it is this pod's. ebb never drains another pod's.",
-    cure: "Do what the reason says: --admin URL, --host-network=false, or POD_NAME and POD_NAMESPACE by the downward API.",
+      "Only a port suggests a proxy: on a network that may be the node's no port is believed; in the pod's own, its admin interface does not show what it is.",
+    cure: "Do what the reason says: --sidecar NAME, --admin URL, or --host-network=false in a network of the pod's own.",
   },
   "did not drain a proxy or tell it to quit": {
-    level: ["info", "error"],
+    level: "error",
     by: "drain",
-    fields: { reason: proof },
-    cause: "A proxy listens here, but nothing proves that it is this pod's. ebb drain --quit left it alone.",
-    cure: "Do what the reason says: --admin URL, --host-network=false, or POD_NAME and POD_NAMESPACE by the downward API.",
+    fields: { reason: doubt },
+    cause: "Only a port suggests a proxy, as above. ebb drain --quit left it alone.",
+    cure: "Do what the reason says: --sidecar NAME, --admin URL, or --host-network=false in a network of the pod's own.",
   },
   "cannot read the pod's annotations": {
     level: "warn",

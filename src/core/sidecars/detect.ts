@@ -3,6 +3,7 @@ import type { Environment } from "../base/environment.ts";
 import { isServiceLink } from "../base/service-links.ts";
 import type { Annotations, PodFacts } from "./kinds/kind.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
+import { PLAIN, type PortFinding } from "./port-finding.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
 /** All that tells which sidecars are in this pod. */
@@ -12,20 +13,7 @@ export interface Evidence extends PodFacts {
    */
   readonly admin: HttpTarget | undefined;
   /** The proxies that were found by their listening ports. */
-  readonly heard: readonly PortFinding[];
-}
-
-/** A proxy that was found by a port that listens. */
-export interface PortFinding {
-  readonly name: SidecarName;
-  /** What showed it, for the log, such as `port 15021`. */
-  readonly by: string;
-  /** The URL of its admin interface, if that is not at its usual place. */
-  readonly admin?: string;
-  /** Its pod's annotations, as far as its Envoy node carries them. */
-  readonly annotations?: Annotations;
-  /** Only the port suggests it: its admin interface has not proved yet that it is such a proxy. */
-  readonly isSuggested?: true;
+  readonly byPort: readonly PortFinding[];
 }
 
 /** The result of `detect`. */
@@ -51,35 +39,28 @@ export function detect(evidence: Evidence): Detection {
   const told: Naming = { names: [], by: [] };
   proxyByUser(evidence, told);
   if (told.names.length === 0) proxiesByAnnotation(evidence, told);
-  const isHeard = told.names.length === 0;
-  if (isHeard) proxiesByPort(evidence, told);
+  const isByPort = told.names.length === 0;
+  if (isByPort) proxiesByPort(evidence, told);
   const hasProxy = told.names.length > 0;
   companions(evidence, told);
   const by = told.by.length === 0 ? undefined : told.by.join(", ");
   const found = foundIn(evidence, told.names);
   return {
-    found: isHeard && hasProxy ? found.map((one, at) => withHeard(one, evidence.heard[at], evidence)) : found,
+    found: isByPort && hasProxy ? found.map((one, at) => withPortFinding(one, evidence.byPort[at], evidence)) : found,
     hasProxy,
     by,
   };
 }
 
 /** Adds to a sidecar what its port finding tells. Companions come last in `found`, so the lists' indexes match. */
-function withHeard(found: FoundSidecar, heard: PortFinding | undefined, facts: PodFacts): FoundSidecar {
-  if (heard === undefined) return found;
-  const { admin, annotations, isSuggested } = heard;
-  const told = annotations === undefined ? found : withNodeAnnotations(found, annotations, facts);
-  const one = { ...(admin === undefined ? told : moveAdmin(told, admin)), isHeard: true } as const;
+function withPortFinding(found: FoundSidecar, finding: PortFinding | undefined, facts: PodFacts): FoundSidecar {
+  if (finding === undefined) return found;
+  const { admin, annotations = new Map(), isSuggested } = finding;
+  // the pod's own annotations win over those of its Envoy's node
+  const pod = { env: facts.env, annotations: new Map([...annotations, ...facts.annotations]) };
+  const told = foundIn(pod, [found.name])[0] ?? found;
+  const one = admin === undefined ? told : moveAdmin(told, admin);
   return isSuggested === undefined ? one : { ...one, isSuggested };
-}
-
-/** Returns the sidecar adjusted to its Envoy node's `annotations` too. The pod's own, in the facts, win over them. */
-export function withNodeAnnotations(
-  found: FoundSidecar,
-  annotations: Annotations,
-  { env, annotations: own }: PodFacts,
-): FoundSidecar {
-  return foundIn({ env, annotations: new Map([...annotations, ...own]) }, [found.name])[0] ?? found;
 }
 
 /** Adds the proxy that the user names by a variable or its admin interface (see `ownerOf`). A mesh's variable wins. */
@@ -120,8 +101,6 @@ export function hasUserVariable(env: Environment): boolean {
   return false;
 }
 
-const PLAIN = "envoy";
-
 /** Returns whose admin interface this is: a mesh's whose admin port is also among its `ports`, else a plain Envoy's. */
 function ownerOf({ address }: HttpTarget): SidecarName {
   if (address.kind === "unix") return PLAIN;
@@ -155,29 +134,11 @@ function saysSo(value: string | undefined): boolean {
   return value !== undefined && !/^(false|f|no|n|0|off|disabled|)$/i.test(value);
 }
 
-function proxiesByPort({ heard }: Evidence, { names, by }: Naming): void {
-  for (const one of heard) {
+function proxiesByPort({ byPort }: Evidence, { names, by }: Naming): void {
+  for (const one of byPort) {
     names.push(one.name);
     by.push(one.by);
   }
-}
-
-/** Returns the proxies of which a usual port listens, each with its first such port. They may be other programs. */
-export function suggestedBy(listening: ReadonlySet<number>): readonly { name: SidecarName; port: number }[] {
-  const suggested: { name: SidecarName; port: number }[] = [];
-  if (listening.size === 0) return suggested;
-  for (const name of sidecarNames) {
-    const port = portOf(name, listening);
-    if (port !== undefined) suggested.push({ name, port });
-  }
-  // a mesh's Envoy may have its admin interface on the port that is usual for a plain one
-  const isMeshs = suggested.some(({ name }) => name !== PLAIN && kindOf(name).admin === kindOf(PLAIN).admin);
-  return isMeshs ? suggested.filter(({ name }) => name !== PLAIN) : suggested;
-}
-
-function portOf(name: SidecarName, listening: ReadonlySet<number>): number | undefined {
-  for (const port of kindOf(name).ports) if (listening.has(port)) return port;
-  return undefined;
 }
 
 function companions({ env, annotations }: Evidence, { names, by }: Naming): void {
@@ -218,30 +179,14 @@ function unquote(text: string): string {
   });
 }
 
-/** A TCP socket that listens. */
-export interface ListeningPort {
-  readonly port: number;
-  /** Its address if that is a loopback address, else undefined. */
-  readonly loopback: "127.0.0.1" | "::1" | undefined;
-}
-
-/** Reports whether a sidecar may listen there: it is on loopback, or the port is a known sidecar's. */
-export function mayBeSidecar({ port, loopback }: ListeningPort): boolean {
-  if (loopback !== undefined) return true;
+/** Reports whether a port is usual for a known proxy. */
+export function isUsualPort(port: number): boolean {
   for (const name of sidecarNames) if (kindOf(name).ports.includes(port)) return true;
   return false;
 }
 
-/** Parses the sockets in LISTEN state in /proc/net/tcp or tcp6 (kernel: Documentation/networking/proc_net_tcp.rst). */
-export function parseListeners(table: string): readonly ListeningPort[] {
-  return [...table.matchAll(/^ *\d+: ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]+:[0-9A-F]{4} 0A /gm)].map(
-    ([, address = "", port = ""]) => ({ port: Number.parseInt(port, 16), loopback: loopbacks[address] }),
-  );
+/** Parses the ports in LISTEN state in /proc/net/tcp or tcp6 (kernel: Documentation/networking/proc_net_tcp.rst). */
+export function parseListeners(table: string): readonly number[] {
+  const lines = table.matchAll(/^ *\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:[0-9A-F]{4} 0A /gm);
+  return [...lines].map(([, port = ""]) => Number.parseInt(port, 16));
 }
-
-/** Loopback addresses as little-endian machines, such as x86-64 and arm64, print them. */
-const loopbacks: Readonly<Record<string, ListeningPort["loopback"]>> = {
-  "0100007F": "127.0.0.1",
-  "0000000000000000FFFF00000100007F": "127.0.0.1",
-  "00000000000000000000000001000000": "::1",
-};

@@ -10,12 +10,8 @@ export interface FoundSidecar {
   readonly name: SidecarName;
   readonly isNative: boolean;
   readonly adjustment?: Adjustment;
-  /**
-   * Only a port suggests it: before it is quit or drained, its admin interface must prove that it is such a sidecar.
-   */
+  /** Its agent's port listens, and its admin interface has not answered yet: see `PortFinding`. */
   readonly isSuggested?: true;
-  /** It was found by a port that listens: neither the user nor the pod's annotations or variables name it. */
-  readonly isHeard?: true;
 }
 
 /**
@@ -158,23 +154,6 @@ export function moveAdmin(found: FoundSidecar, admin: string): FoundSidecar {
     },
   };
 }
-
-/**
- * Returns a copy of the sidecar that is quit at its Envoy's admin interface, at this URL, and not at its agent's port.
- * Only the admin interface is proved to be this pod's: on the node's network the agent's port may be another pod's.
- * Agents exit with their Envoy. A sidecar without an Envoy, or with its quit there already, is returned unchanged.
- */
-export function quitAtAdmin(found: FoundSidecar, admin: string): FoundSidecar {
-  const { drainPath, quitPath } = kindOf(found.name);
-  if (drainPath === undefined || quitPath !== undefined) return found;
-  return {
-    ...found,
-    adjustment: { ...found.adjustment, admin, quits: [{ target: withPath(targetOf(admin), ENVOY_QUIT) }] },
-  };
-}
-
-/** The path of Envoy's own quit. */
-const ENVOY_QUIT = "/quitquitquit";
 
 /** Returns a copy of the sidecar with its admin interface, drain and quit on the unix socket at this path. */
 export function onSocket(sidecar: Sidecar, path: string): Sidecar {

@@ -3,25 +3,24 @@ import { oneLine, shortened } from "../base/text.ts";
 import { counted, describeAddress } from "../base/wording.ts";
 import type { EnvoyStatus } from "../envoy/envoy-status.ts";
 import type { SocketsStatus } from "../proc/sockets.ts";
-import type { Stranger } from "../sidecars/ownership/proof.ts";
 import { kindOf } from "../sidecars/registry.ts";
 import type { Finding, ProcessesStatus, SidecarStatus, Snapshot } from "./snapshot.ts";
 
 type Seen = Omit<Snapshot, "findings" | "version" | "time">;
 
 /**
- * Returns what stands out in a pod, in words, in this order: sidecars, proxies that are not proved to be this pod's
- * (`strangers`), processes, sockets. Returns an empty list if nothing does.
+ * Returns what stands out in a pod, in words, in this order: sidecars, proxies that only a port suggests (`doubts`:
+ * why they are left alone), processes, sockets. Returns an empty list if nothing does.
  */
-export function findingsOf(seen: Seen, strangers: readonly Stranger[] = []): readonly Finding[] {
+export function findingsOf(seen: Seen, doubts: readonly string[] = []): readonly Finding[] {
   const { sidecars, sockets, processes } = seen;
   return [
     ...sidecars.flatMap(sidecarFindings),
-    ...strangers.map(({ reason }): Finding => ({ kind: "not-proved", message: reason })),
+    ...doubts.map((message): Finding => ({ kind: "not-proved", message })),
     ...agentFindings(seen),
     ...(processes === null ? [noProcesses] : processFindings(processes, sidecars)),
     ...(sockets === null ? [noSockets] : socketFindings(sockets)),
-    ...(sidecars.length + strangers.length === 0 ? [noSidecar] : []),
+    ...(sidecars.length + doubts.length === 0 ? [noSidecar] : []),
   ];
 }
 

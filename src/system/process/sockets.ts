@@ -1,6 +1,6 @@
 import { memoizeLast } from "../../core/base/memoize-last.ts";
 import type { SocketTables } from "../../core/proc/net.ts";
-import { type ListeningPort, parseListeners } from "../../core/sidecars/detect.ts";
+import { parseListeners } from "../../core/sidecars/detect.ts";
 import { readIfThere } from "../file.ts";
 import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
@@ -18,18 +18,11 @@ export function readSocketTables(): SocketTables {
 }
 
 /**
- * Lists the listening TCP sockets, IPv4 and IPv6, of this network namespace. Returns an empty list, and says so at
- * debug, if neither netlink nor /proc/net/tcp can be read.
+ * Creates a function that lists the TCP ports, IPv4 and IPv6, that listen in this network namespace, and parses the
+ * kernel's text only if it has changed. The list is empty, which is logged at debug, if neither netlink nor
+ * /proc/net/tcp can be read.
  */
-export function readListeners(log: Log): readonly ListeningPort[] {
-  return createListenerReader(log)();
-}
-
-/**
- * Creates a function that lists the listening TCP sockets as `readListeners` does, and parses the kernel's text only if
- * it has changed.
- */
-export function createListenerReader(log: Log): () => readonly ListeningPort[] {
+export function createListenerReader(log: Log): () => readonly number[] {
   const listeners = memoizeLast(({ told }: { readonly told: string }) => parseListeners(told));
   let last = { told: "" };
   return () => {
@@ -44,7 +37,7 @@ export function createListenerReader(log: Log): () => readonly ListeningPort[] {
  * Reads /proc/net/tcp and tcp6, for when a seccomp profile forbids netlink. This takes milliseconds, netlink hardly
  * any.
  */
-function readTables(log: Log): readonly ListeningPort[] {
+function readTables(log: Log): readonly number[] {
   const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);
   if (tables.length === 0) log.debug({}, "cannot read /proc/net/tcp: listening ports are unknown");
   return tables.flatMap(parseListeners);

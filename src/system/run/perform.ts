@@ -149,7 +149,7 @@ const REHEARSAL_AFTER_MS = 5;
 
 /** Rehearses the quit of the first sidecar that will get one. While the child runs nobody waits for ebb. */
 function rehearse(run: Run): void {
-  const sidecar = waitedFor(run, "quit")?.find(({ quits }) => quits.length > 0);
+  const sidecar = waitedFor(run)?.find(({ quits }) => quits.length > 0);
   if (sidecar === undefined || run.exit !== undefined || run.settings.quitOn === "never") return;
   rehearseQuit(sidecar.name).catch((error: unknown) => logBug(run.log, error, "the quit's rehearsal failed"));
 }

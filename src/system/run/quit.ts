@@ -39,7 +39,7 @@ export async function quitPlainly(run: Quitting): Promise<void> {
 async function tellSidecars(run: Quitting): Promise<boolean> {
   const { settings, log, asked } = run;
   const end = performance.now() + settings.quitTimeout;
-  const sidecars = waitedFor(run, "quit") ?? (await knownSidecars(run, "quit"));
+  const sidecars = waitedFor(run) ?? (await knownSidecars(run, "quit"));
   const ask: Ask = async (request, signal) => {
     asked.add(request.target);
     try {
@@ -75,7 +75,7 @@ async function tellPlainly(run: Quitting): Promise<void> {
 /** Finds the sidecars. If a bug prevents that, returns those that the wait found. */
 async function plainlyKnown(run: Quitting): Promise<readonly Sidecar[]> {
   const found = await runOrLogBug(() => knownSidecars(run, "quit"), run.log, "the sidecars could not be found again");
-  return found ?? waitedFor(run, "quit") ?? [];
+  return found ?? waitedFor(run) ?? [];
 }
 
 interface One {

@@ -5,19 +5,18 @@ import {
   detect,
   type Evidence,
   hasUserVariable,
-  mayBeSidecar,
+  isUsualPort,
   parseAnnotations,
 } from "../../core/sidecars/detect.ts";
 import type { Annotations } from "../../core/sidecars/kinds/kind.ts";
-import type { Stranger } from "../../core/sidecars/ownership/proof.ts";
+import { type Network, networkByHosts, whyNoPort } from "../../core/sidecars/network.ts";
 import { type FoundSidecar, foundIn, planSidecars } from "../../core/sidecars/plan.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { readSmall } from "../file.ts";
+import { readIfThere, readSmall } from "../file.ts";
 import type { Log } from "../output/log.ts";
 import { createListenerReader } from "../process/sockets.ts";
 import { locateAdmin } from "./admin-socket.ts";
-import type { HeardProxies } from "./neighbourhood.ts";
-import type { Neighbours } from "./neighbours.ts";
+import type { PortFindings } from "./probe-ports.ts";
 import { whenReady } from "./ready.ts";
 
 const LOOK_PERIOD_MS = 9;
@@ -37,7 +36,7 @@ export interface FindOptions {
   readonly env: Environment;
   /** How long to look for sidecars that may not be there yet. 0 looks once. */
   readonly forMs: number;
-  /** How many ms the work that follows has in all: a proxy gets a quarter of them to say whose it is, at least 2 s. */
+  /** How many ms the work that follows has in all: a proxy gets a quarter of them to say what it is, at least 2 s. */
   readonly actMs?: number;
   /** Whether an earlier search has logged that there is no sidecar, and what is wrong with the annotations. */
   readonly isAgain?: boolean;
@@ -46,8 +45,6 @@ export interface FindOptions {
   readonly log: Log;
   /** Called with the evidence, in words for the log, if `auto` has found sidecars. */
   readonly onFound?: (by: string) => void;
-  /** Called with each proxy that nothing proves to be this pod's. */
-  readonly onStranger: (stranger: Stranger) => void;
 }
 
 /** The sidecars of this pod, and the requests that ebb sends them. */
@@ -57,6 +54,8 @@ export interface FoundSidecars {
    * The requests for each of `found`, in the same order; after them those that only the user's options name (`custom`).
    */
   readonly sidecars: readonly Sidecar[];
+  /** Why a proxy that only a port suggests was left out, and what to set. */
+  readonly doubts: readonly string[];
 }
 
 /**
@@ -66,25 +65,19 @@ export interface FoundSidecars {
  * finds.
  */
 export async function findSidecars(settings: SidecarSettings, look: FindOptions): Promise<FoundSidecars> {
-  return planHere(await here(settings, look), settings);
-}
-
-/**
- * Plans the requests for each of the sidecars, with admin interfaces on Unix sockets as they are now (`locateAdmin`).
- */
-export function planHere(found: readonly FoundSidecar[], settings: SidecarSettings): FoundSidecars {
+  const { found, doubts } = await here(settings, look);
   const sidecars: Sidecar[] = [];
   for (const sidecar of planSidecars(found, settings)) sidecars.push(locateAdmin(sidecar));
-  return { found, sidecars };
+  return { found, sidecars, doubts };
 }
 
-async function here(settings: SidecarSettings, look: FindOptions): Promise<readonly FoundSidecar[]> {
+async function here(settings: SidecarSettings, look: FindOptions): Promise<Omit<FoundSidecars, "sidecars">> {
   const { env, log } = look;
   const annotations = readAnnotations(settings.podAnnotations, look.isAgain === true ? undefined : log);
-  if (settings.sidecar !== "auto") return foundIn({ env, annotations }, settings.sidecar);
-  if (isDescribed(settings, env)) return [];
-  const { found, by } = await lookAround({ env, admin: settings.admin, annotations }, settings, look);
-  if (by === undefined) return found;
+  if (settings.sidecar !== "auto") return { found: foundIn({ env, annotations }, settings.sidecar), doubts: [] };
+  if (isDescribed(settings, env)) return { found: [], doubts: [] };
+  const { found, by, doubts } = await lookAround({ env, admin: settings.admin, annotations }, settings, look);
+  if (by === undefined) return { found, doubts };
   const sidecars: string[] = [];
   let native = false;
   for (const { name, isNative } of found) {
@@ -93,7 +86,7 @@ async function here(settings: SidecarSettings, look: FindOptions): Promise<reado
   }
   log.info({ sidecars, by, native }, "found");
   look.onFound?.(by);
-  return found;
+  return { found, doubts };
 }
 
 /** Kubernetes allows a pod 256 KiB of annotations (apimachinery, TotalAnnotationSizeLimitB). */
@@ -119,60 +112,75 @@ function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarSettings
   );
 }
 
+/** Decides whose the network is, by `--host-network`, else by /etc/hosts and mountinfo. */
+export function readNetwork({ hostNetwork }: Settings<"hostNetwork">): Network {
+  if (hostNetwork !== undefined) return hostNetwork ? "node" : "own";
+  return networkByHosts(readIfThere("/etc/hosts"), readIfThere("/proc/self/mountinfo"));
+}
+
+type Looked = Detection & Pick<FoundSidecars, "doubts">;
+
 /**
- * Looks at what listens, only if nothing else tells of the mesh's proxy, until one is found or time is up. Companions
- * that are ready end this too: their own traffic goes through the proxy, so that it is there by then.
+ * Looks at what listens, only if nothing else tells of the mesh's proxy and the network is the pod's own, until one is
+ * found or time is up. Companions that are ready end this too: their own traffic goes through the proxy, so that it is
+ * there by then.
  */
 async function lookAround(
-  facts: Omit<Evidence, "heard">,
+  facts: Omit<Evidence, "byPort">,
   settings: SidecarSettings,
   look: FindOptions,
-): Promise<Detection> {
-  const told = detect({ ...facts, heard: [] });
-  if (told.hasProxy) return told;
+): Promise<Looked> {
+  const told = detect({ ...facts, byPort: [] });
+  if (told.hasProxy) return { ...told, doubts: [] };
+  const isSilent = told.by !== undefined || look.isAgain === true;
+  const network = readNetwork(settings);
+  const listen = createPortProbe(facts, settings, { ...look, network });
+  if (network !== "own") {
+    if (!isSilent) look.log.info({ lookedMs: 0, reason: whyNoPort(network) }, "no sidecar found");
+    return { ...told, doubts: (await listen()).doubts };
+  }
   const start = performance.now();
-  const listen = createListening(facts, settings, look);
   using companions = watch(look.forMs > 0 ? told.found : []);
   for (;;) {
-    const { heard, strangers, tookMs } = await listen();
-    const detected = heard.length === 0 ? told : detect({ ...facts, heard });
-    if (detected.hasProxy) return detected;
+    const { findings, doubts, tookMs } = await listen();
+    if (findings.length > 0) return { ...detect({ ...facts, byPort: findings }), doubts };
     const lookedMs = Math.round(performance.now() - start);
     const isOver = lookedMs >= look.forMs;
-    if (isOver || companions.areReady()) {
-      for (const stranger of strangers) look.onStranger(stranger);
-      const isNothing = isOver && detected.by === undefined && look.isAgain !== true;
-      if (isNothing) look.log.info({ lookedMs }, "no sidecar found");
-      return detected;
-    }
+    if (isOver && !isSilent) look.log.info({ lookedMs }, "no sidecar found");
+    if (isOver || companions.areReady()) return { ...told, doubts };
     look.signal.throwIfAborted();
     await Bun.sleep(Math.max(LOOK_PERIOD_MS, LOOK_REST * tookMs));
   }
 }
 
-interface Listened extends HeardProxies {
-  /** How long it took to list the sockets. */
+/** The time for a proxy to say what it is: while others may follow, and at least if this is the only look. */
+const PATIENCE_MS = 500;
+const ONLY_PATIENCE_MS = 2000;
+
+interface Listened extends PortFindings {
+  /** How long it took to list the ports. */
   readonly tookMs: number;
 }
 
-/** Creates a function that asks the listeners what they are. It loads the code for that once there is one to ask. */
-function createListening(
-  facts: Omit<Evidence, "heard">,
-  settings: SidecarSettings,
-  look: FindOptions,
+/** Creates a function that asks at usual ports what listens there. It loads the code for that once one listens. */
+function createPortProbe(
+  pod: Omit<Evidence, "byPort">,
+  { appPort: appPorts }: SidecarSettings,
+  { forMs, actMs = 0, network, signal, log }: FindOptions & { readonly network: Network },
 ): () => Promise<Listened> {
-  let neighbours: Neighbours | undefined;
-  const read = createListenerReader(look.log);
+  const read = createListenerReader(log);
+  const patienceMs = forMs > 0 ? PATIENCE_MS : Math.max(ONLY_PATIENCE_MS, actMs / 4);
   return async () => {
     const start = performance.now();
-    const listeners = read();
+    const listening = read();
     const tookMs = performance.now() - start;
-    if (!listeners.some(mayBeSidecar)) return { heard: [], strangers: [], tookMs };
-    neighbours ??= (await import("./neighbours.ts")).createNeighbours({ ...facts, settings });
-    return {
-      ...(await neighbours.hear(listeners, { signal: look.signal, isLast: look.forMs === 0, actMs: look.actMs })),
-      tookMs,
-    };
+    const usual = new Set<number>();
+    for (const port of listening) if (isUsualPort(port) && !appPorts.includes(port)) usual.add(port);
+    if (usual.size === 0) return { findings: [], doubts: [], tookMs };
+    const { doubtsOn, probePorts } = await import("./probe-ports.ts"); // few need it
+    if (network !== "own") return { findings: [], doubts: doubtsOn(network, usual), tookMs };
+    const isWaiting = forMs > 0;
+    return { ...(await probePorts(usual, { pod, appPorts, patienceMs, isWaiting, signal })), tookMs };
   };
 }
 

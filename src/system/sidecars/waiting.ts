@@ -6,9 +6,8 @@ import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { REFUSED } from "../http/request-failed.ts";
 import type { Log } from "../output/log.ts";
 import { type FoundSidecars, findSidecars, type SidecarSettings } from "./find.ts";
+import { isAt } from "./quit-watch.ts";
 import { whenReady } from "./ready.ts";
-import { isUnsettled, loadNeighbours, settle } from "./settle.ts";
-import { createStrangers } from "./strangers.ts";
 
 export interface WaitOptions {
   readonly settings: SidecarSettings & Settings<"waitTimeout">;
@@ -46,12 +45,12 @@ export function startWait(options: WaitOptions): Wait {
   let here: FoundSidecars | undefined;
   const wait = async (): Promise<void> => {
     const { settings, env, log, signal, lookMs } = options;
-    const { onStranger } = createStrangers(log, "info", "did not wait for a proxy");
-    here = await findSidecars(settings, { env, forMs: lookMs, signal, log, onStranger });
-    const onMoved = (moved: FoundSidecars): void => {
-      here = moved;
-    };
-    const waits = [waitForAll(here, reasons, options, onMoved)];
+    here = await findSidecars(settings, { env, forMs: lookMs, signal, log });
+    for (const reason of here.doubts) log.info({ reason }, "did not wait for a proxy");
+    const waits: Promise<void>[] = [];
+    for (const sidecar of here.sidecars) {
+      for (const probe of sidecar.ready) waits.push(waitFor(probe, reasons, options, sidecar));
+    }
     if (options.any === true) waits.push(waitForAny(reasons, options));
     else for (const probe of options.targets) waits.push(waitFor(probe, reasons, options));
     await Promise.all(waits);
@@ -65,67 +64,6 @@ export function startWait(options: WaitOptions): Wait {
   return { done: wait(), here: () => here, line, failure };
 }
 
-/** After a wait of so long, a port on which nobody listens lets ebb look elsewhere for the admin interface. */
-const ELSEWHERE_MS = 1000;
-const LOOK_PERIOD_MS = 250;
-
-/**
- * Waits for all sidecars. If the port of one refuses after a second, ebb looks for its admin interface elsewhere,
- * passes the sidecars with that to `onMoved`, and waits for them anew.
- */
-async function waitForAll(
-  here: FoundSidecars,
-  reasons: Map<Probe, string>,
-  options: WaitOptions,
-  onMoved: (here: FoundSidecars) => void,
-): Promise<void> {
-  const start = performance.now();
-  const place = new AbortController();
-  const cut = () => place.abort(options.signal.reason);
-  options.signal.addEventListener("abort", cut, { once: true });
-  let moved: Promise<FoundSidecars> | undefined;
-  const onRefused = (): void => {
-    if (performance.now() - start < ELSEWHERE_MS || !isUnsettled(here, options.settings, "wait")) return;
-    moved ??= findElsewhere(here, options, place.signal).finally(() => place.abort());
-    moved.catch(() => undefined); // all were ready, or the wait is over; the one that awaits it gets the error
-  };
-  const waits: Promise<void>[] = [];
-  for (const sidecar of here.sidecars) {
-    const tell = (reason: string) => options.onNotReady?.(sidecar, reason);
-    for (const probe of sidecar.ready) {
-      waits.push(waitFor(probe, reasons, { ...options, signal: place.signal }, { tell, onRefused }));
-    }
-  }
-  try {
-    await Promise.all(waits);
-    return place.abort();
-  } catch (error) {
-    if (moved === undefined || !place.signal.aborted || options.signal.aborted) throw error;
-  } finally {
-    options.signal.removeEventListener("abort", cut);
-  }
-  const next = await moved;
-  for (const { ready } of here.sidecars) for (const probe of ready) reasons.delete(probe);
-  onMoved(next);
-  await waitForAll(next, reasons, options, onMoved);
-}
-
-/** Resolves once an admin interface was found elsewhere. Rejects with the signal's reason if that is aborted. */
-async function findElsewhere(
-  here: FoundSidecars,
-  { settings, env, log }: WaitOptions,
-  signal: AbortSignal,
-): Promise<FoundSidecars> {
-  const neighbours = await loadNeighbours(settings, env);
-  const order = { env, log, signal, purpose: "wait", neighbours, onStranger: () => undefined } as const;
-  for (;;) {
-    const next = await settle(here, settings, order);
-    if (next !== here) return next;
-    signal.throwIfAborted();
-    await Bun.sleep(LOOK_PERIOD_MS);
-  }
-}
-
 /** Waits until the first of the targets is ready; the others are then no longer asked. */
 async function waitForAny(reasons: Map<Probe, string>, options: WaitOptions): Promise<void> {
   const others = new AbortController();
@@ -135,34 +73,37 @@ async function waitForAny(reasons: Map<Probe, string>, options: WaitOptions): Pr
   for (const probe of options.targets) reasons.delete(probe);
 }
 
-interface Telling {
-  /** Called with each new reason. */
-  readonly tell: (reason: string) => void;
-  /** Called each time that the connection is refused. */
-  readonly onRefused: () => void;
-}
-
-/** Waits for one probe. Logs each new reason at info, every attempt at debug. Keeps the current reason in `reasons`. */
+/**
+ * Waits for one probe, which may be a sidecar's. Logs each new reason at info, every attempt at debug. Keeps the current
+ * reason in `reasons`.
+ */
 async function waitFor(
   probe: Probe,
   reasons: Map<Probe, string>,
-  { log, signal, settings }: Pick<WaitOptions, "log" | "signal" | "settings">,
-  telling?: Telling,
+  { log, signal, settings, onNotReady: tell }: WaitOptions,
+  sidecar?: Sidecar,
 ): Promise<void> {
   const target = describeProbe(probe);
   const start = performance.now();
   const limitMs = Number.isFinite(settings.waitTimeout) ? settings.waitTimeout : undefined;
   reasons.set(probe, "no answer yet");
-  const onNotReady = (reason: string): void => {
+  const onNotReady = (what: string): void => {
+    const isElsewhere = what === REFUSED && settings.admin === undefined && isAtAdmin(probe, sidecar);
+    const reason = isElsewhere ? `${REFUSED}: if its admin interface is elsewhere, set --admin` : what;
     log.debug({ target, reason }, "not ready yet");
-    if (reason === REFUSED) telling?.onRefused();
     if (reasons.get(probe) === reason) return;
     reasons.set(probe, reason);
     log.info({ target, reason, limitMs }, "waiting until ready");
-    telling?.tell(reason);
+    if (sidecar !== undefined) tell?.(sidecar, reason);
   };
   await whenReady(probe, signal, { onNotReady, hearsAll: log.isDebug });
   reasons.delete(probe);
   if (signal.aborted) return; // the wait has ended in another way, and has written its last line
   log.info({ target, waitedMs: toTenths(performance.now() - start) }, "ready");
+}
+
+/** Reports whether a probe asks at the admin interface of the sidecar's Envoy. */
+function isAtAdmin(probe: Probe, sidecar: Sidecar | undefined): boolean {
+  const admin = sidecar?.envoy?.admin.address;
+  return admin !== undefined && probe.kind !== "any" && isAt(probe, admin);
 }

@@ -14,22 +14,22 @@ export interface InNetwork extends Ended {
 
 /**
  * The owner of the network according to /etc/hosts as the kubelet writes it: the pod (`own`), or the node, with
- * hostNetwork (`node`). `machine`: /etc/hosts is this machine's, which no kubelet has written.
+ * hostNetwork (`node`). `copied`: /etc/hosts is the pod's copy of a kubelet's. `machine`: it is this machine's, which no
+ * kubelet has written.
  */
-export type Hosts = "own" | "node" | "machine";
-
-/** The uid of the pod in such a network. */
-export const podUid = "0b6b1c5e-7a0f-4a4c-9c4e-2f6a0c1d2e3f";
+export type Hosts = "own" | "node" | "copied" | "machine";
 
 /** kubernetes pkg/kubelet/kubelet_pods.go: managedHostsHeader, managedHostsHeaderWithHostNetwork. */
 const headers = {
   own: "# Kubernetes-managed hosts file.",
   node: "# Kubernetes-managed hosts file (host network).",
+  copied: "# Kubernetes-managed hosts file.",
 };
 
 /** Writes an /etc/hosts as the kubelet does, at a path like the kubelet's below `folder`, and returns that path. */
 export function writeHosts(folder: string, hosts: Exclude<Hosts, "machine">): string {
-  const path = join(folder, "kubelet", "pods", podUid, "etc-hosts");
+  const uid = "0b6b1c5e-7a0f-4a4c-9c4e-2f6a0c1d2e3f";
+  const path = hosts === "copied" ? join(folder, "hosts") : join(folder, "kubelet", "pods", uid, "etc-hosts");
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${headers[hosts]}\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n`);
   return path;

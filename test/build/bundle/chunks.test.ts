@@ -24,7 +24,7 @@ test.each([
   ["p-retry", "onFailedAttempt"],
   ["zod", "_zod"],
   ["draining", "/healthcheck/fail"],
-  ["asking who listens", "10248 and 10250"],
+  ["asking at ports", "PRE_INITIALIZING"],
   ["other tools' calls", "requestTimeoutMillis"],
   ["what ends processes", "shareProcessNamespace: true"],
   ["help", "As ENTRYPOINT"],

@@ -14,10 +14,10 @@ import {
   statusOf,
 } from "../objects.ts";
 
-/** A real Envoy whose admin interface is there, on loopback, and which says that it is this node. */
-function envoyOn(port: number, id: string) {
+/** A real Envoy whose admin interface is there, on loopback. */
+function envoyOn(port: number) {
   const admin = { host: "127.0.0.1", port };
-  const node = { id, cluster: "test" };
+  const node = { id: "gateway", cluster: "test" };
   const { bootstrap } = configurationOf({ admin, node, listenerPort: 0, listeners: [], upstreamPort: 1 });
   const name = `envoy-${port}`;
   const container: Container = {
@@ -49,12 +49,12 @@ function injected(workload: KubeObject): KubeObject {
   return { ...workload, spec: { ...spec, template: injection.pod } } as KubeObject;
 }
 
-function inEbb(look: string, ...words: readonly string[]): Container {
-  return { name: "app", image: images.appInEbb, args: ["run", "--detect", look, "--", "/child", ...words] };
+function inEbb(...flags: readonly string[]): Container {
+  return { name: "app", image: images.appInEbb, args: ["run", ...flags, "--", "/child", "exit", "0"] };
 }
 
 async function startOther(here: Namespace, port: number): Promise<void> {
-  const { configMap, container, volume } = envoyOn(port, "gateway");
+  const { configMap, container, volume } = envoyOn(port);
   await here.apply([configMap, podOf("other", { containers: [container], volumes: [volume], ...onNode })]);
   await here.until("the other pod's Envoy runs", async () =>
     (await here.logs("other", "proxy")).includes("starting main dispatch loop"),
@@ -69,12 +69,12 @@ describe("a Job on its node's network, where another pod's Envoy listens", () =>
   test("completes, and leaves that Envoy alone: the kubelet's /etc/hosts tells", async () => {
     await using here = await namespace();
     await startOther(here, 9901);
-    await here.apply([jobOf("work", { containers: [inEbb("1s", "exit", "0")], ...onNode })]);
+    await here.apply([jobOf("work", { containers: [inEbb()], ...onNode })]);
     const { metadata } = await here.podOf("work");
     await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
     const log = await here.logs(metadata.name, "app");
-    expect(log).toMatch(/"msg":"ebb: did not tell a proxy to quit".*/);
-    expect(log).toContain("hostNetwork, known from the kubelet's /etc/hosts");
+    expect(log).toContain('"msg":"ebb: did not tell a proxy to quit"');
+    expect(log).toContain("no port is believed on the node's network: set --sidecar envoy");
     expect(await isRunning(here)).toBe(true);
   });
 
@@ -85,15 +85,15 @@ describe("a Job on its node's network, where another pod's Envoy listens", () =>
     await here.apply([injected(jobOf("work", { containers: [app], ...onNode }))]);
     const { metadata } = await here.podOf("work");
     await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
-    expect(await here.logs(metadata.name, "app")).toContain("hostNetwork, known from --host-network");
+    expect(await here.logs(metadata.name, "app")).toContain("no port is believed on the node's network");
     expect(await isRunning(here)).toBe(true);
   });
 
-  test("ends its own Envoy, which names its pod in its node.id", async () => {
+  test("ends its own Envoy, whose admin interface it names", async () => {
     await using here = await namespace();
     await startOther(here, 9901);
-    const { configMap, container, volume } = envoyOn(19_911, `work.${here.name}`);
-    const containers = [container, inEbb("2m", "exit", "0")];
+    const { configMap, container, volume } = envoyOn(19_911);
+    const containers = [container, inEbb("--admin", "http://localhost:19911")];
     await here.apply([configMap, podOf("work", { containers, volumes: [volume], ...onNode })]);
     await here.until("both have ended", async () => (await here.pod("work")).status.phase === "Succeeded");
     expect(exitCodeOf(await here.pod("work"), "proxy")).toBe(0);
@@ -127,10 +127,10 @@ test("a DaemonSet on its node's network leaves without draining another pod's En
   expect(stdout).toContain('"state": "LIVE"');
 });
 
-test("a Job in a network of its own ends its Envoy, wherever that listens: the kubelet's /etc/hosts tells", async () => {
+test("a Job in a network of its own ends its Envoy, found by port: the kubelet's /etc/hosts tells", async () => {
   await using here = await namespace();
-  const { configMap, container, volume } = envoyOn(19_912, "");
-  const containers = [container, inEbb("2m", "exit", "0")];
+  const { configMap, container, volume } = envoyOn(8001);
+  const containers = [container, inEbb("--detect", "2m")];
   await here.apply([configMap, jobOf("work", { containers, volumes: [volume] })]);
   await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
 });

@@ -1,16 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { readCommandCall } from "../../../src/core/cli/call.ts";
 import { options } from "../../../src/core/cli/options.ts";
-import { detect, suggestedBy } from "../../../src/core/sidecars/detect.ts";
+import { detect } from "../../../src/core/sidecars/detect.ts";
 import type { Annotations } from "../../../src/core/sidecars/kinds/kind.ts";
 import { planSidecars } from "../../../src/core/sidecars/plan.ts";
+import { suggestedBy } from "../../../src/core/sidecars/port-finding.ts";
 import { describeQuit } from "../../../src/core/sidecars/quit.ts";
 
 /** All quits that these variables come to, in a pod with these annotations and listening ports. */
 function quits(env: Readonly<Record<string, string>>, annotations: Annotations, ports: readonly number[]): string[] {
   const { values } = readCommandCall(options, { args: ["app"], env });
-  const heard = suggestedBy(new Set(ports)).map(({ name, port }) => ({ name, by: `port ${port}` }));
-  const { found } = detect({ env, admin: values.admin, annotations, heard });
+  const byPort = suggestedBy(new Set(ports)).map(({ name, port }) => ({ name, by: `port ${port}` }));
+  const { found } = detect({ env, admin: values.admin, annotations, byPort });
   return planSidecars(found, values).flatMap((sidecar) => sidecar.quits.map(describeQuit));
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { detect } from "../../../src/core/sidecars/detect.ts";
 import { foundIn } from "../../../src/core/sidecars/plan.ts";
 import type { SidecarName } from "../../../src/core/sidecars/registry.ts";
-import { found, heardAt, istioNative, istioStatus, linkerdVersion, type Pod, type Table } from "./detected.ts";
+import { found, foundAt, istioNative, istioStatus, linkerdVersion, type Pod, type Table } from "./detected.ts";
 
 describe("a companion stands beside the mesh's proxy: neither hides the other", () => {
   const DAPR_HTTP_PORT = "3500";
@@ -63,7 +63,7 @@ describe("a companion stands beside the mesh's proxy: neither hides the other", 
     [{ annotations: linkerdVersion }, true],
   ])("a proxy may still come unless one is there: %j", ({ env = {}, annotations = {}, listening = [] }, hasProxy) => {
     const pod = { env, annotations: new Map(Object.entries(annotations)) };
-    expect(detect({ ...pod, admin: undefined, heard: heardAt(listening) }).hasProxy).toBe(hasProxy);
+    expect(detect({ ...pod, admin: undefined, byPort: foundAt(listening) }).hasProxy).toBe(hasProxy);
   });
 });
 

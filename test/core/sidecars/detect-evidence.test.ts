@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type ListeningPort, parseAnnotations, parseListeners } from "../../../src/core/sidecars/detect.ts";
+import { parseAnnotations, parseListeners } from "../../../src/core/sidecars/detect.ts";
 
 type Table = Readonly<Record<string, string>>;
 
@@ -79,28 +79,22 @@ describe("the sockets that listen are read from the kernel's tables", () => {
   const v4 = "0100007F";
   const v6 = "00000000000000000000000001000000";
 
-  const on = (port: number, loopback?: ListeningPort["loopback"]): ListeningPort => ({ port, loopback });
   const mapped = (address: string) => `0000000000000000FFFF0000${address}`;
 
-  test.each<[string, string, readonly ListeningPort[]]>([
+  test.each<[string, string, readonly number[]]>([
     ["no table", "", []],
     ["an empty table", title, []],
-    ["IPv4, any address", `${title}   0: 00000000:3AAD 00000000:0000 0A ${rest}`, [on(15021)]],
-    ["IPv4, loopback", `${title}   0: ${v4}:3A98 00000000:0000 0A ${rest}`, [on(15000, "127.0.0.1")]],
-    ["IPv4, another address of loopback", `${title}   0: 0200007F:3A98 00000000:0000 0A ${rest}`, [on(15000)]],
-    ["IPv6, loopback", `${title}   0: ${v6}:105F ${"0".repeat(32)}:0000 0A ${rest}`, [on(4191, "::1")]],
-    ["IPv6, any address", `${title}   0: ${"0".repeat(32)}:105F ${"0".repeat(32)}:0000 0A ${rest}`, [on(4191)]],
-    [
-      "IPv4 on a socket for both",
-      `${title}   0: ${mapped(v4)}:105F ${"0".repeat(32)}:0000 0A ${rest}`,
-      [on(4191, "127.0.0.1")],
-    ],
-    ["a low port", `${title}   0: ${v4}:0050 00000000:0000 0A ${rest}`, [on(80, "127.0.0.1")]],
-    ["a row number of many digits", `${title}12345: ${v4}:0050 00000000:0000 0A ${rest}`, [on(80, "127.0.0.1")]],
+    ["IPv4, any address", `${title}   0: 00000000:3AAD 00000000:0000 0A ${rest}`, [15021]],
+    ["IPv4, loopback", `${title}   0: ${v4}:3A98 00000000:0000 0A ${rest}`, [15000]],
+    ["IPv6, loopback", `${title}   0: ${v6}:105F ${"0".repeat(32)}:0000 0A ${rest}`, [4191]],
+    ["IPv6, any address", `${title}   0: ${"0".repeat(32)}:105F ${"0".repeat(32)}:0000 0A ${rest}`, [4191]],
+    ["IPv4 on a socket for both", `${title}   0: ${mapped(v4)}:105F ${"0".repeat(32)}:0000 0A ${rest}`, [4191]],
+    ["a low port", `${title}   0: ${v4}:0050 00000000:0000 0A ${rest}`, [80]],
+    ["a row number of many digits", `${title}12345: ${v4}:0050 00000000:0000 0A ${rest}`, [80]],
     [
       "several rows, of which some are connections",
       `${title}   0: ${v4}:26AD 00000000:0000 0A ${rest}   1: ${v4}:C206 ${v4}:3A98 01 ${rest}   2: ${v4}:1F90 ${v4}:3A98 06 ${rest}  10: 00000000:FFFF 00000000:0000 0A ${rest}`,
-      [on(9901, "127.0.0.1"), on(65535)],
+      [9901, 65535],
     ],
   ])("%s", (_, table, listeners) => {
     expect(parseListeners(table)).toEqual(listeners);

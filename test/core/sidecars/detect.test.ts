@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { detect, type PortFinding } from "../../../src/core/sidecars/detect.ts";
+import { detect } from "../../../src/core/sidecars/detect.ts";
+import type { PortFinding } from "../../../src/core/sidecars/port-finding.ts";
 import { found, istioNative, istioStatus, linkerdVersion, type Pod, type Table } from "./detected.ts";
 
 describe("a variable that names a sidecar comes before all else", () => {
@@ -76,7 +77,8 @@ describe("ports that listen tell where nothing else does", () => {
     [[9901, 9902], "kuma", "port 9902"],
     [[20600], "consul", "port 20600"],
     [[19000, 20600], "consul", "port 20600"],
-    [[19000], "", "nothing"],
+    [[19000], "envoy", "port 19000"],
+    [[8001], "envoy", "port 8001"],
     [[20300], "", "nothing"],
     [[3500, 3501, 50001], "", "nothing"],
     [[8200], "", "nothing"],
@@ -94,22 +96,22 @@ describe("ports that listen tell where nothing else does", () => {
 
 test("what its node says of the pod tells a native sidecar that a port tells of; the pod's own word comes first", () => {
   const annotations = new Map([["sidecar.istio.io/status", istioNative]]);
-  const heard: readonly PortFinding[] = [{ name: "istio", by: "port 15021", annotations }];
+  const byPort: readonly PortFinding[] = [{ name: "istio", by: "port 15021", annotations }];
   const native = (own: readonly (readonly [string, string])[]) =>
-    detect({ env: {}, admin: undefined, annotations: new Map(own), heard }).found.map(({ isNative }) => isNative);
+    detect({ env: {}, admin: undefined, annotations: new Map(own), byPort }).found.map(({ isNative }) => isNative);
   expect(native([])).toEqual([true]);
   expect(native([["example.com/a", "b"]])).toEqual([true]);
 });
 
-test("what was heard says where its admin interface is, and whether that has proved anything", () => {
-  const heard: readonly PortFinding[] = [
-    { name: "envoy", by: "/server_info at http://127.0.0.1:9911", admin: "http://127.0.0.1:9911" },
-    { name: "linkerd", by: "port 4191", isSuggested: true },
+test("what was found by a port says where its admin interface is, and whether that has answered", () => {
+  const byPort: readonly PortFinding[] = [
+    { name: "envoy", by: "port 8001", admin: "http://localhost:8001" },
+    { name: "kuma", by: "port 9902", isSuggested: true },
   ];
-  const { found } = detect({ env: { DAPR_HTTP_PORT: "3500" }, admin: undefined, annotations: new Map(), heard });
+  const { found } = detect({ env: { DAPR_HTTP_PORT: "3500" }, admin: undefined, annotations: new Map(), byPort });
   expect(found).toEqual([
-    { name: "envoy", isNative: false, isHeard: true, adjustment: { admin: "http://127.0.0.1:9911" } },
-    { name: "linkerd", isNative: false, isHeard: true, isSuggested: true },
+    { name: "envoy", isNative: false, adjustment: { admin: "http://localhost:8001" } },
+    { name: "kuma", isNative: false, adjustment: {}, isSuggested: true },
     { name: "dapr", isNative: false, adjustment: { admin: "http://localhost:3500" } },
   ]);
 });

@@ -1,5 +1,6 @@
 import { parseHttpTarget } from "../../../src/core/base/address.ts";
-import { detect, type PortFinding, suggestedBy } from "../../../src/core/sidecars/detect.ts";
+import { detect } from "../../../src/core/sidecars/detect.ts";
+import { type PortFinding, suggestedBy } from "../../../src/core/sidecars/port-finding.ts";
 
 export type Table = Readonly<Record<string, string>>;
 
@@ -11,8 +12,8 @@ export interface Pod {
   readonly listening?: readonly number[];
 }
 
-/** Returns all sidecars that these ports suggest, as if each had proved to be there. */
-export function heardAt(ports: readonly number[]): readonly PortFinding[] {
+/** Returns all sidecars that these ports suggest, as if each had shown what it is. */
+export function foundAt(ports: readonly number[]): readonly PortFinding[] {
   return suggestedBy(new Set(ports)).map(({ name, port }) => ({ name, by: `port ${port}` }));
 }
 
@@ -29,7 +30,7 @@ export function found({
     env,
     admin: admin === undefined ? undefined : parseHttpTarget(admin),
     annotations: new Map(Object.entries(annotations)),
-    heard: heardAt(listening),
+    byPort: foundAt(listening),
   });
   const names = found.map(({ name, isNative }) => (isNative ? `${name} (native)` : name)).join(", ");
   return [names, by ?? "nothing"];

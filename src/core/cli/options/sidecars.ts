@@ -45,7 +45,7 @@ export const sidecars = {
     flag: "host-network",
     group: "sidecars",
     syntax: boolean,
-    help: "the pod uses its node's network, where a port may be another pod's; if unset, ebb decides by /etc/hosts",
+    help: "the network is the node's, where auto believes no port; if unset, ebb decides by /etc/hosts",
   }),
   appPort: list({
     flag: "app-port",

@@ -7,8 +7,8 @@ import type { Container, Pod } from "../pod.ts";
 import type { Remark } from "../remark.ts";
 import { type OptionValues, variablesOf } from "./options.ts";
 
-/** Reports whether a pod is on its node's network (hostNetwork), where a port that listens may be another pod's. */
-export function isOnNode({ spec }: Pod): boolean {
+/** Reports whether a pod is on its node's network (hostNetwork), where no port is believed. */
+function isOnNode({ spec }: Pod): boolean {
   return spec.hostNetwork === true;
 }
 
@@ -20,7 +20,7 @@ export interface Surroundings {
   readonly annotations: ReadonlyMap<string, string>;
   /**
    * Values of options for `ebb run`. `host-network`: the network is the node's; then `sidecar` names the sidecars that
-   * are containers of this pod, because no port can tell. `detect`: a proxy is in the pod, so that ebb looks for it for
+   * are containers of this pod, because no port is believed there. `detect`: a proxy is in the pod, so that ebb looks for it for
    * longer. `app-port`: the ports on which the app listens, so that ebb asks nobody there.
    */
   readonly options: ReadonlyMap<string, string>;
@@ -51,7 +51,8 @@ export function surroundingsOf(pod: Pod, others: readonly string[]): Surrounding
   const annotations = new Map(Object.entries(pod.metadata?.annotations ?? {}));
   if (sidecars.some(isProxy)) {
     if (isOnNode(pod)) options.set("sidecar", sidecars.join(","));
-    else if (!detect({ env: {}, admin: undefined, annotations, heard: [] }).hasProxy) options.set("detect", LATE_PROXY);
+    else if (!detect({ env: {}, admin: undefined, annotations, byPort: [] }).hasProxy)
+      options.set("detect", LATE_PROXY);
   }
   return { isOnNode: isOnNode(pod), sidecars, annotations, options };
 }
@@ -90,13 +91,13 @@ export function hasOwnProxy(
   if (sidecars.some(isProxy) || isSaid("admin")) return true;
   const named = options.get("sidecar")?.text ?? variables.get(variablesOf("sidecar")[0] as string) ?? "auto";
   if (named !== "auto") return named !== "none";
-  const { found } = detect({ env: Object.fromEntries(variables), admin: undefined, annotations, heard: [] });
+  const { found } = detect({ env: Object.fromEntries(variables), admin: undefined, annotations, byPort: [] });
   return found.some(({ name }) => isProxy(name));
 }
 
-/** The warning for a pod on its node's network that has no proxy of its own. */
-export const strangersOnly: Remark = {
+/** The warning for a pod on its node's network in which nothing names a proxy. */
+export const noneNamed: Remark = {
   field: "spec.hostNetwork",
   message:
-    "this pod has no proxy of its own, and on its node's network those that listen are other pods': ebb looks for none by port, and adds no drain hook; name one with ebb.dev/sidecar, or its admin interface with ebb.dev/admin",
+    "nothing names a proxy of this pod, and on the node's network ebb believes no port, and adds no drain hook: name the proxy with ebb.dev/sidecar, or its admin interface with ebb.dev/admin",
 };

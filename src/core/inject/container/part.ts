@@ -5,7 +5,7 @@ import type { Remark } from "../remark.ts";
 import type { ContainerStatus } from "../status.ts";
 import type { Chosen } from "./choose.ts";
 import { DEFAULT_GRACE, type HookPlan, hookOf, planHook } from "./hooks.ts";
-import { hasOwnProxy, strangersOnly } from "./network.ts";
+import { hasOwnProxy, noneNamed } from "./network.ts";
 import { chooseOptions, type OptionValues, variableOf, variablesOf } from "./options.ts";
 import { stopSignalOf, warnOfUncatchableSignal } from "./stop-signal.ts";
 import { ebbMount, mountInTheWay, placeOfAnnotations } from "./volumes.ts";
@@ -55,7 +55,7 @@ export function planPart(chosen: Chosen, context: Context): AppPart {
     : undefined;
   const file = place?.file === undefined ? [] : [{ name: variableOf("pod-annotations"), value: place.file }];
   const looks = surroundings.isOnNode && options.get("sidecar")?.text !== "none";
-  const strange = looks && !hasOwnProxy(container, surroundings, options) ? [strangersOnly] : [];
+  const unnamed = looks && !hasOwnProxy(container, surroundings, options) ? [noneNamed] : [];
   const inTheWay = command === undefined ? undefined : mountInTheWay(container);
   return {
     at,
@@ -74,7 +74,7 @@ export function planPart(chosen: Chosen, context: Context): AppPart {
     warnings: [
       ...ownVariables(chosen, options),
       ...(shutdown.warning === undefined ? [] : [shutdown.warning]),
-      ...strange,
+      ...unnamed,
       ...warnOfUncatchableSignal(container, at),
     ],
   };

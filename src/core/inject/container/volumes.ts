@@ -44,14 +44,9 @@ export function mountInTheWay({ volumeMounts }: Container): number | undefined {
   return at < 0 ? undefined : at;
 }
 
-/**
- * Returns the downward API volume that has the pod's annotations as a file. If `isOnNode`, it has the pod's name,
- * namespace and UID, too, which tell its own proxy from others on the node's network.
- */
-export function annotationsVolume(name: string, isOnNode: boolean): JsonObject {
-  const files = [FILE, ...(isOnNode ? ["name", "namespace", "uid"] : [])];
-  const items = files.map((path) => ({ path, fieldRef: { fieldPath: `metadata.${path}` } }));
-  return { name, downwardAPI: { items } };
+/** Returns the downward API volume that has the pod's annotations as a file. */
+export function annotationsVolume(name: string): JsonObject {
+  return { name, downwardAPI: { items: [{ path: FILE, fieldRef: { fieldPath: "metadata.annotations" } }] } };
 }
 
 /** Where `ebb run` looks for the annotations by itself. */

@@ -2,10 +2,8 @@ import { inboundDrain } from "../../envoy/inbound.ts";
 import type { Probe } from "../probe.ts";
 import {
   type Adjustment,
-  type EnvoyNode,
   onPort,
   type PodFacts,
-  type PodIdentity,
   portOf,
   type QuitTarget,
   type SidecarKind,
@@ -36,7 +34,7 @@ export const consul = {
   readyPath: "/ready",
   quit: "http://localhost:19000/quitquitquit",
   quitPath: "/quitquitquit",
-  podOfNode,
+  isNode: ({ id, metadata }) => id.endsWith("-sidecar-proxy") && typeof metadata.partition === "string",
   ports: [20600],
   annotation: "consul.hashicorp.com/connect-inject-status",
   isNative: (annotations) => saysYes(annotations.get("consul.hashicorp.com/enable-consul-dataplane-as-sidecar")),
@@ -54,16 +52,6 @@ export const consul = {
   reaping: () => ({ seconds: (annotations) => secondsIn(annotations, GRACE, GRACE_SECONDS) }),
 } as const satisfies SidecarKind;
 
-/**
- * Returns the pod web-0 for the id `web-0-web-sidecar-proxy` of the service `web`. Such a node has no namespace of
- * Kubernetes: the one in its metadata is Consul's.
- */
-function podOfNode({ id, cluster, metadata }: EnvoyNode): PodIdentity | undefined {
-  if (!id.endsWith("-sidecar-proxy") || typeof metadata.partition !== "string") return undefined;
-  const rest = `-${cluster}-sidecar-proxy`;
-  return id.endsWith(rest) ? { name: id.slice(0, -rest.length) } : {};
-}
-
 /** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
@@ -74,7 +62,7 @@ refusals | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/con
 drain | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
 count | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
 found | read consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_webhook.go:446
-pod | read consul-k8s a507b1d control-plane/connect-inject/controllers/endpoints/endpoints_controller.go:452-460; consul-dataplane 28a963a internal/bootstrap/bootstrap_tpl.go:181-191 | its node.id: \`POD-SERVICE-sidecar-proxy\`, without the namespace: no proof on the node's network
+identity | read consul-k8s a507b1d control-plane/connect-inject/controllers/endpoints/endpoints_controller.go:452-460; consul-dataplane 28a963a internal/bootstrap/bootstrap_tpl.go:181-191 | its node.id: \`POD-SERVICE-sidecar-proxy\`, and \`partition\` in its metadata
 native | read consul-k8s a507b1d1e control-plane/connect-inject/lifecycle/lifecycle_configuration.go:128-139 | the annotation tells; a Helm default that makes it one is in no annotation
 moved | read consul-k8s a507b1d1e control-plane/connect-inject/constants/annotations_and_labels.go:123-129, webhook/consul_dataplane_sidecar.go:389-411 | one sidecar for each service of \`connect-service\`, on the ports after
 container | read consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_webhook.go:39; consul-dataplane 28a963a Dockerfile:107

@@ -1,7 +1,9 @@
-import { textOf } from "../../base/json.ts";
-import { type EnvoyNode, type PodIdentity, type SidecarKind, splitAtLastDot } from "./kind.ts";
+import type { SidecarKind } from "./kind.ts";
 
-/** A plain Envoy, by its admin interface (envoyproxy.io, operations/admin), whose usual port is 9901. */
+/**
+ * A plain Envoy, by its admin interface (envoyproxy.io, operations/admin), whose usual port is 9901. Each of `ports` is
+ * asked as an admin interface.
+ */
 export const envoy = {
   isCompanion: false,
   admin: "http://localhost:9901",
@@ -10,8 +12,7 @@ export const envoy = {
   readyPath: "/ready",
   quit: "http://localhost:9901/quitquitquit",
   quitPath: "/quitquitquit",
-  podOfNode,
-  ports: [9901],
+  ports: [9901, 8001, 19000],
   userVariables: ["ENVOY_KILL_API"],
   annotation: undefined,
   isNative: () => false,
@@ -32,17 +33,6 @@ export const envoy = {
   needsDrainHook: true,
 } as const satisfies SidecarKind;
 
-/**
- * Returns the pod that an Envoy's node names: in its metadata by POD_NAME and POD_NAMESPACE or by POD_UID, else in its
- * ID as `NAME.NAMESPACE`. Every node is accepted.
- */
-function podOfNode({ id, metadata }: EnvoyNode): PodIdentity {
-  const { POD_NAME, POD_NAMESPACE, POD_UID } = metadata;
-  const said = { name: textOf(POD_NAME), namespace: textOf(POD_NAMESPACE), uid: textOf(POD_UID) };
-  if (said.name !== undefined || said.uid !== undefined) return said;
-  return splitAtLastDot(id);
-}
-
 /** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | ran Envoy 1.40.0, test/envoy/admin.test.ts
@@ -52,6 +42,6 @@ refusals | ran Envoy 1.40.0, test/envoy/admin.test.ts
 drain | ran Envoy 1.40.0, test/envoy/drain.test.ts | \`/ready\` stays 200: only /healthcheck/fail changes it
 count | ran Envoy 1.40.0, test/envoy/drain.test.ts | requests of HTTP listeners, connections of the others
 found | ran Envoy 1.40.0, test/envoy/run.test.ts
-pod | ran Envoy 1.40.0, test/envoy/neighbours.test.ts | its node.id as \`POD.NAMESPACE\`, or POD_NAME and POD_NAMESPACE, or POD_UID, in its metadata, as its user writes them
+identity | ran Envoy 1.40.0, test/envoy/found-by-port.test.ts | with a node of no mesh, or none
 container | read envoyproxy/envoy 11ade9d distribution/docker/Dockerfile-envoy; consul-k8s 0.49; AWS App Mesh and OSM injectors
 `;

@@ -8,7 +8,7 @@ export const aspects = [
   "drain",
   "count",
   "found",
-  "pod",
+  "identity",
   "native",
   "moved",
   "container",

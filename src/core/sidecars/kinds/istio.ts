@@ -6,10 +6,8 @@ import {
   type EnvoyNode,
   onPort,
   type PodFacts,
-  type PodIdentity,
   portOf,
   type SidecarKind,
-  splitAtLastDot,
 } from "./kind.ts";
 
 const ADMIN_PORT = 15000;
@@ -31,7 +29,7 @@ export const istio = {
   readyPath: "/ready",
   quit: "http://localhost:15020/quitquitquit",
   quitPath: undefined,
-  podOfNode,
+  isNode,
   annotationsOfNode,
   ports: [15021, 15020, 15000],
   userVariables: ["ISTIO_QUIT_API"],
@@ -60,10 +58,10 @@ export const istio = {
   }),
 } as const satisfies SidecarKind;
 
-/** Returns the pod web-0 in shop for the node ID `sidecar~10.0.0.7~web-0.shop~shop.svc.cluster.local`. */
-function podOfNode({ id }: EnvoyNode): PodIdentity | undefined {
-  const [type = "", , pod = "", domain] = id.split("~");
-  return domain !== undefined && /^(sidecar|router|waypoint)$/.test(type) ? splitAtLastDot(pod) : undefined;
+/** Reports whether the node ID is such as `sidecar~10.0.0.7~web-0.shop~shop.svc.cluster.local`. */
+function isNode({ id }: EnvoyNode): boolean {
+  const [type = "", , , domain] = id.split("~");
+  return domain !== undefined && /^(sidecar|router|waypoint)$/.test(type);
 }
 
 /**
@@ -84,7 +82,7 @@ refusals | ran Istio 1.31.1, test/sidecars/istio | 403 before 405; the loopback 
 drain | ran Istio 1.31.1, test/sidecars/istio | listeners keep accepting; each answer says \`connection: close\`; idle connections stay
 count | ran Istio 1.31.1, test/sidecars/istio | its statistics leave out requests and connections of listeners; its inbound clusters have no host rows before their first request
 found | ran Istio 1.31.1, test/cluster/istio/webhooks.test.ts
-pod | read istio 86c9f01 pkg/istio-agent/agent.go:112-120, pilot/cmd/pilot-agent/app/cmd.go:272 | its node.id: \`sidecar~IP~POD.NAMESPACE~DOMAIN\`
+identity | read istio 86c9f01 pkg/istio-agent/agent.go:112-120, pilot/cmd/pilot-agent/app/cmd.go:272 | its node.id: \`sidecar~IP~POD.NAMESPACE~DOMAIN\`
 native | ran Istio 1.31.1, test/cluster/istio/webhooks.test.ts | \`sidecar.istio.io/status\` lists istio-proxy under initContainers
 moved | ran Istio 1.31.1, test/sidecars/istio | \`status.sidecar.istio.io/port\` moves the quit; with 0 there is none, and Envoy's own quit ends pilot-agent with 0
 container | ran Istio 1.31.1, test/cluster/istio/webhooks.test.ts

@@ -28,17 +28,9 @@ export interface Otherwise {
   readonly leaves?: string;
 }
 
-/** The identity of a pod, as far as it is known or stated. */
-export interface PodIdentity {
-  readonly name?: string | undefined;
-  readonly namespace?: string | undefined;
-  readonly uid?: string | undefined;
-}
-
 /** The node in an Envoy's answer to /server_info (envoyproxy.io, api-v3/config/core/v3/base.proto, Node). */
 export interface EnvoyNode {
   readonly id: string;
-  readonly cluster: string;
   readonly metadata: JsonObject;
 }
 
@@ -97,12 +89,12 @@ export interface SidecarKind {
   readonly quit: string;
   /** The path of the quit on the admin interface that `--admin` names. Undefined if `quit` is asked in any case. */
   readonly quitPath: string | undefined;
-  /** For an Envoy: returns the pod that its node names, as far as it does; undefined if the node is of another kind. */
-  readonly podOfNode?: (node: EnvoyNode) => PodIdentity | undefined;
+  /** For a mesh's Envoy: reports whether a node is of this kind. */
+  readonly isNode?: (node: EnvoyNode) => boolean;
   /** For an Envoy: returns the pod's annotations that its node carries. */
   readonly annotationsOfNode?: (node: EnvoyNode) => Annotations;
-  /** For others: the admin path that names its pod, and what reads the answer: undefined if that is of another kind. */
-  readonly podAt?: { readonly path: string; readonly read: (body: string) => PodIdentity | undefined };
+  /** For others: the admin path that shows what it is, and whether the body of a 200 there is of this kind. */
+  readonly identity?: { readonly path: string; readonly isShownBy: (body: string) => boolean };
   /** If any of these ports listens, it may be here. Empty if it is not detected by ports. */
   readonly ports: readonly number[];
   /** The variable that its injector sets in the app's container. */
@@ -168,10 +160,4 @@ export function onPort(port: number, path: string): HttpTarget {
 export function secondsIn(annotations: Annotations, name: string, otherwise: number): number {
   const text = annotations.get(name) ?? "";
   return /^\d{1,5}$/.test(text) ? Number(text) : otherwise;
-}
-
-/** Splits `web-0.shop` into a pod's name and namespace, which has no dots. Returns {} for text without both parts. */
-export function splitAtLastDot(text: string): PodIdentity {
-  const dot = text.lastIndexOf(".");
-  return dot <= 0 || dot === text.length - 1 ? {} : { name: text.slice(0, dot), namespace: text.slice(dot + 1) };
 }

@@ -1,5 +1,5 @@
 import { inboundDrain } from "../../envoy/inbound.ts";
-import { adminOn, type EnvoyNode, type PodIdentity, type SidecarKind, splitAtLastDot } from "./kind.ts";
+import { adminOn, type SidecarKind } from "./kind.ts";
 
 /**
  * kuma-dp and Envoy. Readiness is kuma-dp's since 2.14 (app/kuma-dp/pkg/dataplane/readiness/component.go), Envoy's own
@@ -28,7 +28,7 @@ export const kuma = {
   readyPath: "/ready",
   quit: "http://localhost:9901/quitquitquit",
   quitPath: "/quitquitquit",
-  podOfNode,
+  isNode: ({ metadata }) => "dataplane.proxyType" in metadata,
   ports: [9902],
   annotation: "kuma.io/sidecar-injected",
   isNative: () => false,
@@ -46,11 +46,6 @@ export const kuma = {
   annotationPrefixes: ["kuma.io/"],
 } as const satisfies SidecarKind;
 
-/** Returns the pod web-0 in shop for the node ID `default.web-0.shop`: the name of a mesh has no dots. */
-function podOfNode({ id, metadata }: EnvoyNode): PodIdentity | undefined {
-  return "dataplane.proxyType" in metadata ? splitAtLastDot(id.slice(id.indexOf(".") + 1)) : undefined;
-}
-
 /** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma | mode 0600, kuma-dp's user; on TCP before 2.14 and with envoyAdminUnixSocket=false (read: kuma 2.14.3 pkg/xds/bootstrap/template_v3.go:237, app/kuma-dp/cmd/run.go:169-180)
@@ -60,7 +55,7 @@ refusals | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma
 drain | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma
 count | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma
 found | read kuma 2.14.3 pkg/plugins/runtime/k8s/webhooks/injector/testdata/inject.01.golden.yaml:4-34
-pod | read kuma 2.14.3 pkg/core/xds/types.go:48, pkg/xds/bootstrap/template_v3.go:86 | its node.id: \`MESH.POD.NAMESPACE\`
+identity | read kuma 2.14.3 pkg/xds/bootstrap/template_v3.go:86 | \`dataplane.proxyType\` in its node's metadata
 native | read kuma 2.14.3 pkg/plugins/runtime/k8s/plugin.go:394 | no annotation says so; from Kubernetes 1.29 on it is one, and a quit is followed by a restart
 moved | read kuma 2.14.3 pkg/plugins/runtime/k8s/metadata/annotations.go:134 | \`kuma.io/envoy-admin-port\`, for TCP
 container | read kuma 2.14.3 pkg/plugins/runtime/k8s/util/names.go:4

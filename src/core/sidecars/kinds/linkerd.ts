@@ -1,13 +1,6 @@
 import { parseDuration } from "../../base/duration.ts";
-import { parseObject, textOf } from "../../base/json.ts";
-import {
-  type Adjustment,
-  type Annotations,
-  adminOn,
-  type PodFacts,
-  type PodIdentity,
-  type SidecarKind,
-} from "./kind.ts";
+import { parseObject } from "../../base/json.ts";
+import { type Adjustment, type Annotations, adminOn, type PodFacts, type SidecarKind } from "./kind.ts";
 
 const GRACE_SECONDS = 120;
 
@@ -26,7 +19,7 @@ export const linkerd = {
   readyPath: "/ready",
   quit: "http://localhost:4191/shutdown",
   quitPath: "/shutdown",
-  podAt: { path: "/env.json?_pod_name&_pod_ns&_pod_uid", read: readEnvironment },
+  identity: { path: "/env.json?_pod_name&_pod_ns", isShownBy },
   ports: [4191],
   annotation: "linkerd.io/proxy-version",
   isNative,
@@ -45,13 +38,10 @@ export const linkerd = {
   reaping: () => ({ seconds: (annotations) => (graceMs(annotations) ?? GRACE_SECONDS * 1000) / 1000 }),
 } as const satisfies SidecarKind;
 
-/**
- * Reads the pod from the proxy's own environment, in which its injector puts it. Returns undefined if it is not there.
- */
-function readEnvironment(body: string): PodIdentity | undefined {
-  const said = parseObject(body);
-  if (said === undefined || !("_pod_name" in said && "_pod_ns" in said)) return undefined;
-  return { name: textOf(said._pod_name), namespace: textOf(said._pod_ns), uid: textOf(said._pod_uid) };
+/** Reports whether this is the proxy's own environment, with the variables that its injector sets. */
+function isShownBy(body: string): boolean {
+  const environment = parseObject(body);
+  return environment !== undefined && "_pod_name" in environment && "_pod_ns" in environment;
 }
 
 /** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
@@ -62,7 +52,7 @@ quit | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-
 leaves | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/stack.rs:203, linkerd/app/src/env.rs:314 | the admin port closes when the drain begins; the exit code is 0
 refusals | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282; linkerd2 version-2.20 pkg/k8s/labels.go:212
 found | read linkerd2 version-2.20 pkg/inject/inject.go:1286-1293
-pod | read linkerd2-proxy 29637b64f linkerd/app/admin/src/server.rs:270; linkerd2 b24cd4059 charts/partials/templates/_proxy.tpl:7-28 | \`/env.json\` has its pod's name, namespace and UID; before 2.12 there is none, and a port alone proves nothing
+identity | read linkerd2-proxy 29637b64f linkerd/app/admin/src/server.rs:270; linkerd2 b24cd4059 charts/partials/templates/_proxy.tpl:7-28 | \`/env.json\` has its pod's name and namespace; before 2.12 there is none, and its port alone is not believed
 native | read linkerd2 version-2.20 pkg/inject/inject.go:429-445 | \`config.linkerd.io/proxy-enable-native-sidecar\`, beta or alpha; 2.20 makes native ones by default without an annotation: a quit is then followed by a restart
 moved | read linkerd2 version-2.20 pkg/k8s/labels.go:170, pkg/inject/inject.go:300-305 and 403-410 | \`config.linkerd.io/admin-port\` and \`config.linkerd.io/shutdown-grace-period\`
 container | read linkerd2 version-2.20 pkg/k8s/labels.go:365; linkerd2-proxy Dockerfile.proxy:84

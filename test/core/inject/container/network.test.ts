@@ -13,7 +13,7 @@ function hookOf(pod: Loose, at = 0): readonly string[] | undefined {
 
 const onNode = { hostNetwork: true };
 const envoy = { name: "envoy", image: "envoyproxy/envoy:v1.38.0" };
-const warning: [string, string][] = [["spec.hostNetwork", expect.stringContaining("other pods'")]];
+const warning: [string, string][] = [["spec.hostNetwork", expect.stringContaining("ebb.dev/sidecar")]];
 
 describe("a pod on its node's network", () => {
   test("without a sidecar of its own gets no hook, is told where it is, and its author is told why", () => {
@@ -59,7 +59,7 @@ describe("a pod on its node's network", () => {
     expect(warnings(whole)).toEqual(warning);
   });
 
-  test("names its proxy's container, because no port can tell", () => {
+  test("names its proxy's container, because no port is believed", () => {
     const pod = changed({ containers: [app(), envoy, { name: "vault-agent", image: "vault" }], spec: onNode });
     expect(variables(pod)).toMatchObject({ EBB_HOST_NETWORK: "true", EBB_SIDECAR: "envoy,vault-agent" });
     const others = changed({ containers: [app(), { name: "vault-agent", image: "vault" }], spec: onNode });
@@ -68,16 +68,6 @@ describe("a pod on its node's network", () => {
 
   test("says nothing where no sidecar is wanted", () => {
     expect(warnings({ annotations: { "ebb.dev/sidecar": "none" }, spec: onNode })).toEqual([]);
-  });
-
-  test("has its own name beside its annotations", () => {
-    const volume = (pod: Loose) =>
-      pod.spec.volumes.find(({ name }: Loose) => name === "ebb-annotations").downwardAPI.items;
-    const paths = (pod: Loose) => volume(pod).map(({ path, fieldRef }: Loose) => [path, fieldRef.fieldPath]);
-    const annotations = ["annotations", "metadata.annotations"];
-    const name = ["name", "namespace", "uid"].map((field) => [field, `metadata.${field}`]);
-    expect(paths(changed({ spec: onNode }))).toEqual([annotations, ...name]);
-    expect(paths(changed())).toEqual([annotations]);
   });
 
   test("stays as it is when it is changed a second time", () => {

@@ -1,0 +1,109 @@
+import { describeTarget, type HttpTarget, withPath } from "../../core/base/address.ts";
+import type { PodFacts } from "../../core/sidecars/kinds/kind.ts";
+import { type Network, whyNoPort } from "../../core/sidecars/network.ts";
+import {
+  adminOf,
+  doubtOf,
+  findingOf,
+  type Identity,
+  identify,
+  identityPath,
+  isPortOf,
+  type PortFinding,
+  type SuggestedProxy,
+  suggestedBy,
+} from "../../core/sidecars/port-finding.ts";
+import type { SidecarName } from "../../core/sidecars/registry.ts";
+import { createHttpClient } from "../http/http.ts";
+import { RequestFailed } from "../http/request-failed.ts";
+import { abortedAfter } from "../timer.ts";
+
+/** In bytes. An Envoy lists all of its extensions, and under Consul its bootstrap. */
+const MAX_ANSWER = 1024 * 1024;
+/** The time before a program that has not answered is asked again. */
+const REST_MS = 50;
+
+export interface PortProbe {
+  readonly pod: PodFacts;
+  /** The ports that containers of the app declare. They are never asked. */
+  readonly appPorts: readonly number[];
+  /** The time for an answer. */
+  readonly patienceMs: number;
+  /** Whether a proxy whose agent's port listens counts before its admin interface answers. */
+  readonly isWaiting: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface PortFindings {
+  /** At most one of each kind. */
+  readonly findings: readonly PortFinding[];
+  /** Why a proxy that a port suggests was left out, and what to set. */
+  readonly doubts: readonly string[];
+}
+
+/**
+ * Asks at the admin interfaces of the proxies whose usual ports listen what they are, by one GET each, and resolves with
+ * the proxies among them. For a network of the pod's own alone.
+ */
+export async function probePorts(listening: ReadonlySet<number>, probe: PortProbe): Promise<PortFindings> {
+  const suggested = suggestedBy(listening);
+  const names = suggested.map(({ name }) => name);
+  const all = await Promise.all(suggested.map((one) => probeOne(one, names, probe)));
+  const findings: PortFinding[] = [];
+  const doubts: string[] = [];
+  for (const one of all) {
+    if (typeof one === "string") doubts.push(one);
+    else if (one !== undefined && !findings.some(({ name }) => name === one.name)) findings.push(one);
+  }
+  return { findings, doubts };
+}
+
+/** Returns why each proxy that a port suggests is left out on a network that is not the pod's own, and what to set. */
+export function doubtsOn(network: Exclude<Network, "own">, listening: ReadonlySet<number>): readonly string[] {
+  return suggestedBy(listening).map(
+    ({ name, port }) => `port ${port} suggests ${name}, but ${whyNoPort(network, name)}`,
+  );
+}
+
+/** Resolves with what is there, or with a doubt; with undefined for another program. */
+async function probeOne(
+  one: SuggestedProxy,
+  names: readonly SidecarName[],
+  probe: PortProbe,
+): Promise<PortFinding | string | undefined> {
+  const admin = adminOf(one, probe.pod);
+  const identity = await ask(one.name, admin, probe);
+  if (identity.kind === "proxy") return findingOf(one, admin, identity, names);
+  if (identity.kind === "other" && identity.problem === undefined) return undefined;
+  const isAgent = identity.kind === "silent" && !isPortOf(admin, one.port);
+  if (isAgent && probe.isWaiting) return { name: one.name, by: `port ${one.port}`, isSuggested: true };
+  return doubtOf(one, admin, identity);
+}
+
+/** The last answers by URL, as long as ebb runs: a program that has answered is not asked again. */
+const asked = new Map<string, { readonly identity: Identity; readonly at: number }>();
+
+async function ask(name: SidecarName, admin: HttpTarget, { appPorts, ...probe }: PortProbe): Promise<Identity> {
+  if (appPorts.some((port) => isPortOf(admin, port))) return { kind: "silent" };
+  const target = withPath(admin, identityPath(name));
+  const key = describeTarget(target);
+  const last = asked.get(key);
+  if (last !== undefined && (last.identity.kind !== "silent" || performance.now() - last.at < REST_MS)) {
+    return last.identity;
+  }
+  const identity = await askOnce(name, target, AbortSignal.any([probe.signal, abortedAfter(probe.patienceMs)]));
+  asked.set(key, { identity, at: performance.now() });
+  return identity;
+}
+
+async function askOnce(name: SidecarName, target: HttpTarget, signal: AbortSignal): Promise<Identity> {
+  using client = createHttpClient({ maxAnswer: MAX_ANSWER });
+  try {
+    const headers = [["Accept", "application/json"]] as const;
+    return identify(name, await client.request({ method: "GET", target, headers }, signal));
+  } catch (error) {
+    if (error instanceof RequestFailed) return { kind: error.kind === "refused" ? "silent" : "other" };
+    if (!signal.aborted) throw error;
+    return { kind: "silent" };
+  }
+}

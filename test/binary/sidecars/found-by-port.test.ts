@@ -1,0 +1,201 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { childPath } from "../../compiled.ts";
+import { temporaryFolder } from "../../harness.ts";
+import type { Port } from "../../stand-in/sidecars.ts";
+import { canHaveNetwork, ebbBeside, type Hosts, type InNetwork } from "./own-network.ts";
+
+const app = ["--", childPath(), "exit", "5"];
+const odd: Port = { port: 8001, node: { id: "front" } };
+const fast = ["--drain", "2s", "--min-drain", "0s"];
+const istioOf = (pod: string) => ({ id: `sidecar~10.0.0.7~${pod}.shop~shop.svc.cluster.local` });
+
+function lineOf({ log, stderr }: InNetwork, msg: string) {
+  const line = log.find((each) => each.msg === `ebb: ${msg}`);
+  if (line === undefined) throw new Error(`no "${msg}" in: ${stderr}`);
+  return line;
+}
+
+function posts({ requests }: InNetwork): readonly string[] {
+  return requests.filter((request) => !request.includes(" GET "));
+}
+
+describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (which needs root)", () => {
+  test.each<[string, Port]>([
+    ["8001", odd],
+    ["15000", { ...odd, port: 15000 }],
+    ["19000", { ...odd, port: 19000 }],
+    ["8001 of ::1", { ...odd, host: "::1" }],
+    ["8001, and late", { ...odd, afterMs: 400 }],
+  ])("is found by what it answers, waited for and quit: %s", async (_, port) => {
+    const ended = await ebbBeside([port], ["run", ...app]);
+    expect(ended).toMatchObject({ code: 5, requests: [`${port.port} POST /quitquitquit`] });
+    expect(lineOf(ended, "found")).toMatchObject({ sidecars: ["envoy"], by: `port ${port.port}` });
+    expect(lineOf(ended, "ready").target).toBe(`http://localhost:${port.port}/ready`);
+  });
+
+  test("is found by quit, drain, status and request", async () => {
+    const quit = await ebbBeside([odd], ["quit"]);
+    expect(quit).toMatchObject({ code: 0, requests: ["8001 POST /quitquitquit"] });
+    const stats = "http.in.downstream_rq_active: 0\nlistener.in.downstream_cx_active: 0\n";
+    const drain = await ebbBeside([{ ...odd, stats }], ["drain", ...fast]);
+    expect(drain.code).toBe(0);
+    expect(posts(drain)).toContain("8001 POST /drain_listeners");
+    const status = await ebbBeside([odd], ["status", "--json"]);
+    expect(JSON.parse(status.stdout)).toMatchObject({ sidecars: [{ name: "envoy", ready: true }] });
+    const request = await ebbBeside([odd], ["request", "/stats"]);
+    expect(request).toMatchObject({ code: 0, requests: ["8001 GET /stats"] });
+  });
+
+  test("is of the mesh that its node.id tells", async () => {
+    const ports = [
+      { port: 9901, node: istioOf("web-0") },
+      { port: 15020, afterMs: 300 },
+      { port: 15021, afterMs: 300 },
+    ];
+    const ended = await ebbBeside(ports, ["run", "--drain", "2s", ...app]);
+    expect(ended).toMatchObject({ code: 5, requests: ["15020 POST /quitquitquit"] });
+    expect(lineOf(ended, "found").sidecars).toEqual(["istio"]);
+  });
+
+  test("on no such port is not looked for, and what is refused names --admin", async () => {
+    const ports = [{ port: 9911, node: {} }];
+    const auto = await ebbBeside(ports, ["run", "--detect", "200ms", ...app]);
+    expect(auto).toMatchObject({ code: 5, requests: [] });
+    const named = await ebbBeside(ports, ["run", "--sidecar", "envoy", "--wait-timeout", "300ms", ...app], {
+      env: { EBB_QUIT_TIMEOUT: "200ms" },
+    });
+    expect(named).toMatchObject({ code: 69, requests: [] });
+    expect(lineOf(named, "waiting until ready").reason).toMatch(/^connection refused: .*--admin/);
+    const given = await ebbBeside(ports, ["run", "--admin", "http://localhost:9911", ...app]);
+    expect(given).toMatchObject({ code: 5, requests: ["9911 POST /quitquitquit"] });
+  });
+});
+
+test.skipIf(!canHaveNetwork)(
+  "an Envoy that is slow to say what it is has a share of the time that there is",
+  async () => {
+    const [slow, long] = [{ port: 9901, infoAfterMs: 3000 }, "30s"];
+    const drain = await ebbBeside([slow], ["drain", "--drain", long, "--min-drain", "0s"]);
+    expect(posts(drain)).toContain("9901 POST /drain_listeners");
+    const quit = await ebbBeside([slow], ["quit", "--quit-timeout", long]);
+    expect(quit).toMatchObject({ code: 0, requests: ["9901 POST /quitquitquit"] });
+    const late = await ebbBeside([slow], ["quit"]);
+    expect(late).toMatchObject({ code: 69, requests: [] });
+    expect(lineOf(late, "did not tell a proxy to quit").reason).toMatch(/does not answer: set --sidecar envoy/);
+  },
+);
+
+describe.skipIf(!canHaveNetwork)("a mesh whose agent listens before its Envoy", () => {
+  test("is waited for, and quit once its Envoy has shown what it is", async () => {
+    const ports = [{ port: 15021, readyForMs: 60_000 }, { port: 15020 }, { port: 15000, afterMs: 400 }];
+    const ended = await ebbBeside(ports, ["run", "--detect", "100ms", "--", "sleep", "1"]);
+    expect(ended).toMatchObject({ code: 0, requests: ["15020 POST /quitquitquit"] });
+  });
+});
+
+describe.skipIf(!canHaveNetwork)("an app that listens where an Envoy might", () => {
+  test.each([200, 302, 404, 503])("is neither waited for nor quit: it answers %d", async (status) => {
+    for (const port of [9901, 15000]) {
+      const ended = await ebbBeside([{ port, app: status }], ["run", "--detect", "200ms", ...app]);
+      expect(ended).toMatchObject({ code: 5, requests: [`${port} GET /server_info`] });
+      expect(ended.log.map(({ msg }) => msg)).toEqual([
+        "ebb: no sidecar found",
+        "ebb: started the command",
+        "ebb: done",
+      ]);
+      expect((await ebbBeside([{ port, app: status }], ["quit"])).code).toBe(0);
+    }
+  });
+
+  test("does not hide the Envoy that is on another such port", async () => {
+    const ended = await ebbBeside([{ port: 9901, app: 404 }, odd], ["run", ...app]);
+    expect(posts(ended)).toEqual(["8001 POST /quitquitquit"]);
+  });
+
+  test("is asked at no other port, and never on a port that it declares", async () => {
+    const ports = [
+      { port: 7001, app: 200 },
+      { port: 8001, app: 200 },
+      { port: 9901, app: 200 },
+    ];
+    const env = { EBB_APP_PORT: "8001,9901" };
+    const ended = await ebbBeside(ports, ["run", "--detect", "500ms", ...app], { env });
+    expect(ended).toMatchObject({ code: 5, requests: [] });
+  });
+
+  test("that never answers holds nothing up", async () => {
+    const ended = await ebbBeside([{ port: 9901, hangs: true, app: 200 }], ["run", "--detect", "200ms", ...app]);
+    expect(ended.code).toBe(5);
+    expect(posts(ended)).toEqual([]);
+  });
+});
+
+describe.skipIf(!canHaveNetwork)("on a network that is not shown to be the pod's own", () => {
+  const there: Port = { port: 9901, node: { id: "gateway" } };
+
+  test.each<[string, Hosts, readonly string[]]>([
+    ["the node's, by the kubelet's /etc/hosts", "node", []],
+    ["the node's, by the injector's word", "own", ["--host-network"]],
+    ["one of which nothing tells", "machine", []],
+  ])("no port is believed, and the log says what to name: %s", async (_, hosts, flags) => {
+    const network = { hosts };
+    const run = await ebbBeside([there], ["run", ...flags, ...app], network);
+    expect(run).toMatchObject({ code: 5, requests: [] });
+    const ways = hosts === "machine" ? /--sidecar .*--admin .*--host-network=false/ : /--sidecar .*--admin/;
+    expect(lineOf(run, "no sidecar found")).toMatchObject({ lookedMs: 0, reason: expect.stringMatching(ways) });
+    expect(lineOf(run, "did not tell a proxy to quit").reason).toMatch(/^port 9901 suggests envoy/);
+    const quit = await ebbBeside([there], ["quit", ...flags], network);
+    expect(quit).toMatchObject({ code: 69, requests: [] });
+    expect(lineOf(quit, "did not tell a proxy to quit").level).toBe("error");
+    const drain = await ebbBeside([there], ["drain", ...flags, ...fast, "--quit"], network);
+    expect(drain).toMatchObject({ code: 69, requests: [] });
+    expect(lineOf(drain, "did not drain a proxy or tell it to quit").reason).toMatch(ways);
+  });
+
+  test("run drains nothing there either", async () => {
+    const ended = await ebbBeside([there], ["run", ...fast, "--", "sleep", "0.3"], { hosts: "node" });
+    expect(ended).toMatchObject({ code: 0, requests: [] });
+  });
+
+  test("where no usual port listens quit has nothing to do", async () => {
+    expect(await ebbBeside([{ port: 80, app: 200 }], ["quit"], { hosts: "node" })).toMatchObject({ code: 0 });
+  });
+
+  test("status says it, and request sends nothing", async () => {
+    const status = await ebbBeside([there], ["status", "--json"], { hosts: "node" });
+    const { sidecars, findings } = JSON.parse(status.stdout);
+    expect(sidecars).toEqual([]);
+    expect(findings).toContainEqual({ kind: "not-proved", message: expect.stringContaining("--sidecar envoy") });
+    const request = await ebbBeside([there], ["request", "POST", "/quitquitquit"], { hosts: "node" });
+    expect(request).toMatchObject({ code: 69, requests: [] });
+    expect(request.stderr).toContain("--admin");
+  });
+
+  test.each<[string, readonly string[], Readonly<Record<string, string>>]>([
+    ["its name", ["--sidecar", "envoy"], {}],
+    ["its admin interface", ["--admin", "http://localhost:9901"], {}],
+    ["a variable", [], { ENVOY_ADMIN_API: "http://localhost:9901" }],
+  ])("what is named is believed: by %s", async (_, flags, env) => {
+    for (const hosts of ["node", "machine"] as const) {
+      const run = await ebbBeside([there], ["run", ...flags, ...app], { hosts, env });
+      expect(run).toMatchObject({ code: 5, requests: ["9901 POST /quitquitquit"] });
+      const quit = await ebbBeside([there], ["quit", ...flags], { hosts, env });
+      expect(quit).toMatchObject({ code: 0, requests: ["9901 POST /quitquitquit"] });
+    }
+  });
+
+  test("an annotation is believed", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "annotations");
+    await Bun.write(path, 'kuma.io/sidecar-injected="true"\nkuma.io/envoy-admin-port="9901"\n');
+    const ports = [there, { port: 9902 }];
+    const quit = await ebbBeside(ports, ["quit", "--pod-annotations", path], { hosts: "node" });
+    expect(quit).toMatchObject({ code: 0, requests: ["9901 POST /quitquitquit"] });
+  });
+
+  test("a user who says that the network is the pod's own is believed", async () => {
+    const ended = await ebbBeside([there], ["quit", "--host-network=false"], { hosts: "machine" });
+    expect(ended).toMatchObject({ code: 0, requests: ["9901 POST /quitquitquit"] });
+  });
+});

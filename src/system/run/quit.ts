@@ -75,7 +75,7 @@ async function tellPlainly(run: Quitting): Promise<void> {
 /** Finds the sidecars. If a bug prevents that, returns those that the wait found. */
 async function plainlyKnown(run: Quitting): Promise<readonly Sidecar[]> {
   const found = await runOrLogBug(() => knownSidecars(run, "quit"), run.log, "the sidecars could not be found again");
-  return found ?? waitedFor(run) ?? [];
+  return found ?? run.wait?.here()?.sidecars ?? [];
 }
 
 interface One {

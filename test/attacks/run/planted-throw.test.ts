@@ -30,6 +30,7 @@ const plants: readonly string[] = [
   "system/run/quit.ts quitSidecars throw",
   "system/run/quit.ts tellSidecars throw",
   "system/run/sidecars.ts waitedFor throw",
+  "system/run/sidecars.ts knownSidecars throw",
   "system/sidecars/quit.ts quitAll throw",
   "system/sidecars/quit.ts endOne throw",
   "system/sidecars/quit.ts perform throw",
@@ -40,13 +41,10 @@ const plants: readonly string[] = [
   "system/output/log.ts formatJson throw",
 ];
 
-/** Without these nothing can be asked, or nobody may be: where a network may be the node's, only a proof tells whose a sidecar is. */
+/** Without these nothing can be asked. */
 const silencing: readonly string[] = [
   "core/run/quit-policy.ts reasonToStay throw",
   "core/base/http-message.ts encodeRequest throw",
-  "system/run/sidecars.ts knownSidecars throw",
-  "system/sidecars/settle.ts settle throw",
-  "system/sidecars/settle.ts isOwnNetwork throw",
 ];
 
 /** Much more than any run takes. */

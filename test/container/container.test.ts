@@ -93,6 +93,18 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
       expect(await sidecar.ended).toEqual({ code: 0, stdout: "listening\nPOST /quitquitquit\n", stderr: "" });
     });
 
+    test("believes no port where no kubelet has written /etc/hosts, starts at once, and says what to set", async () => {
+      await using pod = await startPod(image);
+      await using sidecar = startSidecar(pod);
+      await sidecar.says("listening");
+      await using app = start(["/child", "exit", "0"], { beside: pod });
+      const { code, stderr } = await app.ended;
+      const reason = expect.stringMatching(/--sidecar .*--host-network=false/);
+      expect(logOf(stderr)[0]).toMatchObject({ msg: "ebb: no sidecar found", lookedMs: 0, reason });
+      expect(messagesOf(stderr)).toContain("ebb: did not tell a proxy to quit");
+      expect(code).toBe(0);
+    });
+
     test("finds the sidecar by itself, in a network that its user says is the pod's own", async () => {
       await using pod = await startPod(image);
       await using sidecar = startSidecar(pod);

@@ -4,24 +4,6 @@ import { join, resolve } from "node:path";
 import { Glob } from "bun";
 
 const project = resolve(import.meta.dirname, "..");
-const MOST_FILES = 20;
-/** One file for each package, one for each topic. */
-const data = ["build/licenses", "src/manual"];
-
-function foldersIn(folder: string): readonly string[] {
-  const inside = readdirSync(join(project, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  return [folder, ...inside.flatMap(({ name }) => foldersIn(`${folder}/${name}`))];
-}
-
-function countFiles(folder: string): number {
-  return readdirSync(join(project, folder), { withFileTypes: true }).filter((entry) => entry.isFile()).length;
-}
-
-test(`no folder has more than ${MOST_FILES} files`, () => {
-  const folders = ["src", "build", "test"].flatMap(foldersIn).filter((folder) => !data.includes(folder));
-  expect(folders.length).toBeGreaterThan(50);
-  expect(folders.filter((folder) => countFiles(folder) > MOST_FILES)).toEqual([]);
-});
 
 const topics = readdirSync(join(project, "src/manual")).map((file) => `src/manual/${file}`);
 

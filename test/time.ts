@@ -1,5 +1,5 @@
 // The only place in the tests that lets time pass. A test waits for what it needs (`until` in harness.ts); these
-// functions take time on purpose. test/attacks/patience.test.ts finds sleeps anywhere else.
+// functions take time on purpose.
 
 /** Waits, for something that is slow on purpose: an answer, a step, the pause of a client between two requests. */
 export function takes(ms: number): Promise<void> {

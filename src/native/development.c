@@ -16,7 +16,3 @@ __attribute__((constructor)) static void note(void) {
 }
 
 void ebb_settle(void) {}
-
-int ebb_start_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
-  return pthread_create(thread, attributes, start, argument);
-}

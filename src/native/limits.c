@@ -5,6 +5,7 @@
  * shows that it is too low.
  */
 #include "native.h"
+#include <pthread.h>
 #include <sys/resource.h>
 
 #define EXIT_SYSTEM 71
@@ -67,10 +68,6 @@ void ebb_check_limits(void) {
  * child's exit code counts.
  */
 int __pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
-int ebb_start_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
-  return __pthread_create(thread, attributes, start, argument);
-}
-
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
   static int has_threads;
   int error = __pthread_create(thread, attributes, start, argument);

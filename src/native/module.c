@@ -194,43 +194,6 @@ static long do_suspend(const struct call *call) {
   return 0;
 }
 
-/* Adds the places, which are separated by zero bytes. Returns 0 if one of them is not in this pod. */
-static int add_places(struct ebb_watch *what, struct bytes places, int port) {
-  size_t at = 0;
-  for (int i = 0; i < MOST_PLACES && at < places.length; i++, at += strlen(places.at + at) + 1) {
-    int size = ebb_local_address(places.at + at, port, &what->places[i]);
-    if (size < 0) return 0;
-    what->place_sizes[i] = size;
-  }
-  return 1;
-}
-
-/* Arguments: places; request; the answer's bytes; port, period in microseconds, and whether the connection is kept. */
-static long do_watch_start(const struct call *call) {
-  struct bytes places = text(call, 0), request = text(call, 1), answer = bytes(call, 2);
-  const int *numbers = (int *)(void *)bytes(call, 3).at;
-  struct ebb_watch what = {
-      .request = request.at,
-      .request_length = request.length,
-      .answer = answer.at,
-      .answer_length = answer.length,
-      .period_us = numbers[1],
-      .is_kept = numbers[2],
-  };
-  long result = places.at != NULL && request.at != NULL ? -EADDRNOTAVAIL : -ENOMEM;
-  if (result == -EADDRNOTAVAIL && add_places(&what, places, numbers[0])) result = ebb_watch_start(&what);
-  free(places.at);
-  free(request.at);
-  return result;
-}
-
-static long do_watch_has_changed(const struct call *call) { return ebb_watch_has_changed(integer(call, 0)); }
-
-static long do_watch_stop(const struct call *call) {
-  ebb_watch_stop(integer(call, 0));
-  return 0;
-}
-
 static long do_write(const struct call *call) {
   struct bytes all = text(call, 1);
   size_t from = integer(call, 2);
@@ -319,9 +282,6 @@ static const struct {
     {"spawn", do_spawn},
     {"stop", do_stop},
     {"suspend", do_suspend},
-    {"watchHasChanged", do_watch_has_changed},
-    {"watchStart", do_watch_start},
-    {"watchStop", do_watch_stop},
     {"write", do_write},
     {"writeBytes", do_write_bytes},
 };

@@ -7,13 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #define LAST_SIGNAL 64
@@ -66,9 +64,6 @@ void ebb_settle(void);
 
 /* Ends ebb with exit code 71, and says why on stderr, if a resource limit is too low for any command. */
 void ebb_check_limits(void);
-
-/* Calls pthread_create(3), for a thread that ebb can do without. */
-int ebb_start_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
 
 /* The kernel's struct sigaction. musl's own functions hide the signals 32 to 34, which musl uses itself. */
 struct kernel_action {
@@ -128,38 +123,3 @@ struct contents ebb_listeners(void);
 int ebb_check_connect(const char *place, int port);
 int ebb_ask(const char *place, int port, const char *request, size_t length);
 ssize_t ebb_receive(int descriptor, int within_ms, char *buffer, size_t room);
-
-union ebb_address {
-  struct sockaddr any;
-  struct sockaddr_in v4;
-  struct sockaddr_in6 v6;
-  struct sockaddr_un unix_;
-};
-
-/* Parses a loopback address, or the path of a Unix socket. Returns the address's length, or minus errno. */
-int ebb_local_address(const char *place, int port, union ebb_address *address);
-
-#define MOST_PLACES 2
-
-/*
- * A watch: the request goes to the first place that does not refuse, and is to get the answer; without an answer all
- * are to refuse.
- */
-struct ebb_watch {
-  union ebb_address places[MOST_PLACES];
-  socklen_t place_sizes[MOST_PLACES]; /* 0 if there is no such place */
-  const char *request, *answer;
-  size_t request_length, answer_length;
-  int period_us;
-  int is_kept; /* whether the connection is kept from one request to the next */
-};
-
-/*
- * Starts a watch in a thread, which raises SIGCHLD when it gets another answer. Returns the watch's number, or minus
- * errno.
- */
-int ebb_watch_start(const struct ebb_watch *what);
-/* Reports whether the watch has got another answer. */
-int ebb_watch_has_changed(int number);
-/* Ends a watch, also one that has changed. To be called once for each. */
-void ebb_watch_stop(int number);

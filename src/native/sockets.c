@@ -5,9 +5,18 @@
 #include "native.h"
 #include <arpa/inet.h>
 #include <poll.h>
+#include <sys/un.h>
 
-int ebb_local_address(const char *place, int port, union ebb_address *address) {
-  *address = (union ebb_address){0};
+union address {
+  struct sockaddr any;
+  struct sockaddr_in v4;
+  struct sockaddr_in6 v6;
+  struct sockaddr_un unix_;
+};
+
+/* Parses a loopback address, or the path of a Unix socket. Returns the address's length, or minus errno. */
+static int local_address(const char *place, int port, union address *address) {
+  *address = (union address){0};
   if (*place == '/') {
     address->any.sa_family = AF_UNIX;
     if (strlen(place) >= sizeof address->unix_.sun_path) return -ENAMETOOLONG;
@@ -33,8 +42,8 @@ static int pending_error(int descriptor) {
 
 /* Connects without waiting. Returns the connection's descriptor, or minus errno. */
 static int connect_to(const char *place, int port) {
-  union ebb_address address;
-  int size = ebb_local_address(place, port, &address);
+  union address address;
+  int size = local_address(place, port, &address);
   if (size < 0) return size;
   int descriptor = socket(address.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return -errno;

@@ -17,6 +17,5 @@ export function collectLog(): Log & { readonly lines: readonly Line[] } {
     warn: at("warn"),
     error: at("error"),
     flush: () => undefined,
-    isDebug: false,
   };
 }

@@ -141,27 +141,19 @@ export function judge(answer: HttpAnswer): Verdict {
 export const ENVOY_DRAINING = 'HTTP 503 "DRAINING"';
 
 /**
- * Returns the milliseconds to the next readiness attempt, by the milliseconds waited so far: 9 in the first 10 s, 23 in
- * the first minute, 245 after. With the time to ask, ready is noticed within 10, 25 and 250 ms.
+ * Returns the milliseconds to the next readiness attempt, by the milliseconds waited so far: 9 in the first 3 s, 24 in
+ * the first minute, 249 after. With a late timer and the time to ask, ready is noticed within 10, 25 and 250 ms.
  */
 export function pollPeriodMs(waitedMs: number): number {
-  if (waitedMs < 10_000) return 9;
-  return waitedMs < 60_000 ? 23 : 245;
+  if (waitedMs < 3000) return 9;
+  return waitedMs < 60_000 ? 24 : 249;
 }
 
 /**
- * Returns the index of the readiness attempt to end, to make room for a new one. `agesMs` lists the attempts, the
- * oldest first; a new one starts every `periodMs`. Chooses the attempt whose two neighbours' ages are closest in
- * proportion. So the ages grow as powers, and a server that takes `ms` to answer is heard within three times that.
+ * Returns the index of the readiness attempt to end, to make room for a new one: of attempts in the order in which they
+ * began, the oldest if it has taken longer than the wait before it, else the second oldest. So a server that takes `ms`
+ * to answer is heard within four times that, even if its first connections never get an answer.
  */
-export function attemptToEnd(agesMs: readonly number[], periodMs: number): number {
-  let found = agesMs.length - 1;
-  let least = Number.POSITIVE_INFINITY;
-  for (let at = 1; at < agesMs.length; at += 1) {
-    const ratio = ((agesMs[at - 1] ?? 0) + periodMs) / ((agesMs[at + 1] ?? 0) + periodMs);
-    if (ratio >= least) continue;
-    least = ratio;
-    found = at;
-  }
-  return found;
+export function attemptToEnd(oldestAgeMs: number, waitedMs: number): 0 | 1 {
+  return oldestAgeMs > waitedMs - oldestAgeMs ? 0 : 1;
 }

@@ -24,8 +24,6 @@ type Done<T> = (outcome: T | RequestFailed) => void;
 
 /** Sends requests to one server, one after the other or several at once, and keeps one idle connection for the next. */
 export interface HttpClient extends Disposable {
-  /** Returns the last answer over plain HTTP that was read without `onBody`. */
-  last(): ReceivedAnswer | undefined;
   /** Calls `done` once, with the complete answer or the reason why there is none; not after the returned Cancel. */
   send(request: HttpRequest, done: Done<HttpAnswer>, onBody?: OnBody): Cancel;
   /** Resolves with the complete answer. Rejects with RequestFailed, or with the signal's reason if that is aborted. */
@@ -49,16 +47,9 @@ interface Connection {
   receive: (text: string, isEnd: boolean) => void;
 }
 
-/** An answer, and its bytes as latin1 text. */
-export interface ReceivedAnswer {
-  readonly text: string;
-  readonly answer: HttpAnswer;
-}
-
 /** Creates an HTTP/1.1 client without time limits. https goes by undici, without a kept connection. */
 export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOptions = {}): HttpClient {
   let idle: Connection | undefined;
-  let last: ReceivedAnswer | undefined;
   const encode = memoizeLast(encodeRequest);
   const park = (connection: Connection): void => {
     idle = connection;
@@ -71,15 +62,14 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
   const send = (request: HttpRequest, done: Done<HttpAnswer>, onBody?: OnBody): Cancel => {
     if (request.target.isSecure) return sendSecurely(request, { maxAnswer, onBody }, done);
     const use = (connection: Connection): Cancel =>
-      exchange({ connection, request, encode, last, maxAnswer, onBody }, (outcome) => {
+      exchange({ connection, request, encode, maxAnswer, onBody }, (outcome) => {
         if (outcome instanceof RequestFailed) {
           connection.socket.terminate();
           return done(outcome);
         }
-        if (onBody === undefined) last = outcome;
-        if (outcome.answer.isReusable && idle === undefined) park(connection);
+        if (outcome.isReusable && idle === undefined) park(connection);
         else connection.socket.end();
-        done(outcome.answer);
+        done(outcome);
       });
     const kept = idle;
     idle = undefined;
@@ -92,7 +82,6 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
     return () => cancel();
   };
   return {
-    last: () => last,
     send,
     request: (request, signal, onBody) => promised(signal, (done) => send(request, done, onBody)),
     [Symbol.dispose]() {
@@ -207,31 +196,25 @@ interface Exchange {
   readonly connection: Connection;
   readonly request: HttpRequest;
   readonly encode: (request: HttpRequest) => string;
-  /** The answer before. The same bytes are not parsed again. */
-  readonly last: ReceivedAnswer | undefined;
   readonly maxAnswer: number;
   readonly onBody: OnBody | undefined;
 }
 
-function exchange(
-  { connection, request, encode, last, maxAnswer, onBody }: Exchange,
-  done: Done<ReceivedAnswer>,
-): Cancel {
-  let text = "";
+function exchange({ connection, request, encode, maxAnswer, onBody }: Exchange, done: Done<HttpAnswer>): Cancel {
+  let length = 0;
   const reader = createAnswerReader(request.method, onBody);
-  const end = (outcome: ReceivedAnswer | RequestFailed): void => {
+  const end = (outcome: HttpAnswer | RequestFailed): void => {
     connection.receive = () => undefined;
     done(outcome);
   };
   connection.receive = (more, isEnd) => {
     if (onBody === undefined) {
-      text += more;
-      if (text === last?.text && !isEnd) return end(last);
-      if (text.length > maxAnswer) return end(new RequestFailed("broken", tooLong(maxAnswer)));
+      length += more.length;
+      if (length > maxAnswer) return end(new RequestFailed("broken", tooLong(maxAnswer)));
     } else collectAfterManyBytes(more.length);
     const parsed = reader.take(more, isEnd);
     if (parsed.kind === "garbage") end(new RequestFailed("broken", parsed.reason));
-    if (parsed.kind === "answer") end({ text, answer: parsed.answer });
+    if (parsed.kind === "answer") end(parsed.answer);
   };
   connection.socket.write(encode(request));
   return () => {

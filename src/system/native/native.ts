@@ -79,17 +79,6 @@ export interface Native {
   /** Stops ebb itself until SIGCONT, unless a SIGCONT has come that is not read yet. */
   suspend(): void;
   /**
-   * Starts a thread that repeats a request as long as the answer (latin1) is the same to the byte, or, if the answer is
-   * empty, as long as the connection is refused. `places` are as `checkConnect` has them, separated by zero bytes; the
-   * next is tried if one refuses. `numbers` are the port, the period in microseconds, and 1 if the connection is kept.
-   * Raises SIGCHLD once the answer is another. Returns the watch's number, which must be passed to `watchStop`.
-   */
-  watchStart(places: string, request: string, answer: Uint8Array, numbers: Int32Array): number;
-  /** Returns 1 once the answer was another. */
-  watchHasChanged(watch: number): number;
-  /** Ends a watch. To be called once for each, also if it has changed. */
-  watchStop(watch: number): void;
-  /**
    * Writes a text as UTF-8, without its first `from` bytes. Returns how many bytes went at once, or -EAGAIN if it would
    * wait.
    */

@@ -21,8 +21,6 @@ export type Fields = Readonly<Record<string, unknown>>;
  * attempt, info for each phase, warn and error for what went wrong.
  */
 export interface Log extends Levels {
-  /** Whether entries at debug are written. */
-  readonly isDebug: boolean;
   /** Writes the entries that are still held. */
   flush(): void;
 }
@@ -100,8 +98,7 @@ export function createLog(settings: LogSettings, { env, said }: LogSources, othe
   };
   atExit(flush);
   deadline(LONGEST_HOLD_MS, release);
-  const isDebug = thresholdOf(settings) === "debug";
-  return { isDebug, debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error"), flush };
+  return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error"), flush };
 }
 
 function thresholdOf({ quiet, logLevel }: LogSettings): Level {

@@ -196,7 +196,7 @@ function watch(companions: readonly FoundSidecar[]): Watch {
   for (const { ready } of planSidecars(companions, noUrls)) {
     for (const probe of ready) {
       missing += 1;
-      whenReady(probe, stop.signal, { onNotReady: () => undefined, hearsAll: false }).then(
+      whenReady(probe, stop.signal, () => undefined).then(
         () => {
           missing -= 1;
         },

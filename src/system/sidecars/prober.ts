@@ -1,11 +1,9 @@
 import type { Address } from "../../core/base/address.ts";
-import { memoizeLast } from "../../core/base/memoize-last.ts";
 import { chooseJudge, maxAnswerOf, type Probe, type Verdict } from "../../core/sidecars/probe.ts";
 import { isThere } from "../file.ts";
 import { connectAndClose, createHttpClient, type HttpClient, type Pending } from "../http/http.ts";
 import { REFUSED, RequestFailed } from "../http/request-failed.ts";
 import { tcpCheckAt } from "../http/tcp-check.ts";
-import type { Steady } from "./steady.ts";
 
 /** The most attempts of one probe that are under way at the same time. */
 export const MAX_IN_FLIGHT = 8;
@@ -24,8 +22,6 @@ export function clientFor(probe: Probe, pending?: Pending): HttpClient {
 /** A prober makes attempts of one readiness probe, and keeps a connection between them. */
 export interface Prober extends Disposable {
   readonly attempt: Try;
-  /** Returns what the last attempt met at each server, for a thread to watch; undefined if that cannot be watched. */
-  readonly steady: () => readonly Steady[] | undefined;
 }
 
 /** Creates a prober that makes attempts of the probe, one each time that `attempt` is called. */
@@ -43,7 +39,6 @@ export function proberOf(probe: Probe): Prober {
           done(isThere(probe.path) ? ready : absent);
           return nothing;
         },
-        steady: () => undefined,
         [Symbol.dispose]: nothing,
       };
   }
@@ -54,42 +49,20 @@ function proberOfHttp(probe: Extract<Probe, { kind: "http" }>): Prober {
   const pending: Pending = { count: 0 };
   const client = clientFor(probe, pending);
   const request = { method: "GET", target: probe.target, headers: [] };
-  const judgeAgain = memoizeLast(chooseJudge(probe));
-  const { attempt, last } = withLast(
-    doorFirst(address, pending, (done) =>
-      client.send(request, (outcome) => done(outcome instanceof RequestFailed ? failed(outcome) : judgeAgain(outcome))),
-    ),
+  const judge = chooseJudge(probe);
+  const attempt = tcpCheckFirst(address, pending, (done) =>
+    client.send(request, (outcome) => done(outcome instanceof RequestFailed ? failed(outcome) : judge(outcome))),
   );
-  const steady = (): readonly Steady[] | undefined => {
-    const seen = client.last();
-    if (isRefused(last())) return [{ address, exchanged: undefined }];
-    const isLast = seen !== undefined && judgeAgain(seen.answer) === last();
-    return isLast ? [{ address, exchanged: { request, seen } }] : undefined;
-  };
-  return { attempt, steady, [Symbol.dispose]: () => client[Symbol.dispose]() };
+  return { attempt, [Symbol.dispose]: () => client[Symbol.dispose]() };
 }
 
 function proberOfConnect({ address }: Extract<Probe, { kind: "connect" }>): Prober {
   const pending: Pending = { count: 0 };
-  const { attempt, last } = withLast(
-    doorFirst(address, pending, (done) => {
-      const tell = (outcome: RequestFailed | undefined) => done(outcome === undefined ? ready : failed(outcome));
-      return connectAndClose(address, tell, pending);
-    }),
-  );
-  const steady = () => (isRefused(last()) ? [{ address, exchanged: undefined }] : undefined);
-  return { attempt, steady, [Symbol.dispose]: nothing };
-}
-
-/** Keeps the verdict of the last attempt. */
-function withLast(attempt: Try): { readonly attempt: Try; readonly last: () => Verdict | undefined } {
-  let last: Verdict | undefined;
-  const kept: Try = (done) =>
-    attempt((verdict) => {
-      last = verdict;
-      done(verdict);
-    });
-  return { attempt: kept, last: () => last };
+  const attempt = tcpCheckFirst(address, pending, (done) => {
+    const tell = (outcome: RequestFailed | undefined) => done(outcome === undefined ? ready : failed(outcome));
+    return connectAndClose(address, tell, pending);
+  });
+  return { attempt, [Symbol.dispose]: nothing };
 }
 
 /**
@@ -106,7 +79,7 @@ function proberOfAny(probers: readonly Prober[]): Prober {
       pending.clear();
     };
     for (const prober of probers) pending.set(prober, nothing);
-    const hear = (prober: Prober, verdict: Verdict): void => {
+    const take = (prober: Prober, verdict: Verdict): void => {
       pending.delete(prober);
       if (verdict.ready) cancelAll();
       else reasons[probers.indexOf(prober)] = verdict.reason;
@@ -114,7 +87,7 @@ function proberOfAny(probers: readonly Prober[]): Prober {
     };
     for (const prober of probers) {
       if (!pending.has(prober)) return nothing; // another one was ready at once
-      const cancel = prober.attempt((verdict) => hear(prober, verdict));
+      const cancel = prober.attempt((verdict) => take(prober, verdict));
       if (pending.has(prober)) pending.set(prober, cancel);
     }
     return cancelAll;
@@ -122,11 +95,7 @@ function proberOfAny(probers: readonly Prober[]): Prober {
   const dispose = (): void => {
     for (const prober of probers) prober[Symbol.dispose]();
   };
-  const steady = (): readonly Steady[] | undefined => {
-    const all = probers.map((prober) => prober.steady() ?? []);
-    return all.every(({ length }) => length > 0) ? all.flat() : undefined;
-  };
-  return { attempt, steady, [Symbol.dispose]: dispose };
+  return { attempt, [Symbol.dispose]: dispose };
 }
 
 /** Joins the reasons, each once. */
@@ -145,14 +114,14 @@ const unanswered: Verdict = { ready: false, reason: "no answer" };
  * A port that refuses again needs no more, and a server that accepts nothing would get ever more connections, which Bun
  * cannot end. Off loopback, where the check tells nothing, `MAX_IN_FLIGHT` limits those connections.
  */
-function doorFirst(address: Address, pending: Pending, attempt: Try): Try {
+function tcpCheckFirst(address: Address, pending: Pending, attempt: Try): Try {
   let wasRefused = false;
-  let look: ReturnType<typeof tcpCheckAt>;
+  let check: ReturnType<typeof tcpCheckAt>;
   return (done) => {
     if (wasRefused || pending.count > 0) {
-      look ??= tcpCheckAt(address);
-      const door = look?.() ?? "open";
-      const verdict = door === "refused" ? refused : door === "silent" ? silent : undefined;
+      check ??= tcpCheckAt(address);
+      const state = check?.() ?? "open";
+      const verdict = state === "refused" ? refused : state === "silent" ? silent : undefined;
       const isCrowded = pending.count >= MAX_IN_FLIGHT;
       if (verdict !== undefined || isCrowded) {
         done(verdict ?? unanswered);
@@ -160,14 +129,10 @@ function doorFirst(address: Address, pending: Pending, attempt: Try): Try {
       }
     }
     return attempt((verdict) => {
-      wasRefused = isRefused(verdict);
+      wasRefused = !verdict.ready && verdict.reason === REFUSED;
       done(verdict);
     });
   };
-}
-
-function isRefused(verdict: Verdict | undefined): boolean {
-  return verdict?.ready === false && verdict.reason === REFUSED;
 }
 
 function nothing(): void {

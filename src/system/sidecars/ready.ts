@@ -9,63 +9,37 @@ import {
 } from "../../core/sidecars/probe.ts";
 import { askAtOnce } from "./ask-at-once.ts";
 import { MAX_IN_FLIGHT, proberOf } from "./prober.ts";
-import { createSteadyWatcher } from "./steady.ts";
 
 interface Attempt {
   readonly since: number;
   cancel: () => void;
 }
 
-/** Hears of attempts that were not ready. */
-export interface Hearer {
-  /** Called with the reason of each such attempt that JavaScript makes. */
-  readonly onNotReady: (reason: string) => void;
-  /**
-   * Whether JavaScript makes every attempt; else a thread makes those whose answer stays the same
-   * (`createSteadyWatcher`).
-   */
-  readonly hearsAll: boolean;
-}
-
 /**
  * Resolves as soon as the probe says ready. Rejects with the signal's reason if that is aborted; there is no other time
  * limit. The first attempt blocks for at most 3 ms (`askAtOnce`). A new attempt starts each period (`pollPeriodMs`),
- * whether or not the last was answered, so that one that hangs delays nothing. With more than 8 (`MAX_IN_FLIGHT`) under
- * way one is ended, chosen so that a slow server is still heard.
+ * whether or not the last was answered, so that one that hangs delays nothing. With 8 (`MAX_IN_FLIGHT`) under way one is
+ * ended, chosen so that a slow server is still heard. `onNotReady` gets the reason of each attempt that was not ready.
  */
-export function whenReady(probe: Probe, signal: AbortSignal, { onNotReady, hearsAll }: Hearer): Promise<void> {
+export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason: string) => void): Promise<void> {
   if (isReadyAtOnce(probe)) return Promise.resolve();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const prober = proberOf(probe);
   const start = performance.now();
   const attempts: Attempt[] = [];
-  const watcher = createSteadyWatcher();
   let timer: Timer | undefined;
 
   const launch = (): void => {
-    clearTimeout(timer);
-    watcher.end();
     const now = performance.now();
-    const period = pollPeriodMs(now - start);
-    timer = setTimeout(launch, period);
-    if (retire(attempts, now, period)) onNotReady("no answer");
+    timer = setTimeout(launch, pollPeriodMs(now - start));
+    if (endOneOf(attempts, now, start)) onNotReady("no answer");
     const attempt: Attempt = { since: now, cancel: () => undefined };
     attempts.push(attempt);
     attempt.cancel = prober.attempt((verdict) => {
       attempts.splice(attempts.indexOf(attempt), 1);
-      if (verdict.ready) return resolve();
-      onNotReady(verdict.reason);
-      const isLeft = !hearsAll && attempts.length === 0;
-      const next = isLeft ? watcher.begin(prober.steady(), now - start, onChange) : undefined;
-      if (next === undefined) return;
-      clearTimeout(timer);
-      timer = setTimeout(launch, next);
+      if (verdict.ready) resolve();
+      else onNotReady(verdict.reason);
     });
-  };
-
-  const onChange = (): void => {
-    if (isReadyAtOnce(probe)) resolve();
-    else launch();
   };
 
   const onAbort = () => reject(signal.reason);
@@ -73,7 +47,6 @@ export function whenReady(probe: Probe, signal: AbortSignal, { onNotReady, hears
   launch();
   return promise.finally(() => {
     clearTimeout(timer);
-    watcher.end();
     signal.removeEventListener("abort", onAbort);
     for (const { cancel } of attempts) cancel();
     prober[Symbol.dispose]();
@@ -104,11 +77,10 @@ export function probeOnce(probe: Probe, withinMs: number): Promise<Verdict> {
 }
 
 /** Makes room for one more attempt. Returns whether it ended one, which might still have been answered. */
-function retire(attempts: Attempt[], now: number, period: number): boolean {
-  if (attempts.length < MAX_IN_FLIGHT) return false;
-  const ages: number[] = [];
-  for (const { since } of attempts) ages.push(now - since);
-  const [ended] = attempts.splice(attemptToEnd(ages, period), 1);
+function endOneOf(attempts: Attempt[], now: number, start: number): boolean {
+  const [oldest] = attempts;
+  if (oldest === undefined || attempts.length < MAX_IN_FLIGHT) return false;
+  const [ended] = attempts.splice(attemptToEnd(now - oldest.since, now - start), 1);
   ended?.cancel();
   return true;
 }

@@ -96,7 +96,7 @@ async function waitFor(
     log.info({ target, reason, limitMs }, "waiting until ready");
     if (sidecar !== undefined) tell?.(sidecar, reason);
   };
-  await whenReady(probe, signal, { onNotReady, hearsAll: log.isDebug });
+  await whenReady(probe, signal, onNotReady);
   reasons.delete(probe);
   if (signal.aborted) return; // the wait has ended in another way, and has written its last line
   log.info({ target, waitedMs: toTenths(performance.now() - start) }, "ready");

@@ -45,7 +45,7 @@ export function createWorld(settings: Partial<OwnCertificates> = {}): World {
   };
   const lines: string[] = [];
   const line = (fields: object, message: string): void => void lines.push(`${message}: ${JSON.stringify(fields)}`);
-  const log = { debug: line, info: line, warn: line, error: line, isDebug: false, flush: () => undefined };
+  const log = { debug: line, info: line, warn: line, error: line, flush: () => undefined };
   apply(api, "");
   return { api, own, log, lines, leader: { sinceMs: START }, bundles: [{ atMs: START, bundle: "" }] };
 }

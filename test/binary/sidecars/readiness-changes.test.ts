@@ -1,0 +1,99 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import { childPath } from "../../compiled.ts";
+import { type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { type RawServer, startRawServer } from "../../stand-in/raw-server.ts";
+
+const ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nLIVE\n";
+const no = (body: string, header = "") => `HTTP/1.1 503 No\r\nContent-Length: ${body.length}\r\n${header}\r\n${body}`;
+
+function startWaiting(target: string, flags: readonly string[] = []): Started {
+  const child = ["--", childPath(), "exit", "5"];
+  return startEbb(["run", "--sidecar", "none", "--ready", target, ...flags, ...child]);
+}
+
+const urlOf = ({ port }: RawServer) => `http://127.0.0.1:${port}/ready`;
+
+function says(started: Started, reason: string): Promise<boolean> {
+  return until(`"waiting until ready": ${reason}`, () =>
+    started.stderr().includes(`"reason":${JSON.stringify(reason)}`),
+  );
+}
+
+/** `run` that waits for a server which answers so, and how often that was asked. */
+async function startBeside(answer: RawServer["answer"]) {
+  let asked = 0;
+  const server = await startRawServer((socket) => {
+    asked += 1;
+    answer(socket);
+  });
+  const started = startWaiting(urlOf(server));
+  return { server, started, asked: () => asked };
+}
+
+test.each(["/there.sock", "/folder/there.sock"])("a unix socket that is not there yet (%s)", async (name) => {
+  using folder = temporaryFolder();
+  await using started = startWaiting(`unix:${folder.path}${name}`);
+  await says(started, "connection refused");
+  mkdirSync(join(folder.path, "folder"));
+  const server = Bun.listen({ unix: `${folder.path}${name}`, socket: { data: () => undefined } });
+  expect((await started.ended).code).toBe(5);
+  server.stop(true);
+});
+
+describe("what is new is noticed, and said", () => {
+  test("another reason, at once", async () => {
+    const { server, started, asked } = await startBeside((socket) => socket.write(no("warming up")));
+    await using _server = server;
+    await using _started = started;
+    await until("it was asked a few times", () => asked() > 20);
+    server.answer = (socket) => socket.write(no("almost warm"));
+    await says(started, 'HTTP 503 "almost warm"');
+    await server.close();
+    await says(started, "connection refused");
+    server.answer = () => undefined;
+    await server.open();
+    await says(started, "no answer");
+    server.answer = (socket) => socket.write(ok);
+    expect((await started.ended).code).toBe(5);
+  });
+
+  test.each<[string, (socket: Socket, asked: number) => void]>([
+    ["an answer that is never the same", (socket, asked) => socket.write(no(`${asked}`))],
+    ["one of another length", (socket, asked) => socket.write(no("x".repeat(asked % 7)))],
+    ["one with more behind it", (socket) => socket.write(`${no("warming up")}HTTP/1.1 503 No\r\n\r\n`)],
+    ["a long one", (socket) => socket.write(no("x".repeat(5000)))],
+    [
+      "one that breaks off, now and then",
+      (socket, asked) => (asked % 3 === 0 ? socket.end(no("warm").slice(0, 9)) : socket.write(no("warm"))),
+    ],
+    [
+      "a connection that is closed after a while",
+      (socket, asked) => (asked % 3 === 0 ? socket.end(no("warm")) : socket.write(no("warm"))),
+    ],
+  ])("%s", async (_, answer) => {
+    const { server, started, asked } = await startBeside((socket) => answer(socket, asked()));
+    await using _server = server;
+    await using _started = started;
+    await until("it was asked a hundred times", () => asked() > 100, 10_000);
+    server.answer = (socket) => socket.write(ok);
+    expect((await started.ended).code).toBe(5);
+  });
+});
+
+test("every attempt is told where the log says debug", async () => {
+  await using server = await startRawServer((socket) => socket.write(no("warming up")));
+  await using started = startWaiting(urlOf(server), ["--log-level", "debug"]);
+  await until("a hundred attempts were told", () => started.stderr().split('"msg":"ebb: not ready yet"').length > 100);
+});
+
+test("a signal ends the wait", async () => {
+  const { server, started, asked } = await startBeside((socket) => socket.write(no("warming up")));
+  await using _server = server;
+  await using _started = started;
+  await until("it was asked a few times", () => asked() > 20);
+  started.kill("SIGTERM");
+  expect((await started.ended).code).toBe(143);
+});

@@ -54,7 +54,7 @@ async function main({ args, env, said }: Invocation): Promise<number> {
   try {
     const answer = isExact
       ? await askExactly({ method, target, headers, content: body }, call.values.timeout)
-      : await fetchStreamed({ method, target, headers, body: bytes }, call.values.timeout);
+      : await fetchStreamed({ method, target, headers, content: bytes }, call.values.timeout);
     const write = contentWriter();
     for await (const piece of answer.body) if (!(await write(piece))) break;
     return judge(answer, asked);
@@ -109,10 +109,11 @@ function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
  * Returns the exit code as `curl --fail-with-body` does: 400 and above are an error. Warns of a redirect, which is not
  * followed. `asked` names the request.
  */
-function judge({ status, statusText, location }: StreamedAnswer, asked: `request: ${string} ${string}`): number {
+function judge({ status, statusText, headers }: StreamedAnswer, asked: `request: ${string} ${string}`): number {
   const said = `${asked}: HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}` as const;
   if (status >= 400) writeError(`ebb: ${said}\n`);
-  else if (status >= 300 && location !== undefined) {
+  const location = headers.get("location");
+  if (status >= 300 && status < 400 && location !== undefined) {
     const to = excerpt(redactUrl(location), 200);
     writeError(`ebb: ${said}: a redirect to ${to}, which ebb does not follow\n` satisfies `ebb: ${PlainWarning}\n`);
   }

@@ -65,18 +65,6 @@ static struct bytes text(const struct call *call, int index) {
   return found;
 }
 
-static long do_ask(const struct call *call) {
-  char place[PATH_MAX];
-  struct bytes request = text(call, 2);
-  if (request.at == NULL) return -ENOMEM;
-  path(call, 0, place);
-  long result = ebb_ask(place, integer(call, 1), request.at, request.length);
-  free(request.at);
-  return result;
-}
-
-static long do_close(const struct call *call) { return or_errno(close(integer(call, 0))); }
-
 /* A command line, and the memory behind it that has to be freed, if any. */
 struct words {
   char **argv;
@@ -244,26 +232,12 @@ static napi_value listeners(napi_env env, napi_callback_info info) {
   return result;
 }
 
-/* Returns bytes as latin1: empty at the end, undefined if nothing came in time. */
-static napi_value receive(napi_env env, napi_callback_info info) {
-  struct call call = {.env = env};
-  size_t count = 2;
-  char buffer[8192];
-  napi_value result = NULL;
-  napi_get_cb_info(env, info, &count, call.values, NULL, NULL);
-  ssize_t length = ebb_receive(integer(&call, 0), integer(&call, 1), buffer, sizeof buffer);
-  if (length >= 0) napi_create_string_latin1(env, buffer, length, &result);
-  return result;
-}
-
 static const struct {
   const char *name;
   long (*run)(const struct call *);
 } functions[] = {
     {"access", do_access},
-    {"ask", do_ask},
     {"checkConnect", do_check_connect},
-    {"close", do_close},
     {"exec", do_exec},
     {"exit", do_exit},
     {"foregroundGroup", do_foreground_group},
@@ -288,19 +262,18 @@ static const struct {
 #define COUNT (sizeof functions / sizeof *functions)
 
 NAPI_MODULE_INIT() {
-  napi_property_descriptor properties[COUNT + 3] = {
+  napi_property_descriptor properties[COUNT + 2] = {
       {.utf8name = "listeners", .method = listeners, .attributes = napi_enumerable},
       {.utf8name = "readFile", .method = read_file, .attributes = napi_enumerable},
-      {.utf8name = "receive", .method = receive, .attributes = napi_enumerable},
   };
   for (size_t i = 0; i < COUNT; i++) {
-    properties[i + 3] = (napi_property_descriptor){
+    properties[i + 2] = (napi_property_descriptor){
         .utf8name = functions[i].name,
         .method = returning_number,
         .data = (void *)functions[i].run,
         .attributes = napi_enumerable,
     };
   }
-  napi_define_properties(env, exports, COUNT + 3, properties);
+  napi_define_properties(env, exports, COUNT + 2, properties);
   return exports;
 }

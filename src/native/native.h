@@ -121,5 +121,3 @@ void ebb_free_contents(struct contents contents);
 struct contents ebb_listeners(void);
 
 int ebb_check_connect(const char *place, int port);
-int ebb_ask(const char *place, int port, const char *request, size_t length);
-ssize_t ebb_receive(int descriptor, int within_ms, char *buffer, size_t room);

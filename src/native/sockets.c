@@ -1,7 +1,4 @@
-/*
- * Tells whether somebody listens, and sends requests, at a tenth of what Bun.connect costs. Unlike that, it leaves
- * nothing behind if nobody answers.
- */
+/* Tells whether a place in this pod has a listener, at a tenth of what Bun.connect costs. */
 #include "native.h"
 #include <arpa/inet.h>
 #include <poll.h>
@@ -40,8 +37,12 @@ static int pending_error(int descriptor) {
   return poll(&polled, 1, 0) == 0 ? EINPROGRESS : 0;
 }
 
-/* Connects without waiting. Returns the connection's descriptor, or minus errno. */
-static int connect_to(const char *place, int port) {
+/*
+ * Tries connect(2) without waiting, and closes the connection. Returns 0 if it is accepted; -ECONNREFUSED without a
+ * listener; -EINPROGRESS, for a Unix socket -EAGAIN, if the listener's queue is full; -EADDRNOTAVAIL for a place that
+ * would not answer at once.
+ */
+int ebb_check_connect(const char *place, int port) {
   union address address;
   int size = local_address(place, port, &address);
   if (size < 0) return size;
@@ -49,35 +50,6 @@ static int connect_to(const char *place, int port) {
   if (descriptor < 0) return -errno;
   int error = connect(descriptor, &address.any, size) == 0 ? 0 : errno;
   if (error == EINPROGRESS) error = pending_error(descriptor);
-  if (error == 0) return descriptor;
   close(descriptor);
   return -error;
-}
-
-/*
- * Tries connect(2) without waiting. Returns 0 if somebody accepts; -ECONNREFUSED if nobody listens; -EINPROGRESS, for a
- * Unix socket -EAGAIN, if somebody listens but accepts nothing, with a full queue; -EADDRNOTAVAIL for a place that
- * would not answer at once.
- */
-int ebb_check_connect(const char *place, int port) {
-  int descriptor = connect_to(place, port);
-  if (descriptor < 0) return descriptor;
-  close(descriptor);
-  return 0;
-}
-
-/* Connects and sends a request. Returns the connection's descriptor, or minus errno. */
-int ebb_ask(const char *place, int port, const char *request, size_t length) {
-  int descriptor = connect_to(place, port);
-  if (descriptor < 0 || send(descriptor, request, length, MSG_NOSIGNAL) == (ssize_t)length) return descriptor;
-  close(descriptor);
-  return -EAGAIN;
-}
-
-/* Receives what comes next within `within_ms`. Returns its length, 0 if nothing more will come, or -EAGAIN. */
-ssize_t ebb_receive(int descriptor, int within_ms, char *buffer, size_t room) {
-  struct pollfd polled = {.fd = descriptor, .events = POLLIN};
-  poll(&polled, 1, within_ms);
-  ssize_t length = recv(descriptor, buffer, room, 0);
-  return length >= 0 ? length : errno == EAGAIN ? -EAGAIN : 0;
 }

@@ -150,10 +150,11 @@ export function pollPeriodMs(waitedMs: number): number {
 }
 
 /**
- * Returns the index of the readiness attempt to end, to make room for a new one: of attempts in the order in which they
- * began, the oldest if it has taken longer than the wait before it, else the second oldest. So a server that takes `ms`
- * to answer is heard within four times that, even if its first connections never get an answer.
+ * Returns the index of the readiness attempt to end, to make room for a new one. The attempts are in the order in which
+ * they began. The first stays: it hears the first answer of a server that is slow. Of the second and the third it is
+ * the second, if that has taken longer than the wait before it. So a server that takes `ms` to answer is heard within
+ * four times that, even if it never answers its first connections.
  */
-export function attemptToEnd(oldestAgeMs: number, waitedMs: number): 0 | 1 {
-  return oldestAgeMs > waitedMs - oldestAgeMs ? 0 : 1;
+export function attemptToEnd(secondAgeMs: number, waitedMs: number): 1 | 2 {
+  return secondAgeMs > waitedMs - secondAgeMs ? 1 : 2;
 }

@@ -2,9 +2,8 @@ import { type HttpTarget, withPath } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { createLineReader } from "../../core/envoy/lines.ts";
 import { judge } from "../../core/sidecars/probe.ts";
-import { createHttpClient, type OnBody, tooLong } from "../http/http.ts";
-import { type FailureKind, RequestFailed } from "../http/request-failed.ts";
-import { askDirectly } from "../sidecars/ask-at-once.ts";
+import { createHttpClient, type OnBody } from "../http/http.ts";
+import { type FailureKind, RequestFailed, tooLong } from "../http/request-failed.ts";
 
 /** The limit of each request: pilot-agent's (istio pkg/envoy/admin.go). */
 export const ADMIN_REQUEST_MS = 2000;
@@ -47,7 +46,7 @@ export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin
     const patience = createPatience();
     const limit = patience.signal;
     let length = 0;
-    const hear =
+    const onBody =
       body &&
       ((text: string): void => {
         length += text.length;
@@ -57,9 +56,7 @@ export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin
       });
     const request = { method, target: withPath(admin, path), headers: [] };
     try {
-      const either = AbortSignal.any([signal, limit]);
-      const direct = hear === undefined ? undefined : askDirectly(request, either, hear);
-      const answer = await (direct ?? client.request(request, either, hear));
+      const answer = await client.request(request, AbortSignal.any([signal, limit]), onBody);
       const verdict = judge(answer);
       return verdict.ready ? answer : noAnswer(verdict.reason);
     } catch (error) {

@@ -47,7 +47,7 @@ async function ask(target: HttpTarget, withinMs: number): Promise<AdminAnswer> {
   if (withinMs <= 0) return { problem: "not all of it was answered in time" };
   try {
     // by fetch, because it keeps its connections from one look to the next: watching leaves no trail of closed ones
-    const answer = await fetchStreamed({ method: "GET", target, headers: [], body: undefined }, withinMs);
+    const answer = await fetchStreamed({ method: "GET", target, headers: [] }, withinMs);
     const text = await readText(answer.body);
     if (text === undefined) return { problem: `an answer longer than ${MAX_ANSWER_MIB} MiB` };
     if (answer.status === 200) return { text };

@@ -2,8 +2,8 @@ import type { HttpRequest } from "../../core/base/http-message.ts";
 import { MiB } from "../input.ts";
 import { abortedAfter } from "../timer.ts";
 import type { StreamedAnswer } from "./fetch.ts";
-import { createHttpClient, tooLong } from "./http.ts";
-import { RequestFailed } from "./request-failed.ts";
+import { createHttpClient } from "./http.ts";
+import { RequestFailed, tooLong } from "./request-failed.ts";
 
 /** The default limit of a body's bytes. All of it is held in memory, and /config_dump of a large mesh is long. */
 export const MAX_WHOLE = 256 * MiB;
@@ -31,7 +31,7 @@ export async function askExactly(
   using client = createHttpClient();
   try {
     const { status, headers } = await client.request(request, AbortSignal.any([late, full.signal]), keep);
-    return { status, statusText: "", location: headers.get("location"), body: oneByOne(pieces) };
+    return { status, statusText: "", headers, body: oneByOne(pieces) };
   } catch (error) {
     if (full.signal.aborted) throw new RequestFailed("broken", tooLong(mostBytes));
     throw late.aborted ? new RequestFailed("late", "no answer in time") : error;

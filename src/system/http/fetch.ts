@@ -1,16 +1,18 @@
 import { type HttpTarget, hostsToDial } from "../../core/base/address.ts";
 import { formatHostPort } from "../../core/base/host-port.ts";
-import { excerpt, type Header } from "../../core/base/http-framing.ts";
+import { excerpt, type Header, type HttpAnswer } from "../../core/base/http-framing.ts";
 import { basicCredentials, type HttpRequest } from "../../core/base/http-message.ts";
 import { redactUrls } from "../../core/base/redact.ts";
 import { deadline } from "../timer.ts";
-import { REFUSED, RequestFailed } from "./request-failed.ts";
+import { latin1 } from "./latin1.ts";
+import { REFUSED, RequestFailed, tooLong } from "./request-failed.ts";
 
-// Bun's fetch, for what is off the start path: streams, TLS, bodies. http.ts is what every pod waits for.
+// undici's fetch, which is Bun's own, for what is off the start path: TLS, any URL, bodies of bytes. http.ts is what every
+// pod waits for.
 
-/** A request for Bun's fetch. Its own headers win over ebb's. */
-export interface StreamedRequest extends HttpRequest {
-  readonly body: Uint8Array<ArrayBuffer> | undefined;
+/** A request for fetch. Its own headers win over ebb's. */
+export interface StreamedRequest extends Omit<HttpRequest, "content"> {
+  readonly content?: string | Uint8Array<ArrayBuffer> | undefined;
 }
 
 /** An answer whose head has come, and whose body may still be on its way. */
@@ -18,14 +20,14 @@ export interface StreamedAnswer {
   readonly status: number;
   /** The reason phrase; empty if the server gave none. */
   readonly statusText: string;
-  /** The Location header: where a redirect, which is not followed, points to. */
-  readonly location: string | undefined;
+  /** Names are in lower case. A redirect is not followed. */
+  readonly headers: ReadonlyMap<string, string>;
   /** The body as it comes, byte for byte, not decompressed. Throws RequestFailed if it breaks off, or time is up. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Sends one request by Bun's fetch, follows no redirect, and resolves with the answer once its head has come. Rejects
+ * Sends one request by fetch, follows no redirect, and resolves with the answer once its head has come. Rejects
  * with RequestFailed. `timeoutMs` limits the time that the server takes in all, its body included, but not the time
  * that the reader of the body takes between two pieces.
  */
@@ -37,11 +39,48 @@ export async function fetchStreamed(request: StreamedRequest, timeoutMs: number)
     return {
       status: response.status,
       statusText: response.statusText,
-      location: response.headers.get("location") ?? undefined,
+      headers: new Map(response.headers),
       body: piecesOf(response, limit),
     };
   } catch (error) {
     throw failureOf(error, limit.signal);
+  }
+}
+
+export interface WholeOptions {
+  /** The most bytes of a body, if `onBody` does not take it. */
+  readonly maxAnswer: number;
+  /** Takes the body, of any length, as latin1 text in pieces: that of the answer is then empty. */
+  readonly onBody?: ((text: string) => void) | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends one request by fetch, follows no redirect, and resolves with the whole answer. Rejects with RequestFailed, also
+ * if the body is longer than `maxAnswer` bytes, or with the signal's reason if that is aborted.
+ */
+export async function fetchWhole(request: HttpRequest, options: WholeOptions): Promise<HttpAnswer> {
+  const { maxAnswer, onBody, signal } = options;
+  try {
+    const response = await fetchFromAny(request, signal);
+    const decoder = new TextDecoder();
+    let body = "";
+    let size = 0;
+    for await (const piece of response.body ?? []) {
+      size += piece.length;
+      if (onBody !== undefined) onBody(latin1(piece));
+      else if (size > maxAnswer) throw new RequestFailed("broken", tooLong(maxAnswer));
+      else body += decoder.decode(piece, { stream: true });
+    }
+    return {
+      status: response.status,
+      headers: new Map(response.headers),
+      body: body + decoder.decode(),
+      isReusable: false,
+    };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw error instanceof RequestFailed ? error : failureOf(error, signal);
   }
 }
 
@@ -85,8 +124,9 @@ async function fetchFromAny(request: StreamedRequest, signal: AbortSignal): Prom
   }
 }
 
-function fetchFrom(request: StreamedRequest, host: string | undefined, signal: AbortSignal): Promise<Response> {
-  const { method, target, body } = request;
+async function fetchFrom(request: StreamedRequest, host: string | undefined, signal: AbortSignal): Promise<Response> {
+  const { fetch } = (await import("undici")) as unknown as { readonly fetch: typeof globalThis.fetch }; // few need it
+  const { method, target, content } = request;
   return fetch(urlOf(target, host), {
     method,
     headers: headersOf(request) as [string, string][],
@@ -94,7 +134,7 @@ function fetchFrom(request: StreamedRequest, host: string | undefined, signal: A
     decompress: false,
     signal,
     timeout: false, // not Bun's own, of 5 minutes: the caller has a limit
-    ...(body === undefined ? {} : { body }),
+    ...(content === undefined ? {} : { body: content }),
     ...(target.address.kind === "unix" ? { unix: target.address.path } : {}),
   });
 }

@@ -4,9 +4,9 @@ import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { createAnswerReader, encodeRequest, type HttpRequest } from "../../core/base/http-message.ts";
 import { memoizeLast } from "../../core/base/memoize-last.ts";
 import { collectAfterManyBytes } from "../process/memory.ts";
-import { requestSecurely, type SecureOptions } from "./https.ts";
+import type { WholeOptions } from "./fetch.ts";
 import { latin1 } from "./latin1.ts";
-import { REFUSED, RequestFailed } from "./request-failed.ts";
+import { REFUSED, RequestFailed, tooLong } from "./request-failed.ts";
 
 // Our own HTTP/1.1 over Bun.connect for plain http, which is what every pod's start and end wait for: measured beside
 // fetch and undici it takes half the processor time, no second thread and a third of the memory, and obeys no proxy
@@ -15,7 +15,6 @@ import { REFUSED, RequestFailed } from "./request-failed.ts";
 
 /** The default limit of an answer's bytes, head included. A longer one counts as broken. */
 export const MAX_ANSWER = 64 * 1024;
-const KIB = 1024;
 
 type Cancel = () => void;
 /** Gets the pieces of a body, as latin1. With it a body may have any length; the answer has only its beginning. */
@@ -47,7 +46,7 @@ interface Connection {
   receive: (text: string, isEnd: boolean) => void;
 }
 
-/** Creates an HTTP/1.1 client without time limits. https goes by undici, without a kept connection. */
+/** Creates an HTTP/1.1 client without time limits. https goes by fetch. */
 export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOptions = {}): HttpClient {
   let idle: Connection | undefined;
   const encode = memoizeLast(encodeRequest);
@@ -124,11 +123,14 @@ function promised<T>(signal: AbortSignal, start: (done: Done<T>) => Cancel): Pro
   return promise;
 }
 
-function sendSecurely(request: HttpRequest, options: Omit<SecureOptions, "signal">, done: Done<HttpAnswer>): Cancel {
+function sendSecurely(request: HttpRequest, options: Omit<WholeOptions, "signal">, done: Done<HttpAnswer>): Cancel {
   const controller = new AbortController();
-  requestSecurely(request, { ...options, signal: controller.signal }).then(done, (error) => {
-    if (!controller.signal.aborted) done(error);
-  });
+  const { signal } = controller;
+  import("./fetch.ts") // few need it
+    .then(({ fetchWhole }) => fetchWhole(request, { ...options, signal }))
+    .then(done, (error) => {
+      if (!signal.aborted) done(error);
+    });
   return () => controller.abort();
 }
 
@@ -221,10 +223,4 @@ function exchange({ connection, request, encode, maxAnswer, onBody }: Exchange, 
     connection.receive = () => undefined;
     connection.socket.terminate();
   };
-}
-
-/** Formats a limit in bytes for an error: `an answer longer than 64 KiB`. */
-export function tooLong(maxAnswer: number): string {
-  const kib = maxAnswer / KIB;
-  return `an answer longer than ${kib < KIB ? `${kib} KiB` : `${kib / KIB} MiB`}`;
 }

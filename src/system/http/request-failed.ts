@@ -19,3 +19,9 @@ export class RequestFailed extends Error {
 
 /** The reason with which a request is `refused`. */
 export const REFUSED = "connection refused";
+
+/** Formats a limit in bytes for an error: `an answer longer than 64 KiB`. */
+export function tooLong(maxBytes: number): string {
+  const kib = maxBytes / 1024;
+  return `an answer longer than ${kib < 1024 ? `${kib} KiB` : `${kib / 1024} MiB`}`;
+}

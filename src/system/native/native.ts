@@ -7,8 +7,6 @@ import type { SignalNumber } from "../../core/run/signal.ts";
 export interface Native {
   /** access(2). */
   access(path: string, mode: number): number;
-  /** Connects to a place as `checkConnect` does, and sends a request. Returns the connection's descriptor. */
-  ask(place: string, port: number, request: string): number;
   /**
    * Tries connect(2), without waiting, at a loopback address (`127.0.0.1`, `::1`) or at the path of a Unix socket, and
    * closes the connection. Returns 0 if somebody accepts; -ECONNREFUSED if nobody listens; -EINPROGRESS, or -EAGAIN for
@@ -16,7 +14,6 @@ export interface Native {
    * which would not answer at once.
    */
   checkConnect(place: string, port: number): number;
-  close(descriptor: number): number;
   /**
    * Replaces this process. Returns only if that fails. The command line is ebb's own argv from `index` on; if `index`
    * is -1, and in development, when that argv is not known, it is `words`, which are separated by zero bytes.
@@ -60,8 +57,6 @@ export interface Native {
    * returns 0 if there is none.
    */
   reap(status: Int32Array): number;
-  /** Returns the bytes that come within `withinMs`, as latin1: empty at the end, undefined if none came yet. */
-  receive(descriptor: number, withinMs: number): string | undefined;
   /** Makes a process group the foreground group of a terminal (tcsetpgrp(3)). */
   setForegroundGroup(terminal: number, group: number): number;
   /**

@@ -2,7 +2,6 @@ import type { Header, HttpAnswer } from "../../core/base/http-framing.ts";
 import type { HttpRequest } from "../../core/base/http-message.ts";
 import type { QuitRequest } from "../../core/sidecars/sidecar.ts";
 import { createHttpClient } from "../http/http.ts";
-import { askDirectly } from "./ask-at-once.ts";
 
 /**
  * Sends one request and resolves with its answer. Rejects with RequestFailed, or with the signal's reason if that is
@@ -11,12 +10,10 @@ import { askDirectly } from "./ask-at-once.ts";
 export type Ask = (request: HttpRequest, signal: AbortSignal) => Promise<HttpAnswer>;
 
 /**
- * Sends one request and resolves with the whole answer: by a plain socket if the target is in this pod, else by the
- * HTTP client. Rejects with RequestFailed, or with the signal's reason if that is aborted. Has no other time limit.
+ * Sends one request over a connection of its own and resolves with the whole answer. Rejects with RequestFailed, or
+ * with the signal's reason if that is aborted. Has no other time limit.
  */
 export async function askServer(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
-  const answering = askDirectly(request, signal);
-  if (answering !== undefined) return await answering;
   using client = createHttpClient();
   return await client.request(request, signal);
 }

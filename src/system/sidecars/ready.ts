@@ -1,13 +1,5 @@
 import { formatDuration } from "../../core/base/duration.ts";
-import {
-  attemptToEnd,
-  chooseJudge,
-  maxAnswerOf,
-  type Probe,
-  pollPeriodMs,
-  type Verdict,
-} from "../../core/sidecars/probe.ts";
-import { askAtOnce } from "./ask-at-once.ts";
+import { attemptToEnd, type Probe, pollPeriodMs, type Verdict } from "../../core/sidecars/probe.ts";
 import { MAX_IN_FLIGHT, proberOf } from "./prober.ts";
 
 interface Attempt {
@@ -17,12 +9,11 @@ interface Attempt {
 
 /**
  * Resolves as soon as the probe says ready. Rejects with the signal's reason if that is aborted; there is no other time
- * limit. The first attempt blocks for at most 3 ms (`askAtOnce`). A new attempt starts each period (`pollPeriodMs`),
- * whether or not the last was answered, so that one that hangs delays nothing. With 8 (`MAX_IN_FLIGHT`) under way one is
- * ended, chosen so that a slow server is still heard. `onNotReady` gets the reason of each attempt that was not ready.
+ * limit. A new attempt starts each period (`pollPeriodMs`), whether or not the last was answered, so that one that hangs
+ * delays nothing. With 8 (`MAX_IN_FLIGHT`) under way one is ended, chosen so that a slow server is still heard.
+ * `onNotReady` gets the reason of each attempt that was not ready.
  */
 export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason: string) => void): Promise<void> {
-  if (isReadyAtOnce(probe)) return Promise.resolve();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const prober = proberOf(probe);
   const start = performance.now();
@@ -53,12 +44,6 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
   });
 }
 
-function isReadyAtOnce(probe: Probe): boolean {
-  if (probe.kind !== "http") return false;
-  const answer = askAtOnce({ method: "GET", target: probe.target, headers: [] }, maxAnswerOf(probe.target));
-  return answer !== undefined && chooseJudge(probe)(answer).ready;
-}
-
 /**
  * Makes one attempt, and resolves with its verdict: not ready if there is no answer within `withinMs`. Never rejects.
  */
@@ -78,9 +63,9 @@ export function probeOnce(probe: Probe, withinMs: number): Promise<Verdict> {
 
 /** Makes room for one more attempt. Returns whether it ended one, which might still have been answered. */
 function endOneOf(attempts: Attempt[], now: number, start: number): boolean {
-  const [oldest] = attempts;
-  if (oldest === undefined || attempts.length < MAX_IN_FLIGHT) return false;
-  const [ended] = attempts.splice(attemptToEnd(now - oldest.since, now - start), 1);
+  const second = attempts[1];
+  if (second === undefined || attempts.length < MAX_IN_FLIGHT) return false;
+  const [ended] = attempts.splice(attemptToEnd(now - second.since, now - start), 1);
   ended?.cancel();
   return true;
 }

@@ -19,7 +19,7 @@ export async function measureLooks(tools: readonly Candidate[], times: number): 
 async function percentsOf(path: string, times: number): Promise<readonly number[]> {
   const percents: number[] = [];
   for (let left = times; left > 0; left--) {
-    const words = [...ALONE, path, "run", "--", childPath(), "exit", "0"];
+    const words = [...ALONE, path, "run", "--host-network=false", "--", childPath(), "exit", "0"];
     const { code, cpuUs, startNs, endNs } = await live({ words, env: {} }, "silent");
     if (code !== 0) throw new Error(`${words.join(" ")} exited with ${code}`);
     percents.push((cpuUs * 1e5) / (endNs - startNs));

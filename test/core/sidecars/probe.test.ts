@@ -167,7 +167,7 @@ describe("of attempts that hang, those go on that a slow answer needs", () => {
     for (let now = 0; now < 60_000; now += PERIOD_MS) {
       const answered = attempts.find((begun) => begun >= since && now - begun >= tookMs);
       if (answered !== undefined) return answered + tookMs;
-      if (attempts.length >= 8) attempts.splice(attemptToEnd(now - (attempts[0] ?? 0), now), 1);
+      if (attempts.length >= 8) attempts.splice(attemptToEnd(now - (attempts[1] ?? 0), now), 1);
       attempts.push(now);
     }
     return Number.POSITIVE_INFINITY;

@@ -16,7 +16,6 @@ export function collectLog(): Log & { readonly lines: readonly Line[] } {
     info: at("info"),
     warn: at("warn"),
     error: at("error"),
-    flush: () => undefined,
     isDebug: false,
   };
 }

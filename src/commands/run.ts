@@ -13,7 +13,6 @@ import { native } from "../system/native/native.ts";
 import { createLog } from "../system/output/log.ts";
 import { type Change, type Child, reapChildren } from "../system/process/child.ts";
 import { stopWith, takeTerminalBack } from "../system/process/job-control.ts";
-import { collectAfterManyWakeUps } from "../system/process/memory.ts";
 import { createDropper, type Signals } from "../system/process/signals.ts";
 import { logBug } from "../system/process/unexpected.ts";
 import { createQueue } from "../system/queue.ts";
@@ -67,7 +66,6 @@ function listen(run: Run, signals: Signals): void {
     run.log.debug({ signal: signalName(signal) }, "received a signal");
   });
   signals.onChildChange(() => {
-    collectAfterManyWakeUps();
     reapChildren((pid, change) => {
       if (pid === run.child?.pid) onChildChange(run, run.child, change);
     });

@@ -1,19 +1,22 @@
 import type { Command, Invocation } from "../command.ts";
 import { argvIndexOf, readCommandCall } from "../core/cli/call.ts";
 import { finding, logging, pickOptions } from "../core/cli/options.ts";
-import { EXIT, Failure } from "../core/run/exit.ts";
-import { over, plainCodeOf, stepPlainly } from "../core/run/plain-step.ts";
+import { EXIT, exitCodeOf, Failure } from "../core/run/exit.ts";
+import { reasonToStay } from "../core/run/quit-policy.ts";
 import { planShutdown } from "../core/run/shutdown-budget.ts";
+import { SIG, signalName } from "../core/run/signal.ts";
 import { summarize } from "../core/run/summary.ts";
 import { begin, step } from "../core/run/supervision.ts";
 import type { Action, Deadline, Event, RunPolicy, State, Step } from "../core/run/supervision-steps.ts";
 import { createDeadlines, runMachine } from "../system/machine.ts";
 import { native } from "../system/native/native.ts";
 import { createLog } from "../system/output/log.ts";
-import { createDropper } from "../system/process/signals.ts";
+import { type Change, type Child, reapChildren } from "../system/process/child.ts";
+import { stopWith, takeTerminalBack } from "../system/process/job-control.ts";
+import { createDropper, type Signals } from "../system/process/signals.ts";
+import { logBug } from "../system/process/unexpected.ts";
 import { createQueue } from "../system/queue.ts";
-import { listen } from "../system/run/listen.ts";
-import { attemptTo, performAction } from "../system/run/perform.ts";
+import { performAction } from "../system/run/perform.ts";
 import { ofRun, type Run } from "../system/run/run.ts";
 import { keepAlive } from "../system/timer.ts";
 
@@ -39,32 +42,68 @@ async function main(invocation: Invocation): Promise<number> {
   listen(run, invocation.signals);
   const machine = {
     begin: () => begin(policy),
-    step: (state: State, event: Event) => next(run, state, event, policy),
-    perform: (action: Action) => performAction(run, action),
+    step: (state: State, event: Event) =>
+      unlessBug(run, () => step(state, event, policy)) ?? stepAfterBug(run, state, event, policy),
+    perform: (action: Action) => unlessBug(run, () => performAction(run, action)),
   };
   const { exitCode } = await runMachine(machine, run.queue);
   await run.takingBack;
   await run.draining;
   await run.killing;
-  attemptTo("say how long it took", run, () => finish(run, exitCode));
+  unlessBug(run, () => finish(run, exitCode));
   letGo();
   return exitCode;
 }
 
 /**
- * Takes a step of the state machine. Once there is a command, after an error that nobody expects, it takes the step
- * plainly (`stepPlainly`); if that fails too, the run keeps its state, or ends with the command's code if the command
- * has ended.
+ * Turns signals and the child's end into events in the run's queue, from now on. Reaps all children; stops ebb when the
+ * child stops.
  */
-function next(run: Run, state: State, event: Event, policy: RunPolicy): Step {
-  if (run.child === undefined) return step(state, event, policy);
-  let after: Step = run.exit === undefined ? [state, []] : over(plainCodeOf(run.exit, policy));
-  const take = (how: typeof step) => () => {
-    after = how(state, event, policy);
-  };
-  const what = `take in "${event.kind}"`;
-  if (!attemptTo(what, run, take(step))) attemptTo(`${what} plainly`, run, take(stepPlainly));
-  return after;
+function listen(run: Run, signals: Signals): void {
+  signals.subscribe((signal, { wasIgnored, isEarly }) => {
+    if (signal === SIG.CONT && run.child !== undefined) run.child.isToStop = false; // even before its stop is read
+    run.queue.push({ kind: "signal", signal, wasIgnored, isEarly });
+    run.log.debug({ signal: signalName(signal) }, "received a signal");
+  });
+  signals.onChildChange(() => {
+    reapChildren((pid, change) => {
+      if (pid === run.child?.pid) onChildChange(run, run.child, change);
+    });
+  });
+}
+
+function onChildChange(run: Run, child: Child, change: Change): void {
+  if ("stop" in change) return stopWith(child, change.stop);
+  run.exit = change.exit;
+  run.queue.push({ kind: "reaped", pid: child.pid, exit: change.exit });
+  takeTerminalBack(child); // before the loop takes the event
+}
+
+/**
+ * Returns what `act` returns. Once the command has started, logs an error of `act` as a bug and returns undefined: the
+ * loop goes on.
+ */
+function unlessBug<T>(run: Run, act: () => T): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (run.child === undefined) throw error;
+    logBug(run.log, error, "a step of the run failed");
+    return undefined;
+  }
+}
+
+/**
+ * Returns the step in the place of one that threw: it keeps the state. If the command has ended, it starts the quits,
+ * with the command's exit code, or ends the run if they are done.
+ */
+function stepAfterBug({ exit }: Run, state: State, event: Event, policy: RunPolicy): Step {
+  if (event.kind === "started") return [{ phase: "running", pid: event.pid, grace: "unset", draining: "not yet" }, []];
+  if (exit === undefined || (state.phase === "quitting" && event.kind !== "quit-done")) return [state, []];
+  const exitCode = exitCodeOf(exit, policy.expectedCodes);
+  if (state.phase === "quitting" || reasonToStay(exitCode, policy) !== undefined)
+    return [{ phase: "over", exitCode }, []];
+  return [{ phase: "quitting", exitCode }, [{ kind: "quit" }]];
 }
 
 function prepare({ args, argvIndex, env, said }: Invocation): Run {
@@ -87,7 +126,6 @@ function prepare({ args, argvIndex, env, said }: Invocation): Run {
     deadlines: createDeadlines<Deadline>((of) => queue.push({ kind: "deadline", of })),
     since: { wait: performance.now() },
     isReady: false,
-    asked: new Set(),
   };
 }
 

@@ -55,12 +55,10 @@ async function main({ args, argvIndex, env, said, signals }: Invocation): Promis
   }
   if (typeof outcome === "number") return 128 + outcome;
   if (call.command.length === 0) return EXIT.ok;
-  log.flush();
   finishErrors();
   holdSignals();
   const late = lateStop(signals, early);
   if (late !== undefined) return 128 + late;
-  log.flush();
   for (const signal of early.kept) raise(signal);
   return exec({ words: call.command, argvIndex: argvIndexOf(argvIndex, call) });
 }

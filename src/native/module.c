@@ -105,11 +105,7 @@ static long do_foreground_group(const struct call *call) { return or_errno(tcget
 
 static long do_group_of(const struct call *call) { return or_errno(getpgid(integer(call, 0))); }
 
-static long do_hold_signals(const struct call *call) {
-  (void)call;
-  ebb_is_replaced = 1;
-  return kernel_sigmask(SIG_SETMASK, &(uint64_t){~0ull}, NULL);
-}
+static long do_hold_signals(const struct call *call) { return ebb_hold_signals((uint32_t)integer(call, 0)); }
 
 static long do_is_terminal(const struct call *call) { return isatty(integer(call, 0)); }
 

@@ -103,6 +103,7 @@ int ebb_spawn(const char *file, char **argv, int leads, struct place *place);
 void ebb_catch(int number);
 void ebb_catch_early(void);
 void ebb_listen(void);
+long ebb_hold_signals(uint64_t ends);
 int ebb_next_signal(void);
 int ebb_stop(void);
 void ebb_suspend(void);

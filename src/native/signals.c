@@ -26,6 +26,7 @@ static unsigned written, taken;
 static uint64_t beyond; /* the signals that found the ring full, each once */
 static struct kernel_action runtime[LAST_SIGNAL + 1];
 int ebb_has_child, ebb_shares_group, ebb_parent_signal, ebb_is_replaced;
+static uint64_t ending; /* the signals that end ebb while another program takes its place */
 static unsigned continued; /* how many SIGCONT came */
 static int continues;      /* how many of them are still to be read */
 
@@ -74,13 +75,12 @@ static void note(int number) {
 
 /*
  * Takes a signal while another program takes ebb's place: nobody reads the ring any more, and execve forgets it. A
- * signal that ends the wait ends ebb here. A signal that the program starts with blocked is sent to the thread that
+ * signal in `ending` ends ebb here. A signal that the program starts with blocked is sent to the thread that
  * becomes the program, and waits there. Any other is dropped, since the program could only die of it.
  */
 static void take_late(int number) {
-  const uint64_t ends = BIT(SIGTERM) | BIT(SIGINT) | BIT(SIGQUIT);
   if (ebb_inherited.blocked & BIT(number)) syscall(SYS_tgkill, getpid(), getpid(), number);
-  else if (ends & BIT(number)) _exit(128 + number);
+  else if (ending & BIT(number)) _exit(128 + number);
 }
 
 static void take(int number, siginfo_t *info, void *context) {
@@ -149,6 +149,16 @@ void ebb_listen(void) {
   for (int number = 1; number <= LAST_SIGNAL; number++)
     if (!(kept & BIT(number))) ebb_catch(number);
   kernel_sigmask(SIG_SETMASK, &(uint64_t){0}, NULL);
+}
+
+/*
+ * Blocks every signal, until ebb_exec. Of those that another thread takes meanwhile, the signals in `ends` (BIT) end
+ * ebb.
+ */
+long ebb_hold_signals(uint64_t ends) {
+  ending = ends;
+  ebb_is_replaced = 1;
+  return kernel_sigmask(SIG_SETMASK, &(uint64_t){~0ull}, NULL);
 }
 
 /* Takes the next noted signal, with IS_EARLY if it is. Returns 0 if there is none. */

@@ -8,11 +8,11 @@ import { createLineReader, LONGEST_LINE } from "../../src/core/envoy/lines.ts";
 import { groupNames } from "../../src/core/envoy/name-groups.ts";
 import { createStatsReader, parseStats } from "../../src/core/envoy/stats-query.ts";
 import { summarizeSockets } from "../../src/core/proc/net.ts";
+import { parseStat } from "../../src/core/run/process.ts";
 import { parseAnnotations, parseListeners } from "../../src/core/sidecars/detect.ts";
 import { networkByHosts } from "../../src/core/sidecars/network.ts";
 import { identify } from "../../src/core/sidecars/port-finding.ts";
 import { inboundOf } from "../../src/core/sidecars/registry.ts";
-import { parseProcess } from "../../src/core/status/proc-pid.ts";
 import { clusterGrammars } from "./cluster-grammars.ts";
 import { readByLlhttp } from "./llhttp.ts";
 import { createRandom, type Random, textOf } from "./random.ts";
@@ -184,7 +184,7 @@ const proc: Grammar = {
   check(text) {
     summarizeSockets({ tcp: text, tcp6: text, unix: text }, new Map());
     parseListeners(text);
-    parseProcess(text);
+    parseStat(text);
     networkByHosts(text, text);
   },
 };

@@ -16,6 +16,5 @@ export function collectLog(): Log & { readonly lines: readonly Line[] } {
     info: at("info"),
     warn: at("warn"),
     error: at("error"),
-    flush: () => undefined,
   };
 }

@@ -142,7 +142,7 @@ export const podMessages = {
       "from?": "the client's address",
     },
     cause:
-      "An error that ebb does not expect. It goes on: the command, its exit code and the other sidecars are not affected.",
+      "An error that ebb does not expect. ebb goes on: the command's exit code and the other sidecars are not affected, but what failed was not done.",
     cure: "Report the whole line, with the output of ebb --version.",
   },
 } as const satisfies Catalogue;

@@ -80,18 +80,4 @@ export const runMessages = {
     cause: "The kernel has not ended them yet (they wait for a disk or a network file system), or did not allow it.",
     cure: "The kubelet ends them with the container. If it happens often, look at the volumes that they use.",
   },
-  "sent the quit once, without a check": {
-    level: "warn",
-    by: "run",
-    fields: { sidecar: "the sidecar's name", request: "what was sent", status: "the HTTP status" },
-    cause: "A bug in ebb broke off the usual quit: ebb sent it once more, and did not check that the sidecar is gone.",
-    cure: "Report the bug: the error before this line has its details.",
-  },
-  "cannot send the quit": {
-    level: "error",
-    by: "run",
-    fields: { sidecar: "the sidecar's name", request: "what was sent", error: "what went wrong" },
-    cause: "A bug in ebb broke off the usual quit, and the plain one failed too. The sidecar may keep the pod alive.",
-    cure: "Report the bug. End the sidecar by hand: kubectl exec, or ebb reaper --once.",
-  },
 } as const satisfies Catalogue;

@@ -52,6 +52,9 @@ export function parseStat(text: string): Stat | undefined {
   return { pid: Number(pid), parent: Number(parent), startTicks, state, comm };
 }
 
+/** The state of a process that has ended and is not reaped yet. */
+export const ZOMBIE = "Z";
+
 /** Reports whether a process has ended, although it may still wait to be reaped: its state is Z or X. */
 export function hasEnded({ state }: Pick<Process, "state">): boolean {
   return /[ZXx]/.test(state);

@@ -1,25 +1,12 @@
 import { redactUrls } from "../base/redact.ts";
 import { options } from "../cli/options.ts";
-import { parseStat } from "../run/process.ts";
+import { type Stat, ZOMBIE } from "../run/process.ts";
 import { kindOf, sidecarNames } from "../sidecars/registry.ts";
 import type { ProcessesStatus, ProcessStatus, Zombie } from "./snapshot.ts";
 
-/** A process, from /proc/PID/stat. */
-export interface Process {
-  readonly pid: number;
-  /** At most 15 characters, as the kernel keeps it. */
-  readonly name: string;
-  /** In words: one of `stateNames`. */
-  readonly state: string;
-  /** The parent's PID. */
-  readonly parent: number;
-  /** When it started: milliseconds since boot. */
-  readonly startMs: number;
-}
-
 /** What /proc tells of all processes. */
 export interface ProcessTable {
-  readonly processes: readonly Process[];
+  readonly processes: readonly Stat[];
   /** How many processes there are whose descriptors ebb may not read. */
   readonly unreadable: number;
   /** The PID of ebb. */
@@ -49,14 +36,6 @@ const stateNames: Readonly<Record<string, string>> = {
   X: "dead",
 };
 
-/** Parses the text of /proc/PID/stat. Returns undefined if it is something else. */
-export function parseProcess(text: string): Process | undefined {
-  const stat = parseStat(text);
-  if (stat === undefined) return undefined;
-  const { pid, comm, state, parent, startTicks } = stat;
-  return { pid, name: comm, state: stateNames[state] ?? state, parent, startMs: startTicks * TICK_MS };
-}
-
 /**
  * Summarises the processes for `ebb status`: PID 1, the command that ebb runs if ebb is PID 1, zombies, whether the app
  * can be seen and whether it has ended. In command lines it redacts URLs, and the secrets in ebb's own flags.
@@ -64,7 +43,7 @@ export function parseProcess(text: string): Process | undefined {
 export function processesOf(table: ProcessTable): ProcessesStatus {
   const { processes, unreadable, self, isInitOwn } = table;
   const init = processes.find(({ pid }) => pid === 1);
-  const hasName = init !== undefined && init.name === processes.find(({ pid }) => pid === self)?.name;
+  const hasName = init !== undefined && init.comm === processes.find(({ pid }) => pid === self)?.comm;
   const initIsEbb = isInitOwn === true || hasName;
   const child = initIsEbb && self !== 1 ? oldestChildOf(1, processes, self) : undefined;
   const shared = isShared(table, init);
@@ -75,8 +54,8 @@ export function processesOf(table: ProcessTable): ProcessesStatus {
     init: init === undefined ? null : statusOf(init, table, initIsEbb),
     initIsEbb,
     child: child === undefined ? null : statusOf(child, table, false),
-    zombies: processes.filter(({ state }) => state === "zombie").map(zombieOf),
-    appEnded: shared === true && init?.name === PAUSE ? isAppGone(processes, self) : null,
+    zombies: processes.filter(({ state }) => state === ZOMBIE).map(zombieOf),
+    appEnded: shared === true && init?.comm === PAUSE ? isAppGone(processes, self) : null,
     appSeen: self !== 1 && !areSidecars(othersOf(processes, self)),
   };
 }
@@ -89,8 +68,8 @@ const programs: readonly string[] = sidecarNames.flatMap((name) => kindOf(name).
  */
 const PAUSE = "pause";
 
-function isShared({ ownCgroup, initCgroup, self }: ProcessTable, init: Process | undefined): boolean | null {
-  if (init?.name === PAUSE) return true;
+function isShared({ ownCgroup, initCgroup, self }: ProcessTable, init: Stat | undefined): boolean | null {
+  if (init?.comm === PAUSE) return true;
   if (self === 1) return false;
   return ownCgroup === undefined || initCgroup === undefined ? null : ownCgroup !== initCgroup;
 }
@@ -99,20 +78,22 @@ function isShared({ ownCgroup, initCgroup, self }: ProcessTable, init: Process |
  * Returns the oldest child of a process but ebb (`self`): ebb starts its command before it can get another child, such
  * as an orphan.
  */
-function oldestChildOf(parent: number, processes: readonly Process[], self: number): Process | undefined {
+function oldestChildOf(parent: number, processes: readonly Stat[], self: number): Stat | undefined {
   const children = processes.filter((process) => process.parent === parent && process.pid !== self);
-  return children.toSorted((a, b) => a.startMs - b.startMs || a.pid - b.pid)[0];
+  return children.toSorted((a, b) => a.startTicks - b.startTicks || a.pid - b.pid)[0];
 }
 
 function statusOf(
-  { pid, name, state, startMs }: Process,
+  { pid, comm, state, startTicks }: Stat,
   { uptimeMs, commandOf }: ProcessTable,
   isEbb: boolean,
 ): ProcessStatus {
+  const startMs = startTicks * TICK_MS;
   // if uptime is the container's own (lxcfs), a start since boot tells no age
   const ageMs = uptimeMs === undefined || startMs > uptimeMs ? null : uptimeMs - startMs;
   const words = commandOf(pid);
-  return { pid, name, command: isEbb ? shownCall(words) : words.map(redactUrls), state, ageMs };
+  const command = isEbb ? shownCall(words) : words.map(redactUrls);
+  return { pid, name: comm, command, state: stateNames[state] ?? state, ageMs };
 }
 
 /** Returns ebb's own command line without the secrets in its flags. The command after `--` loses those in its URLs. */
@@ -130,26 +111,26 @@ function shownCall(words: readonly string[]): readonly string[] {
   });
 }
 
-function zombieOf({ pid, name, parent }: Process): Zombie {
-  return { pid, name, parent };
+function zombieOf({ pid, comm, parent }: Stat): Zombie {
+  return { pid, name: comm, parent };
 }
 
 /** Reports whether only sidecars run beside PID 1, ebb itself and what has started ebb. */
-function isAppGone(processes: readonly Process[], self: number): boolean {
+function isAppGone(processes: readonly Stat[], self: number): boolean {
   return areSidecars(othersOf(processes, self).filter(({ pid }) => pid !== 1));
 }
 
 /** Returns the processes without zombies, ebb itself and its ancestors. PID 1 is among them. */
-function othersOf(processes: readonly Process[], self: number): readonly Process[] {
+function othersOf(processes: readonly Stat[], self: number): readonly Stat[] {
   const own = ancestorsOf(self, processes);
-  return processes.filter(({ pid, state }) => !own.has(pid) && state !== "zombie");
+  return processes.filter(({ pid, state }) => !own.has(pid) && state !== ZOMBIE);
 }
 
-function areSidecars(processes: readonly Process[]): boolean {
-  return processes.length > 0 && processes.every(({ name }) => programs.includes(name));
+function areSidecars(processes: readonly Stat[]): boolean {
+  return processes.length > 0 && processes.every(({ comm }) => programs.includes(comm));
 }
 
-function ancestorsOf(self: number, processes: readonly Process[]): ReadonlySet<number> {
+function ancestorsOf(self: number, processes: readonly Stat[]): ReadonlySet<number> {
   const parents = new Map(processes.map(({ pid, parent }) => [pid, parent]));
   const found = new Set<number>();
   for (let pid = self; pid > 1 && !found.has(pid); pid = parents.get(pid) ?? 0) found.add(pid);

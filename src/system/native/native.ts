@@ -25,8 +25,8 @@ export interface Native {
   foregroundGroup(terminal: number): number;
   /** Returns the process group of a process (getpgid(2)); 0 stands for ebb. */
   groupOf(pid: number): number;
-  /** Blocks every signal, until `exec`. */
-  holdSignals(): void;
+  /** Blocks every signal, until `exec`. Those in `ends` (bit 0 is signal 1) end ebb if another thread takes them. */
+  holdSignals(ends: number): void;
   /** Returns 1 if a descriptor is a terminal (isatty(3)). */
   isTerminal(descriptor: number): number;
   kill(pid: number, signal: SignalNumber): number;

@@ -4,12 +4,9 @@ import { options, type Settings } from "../../core/cli/options.ts";
 import { type Sources, unknownVariables } from "../../core/cli/values.ts";
 import type { FieldsOf, Message, MessageAt, Say } from "../../core/messages/log-types.ts";
 import type { Level } from "../../core/messages/message.ts";
-import { atExit } from "../native/exit.ts";
-import { deadline } from "../timer.ts";
 import { hasColours, isTerminal } from "./live.ts";
 import { describeLossBy, writeError, writePrintable } from "./output.ts";
 
-const LONGEST_HOLD_MS = 5;
 const UNKNOWN_VARIABLE: MessageAt<"warn"> = "ignored an unknown EBB_ variable";
 const LOST: MessageAt<"warn"> = "dropped log lines of ebb: stderr was not read";
 
@@ -20,10 +17,7 @@ export type Fields = Readonly<Record<string, unknown>>;
  * ebb's log. Each level has a function that takes fields and a message of the catalogue (core/messages): debug for each
  * attempt, info for each phase, warn and error for what went wrong.
  */
-export interface Log extends Levels {
-  /** Writes the entries that are still held. */
-  flush(): void;
-}
+export interface Log extends Levels {}
 
 type Levels = { readonly [L in Level]: Say<L> };
 
@@ -44,79 +38,26 @@ export function logAt<L extends Level, M extends MessageAt<L>, F extends FieldsO
 type LogSources = Pick<Sources, "env" | "said">;
 type LogSettings = Settings<"logLevel" | "logFormat" | "quiet">;
 
-/** An entry that is not written yet. */
-interface Held {
-  readonly level: Level;
-  readonly fields: Fields;
-  readonly message: string;
-  readonly time: number;
-}
-
 /**
- * Creates a log that writes each entry as one line to stderr, and to `other` if that is given. Holds the first entries
- * for up to 5 ms (`LONGEST_HOLD_MS`), until the first error, a flush or the exit, so that the child's start need not
- * wait for them. The first of them are warnings about `EBB_` variables that no option has, and notes of `said`.
+ * Creates a log that writes each entry as one line to stderr, and to `other` if that is given. First it warns about
+ * `EBB_` variables that no option has, and writes the notes of `said`.
  */
 export function createLog(settings: LogSettings, { env, said }: LogSources, other?: (text: string) => void): Log {
-  const write = writer(settings, env, other);
-  let logger: Record<Level, (fields: Fields, message: string) => void> | undefined;
-  let time = 0;
-  const held: Held[] = [];
-  const hold = (level: Level, fields: Fields, message: string): void => {
-    held.push({ level, fields, message, time: Date.now() });
-  };
-  let isNoted = false;
-  const take = (): readonly Held[] => {
-    const notes = isNoted ? [] : noteAll(held[0]?.time ?? Date.now());
-    isNoted = true;
-    return [...notes, ...held.splice(0)];
-  };
-  const noteAll = (at: number): readonly Held[] => {
-    const unknown = unknownVariables(options, env).map((fields) => ({ fields, message: UNKNOWN_VARIABLE }));
-    return [...(said?.notes ?? []), ...unknown].map((each) => ({ ...each, level: "warn", time: at }));
-  };
-  const release = (): void => {
-    if (logger !== undefined) return;
-    logger = createLogger(settings, () => time, write);
-    for (const entry of take()) {
-      time = entry.time;
-      logger[entry.level](entry.fields, entry.message);
-    }
-  };
-  const flush = (): void => {
-    if (logger !== undefined) return;
-    for (const { level, time, fields, message } of take()) {
-      if (numbers[level] >= numbers[thresholdOf(settings)])
-        write({ time, level: numbers[level], msg: message, ...fields });
-    }
-  };
-  const log = (level: Level) => (fields: Fields, message: string) => {
-    time = Date.now();
-    if (logger !== undefined) return logger[level](fields, message);
-    hold(level, fields, message);
-    if (level === "error") release();
-  };
-  atExit(flush);
-  deadline(LONGEST_HOLD_MS, release);
-  return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error"), flush };
-}
-
-function thresholdOf({ quiet, logLevel }: LogSettings): Level {
-  return quiet ? "error" : logLevel;
+  const level = settings.quiet ? "error" : settings.logLevel;
+  const logger = createLogger(level, writer(settings, env, other));
+  const log = (at: Level) => (fields: Fields, message: string) => logger[at](fields, message);
+  const unknown = unknownVariables(options, env).map((fields) => ({ fields, message: UNKNOWN_VARIABLE }));
+  for (const { fields, message } of [...(said?.notes ?? []), ...unknown]) logger.warn(fields, message);
+  return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
 }
 
 /**
  * pino's browser build: the same JSON as its Node build at a tenth of the start-up time and memory, and no threads (its
- * transports lose lines in a compiled executable). Loaded once a run has lived for 5 ms, because even that is 0.5 ms
- * (measured).
+ * transports lose lines in a compiled executable). Commands without a log do not load it: that takes 0.4 ms (measured).
  */
-function createLogger(settings: LogSettings, timestamp: () => number, write: (entry: object) => void) {
+function createLogger(level: Level, write: (entry: object) => void) {
   const pino: typeof import("pino/browser.js") = require("pino/browser.js");
-  return pino({
-    level: thresholdOf(settings),
-    timestamp: timestamp as () => never,
-    browser: { asObject: true, write },
-  });
+  return pino({ level, browser: { asObject: true, write } });
 }
 
 function writer(
@@ -130,7 +71,7 @@ function writer(
     isText ??= logFormat === "text" || (logFormat === "auto" && isTerminal(2));
     return isText;
   };
-  describeLossBy((lines) => format(isTextHere(), { time: Date.now(), level: numbers.warn, msg: LOST, lines }));
+  describeLossBy((lines) => format(isTextHere(), { time: Date.now(), level: WARN, msg: LOST, lines }));
   return (entry) => {
     if (isTextHere() && hasColours(env)) writePrintable(`${formatText(entry, coloured)}\n`);
     else writeError(format(isTextHere(), entry));
@@ -144,8 +85,8 @@ interface Entry {
   readonly msg: string;
 }
 
-/** The levels as pino numbers them. */
-const numbers = { debug: 20, info: 30, warn: 40, error: 50 } as const;
+/** pino's numbers of the levels. */
+const WARN = 40;
 const names: Readonly<Record<number, string>> = { 20: "debug", 30: "info", 40: "warn", 50: "error" };
 
 function formatJson(entry: object): string {
@@ -163,7 +104,7 @@ const colours: Readonly<Record<number, number>> = { 40: 33, 50: 31 };
 
 function formatText(entry: object, style: Style): string {
   const { level, msg, time: _, ...fields } = entry as Entry;
-  const prefix = level >= 40 ? `ebb: ${style(`${names[level]}:`, colours[level] ?? 0)} ` : "ebb: ";
+  const prefix = level >= WARN ? `ebb: ${style(`${names[level]}:`, colours[level] ?? 0)} ` : "ebb: ";
   return `${prefix}${msg}${style(Object.entries(fields).map(formatField).join(""), DIM)}`;
 }
 

@@ -1,9 +1,10 @@
 import { redactUrls } from "../../core/base/redact.ts";
 import { type ChildExit, EXIT, Failure } from "../../core/run/exit.ts";
-import type { SignalNumber } from "../../core/run/signal.ts";
+import { type SignalNumber, signalName } from "../../core/run/signal.ts";
 import { readIfThere } from "../file.ts";
 import { ERRNO, errorText } from "../native/errno.ts";
 import { native } from "../native/native.ts";
+import type { Log } from "../output/log.ts";
 
 /** A program and its arguments. */
 export interface CommandLine {
@@ -117,11 +118,6 @@ function decodeStatus(status: number): Change {
   return { exit: signal === 0 ? { code } : { signal } };
 }
 
-/** Reports whether a process group has any member. Processes that have ended but are not reaped count. */
-export function hasGroup(group: number): boolean {
-  return native.kill(-group, 0) !== -ERRNO.ESRCH;
-}
-
 /**
  * Sends a signal to a process, or to a process group if `pid` is its negative number. Returns why that failed;
  * undefined if it was sent or there is no such process.
@@ -129,4 +125,10 @@ export function hasGroup(group: number): boolean {
 export function kill(pid: number, signal: SignalNumber): string | undefined {
   const result = native.kill(pid, signal);
   return result === 0 || result === -ERRNO.ESRCH ? undefined : errorText(-result);
+}
+
+/** Sends a signal as `kill` does. Logs a warning if that fails. */
+export function sendSignal(log: Log, pid: number, signal: SignalNumber): void {
+  const problem = kill(pid, signal);
+  if (problem !== undefined) log.warn({ signal: signalName(signal), pid, problem }, "cannot send a signal");
 }

@@ -1,5 +1,6 @@
 import type { Owner } from "../../core/proc/net.ts";
-import { type Process, type ProcessTable, parseProcess } from "../../core/status/proc-pid.ts";
+import { parseStat, type Stat, ZOMBIE } from "../../core/run/process.ts";
+import type { ProcessTable } from "../../core/status/proc-pid.ts";
 import { readIfThere } from "../file.ts";
 import { allPids } from "./pids.ts";
 
@@ -22,28 +23,28 @@ export async function readSettledProcesses(): Promise<SeenProcesses | undefined>
   if (zombies.size === 0) return first;
   await Bun.sleep(SETTLE_MS);
   const seen = readProcesses();
-  const processes = seen?.processes.filter(({ pid, state }) => state !== "zombie" || zombies.has(pid)) ?? [];
+  const processes = seen?.processes.filter(({ pid, state }) => state !== ZOMBIE || zombies.has(pid)) ?? [];
   return seen === undefined ? undefined : { ...seen, processes };
 }
 
 function zombiesOf(seen: SeenProcesses | undefined): ReadonlySet<number> {
-  return new Set(seen?.processes.filter(({ state }) => state === "zombie").map(({ pid }) => pid));
+  return new Set(seen?.processes.filter(({ state }) => state === ZOMBIE).map(({ pid }) => pid));
 }
 
 /** Reads all processes in /proc, and their sockets as far as ebb may. Returns undefined without /proc. */
 function readProcesses(): SeenProcesses | undefined {
   const pids = allPids();
   if (pids.length === 0) return undefined;
-  const processes: Process[] = [];
+  const processes: Stat[] = [];
   const owners = new Map<number, Owner>();
   let unreadable = 0;
   for (const pid of pids) {
-    const seen = parseProcess(readIfThere(`/proc/${pid}/stat`) ?? "");
+    const seen = parseStat(readIfThere(`/proc/${pid}/stat`) ?? "");
     if (seen === undefined) continue; // it has ended meanwhile
     processes.push(seen);
-    const inodes = seen.state === "zombie" ? [] : socketsOf(pid);
+    const inodes = seen.state === ZOMBIE ? [] : socketsOf(pid);
     if (inodes === undefined) unreadable += 1;
-    for (const inode of inodes ?? []) owners.set(inode, { pid: seen.pid, name: seen.name });
+    for (const inode of inodes ?? []) owners.set(inode, { pid: seen.pid, name: seen.comm });
   }
   return {
     processes,

@@ -1,4 +1,4 @@
-import { type SignalNumber, signalName } from "../../core/run/signal.ts";
+import { endsWait, forwarded, type SignalNumber, signalName } from "../../core/run/signal.ts";
 import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
 
@@ -64,9 +64,12 @@ export function catchSignals(): Signals {
   };
 }
 
-/** Blocks every signal until `exec`, so that none is caught and lost in between. */
+/**
+ * Blocks every signal until `exec`, so that none is caught and lost in between. One that ends a wait (`endsWait`) ends
+ * ebb if it comes nevertheless.
+ */
 export function holdSignals(): void {
-  native.holdSignals();
+  native.holdSignals(forwarded.filter(endsWait).reduce((mask, signal) => mask | (1 << (signal - 1)), 0));
 }
 
 /** Sends a signal to ebb itself. A blocked signal stays pending across exec, for the program that ebb becomes. */

@@ -1,47 +1,24 @@
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { SIG, type SignalNumber, signalName, suspends } from "../../core/run/signal.ts";
-import type { Action } from "../../core/run/supervision-steps.ts";
+import type { Action, Event } from "../../core/run/supervision-steps.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { native } from "../native/native.ts";
 import { A_SECOND, keepLive } from "../output/live.ts";
 import { writeTerminationLog } from "../output/termination-log.ts";
-import { type Child, spawn } from "../process/child.ts";
+import { type Child, sendSignal, spawn } from "../process/child.ts";
 import { resumeChild } from "../process/job-control.ts";
 import { giveMemoryBack } from "../process/memory.ts";
+import { endGroup, killAll, watchGroup } from "../process/process-group.ts";
 import { logBug, runOrLogBug, setUncaughtHandler } from "../process/unexpected.ts";
 import { rehearseQuit } from "../sidecars/quit-rehearsal.ts";
 import { startWait } from "../sidecars/waiting.ts";
 import { drainSidecars, takeDrainBack, takeHiddenDrainsBack } from "./drain.ts";
-import { quitPlainly, quitSidecars } from "./quit.ts";
-import { endGroup, killAll, sendSignal, watchGroup } from "./remains.ts";
+import { quitSidecars } from "./quit.ts";
 import type { Run } from "./run.ts";
 import { waitedFor } from "./sidecars.ts";
 
-/**
- * Performs an action of the run. Once the command has started, an error that nobody expects is logged, not thrown, and
- * the least that the action must do is done: the actions that remain are still performed, and the command's exit code
- * stays.
- */
+/** Performs an action of the run. The work that it starts always ends in an event, also after a bug. */
 export function performAction(run: Run, action: Action): void {
-  if (run.child === undefined && action.kind !== "quit") return perform(run, action);
-  if (attemptTo(action.kind, run, () => perform(run, action))) return;
-  if (action.kind === "drain") run.queue.push({ kind: "drained" });
-  if (action.kind === "quit") quitRest(run);
-  if (action.kind === "forward" && run.child !== undefined) native.kill(receiverOf(run, run.child), action.signal);
-}
-
-/** Runs `act`. If it throws, logs as a bug that ebb could not `what`, and returns false. */
-export function attemptTo(what: string, run: Run, act: () => void): boolean {
-  try {
-    act();
-    return true;
-  } catch (error) {
-    logBug(run.log, error, `could not ${what}`);
-    return false;
-  }
-}
-
-function perform(run: Run, action: Action): void {
   switch (action.kind) {
     case "wait":
       return wait(run);
@@ -52,7 +29,8 @@ function perform(run: Run, action: Action): void {
     case "start":
       return start(run);
     case "drain":
-      return drain(run);
+      run.draining = follow(run, "the drain failed", () => drain(run), { kind: "drained" });
+      return;
     case "cut-drain":
       return run.cutDrain.abort();
     case "forward":
@@ -75,7 +53,8 @@ function perform(run: Run, action: Action): void {
     case "stay":
       return run.log.info({ reason: action.reason }, "kept the sidecars running");
     case "quit":
-      return quit(run);
+      void follow(run, "the quits failed", () => quit(run), { kind: "quit-done" });
+      return;
     case "exit":
       return;
   }
@@ -162,13 +141,16 @@ function mustLeadGroup({ settings, shutdown }: Run): boolean {
   return settings.group || settings.signal.length > 0 || shutdown.drainMs > 0 || shutdown.graceMs !== undefined;
 }
 
-function drain(run: Run): void {
+/** Does `work`, logs a bug if it fails, and then queues `event`. Never rejects. */
+async function follow(run: Run, failure: string, work: () => Promise<void>, event: Event): Promise<void> {
+  await runOrLogBug(work, run.log, failure);
+  run.queue.push(event);
+}
+
+async function drain(run: Run): Promise<void> {
   run.since.drain = performance.now();
-  const done = () => {
-    run.since.drained = performance.now();
-    run.queue.push({ kind: "drained" });
-  };
-  run.draining = runOrLogBug(() => drainSidecars(run), run.log, "the drain failed").then(done);
+  await drainSidecars(run);
+  run.since.drained = performance.now();
 }
 
 function forward(run: Run, signal: SignalNumber): void {
@@ -190,15 +172,7 @@ function end(run: Run, child: Child, watch: boolean): void {
   if (watch) watchGroup(run, child, () => run.queue.push({ kind: "group-gone" }));
 }
 
-function quit(run: Run): void {
+async function quit(run: Run): Promise<void> {
   run.since.quit = performance.now();
-  const done = () => run.queue.push({ kind: "quit-done" });
-  const rest = (isWhole?: boolean) => (isWhole === true ? done() : quitRest(run));
-  runOrLogBug(() => quitSidecars(run), run.log, "the quits failed").then(rest, rest);
-}
-
-/** Sends quits once, plainly, after a bug in ebb has kept them from being sent. */
-function quitRest(run: Run): void {
-  const done = () => run.queue.push({ kind: "quit-done" });
-  runOrLogBug(() => quitPlainly(run), run.log, "the plain quits failed").then(done, done);
+  await quitSidecars(run);
 }

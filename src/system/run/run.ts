@@ -4,7 +4,6 @@ import type { ChildExit } from "../../core/run/exit.ts";
 import type { ShutdownPlan } from "../../core/run/shutdown-budget.ts";
 import type { SignalNumber } from "../../core/run/signal.ts";
 import type { Deadline, Event } from "../../core/run/supervision-steps.ts";
-import type { QuitRequest } from "../../core/sidecars/sidecar.ts";
 import type { Deadlines } from "../machine.ts";
 import type { Log } from "../output/log.ts";
 import type { Child, CommandLine } from "../process/child.ts";
@@ -62,8 +61,6 @@ export interface Run {
   exit?: ChildExit;
   /** Never rejects. Resolves when all that is left of the command has been killed. */
   killing?: Promise<unknown>;
-  /** The targets to which a quit was sent. */
-  readonly asked: Set<QuitRequest["target"]>;
   /** Drops a signal because there is no child yet. */
   readonly drop: (signal: SignalNumber) => void;
 }

@@ -71,7 +71,7 @@ describe("never ebb itself; PID 1 and ebb's children only where their executable
 describe("/proc/PID/stat is read", () => {
   const rest = "34816 1234 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 1000 20";
 
-  test.each([["sh"], ["a) S 1 (b"], ["with space"], [""]])("with the name %p", (name) => {
+  test.each([["sh"], ["a) S 1 (b"], ["with space"], ["a\n2 (b) S 1"], [""]])("with the name %p", (name) => {
     const stat = parseStat(`42 (${name}) R 7 42 42 ${rest}\n`);
     expect(stat).toEqual({ pid: 42, comm: name, state: "R", parent: 7, startTicks: 98_765 });
   });

@@ -1,40 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { type Process, type ProcessTable, parseProcess, processesOf } from "../../../src/core/status/proc-pid.ts";
+import type { Stat } from "../../../src/core/run/process.ts";
+import { type ProcessTable, processesOf } from "../../../src/core/status/proc-pid.ts";
 
-const fields = (startTicks: number): string =>
-  `8465 8465 21762 0 -1 4194304 101 0 0 0 0 0 0 0 20 0 1 0 ${startTicks} 3133440 410 18446744073709551615 0 0 0`;
-
-test.each([
-  ["app", "app"],
-  ["my app", "my app"],
-  [") R 1 (", ") R 1 ("],
-  ["a\n2 (b) S 1", "a\n2 (b) S 1"],
-  ["", ""],
-])("a process named %j", (name, seen) => {
-  const text = `17 (${name}) S ${fields(500)}\n`.replace(" 8465", " 3");
-  expect(parseProcess(text)).toEqual({ pid: 17, name: seen, state: "sleeping", parent: 3, startMs: 5000 });
-});
-
-test.each([
-  ["R", "running"],
-  ["D", "uninterruptible"],
-  ["T", "stopped"],
-  ["Z", "zombie"],
-  ["?", "?"],
-])("state %s is %s", (letter, state) => {
-  expect(parseProcess(`1 (a) ${letter} ${fields(1)}`)?.state).toBe(state);
-});
-
-test.each(["", "garbage", "1 (a", "1 (a) S 1", "x (a) S 1 2 3"])("what is no stat file is none: %j", (text) => {
-  expect(parseProcess(text)).toBeUndefined();
-});
-
-const process = (pid: number, name: string, parent = 1, more: Partial<Process> = {}): Process => ({
-  ...{ pid, name, parent, state: "sleeping", startMs: pid * 10 },
+const process = (pid: number, comm: string, parent = 1, more: Partial<Stat> = {}): Stat => ({
+  ...{ pid, comm, parent, state: "S", startTicks: pid },
   ...more,
 });
 
-const status = (processes: readonly Process[], more: Partial<ProcessTable> = {}) =>
+const status = (processes: readonly Stat[], more: Partial<ProcessTable> = {}) =>
   processesOf({
     ...{
       processes,
@@ -72,7 +45,7 @@ describe("PID 1", () => {
   });
 
   test("has no age where uptime is another's", () => {
-    expect(status([process(1, "node", 0, { startMs: 99_000 }), self]).init?.ageMs).toBeNull();
+    expect(status([process(1, "node", 0, { startTicks: 9900 }), self]).init?.ageMs).toBeNull();
   });
 });
 
@@ -85,7 +58,7 @@ test.each<[string, string, Partial<ProcessTable>, boolean | null]>([
   expect(status([process(1, name, 0), self], more).shared).toBe(shared);
 });
 
-test.each<[string, readonly Process[], Partial<ProcessTable>, boolean]>([
+test.each<[string, readonly Stat[], Partial<ProcessTable>, boolean]>([
   ["ebb is alone", [process(1, "ebb", 0)], { self: 1 }, false],
   ["PID 1 is the sidecar", [process(1, "pilot-agent", 0), process(7, "envoy"), self], {}, false],
   ["PID 1 is an init that sidecars have too", [process(1, "dumb-init", 0), process(7, "app"), self], {}, true],
@@ -95,8 +68,18 @@ test.each<[string, readonly Process[], Partial<ProcessTable>, boolean]>([
   expect(status(processes, more).appSeen).toBe(appSeen);
 });
 
+test.each([
+  ["R", "running"],
+  ["D", "uninterruptible"],
+  ["T", "stopped"],
+  ["Z", "zombie"],
+  ["?", "?"],
+])("state %s is %s", (state, shown) => {
+  expect(status([process(1, "node", 0, { state }), self]).init?.state).toBe(shown);
+});
+
 test("zombies are named with who should reap them", () => {
-  const { zombies } = status([process(1, "node", 0), process(7, "sh", 1, { state: "zombie" }), self]);
+  const { zombies } = status([process(1, "node", 0), process(7, "sh", 1, { state: "Z" }), self]);
   expect(zombies).toEqual([{ pid: 7, name: "sh", parent: 1 }]);
 });
 
@@ -104,14 +87,14 @@ describe("in a shared process namespace, the app", () => {
   const pause = process(1, "pause", 0);
   const proxy = [process(20, "pilot-agent", 0), process(21, "envoy", 20)];
 
-  test.each<[string, readonly Process[], boolean | null]>([
+  test.each<[string, readonly Stat[], boolean | null]>([
     ["has ended where sidecars are left", [pause, ...proxy, self], true],
     [
       "has ended though ebb was started by a shell",
       [pause, ...proxy, process(80, "sh", 0), { ...self, parent: 80 }],
       true,
     ],
-    ["has ended though it is still a zombie", [pause, ...proxy, process(9, "app", 1, { state: "zombie" }), self], true],
+    ["has ended though it is still a zombie", [pause, ...proxy, process(9, "app", 1, { state: "Z" }), self], true],
     ["runs", [pause, ...proxy, process(9, "app", 0), self], false],
     ["may never have been there", [pause, self], false],
     ["is unknown where it is not shared", [process(1, "pilot-agent", 0), process(7, "envoy"), self], null],

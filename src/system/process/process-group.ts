@@ -1,19 +1,14 @@
 import type { ShutdownPlan } from "../../core/run/shutdown-budget.ts";
-import { SIG, type SignalNumber, signalName } from "../../core/run/signal.ts";
+import { SIG } from "../../core/run/signal.ts";
+import { ERRNO } from "../native/errno.ts";
+import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
-import { type Child, hasGroup, kill } from "../process/child.ts";
-import { logBug } from "../process/unexpected.ts";
+import { type Child, sendSignal } from "./child.ts";
 
 /** The part of a run that ends what a command leaves behind. */
 export interface Remains {
   readonly log: Log;
   readonly shutdown: ShutdownPlan;
-}
-
-/** Sends a signal to a process, or to a process group if `pid` is its negative number. Logs a warning if that fails. */
-export function sendSignal(log: Log, pid: number, signal: SignalNumber): void {
-  const problem = kill(pid, signal);
-  if (problem !== undefined) log.warn({ signal: signalName(signal), pid, problem }, "cannot send a signal");
 }
 
 /**
@@ -50,10 +45,11 @@ export async function killAll({ log, shutdown: { graceMs } }: Remains, { pid, ot
   log.warn({ graceMs }, "grace period over: sent SIGKILL to what is left of the command");
   if (hasGroup(pid)) sendSignal(log, -pid, SIG.KILL);
   if (process.pid === 1) return sendSignal(log, -1, SIG.KILL);
-  try {
-    const { killDescendants } = await import("../process/descendants.ts");
-    await killDescendants(others, log);
-  } catch (error) {
-    logBug(log, error, "what is left of the command could not be killed");
-  }
+  const { killDescendants } = await import("./descendants.ts");
+  await killDescendants(others, log);
+}
+
+/** Reports whether a process group has any member. Processes that have ended but are not reaped count. */
+function hasGroup(group: number): boolean {
+  return native.kill(-group, 0) !== -ERRNO.ESRCH;
 }

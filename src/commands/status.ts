@@ -1,11 +1,10 @@
 import type { Command, Invocation } from "../command.ts";
-import { describeTarget, isLoopback } from "../core/base/address.ts";
+import { isLoopback } from "../core/base/address.ts";
 import type { Environment } from "../core/base/environment.ts";
 import { oneLine } from "../core/base/text.ts";
 import { type Call, readFlagCall } from "../core/cli/call.ts";
 import { pickOptions } from "../core/cli/options.ts";
-import type { EnvoyStatus } from "../core/envoy/envoy-status.ts";
-import { envoyStatus } from "../core/envoy/status.ts";
+import { type EnvoyStatus, envoyStatus } from "../core/envoy/status.ts";
 import { summarizeSockets } from "../core/proc/net.ts";
 import { EXIT } from "../core/run/exit.ts";
 import { describeProbe, type Probe } from "../core/sidecars/probe.ts";
@@ -17,7 +16,6 @@ import { processesOf } from "../core/status/proc-pid.ts";
 import type { ProbeStatus, SidecarStatus, Snapshot } from "../core/status/snapshot.ts";
 import { statusLines } from "../core/status/text.ts";
 import { askForStatus } from "../system/envoy/ask-status.ts";
-import type { KnownListeners } from "../system/envoy/listeners.ts";
 import { createLog } from "../system/output/log.ts";
 import { writeOutput } from "../system/output/output.ts";
 import { openScreen } from "../system/output/screen.ts";
@@ -47,25 +45,21 @@ export const command: Command = {
 
 async function main({ args, env }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
-  const known: Known = new Map();
-  const take = () => takeSnapshot(call, env, known);
+  const take = () => takeSnapshot(call, env);
   if (call.values.watch) return await watch(take, showerOf(call.values.json, env));
   const snapshot = await take();
   await print(call.values.json ? JSON.stringify(snapshot, null, 2) : statusLines(snapshot).join("\n"));
   return EXIT.ok;
 }
 
-/** The listeners of each Envoy, by its admin interface, from one look to the next. */
-type Known = Map<string, KnownListeners>;
-
-async function takeSnapshot(call: Call<typeof options>, env: Environment, known: Known): Promise<Snapshot> {
+async function takeSnapshot(call: Call<typeof options>, env: Environment): Promise<Snapshot> {
   const time = new Date().toISOString();
   const { sidecars, foundBy, doubts } = await find(call, env);
   // before the requests, whose connections are nobody's business
   const seen = await readSettledProcesses();
   const sockets = summarizeSockets(readSocketTables(), seen?.owners ?? new Map());
   const processes = seen === undefined ? null : processesOf(seen);
-  const states = await Promise.all(sidecars.map((sidecar) => statusOf(sidecar, known)));
+  const states = await Promise.all(sidecars.map(statusOf));
   const rest = { foundBy, sidecars: states, sockets, processes };
   return { version: 1, time, ...rest, findings: findingsOf(rest, doubts) };
 }
@@ -81,22 +75,15 @@ async function find({ values, origins }: Call<typeof options>, env: Environment)
   return { sidecars, foundBy, doubts };
 }
 
-async function statusOf({ name, isNative, ready, envoy }: Sidecar, known: Known): Promise<SidecarStatus> {
-  const [probes, envoyState] = await Promise.all([Promise.all(ready.map(probe)), envoy && stateOf(name, envoy, known)]);
+async function statusOf({ name, isNative, ready, envoy }: Sidecar): Promise<SidecarStatus> {
+  const [probes, envoyState] = await Promise.all([Promise.all(ready.map(probe)), envoy && stateOf(name, envoy)]);
   return { name, native: isNative, ready: probes.every(({ ready }) => ready), probes, envoy: envoyState ?? null };
 }
 
-async function stateOf(
-  name: Sidecar["name"],
-  envoy: NonNullable<Sidecar["envoy"]>,
-  known: Known,
-): Promise<EnvoyStatus> {
+async function stateOf(name: Sidecar["name"], envoy: NonNullable<Sidecar["envoy"]>): Promise<EnvoyStatus> {
   const inbound = inboundOf(name);
   const sockets = isLoopback(envoy.admin.address) ? readSocketTables() : undefined;
-  const key = describeTarget(envoy.admin);
-  const listeners = known.get(key) ?? new Map();
-  known.set(key, listeners);
-  const answers = await askForStatus(envoy.admin, { withinMs: REQUEST_MS, inbound, known: listeners });
+  const answers = await askForStatus(envoy.admin, { withinMs: REQUEST_MS, inbound });
   return envoyStatus({ ...envoy, inbound, sockets }, answers);
 }
 

@@ -1,7 +1,4 @@
-import type { Directions } from "./directions.ts";
-import type { CountScope, InFlight } from "./in-flight.ts";
-import { type Inbound, inboundDrain } from "./inbound.ts";
-import { isOwnPort } from "./stats-model.ts";
+import type { InFlight } from "./in-flight.ts";
 
 /**
  * The state of one Envoy's drain, a pure state machine: failing-health -> accepting -> draining-listeners -> counting
@@ -200,26 +197,4 @@ function isAnswerTo(event: Event, to: Step): event is Extract<Event, { readonly 
 
 function isRefusal(event: Event): boolean {
   return event.kind === "failed" && event.isRefused;
-}
-
-/**
- * Decides which listeners a drain closes and whose work it waits for: only the inbound ones if any listener is INBOUND
- * or if `drainPath` is `inboundDrain`, else all.
- */
-export function scopeOf(drainPath: string, directions: Directions, inbound?: Inbound): Scope {
-  const path = directions.inbound.length > 0 ? inboundDrain : drainPath;
-  const isInboundOnly = path === inboundDrain;
-  return {
-    path,
-    inbound: isInboundOnly ? inbound : undefined,
-    leftOut: new Set(isInboundOnly ? directions.outbound : []),
-    known: new Set([...directions.inbound, ...directions.outbound, ...directions.neither]),
-    ports: [...new Set([...directions.ports, ...(inbound?.ports ?? [])])].filter((port) => !isOwnPort(port)),
-  };
-}
-
-/** What a drain closes, and whose work it waits for. */
-export interface Scope extends CountScope {
-  /** The path on the admin interface that drains the listeners. */
-  readonly path: string;
 }

@@ -1,7 +1,7 @@
 import { formatDuration } from "../base/duration.ts";
 import { oneLine, shortened } from "../base/text.ts";
 import { counted, describeAddress } from "../base/wording.ts";
-import type { EnvoyStatus } from "../envoy/envoy-status.ts";
+import type { EnvoyStatus } from "../envoy/status.ts";
 import type { SocketsStatus } from "../proc/sockets.ts";
 import { kindOf } from "../sidecars/registry.ts";
 import type { Finding, ProcessesStatus, SidecarStatus, Snapshot } from "./snapshot.ts";

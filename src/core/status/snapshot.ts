@@ -1,4 +1,4 @@
-import type { EnvoyStatus } from "../envoy/envoy-status.ts";
+import type { EnvoyStatus } from "../envoy/status.ts";
 import type { SocketsStatus } from "../proc/sockets.ts";
 import type { Sidecar } from "../sidecars/sidecar.ts";
 

@@ -122,6 +122,18 @@ describe("a drain ends in time, and says what came of it, where", () => {
     expect(ended.code).toBe(69);
   });
 
+  test.concurrent("config_dump is longer than 4 MiB: outbound is waited for too", async () => {
+    const listener = { address: { pipe: { path: "x".repeat(5 * 1024 * 1024) } }, traffic_direction: "INBOUND" };
+    await using envoy = await startEnvoy({ "/config_dump": { body: JSON.stringify({ configs: [{ listener }] }) } });
+    envoy.stats = busy(1);
+    const ended = await drain(envoy, 2000);
+    expect(lineOf(ended, "draining the listeners")).toMatchObject({
+      request: expect.not.stringContaining("inboundonly"),
+    });
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
+    expect(ended.code).toBe(69);
+  });
+
   test.concurrent("config_dump is as it should be: outbound is not waited for", async () => {
     await using envoy = await startEnvoy();
     envoy.stats = busy(1);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import type { Directions } from "../../../src/core/envoy/directions.ts";
 import {
   type DrainPolicy,
   type Event,
@@ -7,11 +6,9 @@ import {
   type Outcome,
   type State,
   type Step,
-  scopeOf,
   step,
 } from "../../../src/core/envoy/drain.ts";
 import { describeOutcome } from "../../../src/core/envoy/drain-outcome.ts";
-import { inboundDrain } from "../../../src/core/envoy/inbound.ts";
 import {
   at,
   begun,
@@ -214,28 +211,3 @@ test.each<[Outcome, boolean, string]>([
 function left(requests: number, connections: number): Outcome {
   return { kind: "out of time", left: { requests, connections, hasRequests: true, countedBy: "listeners" } };
 }
-
-describe("a drain covers", () => {
-  const all = "/drain_listeners?graceful&skip_exit";
-
-  const none: Directions = { inbound: [], outbound: [], neither: [], ports: [] };
-
-  test.each<[string, string, Partial<Directions>, string, readonly string[]]>([
-    ["all where no listener says its direction", all, {}, all, []],
-    ["all where none is inbound, outbound too", all, { outbound: ["out"] }, all, []],
-    ["inbound alone where one is", all, { inbound: ["in"], outbound: ["out"] }, inboundDrain, ["out"]],
-    ["inbound alone beside an app", inboundDrain, { outbound: ["out"] }, inboundDrain, ["out"]],
-  ])("%s", (_, drainPath, directions, path, leftOut) => {
-    expect(scopeOf(drainPath, { ...none, ...directions })).toMatchObject({ path, leftOut: new Set(leftOut) });
-  });
-
-  test("the ports of its listeners, and those that are known of its sidecar, but not those of its own endpoints", () => {
-    const inbound = { clusters: "in", ports: [15006], isAllOfIt: true };
-    const directions = { ...none, inbound: ["in"], neither: ["a", "b"], ports: [8080, 15006, 15021] };
-    expect(scopeOf(inboundDrain, directions, inbound)).toMatchObject({
-      inbound,
-      ports: [8080, 15006],
-      known: new Set(["in", "a", "b"]),
-    });
-  });
-});

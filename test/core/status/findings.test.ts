@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { EnvoyStatus } from "../../../src/core/envoy/envoy-status.ts";
+import type { EnvoyStatus } from "../../../src/core/envoy/status.ts";
 import type { ListeningSocket } from "../../../src/core/proc/sockets.ts";
 import { findingsOf } from "../../../src/core/status/findings.ts";
 import type { Finding, ProcessesStatus, Snapshot } from "../../../src/core/status/snapshot.ts";

@@ -43,7 +43,7 @@ async function main(invocation: Invocation): Promise<number> {
     perform: (action: Action) => performAction(run, action),
   };
   const { exitCode } = await runMachine(machine, run.queue);
-  await run.takingBack;
+  await run.undoing;
   await run.draining;
   await run.killing;
   attemptTo("say how long it took", run, () => finish(run, exitCode));

@@ -64,7 +64,7 @@ async function main({ args, env }: Invocation): Promise<number> {
 async function takeSnapshot(call: Call<typeof options>, env: Environment): Promise<Snapshot> {
   const time = new Date().toISOString();
   const { sidecars, foundBy, doubts } = await find(call, env);
-  // before the requests, whose connections are nobody's business
+  // before the requests, whose own connections must not be shown
   const seen = await readSettledProcesses();
   const sockets = summarizeSockets(readSocketTables(), seen?.owners ?? new Map());
   const processes = seen === undefined ? null : processesOf(seen);

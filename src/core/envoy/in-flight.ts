@@ -1,6 +1,6 @@
 import { parseTcpSockets, type SocketTables, type TcpSocket } from "../proc/net.ts";
 import { countInFlight } from "./counts.ts";
-import type { Scope } from "./inbound.ts";
+import type { DrainScope } from "./inbound.ts";
 import type { Stats } from "./stats.ts";
 
 /** How much work an Envoy has in flight. */
@@ -39,7 +39,7 @@ export interface Readings {
  */
 export function inFlightOf(
   { stats, underWay, sockets }: Readings,
-  { leftOut, ports }: Pick<Scope, "leftOut" | "ports">,
+  { leftOut, ports }: Pick<DrainScope, "leftOut" | "ports">,
 ): InFlight | undefined {
   if (underWay !== undefined) return { requests: underWay, connections: 0, hasRequests: true, countedBy: "clusters" };
   if (stats?.published.connections === true) return byListeners(stats, leftOut);
@@ -66,7 +66,7 @@ export const countedByText: Readonly<Record<CountedBy, string>> = {
 
 /**
  * Counts the connections that the proxy has accepted on these ports, idle ones too, from /proc/net/tcp and tcp6.
- * Returns undefined if nobody listens on any of these ports.
+ * Returns undefined if none of these ports has a listener.
  *
  * Connections that iptables redirects (REDIRECT) have the proxy's own port. Under TPROXY they keep the port that the
  * client asked for, which may be the app's. Of the connections on the app's ports only those count whose other end is
@@ -89,7 +89,9 @@ function countTransparent(
   listening: readonly TcpSocket[],
   ports: readonly number[],
 ): number {
-  const appPorts = new Set(listening.map(({ port }) => port).filter((port) => !ports.includes(port) && !isOwn(port)));
+  const appPorts = new Set(
+    listening.map(({ port }) => port).filter((port) => !ports.includes(port) && !isNeverRedirected(port)),
+  );
   const here = new Set(sockets.map(({ address, port }) => `${address} ${port}`));
   const isFromOutside = ({ remote }: TcpSocket) => !here.has(`${remote.address} ${remote.port}`);
   return sockets.filter((socket) => appPorts.has(socket.port) && isFromOutside(socket)).length;
@@ -99,6 +101,6 @@ function countTransparent(
  * Reports whether Istio never redirects this port (istio tools/istio-iptables; architecture/ambient, "Ports used by
  * Istio").
  */
-function isOwn(port: number): boolean {
+function isNeverRedirected(port: number): boolean {
   return port >= 15000 && port < 15100;
 }

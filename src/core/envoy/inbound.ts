@@ -29,7 +29,7 @@ export interface DumpedListener {
 }
 
 /** What a drain closes, and whose work it waits for. */
-export interface Scope {
+export interface DrainScope {
   /** The path on the admin interface that drains the listeners. */
   readonly path: string;
   /** The listeners whose work is not counted, by their names in statistics. */
@@ -43,7 +43,7 @@ export interface Scope {
  * or if `drainPath` is `inboundDrain`, else all. If no listener is INBOUND, the ports are those of the listeners
  * without a direction. The ports of `inbound` count too, those of the proxy's own endpoints do not.
  */
-export function scopeOf(drainPath: string, listeners: readonly DumpedListener[], inbound?: Inbound): Scope {
+export function scopeOf(drainPath: string, listeners: readonly DumpedListener[], inbound?: Inbound): DrainScope {
   const withDirection = (wanted: DumpedListener["direction"]) =>
     listeners.filter(({ direction }) => direction === wanted);
   const comingIn = withDirection("INBOUND");

@@ -65,7 +65,7 @@ export function readStats(text: string): Stats | undefined {
 /** Parses the `name: number` lines of /stats. Leaves out all other lines, such as histograms and text readouts. */
 export function parseStats(text: string): Stats {
   const published = { requests: false, connections: false };
-  const stats: Reading = { size: 0, published, listeners: new Map(), managers: new Map(), drained: 0 };
+  const stats: MutableStats = { size: 0, published, listeners: new Map(), managers: new Map(), drained: 0 };
   for (const line of text.split("\n")) {
     const colon = line.lastIndexOf(": ");
     const value = line.slice(colon + 2).trim();
@@ -77,13 +77,13 @@ export function parseStats(text: string): Stats {
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Statistics that are being read. */
-interface Reading extends Writable<Omit<Stats, "published" | "listeners" | "managers">> {
+interface MutableStats extends Writable<Omit<Stats, "published" | "listeners" | "managers">> {
   readonly published: Writable<Published>;
   readonly listeners: Map<string, Writable<ListenerStats> & { readonly managers: ManagerStats[] }>;
   readonly managers: Map<string, Writable<ManagerStats>>;
 }
 
-function add(stats: Reading, name: string, value: number): void {
+function add(stats: MutableStats, name: string, value: number): void {
   stats.size += 1;
   if (name.endsWith(drainClose)) stats.drained += value;
   if (name.startsWith("listener.")) addOfListener(stats, name, value);
@@ -99,7 +99,7 @@ function add(stats: Reading, name: string, value: number): void {
 
 const drainClose = ".downstream_cx_drain_close";
 
-function addOfListener(stats: Reading, name: string, value: number): void {
+function addOfListener(stats: MutableStats, name: string, value: number): void {
   const [answering, manager] = listenerAndManagerIn(name);
   if (answering !== undefined && manager !== undefined)
     listenerOf(stats, answering).managers.push(managerOf(stats, manager));
@@ -133,11 +133,11 @@ function between(name: string, start: string, end: string): string {
   return name.startsWith(start) && name.endsWith(end) ? name.slice(start.length, -end.length) : "";
 }
 
-function listenerOf(stats: Reading, name: string) {
+function listenerOf(stats: MutableStats, name: string) {
   return getOrAdd(stats.listeners, name, { active: undefined, managers: [] });
 }
 
-function managerOf(stats: Reading, name: string): Writable<ManagerStats> {
+function managerOf(stats: MutableStats, name: string): Writable<ManagerStats> {
   return getOrAdd(stats.managers, name, { name, requests: undefined, connections: undefined });
 }
 

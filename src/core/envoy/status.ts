@@ -110,7 +110,7 @@ function textOf(answer: AdminAnswer | undefined): string | undefined {
   return answer !== undefined && "text" in answer ? answer.text : undefined;
 }
 
-interface Reader {
+interface AnswerReader {
   /**
    * Returns the parsed answer. If it has none, or none that `parse` takes, remembers a problem and returns undefined.
    */
@@ -119,7 +119,7 @@ interface Reader {
   problems(): readonly string[];
 }
 
-function createReader(): Reader {
+function createReader(): AnswerReader {
   const byPath = new Map<string, string>();
   let reads = 0;
   return {
@@ -137,9 +137,9 @@ function createReader(): Reader {
   };
 }
 
-type Identity = Pick<EnvoyStatus, "state" | "release" | "uptimeMs" | "epoch" | "drainStrategy" | "drainTimeMs">;
+type EnvoyIdentity = Pick<EnvoyStatus, "state" | "release" | "uptimeMs" | "epoch" | "drainStrategy" | "drainTimeMs">;
 
-function identityOf(info: ServerInfo | undefined): Identity {
+function identityOf(info: ServerInfo | undefined): EnvoyIdentity {
   const flags = info?.command_line_options;
   return {
     state: info?.state ?? null,
@@ -169,7 +169,7 @@ function listenersOf(
   const byName = new Map(dumped.map((each) => [each.name, each]));
   return bound.map(({ name, address }) => {
     const { statName = address?.replaceAll(":", "_"), direction } = byName.get(name) ?? {};
-    // a listener that nobody has used yet has no statistics
+    // a listener without a connection so far has no statistics
     const active = statName === undefined ? 0 : (connections?.get(statName) ?? 0);
     return {
       name,

@@ -17,7 +17,7 @@ export interface Snapshot {
   readonly sockets: SocketsStatus | null;
   /** Null if /proc cannot be read. */
   readonly processes: ProcessesStatus | null;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly StatusFinding[];
 }
 
 export interface SidecarStatus {
@@ -97,7 +97,7 @@ export const findingKinds = [
 ] as const;
 
 /** Something that stands out in a pod. */
-export interface Finding {
+export interface StatusFinding {
   readonly kind: (typeof findingKinds)[number];
   /** One sentence, for people. */
   readonly message: string;

@@ -18,9 +18,9 @@ export const MAX_ANSWER = 4 * 1024 * 1024;
 /** The reason why there is no answer, or why it is not a 2xx. */
 export interface NoAnswer {
   readonly reason: string;
-  /** Whether nobody listens there. */
+  /** Whether the connection was refused. */
   readonly isRefused: boolean;
-  /** Whether somebody accepted the connection and gave no valid answer. */
+  /** Whether the connection was accepted, and no valid answer came. */
   readonly isBroken: boolean;
 }
 
@@ -43,7 +43,7 @@ export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin
   const ask = async (method: string, path: string, onBody?: OnBody): Promise<HttpAnswer | NoAnswer> => {
     const patience = createPatience();
     const limit = patience.signal;
-    const hear =
+    const onPiece =
       onBody &&
       ((text: string): void => {
         patience.renew();
@@ -52,8 +52,8 @@ export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin
     const request = { method, target: withPath(admin, path), headers: [] };
     try {
       const either = AbortSignal.any([signal, limit]);
-      const direct = hear === undefined ? undefined : askDirectly(request, either, hear);
-      const answer = await (direct ?? client.request(request, either, hear));
+      const direct = onPiece === undefined ? undefined : askDirectly(request, either, onPiece);
+      const answer = await (direct ?? client.request(request, either, onPiece));
       const verdict = judge(answer);
       return verdict.ready ? answer : noAnswer(verdict.reason);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { isLoopback } from "../../core/base/address.ts";
 import { excerpt, type HttpAnswer } from "../../core/base/http-framing.ts";
 import { clustersPath, createInboundCount } from "../../core/envoy/clusters.ts";
-import type { Event } from "../../core/envoy/drain.ts";
+import type { DrainEvent } from "../../core/envoy/drain.ts";
 import { type CountedBy, countedByText, type InFlight, inFlightOf } from "../../core/envoy/in-flight.ts";
 import { type Inbound, scopeOf } from "../../core/envoy/inbound.ts";
 import { readStats, statsPath } from "../../core/envoy/stats.ts";
@@ -17,7 +17,7 @@ import type { AskScope, StepOptions } from "./scope.ts";
  * time, the count fails, whatever the sockets say: those of an Envoy that is just exiting say that nothing is in
  * flight.
  */
-export function createCounter(options: StepOptions, scope: AskScope): () => Promise<Event> {
+export function createCounter(options: StepOptions, scope: AskScope): () => Promise<DrainEvent> {
   const { sidecar, log } = options;
   const tell = createTeller(options);
   let wasBroken = false;

@@ -1,5 +1,5 @@
 import { describeTarget, withPath } from "../../core/base/address.ts";
-import type { Event, Step } from "../../core/envoy/drain.ts";
+import type { DrainEvent, DrainStep } from "../../core/envoy/drain.ts";
 import { inboundDrain } from "../../core/envoy/inbound.ts";
 import { logAt } from "../output/log.ts";
 import { ADMIN_REQUEST_MS, isAnswer } from "./admin.ts";
@@ -14,7 +14,7 @@ const PAUSE_MS = 100;
  * with the event that the answer is. Starts to read the directions of the listeners at once, if the drain path depends
  * on them.
  */
-export function drainSteps(options: StepOptions): (step: Step) => Promise<Event> {
+export function drainSteps(options: StepOptions): (step: DrainStep) => Promise<DrainEvent> {
   const scope = createScope(options);
   const count = createCounter(options, scope);
   const isAlwaysInbound = options.envoy.drainPath === inboundDrain;
@@ -39,7 +39,7 @@ async function command(
   { sidecar, envoy, admin, log }: StepOptions,
   step: "fail-health" | "drain-listeners",
   path: string,
-): Promise<Event> {
+): Promise<DrainEvent> {
   const { done, failed } = messages[step];
   const fields = { sidecar, request: `POST ${describeTarget(withPath(envoy.admin, path))}` };
   const end = performance.now() + ADMIN_REQUEST_MS;
@@ -52,7 +52,7 @@ async function command(
     const isRefused = outcome.isRefused && tries === 1;
     const isLast = isRefused || tries === TRIES || performance.now() > end;
     const reason = explained(outcome.reason, path);
-    // if nobody listens, Envoy has drained and gone, or was never there: the drain's outcome says which
+    // if the connection is refused, the drain's outcome says whether Envoy has gone or was never there
     logAt(log, isLast && !outcome.isRefused ? "warn" : "debug", { ...fields, reason }, failed);
     if (isLast) return { kind: "failed", step, isRefused };
     await Bun.sleep(PAUSE_MS);

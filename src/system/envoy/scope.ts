@@ -1,5 +1,5 @@
 import type { InFlight } from "../../core/envoy/in-flight.ts";
-import { type DumpedListener, type Scope, scopeOf } from "../../core/envoy/inbound.ts";
+import { type DrainScope, type DumpedListener, scopeOf } from "../../core/envoy/inbound.ts";
 import type { AdminAnswer } from "../../core/envoy/status.ts";
 import { inboundOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
@@ -23,7 +23,7 @@ const PATIENCE_MS = 1000;
  * Resolves with what is drained and what is waited for, by the directions of the listeners that are known within 1 s
  * (`PATIENCE_MS`). The first call starts to read them from Envoy's configuration.
  */
-export type AskScope = () => Promise<Scope>;
+export type AskScope = () => Promise<DrainScope>;
 
 /** Creates an `AskScope`. It logs at debug if some directions cannot be read. */
 export function createScope({ sidecar, envoy, admin, log }: StepOptions): AskScope {

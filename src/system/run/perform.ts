@@ -11,7 +11,7 @@ import { giveMemoryBack } from "../process/memory.ts";
 import { logBug, runOrLogBug, setUncaughtHandler } from "../process/unexpected.ts";
 import { rehearseQuit } from "../sidecars/quit-rehearsal.ts";
 import { startWait } from "../sidecars/waiting.ts";
-import { drainSidecars, takeDrainBack, takeHiddenDrainsBack } from "./drain.ts";
+import { drainSidecars, undoDrain, undoUnseenDrains } from "./drain.ts";
 import { quitPlainly, quitSidecars } from "./quit.ts";
 import { endGroup, killAll, sendSignal, watchGroup } from "./remains.ts";
 import type { Run } from "./run.ts";
@@ -84,7 +84,7 @@ function perform(run: Run, action: Action): void {
 function wait(run: Run): void {
   const { settings, env, log, queue } = run;
   const { signal } = run.stopWaiting;
-  const onNotReady = (sidecar: Sidecar, reason: string) => takeDrainBack(run, sidecar, reason);
+  const onNotReady = (sidecar: Sidecar, reason: string) => undoDrain(run, sidecar, reason);
   run.wait = startWait({ settings, targets: [], lookMs: settings.detect, env, log, signal, onNotReady });
   const endLive = keepLive((waitedMs) => run.wait?.line(waitedMs) ?? "", A_SECOND);
   signal.addEventListener("abort", endLive, { once: true });
@@ -122,7 +122,7 @@ function start(run: Run): void {
     setUncaughtHandler((error) => logBug(run.log, error, "an error that nobody has caught"));
     giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started the command");
-    takeHiddenDrainsBack(run);
+    undoUnseenDrains(run);
     setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
   } catch (error) {
     if (run.child !== undefined) return logBug(run.log, error, "the start went wrong");

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import {
+  type DrainEvent,
+  type DrainOutcome,
   type DrainPolicy,
-  type Event,
+  type DrainState,
+  type DrainStep,
   fitMinimum,
-  type Outcome,
-  type State,
-  type Step,
   step,
 } from "../../../src/core/envoy/drain.ts";
 import { describeOutcome } from "../../../src/core/envoy/drain-outcome.ts";
@@ -42,7 +42,7 @@ describe("the usual drain:", () => {
       "as many as may be left, requests and connections together",
       [...toCount, counted(2, 2), at("poll"), counted(1, 2)],
       [...toldToCount, poll, "ask count", "end drained"],
-      { idle: 3 },
+      { maxInFlight: 3 },
     ],
     [
       "health that fails only after the minimum",
@@ -139,21 +139,21 @@ describe("it goes meanwhile:", () => {
 });
 
 describe("an event that does not belong to the phase changes nothing:", () => {
-  const all: readonly Event[] = [
+  const all: readonly DrainEvent[] = [
     ...[done("fail-health"), done("drain-listeners"), counted(0)],
     ...[failed("fail-health"), failed("drain-listeners"), failed("count")],
     ...[refused("fail-health"), refused("drain-listeners"), refused("count")],
     ...[at("minimum"), at("poll"), at("last look"), at("bound"), cut],
   ];
   const ends = [at("bound"), cut];
-  const answersTo = (step: Step) =>
+  const answersTo = (step: DrainStep) =>
     step === "count" ? [counted(0), failed("count"), refused("count")] : [done(step), failed(step), refused(step)];
 
-  test.each<[State, readonly Event[]]>([
+  test.each<[DrainState, readonly DrainEvent[]]>([
     [{ phase: "failing-health", isMinimumOver: false }, [...ends, ...answersTo("fail-health"), at("minimum")]],
     [{ phase: "failing-health", isMinimumOver: true }, [...ends, ...answersTo("fail-health"), at("minimum")]],
     [{ phase: "accepting" }, [...ends, at("minimum")]],
-    ...[false, true].map((isMinimumOver): [State, readonly Event[]] => [
+    ...[false, true].map((isMinimumOver): [DrainState, readonly DrainEvent[]] => [
       { phase: "draining-listeners", isMinimumOver },
       [...ends, ...answersTo("drain-listeners"), at("minimum")],
     ]),
@@ -164,7 +164,7 @@ describe("an event that does not belong to the phase changes nothing:", () => {
     [{ phase: "sitting-out" }, ends],
     [{ phase: "over", outcome: { kind: "drained" } }, []],
   ])("%j", (state, belonging) => {
-    const isBelonging = (event: Event) => belonging.some((each) => Bun.deepEquals(each, event));
+    const isBelonging = (event: DrainEvent) => belonging.some((each) => Bun.deepEquals(each, event));
     for (const event of all.filter((event) => !isBelonging(event))) {
       expect(step(state, event, usual)).toStrictEqual([state, []]);
     }
@@ -185,7 +185,7 @@ test.each([
 
 const doubt = "if its container has no drain as preStop hook, requests were cut off";
 
-test.each<[Outcome, boolean, string]>([
+test.each<[DrainOutcome, boolean, string]>([
   [{ kind: "drained" }, true, "drained"],
   [{ kind: "gone" }, true, "Envoy had exited before the drain"],
   [{ kind: "exited", left: undefined }, true, `Envoy exited during the drain, before a count: ${doubt}`],
@@ -201,13 +201,13 @@ test.each<[Outcome, boolean, string]>([
   [
     { kind: "not there" },
     false,
-    "nobody listens: Envoy has exited already, or its admin interface is elsewhere (--admin)",
+    "connection refused: Envoy has exited already, or its admin interface is elsewhere (--admin)",
   ],
   [{ kind: "cut short" }, false, "cut short"],
 ])("%j in words", (outcome, ok, text) => {
   expect(describeOutcome(outcome)).toEqual({ ok, text, ...(outcome.kind === "exited" ? { isDoubtful: true } : {}) });
 });
 
-function left(requests: number, connections: number): Outcome {
+function left(requests: number, connections: number): DrainOutcome {
   return { kind: "out of time", left: { requests, connections, hasRequests: true, countedBy: "listeners" } };
 }

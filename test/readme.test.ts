@@ -10,7 +10,7 @@ import type { InjectPolicy } from "../src/core/inject/policy.ts";
 import { podsIn } from "../src/core/inject/workload.ts";
 import { methodKinds } from "../src/core/reap/methods.ts";
 import { eventReasons } from "../src/core/reap/report.ts";
-import { type Finding, findingKinds, type Snapshot, type Zombie } from "../src/core/status/snapshot.ts";
+import { findingKinds, type Snapshot, type StatusFinding, type Zombie } from "../src/core/status/snapshot.ts";
 import type { Exposition } from "../src/kube/controller/process-metrics.ts";
 import { createReaperMetrics } from "../src/kube/reaper/reaper-metrics.ts";
 import { createMetrics } from "../src/kube/webhook/metrics.ts";
@@ -84,7 +84,7 @@ function fieldsOf(node: unknown): readonly string[] {
 test("the manual names each field and each kind of finding of ebb status --json", () => {
   const section = textOf("src/manual/status.md");
   const zombies: readonly Zombie[] = [{ pid: 8, name: "defunct", parent: 7 }];
-  const findings: readonly Finding[] = [{ kind: "zombies", message: "1 zombie" }];
+  const findings: readonly StatusFinding[] = [{ kind: "zombies", message: "1 zombie" }];
   // numbers of connections are named by their states
   const sockets = { listening: [{ ...appSocket, connections: {} }], outgoing: {} };
   const whole: Snapshot = { ...snapshot, sockets, processes: { ...processes, zombies }, findings };

@@ -123,7 +123,7 @@ async function drain(sidecars: readonly Sidecar[], { start, drainMs, settings, l
   const isDrained = await drainAll(sidecars, {
     boundMs: leftUntil(start + drainMs),
     minMs: settings.minDrain,
-    idle: settings.idle,
+    maxInFlight: settings.idle,
     wereReady: false,
     log,
     signal,

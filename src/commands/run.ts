@@ -47,7 +47,7 @@ async function main(invocation: Invocation): Promise<number> {
     perform: (action: Action) => unlessBug(run, () => performAction(run, action)),
   };
   const { exitCode } = await runMachine(machine, run.queue);
-  await run.takingBack;
+  await run.undoing;
   await run.draining;
   await run.killing;
   unlessBug(run, () => finish(run, exitCode));

@@ -1,26 +1,22 @@
 import type { Command, Invocation } from "../command.ts";
-import { describeTarget, isLoopback } from "../core/base/address.ts";
+import { isLoopback } from "../core/base/address.ts";
 import type { Environment } from "../core/base/environment.ts";
-import { oneLine } from "../core/base/text.ts";
 import { type Call, readFlagCall } from "../core/cli/call.ts";
 import { pickOptions } from "../core/cli/options.ts";
-import type { EnvoyStatus } from "../core/envoy/envoy-status.ts";
-import { envoyStatus } from "../core/envoy/status.ts";
+import { type EnvoyStatus, envoyStatus } from "../core/envoy/status.ts";
 import { summarizeSockets } from "../core/proc/net.ts";
 import { EXIT } from "../core/run/exit.ts";
 import { describeProbe, type Probe } from "../core/sidecars/probe.ts";
 import { inboundOf } from "../core/sidecars/registry.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
-import { changeLines, type Facts, factsOf } from "../core/status/changes.ts";
 import { findingsOf } from "../core/status/findings.ts";
 import { processesOf } from "../core/status/proc-pid.ts";
 import type { ProbeStatus, SidecarStatus, Snapshot } from "../core/status/snapshot.ts";
 import { statusLines } from "../core/status/text.ts";
 import { askForStatus } from "../system/envoy/ask-status.ts";
-import type { KnownListeners } from "../system/envoy/listeners.ts";
+import { isTerminal } from "../system/output/live.ts";
 import { createLog } from "../system/output/log.ts";
-import { writeOutput } from "../system/output/output.ts";
-import { openScreen } from "../system/output/screen.ts";
+import { writeControl, writeOutput } from "../system/output/output.ts";
 import { readSettledProcesses } from "../system/process/processes.ts";
 import { readSocketTables } from "../system/process/sockets.ts";
 import { findSidecars } from "../system/sidecars/find.ts";
@@ -33,10 +29,12 @@ const options = pickOptions(
 /** The time for each request. All are sent at the same time. */
 const REQUEST_MS = 2000;
 const WATCH_PERIOD_MS = 1000;
+/** ECMA-48: moves the cursor to the upper left corner, and erases the screen. */
+const CLEAR = "\x1b[H\x1b[2J";
 
 /**
  * `ebb status` shows what is going on in this pod. Exits with 0 whatever it sees: `ebb wait` tells ready from not
- * ready.
+ * ready. With --watch it repeats that each second, until a stop signal comes or stdout has no reader.
  */
 export const command: Command = {
   summary: "show the sidecars' state, what listens here, and what stands out",
@@ -47,25 +45,30 @@ export const command: Command = {
 
 async function main({ args, env }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
-  const known: Known = new Map();
-  const take = () => takeSnapshot(call, env, known);
-  if (call.values.watch) return await watch(take, showerOf(call.values.json, env));
-  const snapshot = await take();
-  await print(call.values.json ? JSON.stringify(snapshot, null, 2) : statusLines(snapshot).join("\n"));
-  return EXIT.ok;
+  const { json, watch } = call.values;
+  if (!watch) {
+    const snapshot = await takeSnapshot(call, env);
+    await writeOutput(`${json ? JSON.stringify(snapshot, null, 2) : statusLines(snapshot).join("\n")}\n`);
+    return EXIT.ok;
+  }
+  for (;;) {
+    const start = performance.now();
+    const snapshot = await takeSnapshot(call, env);
+    const text = json ? JSON.stringify(snapshot) : [snapshot.time, ...statusLines(snapshot), ""].join("\n");
+    if (!json && isTerminal(1)) writeControl(CLEAR);
+    if (!(await writeOutput(`${text}\n`))) return EXIT.ok;
+    await Bun.sleep(Math.max(0, WATCH_PERIOD_MS - (performance.now() - start)));
+  }
 }
 
-/** The listeners of each Envoy, by its admin interface, from one look to the next. */
-type Known = Map<string, KnownListeners>;
-
-async function takeSnapshot(call: Call<typeof options>, env: Environment, known: Known): Promise<Snapshot> {
+async function takeSnapshot(call: Call<typeof options>, env: Environment): Promise<Snapshot> {
   const time = new Date().toISOString();
   const { sidecars, foundBy, doubts } = await find(call, env);
-  // before the requests, whose connections are nobody's business
+  // before the requests, whose own connections must not be shown
   const seen = await readSettledProcesses();
   const sockets = summarizeSockets(readSocketTables(), seen?.owners ?? new Map());
   const processes = seen === undefined ? null : processesOf(seen);
-  const states = await Promise.all(sidecars.map((sidecar) => statusOf(sidecar, known)));
+  const states = await Promise.all(sidecars.map(statusOf));
   const rest = { foundBy, sidecars: states, sockets, processes };
   return { version: 1, time, ...rest, findings: findingsOf(rest, doubts) };
 }
@@ -81,59 +84,19 @@ async function find({ values, origins }: Call<typeof options>, env: Environment)
   return { sidecars, foundBy, doubts };
 }
 
-async function statusOf({ name, isNative, ready, envoy }: Sidecar, known: Known): Promise<SidecarStatus> {
-  const [probes, envoyState] = await Promise.all([Promise.all(ready.map(probe)), envoy && stateOf(name, envoy, known)]);
+async function statusOf({ name, isNative, ready, envoy }: Sidecar): Promise<SidecarStatus> {
+  const [probes, envoyState] = await Promise.all([Promise.all(ready.map(probe)), envoy && stateOf(name, envoy)]);
   return { name, native: isNative, ready: probes.every(({ ready }) => ready), probes, envoy: envoyState ?? null };
 }
 
-async function stateOf(
-  name: Sidecar["name"],
-  envoy: NonNullable<Sidecar["envoy"]>,
-  known: Known,
-): Promise<EnvoyStatus> {
+async function stateOf(name: Sidecar["name"], envoy: NonNullable<Sidecar["envoy"]>): Promise<EnvoyStatus> {
   const inbound = inboundOf(name);
   const sockets = isLoopback(envoy.admin.address) ? readSocketTables() : undefined;
-  const key = describeTarget(envoy.admin);
-  const listeners = known.get(key) ?? new Map();
-  known.set(key, listeners);
-  const answers = await askForStatus(envoy.admin, { withinMs: REQUEST_MS, inbound, known: listeners });
+  const answers = await askForStatus(envoy.admin, { withinMs: REQUEST_MS, inbound });
   return envoyStatus({ ...envoy, inbound, sockets }, answers);
 }
 
 async function probe(probe: Probe): Promise<ProbeStatus> {
   const verdict = await probeOnce(probe, REQUEST_MS);
   return { target: describeProbe(probe), ready: verdict.ready, reason: verdict.ready ? null : verdict.reason };
-}
-
-/** Shows one snapshot. Resolves with false if nobody sees it any more. */
-type Show = (snapshot: Snapshot) => Promise<boolean>;
-
-/**
- * Chooses how to show snapshots: as a live view at a terminal, else as a line for each change; with --json as an object
- * a line.
- */
-function showerOf(json: boolean, env: Environment): Show {
-  if (json) return (snapshot) => print(JSON.stringify(snapshot));
-  const draw = openScreen(env);
-  if (draw !== undefined) return (snapshot) => draw([snapshot.time, ...statusLines(snapshot)]);
-  let before: Facts = new Map();
-  return async (snapshot) => {
-    const after = factsOf(snapshot);
-    const lines = changeLines(before, after).map((line) => `${snapshot.time} ${oneLine(line)}`);
-    before = after;
-    return lines.length === 0 || (await print(lines.join("\n")));
-  };
-}
-
-/** Shows the state each second, until a stop signal comes or nobody reads any more. */
-async function watch(take: () => Promise<Snapshot>, show: Show): Promise<number> {
-  for (;;) {
-    const start = performance.now();
-    if (!(await show(await take()))) return EXIT.ok;
-    await Bun.sleep(Math.max(0, WATCH_PERIOD_MS - (performance.now() - start)));
-  }
-}
-
-function print(text: string): Promise<boolean> {
-  return writeOutput(`${text}\n`);
 }

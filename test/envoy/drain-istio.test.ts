@@ -75,28 +75,11 @@ describeAgainstEnvoy("draining an Envoy that shows no more statistics than Istio
     });
   });
 
-  test.concurrent("counts raw TCP as well, where Istio's annotation makes it show requests and connections", async () => {
-    await using backend = await startBackend();
-    const suffixes = [{ suffix: "downstream_rq_active" }, { suffix: "downstream_cx_active" }];
-    await using envoy = await startProxy(backend, { shows: [...istioStats, ...suffixes] });
-    const held = [
-      await holdRequest(way(envoy, backend), "/hold/1"),
-      await holdTcp({ port: envoy.portOf("raw"), backend }),
-    ];
-    const idle = await holdIdle(way(envoy, backend));
-    await using started = startEbb(drain(envoy));
-    await says(started, '"requests":1,"connections":1');
-    await Promise.all(held.map((each) => each.finish()));
-    const ended = await started.ended;
-    expect(lineOf(ended, "counting the work in flight")).toMatchObject({ countedBy: "listeners" });
-    expect(ended.code).toBe(0);
-    expect(idle.isClosed()).toBe(false);
-  });
-
   test.concurrent.each([
     ["by default", []],
     ["with EXIT_ON_ZERO_ACTIVE_CONNECTIONS", [{ suffix: "downstream_cx_active" }]],
     ["where requests alone are shown", [{ suffix: "downstream_rq_active" }]],
+    ["where both are shown", [{ suffix: "downstream_rq_active" }, { suffix: "downstream_cx_active" }]],
   ])("counts requests and raw TCP by clusters %s", async (_, more) => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend, { shows: [...istioStats, ...more] });

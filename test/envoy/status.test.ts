@@ -111,9 +111,9 @@ describeAgainstEnvoy("ebb status beside a real Envoy", () => {
     await using upstream = startUpstream();
     await using envoy = await startEnvoy({ upstreamPort: upstream.port });
     await using started = startEbb(["status", "--watch", "--admin", envoy.admin]);
-    await until("it is LIVE", () => started.stdout().includes("envoy state: LIVE\n"));
+    await until("it is LIVE", () => started.stdout().includes("envoy: LIVE, ready\n"));
     expect((await ebb(["request", "--admin", envoy.admin, "POST", "quitquitquit"])).code).toBe(0);
-    await until("it is gone", () => started.stdout().includes("envoy state: LIVE -> unknown\n"));
+    await until("it is gone", () => started.stdout().includes("envoy: NOT READY\n"));
     expect(started.stdout()).toContain("connection refused");
   });
 });

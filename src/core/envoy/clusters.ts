@@ -43,17 +43,38 @@ function* linesWith(text: string, part: string): Generator<string> {
   }
 }
 
+/** How many characters are kept of a line whose end has not come. No line that is counted is longer. */
+export const LONGEST_LINE = 64 * 1024;
+
 /**
- * Creates a `countInbound` for text that comes in pieces. `take` adds whole lines, which it does not keep; `active`
- * returns the count so far, or undefined if no inbound cluster has come yet.
+ * Creates a `countInbound` for text that comes in pieces, of which it keeps no more than `LONGEST_LINE` characters: a
+ * longer line is dropped. `take` takes the next piece, `end` the end of the text, and returns the count.
  */
 export function createInboundCount(inbound: Inbound) {
   let active: number | undefined;
+  let begun = "";
+  let isTooLong = false;
+  const count = (lines: string): void => {
+    const more = countInbound(lines, inbound);
+    if (more !== undefined) active = (active ?? 0) + more;
+  };
   return {
-    take(lines: string): void {
-      const more = countInbound(lines, inbound);
-      if (more !== undefined) active = (active ?? 0) + more;
+    take(piece: string): void {
+      const start = isTooLong ? piece.indexOf("\n") + 1 : 0;
+      const end = piece.lastIndexOf("\n") + 1;
+      if (end > 0) {
+        isTooLong = false;
+        if (end > start) count(begun + piece.slice(start, end));
+        begun = "";
+      }
+      if (isTooLong) return;
+      begun += piece.slice(end);
+      isTooLong = begun.length > LONGEST_LINE;
+      if (isTooLong) begun = "";
     },
-    active: () => active,
+    end(): number | undefined {
+      count(begun);
+      return active;
+    },
   };
 }

@@ -1,12 +1,4 @@
-import { isOwnPort, type ListenerStats, type ManagerStats, portOf, type Stats } from "./stats-model.ts";
-
-/**
- * Reports whether an answer to `statsPath` is statistics and not, for example, "Forbidden". An empty answer is: a stats
- * matcher may leave out everything that is asked for. Without one Envoy would at least count the connection that asks.
- */
-export function isStatistics(text: string, stats: Stats): boolean {
-  return stats.size > 0 || text.trim() === "";
-}
+import { isOwnPort, type ListenerStats, type ManagerStats, portOf, type Stats } from "./stats.ts";
 
 /**
  * Counts what a drain waits for: requests on HTTP listeners, connections on the others. Does not count the admin
@@ -43,34 +35,11 @@ export interface ListenerCount {
   readonly hasRequests: boolean;
 }
 
-/**
- * Returns the statistics' names of the Envoy listeners that have had a connection. A listener whose connections are not
- * in the statistics is left out.
- */
-export function usedListenerNames(stats: Stats): readonly string[] {
-  return [...countConnections(stats).keys()];
-}
-
 /** Returns how many connections are open on each listener for which that is published, by its name in statistics. */
 export function countConnections(stats: Stats): ReadonlyMap<string, number> {
   const connections = new Map<string, number>();
   for (const [name, { active }] of stats.listeners) if (active !== undefined) connections.set(name, active);
   return connections;
-}
-
-/**
- * Returns [LISTENER, MANAGER] for the statistic `listener.LISTENER.http.MANAGER.downstream_rq_completed`, and an empty
- * list for any other name.
- */
-export function listenerAndManagerIn(name: string): readonly string[] {
-  const [start, middle, end] = ["listener.", ".http.", ".downstream_rq_completed"];
-  // a regular expression would try each `.http.` there is
-  if (!name.startsWith(start) || !name.endsWith(end)) return [];
-  const at = name.indexOf(middle, start.length + 1);
-  const last = name.length - end.length;
-  return at < 0 || at + middle.length >= last
-    ? []
-    : [name.slice(start.length, at), name.slice(at + middle.length, last)];
 }
 
 /**

@@ -1,12 +1,12 @@
 import { counted } from "../base/wording.ts";
-import type { Outcome } from "./drain.ts";
+import type { DrainOutcome } from "./drain.ts";
 import type { InFlight } from "./in-flight.ts";
 
 /**
  * Describes the outcome of a drain for the log. `ok` is true if Envoy has drained or has exited, `isDoubtful` if that may
  * have cut requests off: another drain, that of its container's hook, may have ended just before.
  */
-export function describeOutcome(outcome: Outcome): {
+export function describeOutcome(outcome: DrainOutcome): {
   readonly ok: boolean;
   readonly isDoubtful?: true;
   readonly text: string;
@@ -31,7 +31,7 @@ export function describeOutcome(outcome: Outcome): {
     case "not there":
       return {
         ok: false,
-        text: "nobody listens: Envoy has exited already, or its admin interface is elsewhere (--admin)",
+        text: "connection refused: Envoy has exited already, or its admin interface is elsewhere (--admin)",
       };
     case "cut short":
       return { ok: false, text: "cut short" };

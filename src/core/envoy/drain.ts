@@ -1,16 +1,12 @@
-import type { Directions } from "./directions.ts";
-import type { CountScope, InFlight } from "./in-flight.ts";
-import { type Inbound, inboundDrain } from "./inbound.ts";
-import { isOwnPort } from "./stats-model.ts";
+import type { InFlight } from "./in-flight.ts";
 
 /**
  * The state of one Envoy's drain, a pure state machine: failing-health -> accepting -> draining-listeners -> counting
  * -> over. Contour's, Envoy Gateway's and Istio's own shutdowns agree on this order; unlike theirs, this one is bounded
  * whatever happens. If health checks are not failed, the listeners are drained first (draining-listeners -> accepting
- * -> counting): as long as the minimum lasts, something must tell clients to close their connections, or clients that
- * are idle at its end send their next request too late.
+ * -> counting), so that idle clients are told to close their connections before the minimum is over.
  */
-export type State =
+export type DrainState =
   | { readonly phase: "failing-health"; readonly isMinimumOver: boolean }
   | { readonly phase: "accepting" }
   | { readonly phase: "draining-listeners"; readonly isMinimumOver: boolean }
@@ -23,10 +19,10 @@ export type State =
     }
   /** The work in flight cannot be counted: the drain lasts until its bound, as Istio's lasts a fixed time. */
   | { readonly phase: "sitting-out" }
-  | { readonly phase: "over"; readonly outcome: Outcome };
+  | { readonly phase: "over"; readonly outcome: DrainOutcome };
 
 /** How a drain ended. */
-export type Outcome =
+export type DrainOutcome =
   | { readonly kind: "drained" }
   /** The bound was reached while `left` was in flight. */
   | { readonly kind: "out of time"; readonly left: InFlight }
@@ -36,7 +32,7 @@ export type Outcome =
   | { readonly kind: "gone" }
   /** Envoy exited during the drain. `left`: the result of the last count; undefined if there was none. */
   | { readonly kind: "exited"; readonly left: InFlight | undefined }
-  /** Nobody listened for the first request, and Envoy is not known to have been up. */
+  /** The first request was refused, and Envoy is not known to have been up. */
   | { readonly kind: "not there" }
   /** The drain was ended from outside (the event `cut`). */
   | { readonly kind: "cut short" };
@@ -44,29 +40,29 @@ export type Outcome =
 /**
  * `minimum`: minMs are over; `poll`: a count is due; `last look`: the bound is 250 ms away; `bound`: boundMs are over.
  */
-export type Deadline = "minimum" | "poll" | "last look" | "bound";
+export type DrainDeadline = "minimum" | "poll" | "last look" | "bound";
 
 /** A request to Envoy's admin interface. */
-export type Step = "fail-health" | "drain-listeners" | "count";
+export type DrainStep = "fail-health" | "drain-listeners" | "count";
 
 /** What happened to a drain: the result of an action, a deadline, or a caller's wish. */
-export type Event =
+export type DrainEvent =
   | { readonly kind: "done"; readonly step: "fail-health" | "drain-listeners" }
   | { readonly kind: "counted"; readonly inFlight: InFlight }
-  /** Envoy did not answer, or not with what was asked for. `isRefused`: nobody listens there any more. */
-  | { readonly kind: "failed"; readonly step: Step; readonly isRefused: boolean }
-  | { readonly kind: "deadline"; readonly of: Deadline }
+  /** Envoy did not answer, or not with what was asked for. `isRefused`: the connection was refused. */
+  | { readonly kind: "failed"; readonly step: DrainStep; readonly isRefused: boolean }
+  | { readonly kind: "deadline"; readonly of: DrainDeadline }
   /** The drain is to end now, for example at a second stop signal. */
   | { readonly kind: "cut" };
 
 /** What the caller of `begin` and `step` is to do. */
-export type Action =
-  | { readonly kind: "ask"; readonly step: Step }
+export type DrainAction =
+  | { readonly kind: "ask"; readonly step: DrainStep }
   /** Start a timer of `ms`, after which the deadline is an event. */
-  | { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
+  | { readonly kind: "arm"; readonly deadline: DrainDeadline; readonly ms: number }
   /** Ask nothing more, and wait for the bound. */
   | { readonly kind: "sit-out" }
-  | { readonly kind: "end"; readonly outcome: Outcome };
+  | { readonly kind: "end"; readonly outcome: DrainOutcome };
 
 /** The settings of one drain. */
 export interface DrainPolicy {
@@ -75,19 +71,19 @@ export interface DrainPolicy {
   /** Nothing is counted before so many milliseconds after the start, so an Envoy that is there does not end before. */
   readonly minMs: number;
   /** The drain ends once no more requests and connections than this are in flight. */
-  readonly idle: number;
+  readonly maxInFlight: number;
   /**
    * False for native sidecars: a failed health check closes outbound connections too (Envoy, drain_manager_impl.cc).
    */
   readonly failsHealth: boolean;
   /**
-   * The sidecar was up before. If nobody listens for the first request, it has gone then, perhaps because it stops with
+   * The sidecar was up before. If the first request is refused, it has gone then, perhaps because it stops with
    * its app.
    */
   readonly wasUp: boolean;
 }
 
-type Next = readonly [State, readonly Action[]];
+type Next = readonly [DrainState, readonly DrainAction[]];
 
 const POLL_MS = 1000;
 /** A last count so long before the bound keeps what is reported as left from being a second old. */
@@ -104,7 +100,7 @@ export function fitMinimum(minMs: number, boundMs: number): number {
 
 /** Returns the drain's first state, and its first actions: to start the deadlines and to send the first request. */
 export function begin({ boundMs, minMs, failsHealth }: DrainPolicy): Next {
-  const deadlines: readonly Action[] = [
+  const deadlines: readonly DrainAction[] = [
     { kind: "arm", deadline: "bound", ms: boundMs },
     { kind: "arm", deadline: "last look", ms: Math.max(0, boundMs - LAST_LOOK_MS) },
     { kind: "arm", deadline: "minimum", ms: minMs },
@@ -117,7 +113,7 @@ export function begin({ boundMs, minMs, failsHealth }: DrainPolicy): Next {
  * Returns the drain's next state after an event, and the actions to perform. An event that does not belong to the
  * state's phase changes nothing.
  */
-export function step(state: State, event: Event, policy: DrainPolicy): Next {
+export function step(state: DrainState, event: DrainEvent, policy: DrainPolicy): Next {
   if (state.phase === "over") return [state, []];
   if (event.kind === "cut") return end({ kind: "cut short" });
   if (event.kind === "deadline" && event.of === "bound") return outOfTime(state);
@@ -135,9 +131,9 @@ export function step(state: State, event: Event, policy: DrainPolicy): Next {
   }
 }
 
-type In<P extends State["phase"]> = Extract<State, { phase: P }>;
+type In<P extends DrainState["phase"]> = Extract<DrainState, { phase: P }>;
 
-function failingHealth(state: In<"failing-health">, event: Event, { wasUp }: DrainPolicy): Next {
+function failingHealth(state: In<"failing-health">, event: DrainEvent, { wasUp }: DrainPolicy): Next {
   if (isDeadline(event, "minimum")) return [{ ...state, isMinimumOver: true }, []];
   if (!isAnswerTo(event, "fail-health")) return [state, []];
   if (isRefusal(event)) return end({ kind: wasUp ? "gone" : "not there" });
@@ -148,11 +144,15 @@ function afterMinimum({ failsHealth }: DrainPolicy): Next {
   return failsHealth ? drainListeners({ isMinimumOver: true }) : beginCounting();
 }
 
-function drainListeners(when: { readonly isMinimumOver: boolean }, before: readonly Action[] = []): Next {
+function drainListeners(when: { readonly isMinimumOver: boolean }, before: readonly DrainAction[] = []): Next {
   return [{ phase: "draining-listeners", ...when }, [...before, { kind: "ask", step: "drain-listeners" }]];
 }
 
-function drainingListeners(state: In<"draining-listeners">, event: Event, { failsHealth, wasUp }: DrainPolicy): Next {
+function drainingListeners(
+  state: In<"draining-listeners">,
+  event: DrainEvent,
+  { failsHealth, wasUp }: DrainPolicy,
+): Next {
   if (isDeadline(event, "minimum")) return [{ ...state, isMinimumOver: true }, []];
   if (!isAnswerTo(event, "drain-listeners")) return [state, []];
   if (isRefusal(event))
@@ -164,14 +164,14 @@ function beginCounting(): Next {
   return [{ phase: "counting", failures: 0, left: undefined }, count];
 }
 
-const count: readonly Action[] = [{ kind: "ask", step: "count" }];
-const countLater: readonly Action[] = [{ kind: "arm", deadline: "poll", ms: POLL_MS }];
+const count: readonly DrainAction[] = [{ kind: "ask", step: "count" }];
+const countLater: readonly DrainAction[] = [{ kind: "arm", deadline: "poll", ms: POLL_MS }];
 
-function counting(state: In<"counting">, event: Event, policy: DrainPolicy): Next {
+function counting(state: In<"counting">, event: DrainEvent, policy: DrainPolicy): Next {
   if (isDeadline(event, "poll") || isDeadline(event, "last look")) return [state, count];
   if (event.kind === "counted") {
     const left = event.inFlight;
-    if (left.requests + left.connections <= policy.idle) return end({ kind: "drained" });
+    if (left.requests + left.connections <= policy.maxInFlight) return end({ kind: "drained" });
     return [{ ...state, failures: 0, left }, countLater];
   }
   if (!isAnswerTo(event, "count")) return [state, []];
@@ -181,45 +181,23 @@ function counting(state: In<"counting">, event: Event, policy: DrainPolicy): Nex
   return [{ phase: "sitting-out" }, [{ kind: "sit-out" }]];
 }
 
-function outOfTime(state: Exclude<State, { phase: "over" }>): Next {
+function outOfTime(state: Exclude<DrainState, { phase: "over" }>): Next {
   const left = state.phase === "counting" && state.failures === 0 ? state.left : undefined;
   return end(left === undefined ? { kind: "not counted" } : { kind: "out of time", left });
 }
 
-function end(outcome: Outcome): Next {
+function end(outcome: DrainOutcome): Next {
   return [{ phase: "over", outcome }, [{ kind: "end", outcome }]];
 }
 
-function isDeadline(event: Event, of: Deadline): boolean {
+function isDeadline(event: DrainEvent, of: DrainDeadline): boolean {
   return event.kind === "deadline" && event.of === of;
 }
 
-function isAnswerTo(event: Event, to: Step): event is Extract<Event, { readonly step: Step }> {
+function isAnswerTo(event: DrainEvent, to: DrainStep): event is Extract<DrainEvent, { readonly step: DrainStep }> {
   return (event.kind === "done" || event.kind === "failed") && event.step === to;
 }
 
-function isRefusal(event: Event): boolean {
+function isRefusal(event: DrainEvent): boolean {
   return event.kind === "failed" && event.isRefused;
-}
-
-/**
- * Decides which listeners a drain closes and whose work it waits for: only the inbound ones if any listener is INBOUND
- * or if `drainPath` is `inboundDrain`, else all.
- */
-export function scopeOf(drainPath: string, directions: Directions, inbound?: Inbound): Scope {
-  const path = directions.inbound.length > 0 ? inboundDrain : drainPath;
-  const isInboundOnly = path === inboundDrain;
-  return {
-    path,
-    inbound: isInboundOnly ? inbound : undefined,
-    leftOut: new Set(isInboundOnly ? directions.outbound : []),
-    known: new Set([...directions.inbound, ...directions.outbound, ...directions.neither]),
-    ports: [...new Set([...directions.ports, ...(inbound?.ports ?? [])])].filter((port) => !isOwnPort(port)),
-  };
-}
-
-/** What a drain closes, and whose work it waits for. */
-export interface Scope extends CountScope {
-  /** The path on the admin interface that drains the listeners. */
-  readonly path: string;
 }

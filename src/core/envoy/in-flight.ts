@@ -1,9 +1,7 @@
-import type { SocketTables } from "../proc/net.ts";
-import { countInFlight, isStatistics, usedListenerNames } from "./counts.ts";
-import type { Inbound } from "./inbound.ts";
-import { countAccepted } from "./sockets.ts";
-import { portOf, type Stats } from "./stats-model.ts";
-import { parseStats } from "./stats-query.ts";
+import { parseTcpSockets, type SocketTables, type TcpSocket } from "../proc/net.ts";
+import { countInFlight } from "./counts.ts";
+import type { DrainScope } from "./inbound.ts";
+import type { Stats } from "./stats.ts";
 
 /** How much work an Envoy has in flight. */
 export interface InFlight {
@@ -17,13 +15,14 @@ export interface InFlight {
 }
 
 /**
- * The source of a count. Meshes thin statistics out, so it is the first of these that an Envoy offers:
+ * The source of a count: the first of these that an Envoy offers. Meshes thin their statistics out, and what clusters
+ * tell is inbound:
+ * - `clusters`: requests and TCP connections in flight to the app (/clusters of a mesh)
  * - `listeners`: requests on HTTP listeners, connections on the others (/stats)
- * - `clusters`: requests and TCP connections in flight to the app (/clusters)
  * - `connections`: connections of listeners, idle ones too (/stats)
  * - `sockets`: connections that were accepted on its inbound ports, idle ones too (/proc/net/tcp)
  */
-export type CountedBy = "listeners" | "clusters" | "connections" | "sockets";
+export type CountedBy = "clusters" | "listeners" | "connections" | "sockets";
 
 /** What was read of an Envoy and its pod. A field is undefined if it could not be read or was not asked for. */
 export interface Readings {
@@ -35,67 +34,73 @@ export interface Readings {
   readonly sockets?: Pick<SocketTables, "tcp" | "tcp6"> | undefined;
 }
 
-/** Which part of an Envoy's work is counted. Listeners are given by their names in statistics. */
-export interface CountScope {
-  /** Undefined if work of all directions is counted. */
-  readonly inbound: Inbound | undefined;
-  /** The listeners whose work is not counted. */
-  readonly leftOut: ReadonlySet<string>;
-  /** The listeners whose configuration was read: whether they are left out is certain. */
-  readonly known: ReadonlySet<string>;
-  /** The ports of inbound listeners. */
-  readonly ports: readonly number[];
-}
-
 /**
  * Counts the work in flight by the best source that could be read (see `CountedBy`). Returns undefined if none tells.
  */
-export function inFlightOf({ stats, underWay, sockets }: Readings, side: CountScope): InFlight | undefined {
-  const counted = stats === undefined ? undefined : byListeners(stats, side);
-  if (isBestCount(counted)) return counted;
+export function inFlightOf(
+  { stats, underWay, sockets }: Readings,
+  { leftOut, ports }: Pick<DrainScope, "leftOut" | "ports">,
+): InFlight | undefined {
   if (underWay !== undefined) return { requests: underWay, connections: 0, hasRequests: true, countedBy: "clusters" };
-  if (counted !== undefined) return counted;
-  const accepted = sockets === undefined ? undefined : countAccepted(sockets, side.ports);
+  if (stats?.published.connections === true) return byListeners(stats, leftOut);
+  const accepted = sockets === undefined ? undefined : countAccepted(sockets, ports);
   if (accepted === undefined) return undefined;
   return { requests: 0, connections: accepted, hasRequests: accepted === 0, countedBy: "sockets" };
 }
 
-/** Reports whether `inFlightOf` has counted by its best source, `listeners`, so that no other source need be read. */
-export function isBestCount(inFlight: InFlight | undefined): inFlight is InFlight {
-  return inFlight?.countedBy === "listeners";
-}
-
-/** What each source counts, in words for the log. */
-export const countedByText: Readonly<Record<CountedBy, string>> = {
-  listeners: "requests and connections of each listener (/stats)",
-  clusters: "requests and TCP connections to each inbound cluster (/clusters): its statistics are thinned out",
-  connections: "connections of each listener, idle ones too (/stats): it publishes no requests",
-  sockets: "established connections on its inbound ports, idle ones too (/proc/net/tcp): its answers do not tell",
-};
-
-/** Parses the text of an answer to `statsPath`. Returns undefined if it is not statistics, such as "Forbidden". */
-export function readStats(text: string): Stats | undefined {
-  const stats = parseStats(text);
-  return isStatistics(text, stats) ? stats : undefined;
-}
-
-function byListeners(stats: Stats, side: CountScope): InFlight | undefined {
+function byListeners(stats: Stats, leftOut: ReadonlySet<string>): InFlight {
   const { published } = stats;
-  if (!published.connections) return undefined;
-  const counted = countInFlight(stats, leftOutOf(stats, side));
+  const counted = countInFlight(stats, leftOut);
   const isAll = published.requests && counted.hasRequests;
   const hasRequests = counted.hasRequests && (published.requests || counted.connections === 0);
   return { ...counted, hasRequests, countedBy: isAll ? "listeners" : "connections" };
 }
 
+/** What each source counts, in words for the log. */
+export const countedByText: Readonly<Record<CountedBy, string>> = {
+  clusters: "requests and TCP connections to each inbound cluster (/clusters)",
+  listeners: "requests and connections of each listener (/stats)",
+  connections: "connections of each listener, idle ones too (/stats): it publishes no requests",
+  sockets: "established connections on its inbound ports, idle ones too (/proc/net/tcp): its answers do not tell",
+};
+
 /**
- * Returns `leftOut`, with the listeners whose direction is not known added if all inbound traffic comes in at
- * `inbound.ports` and some has come in there.
+ * Counts the connections that the proxy has accepted on these ports, idle ones too, from /proc/net/tcp and tcp6.
+ * Returns undefined if none of these ports has a listener.
+ *
+ * Connections that iptables redirects (REDIRECT) have the proxy's own port. Under TPROXY they keep the port that the
+ * client asked for, which may be the app's. Of the connections on the app's ports only those count whose other end is
+ * not in this pod: the proxy's own connections to the app show both ends. TPROXY needs a proxy that runs as root
+ * (istio's injection template: runAsUser 0).
  */
-function leftOutOf(stats: Stats, { inbound, leftOut, known }: CountScope): ReadonlySet<string> {
-  if (inbound?.isAllOfIt !== true) return leftOut;
-  const names = usedListenerNames(stats);
-  const isInbound = (name: string) => inbound.ports.includes(portOf(name) ?? 0);
-  if (!names.some(isInbound)) return leftOut;
-  return new Set([...leftOut, ...names.filter((name) => !isInbound(name) && !known.has(name))]);
+export function countAccepted(
+  tables: Pick<SocketTables, "tcp" | "tcp6">,
+  ports: readonly number[],
+): number | undefined {
+  const { sockets, listening } = parseTcpSockets(tables);
+  const own = listening.filter(({ port }) => ports.includes(port));
+  if (own.length === 0) return undefined;
+  const accepted = sockets.filter(({ port }) => ports.includes(port)).length;
+  return own.some(({ uid }) => uid === 0) ? accepted + countTransparent(sockets, listening, ports) : accepted;
+}
+
+function countTransparent(
+  sockets: readonly TcpSocket[],
+  listening: readonly TcpSocket[],
+  ports: readonly number[],
+): number {
+  const appPorts = new Set(
+    listening.map(({ port }) => port).filter((port) => !ports.includes(port) && !isNeverRedirected(port)),
+  );
+  const here = new Set(sockets.map(({ address, port }) => `${address} ${port}`));
+  const isFromOutside = ({ remote }: TcpSocket) => !here.has(`${remote.address} ${remote.port}`);
+  return sockets.filter((socket) => appPorts.has(socket.port) && isFromOutside(socket)).length;
+}
+
+/**
+ * Reports whether Istio never redirects this port (istio tools/istio-iptables; architecture/ambient, "Ports used by
+ * Istio").
+ */
+function isNeverRedirected(port: number): boolean {
+  return port >= 15000 && port < 15100;
 }

@@ -1,4 +1,6 @@
-/** How to recognize the inbound side of an Envoy, by the names and ports that its control plane uses. */
+import { isOwnPort } from "./stats.ts";
+
+/** How to recognize the inbound side of a mesh's Envoy, by the names and ports that its control plane uses. */
 export interface Inbound {
   /**
    * The names of the clusters that lead to the app: a regular expression that is matched from the start of a name,
@@ -7,11 +9,6 @@ export interface Inbound {
   readonly clusters: string;
   /** The ports on which the pod's inbound traffic is accepted. */
   readonly ports: readonly number[];
-  /**
-   * True if no traffic comes in on other ports: a listener on another port, if its direction is not known, is outbound
-   * then.
-   */
-  readonly isAllOfIt: boolean;
 }
 
 /**
@@ -19,3 +16,44 @@ export interface Inbound {
  * skip_exit the listeners keep accepting (Envoy, listeners_handler.cc).
  */
 export const inboundDrain = "/drain_listeners?graceful&inboundonly&skip_exit";
+
+/** A listener in Envoy's configuration (/config_dump). */
+export interface DumpedListener {
+  readonly name: string;
+  /** Its name in statistics: its stat_prefix, else its address with `_` for `:`. Undefined if it has neither. */
+  readonly statName: string | undefined;
+  /** Undefined for a listener on a unix socket or inside Envoy. */
+  readonly port: number | undefined;
+  /** Its traffic_direction. Undefined if that is unspecified. */
+  readonly direction: "INBOUND" | "OUTBOUND" | undefined;
+}
+
+/** What a drain closes, and whose work it waits for. */
+export interface DrainScope {
+  /** The path on the admin interface that drains the listeners. */
+  readonly path: string;
+  /** The listeners whose work is not counted, by their names in statistics. */
+  readonly leftOut: ReadonlySet<string>;
+  /** The ports of inbound listeners. */
+  readonly ports: readonly number[];
+}
+
+/**
+ * Decides which listeners a drain closes and whose work it waits for: only the inbound ones if any listener is INBOUND
+ * or if `drainPath` is `inboundDrain`, else all. If no listener is INBOUND, the ports are those of the listeners
+ * without a direction. The ports of `inbound` count too, those of the proxy's own endpoints do not.
+ */
+export function scopeOf(drainPath: string, listeners: readonly DumpedListener[], inbound?: Inbound): DrainScope {
+  const withDirection = (wanted: DumpedListener["direction"]) =>
+    listeners.filter(({ direction }) => direction === wanted);
+  const comingIn = withDirection("INBOUND");
+  const path = comingIn.length > 0 ? inboundDrain : drainPath;
+  const leftOut = path === inboundDrain ? withDirection("OUTBOUND") : [];
+  const open = comingIn.length > 0 ? comingIn : withDirection(undefined);
+  const ports = [...open.flatMap(({ port }) => port ?? []), ...(inbound?.ports ?? [])];
+  return {
+    path,
+    leftOut: new Set(leftOut.flatMap(({ statName }) => statName ?? [])),
+    ports: [...new Set(ports)].filter((port) => !isOwnPort(port)),
+  };
+}

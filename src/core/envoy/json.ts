@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { formatHostPort } from "../base/host-port.ts";
-import type { DumpedListener } from "./directions.ts";
-import type { NameGroup } from "./name-groups.ts";
+import type { DumpedListener } from "./inbound.ts";
 
 // Envoy's answers in JSON, checked by zod. Import it lazily, only to read an answer: loading zod takes 1.2 ms.
 
@@ -55,16 +54,10 @@ const serverInfo = z.object({
 export const staticListenersPath = `/config_dump?resource=static_listeners&mask=${["name", "address", "stat_prefix", "traffic_direction"].map((field) => `listener.${field}`).join()}`;
 
 /**
- * Returns the admin path of the listeners that a control plane has set, with their direction, for one group of names.
- * `parseListenerDump` reads the answer.
- *
- * Envoy returns these listeners in full, about 5 KB each, so 10 MB for 2,000: it cannot apply a mask inside an Any
- * (config_dump_handler.cc, trimResourceMessage: HTTP 400). By groups no answer is that long, and Envoy's main thread
- * does other work between them.
+ * The admin path of the listeners that a control plane has set, with their direction. Envoy returns them in full, about
+ * 5 KB each: it cannot apply a mask inside an Any (config_dump_handler.cc, trimResourceMessage: HTTP 400).
  */
-export function dynamicListenersPath({ pattern }: NameGroup): string {
-  return `/config_dump?resource=dynamic_listeners&mask=name,active_state.listener&name_regex=${encodeURIComponent(pattern)}`;
-}
+export const dynamicListenersPath = "/config_dump?resource=dynamic_listeners&mask=name,active_state.listener";
 
 /** Parses the listeners in a config_dump. Returns undefined if the text is not a config_dump. */
 export function parseListenerDump(text: string): readonly DumpedListener[] | undefined {

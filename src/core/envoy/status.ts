@@ -3,13 +3,49 @@ import { parseDuration } from "../base/duration.ts";
 import type { SocketTables } from "../proc/net.ts";
 import { countInbound } from "./clusters.ts";
 import { countConnections } from "./counts.ts";
-import { type DumpedListener, directionsOf } from "./directions.ts";
-import { scopeOf } from "./drain.ts";
-import type { EnvoyStatus, ListenerStatus } from "./envoy-status.ts";
-import { inFlightOf, readStats } from "./in-flight.ts";
-import type { Inbound } from "./inbound.ts";
+import { type InFlight, inFlightOf } from "./in-flight.ts";
+import { type DumpedListener, type Inbound, scopeOf } from "./inbound.ts";
 import type { BoundListener, ServerInfo } from "./json.ts";
-import type { Stats } from "./stats-model.ts";
+import { readStats, type Stats } from "./stats.ts";
+
+/** The state of an Envoy, as `ebb status --json` prints it. Null stands for what is not known. */
+export interface EnvoyStatus {
+  /** The URL of its admin interface, without a slash at the end. */
+  readonly admin: string;
+  /**
+   * A text for each path that was not answered: `/stats: REASON`; the reason alone if it was the same for all paths.
+   */
+  readonly problems: readonly string[];
+  /** LIVE, DRAINING (its health checks were failed), PRE_INITIALIZING or INITIALIZING. */
+  readonly state: string | null;
+  /** Its version, such as `1.40.0`. */
+  readonly release: string | null;
+  /** Since the last hot restart. */
+  readonly uptimeMs: number | null;
+  /** How often it was hot restarted. */
+  readonly epoch: number | null;
+  /** Its flags --drain-strategy (in lower case) and --drain-time-s. */
+  readonly drainStrategy: string | null;
+  readonly drainTimeMs: number | null;
+  /**
+   * How many HTTP connections draining has closed so far. A drain of listeners shows here, and not in Envoy's state.
+   */
+  readonly drained: number | null;
+  /** What a drain would wait for. */
+  readonly inFlight: InFlight | null;
+  /** The listeners that are bound; empty if they are not known. */
+  readonly listeners: readonly ListenerStatus[];
+}
+
+/** The state of one listener that is bound. */
+export interface ListenerStatus {
+  readonly name: string;
+  /** `127.0.0.1:8080`, `[::]:80`, or the path of a unix socket. Null for a listener inside Envoy. */
+  readonly address: string | null;
+  readonly direction: "inbound" | "outbound" | null;
+  /** How many connections are open. Null if Envoy does not publish that. */
+  readonly connections: number | null;
+}
 
 /** An answer of Envoy's admin interface: its text, or the reason why there is none. */
 export type AdminAnswer = { readonly text: string } | { readonly problem: string };
@@ -49,10 +85,10 @@ export function envoyStatus(asked: EnvoyPlace, answers: AdminAnswers): EnvoyStat
   const stats = read("/stats", answers.stats, readStats);
   const bound = read("/listeners", answers.bound, json.parseBoundListeners) ?? [];
   read("/config_dump", answers.notDumped === undefined ? { text: "" } : { problem: answers.notDumped }, () => true);
-  const scope = scopeOf(asked.drainPath, directionsOf(answers.dumped), asked.inbound);
+  const scope = scopeOf(asked.drainPath, answers.dumped, asked.inbound);
   const clusters = textOf(answers.clusters);
-  const hasClusters = clusters !== undefined && scope.inbound !== undefined;
-  const underWay = hasClusters ? countInbound(clusters, scope.inbound) : undefined;
+  const { inbound } = asked;
+  const underWay = clusters === undefined || inbound === undefined ? undefined : countInbound(clusters, inbound);
   const readings = { stats, underWay, sockets: asked.sockets };
   const hasAnswered = info !== undefined || stats !== undefined;
   return {
@@ -74,7 +110,7 @@ function textOf(answer: AdminAnswer | undefined): string | undefined {
   return answer !== undefined && "text" in answer ? answer.text : undefined;
 }
 
-interface Reader {
+interface AnswerReader {
   /**
    * Returns the parsed answer. If it has none, or none that `parse` takes, remembers a problem and returns undefined.
    */
@@ -83,7 +119,7 @@ interface Reader {
   problems(): readonly string[];
 }
 
-function createReader(): Reader {
+function createReader(): AnswerReader {
   const byPath = new Map<string, string>();
   let reads = 0;
   return {
@@ -101,9 +137,9 @@ function createReader(): Reader {
   };
 }
 
-type Identity = Pick<EnvoyStatus, "state" | "release" | "uptimeMs" | "epoch" | "drainStrategy" | "drainTimeMs">;
+type EnvoyIdentity = Pick<EnvoyStatus, "state" | "release" | "uptimeMs" | "epoch" | "drainStrategy" | "drainTimeMs">;
 
-function identityOf(info: ServerInfo | undefined): Identity {
+function identityOf(info: ServerInfo | undefined): EnvoyIdentity {
   const flags = info?.command_line_options;
   return {
     state: info?.state ?? null,
@@ -133,7 +169,7 @@ function listenersOf(
   const byName = new Map(dumped.map((each) => [each.name, each]));
   return bound.map(({ name, address }) => {
     const { statName = address?.replaceAll(":", "_"), direction } = byName.get(name) ?? {};
-    // a listener that nobody has used yet has no statistics
+    // a listener without a connection so far has no statistics
     const active = statName === undefined ? 0 : (connections?.get(statName) ?? 0);
     return {
       name,

@@ -1,10 +1,10 @@
 import { formatDuration } from "../base/duration.ts";
 import { oneLine, shortened } from "../base/text.ts";
 import { counted, describeAddress } from "../base/wording.ts";
-import type { EnvoyStatus } from "../envoy/envoy-status.ts";
+import type { EnvoyStatus } from "../envoy/status.ts";
 import type { SocketsStatus } from "../proc/sockets.ts";
 import { kindOf } from "../sidecars/registry.ts";
-import type { Finding, ProcessesStatus, SidecarStatus, Snapshot } from "./snapshot.ts";
+import type { ProcessesStatus, SidecarStatus, Snapshot, StatusFinding } from "./snapshot.ts";
 
 type Seen = Omit<Snapshot, "findings" | "version" | "time">;
 
@@ -12,11 +12,11 @@ type Seen = Omit<Snapshot, "findings" | "version" | "time">;
  * Returns what stands out in a pod, in words, in this order: sidecars, proxies that only a port suggests (`doubts`:
  * why they are left alone), processes, sockets. Returns an empty list if nothing does.
  */
-export function findingsOf(seen: Seen, doubts: readonly string[] = []): readonly Finding[] {
+export function findingsOf(seen: Seen, doubts: readonly string[] = []): readonly StatusFinding[] {
   const { sidecars, sockets, processes } = seen;
   return [
     ...sidecars.flatMap(sidecarFindings),
-    ...doubts.map((message): Finding => ({ kind: "not-proved", message })),
+    ...doubts.map((message): StatusFinding => ({ kind: "not-proved", message })),
     ...agentFindings(seen),
     ...(processes === null ? [noProcesses] : processFindings(processes, sidecars)),
     ...(sockets === null ? [noSockets] : socketFindings(sockets)),
@@ -24,24 +24,27 @@ export function findingsOf(seen: Seen, doubts: readonly string[] = []): readonly
   ];
 }
 
-const noSidecar: Finding = {
+const noSidecar: StatusFinding = {
   kind: "no-sidecar",
   message: "no sidecar found: no variable, annotation or listening port shows one; name it with --sidecar NAME",
 };
-const noProcesses: Finding = { kind: "no-processes", message: "/proc cannot be read: processes cannot be seen" };
-const noSockets: Finding = { kind: "no-sockets", message: "/proc/net cannot be read: sockets cannot be seen" };
+const noProcesses: StatusFinding = { kind: "no-processes", message: "/proc cannot be read: processes cannot be seen" };
+const noSockets: StatusFinding = { kind: "no-sockets", message: "/proc/net cannot be read: sockets cannot be seen" };
 
-const appUnseen: Finding = {
+const appUnseen: StatusFinding = {
   kind: "app-unseen",
   message:
     "the app is in another container and cannot be seen from here. If kubectl get pod says that it has ended, the sidecar keeps the pod alive: run ebb quit here, in the place of ebb status",
 };
 
-function sidecarFindings({ name, probes, envoy }: SidecarStatus): readonly Finding[] {
+function sidecarFindings({ name, probes, envoy }: SidecarStatus): readonly StatusFinding[] {
   const notReady = probes
     .filter(({ ready }) => !ready)
     .map(
-      ({ target, reason }): Finding => ({ kind: "not-ready", message: `${name} is not ready: ${target}: ${reason}` }),
+      ({ target, reason }): StatusFinding => ({
+        kind: "not-ready",
+        message: `${name} is not ready: ${target}: ${reason}`,
+      }),
     );
   return [...notReady, ...(envoy === null ? [] : envoyFindings(name, envoy))];
 }
@@ -53,9 +56,9 @@ const stateMeanings: Readonly<Record<string, string>> = {
   INITIALIZING: "it still waits for listeners or routes from the control plane; its log says why",
 };
 
-function envoyFindings(name: string, envoy: EnvoyStatus): readonly Finding[] {
+function envoyFindings(name: string, envoy: EnvoyStatus): readonly StatusFinding[] {
   const { state, problems, admin, drained, inFlight, listeners } = envoy;
-  const found: Finding[] = problems.map((problem) => ({
+  const found: StatusFinding[] = problems.map((problem) => ({
     kind: "admin",
     message: `${name}: its admin interface ${admin} did not answer everything: ${problem}`,
   }));
@@ -91,8 +94,8 @@ export function describeInFlight({ inFlight }: EnvoyStatus): string {
 }
 
 /** Finds an agent whose port is closed while its Envoy still answers: an agent closes its port at SIGTERM. */
-function agentFindings({ sidecars, sockets }: Seen): readonly Finding[] {
-  return sidecars.flatMap(({ name, envoy }): readonly Finding[] => {
+function agentFindings({ sidecars, sockets }: Seen): readonly StatusFinding[] {
+  return sidecars.flatMap(({ name, envoy }): readonly StatusFinding[] => {
     const agent = name === "custom" ? undefined : kindOf(name).agent;
     const isEnvoyThere = (envoy?.state ?? null) !== null;
     if (agent === undefined || sockets === null || !isEnvoyThere) return [];
@@ -106,7 +109,7 @@ function agentFindings({ sidecars, sockets }: Seen): readonly Finding[] {
 const YOUNG_MS = 5000;
 
 /** Reports an `ebb run` or `ebb wait` as PID 1 that has no command: what it waits for, only its options tell. */
-function notStarted({ init, initIsEbb, child }: ProcessesStatus): readonly Finding[] {
+function notStarted({ init, initIsEbb, child }: ProcessesStatus): readonly StatusFinding[] {
   const ageMs = init?.ageMs ?? 0;
   const waits = initIsEbb && child === null && init?.command.includes("--") === true && init.pid === 1;
   if (!waits || ageMs < YOUNG_MS) return [];
@@ -117,9 +120,9 @@ function notStarted({ init, initIsEbb, child }: ProcessesStatus): readonly Findi
 
 const LONGEST_CALL = 200;
 
-function processFindings(processes: ProcessesStatus, sidecars: readonly SidecarStatus[]): readonly Finding[] {
+function processFindings(processes: ProcessesStatus, sidecars: readonly SidecarStatus[]): readonly StatusFinding[] {
   const { init, child, zombies, appEnded, appSeen } = processes;
-  const found: Finding[] = [];
+  const found: StatusFinding[] = [];
   if (appEnded === true && sidecars.length > 0) {
     found.push({ kind: "app-ended", message: "the app has ended, but the sidecar still runs: ebb quit ends it" });
   }
@@ -143,10 +146,10 @@ function processFindings(processes: ProcessesStatus, sidecars: readonly SidecarS
 /** From so many connections on that the peer has closed and the process has not, it is not a coincidence. */
 const MANY_CLOSE_WAIT = 10;
 
-function socketFindings({ listening }: SocketsStatus): readonly Finding[] {
+function socketFindings({ listening }: SocketsStatus): readonly StatusFinding[] {
   return listening.flatMap((socket) => {
     const where = `${describeAddress(socket)}${socket.process === null ? "" : ` (${socket.process})`}`;
-    const found: Finding[] = [];
+    const found: StatusFinding[] = [];
     if ((socket.backlog ?? 0) > 0) {
       const waiting = counted(socket.backlog ?? 0, "connection");
       found.push({

@@ -1,4 +1,4 @@
-import type { EnvoyStatus } from "../envoy/envoy-status.ts";
+import type { EnvoyStatus } from "../envoy/status.ts";
 import type { SocketsStatus } from "../proc/sockets.ts";
 import type { Sidecar } from "../sidecars/sidecar.ts";
 
@@ -17,7 +17,7 @@ export interface Snapshot {
   readonly sockets: SocketsStatus | null;
   /** Null if /proc cannot be read. */
   readonly processes: ProcessesStatus | null;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly StatusFinding[];
 }
 
 export interface SidecarStatus {
@@ -97,7 +97,7 @@ export const findingKinds = [
 ] as const;
 
 /** Something that stands out in a pod. */
-export interface Finding {
+export interface StatusFinding {
   readonly kind: (typeof findingKinds)[number];
   /** One sentence, for people. */
   readonly message: string;

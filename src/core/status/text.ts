@@ -1,7 +1,7 @@
 import { formatDuration } from "../base/duration.ts";
 import { oneLine } from "../base/text.ts";
 import { counted, describeAddress } from "../base/wording.ts";
-import type { EnvoyStatus } from "../envoy/envoy-status.ts";
+import type { EnvoyStatus } from "../envoy/status.ts";
 import type { Counts, ListeningSocket } from "../proc/sockets.ts";
 import { describeInFlight } from "./findings.ts";
 import type { ProcessesStatus, ProcessStatus, SidecarStatus, Snapshot } from "./snapshot.ts";

@@ -1,25 +1,25 @@
 import { type HttpTarget, withPath } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-framing.ts";
-import { createLineReader } from "../../core/envoy/lines.ts";
 import { judge } from "../../core/sidecars/probe.ts";
 import { createHttpClient, type OnBody } from "../http/http.ts";
-import { type FailureKind, RequestFailed, tooLong } from "../http/request-failed.ts";
+import { type FailureKind, RequestFailed } from "../http/request-failed.ts";
 
 /** The limit of each request: pilot-agent's (istio pkg/envoy/admin.go). */
 export const ADMIN_REQUEST_MS = 2000;
 /** The limit of an answer that is read as it comes, as long as it comes. */
-const LONGEST_LINES_MS = 10_000;
+const LONGEST_PIECES_MS = 10_000;
 /**
- * The limit, in bytes, of an answer that is held: the configuration of some listeners, the addresses of ten thousand.
+ * The limit, in bytes, of an answer that is held: the configuration of some 800 listeners, the statistics of
+ * thousands. What a longer one says counts as not known.
  */
-const MAX_ANSWER = 16 * 1024 * 1024;
+export const MAX_ANSWER = 4 * 1024 * 1024;
 
 /** The reason why there is no answer, or why it is not a 2xx. */
 export interface NoAnswer {
   readonly reason: string;
-  /** Whether nobody listens there. */
+  /** Whether the connection was refused. */
   readonly isRefused: boolean;
-  /** Whether somebody accepted the connection and gave no valid answer. */
+  /** Whether the connection was accepted, and no valid answer came. */
   readonly isBroken: boolean;
 }
 
@@ -28,54 +28,42 @@ export interface NoAnswer {
  */
 export interface EnvoyAdmin extends Disposable {
   get(path: string): Promise<HttpAnswer | NoAnswer>;
-  /**
-   * Passes the answer's lines to `onLines` as they come, whole lines, several at a time. The answer that it resolves
-   * with has only the beginning of the body. `most` limits the body's bytes.
-   */
-  getLines(path: string, onLines: (lines: string) => void, most?: number): Promise<HttpAnswer | NoAnswer>;
+  /** Passes the answer's body to `onBody` as it comes. The answer that it resolves with has only its beginning. */
+  getPieces(path: string, onBody: OnBody): Promise<HttpAnswer | NoAnswer>;
   post(path: string): Promise<HttpAnswer | NoAnswer>;
 }
 
 /**
- * Creates a client of an Envoy's admin interface. A request has 2 s (`ADMIN_REQUEST_MS`); `getLines` has 2 s after each
- * piece, 10 s in all (`LONGEST_LINES_MS`). All requests reject with the signal's reason if that is aborted.
+ * Creates a client of an Envoy's admin interface. A request has 2 s (`ADMIN_REQUEST_MS`); `getPieces` has 2 s after
+ * each piece, 10 s in all (`LONGEST_PIECES_MS`). All requests reject with the signal's reason if that is aborted.
  */
 export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin {
   const client = createHttpClient({ maxAnswer: MAX_ANSWER });
-  const ask = async (method: string, path: string, body?: StreamedBody): Promise<HttpAnswer | NoAnswer> => {
+  const ask = async (method: string, path: string, onBody?: OnBody): Promise<HttpAnswer | NoAnswer> => {
     const patience = createPatience();
     const limit = patience.signal;
-    let length = 0;
-    const onBody =
-      body &&
+    const onPiece =
+      onBody &&
       ((text: string): void => {
-        length += text.length;
-        if (length > body.most) return patience.giveUp();
         patience.renew();
-        body.onBody(text);
+        onBody(text);
       });
     const request = { method, target: withPath(admin, path), headers: [] };
     try {
-      const answer = await client.request(request, AbortSignal.any([signal, limit]), onBody);
+      const answer = await client.request(request, AbortSignal.any([signal, limit]), onPiece);
       const verdict = judge(answer);
       return verdict.ready ? answer : noAnswer(verdict.reason);
     } catch (error) {
       if (error instanceof RequestFailed) return noAnswer(error.message, error.kind);
       if (signal.aborted || !limit.aborted) throw error;
-      const isTooLong = body !== undefined && length > body.most;
-      return noAnswer(isTooLong ? tooLong(body.most) : "no answer in time");
+      return noAnswer("no answer in time");
     } finally {
       patience.end();
     }
   };
   return {
     get: (path) => ask("GET", path),
-    async getLines(path, onLines, most = Number.POSITIVE_INFINITY) {
-      const lines = createLineReader(onLines);
-      const outcome = await ask("GET", path, { onBody: lines.take, most });
-      if (isAnswer(outcome)) lines.end();
-      return outcome;
-    },
+    getPieces: (path, onBody) => ask("GET", path, onBody),
     post: (path) => ask("POST", path),
     [Symbol.dispose]: () => client[Symbol.dispose](),
   };
@@ -85,17 +73,10 @@ function noAnswer(reason: string, kind?: FailureKind): NoAnswer {
   return { reason, isRefused: kind === "refused", isBroken: kind === "broken" };
 }
 
-/** A body that is passed on as it comes. */
-interface StreamedBody {
-  readonly onBody: OnBody;
-  /** In bytes. */
-  readonly most: number;
-}
-
-/** Creates a request's time limit, which is extended while lines arrive: a mesh with many clusters sends many. */
+/** Creates a request's time limit, which is extended while pieces arrive: a mesh with many clusters sends many. */
 function createPatience() {
   const controller = new AbortController();
-  const last = performance.now() + LONGEST_LINES_MS;
+  const last = performance.now() + LONGEST_PIECES_MS;
   let until = performance.now() + ADMIN_REQUEST_MS;
   let timer: Timer;
   const arm = (): void => {
@@ -109,7 +90,6 @@ function createPatience() {
     renew(): void {
       until = Math.min(last, performance.now() + ADMIN_REQUEST_MS);
     },
-    giveUp: () => controller.abort(),
     end: () => clearTimeout(timer),
   };
 }

@@ -2,36 +2,29 @@ import { type HttpTarget, withPath } from "../../core/base/address.ts";
 import { excerpt } from "../../core/base/http-framing.ts";
 import { clustersPath } from "../../core/envoy/clusters.ts";
 import type { Inbound } from "../../core/envoy/inbound.ts";
-import { boundListenersPath, statsPath } from "../../core/envoy/stats-query.ts";
+import { boundListenersPath, statsPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer, AdminAnswers } from "../../core/envoy/status.ts";
 import { fetchStreamed } from "../http/fetch.ts";
+import { tooLong } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
-import { type KnownListeners, learnListeners } from "./listeners.ts";
-
-const MIB = 1024 * 1024;
-const MAX_ANSWER_MIB = 16;
+import { MAX_ANSWER } from "./admin.ts";
+import { readListeners } from "./scope.ts";
 
 /**
  * Asks an Envoy's admin interface for its state, by several requests at once, and resolves with the answers within
- * `withinMs`. A request that fails is a `problem` in the place of its answer. Adds the configuration of listeners to
- * `known`.
+ * `withinMs`. A request that fails is a `problem` in the place of its answer.
  */
-export async function askForStatus(
-  admin: HttpTarget,
-  { withinMs, inbound, known }: StateOptions,
-): Promise<AdminAnswers> {
+export async function askForStatus(admin: HttpTarget, { withinMs, inbound }: StateOptions): Promise<AdminAnswers> {
   const end = performance.now() + withinMs;
   const get = (path: string) => ask(withPath(admin, path), end - performance.now());
-  const bounds = get(boundListenersPath);
-  const getOnce = (path: string) => (path === boundListenersPath ? bounds : get(path));
-  const [serverInfo, stats, bound, notDumped, clusters] = await Promise.all([
+  const [serverInfo, stats, bound, dump, clusters] = await Promise.all([
     get("/server_info"),
     get(statsPath),
-    bounds,
-    learnListeners(getOnce, known),
+    get(boundListenersPath),
+    readListeners(get),
     inbound === undefined ? undefined : get(clustersPath(inbound)),
   ]);
-  return { serverInfo, stats, bound, dumped: [...known.values()], notDumped, clusters };
+  return { serverInfo, stats, bound, dumped: dump.listeners, notDumped: dump.problem, clusters };
 }
 
 export interface StateOptions {
@@ -39,8 +32,6 @@ export interface StateOptions {
   readonly withinMs: number;
   /** How to recognize inbound clusters; without it they are not asked for. */
   readonly inbound: Inbound | undefined;
-  /** The listeners of looks before this one, whose configurations, which are long, are not asked for again. */
-  readonly known: KnownListeners;
 }
 
 async function ask(target: HttpTarget, withinMs: number): Promise<AdminAnswer> {
@@ -49,7 +40,7 @@ async function ask(target: HttpTarget, withinMs: number): Promise<AdminAnswer> {
     // by fetch, because it keeps its connections from one look to the next: watching leaves no trail of closed ones
     const answer = await fetchStreamed({ method: "GET", target, headers: [] }, withinMs);
     const text = await readText(answer.body);
-    if (text === undefined) return { problem: `an answer longer than ${MAX_ANSWER_MIB} MiB` };
+    if (text === undefined) return { problem: tooLong(MAX_ANSWER) };
     if (answer.status === 200) return { text };
     return { problem: `HTTP ${answer.status}${text.trim() === "" ? "" : ` ${excerpt(text)}`}` };
   } catch (error) {
@@ -58,13 +49,13 @@ async function ask(target: HttpTarget, withinMs: number): Promise<AdminAnswer> {
   }
 }
 
-/** Reads a body as UTF-8. Returns undefined if it is longer than `MAX_ANSWER_MIB`. */
+/** Reads a body as UTF-8. Returns undefined if it is longer than `MAX_ANSWER`. */
 async function readText(body: AsyncIterable<Uint8Array>): Promise<string | undefined> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const piece of body) {
     text += decoder.decode(piece, { stream: true });
-    if (text.length > MAX_ANSWER_MIB * MIB) return undefined;
+    if (text.length > MAX_ANSWER) return undefined;
   }
   return text + decoder.decode();
 }

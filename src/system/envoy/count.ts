@@ -1,47 +1,34 @@
 import { isLoopback } from "../../core/base/address.ts";
 import { excerpt, type HttpAnswer } from "../../core/base/http-framing.ts";
 import { clustersPath, createInboundCount } from "../../core/envoy/clusters.ts";
-import type { Event, Scope } from "../../core/envoy/drain.ts";
-import { type CountedBy, countedByText, type InFlight, inFlightOf, isBestCount } from "../../core/envoy/in-flight.ts";
-import type { Stats } from "../../core/envoy/stats-model.ts";
-import { createStatsReader, statsPath } from "../../core/envoy/stats-query.ts";
+import type { DrainEvent } from "../../core/envoy/drain.ts";
+import { type CountedBy, countedByText, type InFlight, inFlightOf } from "../../core/envoy/in-flight.ts";
+import { type Inbound, scopeOf } from "../../core/envoy/inbound.ts";
+import { readStats, statsPath } from "../../core/envoy/stats.ts";
+import { inboundOf } from "../../core/sidecars/registry.ts";
 import { logAt } from "../output/log.ts";
 import { readSocketTables } from "../process/sockets.ts";
 import { type EnvoyAdmin, isAnswer, type NoAnswer } from "./admin.ts";
-import { type Directions, PATIENCE_MS } from "./directions.ts";
-import type { StepOptions } from "./step-options.ts";
-
-/** In bytes: enough for the statistics of a proxy with ten thousand listeners. */
-const MOST_STATS = 16 * 1024 * 1024;
+import type { AskScope, StepOptions } from "./scope.ts";
 
 /**
- * Creates a function that counts an Envoy's work in flight, by the best of its statistics, its clusters and the pod's
+ * Creates a function that counts an Envoy's work in flight, by the best of its clusters, its statistics and the pod's
  * sockets, logs the count, and resolves with it as an event. If the connection is refused, or breaks for the first
  * time, the count fails, whatever the sockets say: those of an Envoy that is just exiting say that nothing is in
  * flight.
  */
-export function createCounter(options: StepOptions, directions: Directions): () => Promise<Event> {
-  const { sidecar, admin, envoy, log } = options;
+export function createCounter(options: StepOptions, scope: AskScope): () => Promise<DrainEvent> {
+  const { sidecar, log } = options;
   const tell = createTeller(options);
   let wasBroken = false;
   return async () => {
-    const { outcome, stats } = await readStats(admin, directions);
-    const scope = directions.scope();
-    let last = outcome;
-    let inFlight = inFlightOf({ stats }, scope);
-    if (!isBestCount(inFlight)) {
-      const clusters = isTold(outcome) ? await readClusters(admin, scope) : undefined;
-      last = clusters?.outcome ?? outcome;
-      const sockets = isLoopback(envoy.admin.address) ? readSocketTables() : undefined;
-      inFlight = inFlightOf({ stats, underWay: clusters?.underWay, sockets }, scope);
-    }
-    const isBroken = !isAnswer(last) && last.isBroken;
+    const { outcome, inFlight } = await count(options, scope);
+    const isBroken = !isAnswer(outcome) && outcome.isBroken;
     const mayExit = isBroken && !wasBroken;
     wasBroken = isBroken;
-    if (!isAnswer(last) && last.isRefused) return { kind: "failed", step: "count", isRefused: true };
+    if (!isAnswer(outcome) && outcome.isRefused) return { kind: "failed", step: "count", isRefused: true };
     if (inFlight === undefined || mayExit) {
-      const told = mayExit ? last : outcome;
-      const reason = isAnswer(told) ? `no statistics: ${excerpt(told.body)}` : told.reason;
+      const reason = isAnswer(outcome) ? `no statistics: ${excerpt(outcome.body)}` : outcome.reason;
       logAt(log, mayExit ? "debug" : "warn", { sidecar, reason }, "cannot count the work in flight");
       return { kind: "failed", step: "count", isRefused: false };
     }
@@ -50,32 +37,31 @@ export function createCounter(options: StepOptions, directions: Directions): () 
   };
 }
 
-/**
- * Reads the statistics. Reads them again if they tell of connections of listeners whose directions are not known yet.
- */
-async function readStats(admin: EnvoyAdmin, directions: Directions): Promise<ReadStats> {
-  let read: ReadStats | undefined = await statsOf(admin);
-  if (read.stats?.published.connections !== true || directions.areLearned()) return read;
-  read = undefined; // with many listeners it is megabytes
-  await directions.learned(PATIENCE_MS);
-  return await statsOf(admin);
-}
-
-interface ReadStats {
+interface Count {
+  /** What the last request came to. */
   readonly outcome: HttpAnswer | NoAnswer;
-  readonly stats: Stats | undefined;
+  /** Undefined if nothing tells. */
+  readonly inFlight: InFlight | undefined;
 }
 
-async function statsOf(admin: EnvoyAdmin): Promise<ReadStats> {
-  const reader = createStatsReader();
-  const outcome = await admin.getLines(statsPath, reader.take, MOST_STATS);
-  return { outcome, stats: isAnswer(outcome) ? reader.stats() : undefined };
+/** Asks a mesh's Envoy for its clusters. If they do not tell, and of any other Envoy, asks for the statistics. */
+async function count({ sidecar, envoy, admin }: StepOptions, scope: AskScope): Promise<Count> {
+  const inbound = inboundOf(sidecar);
+  const clusters = inbound === undefined ? undefined : await readClusters(admin, inbound);
+  if (clusters?.underWay !== undefined)
+    return { outcome: clusters.outcome, inFlight: inFlightOf(clusters, { leftOut: new Set(), ports: [] }) };
+  // an Envoy that does not answer is asked no more in the same count
+  const isSilent = clusters !== undefined && !hasAnswered(clusters.outcome);
+  const known = isSilent ? scopeOf(envoy.drainPath, [], inbound) : await scope();
+  const outcome = isSilent ? clusters.outcome : await admin.get(statsPath);
+  const stats = isAnswer(outcome) ? readStats(outcome.body) : undefined;
+  const counted = inFlightOf({ stats }, known);
+  if (counted !== undefined || !isLoopback(envoy.admin.address)) return { outcome, inFlight: counted };
+  return { outcome, inFlight: inFlightOf({ sockets: readSocketTables() }, known) };
 }
 
-/**
- * Reports whether Envoy answered, with any status. An Envoy that does not answer is asked no more in the same count.
- */
-function isTold(outcome: HttpAnswer | NoAnswer): boolean {
+/** Reports whether Envoy answered, with any status. */
+function hasAnswered(outcome: HttpAnswer | NoAnswer): boolean {
   return isAnswer(outcome) || outcome.reason.startsWith("HTTP ");
 }
 
@@ -89,11 +75,10 @@ interface ReadClusters {
  * Counts what is under way to inbound clusters. Keeps a sum alone: an Envoy that knows no filter answers with all
  * clusters, of which thousands are many megabytes.
  */
-async function readClusters(admin: EnvoyAdmin, { inbound }: Scope): Promise<ReadClusters | undefined> {
-  if (inbound === undefined) return undefined;
+async function readClusters(admin: EnvoyAdmin, inbound: Inbound): Promise<ReadClusters> {
   const count = createInboundCount(inbound);
-  const outcome = await admin.getLines(clustersPath(inbound), count.take);
-  return { outcome, underWay: isAnswer(outcome) ? count.active() : undefined };
+  const outcome = await admin.getPieces(clustersPath(inbound), count.take);
+  return { outcome, underWay: isAnswer(outcome) ? count.end() : undefined };
 }
 
 type Tell = (inFlight: InFlight) => void;

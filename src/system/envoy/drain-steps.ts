@@ -1,30 +1,28 @@
 import { describeTarget, withPath } from "../../core/base/address.ts";
-import type { Event, Step } from "../../core/envoy/drain.ts";
+import type { DrainEvent, DrainStep } from "../../core/envoy/drain.ts";
 import { inboundDrain } from "../../core/envoy/inbound.ts";
 import { logAt } from "../output/log.ts";
 import { ADMIN_REQUEST_MS, isAnswer } from "./admin.ts";
 import { createCounter } from "./count.ts";
-import { createDirections, PATIENCE_MS } from "./directions.ts";
-import type { StepOptions } from "./step-options.ts";
+import { createScope, type StepOptions } from "./scope.ts";
 
 const TRIES = 3;
 const PAUSE_MS = 100;
 
 /**
  * Creates a function that performs a step of one Envoy's drain: it sends the request, logs the answer, and resolves
- * with the event that the answer is. Starts to learn the directions of the listeners at once, if the drain path depends
+ * with the event that the answer is. Starts to read the directions of the listeners at once, if the drain path depends
  * on them.
  */
-export function drainSteps(options: StepOptions): (step: Step) => Promise<Event> {
-  const directions = createDirections(options);
-  const count = createCounter(options, directions);
+export function drainSteps(options: StepOptions): (step: DrainStep) => Promise<DrainEvent> {
+  const scope = createScope(options);
+  const count = createCounter(options, scope);
   const isAlwaysInbound = options.envoy.drainPath === inboundDrain;
-  if (!isAlwaysInbound) directions.begin();
+  if (!isAlwaysInbound) scope().catch(() => undefined); // the step that needs it gets the error
   return async (step) => {
     if (step === "fail-health") return await command(options, step, "/healthcheck/fail");
     if (step === "count") return await count();
-    if (!isAlwaysInbound) await directions.learned(PATIENCE_MS);
-    return await command(options, step, directions.scope().path);
+    return await command(options, step, isAlwaysInbound ? inboundDrain : (await scope()).path);
   };
 }
 
@@ -41,7 +39,7 @@ async function command(
   { sidecar, envoy, admin, log }: StepOptions,
   step: "fail-health" | "drain-listeners",
   path: string,
-): Promise<Event> {
+): Promise<DrainEvent> {
   const { done, failed } = messages[step];
   const fields = { sidecar, request: `POST ${describeTarget(withPath(envoy.admin, path))}` };
   const end = performance.now() + ADMIN_REQUEST_MS;
@@ -54,7 +52,7 @@ async function command(
     const isRefused = outcome.isRefused && tries === 1;
     const isLast = isRefused || tries === TRIES || performance.now() > end;
     const reason = explained(outcome.reason, path);
-    // if nobody listens, Envoy has drained and gone, or was never there: the drain's outcome says which
+    // if the connection is refused, the drain's outcome says whether Envoy has gone or was never there
     logAt(log, isLast && !outcome.isRefused ? "warn" : "debug", { ...fields, reason }, failed);
     if (isLast) return { kind: "failed", step, isRefused };
     await Bun.sleep(PAUSE_MS);

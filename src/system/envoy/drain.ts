@@ -1,12 +1,12 @@
 import { toTenths } from "../../core/base/duration.ts";
 import {
-  type Action,
   begin,
-  type Deadline,
-  type Event,
+  type DrainAction,
+  type DrainDeadline,
+  type DrainEvent,
+  type DrainState,
+  type DrainStep,
   fitMinimum,
-  type State,
-  type Step,
   step,
 } from "../../core/envoy/drain.ts";
 import { describeOutcome } from "../../core/envoy/drain-outcome.ts";
@@ -27,8 +27,8 @@ export interface DrainOptions {
   /** The ms for which connections are accepted at least: meanwhile the pod's address leaves the endpoints. */
   readonly minMs: number;
   /** The most requests and connections in flight with which an Envoy counts as drained. */
-  readonly idle: number;
-  /** Whether the sidecars have been up: if nobody listens any more, they are gone. */
+  readonly maxInFlight: number;
+  /** Whether the sidecars have been up: if a connection is refused, they are gone. */
   readonly wereReady: boolean;
   readonly log: Log;
   /** Ends the drain early if it is aborted. */
@@ -66,17 +66,17 @@ async function drainSafely(drained: Drained, options: DrainOptions): Promise<boo
 }
 
 async function drainOne({ name, isNative, envoy }: Drained, options: DrainOptions): Promise<boolean> {
-  const { boundMs, minMs, idle, wereReady, log, signal, onProgress } = options;
+  const { boundMs, minMs, maxInFlight, wereReady, log, signal, onProgress } = options;
   const start = performance.now();
-  const policy = { boundMs, minMs: fitMinimum(minMs, boundMs), idle, failsHealth: !isNative, wasUp: wereReady };
-  const queue = createQueue<Event>();
+  const policy = { boundMs, minMs: fitMinimum(minMs, boundMs), maxInFlight, failsHealth: !isNative, wasUp: wereReady };
+  const queue = createQueue<DrainEvent>();
   const over = new AbortController();
   onAbort(signal, over.signal, () => queue.push({ kind: "cut" }));
   using admin = connectAdmin(envoy.admin, over.signal);
   const ask = drainSteps({ sidecar: name, envoy, admin, log, onProgress });
-  const deadlines = createDeadlines<Deadline>((of) => queue.push({ kind: "deadline", of }));
+  const deadlines = createDeadlines<DrainDeadline>((of) => queue.push({ kind: "deadline", of }));
   const effects = { sidecar: name, ask, queue, deadlines, boundMs, over: over.signal, log };
-  const { outcome } = await runMachine<State, Event, Action>(
+  const { outcome } = await runMachine<DrainState, DrainEvent, DrainAction>(
     {
       begin: () => begin(policy),
       step: (state, event) => step(state, event, policy),
@@ -95,9 +95,9 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
 }
 
 interface Effects {
-  readonly ask: (step: Step) => Promise<Event>;
-  readonly queue: Queue<Event>;
-  readonly deadlines: Deadlines<Deadline>;
+  readonly ask: (step: DrainStep) => Promise<DrainEvent>;
+  readonly queue: Queue<DrainEvent>;
+  readonly deadlines: Deadlines<DrainDeadline>;
   readonly boundMs: number;
   /** Is aborted at the end, and ends the requests. */
   readonly over: AbortSignal;
@@ -105,7 +105,7 @@ interface Effects {
   readonly log: Log;
 }
 
-function perform(action: Action, effects: Effects): void {
+function perform(action: DrainAction, effects: Effects): void {
   const { sidecar, deadlines, boundMs, log } = effects;
   switch (action.kind) {
     case "ask":
@@ -119,7 +119,7 @@ function perform(action: Action, effects: Effects): void {
   }
 }
 
-function askFor(step: Step, { sidecar, ask, queue, over, log }: Effects): void {
+function askFor(step: DrainStep, { sidecar, ask, queue, over, log }: Effects): void {
   ask(step).then(queue.push, (error: unknown) => {
     if (over.aborted) return;
     // a bug: it must not cost the app its end and its exit code
@@ -148,21 +148,21 @@ function keepAccepting({ boundMs, minMs, log, signal }: DrainOptions): Promise<v
   });
 }
 
-/** Makes an Envoy's health checks pass again if its /ready says that it drains, as `revive` does; else does nothing. */
-export async function reviveIfDraining(sidecar: Sidecar, log: Log): Promise<void> {
+/** Undoes an Envoy's drain, as `undoDrain` does, if its /ready says that it drains; else does nothing. */
+export async function undoIfDraining(sidecar: Sidecar, log: Log): Promise<void> {
   await withAdmin(sidecar, async (admin) => {
     const answer = await admin.get("/ready");
-    if (!isAnswer(answer) && answer.reason === ENVOY_DRAINING) await reviveBy(admin, sidecar, log);
+    if (!isAnswer(answer) && answer.reason === ENVOY_DRAINING) await passHealthChecks(admin, sidecar, log);
   });
 }
 
 /**
- * Takes a drain back: makes an Envoy's health checks pass again (POST /healthcheck/ok), and logs its answer, also that
+ * Undoes a drain: makes an Envoy's health checks pass again (POST /healthcheck/ok), and logs its answer, also that
  * there is none, as a warning. A container never starts in a pod that is being deleted, so the drain was a former
  * container's.
  */
-export async function revive(sidecar: Sidecar, log: Log): Promise<void> {
-  await withAdmin(sidecar, (admin) => reviveBy(admin, sidecar, log));
+export async function undoDrain(sidecar: Sidecar, log: Log): Promise<void> {
+  await withAdmin(sidecar, (admin) => passHealthChecks(admin, sidecar, log));
 }
 
 async function withAdmin(sidecar: Sidecar, act: (admin: EnvoyAdmin) => Promise<void>): Promise<void> {
@@ -172,7 +172,7 @@ async function withAdmin(sidecar: Sidecar, act: (admin: EnvoyAdmin) => Promise<v
   await act(admin);
 }
 
-async function reviveBy(admin: EnvoyAdmin, { name }: Sidecar, log: Log): Promise<void> {
+async function passHealthChecks(admin: EnvoyAdmin, { name }: Sidecar, log: Log): Promise<void> {
   const outcome = await admin.post("/healthcheck/ok");
   const answer = isAnswer(outcome) ? `HTTP ${outcome.status}` : outcome.reason;
   log.warn({ sidecar: name, answer }, "Envoy drains for a former container: made its health checks pass again");

@@ -15,8 +15,8 @@ export interface Draining extends SidecarContext {
   readonly isReady: boolean;
   /** Ends the drain early if it is aborted. */
   readonly cutDrain: AbortController;
-  /** Never rejects. Resolves when it is logged how taking back a former container's drain went. Set here. */
-  takingBack?: Promise<unknown>;
+  /** Never rejects. Resolves when it is logged how undoing a former container's drain went. Set here. */
+  undoing?: Promise<unknown>;
 }
 
 /** Drains the sidecars, before the child is stopped, within `shutdown.drainMs`. Logs the outcome. */
@@ -33,7 +33,7 @@ async function drainKnown(run: Draining): Promise<void> {
   await drainAll(sidecars, {
     boundMs: leftUntil(end),
     minMs: settings.minDrain,
-    idle: settings.idle,
+    maxInFlight: settings.idle,
     wereReady: run.isReady,
     log,
     signal: cutDrain.signal,
@@ -41,22 +41,22 @@ async function drainKnown(run: Draining): Promise<void> {
 }
 
 /** The time that an answer of Envoy's may take: ebb does not end before it. */
-const TAKE_BACK_MS = 2000;
+const UNDO_MS = 2000;
 
 /**
- * Starts to take back the drain of a former container of this pod, if the sidecar is not ready for a `reason` that says
+ * Starts to undo the drain of a former container of this pod, if the sidecar is not ready for a `reason` that says
  * that it drains. Does nothing if no container before this one can have drained it.
  */
-export function takeDrainBack(run: Draining, sidecar: Sidecar, reason: string): void {
-  if (mayHaveDrained(run) && reason.includes(ENVOY_DRAINING)) takeBack(run, sidecar, "revive");
+export function undoDrain(run: Draining, sidecar: Sidecar, reason: string): void {
+  if (mayHaveDrained(run) && reason.includes(ENVOY_DRAINING)) startUndo(run, sidecar, "undoDrain");
 }
 
-/** Starts to take back the drains of a former container at sidecars whose readiness does not tell that they drain. */
-export function takeHiddenDrainsBack(run: Draining): void {
+/** Starts to undo the drains of a former container at sidecars whose readiness does not tell that they drain. */
+export function undoUnseenDrains(run: Draining): void {
   if (!mayHaveDrained(run)) return;
   for (const sidecar of run.wait?.here()?.sidecars ?? []) {
-    const isHidden = sidecar.name !== "custom" && kindOf(sidecar.name).staysReady === true;
-    if (isHidden) takeBack(run, sidecar, "reviveIfDraining");
+    const isUnseen = sidecar.name !== "custom" && kindOf(sidecar.name).staysReady === true;
+    if (isUnseen) startUndo(run, sidecar, "undoIfDraining");
   }
 }
 
@@ -68,12 +68,12 @@ function mayHaveDrained({ shutdown, settings }: Draining): boolean {
   return shutdown.drainMs > 0 || (settings.restartPolicy ?? "Never") !== "Never";
 }
 
-function takeBack(run: Draining, { name }: Sidecar, how: "revive" | "reviveIfDraining"): void {
+function startUndo(run: Draining, { name }: Sidecar, how: "undoDrain" | "undoIfDraining"): void {
   const act = async (): Promise<void> => {
-    const { [how]: revive } = await import("../envoy/drain.ts");
+    const { [how]: undo } = await import("../envoy/drain.ts");
     const proved = await knownSidecars(run, "drain");
-    for (const sidecar of proved) if (sidecar.name === name) await revive(sidecar, run.log);
+    for (const sidecar of proved) if (sidecar.name === name) await undo(sidecar, run.log);
   };
-  const taken = withTimeLimit(runOrLogBug(act, run.log, "the drain could not be taken back"), TAKE_BACK_MS);
-  run.takingBack = Promise.all([run.takingBack, taken]);
+  const undone = withTimeLimit(runOrLogBug(act, run.log, "the drain could not be taken back"), UNDO_MS);
+  run.undoing = Promise.all([run.undoing, undone]);
 }

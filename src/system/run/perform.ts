@@ -12,7 +12,7 @@ import { endGroup, killAll, watchGroup } from "../process/process-group.ts";
 import { logBug, runOrLogBug, setUncaughtHandler } from "../process/unexpected.ts";
 import { rehearseQuit } from "../sidecars/quit-rehearsal.ts";
 import { startWait } from "../sidecars/waiting.ts";
-import { drainSidecars, takeDrainBack, takeHiddenDrainsBack } from "./drain.ts";
+import { drainSidecars, undoDrain, undoUnseenDrains } from "./drain.ts";
 import { quitSidecars } from "./quit.ts";
 import type { Run } from "./run.ts";
 import { waitedFor } from "./sidecars.ts";
@@ -63,7 +63,7 @@ export function performAction(run: Run, action: Action): void {
 function wait(run: Run): void {
   const { settings, env, log, queue } = run;
   const { signal } = run.stopWaiting;
-  const onNotReady = (sidecar: Sidecar, reason: string) => takeDrainBack(run, sidecar, reason);
+  const onNotReady = (sidecar: Sidecar, reason: string) => undoDrain(run, sidecar, reason);
   run.wait = startWait({ settings, targets: [], lookMs: settings.detect, env, log, signal, onNotReady });
   const endLive = keepLive((waitedMs) => run.wait?.line(waitedMs) ?? "", A_SECOND);
   signal.addEventListener("abort", endLive, { once: true });
@@ -101,7 +101,7 @@ function start(run: Run): void {
     setUncaughtHandler((error) => logBug(run.log, error, "an error that nobody has caught"));
     giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started the command");
-    takeHiddenDrainsBack(run);
+    undoUnseenDrains(run);
     setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
   } catch (error) {
     if (run.child !== undefined) return logBug(run.log, error, "the start went wrong");

@@ -53,7 +53,7 @@ export interface Run {
   /** Never rejects. Resolves when the outcome of the drain is logged. */
   draining?: Promise<unknown>;
   /** Never rejects. Resolves when it is logged how taking back a former container's drain went. */
-  takingBack?: Promise<unknown>;
+  undoing?: Promise<unknown>;
   /** Whether the sidecars have been up. */
   isReady: boolean;
   child?: Child;

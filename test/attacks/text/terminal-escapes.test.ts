@@ -47,11 +47,11 @@ describe("what a proxy answers is shown, and does nothing:", () => {
     expect(json.stdout).toContain("owned");
     expect(JSON.stringify(JSON.parse(json.stdout))).toContain(inJson);
     await using watching = startEbb([...args, "--watch"]);
-    await until("a line of the view", () => watching.stdout().includes("envoy state"));
+    await until("a snapshot", () => watching.stdout().includes("envoy: LIVE"));
     expectTame(text.stdout, json.stdout, watching.stdout(), text.stderr);
   });
 
-  test("in the live view at a terminal", async () => {
+  test("watching at a terminal", async () => {
     await using admin = await startEnvoy();
     admin.state = `LIVE${hostile}`;
     await using terminal = startAtTerminal(ebbPath, "status", "--watch", "--sidecar", "envoy", "--admin", admin.url);

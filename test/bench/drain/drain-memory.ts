@@ -28,7 +28,7 @@ export const drainMemory: Figure = {
 };
 
 const envoys: Readonly<Record<string, (size: number) => Many>> = {
-  "used listeners (/stats)": (size) => ({ stats: () => usedListeners(size), clusters: () => clustersOf(0) }),
+  "used listeners (/stats)": (size) => ({ stats: () => usedListeners(size), clusters: () => [].values() }),
   "clusters (/clusters), no statistics": (size) => ({ clusters: () => clustersOf(size) }),
 };
 

@@ -113,7 +113,7 @@ describe.skipIf(!canUnshare("--pid", "--fork", "--mount-proc", "--kill-child"))(
   test("a PID 1 that does not reap is a finding", async () => {
     const through = [...container, "sh", "-c", `${childPath()} exit 0 & exec "$0" "$@"`]; // ebb status is PID 1, and does not
     await using started = startEbb(["status", "--watch", ...none], { through });
-    const found = /Z 1 zombie \(child\): process 1 does not reap what has ended$/m;
+    const found = /^! 1 zombie \(child\): process 1 does not reap what has ended$/m;
     await until("the zombie is found", () => found.test(started.stdout()));
   });
 
@@ -126,7 +126,7 @@ describe.skipIf(!canUnshare("--pid", "--fork", "--mount-proc", "--kill-child"))(
     const script = `${envoy} ignore >/dev/null & "$0" "$@" & exec ${pause} ignore >/dev/null`;
     const words = ["status", "--watch", "--admin", admin.url];
     await using started = startEbb(words, { through: [...container, "sh", "-c", script] });
-    await until("the app's end is found", () => /Z the app has ended, .*ebb quit/m.test(started.stdout()));
+    await until("the app's end is found", () => /^! the app has ended, .*ebb quit/m.test(started.stdout()));
   });
 
   test("a process that calls itself what it likes changes nothing", async () => {

@@ -106,11 +106,11 @@ describe("an admin interface that does not answer as it should is a finding, and
     admin.answers["/server_info"] = { status: 403, body: "Forbidden" };
     admin.answers["/listeners"] = { body: "{[" };
     admin.answers["/config_dump"] = "resetting";
-    admin.answers["/stats"] = { body: "x".repeat(17 * 1024 * 1024) };
+    admin.answers["/stats"] = { body: "x".repeat(5 * 1024 * 1024) };
     const { problems } = (await statusOf(["--admin", admin.url])).sidecars[0]?.envoy ?? {};
     expect(problems).toEqual([
       '/server_info: HTTP 403 "Forbidden"',
-      "/stats: an answer longer than 16 MiB",
+      "/stats: an answer longer than 4 MiB",
       "/listeners: not what an Envoy answers",
       "/config_dump: the connection was closed before the answer was complete",
     ]);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { clustersPath, countInbound } from "../../../src/core/envoy/clusters.ts";
+import { clustersPath, countInbound, createInboundCount, LONGEST_LINE } from "../../../src/core/envoy/clusters.ts";
 import type { Inbound } from "../../../src/core/envoy/inbound.ts";
 import { inboundOf } from "../../../src/core/sidecars/registry.ts";
 
@@ -54,3 +54,15 @@ test.each([
   expect(new RegExp(filter).test(name)).toBe(isInbound);
   expect(countInbound(host(name, 3), inbound)).toEqual((isInbound ? 3 : undefined) as number);
 });
+
+test.each([1, 7, 1000])(
+  "text that comes in pieces of %d is counted as a whole, but for a line that is too long",
+  (size) => {
+    const text = `${host("inbound|8080||", 2)}${"x".repeat(LONGEST_LINE + 1000)}\n${host("inbound|9090||", 3)}`;
+    for (const whole of [text, text.trimEnd()]) {
+      const count = createInboundCount(inboundOf("istio") as Inbound);
+      for (let at = 0; at < whole.length; at += size) count.take(whole.slice(at, at + size));
+      expect(count.end()).toBe(5);
+    }
+  },
+);

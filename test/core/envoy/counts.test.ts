@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { countInFlight, type ListenerCount } from "../../../src/core/envoy/counts.ts";
-import { parseStats } from "../../../src/core/envoy/stats-query.ts";
+import { parseStats } from "../../../src/core/envoy/stats.ts";
 import { admin } from "./stats-texts.ts";
 
 /** What is in flight by the statistics of such an Envoy, besides its admin interface. */

@@ -1,20 +1,26 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  type Action,
   begin,
-  type Deadline,
+  type DrainAction,
+  type DrainDeadline,
+  type DrainEvent,
   type DrainPolicy,
-  type Event,
+  type DrainState,
+  type DrainStep,
   fitMinimum,
-  type State,
-  type Step,
   step,
 } from "../../../src/core/envoy/drain.ts";
 
 const duration = fc.constantFrom(0, 1, 100, 250, 999, 1000, 1001, 5000, 60_000);
 const policy: fc.Arbitrary<DrainPolicy> = fc
-  .record({ boundMs: duration, minMs: duration, idle: fc.nat(3), failsHealth: fc.boolean(), wasUp: fc.boolean() })
+  .record({
+    boundMs: duration,
+    minMs: duration,
+    maxInFlight: fc.nat(3),
+    failsHealth: fc.boolean(),
+    wasUp: fc.boolean(),
+  })
   .map((each) => ({ ...each, minMs: fitMinimum(each.minMs, each.boundMs) }));
 
 /** How Envoy answers what it is asked next: after so long, or never. */
@@ -32,18 +38,18 @@ const answer: fc.Arbitrary<Answer> = fc.record({
 
 interface Entry {
   readonly ms: number;
-  readonly event: Event | undefined;
-  readonly after: State;
-  readonly actions: readonly Action[];
+  readonly event: DrainEvent | undefined;
+  readonly after: DrainState;
+  readonly actions: readonly DrainAction[];
 }
 
 /** A drain beside an Envoy that answers so, in simulated time; then for a while whatever else comes. */
 function simulate(policy: DrainPolicy, answers: readonly Answer[], cutMs: number): readonly Entry[] {
   const trace: Entry[] = [];
-  const coming: { readonly ms: number; readonly event: Event }[] = [{ ms: cutMs, event: { kind: "cut" } }];
+  const coming: { readonly ms: number; readonly event: DrainEvent }[] = [{ ms: cutMs, event: { kind: "cut" } }];
   let asked = 0;
   let [state, actions] = begin(policy);
-  for (let ms = 0, event: Event | undefined; ; ) {
+  for (let ms = 0, event: DrainEvent | undefined; ; ) {
     trace.push({ ms, event, after: state, actions });
     for (const action of actions) {
       if (action.kind === "arm") coming.push({ ms: ms + action.ms, event: { kind: "deadline", of: action.deadline } });
@@ -60,7 +66,7 @@ function simulate(policy: DrainPolicy, answers: readonly Answer[], cutMs: number
   }
 }
 
-function eventOf(step: Step, { as, left }: Answer): Event {
+function eventOf(step: DrainStep, { as, left }: Answer): DrainEvent {
   if (as !== "well") return { kind: "failed", step, isRefused: as === "refusing" };
   if (step !== "count") return { kind: "done", step };
   return { kind: "counted", inFlight: { requests: left, connections: 0, hasRequests: true, countedBy: "listeners" } };
@@ -80,7 +86,7 @@ const endsOf = (trace: readonly Entry[]) =>
   trace.flatMap(({ ms, actions }) =>
     actions.flatMap((action) => (action.kind === "end" ? [{ ms, outcome: action.outcome }] : [])),
   );
-const asksOf = (trace: readonly Entry[], step: Step) =>
+const asksOf = (trace: readonly Entry[], step: DrainStep) =>
   trace.filter(({ actions }) => actions.some((action) => action.kind === "ask" && action.step === step));
 
 test("it ends once, by the bound, and does nothing afterwards", () => {
@@ -113,24 +119,24 @@ test("nothing is counted before the minimum", () => {
 });
 
 test("drained is what a count said, after the minimum, with no more left than may be", () => {
-  always((trace, { minMs, idle }) => {
+  always((trace, { minMs, maxInFlight }) => {
     const [end] = endsOf(trace);
     if (end?.outcome.kind !== "drained") return;
     expect(end.ms).toBeGreaterThanOrEqual(minMs);
     const last = trace.find(({ actions }) => actions.some(({ kind }) => kind === "end"))?.event;
     if (last?.kind !== "counted") throw new Error("no count");
-    expect(last.inFlight.requests + last.inFlight.connections).toBeLessThanOrEqual(idle);
+    expect(last.inFlight.requests + last.inFlight.connections).toBeLessThanOrEqual(maxInFlight);
   });
 });
 
 test("out of time is said at the bound alone, with what the last count saw", () => {
-  always((trace, { boundMs, idle }) => {
+  always((trace, { boundMs, maxInFlight }) => {
     const [end] = endsOf(trace);
     if (end?.outcome.kind !== "out of time") return;
     expect(end.ms).toBe(boundMs);
     const counts = trace.flatMap(({ event, ms }) => (event?.kind === "counted" && ms <= boundMs ? [event] : []));
     expect(counts.map(({ inFlight }) => inFlight)).toContainEqual(end.outcome.left);
-    expect(end.outcome.left.requests + end.outcome.left.connections).toBeGreaterThan(idle);
+    expect(end.outcome.left.requests + end.outcome.left.connections).toBeGreaterThan(maxInFlight);
   });
 });
 
@@ -158,7 +164,7 @@ test("after five counts in a row that failed, nothing more is asked", () => {
   });
 });
 
-const anyEvent: fc.Arbitrary<Event> = fc.oneof(
+const anyEvent: fc.Arbitrary<DrainEvent> = fc.oneof(
   fc.record({ kind: fc.constant("done"), step: fc.constantFrom("fail-health", "drain-listeners") }),
   fc.record({
     kind: fc.constant("failed"),
@@ -166,19 +172,21 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
     isRefused: fc.boolean(),
   }),
   fc.nat(3).map(
-    (requests): Event => ({
+    (requests): DrainEvent => ({
       kind: "counted",
       inFlight: { requests, connections: 0, hasRequests: true, countedBy: "listeners" },
     }),
   ),
-  fc.constantFrom<Deadline>("minimum", "poll", "last look", "bound").map((of): Event => ({ kind: "deadline", of })),
-  fc.constant<Event>({ kind: "cut" }),
+  fc
+    .constantFrom<DrainDeadline>("minimum", "poll", "last look", "bound")
+    .map((of): DrainEvent => ({ kind: "deadline", of })),
+  fc.constant<DrainEvent>({ kind: "cut" }),
 );
 
 test("in any order of any events there is one end at most, and the bound and a cut are always one", () => {
   fc.assert(
     fc.property(policy, fc.array(anyEvent, { maxLength: 40 }), fc.boolean(), (policy, events, isCut) => {
-      const last: Event = isCut ? { kind: "cut" } : { kind: "deadline", of: "bound" };
+      const last: DrainEvent = isCut ? { kind: "cut" } : { kind: "deadline", of: "bound" };
       let [state] = begin(policy);
       let ends = 0;
       for (const event of [...events, last]) {

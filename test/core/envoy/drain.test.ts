@@ -1,17 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import type { Directions } from "../../../src/core/envoy/directions.ts";
 import {
+  type DrainEvent,
+  type DrainOutcome,
   type DrainPolicy,
-  type Event,
+  type DrainState,
+  type DrainStep,
   fitMinimum,
-  type Outcome,
-  type State,
-  type Step,
-  scopeOf,
   step,
 } from "../../../src/core/envoy/drain.ts";
 import { describeOutcome } from "../../../src/core/envoy/drain-outcome.ts";
-import { inboundDrain } from "../../../src/core/envoy/inbound.ts";
 import {
   at,
   begun,
@@ -45,7 +42,7 @@ describe("the usual drain:", () => {
       "as many as may be left, requests and connections together",
       [...toCount, counted(2, 2), at("poll"), counted(1, 2)],
       [...toldToCount, poll, "ask count", "end drained"],
-      { idle: 3 },
+      { maxInFlight: 3 },
     ],
     [
       "health that fails only after the minimum",
@@ -142,21 +139,21 @@ describe("it goes meanwhile:", () => {
 });
 
 describe("an event that does not belong to the phase changes nothing:", () => {
-  const all: readonly Event[] = [
+  const all: readonly DrainEvent[] = [
     ...[done("fail-health"), done("drain-listeners"), counted(0)],
     ...[failed("fail-health"), failed("drain-listeners"), failed("count")],
     ...[refused("fail-health"), refused("drain-listeners"), refused("count")],
     ...[at("minimum"), at("poll"), at("last look"), at("bound"), cut],
   ];
   const ends = [at("bound"), cut];
-  const answersTo = (step: Step) =>
+  const answersTo = (step: DrainStep) =>
     step === "count" ? [counted(0), failed("count"), refused("count")] : [done(step), failed(step), refused(step)];
 
-  test.each<[State, readonly Event[]]>([
+  test.each<[DrainState, readonly DrainEvent[]]>([
     [{ phase: "failing-health", isMinimumOver: false }, [...ends, ...answersTo("fail-health"), at("minimum")]],
     [{ phase: "failing-health", isMinimumOver: true }, [...ends, ...answersTo("fail-health"), at("minimum")]],
     [{ phase: "accepting" }, [...ends, at("minimum")]],
-    ...[false, true].map((isMinimumOver): [State, readonly Event[]] => [
+    ...[false, true].map((isMinimumOver): [DrainState, readonly DrainEvent[]] => [
       { phase: "draining-listeners", isMinimumOver },
       [...ends, ...answersTo("drain-listeners"), at("minimum")],
     ]),
@@ -167,7 +164,7 @@ describe("an event that does not belong to the phase changes nothing:", () => {
     [{ phase: "sitting-out" }, ends],
     [{ phase: "over", outcome: { kind: "drained" } }, []],
   ])("%j", (state, belonging) => {
-    const isBelonging = (event: Event) => belonging.some((each) => Bun.deepEquals(each, event));
+    const isBelonging = (event: DrainEvent) => belonging.some((each) => Bun.deepEquals(each, event));
     for (const event of all.filter((event) => !isBelonging(event))) {
       expect(step(state, event, usual)).toStrictEqual([state, []]);
     }
@@ -188,7 +185,7 @@ test.each([
 
 const doubt = "if its container has no drain as preStop hook, requests were cut off";
 
-test.each<[Outcome, boolean, string]>([
+test.each<[DrainOutcome, boolean, string]>([
   [{ kind: "drained" }, true, "drained"],
   [{ kind: "gone" }, true, "Envoy had exited before the drain"],
   [{ kind: "exited", left: undefined }, true, `Envoy exited during the drain, before a count: ${doubt}`],
@@ -204,38 +201,13 @@ test.each<[Outcome, boolean, string]>([
   [
     { kind: "not there" },
     false,
-    "nobody listens: Envoy has exited already, or its admin interface is elsewhere (--admin)",
+    "connection refused: Envoy has exited already, or its admin interface is elsewhere (--admin)",
   ],
   [{ kind: "cut short" }, false, "cut short"],
 ])("%j in words", (outcome, ok, text) => {
   expect(describeOutcome(outcome)).toEqual({ ok, text, ...(outcome.kind === "exited" ? { isDoubtful: true } : {}) });
 });
 
-function left(requests: number, connections: number): Outcome {
+function left(requests: number, connections: number): DrainOutcome {
   return { kind: "out of time", left: { requests, connections, hasRequests: true, countedBy: "listeners" } };
 }
-
-describe("a drain covers", () => {
-  const all = "/drain_listeners?graceful&skip_exit";
-
-  const none: Directions = { inbound: [], outbound: [], neither: [], ports: [] };
-
-  test.each<[string, string, Partial<Directions>, string, readonly string[]]>([
-    ["all where no listener says its direction", all, {}, all, []],
-    ["all where none is inbound, outbound too", all, { outbound: ["out"] }, all, []],
-    ["inbound alone where one is", all, { inbound: ["in"], outbound: ["out"] }, inboundDrain, ["out"]],
-    ["inbound alone beside an app", inboundDrain, { outbound: ["out"] }, inboundDrain, ["out"]],
-  ])("%s", (_, drainPath, directions, path, leftOut) => {
-    expect(scopeOf(drainPath, { ...none, ...directions })).toMatchObject({ path, leftOut: new Set(leftOut) });
-  });
-
-  test("the ports of its listeners, and those that are known of its sidecar, but not those of its own endpoints", () => {
-    const inbound = { clusters: "in", ports: [15006], isAllOfIt: true };
-    const directions = { ...none, inbound: ["in"], neither: ["a", "b"], ports: [8080, 15006, 15021] };
-    expect(scopeOf(inboundDrain, directions, inbound)).toMatchObject({
-      inbound,
-      ports: [8080, 15006],
-      known: new Set(["in", "a", "b"]),
-    });
-  });
-});

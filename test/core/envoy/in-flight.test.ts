@@ -1,16 +1,10 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { countInbound } from "../../../src/core/envoy/clusters.ts";
-import {
-  type CountedBy,
-  type CountScope,
-  inFlightOf,
-  type Readings,
-  readStats,
-} from "../../../src/core/envoy/in-flight.ts";
+import { type CountedBy, countAccepted, inFlightOf, type Readings } from "../../../src/core/envoy/in-flight.ts";
 import type { Inbound } from "../../../src/core/envoy/inbound.ts";
+import { readStats } from "../../../src/core/envoy/stats.ts";
 
-const inbound: Inbound = { clusters: "inbound", ports: [15006], isAllOfIt: true };
-const side: CountScope = { inbound, leftOut: new Set(), known: new Set(), ports: [15006] };
+const inbound: Inbound = { clusters: "inbound", ports: [15006] };
 
 /** Envoy 1.40's own request and connection, as it shows them by default. */
 const admin =
@@ -35,18 +29,15 @@ interface Answers extends Pick<Readings, "sockets"> {
 }
 
 test.each<[string, Answers, [CountedBy, number, number, boolean] | undefined]>([
-  [
-    "requests, where they are published",
-    { stats: admin + held + request, clusters, sockets },
-    ["listeners", 1, 0, true],
-  ],
-  ["nothing, where they are published", { stats: admin, clusters, sockets }, ["listeners", 0, 0, true]],
+  ["requests, where they are published", { stats: admin + held + request, sockets }, ["listeners", 1, 0, true]],
+  ["nothing, where they are published", { stats: admin, sockets }, ["listeners", 0, 0, true]],
   ["to inbound clusters, where no statistics are", { stats: "", clusters, sockets }, ["clusters", 3, 0, true]],
   [
     "nothing to inbound clusters without hosts",
     { stats: "", clusters: idleClusters, sockets },
     ["clusters", 0, 0, true],
   ],
+  ["the same where all statistics are", { stats: admin + held + request, clusters }, ["clusters", 3, 0, true]],
   ["the same where connections alone are", { stats: connectionsAlone + held, clusters }, ["clusters", 3, 0, true]],
   ["the same where requests alone are", { stats: requestsAlone + request, clusters }, ["clusters", 3, 0, true]],
   ["the same where statistics are not allowed", { clusters, sockets }, ["clusters", 3, 0, true]],
@@ -77,25 +68,60 @@ test.each<[string, Answers, [CountedBy, number, number, boolean] | undefined]>([
     underWay: clusters === undefined ? undefined : countInbound(clusters, inbound),
     sockets,
   };
-  expect(inFlightOf(readings, side)).toEqual(counted as ReturnType<typeof inFlightOf>);
+  expect(inFlightOf(readings, { leftOut: new Set(), ports: inbound.ports })).toEqual(
+    counted as ReturnType<typeof inFlightOf>,
+  );
 });
 
-describe("a listener whose direction could not be learned", () => {
-  const out = "listener.0.0.0.0_15001.downstream_cx_active: 5\n";
-  const count = (stats: string, changed: Partial<CountScope>) =>
-    inFlightOf({ stats: readStats(admin + stats) }, { ...side, ...changed })?.connections;
-  const comesIn = "listener.0.0.0.0_15006.downstream_cx_active: 1\n";
+const [ESTABLISHED, TIME_WAIT, LISTEN] = ["01", "06", "0A"];
 
-  test("is outbound, where all that comes in comes in elsewhere", () => {
-    expect(count(out + comesIn, {})).toBe(1);
-  });
+/** A line of /proc/net/tcp, as Linux 6.12 writes it, of `address:port` and its other end. */
+function row(local: string, remote: string, state: string, uid = 1337): string {
+  return `   0: ${hex(local)} ${hex(remote)} ${state} 00000000:00000000 00:00000000 00000000  ${uid}        0 12345 1 0000000000000000 20 4 30 10 -1\n`;
+}
 
-  test.each<[string, string, Partial<CountScope>, number]>([
-    ["where it is known", out + comesIn, { known: new Set(["0.0.0.0_15001"]) }, 6],
-    ["where nothing has come in there: then it is another configuration", out, {}, 5],
-    ["where more may come in elsewhere", out + comesIn, { inbound: { ...inbound, isAllOfIt: false } }, 6],
-    ["where nothing is known of the sidecar", out + comesIn, { inbound: undefined }, 6],
-  ])("counts %s", (_, stats, changed, expected) => {
-    expect(count(stats, changed)).toBe(expected);
-  });
+function hex(end: string): string {
+  const [address = "", port] = end.split(":");
+  const word = address
+    .split(".")
+    .toReversed()
+    .map((byte) => Number(byte).toString(16).padStart(2, "0"));
+  return `${word.join("")}:${Number(port).toString(16).padStart(4, "0")}`.toUpperCase();
+}
+
+const proxy = row("0.0.0.0:15006", "0.0.0.0:0", LISTEN);
+const rootProxy = row("0.0.0.0:15006", "0.0.0.0:0", LISTEN, 0);
+const app = row("0.0.0.0:8080", "0.0.0.0:0", LISTEN, 1000);
+const client = row("10.0.0.7:15006", "10.0.0.9:40001", ESTABLISHED);
+/** The proxy's own connection to the app: both ends are in the pod. */
+const toApp =
+  row("127.0.0.6:33000", "10.0.0.7:8080", ESTABLISHED) + row("10.0.0.7:8080", "127.0.0.6:33000", ESTABLISHED, 1000);
+/** A client's under TPROXY: its own address and port are those that the client asked for. */
+const transparent = row("10.0.0.7:8080", "10.0.0.9:40002", ESTABLISHED, 0);
+const outgoing = row("10.0.0.7:50000", "10.0.0.8:8080", ESTABLISHED);
+const agent = row("0.0.0.0:15020", "0.0.0.0:0", LISTEN) + row("10.0.0.7:15020", "10.0.0.1:40003", ESTABLISHED);
+
+test.each<[string, string, number | undefined]>([
+  ["counts what it has accepted", proxy + client + client.replace(/9C41/, "9C42"), 2],
+  ["counts nothing where there is nothing", proxy, 0],
+  ["leaves out its own connections to the app", proxy + app + client + toApp, 1],
+  ["leaves out connections to the app that do not come through it", proxy + app + transparent, 0],
+  ["leaves out what goes out of the pod", proxy + client + outgoing, 1],
+  ["leaves out what is over", proxy + row("10.0.0.7:15006", "10.0.0.9:40001", TIME_WAIT), 0],
+  ["is not known where nobody listens there", app + client, undefined],
+  ["under TPROXY counts what has the app's port and comes from outside", rootProxy + app + transparent + toApp, 1],
+  ["under TPROXY leaves out what asks the mesh's agent", rootProxy + agent, 0],
+  ["under TPROXY leaves out what goes out of the pod", rootProxy + app + outgoing, 0],
+])("what a proxy has on its inbound port: %s", (_, tcp, expected) => {
+  expect(countAccepted({ tcp, tcp6: undefined }, [15006])).toBe(expected as number);
+});
+
+test("is counted on each of its ports, on IPv6 too", () => {
+  const zero = "0".repeat(32);
+  const tcp6 = `   0: ${zero}:3A9E ${zero}:0000 0A 00000000:00000000 00:00000000 00000000  1337        0 1 1
+   1: 0000000000000000FFFF00000700000A:3A9E 0000000000000000FFFF00000900000A:9C41 01 00000000:00000000 00:00000000 00000000  1337        0 2 1
+`;
+  expect(countAccepted({ tcp: undefined, tcp6 }, [15006])).toBe(1);
+  const tcp = proxy.replace("3A9E", "3AA0") + client.replace("3A9E", "3AA0");
+  expect(countAccepted({ tcp, tcp6 }, [15006, 15008])).toBe(2);
 });

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { directionsOf } from "../../../src/core/envoy/directions.ts";
-import { dynamicListenersPath, parseListenerDump, staticListenersPath } from "../../../src/core/envoy/json.ts";
+import { parseListenerDump, staticListenersPath } from "../../../src/core/envoy/json.ts";
 
-function parseDirections(text: string) {
-  const listeners = parseListenerDump(text);
-  return listeners === undefined ? undefined : directionsOf(listeners);
+/** The names in statistics of the listeners of one direction in a dump. */
+function namesOf(text: string, wanted: "INBOUND" | "OUTBOUND"): readonly string[] | undefined {
+  const listeners = parseListenerDump(text)?.filter(({ direction }) => direction === wanted);
+  return listeners?.flatMap(({ statName }) => statName ?? []);
 }
 
 function tcp(address: string, port?: number): object {
@@ -51,50 +51,26 @@ test.each<[string, string, readonly string[] | undefined]>([
   ["configs of another kind", '{"configs": "all"}', undefined],
   ["half of it", '{"configs": [{"listener": {', undefined],
 ])("the listeners of one direction in a dump: %s", (_, text, expected) => {
-  expect(parseDirections(text)?.outbound).toEqual(expected as string[]);
-  const inbound = parseDirections(text.replaceAll('"INBOUND"', '"no"').replaceAll("OUTBOUND", "INBOUND"))?.inbound;
-  expect(inbound).toEqual(expected as string[]);
+  expect(namesOf(text, "OUTBOUND")).toEqual(expected as string[]);
+  const turned = text.replaceAll('"INBOUND"', '"no"').replaceAll("OUTBOUND", "INBOUND");
+  expect(namesOf(turned, "INBOUND")).toEqual(expected as string[]);
 });
 
 test("a dump is read, or it is none: never an error", () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
-      const directions = parseDirections(text);
-      expect(directions === undefined || Array.isArray(directions.outbound)).toBe(true);
+      const listeners = parseListenerDump(text);
+      expect(listeners === undefined || Array.isArray(listeners)).toBe(true);
     }),
   );
 });
 
-test.each<[string, readonly object[], readonly number[]]>([
-  ["those of inbound listeners alone", [inbound(8080), neither(15090), to(15001)], [8080]],
-  ["where none is inbound, those that say no direction", [neither(8080), neither(8443), to(15001)], [8080, 8443]],
-  ["none of a unix socket", [{ address: { pipe: { path: "/a.sock" } }, traffic_direction: "INBOUND" }], []],
-])("the ports where something comes in: %s", (_, listeners, ports) => {
-  expect(parseDirections(dynamics(...listeners))?.ports).toEqual(ports as number[]);
+test("the port of a listener is known unless it is on a unix socket", () => {
+  const text = dynamics({ address: tcp("::", 8080) }, { address: { pipe: { path: "/a.sock" } } });
+  expect(parseListenerDump(text)?.map(({ port }) => port)).toEqual([8080, undefined]);
 });
-
-function inbound(port: number): object {
-  return { address: tcp("0.0.0.0", port), traffic_direction: "INBOUND" };
-}
-
-function neither(port: number): object {
-  return { address: tcp("0.0.0.0", port) };
-}
-
-function to(port: number): object {
-  return { address: tcp("0.0.0.0", port), ...outbound };
-}
 
 test("of static listeners no more is asked for than what is read", () => {
   const mask = new URL(staticListenersPath, "http://admin").searchParams.get("mask")?.split(",");
   expect(mask).toEqual(["listener.name", "listener.address", "listener.stat_prefix", "listener.traffic_direction"]);
-});
-
-test("of dynamic listeners those of a group are asked for", () => {
-  const parameters = new URL(dynamicListenersPath({ pattern: "a\\|[bc].*", names: [] }), "http://admin").searchParams;
-  expect(Object.fromEntries(parameters)).toEqual({
-    resource: "dynamic_listeners",
-    mask: "name,active_state.listener",
-    name_regex: "a\\|[bc].*",
-  });
 });

@@ -1,25 +1,25 @@
 import { expect, test } from "bun:test";
 import {
-  type Action,
   begin,
-  type Deadline,
+  type DrainAction,
+  type DrainDeadline,
+  type DrainEvent,
+  type DrainOutcome,
   type DrainPolicy,
-  type Event,
-  type Outcome,
-  type State,
-  type Step,
+  type DrainState,
+  type DrainStep,
   step,
 } from "../../../src/core/envoy/drain.ts";
 import { actionsOf } from "../run/machine.ts";
 
-export const usual: DrainPolicy = { boundMs: 60_000, minMs: 5000, idle: 0, failsHealth: true, wasUp: false };
+export const usual: DrainPolicy = { boundMs: 60_000, minMs: 5000, maxInFlight: 0, failsHealth: true, wasUp: false };
 
 /**
  * A title, the events of a drain, and the actions at the beginning and in answer to each event, as `tell` writes them.
  */
 export type Drain = readonly [
   title: string,
-  events: readonly Event[],
+  events: readonly DrainEvent[],
   actions: readonly string[],
   policy?: Partial<DrainPolicy>,
 ];
@@ -33,51 +33,51 @@ export function testDrains(drains: readonly Drain[]): void {
 }
 
 /** Runs a drain through these events, and returns its actions: at the beginning, then in answer to each event. */
-export function live(events: readonly Event[], policy: DrainPolicy): readonly string[] {
+export function live(events: readonly DrainEvent[], policy: DrainPolicy): readonly string[] {
   const machine = {
     begin: () => begin(policy),
-    step: (state: State, event: Event) => step(state, event, policy),
+    step: (state: DrainState, event: DrainEvent) => step(state, event, policy),
   };
   return actionsOf(machine, events).map(tell);
 }
 
 /** Writes actions as text: `arm poll 1000, ask count`, `end drained`. */
-export function tell(actions: readonly Action[]): string {
+export function tell(actions: readonly DrainAction[]): string {
   return actions
     .map((action) => (action.kind === "end" ? `end ${tellOutcome(action.outcome)}` : words(action)))
     .join(", ");
 }
 
 /** Writes one action as text: its kind and its values. */
-export function words({ kind, ...rest }: Exclude<Action, { kind: "end" }>): string {
+export function words({ kind, ...rest }: Exclude<DrainAction, { kind: "end" }>): string {
   return [kind, ...Object.values(rest)].join(" ");
 }
 
 /** Writes an outcome as text: `drained`, `out of time REQUESTS CONNECTIONS`. */
-export function tellOutcome(outcome: Outcome): string {
+export function tellOutcome(outcome: DrainOutcome): string {
   if (outcome.kind !== "out of time") return outcome.kind;
   return `out of time ${outcome.left.requests} ${outcome.left.connections}`;
 }
 
 /** Returns the event that Envoy has done a step. */
-export const done = (step: "fail-health" | "drain-listeners"): Event => ({ kind: "done", step });
+export const done = (step: "fail-health" | "drain-listeners"): DrainEvent => ({ kind: "done", step });
 
 /** Returns the event that a step failed, but was not refused. */
-export const failed = (step: Step): Event => ({ kind: "failed", step, isRefused: false });
+export const failed = (step: DrainStep): DrainEvent => ({ kind: "failed", step, isRefused: false });
 
 /** Returns the event that Envoy refused a step. */
-export const refused = (step: Step): Event => ({ kind: "failed", step, isRefused: true });
+export const refused = (step: DrainStep): DrainEvent => ({ kind: "failed", step, isRefused: true });
 
 /** Returns the event that a deadline has passed. */
-export const at = (of: Deadline): Event => ({ kind: "deadline", of });
+export const at = (of: DrainDeadline): DrainEvent => ({ kind: "deadline", of });
 
 /** Returns the event that so many requests and connections were counted. */
-export const counted = (requests: number, connections = 0): Event => ({
+export const counted = (requests: number, connections = 0): DrainEvent => ({
   kind: "counted",
   inFlight: { requests, connections, hasRequests: true, countedBy: "listeners" },
 });
 
-export const cut: Event = { kind: "cut" };
+export const cut: DrainEvent = { kind: "cut" };
 
 export const deadlines = "arm bound 60000, arm last look 59750, arm minimum 5000";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type HttpTarget, parseHttpTarget } from "../../../src/core/base/address.ts";
-import type { DumpedListener } from "../../../src/core/envoy/directions.ts";
+import type { DumpedListener } from "../../../src/core/envoy/inbound.ts";
 import { inboundDrain } from "../../../src/core/envoy/inbound.ts";
 import { type AdminAnswers, type EnvoyPlace, envoyStatus } from "../../../src/core/envoy/status.ts";
 import { inboundOf } from "../../../src/core/sidecars/registry.ts";

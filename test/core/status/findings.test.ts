@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { EnvoyStatus } from "../../../src/core/envoy/envoy-status.ts";
+import type { EnvoyStatus } from "../../../src/core/envoy/status.ts";
 import type { ListeningSocket } from "../../../src/core/proc/sockets.ts";
 import { findingsOf } from "../../../src/core/status/findings.ts";
-import type { Finding, ProcessesStatus, Snapshot } from "../../../src/core/status/snapshot.ts";
+import type { ProcessesStatus, Snapshot, StatusFinding } from "../../../src/core/status/snapshot.ts";
 import { agentSocket, appSocket, envoy, istio, processes, snapshot } from "./snapshots.ts";
 
 const withEnvoy = (more: Partial<EnvoyStatus>): Partial<Snapshot> => ({
@@ -20,7 +20,7 @@ test("where nothing stands out, nothing is found", () => {
   expect(findingsOf({ ...snapshot, ...withEnvoy({ drained: 5 }) })).toEqual([]);
 });
 
-test.each<[Finding["kind"], Partial<Snapshot>, string]>([
+test.each<[StatusFinding["kind"], Partial<Snapshot>, string]>([
   ["no-sidecar", { sidecars: [], foundBy: null }, "no sidecar found"],
   ["no-sockets", { sockets: null }, "/proc/net"],
   ["no-processes", { processes: null }, "/proc cannot be read"],

@@ -1,4 +1,4 @@
-import type { EnvoyStatus } from "../../../src/core/envoy/envoy-status.ts";
+import type { EnvoyStatus } from "../../../src/core/envoy/status.ts";
 import type { ListeningSocket } from "../../../src/core/proc/sockets.ts";
 import type { ProcessesStatus, SidecarStatus, Snapshot } from "../../../src/core/status/snapshot.ts";
 

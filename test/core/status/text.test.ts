@@ -1,6 +1,4 @@
 import { expect, test } from "bun:test";
-import { changeLines, factsOf } from "../../../src/core/status/changes.ts";
-import type { Snapshot } from "../../../src/core/status/snapshot.ts";
 import { statusLines } from "../../../src/core/status/text.ts";
 import { appSocket, envoy, istio, processes, snapshot } from "./snapshots.ts";
 
@@ -75,31 +73,4 @@ test("a long command line is cut", () => {
   const child = { pid: 7, name: "app", command: ["x".repeat(500)], state: "sleeping", ageMs: null };
   const line = statusLines({ ...snapshot, processes: { ...processes, child } }).find((text) => text.includes("xxx"));
   expect(line).toEndWith(`${"x".repeat(100)}...: sleeping`);
-});
-
-const diff = (before: Partial<Snapshot>, after: Partial<Snapshot>) =>
-  changeLines(factsOf({ ...snapshot, ...before }), factsOf({ ...snapshot, ...after }));
-
-test("of two snapshots only what is another is a line", () => {
-  expect(diff({}, { time: "later" })).toEqual([]);
-  expect(
-    diff({}, { sidecars: [{ ...istio, ready: false, envoy: { ...envoy, state: "DRAINING", drained: 2 } }] }),
-  ).toEqual(["istio ready: yes -> no", "istio state: LIVE -> DRAINING", "istio closed by draining: 0 -> 2"]);
-  expect(diff({}, { findings: [{ kind: "zombies", message: "it is late" }] })).toEqual(["it is late"]);
-  expect(diff({ findings: [{ kind: "zombies", message: "it is late" }] }, {})).toEqual(["no longer: it is late"]);
-  expect(
-    diff({ sockets: { listening: [], outgoing: {} } }, { sockets: { listening: [appSocket], outgoing: {} } }),
-  ).toEqual(["listening on 0.0.0.0:8080: yes"]);
-});
-
-test("at first everything is new", () => {
-  expect(changeLines(new Map(), factsOf(snapshot))).toEqual([
-    "istio ready: yes",
-    "istio state: LIVE",
-    "istio in flight: nothing in flight",
-    "istio closed by draining: 0",
-    "listening on 0.0.0.0:8080: yes",
-    "listening on [::]:15020: pilot-agent",
-    "command: app sleeping",
-  ]);
 });

@@ -29,7 +29,7 @@ export const consul = {
   admin: "http://localhost:19000",
   drainPath: inboundDrain,
   // consul agent/xds (LocalAppClusterName, clusters of exposed paths); consul-k8s constants.ProxyDefaultInboundPort
-  inbound: { clusters: "local_app$|exposed_cluster_\\d+$", ports: [20000], isAllOfIt: false },
+  inbound: { clusters: "local_app$|exposed_cluster_\\d+$", ports: [20000] },
   ready: "http://localhost:19000/ready",
   readyPath: "/ready",
   quit: "http://localhost:19000/quitquitquit",

@@ -22,7 +22,7 @@ export const istio = {
   drainPath: inboundDrain,
   // istio pilot/pkg/model/service.go (BuildInboundSubsetKey), networking/util (InboundPassthroughCluster); pkg/config/mesh
   // (ProxyInboundListenPort), pilot/pkg/model/listener.go (HBoneInboundListenPort)
-  inbound: { clusters: "inbound\\||InboundPassthroughCluster$", ports: [15006, 15008], isAllOfIt: true },
+  inbound: { clusters: "inbound\\||InboundPassthroughCluster$", ports: [15006, 15008] },
   ready: "http://localhost:15021/healthz/ready",
   // istio pilot/cmd/pilot-agent/status/ready/probe.go (atleastOnceReady)
   staysReady: true,

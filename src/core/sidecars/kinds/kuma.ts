@@ -19,7 +19,6 @@ export const kuma = {
   inbound: {
     clusters: "localhost:\\d+$|inbound:passthrough:|self_inbound_|self_transparentproxy_passthrough_inbound_",
     ports: [15006],
-    isAllOfIt: false,
   },
   ready: "http://localhost:9902/ready",
   // kuma-dp answers so by itself, before its Envoy has any configuration, if the admin interface is on TCP

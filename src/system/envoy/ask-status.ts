@@ -5,8 +5,8 @@ import type { Inbound } from "../../core/envoy/inbound.ts";
 import { boundListenersPath, statsPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer, AdminAnswers } from "../../core/envoy/status.ts";
 import { fetchStreamed } from "../http/fetch.ts";
-import { tooLong } from "../http/http.ts";
-import { RequestFailed } from "../http/request-failed.ts";
+
+import { RequestFailed, tooLong } from "../http/request-failed.ts";
 import { MAX_ANSWER } from "./admin.ts";
 import { readListeners } from "./scope.ts";
 
